@@ -139,7 +139,8 @@ impl Association {
         }
     }
 
-    #[inline]
+    // Returned through memory, the numbers would be read in pairs before they are stored.
+    #[inline(always)]
     fn leave_chunk(&mut self, now: Instant, path: PathId, size: Size) -> Leaving {
         let transmission = self.brain.send_quiet(now, path, size);
         let (flags, stream, ssn, ppid) = self.queue.advance();

@@ -254,10 +254,12 @@ impl SendQueue {
                 flags = flags.with(DataFlags::IMMEDIATE);
             }
         }
-        let (ssn, content) = (message.ssn, message.content.clone());
-        if end == len {
-            self.waiting.pop_front();
-        }
+        let ssn = message.ssn;
+        let content = if end == len {
+            self.waiting.pop_front().expect("it was looked at").content
+        } else {
+            message.content.clone()
+        };
         self.sent.push_back(Sent { flags, stream, ssn, ppid, content, start, end });
         (flags, stream, ssn, ppid)
     }

@@ -55,8 +55,8 @@ impl Engine {
             return None;
         }
         let target = &self.destinations[path.0].path;
-        if a_rwnd < self.ledger.data_under_way() + u64::from(next.data)
-            || target.window.cwnd <= self.ledger.flight(path)
+        if target.window.cwnd <= self.ledger.flight(path)
+            || a_rwnd < self.ledger.data_under_way() + u64::from(next.data)
         {
             return Some(false);
         }

@@ -134,7 +134,6 @@ impl Endpoint {
 
     /// Writes what there is room for, and sends everything that may leave now.
     pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        let empty = self.empty();
         let Some(association) = &mut self.association else { return };
         if !self.writer.is_empty() {
             self.writer.write(association);
@@ -144,8 +143,8 @@ impl Endpoint {
             association.shutdown();
         }
         loop {
-            let Some(association) = &mut self.association else { return };
             if !IN_ORDER {
+                let Some(association) = &mut self.association else { return };
                 match association.poll_single(net.now) {
                     Leaving::Nothing => return,
                     Leaving::Data(lone, path, id, position) => {
@@ -154,7 +153,7 @@ impl Endpoint {
                         continue;
                     }
                     Leaving::Sack(bare, path) => {
-                        net.slab.vacant().packet = empty;
+                        net.slab.vacant().packet = self.empty();
                         let way = self.way_of(path);
                         self.launch_single(net, Single::Sack(bare), way);
                         continue;
@@ -162,6 +161,8 @@ impl Endpoint {
                     Leaving::Other => {}
                 }
             }
+            let empty = self.empty();
+            let Some(association) = &mut self.association else { return };
             let handle = net.slab.next_handle();
             let Some((outgoing, bundle)) = poll::<IN_ORDER>(net.now, association, &mut net.bundles, handle) else {
                 return;
@@ -189,7 +190,7 @@ impl Endpoint {
     }
 
     /// Sends a packet of one new chunk.
-    #[inline]
+    #[inline(always)]
     fn send_lone<const IN_ORDER: bool>(
         &mut self,
         net: &mut Network<IN_ORDER>,
@@ -205,11 +206,17 @@ impl Endpoint {
         self.launch_single(net, Single::Data(lone), way);
     }
 
-    #[inline]
+    /// Lets a packet of a few numbers leave, which are written where they stay.
+    #[inline(always)]
     fn launch_single<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, single: Single, way: usize) {
         net.bundles.place(net.slab.next_handle()).form = Form::Single(single, way as u16);
+        self.launch_bytes(net, single.len(), way);
+    }
+
+    /// Lets the packet in the vacant bundle leave, of so many bytes behind the IP header.
+    fn launch_bytes<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, bytes: u32, way: usize) {
         let Way { destination, link, .. } = self.ways[way];
-        net.launch(net.ip.header_len() + single.len(), destination, link);
+        net.launch(net.ip.header_len() + bytes, destination, link);
     }
 
     /// Returns the way of a path of the association, whose addresses may be in another order.

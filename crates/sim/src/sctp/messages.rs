@@ -23,11 +23,13 @@ pub struct Writer {
     waiting: u64,
     /// Messages written so far.
     messages: u64,
+    /// The stream of the next message.
+    stream: u16,
 }
 
 impl Writer {
     pub fn new(shape: Shape) -> Self {
-        Self { shape, waiting: 0, messages: 0 }
+        Self { shape, waiting: 0, messages: 0, stream: 0 }
     }
 
     /// Adds bytes to be written as there is room.
@@ -52,8 +54,7 @@ impl Writer {
             if room < bytes {
                 return;
             }
-            let stream = (self.messages % u64::from(self.shape.streams)) as u16;
-            let delivery = Delivery { stream, unordered: self.shape.unordered, ..Delivery::default() };
+            let delivery = Delivery { stream: self.stream, unordered: self.shape.unordered, ..Delivery::default() };
             let taken = if self.shape.verified {
                 association.send(delivery, pattern::bytes(self.messages, bytes))
             } else {
@@ -67,6 +68,7 @@ impl Writer {
             }
             self.waiting -= bytes as u64;
             self.messages += 1;
+            self.stream = if self.stream + 1 < self.shape.streams { self.stream + 1 } else { 0 };
         }
     }
 }
