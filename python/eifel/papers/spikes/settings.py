@@ -81,6 +81,16 @@ CHOSEN = (
         "the paper's 52 and 68 bytes are its simulator's",
         "chosen",
     ),
+    Setting(
+        "Eifel for SCTP",
+        "the SCTP paper's: timestamps of a clock, and any echo older than the first retransmission as proof",
+        "as all papers have it. The defaults are a timestamp for each packet, and proof by the originals' alone. They "
+        "deliver as much within 0.1 % in 48 of the 52 settings of table I. With losses they deliver 1 % less at 9.05 "
+        "kbit/s with a small window, and 2 to 4 % less at up to 15.6 kbit/s with a large one. There the cause is the "
+        "timer: round trips to the microsecond leave it a shorter RTO than those of a clock of 1 ms, and it expires "
+        "while the losses are repaired",
+        "chosen",
+    ),
     *dualrtt.CHOSEN[1:4],
 )
 
