@@ -5,7 +5,7 @@ import pytest
 
 import eifel
 from eifel.errors import BadInputError
-from eifel.plots import timer_figure, window_figure, write
+from eifel.plots import style, timer_figure, window_figure, write
 from eifel.result import Result
 
 pytestmark = pytest.mark.usefixtures("fake")
@@ -153,3 +153,29 @@ def test_names_of_the_package() -> None:
         assert getattr(eifel, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'runn'"):
         _ = eifel.runn
+
+
+def test_a_band_ends_with_the_run_and_an_outage_does_not_hide_a_spike(scenario: Path) -> None:
+    result = eifel.run(scenario)
+    last = style.last_s(result)
+    spikes = result.tables["spikes"]
+    start, end = (int(1e9 * last * share) for share in (0.4, 0.5))
+    rows = {"link": ["bottleneck", "other", "other-back"], "start_ns": [start, start // 2, start // 2]}
+    table = pa.table({**rows, "end_ns": [end, int(1e12), int(1e12)]}).cast(spikes.schema)
+    result.tables["spikes"] = table
+    _, (axes,) = style.new_figure(1, (4, 3))
+    style.shade(axes, result, 0)
+    bands = {
+        band.get_label(): (band.get_x(), band.get_x() + band.get_width(), band.get_y())
+        for band in axes.patches
+        if str(band.get_label())[0] != "_" and band.get_label() != "episode"
+    }
+    assert set(bands) == {"spike", "other stands still"}
+    assert bands["spike"] == pytest.approx((start / 1e9, end / 1e9, 0))
+    assert bands["other stands still"] == pytest.approx((start / 2e9, last, 0.97))
+
+
+def test_a_long_title_is_broken() -> None:
+    figure, axes = style.new_figure(1, (4, 3))
+    style.finish(figure, axes, "a title of many words " * 5)
+    assert "\n" in figure.get_suptitle()

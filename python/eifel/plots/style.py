@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,13 @@ SACK = "#8a5fbf"
 DROP = "#000000"
 EPISODE = "#f3d9a4"
 SPIKE = "#d9dee4"
+OUTAGE = "#a3acb7"
 LIMIT = "#2f8f6b"
 
 DENSE = 20_000
 """A layer with more marks than this is drawn as pixels inside an SVG or PDF."""
+TITLE_LETTERS_PER_IN = 13
+"""Letters of a title that fit an inch of the figure's width."""
 
 
 def new_figure(
@@ -58,7 +62,7 @@ def finish(figure: Figure, axes: list[Axes], title: str, x: str = "Time, s") -> 
     if axes[0].get_xscale() == "linear":
         axes[0].set_xlim(left=0)
     if title:
-        figure.suptitle(title, fontsize=10)
+        figure.suptitle(textwrap.fill(title, int(TITLE_LETTERS_PER_IN * figure.get_figwidth())), fontsize=10)
     return figure
 
 
@@ -67,10 +71,17 @@ def shade(axes: Axes, result: Result, flow: int) -> None:
     end_s = last_s(result)
     if "spikes" in result.tables:
         spikes = result.frame("spikes")
-        # Both directions stand still at once: one band for the same instants.
-        for start, end in sorted({(int(a), int(b)) for a, b in zip(spikes["start_ns"], spikes["end_ns"], strict=True)}):
+        # Both directions stand still at once: one band for the same instants, with the first of its links.
+        bands: dict[tuple[float, float], str] = {}
+        for link, start, end in zip(spikes["link"], spikes["start_ns"], spikes["end_ns"], strict=True):
             if start / 1e9 <= end_s:
-                axes.axvspan(start / 1e9, end / 1e9, color=SPIKE, zorder=0, label=once(axes, "spike"), linewidth=0)
+                bands.setdefault((start / 1e9, min(end / 1e9, end_s)), str(link))
+        for (start, end), link in sorted(bands.items()):
+            # An outage would hide the spikes in its time: it is a strip.
+            hides = any(start <= first and last <= end and (first, last) != (start, end) for first, last in bands)
+            label = f"{link} stands still" if hides else "spike"
+            low, colour = (0.97, OUTAGE) if hides else (0, SPIKE)
+            axes.axvspan(start, end, ymin=low, color=colour, zorder=0, label=once(axes, label), linewidth=0)
     if "episodes" in result.tables:
         episodes = result.of("episodes", flow).where(cause="timeout")
         for opened, closed in zip(episodes["opened_ns"], episodes["closed_ns"], strict=True):
