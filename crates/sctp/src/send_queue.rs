@@ -222,12 +222,14 @@ impl SendQueue {
 
     /// Makes the next new chunk one that was sent, and returns its flags, stream, number and identifier. Its position is the
     /// next.
-    #[inline]
+    // Returned through memory, the small numbers would be read as one word before they are stored.
+    #[inline(always)]
     pub(crate) fn advance(&mut self) -> (DataFlags, u16, u16, [u8; 4]) {
         let most = self.most;
         let message = self.waiting.front_mut().expect("there is a message");
         let Delivery { stream, ppid, unordered, immediate } = message.delivery;
         let mut flags = DataFlags::default();
+        let mut ssn = message.ssn;
         if message.offset == 0 {
             flags = flags.with(DataFlags::BEGINNING);
             if !unordered {
@@ -236,8 +238,8 @@ impl SendQueue {
                     self.ordered.resize(index + 1, Stream::default());
                 }
                 let stream = &mut self.ordered[index];
-                message.ssn = stream.next;
-                stream.next = message.ssn.wrapping_add(1);
+                ssn = stream.next;
+                stream.next = ssn.wrapping_add(1);
                 stream.outstanding += 1;
             }
         }
@@ -247,17 +249,16 @@ impl SendQueue {
         let start = message.offset;
         let len = message.content.len();
         let end = len.min(start + most);
-        message.offset = end;
         if end == len {
             flags = flags.with(DataFlags::ENDING);
             if immediate {
                 flags = flags.with(DataFlags::IMMEDIATE);
             }
         }
-        let ssn = message.ssn;
         let content = if end == len {
             self.waiting.pop_front().expect("it was looked at").content
         } else {
+            (message.offset, message.ssn) = (end, ssn);
             message.content.clone()
         };
         self.sent.push_back(Sent { flags, stream, ssn, ppid, content, start, end });

@@ -68,7 +68,7 @@ impl Engine {
     }
 
     /// Sends a packet of one chunk for which there is [quiet room](Self::quiet_room).
-    #[inline]
+    #[inline(always)]
     pub fn send_quiet(&mut self, now: Instant, path: PathId, size: Size) -> Transmission {
         let position = self.ledger.on_new(now, path, size, None);
         let target = &mut self.destinations[path.0].path;
