@@ -68,3 +68,29 @@ fn a_failure_would_be_noticed() {
     fs::write(folder.join("quiet"), "tower").expect("writable");
     assert_eq!(failures(&folder, canary), [folder.join("found")]);
 }
+
+/// The names in a list of a manifest or a lock, one a line, that begin with `eifel-`.
+fn ours<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let names = lines.filter_map(|line| line.trim_start_matches([' ', '"']).split([' ', '"', '.', '=']).next());
+    names.filter(|name| name.starts_with("eifel-")).map(str::to_owned).collect()
+}
+
+/// The fuzz targets have a lock of their own, which `cargo` refuses where it does not know what a crate depends on.
+#[test]
+fn the_lock_of_the_targets_knows_what_each_crate_depends_on() {
+    let lock = fs::read_to_string(fuzz().join("Cargo.lock")).expect("readable");
+    let packages: Vec<&str> = lock.split("[[package]]").collect();
+    let mut compared = 0;
+    for folder in entries(&fuzz().join("../crates")) {
+        let Ok(manifest) = fs::read_to_string(folder.join("Cargo.toml")) else { continue };
+        let name = format!("eifel-{}", folder.file_name().expect("a name").to_string_lossy());
+        let Some(package) = packages.iter().find(|package| package.contains(&format!("name = \"{name}\"\n"))) else {
+            continue;
+        };
+        let locked = ours(package.lines().skip_while(|line| !line.starts_with("dependencies")));
+        let section = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
+        assert_eq!(locked, ours(section.take_while(|line| !line.starts_with('['))), "{name}");
+        compared += 1;
+    }
+    assert!(compared > 8, "{compared}");
+}
