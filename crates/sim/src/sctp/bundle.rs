@@ -1,9 +1,11 @@
 //! The contents of SCTP packets under way.
 
-use crate::oracle::Sent;
+use crate::oracle::{Role, Sent};
 use crate::slab::Packet;
 use eifel_packet::ip::{self, Addresses, Header, Version};
 use eifel_packet::sctp;
+use eifel_recovery::engine::Kind;
+use eifel_recovery::fact::Transmission;
 use eifel_sctp::{Plain, Single};
 use std::net::Ipv4Addr;
 
@@ -110,4 +112,14 @@ impl Bundles {
         bundle.chunks.clear();
         bundle
     }
+}
+
+/// Returns a chunk's transmission as the oracle sees it.
+#[inline]
+pub(super) fn sent(transmission: &Transmission) -> Sent {
+    let role = match transmission.kind {
+        Kind::Retransmission(_) => Role::Retransmission,
+        Kind::New | Kind::WindowProbe => Role::Original,
+    };
+    Sent { transmission: transmission.id.0 + 1, start: transmission.start, end: transmission.start + 1, role }
 }

@@ -1,6 +1,6 @@
 //! One end of a flow over SCTP: its association, and the ways from it into the network.
 
-use super::bundle::{Bundle, Bundles, Form};
+use super::bundle::{Bundle, Bundles, Form, sent};
 use super::liar::Liar;
 use super::messages::{Reader, Writer};
 use super::opening::ports;
@@ -12,7 +12,6 @@ use crate::tally::Tally;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
-use eifel_recovery::engine::Kind;
 use eifel_recovery::fact::Transmission;
 use eifel_sctp::{Association, Heard, Leaving, Listener, Lone, Next, Outgoing, Phase, Single};
 
@@ -395,13 +394,4 @@ fn path_to(ways: &[Way], outgoing: &Outgoing) -> PathId {
         return path;
     }
     PathId(ways.iter().position(|way| way.addresses.destination() == to).unwrap_or_default())
-}
-
-/// Returns a chunk's transmission as the oracle sees it.
-fn sent(transmission: &Transmission) -> Sent {
-    let role = match transmission.kind {
-        Kind::Retransmission(_) => Role::Retransmission,
-        Kind::New | Kind::WindowProbe => Role::Original,
-    };
-    Sent { transmission: transmission.id.0 + 1, start: transmission.start, end: transmission.start + 1, role }
 }
