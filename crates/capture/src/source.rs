@@ -347,3 +347,24 @@ impl<R: Read> Read for Counting<R> {
         Ok(length)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_finished_leaves_the_earlier_one() {
+        let folder = std::env::temp_dir().join(format!("eifel-written-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let output = folder.join("copy.pcapng");
+        written(&output, |out| out.write_all(b"whole")).unwrap();
+        let refused = written(&output, |out| {
+            out.write_all(b"ha")?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert_eq!(refused, Err(format!("{}: the disk is full", output.display())));
+        assert_eq!(std::fs::read(&output).unwrap(), b"whole");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -103,3 +103,57 @@ impl Plot {
 fn seconds(nanos: u64) -> String {
     format!("{}.{:06}", nanos / 1_000_000_000, nanos / 1000 % 1_000_000)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_packet::ip::{Addresses, Ecn};
+    use eifel_packet::segment::{Options, Segment};
+
+    fn packet(from_server: bool, flags: Flags, (seq, ack): (u32, u32), len: u32, scale: Option<u8>) -> Packet {
+        let there = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let (source_port, destination_port) = if from_server { (80, 1000) } else { (1000, 80) };
+        let segment = Segment {
+            source_port,
+            destination_port,
+            seq: Seq(seq),
+            ack: Seq(ack),
+            flags,
+            window: 1000,
+            options: Options { window_scale: scale, ..Options::default() },
+            payload_len: len,
+            ecn: Ecn::NotEct,
+        };
+        let addresses = if from_server { there.reversed() } else { there };
+        Packet { addresses, identification: 1, hop_limit: 64, tunnel: 0, segment }
+    }
+
+    /// The edges of the receiver's window where the ends offered these scales, and 500 and 1000 bytes are acknowledged.
+    fn edges(scales: [Option<u8>; 2]) -> Vec<String> {
+        let data = packet(false, Flags::ACK, (1, 1), 1000, None);
+        let way = Way::new(&data.addresses, (1000, 80), 0);
+        let mut plot = Plot::new(way, std::iter::empty());
+        let frames = [
+            packet(false, Flags::SYN, (0, 0), 0, scales[0]),
+            packet(true, Flags::SYN.with(Flags::ACK), (0, 1), 0, scales[1]),
+            data,
+            packet(true, Flags::ACK, (1, 501), 0, None),
+            packet(true, Flags::ACK, (1, 1001), 0, None),
+        ];
+        for (number, packet) in (1..).zip(&frames) {
+            plot.packet(packet, When { nanos: number * 1_000_000_000, frame: number });
+        }
+        let text = plot.finish();
+        let yellow = text.split("yellow\n").nth(1).unwrap();
+        yellow.lines().take(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_window_is_scaled_where_both_ends_offer_to() {
+        let scaled = ["line 4.000000 4500 5.000000 4500", "line 5.000000 4500 5.000000 5000"];
+        let plain = ["line 4.000000 1500 5.000000 1500", "line 5.000000 1500 5.000000 2000"];
+        assert_eq!(edges([Some(7), Some(2)]), scaled);
+        assert_eq!(edges([None, Some(2)]), plain);
+        assert_eq!(edges([Some(7), None]), plain);
+    }
+}

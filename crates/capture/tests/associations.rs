@@ -234,3 +234,25 @@ fn a_copy_to_give_away_keeps_the_verdicts_and_nothing_else() {
 fn talk_len(found: &Analysis) -> usize {
     found.connections.iter().flat_map(|one| &one.directions).map(|way| way.counts.bytes as usize).sum()
 }
+
+#[test]
+fn what_arrived_above_a_chunk_that_was_sent_again_tells_that_it_was_missing() {
+    let sent_again_and_answered = |gaps: &[(u16, u16)]| {
+        let mut talk = Talk::default();
+        talk.heartbeat(0);
+        for number in 0..5 {
+            talk.data(10 + u64::from(number), 0, number);
+        }
+        talk.sack(110, 1, &[], &[]);
+        let again = talk.data(1200, 0, 1);
+        talk.sack(1210, 1, gaps, &[]);
+        let answer = talk.sack(1350, 5, &[], &[]);
+        let found = talk.end();
+        let [one] = &found.retransmissions[..] else { panic!("one chunk was sent again") };
+        assert_eq!((one.frame, one.evidence_frame), (again, Some(answer)));
+        (one.verdict, one.confidence)
+    };
+    assert_eq!(sent_again_and_answered(&[(2, 4)]), (Verdict::Needed, Confidence::Likely));
+    // Nothing shows a gap, and either sending can have caused the answer.
+    assert_eq!(sent_again_and_answered(&[]), (Verdict::Undecidable, Confidence::Weak));
+}

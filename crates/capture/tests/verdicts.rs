@@ -374,3 +374,22 @@ fn an_ack_without_news_leaves_open_which_original_it_answers() {
     let verdicts: Vec<_> = found.retransmissions.iter().map(|one| (one.frame, one.verdict, one.confidence)).collect();
     assert_eq!(verdicts, again.map(|frame| (frame, Verdict::Undecidable, Confidence::Weak)));
 }
+
+#[test]
+fn without_an_identification_data_have_twins_and_acks_alone_have_none() {
+    let mut talk = Talk::open(false, true);
+    talk.same_identification = true;
+    talk.data(110.0, 0);
+    talk.ack(210.0, 1, 0, &[]);
+    // Bursts of duplicate ACKs look like this.
+    talk.show(20_000);
+    assert_eq!(talk.end().connections[0].twins, 0);
+
+    let mut talk = Talk::open(false, true);
+    talk.same_identification = true;
+    talk.data(110.0, 0);
+    talk.show(20_000);
+    talk.ack(210.0, 1, 0, &[]);
+    let found = talk.end();
+    assert_eq!((found.retransmissions.len(), found.connections[0].twins), (0, 1));
+}

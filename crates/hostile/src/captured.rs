@@ -179,6 +179,7 @@ mod tests {
         let seeds = (0..20).map(|seed| captured(seed, Weather::Plain).unwrap());
         let mut rows = [0; 3];
         let mut probes = 0;
+        let mut after_timeouts = [0; 2];
         for Captured { places, .. } in seeds {
             let names: Vec<_> = places.iter().map(|place| place.name.as_str()).collect();
             assert_eq!(names, PLACES);
@@ -187,6 +188,9 @@ mod tests {
                 let sent: Vec<_> = place.truth.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
                 assert_eq!(sent.iter().collect::<BTreeSet<_>>().len(), sent.len());
                 probes += sent.iter().filter(|row| row.ends_with(",tlp")).count();
+                for (count, cause) in after_timeouts.iter_mut().zip([",rto", ",loss"]) {
+                    *count += sent.iter().filter(|row| row.ends_with(cause)).count();
+                }
             }
             let identities = places.iter().map(|place| {
                 let lines = place.truth.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
@@ -203,5 +207,6 @@ mod tests {
         }
         assert!(rows.iter().all(|rows| *rows > 100), "{rows:?}");
         assert!(probes > 0);
+        assert!(after_timeouts.iter().all(|count| *count > 0), "{after_timeouts:?}");
     }
 }

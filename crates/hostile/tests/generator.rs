@@ -79,6 +79,9 @@ const FEATURES: &[Feature] = features! {
     30.0 "bulk": "application" |value| of_kind(value, "bulk");
     30.0 "an exchange": "application" |value| of_kind(value, "exchange");
     12.0 "requests and responses": "application" |value| of_kind(value, "request-response");
+    10.0 "a bulk of more than 20 000 bytes": "application" |value| {
+        of_kind(value, "bulk") && value.get("bytes").is_some_and(|bytes| number(bytes) > 20_000.0)
+    };
     3.0 "a flow that is stopped": "end_s" |_| true;
     20.0 "a late start": "start_s" |_| true;
     10.0 "no handshake": "handshake" |value| value.as_bool() == Some(false);
@@ -127,6 +130,39 @@ fn each_feature_is_drawn_often_enough() {
     let counted = FEATURES.iter().zip(&counts).map(|(&(name, least, _), &count)| (name, least, percent(count)));
     let rare: Vec<_> = counted.filter(|&(_, least, found)| found < least).collect();
     assert!(rare.is_empty(), "name, percent wanted, percent found: {rare:#?}");
+}
+
+#[test]
+fn the_second_path_of_an_association_joins_the_second_addresses_of_its_ends() {
+    let mut seen = [0; 2];
+    for seed in 0..SEEDS {
+        let scenario = generate::scenario(seed);
+        for flow in scenario["flow"].as_array().expect("an array") {
+            let Some(alternate) = flow.get("alternates").map(|all| &all[0]) else { continue };
+            for end in ["from", "to"] {
+                let host = flow[end].as_str().expect("a name");
+                assert!(word(&alternate[end], &format!("{host}-2")), "seed {seed}: {flow}");
+            }
+            seen[usize::from(word(&flow["from"], "sender"))] += 1;
+        }
+    }
+    assert!(seen.iter().all(|flows| *flows > 100), "{seen:?}");
+}
+
+#[test]
+fn an_answering_stacks_segments_are_at_least_an_eighth_of_the_others() {
+    let mut seen = 0;
+    for seed in 0..SEEDS {
+        let scenario = generate::scenario(seed);
+        for flow in scenario["flow"].as_array().expect("an array") {
+            let payload = |table: &str| flow.get(table)?.get("payload_bytes").map(number);
+            if let (Some(own), Some(other)) = (payload("tcp"), payload("answering_tcp")) {
+                assert!(other >= (own / 8.0).floor().max(1.0) && other <= own, "seed {seed}: {flow}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
 }
 
 #[test]

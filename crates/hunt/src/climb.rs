@@ -270,6 +270,7 @@ mod tests {
         let found = search(&Hill, &EFFORT, Vec::new(), |_| {});
         // The best of a thousand draws lies near 120 of 180.
         assert!(found[0].judged.value > 165.0, "{:?}", found[0]);
+        assert_eq!(found.len(), EFFORT.survivors);
         assert_eq!(found, search(&Hill, &EFFORT, Vec::new(), |_| {}));
         assert_ne!(found[0].candidate, search(&Hill, &Effort { seed: 8, ..EFFORT }, Vec::new(), |_| {})[0].candidate);
     }

@@ -249,3 +249,25 @@ pub fn summarised(tables: &Tables) -> FlowSummary {
         ..FlowSummary::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_tells_timeouts_from_fast_retransmits() {
+        let mut tables = Tables::default();
+        let (spurious, genuine) = (codes::truth(false), codes::truth(true));
+        let (timeout, fast) = (1, 2);
+        let episodes = &mut tables.episodes;
+        episodes.cause = vec![timeout, timeout, timeout, timeout, fast, fast, fast];
+        episodes.truth = vec![spurious, spurious, spurious, genuine, spurious, genuine, genuine];
+        episodes.verdict = vec![1, 1, 2, 2, 1, 1, 1];
+        tables.timer.event = vec![codes::EXPIRED, 1, codes::EXPIRED];
+        let summary = summarised(&tables);
+        assert_eq!((summary.timeouts, summary.timeout_episodes), (2, 4));
+        assert_eq!((summary.spurious_timeouts, summary.genuine_timeouts), (3, 1));
+        assert_eq!((summary.fast_retransmits, summary.spurious_fast_retransmits), (3, 1));
+        assert_eq!(summary.detected_spurious, 5);
+    }
+}

@@ -211,6 +211,16 @@ mod tests {
     }
 
     #[test]
+    fn a_write_that_finds_room_for_all_waits_for_nothing() {
+        let mut stream = SendStream::new(SendKind::Held { buffer: 5 });
+        assert_eq!(stream.write(b"abcde"), 5);
+        assert!(!stream.release(6));
+        let mut counted = SendStream::new(SendKind::CountedUpTo { buffer: 5 });
+        assert_eq!(counted.write_counted(5), 5);
+        assert!(!counted.release(6));
+    }
+
+    #[test]
     fn a_counted_stream_keeps_lengths_only() {
         let mut stream = SendStream::new(SendKind::Counted);
         assert_eq!(stream.write_counted(1 << 40), 1 << 40);

@@ -3,7 +3,7 @@
 mod talk;
 
 use eifel_base::time::Duration;
-use eifel_tcp::settings::{ChallengeLimit, ReceiveKind, SackUse, TimestampSettings};
+use eifel_tcp::settings::{ChallengeLimit, ReceiveKind, SackUse, TimeWait, TimestampSettings};
 use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, ms, plain, read};
 
@@ -120,6 +120,27 @@ fn challenges_are_limited() {
     let counts = talk.connection.counts();
     assert_eq!(counts.challenges, sent.iter().sum::<usize>() as u64);
     assert_eq!(counts.challenges + counts.withheld_challenges, 40);
+}
+
+#[test]
+fn in_a_time_wait_that_may_end_syns_are_challenged_within_the_limit_and_fins_answered_always() {
+    let mut talk = Talk::open(&Settings { time_wait_rule: TimeWait::Reopens, ..plain() });
+    talk.connection.close();
+    talk.sent();
+    talk.gets(1, "FA 1 ack 2 win 10000");
+    talk.says(&["A 2 ack 2 win 9999"]);
+    let mut answers = |segment: &str| {
+        (0..20)
+            .map(|_| {
+                talk.gets(2, segment);
+                talk.sent().len()
+            })
+            .sum::<usize>()
+    };
+    assert_eq!(answers("FA 1 ack 2 win 10000"), 20);
+    assert!((5..=10).contains(&answers("SA 1 ack 2 win 10000")));
+    let counts = talk.connection.counts();
+    assert_eq!(counts.challenges + counts.withheld_challenges, 20);
 }
 
 #[test]

@@ -329,3 +329,25 @@ fn ends(trace: &Trace) -> Ends {
         took_s,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_where_most_were_lost_at_a_full_queue() {
+        let (lost, arrived) = (Fate::Lost, Fate::Arrived);
+        let answers = Answers {
+            fates: vec![lost, arrived, arrived, lost, lost, lost, lost, lost],
+            causes: Vec::new(),
+            reported: Vec::new(),
+            every: 1,
+            overtaken: Vec::new(),
+            acks: (0, 0),
+        };
+        // Two at a full queue of 40, none of those that found it nearly full, and three at random.
+        let backlogs = [40, 39, 39, 3, 3, 3, 40, 38];
+        assert_eq!(limit(&backlogs, &answers, &|index| backlogs[index] > 37), Some(40));
+        assert_eq!(limit(&backlogs, &answers, &|_| false), None);
+    }
+}

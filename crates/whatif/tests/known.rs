@@ -1,5 +1,6 @@
 //! Paths that are known to the last digit: the simulator's own captures go in, and the path has to come out.
 
+use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
 use eifel_whatif::events::{self, Captured};
 use eifel_whatif::fifo::Kind;
@@ -178,4 +179,21 @@ fn a_change_that_leads_nowhere_is_named() {
 fn a_trial_is_the_same_each_time() {
     let twice = [0, 1].map(|_| trial(5, Cross::None, 5).expect("it runs"));
     assert_eq!(twice[0], twice[1]);
+}
+
+#[test]
+fn losses_that_come_in_runs_are_drawn_in_bursts() {
+    let sender = known()["flow"][0]["sender"].clone();
+    let mut path = path(&known());
+    let mut loss = |random: u32, runs: u32| {
+        (path.losses.random, path.losses.runs) = (random, runs);
+        let drawn = scenario::drawn(&path, &sender, &mut Stream::new(1, &["draws"]));
+        drawn["point_to_point"]["loss"].clone()
+    };
+    assert_eq!(loss(0, 0), Value::Null);
+    assert_eq!(loss(6, 5)["kind"], "random");
+    // A run lasts for three packets.
+    let bursts = loss(6, 2);
+    assert_eq!(bursts["kind"], "gilbert-elliott");
+    near(bursts["bad_to_good"].as_f64().expect("a number"), 1.0 / 3.0, 1e-9);
 }

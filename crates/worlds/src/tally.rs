@@ -212,3 +212,20 @@ fn failure_of(verdict: Option<Outcome>, needed: bool) -> Option<Failure> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fate::{Fate, Subject};
+
+    #[test]
+    fn a_world_that_never_ends_is_counted_as_stuck() {
+        let fates = Fates::of(&[(Subject::Segment(0), Fate::Lost)]);
+        let mut tally = Tally::default();
+        tally.add_stuck(&fates, 3);
+        tally.add_stuck(&Fates::default(), 2);
+        assert_eq!((tally.worlds, tally.run), (5, 2));
+        assert_eq!(*tally.failed(Failure::Stuck), Failed { worlds: 5, smallest: Some(Fates::default()) });
+        assert_eq!(Failure::ALL.iter().map(|failure| tally.failed(*failure).worlds).sum::<u64>(), 5);
+    }
+}

@@ -247,3 +247,25 @@ pub(super) fn document(start: Value, outcome: &Outcome, meter: &Meter, sends: bo
         "eifel": { "events": events, "segments": outcome.tally.segments, "mss": outcome.mss },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_has_three_digits() {
+        for (rate, shown) in [
+            (0.0, "0.00 bits/sec"),
+            (9.99, "9.99 bits/sec"),
+            (10.0, "10.0 bits/sec"),
+            (99.9, "99.9 bits/sec"),
+            (100.0, "100 bits/sec"),
+            (999.0, "999 bits/sec"),
+            (1000.0, "1.00 Kbits/sec"),
+            (25e9, "25.0 Gbits/sec"),
+            (25e12, "25000 Gbits/sec"),
+        ] {
+            assert_eq!(bits(rate), shown);
+        }
+    }
+}

@@ -5,7 +5,7 @@ use crate::{connect, opened, sender};
 use eifel_base::time::Duration;
 use eifel_live::host::Handle;
 use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Ecn, Header};
+use eifel_packet::ip::{self, Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
@@ -85,6 +85,24 @@ fn a_stranger_who_knows_the_ports_changes_no_byte_and_ends_nothing() {
     let counts = pair.b.connection(to).unwrap().counts();
     // Each of them was seen, and few were answered.
     assert!(counts.challenges + counts.withheld_challenges > 0 && counts.challenges < 100, "{counts:?}");
+}
+
+#[test]
+fn packets_of_other_protocols_and_for_other_hosts_are_counted() {
+    const UDP: u8 = 17;
+    let mut pair = Pair::new();
+    let packet = |source: &str, destination: &str| {
+        let addresses = Addresses::new(source.parse().unwrap(), destination.parse().unwrap()).unwrap();
+        let mut bytes = Vec::new();
+        ip::emit(&Header::new(addresses), UDP, 8, &mut bytes).unwrap();
+        bytes.extend([0; 8]);
+        bytes
+    };
+    pair.b.handle_packet(pair.now, &packet("10.0.0.1", "10.0.0.2"));
+    pair.b.handle_packet(pair.now, &packet("fd00::1", "fd00::2"));
+    pair.b.handle_packet(pair.now, &packet("10.0.0.1", "10.0.0.3"));
+    let counts = pair.b.counts();
+    assert_eq!((counts.other_protocols, counts.foreign, counts.malformed), (2, 1, 0));
 }
 
 #[test]

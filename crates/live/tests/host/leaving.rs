@@ -4,13 +4,15 @@ use super::{SECOND, opened, sender};
 use crate::pair::{Pair, held};
 use eifel_base::time::{Duration, Instant};
 use eifel_live::host::{Handle, Host};
+use eifel_live::recording::Recording;
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_sim::pattern;
+use eifel_sim::record::Record;
 use eifel_tcp::Settings;
-use eifel_tcp::settings::EcnUse;
+use eifel_tcp::settings::{EcnUse, WindowScale};
 
 /// A pair with one open connection, on which nothing is under way: its two ends.
 fn open(settings: &Settings) -> (Pair, Handle, Handle) {
@@ -140,4 +142,24 @@ fn sending_waits_behind_bare_acknowledgements_of_a_quiet_connection_only() {
         pair.a.handle_packet(pair.now, &packet);
         assert!(!pair.a.may_wait(), "it reports a gap");
     }
+}
+
+#[test]
+fn a_recording_at_a_receiver_counts_the_segment_that_fills_its_window() {
+    let settings = Settings { receive_window: 10_000, window_scale: WindowScale::Off, ..held() };
+    let mut pair = Pair::new();
+    let recording = Recording::receiving(Record::all(), &sender());
+    recording.attach(&mut pair.b);
+    pair.b.listen(80, 16, &settings, &sender()).unwrap();
+    let from = pair.a.connect(pair.now, "10.0.0.2:80".parse().unwrap(), &settings, &sender()).unwrap();
+    pair.run_for(SECOND);
+    let [to] = opened(&mut pair.b)[..] else { panic!("one connection opens") };
+    assert_eq!(pair.a.connection(from).unwrap().write(&[7; 20_000]), 20_000);
+    // Nobody reads: the window closes, and what probes it is not taken.
+    pair.run_for(Duration::from_secs(30));
+    assert_eq!(pair.b.connection(to).unwrap().received(), 10_000);
+    let now = pair.now;
+    drop(pair);
+    let (tables, _) = recording.finish(now).unwrap();
+    assert_eq!(tables.arrivals.new_bytes.iter().sum::<i64>(), 10_000);
 }

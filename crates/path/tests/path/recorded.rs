@@ -3,7 +3,9 @@
 use crate::common::{MS, drop_tail, megabit, run, sized};
 use eifel_base::time::{Duration, Instant};
 use eifel_path::config::{Capacity, LinkConfig};
-use eifel_path::parcel::Labelled;
+use eifel_path::parcel::{DropCause, Labelled};
+use eifel_path::queue::QueueConfig;
+use eifel_path::queue::codel::{CodelConfig, Law};
 use eifel_path::spike::{HoldsAt, Span, SpikeConfig, SpikeSource};
 use eifel_path::trace::Trace;
 use std::sync::Arc;
@@ -64,6 +66,17 @@ fn drop_tail_holds_before_a_recorded_link_too() {
     let result = run(&config, &offers(&[(0, 1500), (0, 1500), (0, 1500), (10 * MS, 1500)]));
     assert_eq!(result.handles(), [1, 2, 4]);
     assert_eq!(result.times(), [10 * MS, 20 * MS, 30 * MS]);
+}
+
+#[test]
+fn codel_keeps_a_parcel_before_a_recorded_link_until_its_opportunity() {
+    let law = Law { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false };
+    let queue = QueueConfig::Codel(CodelConfig { law, limit_packets: 1 });
+    let config = LinkConfig { queue, ..recorded("10\n20\n") };
+    // The first parcel waits from 15 to 20, so the second finds no room; the third does at 25.
+    let result = run(&config, &offers(&[(15 * MS, 1500), (16 * MS, 1500), (25 * MS, 1500)]));
+    assert_eq!(result.arrived, [(20 * MS, 1), (30 * MS, 3)]);
+    assert_eq!(result.dropped, [(2, DropCause::Queue)]);
 }
 
 #[test]

@@ -193,3 +193,34 @@ fn a_packet_that_stands_for_several_ends_where_it_says() {
     let together = format!("{window}{sent}{more}+0 > P. 1:3001(3000) ack 1");
     assert!(!run(&parse(&together, "x.pkt").unwrap()).passed());
 }
+
+const OPEN_SCTP: &str = "//: tolerance_us = 0
+0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3
++0 bind(3, ..., ...) = 0
++0 connect(3, ..., ...) = -1 EINPROGRESS
++0 > sctp: INIT[flgs=0, tag=1, a_rwnd=65536, os=16, is=2048, tsn=1, ...]
++.1 < sctp: INIT_ACK[flgs=0, tag=2, a_rwnd=100000, os=2, is=2, tsn=1, STATE_COOKIE[len=8, val=...]]
++0 > sctp: COOKIE_ECHO[flgs=0, len=8, val=...]
++.1 < sctp: COOKIE_ACK[flgs=0]
++0 write(3, ..., 100) = 100
+";
+
+#[test]
+fn chunks_that_differ_are_named_with_their_fields_and_flags() {
+    let failure = |line: &str| run(&parse(&format!("{OPEN_SCTP}{line}"), "x.pkt").unwrap()).failure.unwrap().what;
+    let data = "DATA[flgs=BE, len=116, tsn=1, sid=0, ssn=0, ppid=0]";
+    for (line, what) in [
+        (
+            "+0 > sctp: DATA[flgs=B, len=116, tsn=1, sid=0, ssn=0, ppid=0]",
+            "another packet leaves: flgs of DATA is BE, not B",
+        ),
+        (
+            "+0 > sctp: DATA[flgs=0x83, len=116, tsn=1, sid=0, ssn=0, ppid=0]",
+            "another packet leaves: flgs of DATA is BE, not 131",
+        ),
+        ("+0 > sctp: COOKIE_ACK[flgs=0]", "another packet leaves: DATA instead of COOKIE_ACK"),
+        (&format!("+0 > sctp: {data}; {data}"), "another packet leaves: it has 1 chunks, not 2"),
+    ] {
+        assert_eq!(failure(line), what);
+    }
+}

@@ -8,7 +8,7 @@ use eifel_packet::sctp::{
 };
 use eifel_packet::segment::Timestamps;
 use eifel_packet::seq::Seq;
-use eifel_sctp::{Delivery, Phase, Settings};
+use eifel_sctp::{Delivery, Event, Phase, Settings};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -133,6 +133,32 @@ fn a_peer_that_says_anything_is_survived() {
         }
         assert!(sent_packets < 2000, "seed {seed}");
     }
+}
+
+#[test]
+fn a_forward_tsn_tells_only_of_messages_that_become_readable() {
+    let mut world = World::new(1, |_, _| {}, Box::new(|_| vec![ms(10)]));
+    world.open();
+    let (tag, tsn) = known(&world);
+    while world.caller.poll_event().is_some() {}
+    let message = |number: u32| {
+        let (flags, ssn) = (DataFlags::WHOLE, number as u16);
+        Chunk::Data(Data { flags, tsn: Seq(tsn + number), stream: 0, ssn, ppid: [0; 4], payload: &[7; 100] })
+    };
+    let mut events = |chunk: Chunk<'_>| {
+        world.caller.handle_packet(world.now, &from_peer(), &packet(tag, &[chunk]));
+        std::iter::from_fn(|| world.caller.poll_event()).collect::<Vec<_>>()
+    };
+    let given_up = |number: u32, streams| Chunk::ForwardTsn(ForwardTsn { cumulative: Seq(tsn + number), streams });
+    // The peer gives up the first message, and nothing waits for it.
+    assert_eq!(events(given_up(0, &[[0, 0, 0, 0]])), []);
+    // The third waits for the second, until the peer gives that up.
+    assert_eq!(events(message(2)), []);
+    assert_eq!(events(given_up(1, &[[0, 0, 0, 1]])), [Event::Readable]);
+    // Nobody has read it yet when the fifth becomes readable.
+    assert_eq!(events(message(4)), []);
+    assert_eq!(events(given_up(3, &[[0, 0, 0, 3]])), []);
+    assert_eq!(std::iter::from_fn(|| world.caller.receive()).count(), 2);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Runs that would never end, or take all memory, end with a line that says why.
 
 use crate::common::scenario;
+use eifel_sim::record::Record;
 use eifel_sim::{Error, Options, run_with};
 
 const ENDLESS: &str = r#"
@@ -87,4 +88,14 @@ fn a_queue_with_a_limit_bears_any_flood() {
 fn a_budget_of_events_counts_background_traffic() {
     let options = Options { most_events: Some(1000), ..Options::default() };
     assert!(matches!(failure(FLOOD, options), Error::TooManyEvents { .. }));
+}
+
+#[test]
+fn events_that_are_counted_are_those_that_happened() {
+    // The SYN leaves, and is under way when the run ends.
+    let text = ENDLESS.replace("name = \"main\"", "name = \"main\"\nstart_s = 59.5");
+    let text = text.replace("delay_ms = 0", "delay_ms = 5000");
+    let counted = [Record::none(), Record::all(), Record::all().capturing(0)]
+        .map(|record| run_with(&scenario(&text), 0, Options { record, ..Options::default() }).unwrap().summary.events);
+    assert_eq!(counted, [1; 3]);
 }

@@ -129,3 +129,17 @@ fn a_write_that_fails_is_the_outcome() {
     let failed = run_into(&scenario(ROUGH), 0, record, (Box::new(gathered), 50));
     assert!(matches!(&failed, Err(Error::Capture(error)) if error.to_string() == "the disk is full"), "{failed:?}");
 }
+
+#[test]
+fn both_ends_captures_tell_what_became_of_an_original() {
+    let text =
+        ROUGH.replace("[point_to_point.back]", "drops = [{ flow = \"main\", segments = [3] }]\n[point_to_point.back]");
+    let text = text.replacen("loss = { kind = \"gilbert-elliott\", good_to_bad = 0.005, bad_to_good = 0.4 }", "", 1);
+    let gathered = Gathered::default();
+    let record = Record::none().capturing(0).capturing(1);
+    let streamed = run_into(&scenario(&text), 0, record, (Box::new(gathered), 100)).unwrap();
+    let [(sender, at_sender), (receiver, at_receiver)] = &streamed.comments[..] else { panic!("two captures") };
+    assert_eq!((sender.as_str(), receiver.as_str()), ("sender", "receiver"));
+    assert_eq!(at_sender[&5], "dropped at bottleneck: listed");
+    assert!(at_receiver.values().all(|text| !text.contains("dropped")), "{at_receiver:?}");
+}

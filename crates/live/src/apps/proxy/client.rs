@@ -227,3 +227,29 @@ impl Client {
         self.broken || (self.phase == Phase::Ending && quiet) || (self.peer_closed && self.passed_on && quiet)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Config;
+    use eifel_recovery::engine;
+    use eifel_tcp::{Settings, State};
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_client_that_sends_no_more_closes_its_connection_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let outside = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut client = Client::new(listener.accept().unwrap().0, Instant::ZERO).unwrap();
+        let v4 = Some([10, 0, 0, 1].into());
+        let mut host = Host::new(Config { v4, v6: None, mtu: 1500, secret: [1, 2], most_connections: 8 });
+        let (peer, settings) = ("10.0.0.2:80".parse().unwrap(), Settings::default());
+        let handle = host.connect(Instant::ZERO, peer, &settings, &engine::Config::default()).unwrap();
+        client.connected(handle);
+        client.exchange(&mut host);
+        assert_eq!(host.connection(handle).unwrap().state(), State::SynSent);
+        outside.shutdown(Shutdown::Write).unwrap();
+        client.exchange(&mut host);
+        assert_eq!(host.connection(handle).unwrap().state(), State::Closed);
+    }
+}
