@@ -192,3 +192,14 @@ def test_the_cases_of_table_1_are_places_of_the_grid() -> None:
     places = [dict(row.keys) for row in detectors_atlas.ROWS]
     assert all(dict(point.place) in places for point in map_settings.POINTS)
     assert map_settings.START in places
+
+
+def test_the_labels_of_the_maps_axes_are_their_values() -> None:
+    units = {"kbit/s": 1e3, "Mbit/s": 1e6, "ms": 1.0, "s": 1.0, "%": 0.01, "": 1.0}
+    for axis in map_settings.AXES:
+        # A round trip is in milliseconds, and a spike in seconds.
+        seconds = 1000.0 if axis.name == "rtt_ms" else 1.0
+        for value, label in zip(axis.values, axis.labels, strict=True):
+            number, _, unit = label.partition(" ")
+            read = 0.0 if label == "none" else float(number) * (seconds if unit == "s" else units[unit])
+            assert read == pytest.approx(value), (axis.name, label)

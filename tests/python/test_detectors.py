@@ -6,7 +6,9 @@ import pytest
 import eifel
 from eifel import _engine, toml
 from eifel.papers.study import Effort
+from eifel.statistics import Mean
 from eifel.studies import detector_runs, facts, judged
+from eifel.studies.facts import _percent
 from eifel.studies.judged import (
     FAST_RETRANSMIT,
     GENUINE,
@@ -180,3 +182,8 @@ def test_the_runs_go_on_where_it_was(tmp_path) -> None:
     again = detector_runs.episodes(effort, "test.runs", few)
     assert seen == [(5, 5)]
     assert all((again[name] == values).all() for name, values in columns.items() if name != "delay_rtts")
+
+
+def test_a_share_in_percent_keeps_the_ends_of_its_interval() -> None:
+    assert _percent(Mean(0.5, None, 8, (0.25, 0.75))) == Mean(50.0, None, 8, (25.0, 75.0))
+    assert _percent(Mean(0.5, None, 1)) == Mean(50.0, None, 1, (50.0, 50.0))

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import eifel
 from eifel.cli import BAD_INPUT, OK, main
-from eifel.cli.flows import show
+from eifel.cli.flows import GAP, Flows, fitted, show
 from eifel.cli.output import number
 from eifel.flows import Flow, flows_of
 from eifel.papers.artefact import Artefact, Column, Row
@@ -229,3 +229,13 @@ def test_a_recording_replaces_another_whole_and_nothing_else(
     (tmp_path / "file").write_text("")
     assert main([*asked[:-1], str(tmp_path / "file")]) == BAD_INPUT
     assert "file: a file; expected the name of a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("spare", "left_out"), [(0, 0), (-1, 1)])
+def test_a_column_that_just_fits_is_shown(spare: int, left_out: int) -> None:
+    mean = Mean(123.0, None, 1)
+    entries = [Flows(f"flow{number}", [{"alpha": mean, "beta": mean}]) for number in range(20)]
+    # The longest title and the names, each with the gap behind it.
+    width = len("flow19") + GAP + len("alpha") + GAP + len("beta") + GAP + spare
+    out = Console(file=io.StringIO(), width=width)
+    assert fitted(out, "flow", entries, ["alpha", "beta"], verbose=False) == left_out

@@ -12,6 +12,7 @@ from eifel.cli.reproduce import holds
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact, Claim, Column, Row
 from eifel.papers.dualrtt import fit, grid
+from eifel.papers.dualrtt.table2 import COLUMNS
 from eifel.papers.measured import Measured, MeasuredRow
 from eifel.report.comparison import verdict_of
 from eifel.runs import Runs
@@ -195,3 +196,21 @@ def test_a_neighbours_loss_is_its_own() -> None:
     assert {name: mean.mean for name, mean in means[5].items()} == {"liar": 1.2, "beside": 0.94}
     rows = [MeasuredRow(one, of) for one, of in zip(artefact.rows, means, strict=True)]
     assert [claim["holds"] for claim in Measured(artefact, rows, [], 3, 1, 0.0).claims()] == [False, True]
+
+
+def test_table_5_of_dualrtt_is_published_for_one_packet_length_and_one_delay() -> None:
+    rows = [row for row in artefacts()["dualrtt.table5"].rows if row.published]
+    assert {(row.keys["mtu_bytes"], row.keys["delay_ms"]) for row in rows} == {(576, 200)}
+    assert [row.keys["rate_kbps"] for row in rows] == [rate / 1000 for rate in grid.RATES_BPS]
+
+
+@pytest.mark.parametrize(("moves", "holding"), [(False, True), (True, False)])
+def test_an_rtt_that_changes_while_segments_are_sent_again_breaks_table_2s_claim(moves: bool, holding: bool) -> None:
+    artefact = artefacts()["dualrtt.table2"]
+    means = [
+        {column.name: Mean(2.0 if moves and column.name == "rtt" and place % 2 else 1.0, None, 1) for column in COLUMNS}
+        for place in range(len(artefact.rows))
+    ]
+    rows = [MeasuredRow(row, of) for row, of in zip(artefact.rows, means, strict=True)]
+    claims = Measured(artefact, rows, [], 1, 1, 0.0).claims()
+    assert next(claim for claim in claims if claim["text"] == "nor the RTT")["holds"] is holding

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +20,7 @@ from eifel.papers.measured import Measured, MeasuredRow
 from eifel.plots.style import new_figure
 from eifel.report import build
 from eifel.report.comparison import verdict_of
-from eifel.report.headlines import headlines
+from eifel.report.headlines import _detectors, headlines
 from eifel.report.heat import Cell, Spot, heat, spots
 from eifel.report.svg import Dot, Line, dots, multiples
 from eifel.reproduction import reproduce
@@ -275,3 +277,24 @@ class TestInABrowser:
         assert len(rows) == 30 and float(rows[29]["time_s"]) == 179.0 and rows[0]["time_s_published"] == "100.0"
         # Its colours are its own: the page's variables are not there any more.
         assert "fill: rgb(" in svg and "var(--" not in svg
+
+
+def test_a_verdict_without_delay_stands_at_the_left_end_and_any_other_where_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The package has a function of the module's name.
+    module = sys.modules["eifel.report.headlines"]
+    delays = {"f-rto": 0.0, "dsack": 2.0}
+    row = Row({"situation": "any", "detector": "f-rto"})
+    table = SimpleNamespace(
+        rows=[SimpleNamespace(row=row)],
+        row=lambda situation, detector: SimpleNamespace(
+            means={"found": Mean(50.0, None, 1), "delay_rtts": Mean(delays[detector], None, 1)}
+        ),
+    )
+    monkeypatch.setattr(module, "DETECTORS", ("f-rto",))
+    monkeypatch.setattr(module, "ADVISED", "dsack")
+    drawn: list[Spot] = []
+    monkeypatch.setattr(module, "spots", lambda shown, *_: drawn.extend(shown) or "")
+    _detectors({"detectors.truth": table})
+    assert [(spot.name, spot.across) for spot in drawn] == [("f-rto", 0.01), ("dsack", 2.0)]

@@ -15,6 +15,7 @@ import eifel
 from eifel.papers import artefacts
 from eifel.papers.artefact import Setting
 from eifel.report import build, build_run, command_of
+from eifel.report.comparison import flows_html
 from eifel.reproduction import reproduce
 
 pytestmark = pytest.mark.usefixtures("fake")
@@ -195,3 +196,11 @@ def test_a_browser_draws_it_and_it_can_be_used(served: str, tmp_path: Path, widt
     assert state["too_wide"] <= 0, "the page scrolls sideways"
     assert state["changed"] == [True] * 5, "keys, buttons, wheel, drag, a layer switched off"
     assert state["restored"] == [True] * 4
+
+
+def test_a_runs_summary_is_a_row_for_each_flow_and_a_column_for_each_number_that_is_not_zero() -> None:
+    flows = [{"flow": "a<b", "time_s": 2, "undos": 0}, {"flow": "c", "time_s": 0, "undos": 0}]
+    assert flows_html(flows) == (
+        '<table><thead><tr><th>flow</th><th class="n">time s</th></tr></thead><tbody>'
+        '<tr><th>a&lt;b</th><td class="n">2</td></tr><tr><th>c</th><td class="n">0</td></tr></tbody></table>'
+    )

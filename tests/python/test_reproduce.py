@@ -1,3 +1,4 @@
+import argparse
 import io
 from pathlib import Path
 
@@ -5,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from eifel import store
-from eifel.cli.reproduce import MOST_ROWS, show
+from eifel.cli.reproduce import MOST_ROWS, _chosen, show
 from eifel.errors import BadInputError
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact, Column, Row
@@ -153,3 +154,11 @@ def test_a_terminal_gets_no_more_rows_than_anybody_reads(rows: int, printed: boo
     show(Console(file=out, width=120), measured)
     assert (f"{rows - 1}  " in out.getvalue()) == printed
     assert (f"{rows} rows: in the report" in out.getvalue()) != printed
+
+
+def test_traces_may_be_given_where_one_of_the_artefacts_chosen_is_measured_over_them() -> None:
+    ids = ["responding.table1", "thesis.timers"]
+    options = argparse.Namespace(ids=ids, trace=["a.down"], all=False)
+    assert [artefact.id for artefact in _chosen(options)] == ids
+    with pytest.raises(BadInputError, match="none of the artefacts chosen is measured over traces"):
+        _chosen(argparse.Namespace(ids=ids[:1], trace=["a.down"], all=False))

@@ -39,6 +39,13 @@ def test_a_result_is_written_and_read(scenario: Path, tmp_path: Path) -> None:
         assert again.tables[name].equals(recorded), name
 
 
+def test_the_files_written_are_named_in_order(scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter(sorted(found(folder), reverse=True)))
+    names = [file.name for file in eifel.run(scenario).write(tmp_path / "run")]
+    assert names == sorted(names) and "acks.parquet" in names
+
+
 def test_a_cell_shows_summary_and_plot(scenario: Path) -> None:
     page = eifel.run(scenario)._repr_html_()
     assert "spurious_retransmissions" in page

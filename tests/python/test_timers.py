@@ -2,6 +2,7 @@
 
 import json
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ import eifel
 from eifel import store
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.measured import Measured
-from eifel.papers.thesis import comparison, figure5_16, paths
+from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.thesis import comparison, cycles, figure5_16, paths
 from eifel.report import build
 from eifel.reproduction import reproduce
 from eifel.runs import run_many
+from eifel.statistics import Mean
 from test_claims import OPEN
 
 ROOT = Path(__file__).parent.parent.parent
@@ -29,11 +31,30 @@ def test_what_it_claims(measured: Measured) -> None:
     assert [claim["text"] for claim in measured.claims() if not claim["holds"]] == []
 
 
+@pytest.mark.parametrize(("share", "holding"), [(0.66, True), (0.67, False), (2.0, False)])
+def test_linuxs_wait_is_held_against_two_thirds(measured: Measured, share: float, holding: bool) -> None:
+    def waits(row: MeasuredRow) -> MeasuredRow:
+        each = share if row.row.keys["timer"] == "linux" else 1.0
+        means = {"genuine_timeouts_wait_s": Mean(30 * each, None, 2), "genuine_timeouts": Mean(30.0, None, 2)}
+        return replace(row, means={**row.means, **means})
+
+    waited = replace(measured, rows=[waits(row) for row in measured.rows])
+    claim = next(claim for claim in waited.claims() if "at most two thirds as long" in claim["text"])
+    assert claim["holds"] is holding
+
+
 def test_every_timer_of_the_registry_takes_part(measured: Measured) -> None:
     assert {timer["name"] for timer in comparison.TIMERS.values()} == {
         entry["name"] for entry in eifel.algorithms("rto") if not entry["association"]
     }
     assert len(measured.rows) == len(paths.MADE) * len(comparison.TIMERS) * 2
+
+
+def test_the_hiccup_of_a_cycle_begins_half_a_segment_after_the_first_ack() -> None:
+    spike = cycles.scenario(2.0, "timeout by hiccup")["spike"][0]["at"][0]
+    first_ack_s = cycles.WINDOW / 2.0 * cycles.SEGMENT_MS / 1000
+    assert spike["start_s"] == pytest.approx(first_ack_s + cycles.SEGMENT_MS / 2000)
+    assert spike["end_s"] - spike["start_s"] == pytest.approx(cycles.HELD_S)
 
 
 def test_counts_are_an_hour(measured: Measured) -> None:

@@ -83,6 +83,10 @@ def test_a_ladder_is_drawn(worlds: Worlds, tmp_path: Path) -> None:
     figure = ladder_figure({"a window given back": smallest}, title="Worlds")
     figure.savefig(tmp_path / "ladder.png")
     assert {text.get_text() for text in figure.axes[0].texts} >= {"1, 2, 3, 4", "1 again", "sender", "receiver"}
+    sides = {text.get_text(): (text.get_position()[0], text.get_ha()) for text in figure.axes[0].texts}
+    assert sides["1, 2, 3, 4"] == (-0.02, "right") and (1.02, "left") in sides.values()
+    answers = [arrow.label for arrow in smallest.arrows if not arrow.from_sender]
+    assert sides[answers[0]] == (1.02, "left"), answers
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,10 @@ def test_each_segment_is_a_line_and_each_retransmission_has_its_letter() -> None
     letters = [lines.count(letter) for letter in ("S", "R")]
     assert letters == [int((again["needed"] == "spurious").sum()), int((again["needed"] == "needed").sum())]
     first = int(sent["t_ns"][0])
-    assert f"line {first // 10**9}.{first % 10**9 // 1000:06} {sent['start'][0]}" in "\n".join(lines)
+    at, start = f"{first // 10**9}.{first % 10**9 // 1000:06}", int(sent["start"][0])
+    end = start + int(sent["len"][0])
+    assert lines[7:11] == ["white", f"darrow {at} {end}", f"uarrow {at} {start}", f"line {at} {start} {at} {end}"]
+    assert lines.count("white") == int(((sent["len"] > 0) & (sent["kind"] != "retransmission")).sum())
 
 
 def test_the_command_line_draws_for_xplot(tmp_path: Path) -> None:
