@@ -65,6 +65,8 @@ def test_it_is_drawn(measured: Measured, tmp_path: Path) -> None:
     assert measured.artefact.draw is not None
     figure = measured.artefact.draw(measured)
     assert all(axes.get_ylabel() for axes in figure.axes)
+    if measured.artefact.id == "sctp.condition":
+        assert sum(len(dots.get_offsets()) for dots in figure.axes[0].collections) == len(measured.rows)
     save(figure, tmp_path / "figure.svg", "svg")
     assert (tmp_path / "figure.svg").stat().st_size > 10_000
 
