@@ -18,7 +18,7 @@ from browser import CHROMIUM, Browser
 from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
 from eifel.papers.measured import Measured, MeasuredRow
 from eifel.plots.style import new_figure
-from eifel.report import build
+from eifel.report import _line, build
 from eifel.report.comparison import verdict_of
 from eifel.report.headlines import _detectors, headlines
 from eifel.report.heat import Cell, Spot, heat, spots
@@ -298,3 +298,12 @@ def test_a_verdict_without_delay_stands_at_the_left_end_and_any_other_where_it_i
     monkeypatch.setattr(module, "spots", lambda shown, *_: drawn.extend(shown) or "")
     _detectors({"detectors.truth": table})
     assert [(spot.name, spot.across) for spot in drawn] == [("f-rto", 0.01), ("dsack", 2.0)]
+
+
+@pytest.mark.parametrize(("relative", "absolute", "band"), [(0.1, None, (90, 110)), (None, 5.0, (95, 105))])
+def test_a_lines_band_is_what_would_agree_with_the_published(
+    relative: float | None, absolute: float | None, band: tuple[float, float]
+) -> None:
+    column = Column("time_s", "Time, s", relative=relative, absolute=absolute)
+    row = Row({"sender": "a"}, published={"time_s": 100.0})
+    assert _line(MeasuredRow(row, {"time_s": Mean(101.0, None, 1)}), column).band == pytest.approx(band)
