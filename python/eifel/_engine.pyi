@@ -162,7 +162,7 @@ def hunt_claim(
 ) -> str:
     """Scenarios that refute a claim, as JSON.
 
-    `drawn` at random, of which `refuting` so many refute it at 95 % (a value above `most`); the `mean` of their values;
+    `drawn` at random, of which `refuting` refute it at 95 % (a value above `most`); the `mean` of their values;
     and the `worst` that climbing found, with its `value`, `error`, `runs` and `scenario`. `progress` hears how many of
     `scenarios` were looked at. With `threads`, or on all cores where it is 0. The GIL is released; Ctrl-C is honoured.
     """

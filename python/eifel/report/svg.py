@@ -52,7 +52,7 @@ def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
 
 
 def spacing(rows: int) -> int:
-    """Pixels from row to row of a picture of so many rows."""
+    """The distance of neighbouring rows in a picture with this number of rows, in pixels."""
     return LINE if rows <= MANY else DENSE
 
 

@@ -212,7 +212,7 @@ impl Endpoint {
         self.launch_bytes(net, single.len(), way);
     }
 
-    /// Lets the packet in the vacant bundle leave, of so many bytes behind the IP header.
+    /// Sends the packet in the vacant bundle on a way. It has `bytes` bytes behind its IP header.
     fn launch_bytes<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, bytes: u32, way: usize) {
         let Way { destination, link, .. } = self.ways[way];
         net.launch(net.ip.header_len() + bytes, destination, link);
