@@ -5,6 +5,8 @@ use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
 /// A retransmission, and how it stood when it left. Times in nanoseconds.
+///
+/// It has more than twenty fields, since each model of a stack judges by some of these facts, and none holds the connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Resent {
     /// When it left, at the latest.
@@ -15,9 +17,9 @@ pub struct Resent {
     pub told_at: Place,
     /// From here to the sender and back.
     pub trip: u64,
-    /// First position, and the first beyond.
+    /// Its first position.
     pub start: u64,
-    /// First position beyond it.
+    /// The first position beyond it.
     pub end: u64,
     /// First position not acknowledged.
     pub una: u64,
