@@ -10,7 +10,7 @@ import eifel
 from eifel import live, store
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.live import kernel, whatif, wire
+from eifel.papers.live import kernel, predicted, wire
 from eifel.result import Result
 from eifel.runs import run
 from eifel.toml import dumps
@@ -116,15 +116,15 @@ def test_a_capture_that_shows_no_path_leaves_rows_empty_and_fails_claims(
         raise eifel.PathError("sender.pcapng: one queue does not explain it")
 
     monkeypatch.setattr(kernel, "sends", lambda *_asked: {"retransmissions": 23.0, "goodput_bps": 1e6})
-    monkeypatch.setattr(whatif, "extract_path", refused)
+    monkeypatch.setattr(predicted, "extract_path", refused)
     monkeypatch.setattr("eifel.cli.reproduce.missing", lambda: "")
     assert main(["reproduce", "live.whatif", "--fresh", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr()
-    assert f"live.whatif: {whatif.CAPTURED}: sender.pcapng: one queue does not explain it" in said.err
+    assert f"live.whatif: {predicted.CAPTURED}: sender.pcapng: one queue does not explain it" in said.err
     measured = store.read(tmp_path, artefacts()["live.whatif"])
     assert measured is not None
-    assert measured.mean("retransmissions", what=whatif.HAPPENED) == 23
-    assert not measured.row(what=whatif.PREDICTED).means
+    assert measured.mean("retransmissions", what=predicted.HAPPENED) == 23
+    assert not measured.row(what=predicted.PREDICTED).means
     assert not any(claim["holds"] for claim in measured.claims())
 
 
