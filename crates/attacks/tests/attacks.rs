@@ -26,6 +26,19 @@ fn a_counted_number_beyond_its_bound_is_a_broken_one() {
     assert_eq!(broken(&findings), ["resets: 6 cases (bound: at most 5)"]);
 }
 
+/// A number within its bound may be one that nothing was measured for.
+#[test]
+fn what_is_bounded_was_reached() {
+    let measured = |name: &str, what: &str| {
+        let findings = all().iter().find(|attack| attack.name == name).unwrap().run(Effort::Brief);
+        findings.iter().find(|finding| finding.what == what).unwrap().measured
+    };
+    let held_ms = measured("t14-zero-window", "longest that one was held");
+    let window = measured("s8-overgrowth", "alternate's window after 30 rounds, by RFC 9260");
+    // The user timeout is a minute. The window began with three packets of 1468 bytes, and grows for SACKs that are taken in.
+    assert_eq!([held_ms, window], [60_000.0, 5872.0]);
+}
+
 macro_rules! tests {
     ($($name:ident)*) => {
         $(#[test]

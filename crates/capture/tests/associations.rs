@@ -256,3 +256,18 @@ fn what_arrived_above_a_chunk_that_was_sent_again_tells_that_it_was_missing() {
     // Nothing shows a gap, and either sending can have caused the answer.
     assert_eq!(sent_again_and_answered(&[]), (Verdict::Undecidable, Confidence::Weak));
 }
+
+/// SHUTDOWN acknowledges all that was sent: here sooner than the chunk that was sent again could cause.
+#[test]
+fn a_shutdown_is_an_answer_to_all_that_was_sent() {
+    let mut talk = Talk::default();
+    talk.heartbeat(0);
+    talk.data(10, 0, 0);
+    talk.sack(110, 1, &[], &[]);
+    talk.data(120, 0, 1);
+    let again = talk.data(1200, 0, 1);
+    let answer = talk.packet(1210, 0, true, &Chunk::Shutdown { cumulative: Seq(FIRST.wrapping_add(1)) });
+    let found = talk.end();
+    let expected = (again, tsn(1), Cause::Rto, Verdict::Spurious, Confidence::Likely, Some(answer));
+    assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
+}

@@ -173,6 +173,28 @@ fn an_original_that_comes_late_is_reported_as_a_duplicate() {
     assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
 }
 
+/// The receiver had half of the segment that was sent again, so that the other half was needed.
+#[test]
+fn a_duplicate_of_a_part_is_no_duplicate_of_the_whole() {
+    for (left, right) in [(0, 500), (500, 1000)] {
+        let mut talk = Talk::open(false, true);
+        flight(&mut talk);
+        for number in 1..4 {
+            talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
+        }
+        let again = talk.data(214.0, 0);
+        talk.ack(315.0, 10, 0, &[]);
+        let mut sack = SackBlocks::EMPTY;
+        let position = |offset: u32| Seq(CLIENT.wrapping_add(1 + offset));
+        sack.push(position(left), position(right));
+        let options = Options { sack, ..Options::default() };
+        talk.packet(330.0, true, Flags::ACK, (1, 10_001), 0, (0, 0), options);
+        let found = talk.end();
+        let [one] = &found.retransmissions[..] else { panic!("one segment was sent again") };
+        assert_eq!((one.frame, one.verdict), (again, Verdict::Needed), "{one:?}");
+    }
+}
+
 #[test]
 fn go_back_n_after_a_spike_is_answered_sooner_than_it_can_be() {
     let mut talk = Talk::open(false, false);

@@ -187,6 +187,10 @@ mod tests {
                 // A network's copy of a packet is no row: each time and number stands there once.
                 let sent: Vec<_> = place.truth.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
                 assert_eq!(sent.iter().collect::<BTreeSet<_>>().len(), sent.len());
+                // A timer sends one segment when it expires.
+                let expiries: Vec<_> = sent.iter().filter(|row| row.ends_with(",rto")).collect();
+                let instants: BTreeSet<_> = expiries.iter().map(|row| row.split(',').next()).collect();
+                assert!(place.name != "sender" || instants.len() == expiries.len(), "{expiries:?}");
                 probes += sent.iter().filter(|row| row.ends_with(",tlp")).count();
                 for (count, cause) in after_timeouts.iter_mut().zip([",rto", ",loss"]) {
                     *count += sent.iter().filter(|row| row.ends_with(cause)).count();

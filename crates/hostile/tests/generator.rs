@@ -68,6 +68,7 @@ const FEATURES: &[Feature] = features! {
     8.0 "adaptive RED": "queue" |value| of_kind(value, "adaptive-red");
     6.0 "CoDel": "queue" |value| of_kind(value, "codel");
     6.0 "FQ-CoDel": "queue" |value| of_kind(value, "fq-codel");
+    4.0 "FQ-CoDel of several queues": "queues" |value| number(value) > 1.0;
     5.0 "outages": "outage" |value| inside(value, "at", &|_| true);
     5.0 "changes of delay": "delay_changes" |_| true;
     5.0 "jitter": "jitter" |value| inside(value, "keeps_order", &|_| true);
@@ -91,6 +92,9 @@ const FEATURES: &[Feature] = features! {
     10.0 "an answering stack of its own": "answering_tcp" |_| true;
     10.0 "an answering sender of its own": "answering_sender" |_| true;
     20.0 "observers": "observers" |_| true;
+    // Associations.
+    4.0 "heartbeats": "heartbeat_interval_s" |value| number(value) > 0.0;
+    2.0 "no heartbeats": "heartbeat_interval_s" |value| number(value) == 0.0;
     // Connections.
     5.0 "a window below a segment": "tcp" |tcp| {
         let of = |key: &str| tcp.get(key).map(number);

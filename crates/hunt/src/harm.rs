@@ -75,3 +75,24 @@ impl Subject for Harm {
         [own, beside, together].into_iter().max_by(|one, other| one.least().total_cmp(&other.least())).unwrap_or(own)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::Gene;
+
+    /// Without the claimed sender the neighbour had more than half of the path. It loses only the part of its half that is gone.
+    #[test]
+    fn a_neighbour_is_owed_half_of_the_path_and_no_more() {
+        let algorithms = |congest: &str| [("congest".to_owned(), congest.into())].into_iter().collect();
+        let field = Field { without_timestamps: false, neighbours: true, pace: None };
+        let harm = Harm { field, claimed: algorithms("cubic"), other: algorithms("reno"), seed: 1 };
+        let place = [(Gene::Neighbour, 1.0), (Gene::Rate, 0.3), (Gene::Queue, 0.6), (Gene::Window, 1.0)];
+        let place = place.iter().fold(Place::PLAIN, |place, &(gene, number)| place.with(gene, number));
+        let [without, with] = [0, 1].map(|claimed| harm.goodput(&place, claimed, 0, 1).remove(0));
+        let half = with.iter().sum::<f64>() / 2.0;
+        assert!(half < without[1] && half < with[0], "{without:?} {with:?}");
+        let found = harm.measure(&place, 0, 1).value;
+        assert!((found - (1.0 - with[1] / half)).abs() < 1e-12, "{found}: {with:?}");
+    }
+}

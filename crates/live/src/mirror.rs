@@ -253,6 +253,33 @@ pub fn summarised(tables: &Tables) -> FlowSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hiccup::label::Seen;
+    use eifel_base::ranges::Block;
+    use eifel_path::parcel::Label;
+
+    #[test]
+    fn only_the_first_flows_data_on_the_way_there_counts() {
+        let passage = |direction, flow, data| Passage {
+            direction,
+            seen: Seen {
+                label: Label { flow, ..Label::default() },
+                number: 1,
+                protocol: 6,
+                identification: 0,
+                tcp: None,
+                data,
+            },
+            bytes: 1500,
+            entered: Instant::ZERO,
+            due: Instant::ZERO,
+            fate: Fate::Delivered,
+        };
+        let data = Some(Block { start: 1, end: 1461 });
+        assert!(is_data(&passage(Direction::There, 0, data)));
+        assert!(!is_data(&passage(Direction::There, 1, data)));
+        assert!(!is_data(&passage(Direction::Back, 0, data)));
+        assert!(!is_data(&passage(Direction::There, 0, None)));
+    }
 
     #[test]
     fn a_summary_tells_timeouts_from_fast_retransmits() {

@@ -93,3 +93,35 @@ impl Sender {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each recovery and congestion control stands there once without an undo, and once with the one that the options allow.
+    #[test]
+    fn the_search_begins_with_an_undo_and_without() {
+        let ends = |timestamps, sack| Ends {
+            payload_bytes: 1448,
+            bytes: 1_000_000,
+            window_bytes: 65_535,
+            initial_window: 10,
+            opens: true,
+            timestamps,
+            sack,
+            dsack: sack,
+            ipv6: false,
+            took_s: 10.0,
+        };
+        for (ends, recoveries, undo) in [
+            (ends(true, true), 4, "eifel-timestamps"),
+            (ends(false, true), 4, "f-rto"),
+            (ends(false, false), 2, "f-rto"),
+        ] {
+            let starts = Sender::starts(Some("linux"), &ends);
+            let with = |name: &str| starts.iter().filter(|start| UNDO[start.undo].0 == name).count();
+            assert_eq!((starts.len(), with("none"), with(undo)), (4 * recoveries, 2 * recoveries, 2 * recoveries));
+            assert!(starts.iter().all(|start| start.rto == 0));
+        }
+    }
+}

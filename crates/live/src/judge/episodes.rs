@@ -118,3 +118,53 @@ impl Course {
 fn after(one: Seq, other: Seq) -> bool {
     one.0.wrapping_sub(other.0) as i32 > 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hiccup::Fate;
+    use crate::hiccup::truth::Which;
+    use crate::judge::frames::Key;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn judged(millis: u64, spurious: bool) -> Judged {
+        Judged {
+            at: at(millis),
+            frame: 1,
+            flow: 0,
+            direction: Direction::There,
+            number: 1,
+            seq: 101,
+            len: 10,
+            nth: 2,
+            fate: Fate::Delivered,
+            spurious,
+            original_known: true,
+        }
+    }
+
+    /// A probe within an episode is one of its retransmissions; a probe outside opens none.
+    #[test]
+    fn a_probe_belongs_to_the_episode_that_is_open() {
+        let row = |direction, millis, (seq, ack, len)| Row {
+            direction,
+            entered: at(millis),
+            left: Some(at(millis + 100)),
+            fate: Fate::Delivered,
+            key: Key { seq, ack, len, flags: Flags::ACK.0, identification: 0, stamp: 0 },
+            which: Which { flow: 0, direction, number: 1 },
+            block: None,
+        };
+        let rows = [row(Direction::There, 1000, (101, 1, 10)), row(Direction::Back, 2000, (1, 111, 0))];
+        let judged = [judged(1100, true), judged(1500, false), judged(1600, true), judged(2500, false)];
+        let causes = [Some(Cause::Probe), Some(Cause::Rto), Some(Cause::Probe), Some(Cause::Probe)];
+        let (episodes, belongs) = find(&rows, Direction::There, &judged, &causes, None);
+        assert_eq!(belongs, [None, Some(0), Some(0), None]);
+        let [only] = &episodes[..] else { panic!("one episode: {episodes:?}") };
+        assert_eq!((only.begins, only.ends, only.cause), (at(1500), at(2100), Some(Cause::Rto)));
+        assert_eq!((only.retransmissions, only.spurious, only.first_spurious), (2, 1, false));
+    }
+}

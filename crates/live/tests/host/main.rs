@@ -8,12 +8,15 @@ mod leaving;
 mod pair;
 
 use eifel_base::time::{Duration, Instant};
+use eifel_live::apps::Amount;
+use eifel_live::apps::body::Body;
 use eifel_live::host::{Handle, Happening, Host};
 use eifel_packet::ip::{self, Addresses, Version};
 use eifel_packet::{datagram, icmp};
 use eifel_recovery::engine;
 use eifel_sim::pattern;
-use eifel_tcp::{Event, State};
+use eifel_tcp::settings::SendKind;
+use eifel_tcp::{Event, Settings, State};
 use pair::{Pair, held};
 use std::net::SocketAddr;
 
@@ -92,6 +95,33 @@ fn many_connections_are_told_apart_and_end_each_on_its_own() {
     pair.run_for(SECOND * 61);
     assert_eq!(pair.a.connections(), 0);
     assert!(pair.a.connection(calls[0]).is_none(), "a handle never names another connection");
+}
+
+/// RFC 6056, section 3.3.3: a port follows the one that was given out last.
+#[test]
+fn calls_to_a_peer_leave_from_ports_that_follow_each_other() {
+    let mut pair = Pair::new();
+    let mut packet = Vec::new();
+    let mut ports = Vec::new();
+    for _ in 0..20 {
+        connect(&mut pair, "10.0.0.2:80");
+        assert!(pair.a.poll_packet(pair.now, &mut packet));
+        ports.push(datagram::parse(&packet).unwrap().1.source_port);
+    }
+    let next = |port: u16| if port == u16::MAX { 49_152 } else { port + 1 };
+    assert!(ports.windows(2).all(|two| two[1] == next(two[0])), "{ports:?}");
+}
+
+/// Two of a station's turns, 128 KiB each, are at hand, and no byte more is written before some are sent.
+#[test]
+fn a_body_is_written_no_further_ahead_than_two_turns() {
+    let mut pair = Pair::new();
+    let settings = Settings { send: SendKind::Held { buffer: 1 << 20 }, ..held() };
+    let call = pair.a.connect(pair.now, address("10.0.0.2:80"), &settings, &sender()).unwrap();
+    assert!(pair.a.poll_packet(pair.now, &mut Vec::new()));
+    let mut body = Body::new(Amount::Bytes(1 << 20));
+    assert!(!body.write(pair.now, pair.a.connection(call).unwrap()));
+    assert_eq!(body.written(), 2 << 17);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod again;
 mod behind_the_box;
 mod commands;
+mod namespaces;
 mod orders;
 mod proxy;
 mod rig;

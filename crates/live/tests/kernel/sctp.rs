@@ -1,6 +1,8 @@
 //! SCTP against usrsctp, native and in UDP, and what is said where nobody listens.
 
+use crate::behind_the_box::folder;
 use crate::rig::allowed;
+use eifel_capture::read::Reader;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -46,6 +48,25 @@ fn usrsctp_takes_every_message() {
         assert_eq!((&document["messages"], &document["bytes"]), (&600.into(), &3_000_000.into()), "{document:#}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("usrsctp took 3000000 bytes"), "port {port}");
     }
+}
+
+/// Each packet has an identification of its own (RFC 6864), the listener's answers too.
+#[test]
+fn packets_of_ipv4_are_numbered() {
+    let (true, Some(peer)) = (allowed(), peer()) else { return };
+    let folder = folder("sctp-capture");
+    let file = folder.join("both.pcapng");
+    let words = ["receive", "7", "--capture", file.to_str().unwrap()];
+    found(&sctp(&words, &[peer.to_str().unwrap(), "call", "0", "10.85.0.2", "7", "50", "4000"]));
+    let mut reader = Reader::new();
+    reader.feed(&std::fs::read(&file).unwrap());
+    let mut own = Vec::new();
+    while let Some(frame) = reader.frame().unwrap() {
+        let sent = frame.bytes[0] >> 4 == 4 && frame.bytes[12..16] == [10, 85, 0, 2];
+        own.extend(sent.then(|| u16::from_be_bytes([frame.bytes[4], frame.bytes[5]])));
+    }
+    assert!(own.len() > 10 && own.iter().copied().eq(1..=own.len() as u16), "{own:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -216,6 +216,8 @@ fn senseless_elements_are_refused_by_name() {
     );
     assert_eq!(message(ElementConfig::ListedDrops(vec![drop_of(1, 0)])), "drops.copies: 0; allowed: 1 or more");
     assert_eq!(message(reorder(Choice::Rate(0.1), 0)), "reorder.length: 0; allowed: 1 or more");
+    let never = ReorderConfig { choice: Choice::Rate(0.1), length: 1, longest_wait: Duration::ZERO };
+    assert_eq!(message(ElementConfig::Reorder(never)), "reorder.longest_wait: 0; allowed: more than 0");
     assert_eq!(message(reorder(Choice::Listed(vec![(0, 0)]), 1)), "reorder.segments: segment 0; allowed: 1 or more");
 }
 

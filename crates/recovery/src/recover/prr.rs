@@ -167,6 +167,8 @@ impl Variables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Ack;
+    use eifel_base::time::Instant;
 
     #[test]
     fn what_left_before_an_alarm_opens_recovery_does_not_count() {
@@ -203,6 +205,20 @@ mod tests {
         // What the ACK told of goes, whatever has left; and no further than ssthresh.
         assert_eq!(under_way(4000).snd_cnt(4000, 9000, 1000), 2000);
         assert_eq!(under_way(0).snd_cnt(8000, 9000, 1000), 1000);
+    }
+
+    /// After a timeout, bytes that were reported before it count as delivered when they are acknowledged.
+    #[test]
+    fn a_timeout_forgets_what_was_delivered_above_una() {
+        let mut prr = prr(Variables { total: 9000, ..Variables::default() });
+        prr.on_timeout(1000);
+        let mut board = Scoreboard::default();
+        board.on_new(Instant::ZERO, 3000, None);
+        let ack = Ack { cumulative: 3000, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
+        let acked = board.on_ack(&ack, true);
+        prr.on_ack(&Acked { bytes: 2000, ..acked }, &board);
+        // All 2000, and a segment: the ACK acknowledges new data.
+        assert_eq!(prr.room(0, &Window { cwnd: 9000, ssthresh: 9000 }, 1000), 3000);
     }
 
     /// Segments that leave count against the room that was found for the ACK, by pipe alone.

@@ -5,6 +5,7 @@
 mod talk;
 
 mod association_parts;
+mod association_probes;
 mod congest_cubic;
 mod congest_hystart;
 mod congest_windows;

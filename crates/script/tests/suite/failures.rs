@@ -56,6 +56,10 @@ fn each_kind_of_failure_is_named() {
         at(12, "cwnd > flight * 9999 does not hold: flight = 5, cwnd = 10000")
     );
     assert_eq!(
+        failure("+0 write(4, ..., 5) = 5\n+0 %{ assert 4 == flight }%"),
+        at(11, "4 == flight does not hold: flight = 5")
+    );
+    assert_eq!(
         failure("+0 write(4, ..., 5) = 5"),
         at(10, "the script ends, and does not mention: P. 1:6(5) ack 1 win 65535")
     );

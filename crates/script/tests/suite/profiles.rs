@@ -51,6 +51,32 @@ fn a_receiver_of_freebsd() {
     assert!(passes(Profile::FreeBsd, text));
 }
 
+/// FreeBSD's acknowledgements repeat a FIN that is not acknowledged. Ours stand behind it, and pass for its own; no others do.
+#[test]
+fn a_fin_of_freebsd_is_repeated() {
+    let text = "
+--tolerance_usecs=0
+0    socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0   bind(3, ..., ...) = 0
++0   listen(3, 1) = 0
++0   < S 0:0(0) win 65535 <mss 1460,sackOK,eol,eol>
++0   > S. 0:0(0) ack 1 win 65535 <mss 1460,sackOK,eol,eol>
++.01 < . 1:1(0) ack 1 win 65535
++0   accept(3, ..., ...) = 4
++0   shutdown(4, SHUT_WR) = 0
++0   > F. 1:1(0) ack 1
++0   < . 1:100(99) ack 1 win 65535
++0   < . 100:300(200) ack 1 win 65535
++0   > F. 1:1(0) ack 300 win 65401
+";
+    assert!(passes(Profile::FreeBsd, text));
+    for other in [". 1:1(0)", ". 1:2(1)", "F. 1:2(1)", "F. 0:0(0)"] {
+        assert!(!passes(Profile::FreeBsd, &text.replace("F. 1:1(0) ack 300", &format!("{other} ack 300"))), "{other}");
+    }
+    let behind = text.replace("F. 1:1(0) ack 300", ". 2:2(0) ack 300");
+    assert!(passes(Profile::FreeBsd, &behind));
+}
+
 #[test]
 fn conditions_choose_lines() {
     let text = |lines: &str| format!("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n{lines}");

@@ -41,6 +41,9 @@ fn icmp_counts_only_with_the_tag() {
     world.caller.handle_icmp(address(1, 1), 0, Some(12_345), too_big);
     world.caller.handle_icmp([192, 0, 2, 1].into(), tag, None, too_big);
     assert_eq!(pmdcs(&world), [1468, 1468]);
+    // Headers of 32 bytes leave 971, and chunks end at a multiple of four.
+    world.caller.handle_icmp(address(1, 1), tag, None, IcmpError::TooBig { mtu: 1003 });
+    assert_eq!(pmdcs(&world), [1468, 968]);
     world.caller.handle_icmp(address(1, 1), tag, None, too_big);
     assert_eq!(pmdcs(&world), [1468, 968]);
     // It never grows again, nor falls below what every host takes.

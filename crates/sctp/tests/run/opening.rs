@@ -194,10 +194,19 @@ fn a_forged_or_changed_cookie_is_ignored() {
     changed[3] ^= 1;
     assert_eq!(heard(&mut listener, &packet(0, init.initiate_tag, &[Chunk::CookieEcho(&changed)])), None);
     assert_eq!(heard(&mut listener, &packet(0, init.initiate_tag ^ 1, &[Chunk::CookieEcho(&cookie)])), None);
-    let late = Instant::ZERO + secs(61);
     let echo = packet(0, init.initiate_tag, &[Chunk::CookieEcho(&cookie)]);
-    let Heard::Answer(_, stale) = listener.handle_packet(late, &between(0), &echo) else { panic!("no answer") };
-    assert!(matches!(chunks(&stale)[..], [Chunk::Error(_)]));
+    let stale_us = |listener: &mut Listener, late: Duration| {
+        let now = Instant::ZERO + secs(60) + late;
+        let Heard::Answer(_, stale) = listener.handle_packet(now, &between(0), &echo) else { panic!("no answer") };
+        let [Chunk::Error(causes)] = chunks(&stale)[..] else { panic!("one ERROR chunk") };
+        match causes.iter().collect::<Result<Vec<_>, _>>().expect("whole causes")[..] {
+            [Cause::StaleCookie(us)] => us,
+            ref others => panic!("{others:?}"),
+        }
+    };
+    assert_eq!(stale_us(&mut listener, secs(1)), 1_000_000);
+    // A cookie that is late at all is late by a microsecond.
+    assert_eq!([1, 1000, 1001].map(|nanos| stale_us(&mut listener, Duration::from_nanos(nanos))), [1, 1, 2]);
     assert!(matches!(listener.handle_packet(Instant::ZERO, &between(0), &echo), Heard::Accepted(_)));
 }
 

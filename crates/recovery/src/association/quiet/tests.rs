@@ -112,6 +112,31 @@ impl Sender {
     }
 }
 
+/// In slow start the window grows by the bytes that are acknowledged, up to a packet: by the chunk's 600, with 3800 under way.
+#[test]
+fn a_quiet_sack_tells_of_its_own_bytes_alone() {
+    let mut engine = Engine::new(Config::default()).unwrap();
+    let path = engine.add_path(Instant::ZERO, 1000, false);
+    engine.set_usable(path, true);
+    let of = |wire| Size { data: wire - 16, wire };
+    for _ in 0..4 {
+        let go = engine.poll(Instant::ZERO, &Offer { path, next: Some(of(400)), a_rwnd: A_RWND }).unwrap();
+        for wire in [400, 600] {
+            engine.on_new(Instant::ZERO, path, of(wire), None);
+        }
+        engine.on_packet(Instant::ZERO, &go, 1000);
+    }
+    assert_eq!(engine.snapshot(path).cwnd, 4000);
+    let (now, una) = (Instant::ZERO + Duration::from_millis(100), engine.una());
+    let first = Sack { cumulative: una + 1, blocks: &[], duplicates: &[], echo: None, echo_of: None, mark: None };
+    engine.on_sack(now, &first);
+    assert_eq!(engine.snapshot(path).cwnd, 4400);
+    assert_eq!(engine.quiet_room(now, path, of(800), A_RWND), Some(true));
+    engine.send_quiet(now, path, of(800));
+    assert_eq!(engine.on_quiet_sack(now, una + 2), Some(path));
+    assert_eq!(engine.snapshot(path).cwnd, 5000);
+}
+
 proptest! {
     #[test]
     fn a_quiet_sack_does_what_any_sack_does(
