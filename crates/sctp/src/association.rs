@@ -238,13 +238,13 @@ impl Association {
     /// The association is not about to be open, there is no such stream, nothing is in the message, or the send buffer is
     /// full.
     pub fn send(&mut self, delivery: Delivery, bytes: impl Into<Arc<[u8]>>) -> Result<(), Refused> {
-        self.push(delivery, Content::Bytes(bytes.into()))
+        self.push(delivery, Content::Bytes(bytes.into()), 1)
     }
 
-    pub(crate) fn push(&mut self, delivery: Delivery, content: Content) -> Result<(), Refused> {
+    pub(crate) fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), Refused> {
         match self.state {
             State::CookieWait(_) | State::CookieEchoed { .. } | State::Established => {
-                self.queue.push(delivery, content)
+                self.queue.push(delivery, content, times)
             }
             _ => Err(Refused::State),
         }

@@ -1,7 +1,7 @@
 //! Sends packets (RFC 9260, sections 6.1, 6.2 and 6.10).
 
 use eifel_base::time::Instant;
-use eifel_packet::sctp::{Causes, Chunk, DataFlags, Gaps, HEADER_LEN, Parameters, Sack, SackFlags, Writer};
+use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Gaps, HEADER_LEN, Parameters, Sack, SackFlags, Writer};
 use eifel_recovery::association::{Go, Offer, PathId, What};
 
 use crate::association::{Association, Control, Outgoing};
@@ -28,6 +28,9 @@ impl Sink for Writer<'_> {
         self.chunk(chunk).expect("the chunk fits a packet");
     }
 }
+
+/// Bytes of a DATA chunk with one byte of user data.
+const LEAST_CHUNK: usize = Data::HEADER_LEN + 4;
 
 /// A packet that is to leave.
 pub(crate) struct Departure {
@@ -240,7 +243,7 @@ impl Association {
         let idle = self.brain.una() == self.brain.nxt();
         let mut bytes = self.write_chunks(now, go, pmdcs, sink);
         let mut measures = go.what != What::Again;
-        if bytes > 0 && !measures {
+        if bytes > 0 && !measures && sink.len() + LEAST_CHUNK <= HEADER_LEN + pmdcs {
             // Section 6.1: new data may share the packet, once nothing is left to be sent again.
             let more = self.go(now).filter(|more| more.path == go.path && matches!(more.what, What::New { .. }));
             let new = more.map_or(0, |more| self.write_chunks(now, &more, pmdcs, sink));
@@ -272,7 +275,7 @@ impl Association {
             What::New { room } => room,
             What::Again | What::Probe => u64::MAX,
         };
-        loop {
+        while bytes == 0 || sink.len() + LEAST_CHUNK <= end {
             let next = match go.what {
                 What::Again => self.brain.next_again(go.path, from),
                 What::New { .. } => self.queue.next().map(|size| (self.brain.nxt(), size)),

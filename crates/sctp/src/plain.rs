@@ -152,7 +152,18 @@ impl Association {
     /// # Errors
     /// Those of [`send`](Self::send).
     pub fn send_counted(&mut self, delivery: Delivery, len: usize) -> Result<(), Refused> {
-        self.push(delivery, Content::Counted(len))
+        self.push(delivery, Content::Counted(len), 1)
+    }
+
+    /// Takes as many of `most` messages of `len` zeros as the send buffer has room for, and returns how many these are.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send).
+    #[inline]
+    pub fn send_counted_often(&mut self, delivery: Delivery, len: usize, most: usize) -> Result<usize, Refused> {
+        let times = self.queue.room().checked_div(len).unwrap_or(1).clamp(1, most.max(1));
+        self.push(delivery, Content::Counted(len), times)?;
+        Ok(times)
     }
 
     /// Writes the next packet that leaves now into `plain`, if it is one of DATA and SACK alone. Its messages are to be

@@ -10,7 +10,7 @@ use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{Data, DataFlags, HEADER_LEN, Header, Sack, SackFlags};
 use eifel_packet::seq::{Seq, wrap};
-use eifel_recovery::association::{PathId, Size};
+use eifel_recovery::association::PathId;
 use eifel_recovery::fact::TxId;
 
 use crate::association::{Association, Inbound};
@@ -32,7 +32,7 @@ pub struct Lone {
 }
 
 /// A packet of one SACK without gaps and duplicates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bare {
     tag: u32,
     cumulative: Seq,
@@ -51,11 +51,28 @@ pub enum Single {
 pub enum Leaving {
     /// Nothing leaves now.
     Nothing,
-    /// A chunk, its transmission and its position.
-    Data(Lone, PathId, TxId, u64),
+    /// New chunks leave on this path, if [`Association::poll_lone`] has them.
+    Chunks(PathId),
     Sack(Bare, PathId),
     /// It takes the full way to find out: [`Association::poll_plain`].
     Other,
+}
+
+/// What [`Association::poll_lone`] has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Alone {
+    /// Nothing leaves now.
+    Nothing,
+    /// A chunk, its transmission and its position.
+    Chunk(Lone, TxId, u64),
+    /// It takes the full way to find out: [`Association::poll_plain`].
+    Other,
+}
+
+impl Default for Single {
+    fn default() -> Self {
+        Self::Sack(Bare::default())
+    }
 }
 
 impl Lone {
@@ -108,7 +125,7 @@ impl Single {
 }
 
 impl Association {
-    /// Returns the next packet that leaves now, if it is a [`Single`]. Its messages are to be
+    /// Returns the next packet that leaves now, if it is a [`Single`], or the way to it. Its messages are to be
     /// [counted](Self::send_counted) ones: contents are lost.
     #[inline]
     pub fn poll_single(&mut self, now: Instant) -> Leaving {
@@ -128,26 +145,30 @@ impl Association {
         if inbound.tracker.is_owed() || self.stamps.is_some() || self.settings.nagle {
             return Leaving::Other;
         }
-        let Some(size) = self.queue.next() else { return Leaving::Other };
-        let path = self.data_path();
-        match self.brain.quiet_room(now, path, size, u64::from(self.a_rwnd)) {
-            None => Leaving::Other,
-            Some(false) => Leaving::Nothing,
-            // The least chunk could stand beside it.
-            Some(true) if size.wire + Data::HEADER_LEN as u32 + 4 <= self.brain.pmdcs(path) => Leaving::Other,
-            Some(true) => self.leave_chunk(now, path, size),
-        }
+        Leaving::Chunks(self.data_path())
     }
 
+    /// Returns the next chunk of those that [`poll_single`](Self::poll_single) says leave on `path` now. `first` says whether
+    /// it is the first of them; for others, nothing has come in between.
     // Returned through memory, the numbers would be read in pairs before they are stored.
     #[inline(always)]
-    fn leave_chunk(&mut self, now: Instant, path: PathId, size: Size) -> Leaving {
+    pub fn poll_lone(&mut self, now: Instant, path: PathId, first: bool) -> Alone {
+        let Some(size) = self.queue.next() else { return Alone::Other };
+        match self.brain.quiet_room(now, path, size, u64::from(self.a_rwnd)) {
+            None => return Alone::Other,
+            Some(false) => return Alone::Nothing,
+            // The least chunk could stand beside it.
+            Some(true) if size.wire + Data::HEADER_LEN as u32 + 4 <= self.brain.pmdcs(path) => return Alone::Other,
+            Some(true) => {}
+        }
         let transmission = self.brain.send_quiet(now, path, size);
         let (flags, stream, ssn, ppid) = self.queue.advance();
         let tsn = wrap(transmission.start, self.queue.initial());
-        self.not_idle(now, path);
+        if first {
+            self.not_idle(now, path);
+        }
         let lone = Lone { tag: self.peer_tag, tsn, ppid, len: size.data, stream, ssn, flags };
-        Leaving::Data(lone, path, transmission.id, transmission.start)
+        Alone::Chunk(lone, transmission.id, transmission.start)
     }
 
     #[inline]

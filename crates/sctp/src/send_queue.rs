@@ -1,11 +1,15 @@
 //! Messages that wait, and chunks that left and may have to leave again (RFC 9260, sections 6.5, 6.6 and 6.9).
 
+mod sent;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use eifel_packet::sctp::{Data, DataFlags};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::association::Size;
+
+use sent::{Chunk, Place, Sent};
 
 /// How a message is to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,6 +64,12 @@ impl Content {
             Self::Counted(len) => *len,
         }
     }
+
+    /// Returns whether both are known to be equal without a look at bytes.
+    #[inline]
+    fn is_equal(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Counted(len), Self::Counted(another)) if len == another)
+    }
 }
 
 /// The contents of counted messages, as long as a chunk can be.
@@ -70,26 +80,23 @@ pub(crate) fn zeros(len: usize) -> &'static [u8] {
     &ZEROS[..len]
 }
 
-/// A message with unsent parts.
+/// A message with unsent parts, and equal ones behind it.
 #[derive(Clone, Debug)]
 struct Waiting {
     delivery: Delivery,
     content: Content,
-    /// Where the next fragment begins, and the number that the first one was given.
+    /// How many messages these are; more than one only where their contents are counted.
+    times: usize,
+    /// Where the next fragment of the first begins, and the number that its first fragment was given.
     offset: usize,
     ssn: u16,
 }
 
-/// A chunk that has left.
-#[derive(Clone, Debug)]
-struct Sent {
-    flags: DataFlags,
-    stream: u16,
-    ssn: u16,
-    ppid: [u8; 4],
-    content: Content,
-    start: usize,
-    end: usize,
+impl Waiting {
+    /// Returns the bytes of user data that were never sent.
+    fn unsent(&self) -> usize {
+        self.times * self.content.len() - self.offset
+    }
 }
 
 /// The most ordered messages of a stream between the first byte that is not acknowledged and the newest that left: with
@@ -110,9 +117,7 @@ struct Stream {
 pub(crate) struct SendQueue {
     initial: Seq,
     waiting: VecDeque<Waiting>,
-    /// Chunks from position `una` on.
-    sent: VecDeque<Sent>,
-    una: u64,
+    sent: Sent,
     /// Those that ordered messages have left on, and those below.
     ordered: Vec<Stream>,
     streams: u16,
@@ -128,8 +133,7 @@ impl SendQueue {
         Self {
             initial,
             waiting: VecDeque::new(),
-            sent: VecDeque::new(),
-            una: 0,
+            sent: Sent::default(),
             ordered: Vec::new(),
             streams: 0,
             limit,
@@ -158,19 +162,25 @@ impl SendQueue {
         self.limit.saturating_sub(self.held)
     }
 
-    /// Takes a message. One that is larger than the buffer is taken where the buffer is empty.
-    pub(crate) fn push(&mut self, delivery: Delivery, content: Content) -> Result<(), Refused> {
-        if content.len() == 0 {
+    /// Takes a message `times` times; more than once only if it is counted. What is larger than the buffer is taken where
+    /// the buffer is empty.
+    #[inline]
+    pub(crate) fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), Refused> {
+        let len = content.len() * times;
+        if len == 0 {
             return Err(Refused::Empty);
         }
         if self.streams > 0 && delivery.stream >= self.streams {
             return Err(Refused::NoStream);
         }
-        if content.len() > self.room() && self.held > 0 {
+        if len > self.room() && self.held > 0 {
             return Err(Refused::Full);
         }
-        self.held += content.len();
-        self.waiting.push_back(Waiting { delivery, content, offset: 0, ssn: 0 });
+        self.held += len;
+        match self.waiting.back_mut() {
+            Some(last) if last.delivery == delivery && last.content.is_equal(&content) => last.times += times,
+            _ => self.waiting.push_back(Waiting { delivery, content, times, offset: 0, ssn: 0 }),
+        }
         Ok(())
     }
 
@@ -180,7 +190,7 @@ impl SendQueue {
         let held = &mut self.held;
         self.waiting.retain(|message| {
             let there = message.delivery.stream < streams;
-            *held -= if there { 0 } else { message.content.len() };
+            *held -= if there { 0 } else { message.unsent() };
             there
         });
     }
@@ -195,7 +205,7 @@ impl SendQueue {
     #[inline]
     pub(crate) fn next(&self) -> Option<Size> {
         let message = self.waiting.front()?;
-        if self.sent.len() >= MOST_ORDERED as usize && self.has_no_number(message) {
+        if self.sent.len() >= u64::from(MOST_ORDERED) && self.has_no_number(message) {
             return None;
         }
         Some(size((message.content.len() - message.offset).min(self.most)))
@@ -212,7 +222,7 @@ impl SendQueue {
     pub(crate) fn unsent_up_to(&self, enough: usize) -> usize {
         let mut sum = 0;
         for message in &self.waiting {
-            sum += message.content.len() - message.offset + Data::HEADER_LEN;
+            sum += message.unsent() + message.times * Data::HEADER_LEN;
             if sum >= enough {
                 break;
             }
@@ -255,29 +265,41 @@ impl SendQueue {
                 flags = flags.with(DataFlags::IMMEDIATE);
             }
         }
-        let content = if end == len {
-            self.waiting.pop_front().expect("it was looked at").content
-        } else {
+        let place = Place { flags, stream, ssn, ppid };
+        if self.sent.prolong(&place, &message.content, end - start) {
+            message.offset = 0;
+            message.times -= 1;
+            if message.times == 0 {
+                self.waiting.pop_front();
+            }
+            return (flags, stream, ssn, ppid);
+        }
+        let content = if end < len {
             (message.offset, message.ssn) = (end, ssn);
             message.content.clone()
+        } else if message.times > 1 {
+            (message.offset, message.times) = (0, message.times - 1);
+            message.content.clone()
+        } else {
+            self.waiting.pop_front().expect("it was looked at").content
         };
-        self.sent.push_back(Sent { flags, stream, ssn, ppid, content, start, end });
+        self.sent.push(Chunk { place, content, start, end });
         (flags, stream, ssn, ppid)
     }
 
     /// Returns a chunk that was sent.
     #[inline]
     pub(crate) fn chunk(&self, position: u64, also: DataFlags) -> Data<'_> {
-        let sent = &self.sent[(position - self.una) as usize];
+        let (Chunk { place, content, start, end }, ssn) = self.sent.get(position);
         Data {
-            flags: sent.flags.with(also),
+            flags: place.flags.with(also),
             tsn: wrap(position, self.initial),
-            stream: sent.stream,
-            ssn: sent.ssn,
-            ppid: sent.ppid,
-            payload: match &sent.content {
-                Content::Bytes(bytes) => &bytes[sent.start..sent.end],
-                Content::Counted(_) => zeros(sent.end - sent.start),
+            stream: place.stream,
+            ssn,
+            ppid: place.ppid,
+            payload: match content {
+                Content::Bytes(bytes) => &bytes[*start..*end],
+                Content::Counted(_) => zeros(end - start),
             },
         }
     }
@@ -285,14 +307,14 @@ impl SendQueue {
     /// Drops the chunks that the peer has in order.
     #[inline]
     pub(crate) fn acknowledge(&mut self, una: u64) {
-        while self.una < una {
-            let sent = self.sent.pop_front().expect("what is acknowledged was sent");
-            self.held -= sent.end - sent.start;
-            self.una += 1;
-            if sent.flags.has(DataFlags::ENDING) && !sent.flags.has(DataFlags::UNORDERED) {
-                self.ordered[usize::from(sent.stream)].outstanding -= 1;
+        let Self { sent, held, ordered, .. } = self;
+        sent.drop_below(una, |chunk, count| {
+            *held -= (chunk.end - chunk.start) * count;
+            let Place { flags, stream, .. } = chunk.place;
+            if flags.has(DataFlags::ENDING) && !flags.has(DataFlags::UNORDERED) {
+                ordered[usize::from(stream)].outstanding -= count as u32;
             }
-        }
+        });
     }
 
     /// Returns the initial TSN.
@@ -307,89 +329,4 @@ fn size(data: usize) -> Size {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn bytes<const N: usize>(bytes: [u8; N]) -> Content {
-        Content::Bytes(bytes.into())
-    }
-
-    #[test]
-    fn a_large_message_is_fragmented_and_numbers_count_messages() {
-        let mut queue = SendQueue::new(Seq(u32::MAX), 100);
-        queue.agree(2);
-        queue.set_amdcs(16 + 4);
-        let delivery = Delivery { stream: 1, ..Delivery::default() };
-        queue.push(delivery, bytes(*b"ten bytes!")).unwrap();
-        queue.push(Delivery { unordered: true, ..delivery }, bytes(*b"u")).unwrap();
-        queue.push(delivery, bytes(*b"next")).unwrap();
-        let mut seen = Vec::new();
-        while let Some(size) = queue.next() {
-            let position = queue.sent.len() as u64;
-            queue.advance();
-            let chunk = queue.chunk(position, DataFlags::default());
-            assert_eq!((size.data as usize, size.wire % 4), (chunk.payload.len(), 0));
-            seen.push((chunk.tsn.0, chunk.flags.0, chunk.ssn, chunk.payload.to_vec()));
-        }
-        let expected = [
-            (u32::MAX, 2, 0, b"ten ".to_vec()),
-            (0, 0, 0, b"byte".to_vec()),
-            (1, 1, 0, b"s!".to_vec()),
-            (2, 7, 0, b"u".to_vec()),
-            (3, 3, 1, b"next".to_vec()),
-        ];
-        assert_eq!(seen, expected);
-        assert_eq!(queue.room(), 85);
-        queue.acknowledge(3);
-        assert_eq!((queue.room(), queue.is_empty()), (95, false));
-        queue.acknowledge(5);
-        assert_eq!((queue.room(), queue.is_empty()), (100, true));
-    }
-
-    /// [rfc8540:3.48]
-    #[test]
-    fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {
-        let mut queue = SendQueue::new(Seq(7), 1 << 20);
-        queue.agree(2);
-        queue.set_amdcs(16 + 4);
-        let (first, second) = (Delivery::default(), Delivery { stream: 1, ..Delivery::default() });
-        let unordered = Delivery { unordered: true, ..first };
-        (0..65_536).for_each(|_| queue.push(first, Content::Counted(1)).unwrap());
-        for left in 0..65_535u64 {
-            assert!(queue.next().is_some(), "{left}");
-            queue.advance();
-        }
-        assert_eq!(queue.next(), None, "the 65536th would have the number of the first");
-        queue.acknowledge(1);
-        assert!(queue.next().is_some());
-        assert_eq!(queue.advance().2, 65_535);
-        // Another stream has numbers of its own, and unordered messages need none.
-        for delivery in [second, unordered] {
-            queue.push(delivery, Content::Counted(1)).unwrap();
-            assert!(queue.next().is_some());
-            queue.advance();
-        }
-        queue.push(first, Content::Counted(5)).unwrap();
-        assert_eq!(queue.next(), None);
-        queue.acknowledge(2);
-        // A message of two chunks takes one number, and frees it with its second.
-        assert_eq!([queue.advance().2, queue.advance().2], [0, 0]);
-        queue.push(first, Content::Counted(1)).unwrap();
-        assert_eq!(queue.next(), None);
-        queue.acknowledge(65_539);
-        assert_eq!(queue.ordered[0].outstanding, 1);
-        queue.acknowledge(65_540);
-        assert_eq!(queue.ordered.iter().map(|stream| stream.outstanding).collect::<Vec<_>>(), [0, 0]);
-    }
-
-    #[test]
-    fn what_cannot_be_sent_is_refused() {
-        let mut queue = SendQueue::new(Seq(0), 4);
-        queue.agree(1);
-        let there = Delivery::default();
-        assert_eq!(queue.push(there, bytes(*b"")), Err(Refused::Empty));
-        assert_eq!(queue.push(Delivery { stream: 1, ..there }, bytes(*b"x")), Err(Refused::NoStream));
-        assert_eq!(queue.push(there, bytes(*b"longer than the buffer")), Ok(()));
-        assert_eq!(queue.push(there, bytes(*b"x")), Err(Refused::Full));
-    }
-}
+mod tests;

@@ -4,7 +4,6 @@
 
 use crate::error::Error;
 use crate::network::Span;
-use crate::slab::Slab;
 use eifel_base::time::Instant;
 
 /// The most packets under way in all flows, without background traffic. With the state that links
@@ -50,7 +49,7 @@ impl Bounds {
     /// # Errors
     /// [`Error::Standstill`] and [`Error::Overfull`].
     #[cold]
-    pub fn look(&mut self, now: Instant, slab: &Slab, spans: &[Span]) -> Result<(), Error> {
+    pub fn look(&mut self, now: Instant, under_way: usize, spans: &[Span]) -> Result<(), Error> {
         self.next_look += EVERY;
         self.left = EVERY;
         self.looks = if now == self.found_at { self.looks + 1 } else { 0 };
@@ -58,15 +57,15 @@ impl Bounds {
         if self.looks >= MOST_LOOKS {
             return Err(Error::Standstill { at: now });
         }
-        Self::fits(now, slab, spans)
+        Self::fits(now, under_way, spans)
     }
 
     /// Checks that what is under way fits into memory.
     ///
     /// # Errors
     /// [`Error::Overfull`].
-    pub fn fits(now: Instant, slab: &Slab, spans: &[Span]) -> Result<(), Error> {
-        let overfull = slab.len() > MOST_PACKETS || spans.iter().any(|span| span.link.is_overfull());
+    pub fn fits(now: Instant, under_way: usize, spans: &[Span]) -> Result<(), Error> {
+        let overfull = under_way > MOST_PACKETS || spans.iter().any(|span| span.link.is_overfull());
         if overfull { Err(Error::Overfull { at: now }) } else { Ok(()) }
     }
 }

@@ -28,6 +28,7 @@
 
 use crate::network::{Network, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
+use crate::sctp::solo::Solo;
 use crate::slab::End;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
@@ -86,6 +87,8 @@ pub struct Lookahead {
     pub crossings: u64,
     /// By the receiving end.
     foreseen: [Ring<Foreseen>; 2],
+    /// Those of them that stand in no cell.
+    solos: [Ring<Solo>; 2],
 }
 
 impl Lookahead {
@@ -127,6 +130,7 @@ impl Lookahead {
             until: Instant::ZERO + scenario.duration,
             crossings: 0,
             foreseen: Default::default(),
+            solos: Default::default(),
         }
     }
 
@@ -145,6 +149,26 @@ impl Lookahead {
             self.foreseen[end.index()].push_back(foreseen);
         }
         in_time
+    }
+
+    /// Adds what is in a packet that was [foreseen](Self::foresee) and stands in no cell.
+    #[inline]
+    pub fn add_solo(&mut self, end: End, solo: &Solo) {
+        self.solos[end.index()].push_back(*solo);
+    }
+
+    /// Returns what is in the next such packet of an end.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[inline]
+    pub fn next_solo(&mut self, end: End) -> Solo {
+        self.solos[end.index()].pop_front().expect("what is foreseen was added")
+    }
+
+    /// Returns the number of packets under way that stand in no cell.
+    pub fn solos(&self) -> usize {
+        self.solos.iter().map(Ring::len).sum()
     }
 
     /// Returns the next packet to arrive at such an end, in the order of time for each end. Packets

@@ -176,13 +176,18 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     }
 
     #[inline(always)]
-    fn note_offer(&mut self, link: usize) {
+    pub fn note_offer(&mut self, link: usize) {
         if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
             recorder.queue(self.now, link, || self.spans[link].link.queue(self.now));
         }
         if !self.outcomes.is_empty() {
             self.settle_outcomes(link);
         }
+    }
+
+    /// Returns the most packets that were under way at once, or slightly more.
+    pub fn under_way(&self) -> usize {
+        self.slab.len() + self.lookahead.solos()
     }
 
     /// Returns a source of background traffic.

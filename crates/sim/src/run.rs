@@ -95,7 +95,7 @@ fn run_observed(
         let mut world = World::<false>::new(scenario, seed, Observers::default())?;
         world.run(u64::MAX)?;
         let summary = outcome::summary(&mut world);
-        Bounds::fits(world.net.now, &world.net.slab, &world.net.spans)?;
+        Bounds::fits(world.net.now, world.net.under_way(), &world.net.spans)?;
         return Ok(Outcome { summary, tables: Tables::default(), captures: Vec::new(), comments: Vec::new() });
     }
     let most_events = options.most_events.unwrap_or(u64::MAX);
@@ -103,7 +103,7 @@ fn run_observed(
     world.run(most_events)?;
     let summary = outcome::summary(&mut world);
     let now = world.net.now;
-    Bounds::fits(now, &world.net.slab, &world.net.spans)?;
+    Bounds::fits(now, world.net.under_way(), &world.net.spans)?;
     let Network { spans, slab, observers, .. } = &mut world.net;
     if let Some(checkers) = &mut observers.checkers {
         checkers.finish(now, &UnderWay { spans, slab });
@@ -190,7 +190,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             }
             self.net.now = at;
             if self.bounds.turn() {
-                self.bounds.look(at, &self.net.slab, &self.net.spans)?;
+                self.bounds.look(at, self.net.under_way(), &self.net.spans)?;
             }
             // Background traffic is no event, but takes a turn in an observed run.
             if IN_ORDER && self.events.max(self.bounds.turns()) > most_events {
@@ -256,7 +256,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
         loop {
             let (end, Foreseen { arrives, parcel, flow }) = next;
             if self.bounds.turn() {
-                self.bounds.look(arrives, &self.net.slab, &self.net.spans)?;
+                self.bounds.look(arrives, self.net.under_way(), &self.net.spans)?;
             }
             let running = &mut self.flows[flow as usize];
             // One comparison finds the usual kind; a `match` takes five.

@@ -141,14 +141,11 @@ impl Ledger {
 
     /// Returns the lowest position that is marked for retransmission, from `from` on.
     pub(super) fn marked_from(&self, from: u64) -> Option<u64> {
-        if self.marked.is_empty() {
-            return None;
+        let lowest = self.marked.ascending().next()?;
+        if from <= lowest.start {
+            return Some(lowest.start);
         }
-        let within = Block { start: from.max(self.una), end: self.nxt() };
-        if within.start >= within.end {
-            return None;
-        }
-        self.marked.within(within).next().map(|block| block.start)
+        self.marked.within(Block { start: from, end: self.nxt() }).next().map(|block| block.start)
     }
 
     /// Iterates over the positions that are marked for retransmission, in ascending order.

@@ -6,9 +6,10 @@ use std::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
+use eifel_recovery::association::PathId;
 use eifel_sctp::{
-    Association, Delivery, Event, Heard, Leaving, Listener, Message, Next, Outgoing, Phase, Plain, Ports, Settings,
-    Single,
+    Alone, Association, Delivery, Event, Heard, Leaving, Listener, Message, Next, Outgoing, Phase, Plain, Ports,
+    Settings, Single,
 };
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
@@ -219,10 +220,11 @@ impl World {
     /// Lets both ends send what they may, and takes what they say.
     pub fn settle(&mut self) {
         for end in 0..2 {
+            let mut burst = None;
             loop {
                 let (now, values, singles) = (self.now, self.values, self.values && self.reads_at_once);
                 let Some(association) = self.end(end) else { break };
-                let Some((outgoing, contents)) = poll(association, now, (values, singles)) else { break };
+                let Some((outgoing, contents)) = poll(association, now, (values, singles), &mut burst) else { break };
                 self.carry(end, outgoing.addresses, contents);
             }
             let reading = self.reading[end];
@@ -333,13 +335,32 @@ impl World {
     }
 }
 
-/// The next packet that leaves, as values if that is wanted and possible.
-fn poll(association: &mut Association, now: Instant, (values, singles): (bool, bool)) -> Option<(Outgoing, Contents)> {
+/// The next packet that leaves, as values if that is wanted and possible. `burst` is the path on which one chunk after
+/// another leaves, with nothing in between.
+fn poll(
+    association: &mut Association,
+    now: Instant,
+    (values, singles): (bool, bool),
+    burst: &mut Option<PathId>,
+) -> Option<(Outgoing, Contents)> {
     let ports = association.ports();
     let contents = |single| Contents::Single(single, ports);
-    match if singles { association.poll_single(now) } else { Leaving::Other } {
+    let before = burst.take();
+    let leaving = match before {
+        Some(path) => Leaving::Chunks(path),
+        None if singles => association.poll_single(now),
+        None => Leaving::Other,
+    };
+    match leaving {
         Leaving::Nothing => return None,
-        Leaving::Data(lone, path, ..) => return Some((association.outgoing(path), contents(Single::Data(lone)))),
+        Leaving::Chunks(path) => match association.poll_lone(now, path, before.is_none()) {
+            Alone::Nothing => return None,
+            Alone::Chunk(lone, ..) => {
+                *burst = Some(path);
+                return Some((association.outgoing(path), contents(Single::Data(lone))));
+            }
+            Alone::Other => {}
+        },
         Leaving::Sack(bare, path) => return Some((association.outgoing(path), contents(Single::Sack(bare)))),
         Leaving::Other => {}
     }

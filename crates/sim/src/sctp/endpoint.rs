@@ -13,7 +13,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::fact::Transmission;
-use eifel_sctp::{Association, Heard, Leaving, Listener, Lone, Next, Outgoing, Phase, Single};
+use eifel_sctp::{Association, Heard, Listener, Next, Outgoing, Phase};
 
 /// The way from one end to the other on one path.
 #[derive(Clone, Copy, Debug)]
@@ -141,25 +141,15 @@ impl Endpoint {
             self.closes = false;
             association.shutdown();
         }
+        if IN_ORDER || !self.transmit_singles(net) {
+            self.transmit_others(net);
+        }
+    }
+
+    /// Sends everything that may leave now, once a packet of more than a few numbers comes next.
+    #[inline(never)]
+    fn transmit_others<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         loop {
-            if !IN_ORDER {
-                let Some(association) = &mut self.association else { return };
-                match association.poll_single(net.now) {
-                    Leaving::Nothing => return,
-                    Leaving::Data(lone, path, id, position) => {
-                        let way = self.way_of(path);
-                        self.send_lone(net, (lone, way), (id.0 + 1, position));
-                        continue;
-                    }
-                    Leaving::Sack(bare, path) => {
-                        net.slab.vacant().packet = self.empty();
-                        let way = self.way_of(path);
-                        self.launch_single(net, Single::Sack(bare), way);
-                        continue;
-                    }
-                    Leaving::Other => {}
-                }
-            }
             let empty = self.empty();
             let Some(association) = &mut self.association else { return };
             let handle = net.slab.next_handle();
@@ -185,83 +175,10 @@ impl Endpoint {
             }
             self.count(net, path);
             self.launch(net, path);
-        }
-    }
-
-    /// Sends a packet of one new chunk.
-    #[inline(always)]
-    fn send_lone<const IN_ORDER: bool>(
-        &mut self,
-        net: &mut Network<IN_ORDER>,
-        (lone, way): (Lone, usize),
-        (transmission, start): (u64, u64),
-    ) {
-        let packet = Packet { transmission, start, segment: start + 1, positions: 1, ..self.empty() };
-        self.tallies[way].counts.segments += 1;
-        if net.oracle.knows_losses(self.flow, self.end) {
-            net.oracle.left(self.flow, self.end, crate::network::sent(&packet));
-        }
-        net.slab.vacant().packet = packet;
-        self.launch_single(net, Single::Data(lone), way);
-    }
-
-    /// Lets a packet of a few numbers leave, which are written where they stay.
-    #[inline(always)]
-    fn launch_single<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, single: Single, way: usize) {
-        net.bundles.place(net.slab.next_handle()).form = Form::Single(single, way as u16);
-        self.launch_bytes(net, single.len(), way);
-    }
-
-    /// Sends the packet in the vacant bundle on a way. It has `bytes` bytes behind its IP header.
-    fn launch_bytes<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, bytes: u32, way: usize) {
-        let Way { destination, link, .. } = self.ways[way];
-        net.launch(net.ip.header_len() + bytes, destination, link);
-    }
-
-    /// Returns the way of a path of the association, whose addresses may be in another order.
-    #[inline]
-    fn way_of(&self, path: PathId) -> usize {
-        match &self.association {
-            Some(association) if self.ways.len() > 1 => path_to(&self.ways, &association.outgoing(path)).0,
-            _ => 0,
-        }
-    }
-
-    /// Takes in a packet of a few numbers, if that has no effect beyond what is done here: the application's bytes, the
-    /// oracle's arrival. Returns whether the application has read something; `None`, with nothing done, if not.
-    #[inline]
-    pub fn take_single<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32) -> Option<bool> {
-        let association = self.association.as_mut().filter(|association| !association.has_events())?;
-        let bundle = net.bundles.get(handle);
-        let read = match bundle.form {
-            Form::Single(Single::Data(ref lone), way) => {
-                let path = match self.ways.get(usize::from(way)).filter(|_| self.ways.len() > 1) {
-                    Some(way) => association.path_of(way.addresses.destination())?,
-                    None => PathId(0),
-                };
-                if !association.take_lone(net.now, path, lone) {
-                    return None;
-                }
-                self.reader.bytes += u64::from(lone.data_len());
-                let (cell, arrival) = net.slab.reach(handle);
-                let chunk = crate::network::sent(&cell.packet);
-                match arrival {
-                    Arrival::First => _ = net.oracle.arrived(self.flow, self.end.other(), chunk, u64::MAX),
-                    Arrival::Again => net.oracle.arrived_again(self.flow, self.end.other(), chunk, u64::MAX),
-                }
-                true
+            if !IN_ORDER && self.transmit_singles(net) {
+                return;
             }
-            Form::Single(Single::Sack(ref bare), _) => {
-                if !association.take_bare(net.now, bare) {
-                    return None;
-                }
-                net.slab.reach(handle);
-                false
-            }
-            Form::Bytes | Form::Plain => return None,
-        };
-        net.slab.release(handle);
-        Some(read)
+        }
     }
 
     /// Returns a packet of this end without transmissions.
@@ -345,6 +262,12 @@ impl Endpoint {
 
     fn due(&self) -> Instant {
         self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout)
+    }
+
+    /// Returns the path on which a packet leaves: an address of the peer belongs to one path alone.
+    #[inline]
+    pub(super) fn path_to(&self, outgoing: &Outgoing) -> PathId {
+        path_to(&self.ways, outgoing)
     }
 
     /// Returns whether nothing is left to do: the association has been there and is closed, and all that came is read.

@@ -1,6 +1,7 @@
 //! A flow over SCTP: two ends and an application.
 
 use super::endpoint::Endpoint;
+use super::solo::NO_CELL;
 use crate::app::reader::Reader as Pauses;
 use crate::app::{Alarm, Step, StreamApp};
 use crate::lookahead::Foresighted;
@@ -267,7 +268,14 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        if !IN_ORDER
+        let mut handle = handle;
+        if handle == NO_CELL {
+            let solo = net.lookahead.next_solo(end);
+            if let Some(read) = endpoint.take_solo(net, &solo) {
+                return self.go_on(net, end, read);
+            }
+            handle = endpoint.house(net, &solo);
+        } else if !IN_ORDER
             && self.pauses.is_none()
             && let Some(read) = endpoint.take_single(net, handle)
         {

@@ -47,27 +47,29 @@ impl Writer {
     }
 
     /// Writes as much as the association takes.
+    #[inline]
     pub fn write(&mut self, association: &mut Association) {
         while self.waiting > 0 {
             let bytes = self.waiting.min(u64::from(self.shape.bytes)) as usize;
-            let room = association.send_room();
-            if room < bytes {
+            if association.send_room() < bytes {
                 return;
             }
             let delivery = Delivery { stream: self.stream, unordered: self.shape.unordered, ..Delivery::default() };
             let taken = if self.shape.verified {
-                association.send(delivery, pattern::bytes(self.messages, bytes))
+                association.send(delivery, pattern::bytes(self.messages, bytes)).map(|()| 1)
+            } else if self.shape.streams == 1 {
+                association.send_counted_often(delivery, bytes, self.waiting as usize / bytes)
             } else {
-                association.send_counted(delivery, bytes)
+                association.send_counted(delivery, bytes).map(|()| 1)
             };
-            match taken {
-                Ok(()) => {}
+            let taken = match taken {
+                Ok(taken) => taken,
                 // The association is over, and takes nothing more.
                 Err(Refused::State) => return self.drop_waiting(),
                 Err(Refused::Full | Refused::NoStream | Refused::Empty) => return,
-            }
-            self.waiting -= bytes as u64;
-            self.messages += 1;
+            };
+            self.waiting -= (bytes * taken) as u64;
+            self.messages += taken as u64;
             self.stream = if self.stream + 1 < self.shape.streams { self.stream + 1 } else { 0 };
         }
     }

@@ -10,3 +10,4 @@ pub mod flow;
 mod liar;
 mod messages;
 pub mod opening;
+pub mod solo;

@@ -1,0 +1,111 @@
+//! The chunks that have left and are not acknowledged, in order.
+//!
+//! In a bulk transfer whose contents are counted, all chunks are equal but for their numbers. Such chunks in a row are one
+//! run: one that leaves costs a comparison, and an acknowledged one a subtraction.
+
+use std::collections::VecDeque;
+
+use eifel_packet::sctp::DataFlags;
+
+use super::Content;
+
+/// The place of a chunk among messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    pub(super) flags: DataFlags,
+    pub(super) stream: u16,
+    pub(super) ssn: u16,
+    pub(super) ppid: [u8; 4],
+}
+
+impl Place {
+    /// Returns the number of the whole message that is `ahead` messages behind this one.
+    #[inline]
+    fn ssn_behind(&self, ahead: u64) -> u16 {
+        if self.flags.has(DataFlags::UNORDERED) || !self.flags.has(DataFlags::WHOLE) {
+            return self.ssn;
+        }
+        self.ssn.wrapping_add(ahead as u16)
+    }
+}
+
+/// A chunk that has left: the bytes from `start` to `end` of a message.
+#[derive(Clone, Debug)]
+pub(super) struct Chunk {
+    pub(super) place: Place,
+    pub(super) content: Content,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Whole messages that are equal but for their numbers, or one chunk.
+#[derive(Clone, Debug)]
+struct Run {
+    chunk: Chunk,
+    /// Position of the first chunk, though it may be acknowledged.
+    position: u64,
+}
+
+/// Chunks from position `una` to before `nxt`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sent {
+    runs: VecDeque<Run>,
+    una: u64,
+    nxt: u64,
+}
+
+impl Sent {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.una == self.nxt
+    }
+
+    /// Returns the number of chunks.
+    #[inline]
+    pub(super) fn len(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    #[cfg(test)]
+    pub(super) fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Adds a chunk.
+    pub(super) fn push(&mut self, chunk: Chunk) {
+        self.runs.push_back(Run { chunk, position: self.nxt });
+        self.nxt += 1;
+    }
+
+    /// Adds a chunk of `len` bytes, if it prolongs the last run. Returns whether it does.
+    #[inline]
+    pub(super) fn prolong(&mut self, place: &Place, content: &Content, len: usize) -> bool {
+        let Some(Run { chunk, position }) = self.runs.back() else { return false };
+        let expected = Place { ssn: chunk.place.ssn_behind(self.nxt - position), ..chunk.place };
+        let whole = place.flags.has(DataFlags::WHOLE) && len == chunk.end;
+        let prolongs = whole && *place == expected && content.is_equal(&chunk.content);
+        self.nxt += u64::from(prolongs);
+        prolongs
+    }
+
+    /// Returns a chunk that is equal to the one at `position`, but for the number, and that number.
+    pub(super) fn get(&self, position: u64) -> (&Chunk, u16) {
+        let behind = self.runs.partition_point(|run| run.position <= position);
+        let Run { chunk, position: first } = &self.runs[behind - 1];
+        (chunk, chunk.place.ssn_behind(position - first))
+    }
+
+    /// Drops the chunks below `una`, which is at most `nxt`. Calls `gone` with each chunk and how many are equal to it.
+    #[inline]
+    pub(super) fn drop_below(&mut self, una: u64, mut gone: impl FnMut(&Chunk, usize)) {
+        while self.una < una {
+            let end = self.runs.get(1).map_or(self.nxt, |next| next.position);
+            let run = self.runs.front().expect("what is acknowledged was sent");
+            gone(&run.chunk, (end.min(una) - self.una) as usize);
+            self.una = end.min(una);
+            if end <= una {
+                self.runs.pop_front();
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Fragmentation, numbers of messages, and what is refused.
+
+use super::*;
+
+fn bytes<const N: usize>(bytes: [u8; N]) -> Content {
+    Content::Bytes(bytes.into())
+}
+
+#[test]
+fn a_large_message_is_fragmented_and_numbers_count_messages() {
+    let mut queue = SendQueue::new(Seq(u32::MAX), 100);
+    queue.agree(2);
+    queue.set_amdcs(16 + 4);
+    let delivery = Delivery { stream: 1, ..Delivery::default() };
+    queue.push(delivery, bytes(*b"ten bytes!"), 1).unwrap();
+    queue.push(Delivery { unordered: true, ..delivery }, bytes(*b"u"), 1).unwrap();
+    queue.push(delivery, bytes(*b"next"), 1).unwrap();
+    let mut seen = Vec::new();
+    while let Some(size) = queue.next() {
+        let position = queue.sent.len();
+        queue.advance();
+        let chunk = queue.chunk(position, DataFlags::default());
+        assert_eq!((size.data as usize, size.wire % 4), (chunk.payload.len(), 0));
+        seen.push((chunk.tsn.0, chunk.flags.0, chunk.ssn, chunk.payload.to_vec()));
+    }
+    let expected = [
+        (u32::MAX, 2, 0, b"ten ".to_vec()),
+        (0, 0, 0, b"byte".to_vec()),
+        (1, 1, 0, b"s!".to_vec()),
+        (2, 7, 0, b"u".to_vec()),
+        (3, 3, 1, b"next".to_vec()),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(queue.room(), 85);
+    queue.acknowledge(3);
+    assert_eq!((queue.room(), queue.is_empty()), (95, false));
+    queue.acknowledge(5);
+    assert_eq!((queue.room(), queue.is_empty()), (100, true));
+}
+
+/// [rfc8540:3.48]
+#[test]
+fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {
+    let mut queue = SendQueue::new(Seq(7), 1 << 20);
+    queue.agree(2);
+    queue.set_amdcs(16 + 4);
+    let (first, second) = (Delivery::default(), Delivery { stream: 1, ..Delivery::default() });
+    let unordered = Delivery { unordered: true, ..first };
+    (0..65_536).for_each(|_| queue.push(first, Content::Counted(1), 1).unwrap());
+    for left in 0..65_535u64 {
+        assert!(queue.next().is_some(), "{left}");
+        queue.advance();
+    }
+    assert_eq!(queue.next(), None, "the 65536th would have the number of the first");
+    queue.acknowledge(1);
+    assert!(queue.next().is_some());
+    assert_eq!(queue.advance().2, 65_535);
+    // Another stream has numbers of its own, and unordered messages need none.
+    for delivery in [second, unordered] {
+        queue.push(delivery, Content::Counted(1), 1).unwrap();
+        assert!(queue.next().is_some());
+        queue.advance();
+    }
+    queue.push(first, Content::Counted(5), 1).unwrap();
+    assert_eq!(queue.next(), None);
+    queue.acknowledge(2);
+    // A message of two chunks takes one number, and frees it with its second.
+    assert_eq!([queue.advance().2, queue.advance().2], [0, 0]);
+    queue.push(first, Content::Counted(1), 1).unwrap();
+    assert_eq!(queue.next(), None);
+    queue.acknowledge(65_539);
+    assert_eq!(queue.ordered[0].outstanding, 1);
+    queue.acknowledge(65_540);
+    assert_eq!(queue.ordered.iter().map(|stream| stream.outstanding).collect::<Vec<_>>(), [0, 0]);
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused() {
+    let mut queue = SendQueue::new(Seq(0), 4);
+    queue.agree(1);
+    let there = Delivery::default();
+    assert_eq!(queue.push(there, bytes(*b""), 1), Err(Refused::Empty));
+    assert_eq!(queue.push(Delivery { stream: 1, ..there }, bytes(*b"x"), 1), Err(Refused::NoStream));
+    assert_eq!(queue.push(there, bytes(*b"longer than the buffer"), 1), Ok(()));
+    assert_eq!(queue.push(there, bytes(*b"x"), 1), Err(Refused::Full));
+}
+
+/// Equal messages that are counted are kept as runs: a queue of the same messages as bytes keeps each for itself.
+#[test]
+fn runs_of_equal_messages_are_as_the_messages_one_by_one() {
+    let mut state = 7u64;
+    let mut below = |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let mut queues = [0, 1].map(|_| SendQueue::new(Seq(u32::MAX - 50), 2000));
+    queues.iter_mut().for_each(|queue| {
+        queue.agree(2);
+        queue.set_amdcs(16 + 40);
+    });
+    let (mut una, mut nxt, mut longest) = (0u64, 0u64, 0);
+    for _ in 0..20_000 {
+        match below(3) {
+            0 => {
+                // Mostly one kind, so that runs become long, with others in between.
+                let kind = below(30).saturating_sub(22) as u16;
+                let delivery =
+                    Delivery { stream: kind % 2, unordered: kind == 3, immediate: kind == 4, ..Delivery::default() };
+                let len = [10, 40, 90][usize::from(kind == 5) + usize::from(kind > 6)];
+                let times = 1 + below(6) as usize;
+                if queues[1].room() < len * times {
+                    continue;
+                }
+                queues[0].push(delivery, Content::Counted(len), times).unwrap();
+                (0..times).for_each(|_| queues[1].push(delivery, Content::Bytes(vec![0; len].into()), 1).unwrap());
+            }
+            1 => {
+                for _ in 0..below(8) {
+                    let [next, other] = [0, 1].map(|index| queues[index].next());
+                    assert_eq!(next, other);
+                    if next.is_none() {
+                        break;
+                    }
+                    let [left, other] = [0, 1].map(|index| queues[index].advance());
+                    assert_eq!(left, other);
+                    nxt += 1;
+                }
+            }
+            _ => {
+                una += below(nxt - una + 1);
+                queues.iter_mut().for_each(|queue| queue.acknowledge(una));
+            }
+        }
+        let [counted, bytes] = &queues;
+        for position in una..nxt {
+            let chunk = |queue: &SendQueue| format!("{:?}", queue.chunk(position, DataFlags::default()));
+            assert_eq!(chunk(counted), chunk(bytes));
+        }
+        let sums =
+            |queue: &SendQueue| (queue.room(), queue.is_empty(), queue.sent.len(), queue.unsent_up_to(100).min(100));
+        assert_eq!(sums(counted), sums(bytes));
+        longest = longest.max((nxt - una) as usize - counted.sent.runs());
+    }
+    assert!(longest > 20, "runs hold several chunks: {longest}");
+}

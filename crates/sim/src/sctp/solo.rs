@@ -1,0 +1,205 @@
+//! Packets of a few numbers, and the shortest way for them.
+//!
+//! Between ends that are evaluated [ahead of the clock](crate::lookahead), such a packet stands in no cell of the slab: what
+//! an end sends waits in a queue at the other end. One that a link drops or keeps gets a cell, as all other packets do, and
+//! so does one that takes more than a few looks to be taken in.
+
+use super::bundle::Form;
+use super::endpoint::{Endpoint, Way};
+use crate::lookahead::Foreseen;
+use crate::network::Network;
+use crate::oracle::{Role, Sent};
+use crate::slab::{Arrival, End, NO_PACKET, Packet};
+use eifel_base::time::Instant;
+use eifel_path::link::NextEvent;
+use eifel_path::parcel::Parcel;
+use eifel_recovery::association::PathId;
+use eifel_sctp::{Alone, Leaving, Single};
+
+/// Stands in place of a handle for a packet without cell.
+pub const NO_CELL: u32 = u32::MAX;
+
+/// A packet of a few numbers, without cell.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Solo {
+    single: Single,
+    /// Number of the transmission at its sender, from 1; 0 for a SACK.
+    transmission: u64,
+    /// Position of its chunk.
+    start: u64,
+}
+
+impl Solo {
+    /// Returns the packet that stands for it in the slab.
+    fn packet(&self, flow: u32, sender: End) -> Packet {
+        let &Self { transmission, start, .. } = self;
+        let empty = Packet { flow, sender, bundled: true, ahead: true, ..NO_PACKET };
+        if transmission == 0 {
+            return empty;
+        }
+        Packet { transmission, start, segment: start + 1, positions: 1, ..empty }
+    }
+
+    fn sent(&self) -> Sent {
+        let &Self { transmission, start, .. } = self;
+        Sent { transmission, start, end: start + 1, role: Role::Original }
+    }
+}
+
+impl Endpoint {
+    /// Sends the packets of a few numbers that may leave now. Returns whether nothing else leaves.
+    #[inline]
+    pub(super) fn transmit_singles<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) -> bool {
+        let Some(association) = &mut self.association else { return true };
+        match association.poll_single(net.now) {
+            Leaving::Nothing => true,
+            Leaving::Other => false,
+            Leaving::Sack(bare, path) => {
+                let way = self.way_of(path);
+                self.send_solo(net, way, &Solo { single: Single::Sack(bare), transmission: 0, start: 0 });
+                // A SACK leaves alone where no data waits, and answers all that has come.
+                true
+            }
+            Leaving::Chunks(path) => self.transmit_lones(net, path),
+        }
+    }
+
+    /// Sends the packets of one new chunk that may leave on `path` now. Returns whether nothing else leaves.
+    #[inline]
+    fn transmit_lones<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, path: PathId) -> bool {
+        let way = self.way_of(path);
+        let mut first = true;
+        loop {
+            let Some(association) = &mut self.association else { return true };
+            match association.poll_lone(net.now, path, first) {
+                Alone::Nothing => return true,
+                Alone::Other => return false,
+                Alone::Chunk(lone, id, start) => {
+                    first = false;
+                    let solo = Solo { single: Single::Data(lone), transmission: id.0 + 1, start };
+                    self.tallies[way].counts.segments += 1;
+                    if net.oracle.knows_losses(self.flow, self.end) {
+                        net.oracle.left(self.flow, self.end, solo.sent());
+                    }
+                    self.send_solo(net, way, &solo);
+                }
+            }
+        }
+    }
+
+    /// Returns the way of a path of the association, whose addresses may be in another order.
+    #[inline]
+    fn way_of(&self, path: PathId) -> usize {
+        match &self.association {
+            Some(association) if self.ways.len() > 1 => self.path_to(&association.outgoing(path)).0,
+            _ => 0,
+        }
+    }
+
+    /// Sends a packet on a way.
+    #[inline(never)]
+    fn send_solo<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, way: usize, solo: &Solo) {
+        let Way { destination, link, .. } = self.ways[way];
+        let bytes = net.ip.header_len() + solo.single.len();
+        let span = &net.spans[link];
+        if self.ahead && span.leads_ahead && span.background.is_empty() {
+            return net.offer_solo((link, destination), bytes, (self.flow, self.end), solo);
+        }
+        net.bundles.place(net.slab.next_handle()).form = Form::Single(solo.single, way as u16);
+        net.slab.vacant().packet = Packet { ahead: self.ahead, ..solo.packet(self.flow, self.end) };
+        net.launch(bytes, destination, link);
+    }
+
+    /// Takes in a packet without cell, if that has no effect beyond what is done here: the application's bytes, the oracle's
+    /// arrival. Returns whether the application has read something; `None`, with nothing done, if not.
+    #[inline]
+    pub(super) fn take_solo<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, solo: &Solo) -> Option<bool> {
+        let read = self.take_numbers(net.now, &solo.single, 0)?;
+        if read {
+            net.oracle.arrived(self.flow, self.end.other(), solo.sent(), u64::MAX);
+        }
+        Some(read)
+    }
+
+    /// Does so for a packet with a cell, which is free afterwards.
+    #[inline]
+    pub(super) fn take_single<const IN_ORDER: bool>(
+        &mut self,
+        net: &mut Network<IN_ORDER>,
+        handle: u32,
+    ) -> Option<bool> {
+        let Form::Single(ref single, way) = net.bundles.get(handle).form else { return None };
+        let read = self.take_numbers(net.now, single, usize::from(way))?;
+        let (cell, arrival) = net.slab.reach(handle);
+        if read {
+            let chunk = crate::network::sent(&cell.packet);
+            match arrival {
+                Arrival::First => _ = net.oracle.arrived(self.flow, self.end.other(), chunk, u64::MAX),
+                Arrival::Again => net.oracle.arrived_again(self.flow, self.end.other(), chunk, u64::MAX),
+            }
+        }
+        net.slab.release(handle);
+        Some(read)
+    }
+
+    /// Lets the association and the application take in a packet that came on a way.
+    #[inline(always)]
+    fn take_numbers(&mut self, now: Instant, single: &Single, way: usize) -> Option<bool> {
+        let association = self.association.as_mut().filter(|association| !association.has_events())?;
+        match single {
+            Single::Data(lone) => {
+                let path = match self.ways.get(way).filter(|_| self.ways.len() > 1) {
+                    Some(way) => association.path_of(way.addresses.destination())?,
+                    None => PathId(0),
+                };
+                let taken = association.take_lone(now, path, lone);
+                self.reader.bytes += if taken { u64::from(lone.data_len()) } else { 0 };
+                taken.then_some(true)
+            }
+            Single::Sack(bare) => association.take_bare(now, bare).then_some(false),
+        }
+    }
+
+    /// Gives a packet a cell that has come to this end without one. Returns its handle.
+    pub(super) fn house<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, solo: &Solo) -> u32 {
+        net.house(self.ways[0].node, (self.flow, self.end.other()), solo)
+    }
+}
+
+impl<const IN_ORDER: bool> Network<IN_ORDER> {
+    /// Offers a packet to the last link before an end that is evaluated ahead.
+    #[inline(always)]
+    fn offer_solo(&mut self, (link, destination): (usize, u16), bytes: u32, (flow, sender): (u32, End), solo: &Solo) {
+        let Self { spans, lookahead, outcomes, now, .. } = self;
+        let mut foreseen = false;
+        let goes_on = |arrives| {
+            let parcel = Parcel { handle: NO_CELL, bytes };
+            foreseen = lookahead.foresee(sender.other(), Foreseen { arrives, parcel, flow });
+            foreseen
+        };
+        let parcel = Parcel { handle: self.slab.next_handle(), bytes };
+        let event = spans[link].link.offer_through(*now, parcel, goes_on, outcomes);
+        if foreseen {
+            return self.lookahead.add_solo(sender.other(), solo);
+        }
+        self.house(destination, (flow, sender), solo);
+        self.note_through(link, event);
+    }
+
+    /// Gives a packet the vacant cell, and returns its handle.
+    #[cold]
+    #[inline(never)]
+    fn house(&mut self, destination: u16, (flow, sender): (u32, End), solo: &Solo) -> u32 {
+        self.bundles.place(self.slab.next_handle()).form = Form::Single(solo.single, 0);
+        self.slab.vacant().packet = solo.packet(flow, sender);
+        self.slab.send(destination)
+    }
+
+    /// Takes note of what a link has made of a parcel that did not go on.
+    fn note_through(&mut self, link: usize, event: NextEvent) {
+        if event == NextEvent::First {
+            self.queue.begin(link as u32, self.spans[link].link.next_event());
+        }
+        self.note_offer(link);
+    }
+}
