@@ -5,14 +5,19 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::Error;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Header, Writer};
-use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings, TimestampChunk};
+use eifel_recovery::association::Config;
+use eifel_recovery::registry::Seam;
+use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings, TimestampChunk, TimestampValues};
+
+use crate::input::choice;
+use crate::recover::config;
 
 /// Packets that answer one input, at the most.
 const MOST_ANSWERS: usize = 200;
 
-/// Opens an association between two ends. Then one end receives chunks made from the input, with
-/// valid tag and checksum, between timeouts, messages and reads. It must not panic, it sends only
-/// well-formed packets, and its answers to one input end.
+/// Opens an association between two ends, over one path or two. The input chooses its algorithms. Then one end receives
+/// chunks made from the input on any path, with valid tag and checksum, between timeouts, messages and reads. It must not
+/// panic, it sends only well-formed packets, and its answers to one input end.
 ///
 /// # Panics Where that does not hold.
 pub fn association(data: &[u8]) {
@@ -22,57 +27,75 @@ pub fn association(data: &[u8]) {
 
 const PORTS: Ports = Ports { local: 1, remote: 2 };
 
-fn there() -> Addresses {
-    Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() }
+/// Bytes that wait or are outstanding, so that [`MOST_ANSWERS`] packets hold them.
+const SEND_BUFFER: usize = 50_000;
+
+/// Returns the addresses of a path, from the caller to its peer.
+fn there(path: u8) -> Addresses {
+    Addresses::V4 { source: [10, path, 0, 1].into(), destination: [10, path, 0, 2].into() }
 }
 
-fn settings(end: u64) -> Settings {
-    let local = if end == 0 { there().source() } else { there().destination() };
-    Settings {
-        addresses: vec![local],
-        secret: [end, 7],
+/// Returns the settings of both ends.
+fn settings(u: &mut Unstructured<'_>) -> Result<[Settings; 2]> {
+    let paths: &[u8] = if u.arbitrary()? { &[0, 1] } else { &[0] };
+    let brain = if u.arbitrary()? {
+        Config { path: config(u)?, retransmit: choice(u, Seam::Retransmit)?, credit: choice(u, Seam::Credit)? }
+    } else {
+        Config::default()
+    };
+    let timestamp_values = if u.arbitrary()? { TimestampValues::Clock } else { TimestampValues::Distinct };
+    let timestamp_chunk = *u.choose(&[TimestampChunk::Agreed, TimestampChunk::Off, TimestampChunk::Always])?;
+    let end = |secret: u64, addresses: fn(&Addresses) -> core::net::IpAddr| Settings {
+        brain: brain.clone(),
+        addresses: paths.iter().map(|path| addresses(&there(*path))).collect(),
+        secret: [secret, 7],
         receive_buffer: 4000,
-        timestamp_chunk: TimestampChunk::Agreed,
+        send_buffer: SEND_BUFFER,
+        timestamp_chunk,
+        timestamp_values,
         retransmit_bit: true,
         ..Settings::default()
-    }
+    };
+    Ok([end(0, Addresses::source), end(1, Addresses::destination)])
 }
 
-/// Opens an association. Returns it with the tag of packets to it.
-fn open() -> (Association, u32) {
+/// Opens an association. Returns it with the tag of packets to it, and the number of its paths.
+fn open([here, away]: [Settings; 2]) -> (Association, u32, u8) {
     let now = Instant::ZERO;
-    let mut caller = Association::connect(now, &settings(0), PORTS, &[there().destination()], 0).expect("known names");
-    let mut listener = Listener::new(settings(1), PORTS.remote).expect("known names");
+    let paths = away.addresses.len() as u8;
+    let mut caller = Association::connect(now, &here, PORTS, &away.addresses, 0).expect("known names");
+    let mut listener = Listener::new(away, PORTS.remote).expect("known names");
     let mut tag = 0;
     for _ in 0..2 {
         let mut bytes = Vec::new();
         caller.poll_transmit(now, &mut bytes).expect("a handshake");
-        match listener.handle_packet(now, &there(), &bytes) {
+        match listener.handle_packet(now, &there(0), &bytes) {
             Heard::Answer(_, answer) => {
                 tag = sctp::parse(&answer).expect("well formed").0.verification_tag;
-                caller.handle_packet(now, &there().reversed(), &answer);
+                caller.handle_packet(now, &there(0).reversed(), &answer);
             }
             Heard::Accepted(mut callee) => {
                 bytes.clear();
                 callee.poll_transmit(now, &mut bytes).expect("COOKIE ACK");
-                caller.handle_packet(now, &there().reversed(), &bytes);
+                caller.handle_packet(now, &there(0).reversed(), &bytes);
             }
             Heard::Nothing => panic!("the handshake goes on"),
         }
     }
-    assert_eq!(caller.phase(), Phase::Established);
-    (caller, tag)
+    assert_eq!((caller.phase(), caller.brain().paths()), (Phase::Established, usize::from(paths)));
+    (caller, tag, paths)
 }
 
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
-    let (mut end, tag) = open();
+    let (mut end, tag, paths) = open(settings(u)?);
     let mut now = Instant::ZERO;
     while !u.is_empty() {
         match u.int_in_range(0..=9)? {
             0..=4 => {
+                let from = there(u.int_in_range(0..=paths - 1)?).reversed();
                 let len = u.int_in_range(0..=120)?;
                 let chunks = u.bytes(usize::min(len, u.len()))?;
-                end.handle_packet(now, &there().reversed(), &packet(tag, chunks));
+                end.handle_packet(now, &from, &packet(tag, chunks));
             }
             5 => {
                 now += Duration::from_millis(u.int_in_range(0..=5000)?);
