@@ -131,11 +131,14 @@ impl Stamps {
         }
     }
 
-    /// Returns how long ago a value was current, to the tick.
+    /// Returns how long ago a value was current, to the tick, and no longer than since it left first. A sample that is too
+    /// long seems to begin before the one before it ends: a timer that takes one a round trip would skip it, against rule C4
+    /// of RFC 9260, section 6.3.1.
     fn age(&self, now: Instant, departure: &Departure) -> Duration {
+        let since = now.since(departure.at);
         match &self.values {
-            Values::Clock { .. } => TICK * u64::from(self.value(now).0.wrapping_sub(departure.value.0)),
-            Values::Distinct(_) => now.since(departure.at),
+            Values::Clock { .. } => since.min(TICK * u64::from(self.value(now).0.wrapping_sub(departure.value.0))),
+            Values::Distinct(_) => since,
         }
     }
 }
@@ -183,6 +186,23 @@ mod tests {
         assert_eq!(echo(8), Some((11, None)));
         assert_eq!([echo(7), echo(500)], [None, None]);
     }
+
+    /// RFC 9260, section 6.3.1, rule C4: one packet after another, each sent when the one before is acknowledged.
+    #[test]
+    fn no_echo_is_older_than_its_packet() {
+        let mut stamps = Stamps::clock(1);
+        let round_trip = Duration::from_micros(10_400);
+        let mut sent = at(0);
+        for _ in 0..20 {
+            let value = stamps.value(sent).0;
+            stamps.on_data(sent, PathId(0), 0);
+            let heard = sent + round_trip;
+            let Some((Echo::Known { age, .. }, _)) = stamps.echo(heard, value) else { panic!("it has left") };
+            assert!(Duration::from_millis(10) <= age && age <= round_trip, "{age:?}");
+            sent = heard;
+        }
+    }
+
     #[test]
     fn values_that_name_one_packet_tell_what_never_left() {
         let mut stamps = Stamps::distinct([1, 2], u64::from(u32::MAX), at(0));
