@@ -113,6 +113,8 @@ class Repeated:
     """The flow that is measured."""
     long: bool = False
     """Whether it takes minutes, as for a study."""
+    draw: Draw | None = None
+    """Draws the means, where the paper has a picture."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ class Artefact:
     @property
     def draw(self) -> Draw | None:
         """What draws its picture; None if there is no picture of it."""
-        return None if isinstance(self.method, Repeated) else self.method.draw
+        return self.method.draw
 
     @property
     def flow(self) -> str:

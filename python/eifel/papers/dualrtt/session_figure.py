@@ -14,22 +14,18 @@ if TYPE_CHECKING:
 
     from eifel.papers.measured import Measured
 
-LOOKS = (("#d0312d", "o-"), ("#3b6fb6", "s-"), ("#2f8f6b", "^--"), ("#e08a00", "v:"), ("#8a5fbf", "o-"))
-"""Colour and line of each protocol: three of them lie on each other."""
-
 
 def _draw(over: str, label: str) -> Callable[[Measured], Figure]:
     def draw(measured: Measured) -> Figure:
-        from eifel.plots import style
+        from eifel.plots import intervals, style
 
         figure, (axes,) = style.new_figure(1, (6.4, 4.0))
-        for protocol, (colour, line) in zip(parking_lot.PROTOCOLS, LOOKS, strict=True):
-            rows = [row for row in measured.rows if row.row.keys["protocol"] == protocol]
-            at = [float(row.row.keys[over]) for row in rows]
-            means = [row.means["segments"] for row in rows]
-            spread = [mean.half_width or 0 for mean in means]
-            heights = [mean.mean for mean in means]
-            axes.errorbar(at, heights, spread, color=colour, label=protocol, fmt=line, markersize=3, capsize=2)
+        at = list(dict.fromkeys(float(row.row.keys[over]) for row in measured.rows))
+        series = {
+            protocol: [row.means["segments"] for row in measured.rows if row.row.keys["protocol"] == protocol]
+            for protocol in parking_lot.PROTOCOLS
+        }
+        intervals.lines(axes, at, series)
         axes.set_xscale("log")
         axes.set_xticks(at, [f"{rate:g}" for rate in at], rotation=45, fontsize=7)
         axes.minorticks_off()

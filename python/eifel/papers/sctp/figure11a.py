@@ -1,7 +1,7 @@
 """Figure 11 (a): goodput over the share of packets that are reordered."""
 
 from eifel.papers.artefact import Claim
-from eifel.papers.sctp import facts, macro, settings
+from eifel.papers.sctp import facts, macro, pictures, settings
 
 _SENDERS = {**settings.PROTOCOLS, **settings.BEYOND}
 
@@ -66,5 +66,8 @@ ARTEFACT = macro.figure(
         "packet is reordered. That is the paper's own reason, which it sees above 5 % only.",
         "The retransmit bit falls behind from 5 % on: a SACK's bit says that it answers a retransmission, not which "
         "one. So the answer to an earlier one makes an episode look genuine.",
+    ),
+    draw=pictures.lines(
+        tuple(100 * rate for rate in settings.REORDERING), "Packets that are reordered", logarithmic=True
     ),
 )

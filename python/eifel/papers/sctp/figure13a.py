@@ -1,7 +1,7 @@
 """Figure 13 (a): goodput with random delay spikes over two paths."""
 
 from eifel.papers.artefact import Claim
-from eifel.papers.sctp import facts, macro, settings
+from eifel.papers.sctp import facts, macro, pictures, settings
 
 ARTEFACT = macro.figure(
     "13a",
@@ -23,4 +23,5 @@ ARTEFACT = macro.figure(
             for sender in ("eifel", "dup-tsn")
         ),
     ),
+    draw=pictures.BY_INTERVAL,
 )

@@ -1,7 +1,7 @@
 """Figure 13 (b): unnecessary retransmissions with random delay spikes over one path."""
 
 from eifel.papers.artefact import Claim
-from eifel.papers.sctp import facts, macro, settings
+from eifel.papers.sctp import facts, macro, pictures, settings
 
 ARTEFACT = macro.figure(
     "13b",
@@ -22,4 +22,5 @@ ARTEFACT = macro.figure(
             for low, high in settings.SPIKE_INTERVALS_S
         ),
     ),
+    draw=pictures.BY_INTERVAL,
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Key, Repeated, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Key, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.papers.published import numbers
-from eifel.papers.sctp import facts, settings
+from eifel.papers.sctp import facts, pictures, settings
 from eifel.statistics import mean_interval
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def figure(
     columns: tuple[Column, ...],
     *claims: Claim,
     known: tuple[str, ...] = (),
+    draw: Draw = pictures.by_sender,
 ) -> Artefact:
     """A figure of means: the scenario of each row is run as often as in the paper."""
     part = name[len(name.rstrip("ab")) :]
@@ -46,7 +47,7 @@ def figure(
         claims=claims,
         fitted=(*settings.CHOSEN, settings.BOX),
         known=known,
-        method=Repeated(settings.REPETITIONS, means, long=True),
+        method=Repeated(settings.REPETITIONS, means, long=True, draw=draw),
     )
 
 
@@ -69,17 +70,15 @@ def spiky(interval_s: tuple[int, int], protocol: settings.Sctp, paths: int, **mo
 
 def by_interval(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
     """The rows of figures 11 (b) and 13: each interval with each sender, and with those beyond the paper."""
-    senders = {**settings.PROTOCOLS, **settings.BEYOND}
     return [
         ({"spikes": f"{low}-{high} s", "sender": name}, spiky((low, high), protocol, paths))
         for low, high in settings.SPIKE_INTERVALS_S
-        for name, protocol in senders.items()
+        for name, protocol in {**settings.PROTOCOLS, **settings.BEYOND}.items()
     ]
 
 
 def satellite(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
     """The rows of figure 14: a download over 250 kbit/s with spikes every 10 to 20 s, for both windows."""
-    senders = {**settings.PROTOCOLS, **settings.BEYOND}
     spike = settings.spikes(settings.SPIKE_INTERVALS_S[0])
     return [
         (
@@ -95,7 +94,7 @@ def satellite(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
             ),
         )
         for window in settings.WINDOWS_BYTES
-        for name, protocol in senders.items()
+        for name, protocol in {**settings.PROTOCOLS, **settings.BEYOND}.items()
     ]
 
 

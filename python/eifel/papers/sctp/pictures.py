@@ -1,0 +1,72 @@
+"""How figures 11 to 14 are drawn: the first column with its intervals, by sender."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from eifel.papers.artefact import Draw, word
+from eifel.papers.sctp import settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from eifel.papers.measured import Measured
+    from eifel.statistics import Mean
+
+_SIZE_IN = (7.2, 4.2)
+
+
+def lines(places: Sequence[float], label: str, *, logarithmic: bool = False) -> Draw:
+    """Draws a line a sender. `places` are the values of the first key on the axis with this label."""
+
+    def draw(measured: Measured) -> Figure:
+        from eifel.plots import intervals, style
+
+        names, series = _series(measured, *measured.artefact.keys)
+        figure, (axes,) = style.new_figure(1, _SIZE_IN)
+        intervals.lines(axes, places, series)
+        if logarithmic:
+            axes.set_xscale("log")
+        axes.set_xticks(places, names)
+        axes.minorticks_off()
+        axes.set_ylabel(_height(measured))
+        style.finish(figure, [axes], measured.artefact.title, label)
+        axes.autoscale(axis="x")
+        return figure
+
+    return draw
+
+
+BY_INTERVAL = lines(tuple(sum(ends) / 2 for ends in settings.SPIKE_INTERVALS_S), "From the end of a spike to the next")
+"""Draws figures 11 (b) and 13; each interval stands at its middle."""
+
+
+def by_sender(measured: Measured) -> Figure:
+    """Draws a mark for each sender, side by side for the windows where there are several."""
+    from eifel.plots import intervals, style
+
+    *over, sender = measured.artefact.keys
+    names, series = _series(measured, sender, *over)
+    figure, (axes,) = style.new_figure(1, _SIZE_IN)
+    intervals.marks(axes, names, series)
+    axes.set_ylabel(_height(measured))
+    style.finish(figure, [axes], measured.artefact.title, "Sender")
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    return figure
+
+
+def _height(measured: Measured) -> str:
+    title = measured.artefact.columns[0].title
+    return title if measured.repetitions == 1 else f"{title}\n(mean of {measured.repetitions}, 95 % interval)"
+
+
+def _series(measured: Measured, across: str, by: str = "") -> tuple[list[str], dict[str, list[Mean]]]:
+    """The values of the key that goes across, and the first column's means for each value of the other key."""
+    names: dict[str, None] = {}
+    series: dict[str, list[Mean]] = {}
+    for row in measured.rows:
+        keys = row.row.keys
+        names.setdefault(word(keys[across]))
+        series.setdefault(word(keys[by]) if by else "", []).append(row.means[measured.artefact.columns[0].name])
+    return list(names), series

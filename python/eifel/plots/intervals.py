@@ -1,0 +1,40 @@
+"""Means with their intervals: a line a variant over a quantity, or a row of marks for each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from eifel.statistics import Mean
+
+LOOKS = (("#d0312d", "o-"), ("#3b6fb6", "s-"), ("#2f8f6b", "^--"), ("#e08a00", "v:"), ("#8a5fbf", "D-."))
+"""Colour, mark and line of each variant: several may lie on each other."""
+
+Series = Mapping[str, Sequence["Mean"]]
+"""By the name in the legend, a mean for each place on the horizontal axis."""
+
+
+def lines(axes: Axes, places: Sequence[float], series: Series) -> None:
+    """Draws a line for each series through its means, with a bar for each interval."""
+    for (name, means), (colour, look) in zip(series.items(), LOOKS, strict=False):
+        axes.errorbar(places, *_heights(means), color=colour, label=name, fmt=look, markersize=3, capsize=2)
+
+
+def marks(axes: Axes, names: Sequence[str], series: Series) -> None:
+    """Draws the means above the names of their places, those of several series side by side, without lines."""
+    for number, ((label, means), (colour, look)) in enumerate(zip(series.items(), LOOKS, strict=False)):
+        beside = 0.2 * (number - (len(series) - 1) / 2)
+        places = [place + beside for place in range(len(names))]
+        axes.errorbar(places, *_heights(means), color=colour, label=label, fmt=look[0], markersize=5, capsize=4)
+    axes.set_xticks(range(len(names)), names)
+
+
+def _heights(means: Sequence[Mean]) -> tuple[list[float], list[list[float]]]:
+    """The means, and how far each interval reaches below and above them; not at all from a single run."""
+    ends = [mean.interval or (mean.mean, mean.mean) for mean in means]
+    below = [mean.mean - low for mean, (low, _) in zip(means, ends, strict=True)]
+    above = [high - mean.mean for mean, (_, high) in zip(means, ends, strict=True)]
+    return [mean.mean for mean in means], [below, above]
