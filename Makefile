@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine wheel web reproduce docs test test-rust test-python hostile hunt bench fuzz mutants lint format clean
+.PHONY: help setup engine wheel web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -54,6 +54,9 @@ docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, docs/tables.md, t
 	@$(BIN)/python docs/tables.py
 	@$(BIN)/python docs/spike.py
 	@$(BIN)/python docs/licences.py
+
+golden: setup  ## writes again what the tests keep whole of pages, tables, pictures and verdicts
+	@EIFEL_GOLDEN=write $(BIN)/python -m pytest tests/python/test_claims.py tests/python/test_golden*.py
 
 N ?= 1000000
 FIRST ?= 0

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import golden
 from eifel.papers import artefacts, published
 from eifel.papers.artefact import Artefact
 from eifel.papers.dualrtt import grid, table4
@@ -11,6 +12,7 @@ from eifel.papers.measured import Measured
 from eifel.papers.study import Effort
 from eifel.plots import save
 from eifel.reproduction import reproduce
+from test_golden import rows_of
 
 FIGURES = [artefact for artefact in artefacts().values() if artefact.is_recorded and not artefact.is_live]
 
@@ -61,12 +63,17 @@ def test_the_paper_is_right(measured: Measured) -> None:
     assert failing == OPEN.get(measured.artefact.id, [])
 
 
+def test_each_run_gives_what_it_gave(measured: Measured) -> None:
+    golden.check(f"rows/{measured.artefact.id}", rows_of(measured))
+
+
 def test_it_is_drawn(measured: Measured, tmp_path: Path) -> None:
     assert measured.artefact.draw is not None
     figure = measured.artefact.draw(measured)
     assert all(axes.get_ylabel() for axes in figure.axes)
     if measured.artefact.id == "sctp.condition":
         assert sum(len(dots.get_offsets()) for dots in figure.axes[0].collections) == len(measured.rows)
+    golden.check(f"pictures/{measured.artefact.id}", golden.picture(figure))
     save(figure, tmp_path / "figure.svg", "svg")
     assert (tmp_path / "figure.svg").stat().st_size > 10_000
 
