@@ -32,12 +32,17 @@ def check(name: str, found: Any) -> None:
     if WRITES:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(found, indent=1, ensure_ascii=False)
-        # Lists of numbers and words stand on one line.
-        text = re.sub(r"\[[^\[\]{}]*\]", lambda part: re.sub(r"\n *", " ", part[0]), text)
+        # Lists of numbers stand on one line, and so do short ones.
+        text = re.sub(r"\[[^\[\]{}]*\]", lambda part: _on_one_line(part[0]), text)
         file.write_text(text + "\n", encoding="utf-8")
     kept = json.loads(file.read_text(encoding="utf-8"))
     shown = [line for line, _ in zip(differences(found, kept, ""), range(MOST_SHOWN), strict=False)]
     assert not shown, f"{file.name} is otherwise (make golden):\n" + "\n".join(shown)
+
+
+def _on_one_line(text: str) -> str:
+    shown = re.sub(r"\n *", " ", text)
+    return shown if len(shown) <= 120 or '"' not in shown else text
 
 
 def kept(name: str) -> Any:
@@ -103,6 +108,7 @@ def picture(figure: Figure) -> dict[str, Any]:
 
 def _axes(axes: Axes) -> dict[str, Any]:
     from matplotlib.colors import to_hex
+    from matplotlib.text import Annotation
 
     def colours(values: Any) -> list[str]:
         return list(dict.fromkeys(to_hex(value, keep_alpha=True) for value in values))
@@ -115,7 +121,16 @@ def _axes(axes: Axes) -> dict[str, Any]:
         "x": list(axes.get_xlim()),
         "y": list(axes.get_ylim()),
         "legend": [] if legend is None else [text.get_text() for text in legend.get_texts()],
-        "texts": [[text.get_text(), *map(float, text.get_position()), text.get_ha()] for text in axes.texts],
+        "texts": [
+            [
+                text.get_text(),
+                *map(float, text.get_position()),
+                f"{text.get_ha()} {text.get_va()} {text.get_fontsize():g} {to_hex(text.get_color())}",
+                *(map(float, text.xy) if isinstance(text, Annotation) else []),
+                *(colours([text.arrow_patch.get_edgecolor()]) if getattr(text, "arrow_patch", None) else []),
+            ]
+            for text in axes.texts
+        ],
         "lines": [
             [
                 _label(line),
@@ -138,8 +153,14 @@ def _axes(axes: Axes) -> dict[str, Any]:
             for one in axes.collections
         ],
         "patches": [
-            [_label(one), *colours([one.get_facecolor()]), one.get_zorder(), summary(one.get_path().vertices)]
-            + [float(one.get_alpha() or 1), summary(one.get_patch_transform().frozen().to_values())]
+            [
+                _label(one),
+                *colours([one.get_facecolor()]),
+                one.get_zorder(),
+                float(one.get_alpha() or 1),
+                summary(one.get_path().vertices),
+                summary(one.get_patch_transform().frozen().to_values()),
+            ]
             for one in axes.patches
         ],
         "ticks": [label.get_text() for label in axes.get_xticklabels() if _fixed(axes)],
