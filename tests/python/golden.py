@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "golden"
 WRITES = os.environ.get("EIFEL_GOLDEN") == "write"
+written: set[str] = set()
+"""The names that were written by this run."""
 MOST_SHOWN = 8
 """Differences that a failure lists."""
 
@@ -30,6 +32,8 @@ def check(name: str, found: Any) -> None:
     found = json.loads(json.dumps(rounded(found), default=str))
     file = FOLDER / f"{name}.json"
     if WRITES:
+        assert name not in written, f"{name} is kept twice"
+        written.add(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(found, indent=1, ensure_ascii=False)
         # Lists of numbers stand on one line, and so do short ones.
