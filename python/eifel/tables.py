@@ -135,8 +135,6 @@ class Frame:
 
 def _numpy(column: pa.ChunkedArray) -> NDArray[Any]:
     array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], column.type)
     if pa.types.is_dictionary(array.type):
         words = np.array([*array.dictionary.to_pylist(), ""], dtype=np.str_)
         codes = array.indices.cast(pa.int32())  # codes have no sign of their own, and none is -1

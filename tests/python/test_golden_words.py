@@ -49,7 +49,7 @@ def test_headlines_are_as_they_were(without: tuple[str, ...]) -> None:
     held = [of(name) for name in TABLES if name not in without]
     if not without:
         held += [reproduce("responding.figure1a"), reproduce("responding.figure2")]
-    golden.check(f"report/headlines{''.join(f' without {name}' for name in without)}", shown(headlines(held)))
+    golden.check(f"report/headlines{''.join(f'-without-{name}' for name in without)}", shown(headlines(held)))
 
 
 def test_nothing_measured_makes_no_headlines() -> None:

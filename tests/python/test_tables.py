@@ -54,3 +54,14 @@ def test_a_frame_picks_rows() -> None:
     assert frame.where(kind=("new", "probe"))["flow"].tolist() == [0, 1, 0]
     assert frame.rows(np.array([2]))["kind"].tolist() == ["probe"]
     assert ("flow" in frame, "x" in frame, list(frame)) == (True, False, ["flow", "kind"])
+
+
+def test_a_frame_reads_columns_of_no_chunk_and_of_several() -> None:
+    kinds = pa.dictionary(pa.int32(), pa.string())
+    of_kinds = [pa.array(["new", None], kinds), pa.array(["probe", "new"], kinds)]
+    several = {"n": pa.chunked_array([[1, None], [3, 4]]), "kind": pa.chunked_array(of_kinds)}
+    frame = Frame(pa.table(several))
+    assert frame["n"].tolist() == [1, -1, 3, 4]
+    assert frame["kind"].tolist() == ["new", "", "probe", "new"]
+    none = Frame(pa.table({"n": pa.chunked_array([], pa.int64()), "kind": pa.chunked_array([], kinds)}))
+    assert (len(none), none["n"].tolist(), none["kind"].tolist()) == (0, [], [])
