@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from eifel.papers.dualrtt import nrtt, sessions, settings
 from eifel.papers.live import wire
 from eifel.papers.thesis import timing
-from eifel.sweeps import Design, load
+from eifel.sweeps import Design, Folder, load, sweep
 from eifel.tables import Frame
 
 
@@ -158,3 +159,14 @@ def design(**more: Any) -> Design:
 )
 def test_the_kind_of_a_key_is_that_of_all_its_values(more: dict[str, Any], kind: str) -> None:
     assert design(**more).kind("duration_s") == kind
+
+
+def test_shards_are_read_in_their_order_whatever_the_folder_lists_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = design(product={"duration_s": [1, 2, 3]}, shard_runs=1)
+    found = sweep(asked, out=tmp_path / "swept").table()
+    assert found["duration_s"].to_pylist() == [1, 2, 3]
+    listed = Path.glob
+    monkeypatch.setattr(Path, "glob", lambda place, pattern: iter(sorted(listed(place, pattern), reverse=True)))
+    assert Folder(tmp_path / "swept").table().equals(found)
