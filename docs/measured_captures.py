@@ -10,16 +10,16 @@ from eifel.studies.capture_tools import TOOLS
 
 KEPT = {
     "captures.truth": (
-        *("captures", "retransmissions", "found", "cause", "decided", "undecidable"),
-        *("wrongly", "wrongly_certain"),
+        *("captures", "retransmissions", "found", "cause", "cause_decided", "cause_undecided", "decided"),
+        *("undecidable", "wrongly", "wrongly_certain"),
     ),
     "captures.tools": ("installed", "retransmissions", "counted", "found", "wrongly"),
 }
 """The artefacts, and the columns that are kept of each."""
 PLACES = {"sender": "at the sender", "between": "between", "receiver": "at the receiver"}
 HEAD = (
-    *("captured", "retransmissions", "seen as such", "of these, cause right", "verdict right, of the decided"),
-    *("undecidable", "needed called spurious, unsure", "with certainty"),
+    *("captured", "retransmissions", "seen as such", "of these, cause right", "of the decided", "cause undecided"),
+    *("verdict right, of the decided", "undecidable", "needed called spurious, unsure", "with certainty"),
 )
 
 
@@ -29,7 +29,8 @@ def _truth(store: Stored, weather: str) -> str:
 
     rows = []
     for place, name in PLACES.items():
-        shares = [f"{of(place, column):.1f} %" for column in ("found", "cause", "decided", "undecidable")]
+        columns = ("found", "cause", "cause_decided", "cause_undecided", "decided", "undecidable")
+        shares = [f"{of(place, column):.1f} %" for column in columns]
         counts = [spaced(of(place, column)) for column in ("wrongly", "wrongly_certain")]
         rows.append([name, spaced(of(place, "retransmissions")), *shares, *counts])
     return lines(HEAD, rows)

@@ -45,13 +45,13 @@ class Analysis:
         told = pa.struct(
             [("detector", pa.string()), ("frame", pa.int64()), ("spurious", pa.bool_()), ("reason", pa.string())]
         )
-        words = ("cause", "verdict", "confidence", "reason", "stack_noticed", "sender")
+        words = ("cause", "other_cause", "verdict", "confidence", "reason", "stack_noticed", "sender")
         counts = ("capture", "frame", "connection", "seq", "tsn", "bytes", "copy", "evidence_frame")
         kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(counts, pa.int64())
         kinds |= {"time_s": pa.float64(), "first_told": pa.list_(told)}
         order = [
-            *("capture", "frame", "time_s", "connection", "sender", "seq", "tsn", "bytes", "copy", "cause", "verdict"),
-            *("confidence", "reason", "evidence_frame", "stack_noticed", "first_told"),
+            *("capture", "frame", "time_s", "connection", "sender", "seq", "tsn", "bytes", "copy", "cause"),
+            *("other_cause", "verdict", "confidence", "reason", "evidence_frame", "stack_noticed", "first_told"),
         ]
         schema = pa.schema([(name, kinds[name]) for name in order])
         return pa.Table.from_pylist(self.report["retransmissions"], schema=schema)

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use crate::read::Frame;
 use crate::report::Retransmission;
-use crate::sender::Cause;
 use eifel_packet::pcapng::{Interface, Packet, Writer};
 
 /// Copies frames into a pcapng file, with a comment on each retransmission and on each frame that shows a verdict.
@@ -34,11 +33,12 @@ impl<W: Write> Annotator<W> {
             comment.push_str(&text);
         };
         for one in found {
-            let Retransmission { frame, verdict, cause, confidence, reason, evidence_frame, .. } = one;
+            let Retransmission { frame, verdict, cause, other_cause, confidence, reason, evidence_frame, .. } = one;
+            let other = other_cause.map(|cause| format!(" or {}", cause.name())).unwrap_or_default();
             let shown = evidence_frame.map(|frame| format!(", see frame {frame}")).unwrap_or_default();
             add(
                 *frame,
-                format!("{verdict:?} retransmission ({}, {confidence:?}): {reason}{shown}", Cause::name(*cause)),
+                format!("{verdict:?} retransmission ({}{other}, {confidence:?}): {reason}{shown}", cause.name()),
             );
             for told in &one.first_told {
                 let said = if told.spurious { "spurious" } else { "genuine" };

@@ -41,6 +41,8 @@ pub struct Retransmission {
     pub copy: usize,
     /// Why it was sent.
     pub cause: Cause,
+    /// The cause by another reading of the trace, which explains it nearly as well; `None` if there is no such reading.
+    pub other_cause: Option<Cause>,
     /// Whether it was needed.
     pub verdict: Verdict,
     /// How sure that is.

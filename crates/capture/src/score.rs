@@ -75,6 +75,10 @@ pub struct Score {
     pub found: u64,
     /// Found, and of the right cause.
     pub cause_right: u64,
+    /// Found, and of a cause that is not decided: another reading names another one.
+    pub cause_undecided: u64,
+    /// Of these, those of which the named cause is right.
+    pub cause_undecided_right: u64,
     /// Found, and of the right verdict.
     pub verdict_right: u64,
     /// Right in both.
@@ -148,6 +152,8 @@ pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
             }
         };
         score.cause_right += u64::from(cause);
+        score.cause_undecided += u64::from(one.other_cause.is_some());
+        score.cause_undecided_right += u64::from(cause && one.other_cause.is_some());
         score.verdict_right += u64::from(verdict);
         score.right += u64::from(cause && verdict);
         if !(cause && verdict) {

@@ -13,7 +13,8 @@ mod strands;
 pub use model::Model;
 pub use seen::{Heard, Resent};
 pub use settings::{MODELS, Settings};
-pub use strands::Strands;
+pub(crate) use strands::UNDECIDED;
+pub use strands::{Explained, Strands};
 
 use serde::Serialize;
 

@@ -36,6 +36,8 @@ impl Tally {
         score.retransmissions += other.retransmissions;
         score.found += other.found;
         score.cause_right += other.cause_right;
+        score.cause_undecided += other.cause_undecided;
+        score.cause_undecided_right += other.cause_undecided_right;
         score.verdict_right += other.verdict_right;
         score.right += other.right;
         score.undecidable += other.undecidable;
@@ -68,10 +70,12 @@ impl Tally {
         let share = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
         let (all, decidable) = (score.retransmissions, score.retransmissions - score.undecidable);
         println!(
-            "{place}: {all} retransmissions, found {}, cause {:.2} %, verdict {:.2} % ({:.2} % of the decidable), both {:.2} %, undecidable \
+            "{place}: {all} retransmissions, found {}, cause {:.2} % ({:.2} % of the decided, {:.2} % undecided), verdict {:.2} % ({:.2} % of the decidable), both {:.2} %, undecidable \
              {:.2} %, needed called spurious {} ({} certainly), not in the truth {}",
             score.found,
-            share(score.cause_right, all),
+            share(score.cause_right, score.found),
+            share(score.cause_right - score.cause_undecided_right, score.found - score.cause_undecided),
+            share(score.cause_undecided, score.found),
             share(score.verdict_right, all),
             share(score.verdict_right, decidable),
             share(score.right, all),

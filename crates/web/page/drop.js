@@ -147,7 +147,7 @@ const drop = (() => {
       found.append(element("div", { id: "graph" }));
       found.append(element("h3", { textContent: words.count(report.retransmissions.length, "retransmission") }));
       found.append(table(["frame", "connection", "cause", "verdict", "confidence", "reason", "shown by", "the stack"], report.retransmissions.slice(0, MOST_ROWS).map((row) => [
-        row.frame, row.connection, row.cause, row.verdict, row.confidence, row.reason, row.evidence_frame ? `frame ${row.evidence_frame}` : "", row.stack_noticed,
+        row.frame, row.connection, row.other_cause ? `${row.cause} or ${row.other_cause}` : row.cause, row.verdict, row.confidence, row.reason, row.evidence_frame ? `frame ${row.evidence_frame}` : "", row.stack_noticed,
       ]), "Retransmissions"));
       const more = report.retransmissions.length - MOST_ROWS;
       if (more > 0) found.append(element("p", { className: "dim", textContent: `${more} more in the JSON.` }));

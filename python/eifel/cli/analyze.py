@@ -169,6 +169,7 @@ def _print_score(score: Mapping[str, Any]) -> None:
     for name in ("cause_right", "verdict_right", "right"):
         share = f"{100 * score[name] / all_:.1f} %" if all_ else "-"
         print(f"{name.replace('_', ' '):15} {score[name]:8} {share:>8}")
+    print(f"of {score['cause_undecided']} undecided causes, {score['cause_undecided_right']} are named right")
     print(
         f"undecidable {score['undecidable']}, spurious called needed {score['spurious_called_needed']}, needed called "
         f"spurious {score['needed_called_spurious']}, with certainty {score['needed_called_spurious_certainly']}"
@@ -183,7 +184,9 @@ def _print_table(analysis: Analysis) -> None:
     columns = ["cause", "verdict", "confidence", "connection", "frame", "seq", "bytes", "copy", "evidence frame"]
     shown = table(columns, left=3)
     for row in analysis.report["retransmissions"]:
-        cells = (row[name.replace(" ", "_")] for name in columns)
+        cells = [row[name.replace(" ", "_")] for name in columns]
+        if row["other_cause"]:
+            cells[0] = f"{row['cause']} or {row['other_cause']}"
         shown.add_row(*("-" if cell is None else str(cell) for cell in cells))
     console().print(shown)
 

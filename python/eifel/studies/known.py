@@ -7,6 +7,6 @@ TOOLS = (
     "and no report of a duplicate tells them from needed ones",
 )
 CAPTURES = (
-    "causes at the receiver: 94.0 % of those seen are right, and between 96.8 %. Without timestamps, what a "
+    "causes at the receiver: with the undecided ones, 94.0 % are right, and between 96.8 %. Without timestamps, what a "
     "sender had heard is known to a round trip only, and a path that holds packets hides when they left",
 )

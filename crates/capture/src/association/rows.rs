@@ -56,6 +56,7 @@ impl Chunks {
                 bytes: u32::from(row.len),
                 copy: row.index + 1,
                 cause: row.cause,
+                other_cause: None,
                 verdict: judged.verdict,
                 confidence: judged.confidence,
                 reason: judged.reason,

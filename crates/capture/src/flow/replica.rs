@@ -12,7 +12,7 @@ use super::held::Held;
 use super::unheard::{Plain, Unheard, is_heard};
 use crate::detectors::{self, Departed, Detectors, Standing};
 use crate::report::Told;
-use crate::sender::{Cause, Heard, MODELS, Resent, Strands};
+use crate::sender::{Explained, Heard, MODELS, Resent, Strands, UNDECIDED};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Ack;
@@ -52,6 +52,8 @@ pub(super) struct Replica {
     /// What detectors have said of episodes that are over, and the number of the last.
     told: BTreeMap<u32, Vec<Told>>,
     episodes: u32,
+    /// Whether a retransmission has passed far from the sender.
+    told_apart: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +88,7 @@ impl Replica {
             detectors: None,
             told: BTreeMap::new(),
             episodes: 0,
+            told_apart: false,
         }
     }
 
@@ -258,6 +261,7 @@ impl Replica {
             reported: self.sacked.containing(block.start).is_some(),
             follows: self.follows,
         };
+        self.told_apart |= resent.may_be_unseen;
         let causes = self.models.each_mut().map(|model| model.explain(&resent));
         if self.again.count() < MOST_RANGES {
             self.again.add(block);
@@ -375,9 +379,22 @@ impl Replica {
         (0..MODELS.len()).min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap_or(0)
     }
 
-    /// The name of the model that leaves the least unexplained, and the causes that it names, in their order.
-    pub(super) fn causes(&self) -> (&'static str, Vec<Cause>) {
-        let best = &self.models[self.best_model()];
-        (best.name(), best.causes())
+    /// The name of the model that leaves the least unexplained, and how it explains the retransmissions, in their order. A model that
+    /// explains them nearly as well may name another cause.
+    pub(super) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
+        let best = self.best_model();
+        let (name, cost) = (self.models[best].name(), self.models[best].cost());
+        let mut explained = self.models[best].explained();
+        if !self.told_apart {
+            return (name, explained);
+        }
+        for place in (0..MODELS.len()).filter(|place| *place != best) {
+            if self.models[place].cost() - cost < UNDECIDED {
+                for (one, other) in explained.iter_mut().zip(self.models[place].explained()) {
+                    one.other = one.other.or(Some(other.cause).filter(|cause| *cause != one.cause));
+                }
+            }
+        }
+        (name, explained)
     }
 }

@@ -6,7 +6,7 @@ use super::connection::Cost;
 use super::half::Setting;
 use super::trip::Vantage;
 use crate::report::{End, Number, Retransmission};
-use crate::sender::Cause;
+use crate::sender::{Cause, Explained};
 use crate::verdict::{ANSWERED, BY_ECHO, Circumstances, Confidence, DOUBTED, Judged, OVERTAKEN, Verdict};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::{Seq, wrap};
@@ -34,14 +34,14 @@ const REORDERS: usize = 20;
 impl Trouble {
     /// Without SACK, ACKs do not name what has arrived. So little is decided of what duplicate ACKs called lost: not that it was
     /// needless because of one more duplicate ACK, nor, on a path that reorders, that nothing came after it.
-    fn doubt(verdicts: &mut [Judged], causes: &[Cause]) {
+    fn doubt(verdicts: &mut [Judged], causes: &[Explained]) {
         let count = |wanted: Verdict| {
-            let both = verdicts.iter().zip(causes).filter(|(_, cause)| **cause == Cause::Fast);
+            let both = verdicts.iter().zip(causes).filter(|(_, one)| one.cause == Cause::Fast);
             both.filter(|(judged, _)| judged.verdict == wanted && judged.reason != ANSWERED).count()
         };
         let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
         let reorders = needless * 100 >= (needless + needed) * REORDERS && needless > 0;
-        for (judged, _) in verdicts.iter_mut().zip(causes).filter(|(_, cause)| **cause == Cause::Fast) {
+        for (judged, _) in verdicts.iter_mut().zip(causes).filter(|(_, one)| one.cause == Cause::Fast) {
             if judged.reason == ANSWERED || reorders && judged.reason == BY_ECHO {
                 *judged = DOUBTED;
             }
@@ -56,10 +56,13 @@ impl Trouble {
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) -> Option<&'static str> {
         self.replica.finish();
-        let (model, named) = self.replica.causes();
+        let (model, named) = self.replica.explained();
         let mut named = named.into_iter();
-        let cause = |row: &Row| row.known.or_else(|| named.next()).unwrap_or(Cause::Unknown);
-        let causes: Vec<_> = self.rows.iter().map(cause).collect();
+        let explain = |row: &Row| {
+            let known = row.known.map(|cause| Explained { cause, other: None });
+            known.or_else(|| named.next()).unwrap_or(Explained { cause: Cause::Unknown, other: None })
+        };
+        let explained: Vec<_> = self.rows.iter().map(explain).collect();
         let circumstances = Circumstances {
             at_receiver: setting.vantage() == Vantage::Receiver && !self.lost_behind,
             at_sender: setting.is_known_next_to_sender(),
@@ -69,12 +72,12 @@ impl Trouble {
         };
         let mut verdicts: Vec<_> = self.rows.iter().map(|row| self.judge(row, &circumstances)).collect();
         if !setting.sack {
-            Self::doubt(&mut verdicts, &causes);
+            Self::doubt(&mut verdicts, &explained);
         }
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
         let reactions = self.flight.reactions(&needless, cost);
-        let judged = verdicts.iter().zip(causes);
-        for ((row, (judged, cause)), (reaction, needless)) in
+        let judged = verdicts.iter().zip(explained);
+        for ((row, (judged, explained)), (reaction, needless)) in
             self.rows.iter().zip(judged).zip(reactions.iter().zip(needless))
         {
             cost.bytes_needless += if needless { u64::from(row.payload) } else { 0 };
@@ -87,7 +90,8 @@ impl Trouble {
                 number: Number::Seq(wrap(row.block.start, initial).0),
                 bytes: row.payload,
                 copy: row.copy,
-                cause,
+                cause: explained.cause,
+                other_cause: explained.other,
                 verdict: judged.verdict,
                 confidence: judged.confidence,
                 reason: judged.reason,

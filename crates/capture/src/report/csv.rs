@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::{Number, Retransmission};
+use crate::sender::Cause;
 use serde::Serialize;
 
-const HEADER: &str = "capture,frame,time_s,connection,sender,seq,tsn,bytes,copy,cause,verdict,confidence,reason,\
+const HEADER: &str = "capture,frame,time_s,connection,sender,seq,tsn,bytes,copy,cause,other_cause,verdict,confidence,reason,\
                       evidence_frame,stack_noticed\n";
 
 pub(super) fn write(retransmissions: &[Retransmission]) -> String {
@@ -19,7 +20,7 @@ pub(super) fn write(retransmissions: &[Retransmission]) -> String {
         // Writing into a string cannot fail.
         let _ = writeln!(
             text,
-            "{},{},{:.6},{},{},{},{},{},{},{},{},{},\"{}\",{},{}",
+            "{},{},{:.6},{},{},{},{},{},{},{},{},{},{},\"{}\",{},{}",
             one.capture,
             one.frame,
             one.time_s,
@@ -30,6 +31,7 @@ pub(super) fn write(retransmissions: &[Retransmission]) -> String {
             one.bytes,
             one.copy,
             word(&one.cause),
+            one.other_cause.map_or("", Cause::name),
             word(&one.verdict),
             word(&one.confidence),
             one.reason,

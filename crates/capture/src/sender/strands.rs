@@ -8,6 +8,11 @@ use super::{Cause, Heard, Model, Resent, Settings};
 
 /// Readings kept far from the sender.
 const MOST: usize = 3;
+/// A reading explains the trace nearly as well as another if it leaves less than this more unexplained. Costs are powers of e, so
+/// these are odds of less than two to one.
+pub(crate) const UNDECIDED: f64 = std::f64::consts::LN_2;
+/// Retransmissions that a reading is followed back, to where it parts from another.
+const FOLLOWED: usize = 256;
 
 /// A reading: the model in the state that it leads to, and its last step.
 #[derive(Clone, Debug)]
@@ -21,6 +26,18 @@ struct Strand {
 struct Step {
     before: Option<u32>,
     cause: Cause,
+    /// Of the readings that were given up for this one and that name another cause, the cheapest one's: how much more it left
+    /// unexplained, and the cause.
+    other: Option<(f64, Cause)>,
+}
+
+/// A retransmission as the best reading explains it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Explained {
+    /// Its cause.
+    pub cause: Cause,
+    /// The cause by a reading that explains the trace nearly as well, if there is one.
+    pub other: Option<Cause>,
 }
 
 /// The readings of one model, the cheapest first.
@@ -70,16 +87,44 @@ impl Strands {
         self.strands.clear();
         for (cause, strand) in readings {
             // What comes finds little difference between two in the same state: the cheaper one stays.
-            if self.strands.iter().any(|other| other.model.stands_as(&strand.model)) {
+            let kept = self.strands.iter().find(|other| other.model.stands_as(&strand.model));
+            let kept = kept.or(self.strands.first().filter(|_| self.strands.len() == most));
+            if let Some(kept) = kept {
+                if most == 1 {
+                    break;
+                }
+                let more = strand.model.cost() - kept.model.cost();
+                self.compare(kept.last, (Some(cause), strand.last), more);
                 continue;
             }
-            self.steps.push(Step { before: strand.last, cause });
+            self.steps.push(Step { before: strand.last, cause, other: None });
             self.strands.push(Strand { last: Some(self.steps.len() as u32 - 1), ..strand });
-            if self.strands.len() == most {
-                break;
-            }
         }
         self.steps[self.best().last.map_or(0, |last| last as usize)].cause
+    }
+
+    /// Notes on the reading that ends with the step `kept` which other causes another reading names, if that leaves `more`
+    /// unexplained. The other reading ends with a step, which a cause may follow that is no step yet.
+    fn compare(&mut self, kept: Option<u32>, (last, other): (Option<Cause>, Option<u32>), more: f64) {
+        if more >= UNDECIDED {
+            return;
+        }
+        let (mut kept, mut other, mut cause) = (kept, other, last);
+        for _ in 0..FOLLOWED {
+            if kept == other && cause.is_none() {
+                return;
+            }
+            let before = other.and_then(|place| self.steps.get(place as usize)).copied();
+            let Some(named) = cause.or(before.map(|step| step.cause)) else { return };
+            let Some(step) = kept.and_then(|place| self.steps.get_mut(place as usize)) else { return };
+            if step.cause != named && step.other.is_none_or(|(least, _)| more < least) {
+                step.other = Some((more, named));
+            }
+            kept = step.before;
+            if cause.take().is_none() {
+                other = before.and_then(|step| step.before);
+            }
+        }
     }
 
     /// Takes an ACK in.
@@ -87,16 +132,20 @@ impl Strands {
         self.strands.iter_mut().for_each(|strand| strand.model.hear(heard));
     }
 
-    /// The causes of all retransmissions so far, in their order, in the best reading.
-    pub fn causes(&self) -> Vec<Cause> {
-        let mut causes = Vec::new();
+    /// The retransmissions so far, in their order, by the best reading.
+    pub fn explained(&mut self) -> Vec<Explained> {
+        for place in 1..self.strands.len() {
+            let more = self.strands[place].model.cost() - self.cost();
+            self.compare(self.best().last, (None, self.strands[place].last), more);
+        }
+        let mut explained = Vec::new();
         let mut next = self.best().last;
         while let Some(step) = next.and_then(|place| self.steps.get(place as usize)) {
-            causes.push(step.cause);
+            explained.push(Explained { cause: step.cause, other: step.other.map(|(_, cause)| cause) });
             next = step.before;
         }
-        causes.reverse();
-        causes
+        explained.reverse();
+        explained
     }
 }
 
@@ -137,12 +186,17 @@ pub(super) mod tests {
         }
     }
 
+    fn others(strands: &Strands) -> Vec<Option<Cause>> {
+        strands.clone().explained().iter().map(|one| one.other).collect()
+    }
+
     #[test]
     fn what_comes_later_names_the_cause_of_what_came_before() {
         // A repaired segment leaves once more, 200 ms after the last ACK: the timer would have taken 400 ms.
         let first = resent();
         let mut strands = Strands::new(&MODELS[0]);
         assert_eq!(strands.explain(&first), Cause::Fast);
+        assert_eq!(others(&strands), [Some(Cause::Rto)]);
         // What was reported leaves only if everything is taken for lost.
         let second = Resent {
             now: 1001 * MS,
@@ -155,12 +209,45 @@ pub(super) mod tests {
             ..first
         };
         assert_eq!(strands.explain(&second), Cause::Loss);
-        assert_eq!(strands.causes(), [Cause::Rto, Cause::Loss]);
+        assert_eq!(strands.explained().iter().map(|one| one.cause).collect::<Vec<_>>(), [Cause::Rto, Cause::Loss]);
+        assert_eq!(others(&strands), [None, None]);
         // Next to the sender there is one reading only.
         let mut strands = Strands::new(&MODELS[0]);
         for resent in [first, second] {
             strands.explain(&Resent { may_be_unseen: false, ..resent });
         }
         assert_eq!(strands.strands.len(), 1);
+    }
+
+    #[test]
+    fn a_reading_that_was_given_up_leaves_the_cause_undecided() {
+        let mut strands = Strands::new(&MODELS[0]);
+        let first = resent();
+        strands.explain(&first);
+        // An ACK of everything ends what either reading began, so that nothing later tells them apart.
+        let all = Heard {
+            now: 1200 * MS,
+            una: 20_000,
+            nxt: 20_000,
+            advances: true,
+            duplicate: false,
+            original_below: None,
+            echo: None,
+            sacks: [eifel_base::ranges::Block { start: 0, end: 0 }; 4],
+            dsack: false,
+        };
+        strands.hear(&all);
+        let again =
+            Resent { now: 3000 * MS, earliest: 3000 * MS, last_ack: 2996 * MS, start: 40_000, end: 41_000, ..first };
+        let second = Resent {
+            una: 40_000,
+            nxt: 60_000,
+            repeated: false,
+            timer_since: 2996 * MS,
+            timer_from: 2996 * MS,
+            ..again
+        };
+        assert_eq!(strands.explain(&second), Cause::Fast);
+        assert_eq!(others(&strands), [Some(Cause::Rto), None]);
     }
 }
