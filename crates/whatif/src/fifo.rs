@@ -5,8 +5,11 @@
 //! *Blind to* other traffic in the queue, which looks like service of changing speed; `explained` says how much of it there is.
 //! *From* Lindley's recursion: a packet's service begins when it comes or when the one before it is done.
 
+mod pauses;
+
 use crate::answers::{Answers, Fate};
 use crate::trace::Trace;
+use pauses::Pauses;
 
 /// Two ACKs this close in their time per byte are of one rate: at first narrowly, then as machines that are busy allow.
 const SAME_RATE: [f64; 3] = [1.03, 1.1, 1.2];
@@ -224,8 +227,9 @@ impl Work<'_> {
             departed: vec![f64::INFINITY; sendings.len()],
             explained: 0.0,
         };
+        let near = 0.001_f64.max(server.base / 50.0).max(1.5 * f64::from(longest) * server.per_byte);
         let (mut free, mut released, mut next) = (f64::MIN, f64::MIN, 0);
-        let mut since = Since::default();
+        let (mut since, mut pauses) = (Since::default(), Pauses::default());
         for (index, sending) in sendings.iter().enumerate() {
             if self.answers.fates[index] == Fate::Lost {
                 continue;
@@ -257,7 +261,8 @@ impl Work<'_> {
                 } else {
                     fitted.late.push((index, late));
                     if sending.at < free && released < departs {
-                        departs += TRACKED * late.clamp(-takes / 2.0, takes / 2.0);
+                        let tracked = TRACKED * late.clamp(-takes / 2.0, takes / 2.0);
+                        departs += if pauses.shows(late, near) { late } else { tracked };
                     }
                 }
                 next += 1;
@@ -268,7 +273,6 @@ impl Work<'_> {
             free = departs;
             fitted.departed[index] = departs;
         }
-        let near = 0.001_f64.max(server.base / 50.0).max(1.5 * f64::from(longest) * server.per_byte);
         let explained = fitted.late.iter().filter(|(_, late)| late.abs() <= near).count();
         fitted.explained = explained as f64 / self.samples.len() as f64;
         fitted

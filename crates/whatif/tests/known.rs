@@ -90,6 +90,21 @@ fn holds_with_their_ends_and_the_way_in_which_they_end() {
 }
 
 #[test]
+fn one_pause_too_short_for_a_hold_spoils_few_answers() {
+    let mut scenario = known();
+    let link = json!({"rate_bps": 40_000_000, "delay_ms": 40, "queue": {"kind": "drop-tail", "packets": 400}});
+    scenario["point_to_point"] = link;
+    scenario["flow"][0]["tcp"]["receive_window_segments"] = 450.into();
+    let clean = path(&scenario);
+    // A transmitter that pauses once is that late from then on, as long as packets wait for each other.
+    scenario["spike"] =
+        json!([{"links": ["bottleneck"], "holds": "sending", "at": [{"start_s": 0.8, "end_s": 0.806}]}]);
+    let found = path(&scenario);
+    assert!(found.holds.is_empty(), "{:?}", found.holds);
+    assert!(found.explained > clean.explained - 0.01, "{} beside {}", found.explained, clean.explained);
+}
+
+#[test]
 fn reordering_with_its_length() {
     let mut scenario = known();
     scenario["point_to_point"]["reorder"] = json!({"flow": "main", "segments": [400, 900, 1300], "length": 5});
