@@ -114,7 +114,7 @@ impl Look {
 
     fn sockets(&mut self, socket: &OwnedFd) -> Result<(), Error> {
         let time = self.time();
-        for (name, row) in dump(socket)? {
+        for (name, row) in dump(socket, CONNECTED)? {
             if self.last.get(&name) != Some(&row) {
                 writeln!(self.sockets, "{time},{name},{row}").map_err(Error::of("write sockets"))?;
                 if self.last.len() >= MOST_SOCKETS {
@@ -151,16 +151,29 @@ fn diagnosis() -> rustix::io::Result<OwnedFd> {
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 /// NLM_F_REQUEST and NLM_F_DUMP.
 const DUMP: u16 = 0x301;
+const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const INET_DIAG_INFO: u16 = 2;
 const TCP: u8 = 6;
+/// The state LISTEN alone.
+const LISTENING: u32 = 1 << 10;
 /// All states but LISTEN and CLOSE.
-const STATES: u32 = 0xfff & !(1 << 10) & !(1 << 7);
+const CONNECTED: u32 = 0xfff & !LISTENING & !(1 << 7);
 const HEADER: usize = 16;
 const MESSAGE: usize = 72;
 
-/// Returns the TCP sockets of the namespace: ports, and the other columns.
-fn dump(socket: &OwnedFd) -> Result<Vec<(String, String)>, Error> {
+/// Returns whether a TCP socket listens in the namespace of the calling thread. `/proc/net/tcp` says it too, but the kernel
+/// walks through its whole table of connections for that, which takes milliseconds.
+///
+/// # Errors
+/// Where the kernel does not answer questions about sockets.
+pub fn has_listener() -> Result<bool, Error> {
+    let socket = diagnosis().map_err(|error| Error::new("ask about sockets", &error, ""))?;
+    Ok(!dump(&socket, LISTENING)?.is_empty())
+}
+
+/// Returns the TCP sockets of the namespace in these states: ports, and the other columns.
+fn dump(socket: &OwnedFd, states: u32) -> Result<Vec<(String, String)>, Error> {
     let failed = |error: rustix::io::Errno| Error::new("ask about sockets", &error, "");
     let mut found = Vec::new();
     for family in [libc::AF_INET, libc::AF_INET6] {
@@ -170,7 +183,7 @@ fn dump(socket: &OwnedFd) -> Result<Vec<(String, String)>, Error> {
         request.extend(DUMP.to_ne_bytes());
         request.extend([0; 8]);
         request.extend([family as u8, TCP, 1 << (INET_DIAG_INFO - 1), 0]);
-        request.extend(STATES.to_ne_bytes());
+        request.extend(states.to_ne_bytes());
         request.extend([0; 48]);
         rustix::io::write(socket, &request).map_err(failed)?;
         let mut room = vec![0; 1 << 15];
@@ -179,8 +192,12 @@ fn dump(socket: &OwnedFd) -> Result<Vec<(String, String)>, Error> {
             let mut rest = &room[..length];
             while let Some(size) = number(rest, 0).map(|size| size as usize).filter(|&size| size >= HEADER) {
                 let (message, after) = rest.split_at(size.min(rest.len()));
-                if message.get(4..6).is_none_or(|kind| kind == NLMSG_DONE.to_ne_bytes()) {
-                    break 'answers;
+                let kind = message.get(4..6).and_then(|kind| Some(u16::from_ne_bytes(kind.try_into().ok()?)));
+                match kind {
+                    Some(NLMSG_DONE) | None => break 'answers,
+                    // Nothing follows an error.
+                    Some(NLMSG_ERROR) => return Err(refused(&message[HEADER..])),
+                    Some(_) => {}
                 }
                 found.extend(described(&message[HEADER..]));
                 rest = &after[(size.next_multiple_of(4) - size).min(after.len())..];
@@ -191,6 +208,12 @@ fn dump(socket: &OwnedFd) -> Result<Vec<(String, String)>, Error> {
         }
     }
     Ok(found)
+}
+
+/// The error of an `nlmsgerr`, which begins with its negative number.
+fn refused(message: &[u8]) -> Error {
+    let number = number(message, 0).map_or(0, |number| (number as i32).wrapping_neg());
+    Error::new("ask about sockets", &std::io::Error::from_raw_os_error(number), "")
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -213,5 +236,16 @@ fn described(message: &[u8]) -> Option<(String, String)> {
             return Some((name, format!("{},{}", info.get(1)?, columns.join(","))));
         }
         rest = rest.get(size.next_multiple_of(4).max(4)..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_refuses_a_question_says_why() {
+        let error = refused(&(-libc::ENOENT).to_ne_bytes()).to_string();
+        assert!(error.contains("ask about sockets") && error.contains("No such file"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Network namespaces without a name: each lives as long as something of this process, or of a command in it, does. Whenever
 //! and however the process ends, nothing is left behind.
 
-use super::{Error, advice};
+use super::{Error, advice, kernel};
 use rustix::process::{Pid, Signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 use std::fs::File;
@@ -135,8 +135,9 @@ impl Namespace {
     pub fn wait_for_listener(&self) -> Result<(), Error> {
         self.within(|| {
             for _ in 0..LOOKS {
-                let listens = |table: &str| std::fs::read_to_string(table).is_ok_and(|text| has_listener(&text));
-                if listens("/proc/thread-self/net/tcp") || listens("/proc/thread-self/net/tcp6") {
+                let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
+                let listens = |table| std::fs::read_to_string(table).is_ok_and(|text| has_listener(&text));
+                if kernel::has_listener().unwrap_or_else(|_| tables.into_iter().any(listens)) {
                     break;
                 }
                 thread::sleep(BETWEEN_LOOKS);

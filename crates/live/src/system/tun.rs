@@ -150,15 +150,7 @@ impl Tun {
     /// # Errors
     /// Those of the device.
     pub fn write(&self, packet: &[u8]) -> Result<bool, Error> {
-        self.write_pieces([packet, &[], &[]])
-    }
-
-    /// Hands a packet that is in pieces to the kernel, as [`write`](Self::write) does.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn write_pieces(&self, pieces: [&[u8]; 3]) -> Result<bool, Error> {
-        self.hand_over(if self.offloads { &[0; FRONT] } else { &[] }, pieces)
+        self.hand_over(if self.offloads { &[0; FRONT] } else { &[] }, [packet, &[], &[]])
     }
 
     /// Hands an unfinished segment to the kernel, as [`write`](Self::write) does a packet. The device has to offload.
