@@ -11,6 +11,7 @@ from typing import Any
 
 from eifel import files, toml
 from eifel.errors import BadInputError
+from eifel.scenario import Source
 from eifel.statistics import share_interval
 from eifel.store import engine_build
 from eifel.studies import cheating
@@ -175,6 +176,43 @@ def hunt(claim: Claim, scenarios: int, seed: int, out: Path, work: Worker) -> Fo
         files.put(folder / f"{one}.json", json.dumps(answer).encode())
         parts[one] = answer
     return _joined(claim, [parts[one] for one in seeds])
+
+
+RUNS = 2000
+"""Runs of one search for a liar: some seconds of a core. More runs are more searches, each from a seed of its own."""
+Liar = dict[str, Any]
+"""A receiver (`liar`, TOML), its `gain` over an honest one's goodput, and the `runs` that judged it."""
+Search = Callable[[range, int], Liar]
+"""One search: these of the runs that were asked for, and its seed."""
+
+
+def liar(source: Source, runs: int, seed: int, out: Path, search: Search) -> Liar:
+    """Searches for the receiver that gains most by lying, or goes on where an earlier search of the same stopped."""
+    files.expect_folder(out)
+    asked = json.dumps(["liars", source.text, source.origin, RUNS, seed, engine_build()])
+    folder = out / hashlib.sha256(asked.encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    files.remove_leftovers(folder)
+    found: list[Liar] = []
+    for number, begun in enumerate(range(0, runs, RUNS)):
+        those = range(begun, min(begun + RUNS, runs))
+        file = folder / f"{number}-{len(those)}.json"
+        one = _kept_liar(file)
+        if one is None:
+            first = seed if number == 0 else seed * 1_000_000 + number
+            one = search(those, first)
+            files.put(file, json.dumps(one).encode())
+        found.append(one)
+    return max(found, key=lambda one: float(one["gain"]))
+
+
+def _kept_liar(file: Path) -> Liar | None:
+    """A search that is done; none if there is none, or if it is not whole."""
+    try:
+        kept: Liar = json.loads(file.read_bytes())
+        return kept if kept["gain"] >= 0 and kept["runs"] > 0 and isinstance(kept["liar"], str) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _kept(file: Path) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from rich.console import Console
 import eifel
 from eifel.cli import BAD_INPUT, OK, main
 from eifel.cli.flows import GAP, Flows, fitted, show
-from eifel.cli.output import number
+from eifel.cli.output import number, progress
 from eifel.flows import Flow, flows_of
 from eifel.papers.artefact import Artefact, Column, Row
 from eifel.papers.measured import means_of
@@ -239,3 +239,17 @@ def test_a_column_that_just_fits_is_shown(spare: int, left_out: int) -> None:
     width = len("flow19") + GAP + len("alpha") + GAP + len("beta") + GAP + spare
     out = Console(file=io.StringIO(), width=width)
     assert fitted(out, "flow", entries, ["alpha", "beta"], verbose=False) == left_out
+
+
+def test_progress_shows_numbers_only_where_there_are_any(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress("running"):
+        pass
+    shown = capsys.readouterr().err
+    assert "running" in shown
+    assert "0/?" not in shown
+    with progress("running") as advance:
+        advance(3, 10)
+    assert "3/10" in capsys.readouterr().err

@@ -14,6 +14,7 @@ import pytest
 import eifel
 from eifel import hunts
 from eifel.cli import main
+from eifel.scenario import load
 from eifel.statistics import share_interval
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -78,6 +79,33 @@ def test_one_scenario_refutes_a_claim_unless_a_share_is_published(tmp_path: Path
     known = replace(CLAIM, share=0.01)
     assert not refuted(known, Workers(7, 0.5))
     assert refuted(known, Workers(8, 0.4))
+
+
+def test_an_interrupted_search_for_a_liar_goes_on_where_it_was(tmp_path: Path) -> None:
+    source = load(DOCS.parent / "examples" / "lossy.toml")
+    asked: list[tuple[int, int]] = []
+
+    def search(runs: range, seed: int) -> hunts.Liar:
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        asked.append((len(runs), seed))
+        return {"gain": 1.0 + len(asked) / 10, "runs": 40, "liar": f"number {len(asked)}"}
+
+    with pytest.raises(KeyboardInterrupt):
+        hunts.liar(source, 2 * hunts.RUNS + 300, 7, tmp_path, search)
+    assert asked == [(hunts.RUNS, 7), (hunts.RUNS, 7_000_001)]
+    asked[:] = [(0, 0)]
+    found = hunts.liar(source, 2 * hunts.RUNS + 300, 7, tmp_path, search)
+    assert asked == [(0, 0), (300, 7_000_002)]
+    assert (found["gain"], found["liar"]) == (1.2, "number 2")
+    # A part that is not whole is done again, and another seed is another search.
+    for file in tmp_path.rglob("0-*.json"):
+        file.write_bytes(b'{"gain": 9}')
+    asked.clear()
+    assert hunts.liar(source, 300 + hunts.RUNS, 7, tmp_path, search)["gain"] < 9
+    asked.clear()
+    hunts.liar(source, 300, 8, tmp_path, search)
+    assert asked == [(300, 8)]
 
 
 def test_the_engine_s_search_catches_a_detector_that_is_wrong(

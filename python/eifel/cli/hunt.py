@@ -88,31 +88,30 @@ def _liars(options: argparse.Namespace) -> int:
     if not options.subject:
         raise BadInputError("hunt liars: over which path? expected a scenario file")
     most = 1.05 if options.most is None else options.most
-    # One search, which keeps nothing before its end.
-    options.resumes = False
     source = scenarios.override(scenarios.load(Path(options.subject)), scenarios.parse_settings(options.set))
+
     with progress("runs") as advance:
-        found = json.loads(
-            _engine.hunt_liars(
-                source.text,
-                source.origin,
-                options.runs,
-                options.seed,
-                lambda done: advance(done, options.runs),
-            )
-        )
+
+        def search(runs: range, seed: int) -> hunts.Liar:
+            def tell(done: int) -> None:
+                advance(runs.start + done, options.runs)
+
+            found: hunts.Liar = json.loads(_engine.hunt_liars(source.text, source.origin, len(runs), seed, tell))
+            return found
+
+        found = hunts.liar(source, options.runs, options.seed, Path(options.out), search)
     refuted = found["gain"] > most
     if options.json:
         print_json({**found, "claim": options.claim, "most": most, "refuted": refuted})
     else:
-        out = console()
+        told = console()
         verdict = "refuted" if refuted else "not refuted"
-        out.print(
+        told.print(
             Text(
                 f"{verdict}: the worst of {options.runs} runs has {found['gain']:.3f} of an honest receiver's goodput, "
                 f"in {found['runs']} runs that were not searched with"
             )
         )
         if found["liar"]:
-            out.print(Text(found["liar"].rstrip()))
+            told.print(Text(found["liar"].rstrip()))
     return FAILED if refuted else OK

@@ -61,15 +61,22 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        Task,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
+    class Counted(MofNCompleteColumn):
+        """How much is done; nothing while nobody has said of how much, as in a single run."""
+
+        def render(self, task: Task) -> Text:
+            return Text() if task.total is None else super().render(task)
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        Counted(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
