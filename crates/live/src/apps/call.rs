@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
         match (self.outcome, self.meter) {
             (Some(Err(error)), _) => Err(error),
             (Some(Ok(outcome)), Some(meter)) => Ok((outcome, meter)),
-            _ => Err(Error::new(self.plan.peer.to_string(), &"the call is not over", "")),
+            _ => Err(Error::new(self.plan.peer.to_string(), &"stopped before the peer had answered", "")),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `hiccup`: a command behind the box.
 
 use super::options::Options;
-use super::place::{namespace, scenario};
+use super::place::{mtu, namespace, scenario};
 use super::{FAILED, Failure, OK, print};
 use crate::hiccup::Hiccup;
 use crate::hiccup::log::Log;
@@ -15,6 +15,7 @@ use crate::system::kernel::Watcher;
 use crate::system::namespace::{Namespace, Running};
 use eifel_sim::scenario::Scenario;
 use serde_json::{Map, Value, json};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -57,6 +58,8 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     }
     let triggers: Vec<Trigger> = all(&options, "--on", Trigger::parse)?;
     let expectations: Vec<Expectation> = all(&options, "--expect", Expectation::parse)?;
+    let names = found(&Report::default(), ExitStatus::default());
+    expectations.iter().try_for_each(|expected| expected.of(&names).map(drop).map_err(usage("--expect")))?;
     let (report, status) = run(&options, &scenario, triggers)?;
     let numbers = found(&report, status);
     let unmet: Vec<String> = expectations.iter().filter_map(|expected| expected.check(&numbers).err()).collect();
@@ -66,13 +69,16 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
 }
 
 fn all<T>(options: &Options, name: &str, parse: fn(&str) -> Result<T, String>) -> Result<Vec<T>, Failure> {
-    let read = |text: &str| parse(text).map_err(|what| Failure::Usage(format!("{name}: {what}")));
-    options.all(name).map(read).collect()
+    options.all(name).map(|text| parse(text).map_err(usage(name))).collect()
+}
+
+fn usage(option: &str) -> impl Fn(String) -> Failure {
+    move |what| Failure::Usage(format!("{option}: {what}"))
 }
 
 fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result<(Report, ExitStatus), Failure> {
     let hiccup = Hiccup::new(scenario, triggers).map_err(|error| Failure::Usage(error.to_string()))?;
-    let mtu = options.value("--mtu", "a number of bytes")?.unwrap_or(1500u32);
+    let mtu = mtu(options)?;
     let near = namespace()?;
     let peer = options.text("--peer");
     let far = if peer.is_some() { namespace()? } else { Namespace::current()? };
@@ -143,8 +149,11 @@ fn control(options: &Options) -> Result<Control, Failure> {
                 let taken = error.kind() == std::io::ErrorKind::AddrInUse;
                 Error::new(path, &error, if taken { "remove the file, or choose another" } else { "" })
             };
-            // Of a box that was killed its socket is left, and nobody hears there any more.
-            if UnixDatagram::unbound().and_then(|socket| socket.connect(path)).is_err_and(|error| is_refused(&error)) {
+            // Of a box that was killed its socket is left, and nobody hears there any more. Any other file stays.
+            let is_socket = std::fs::metadata(path).is_ok_and(|file| file.file_type().is_socket());
+            let deaf =
+                || UnixDatagram::unbound().and_then(|socket| socket.connect(path)).is_err_and(|e| is_refused(&e));
+            if is_socket && deaf() {
                 let _ = std::fs::remove_file(path);
             }
             let socket = UnixDatagram::bind(path).map_err(failed)?;

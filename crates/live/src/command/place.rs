@@ -104,10 +104,7 @@ impl Ground {
     pub(super) fn make(options: &Options) -> Result<Self, Failure> {
         let v4 = options.value("--address", "an IPv4 address")?.unwrap_or(Ipv4Addr::new(10, 85, 0, 2));
         let v6 = options.value("--address6", "an IPv6 address")?.unwrap_or(Ipv6Addr::new(0xfd85, 0, 0, 0, 0, 0, 0, 2));
-        let mtu = options.value("--mtu", "a number of bytes")?.unwrap_or(1500);
-        if !(1280..=65_535).contains(&mtu) {
-            return Err(Failure::Usage(format!("--mtu {mtu}: expected 1280 to 65535")));
-        }
+        let mtu = mtu(options)?;
         let namespace = match options.command.is_empty() {
             true => Namespace::current()?,
             false => namespace()?,
@@ -168,6 +165,15 @@ impl Place {
     }
 }
 
+/// Returns the longest packet in bytes. IPv6 needs 1280 at least (RFC 8200, section 5).
+pub(super) fn mtu(options: &Options) -> Result<u32, Failure> {
+    let mtu = options.value("--mtu", "a number of bytes")?.unwrap_or(1500);
+    match (1280..=65_535).contains(&mtu) {
+        true => Ok(mtu),
+        false => Err(Failure::Usage(format!("--mtu {mtu}: expected 1280 to 65535"))),
+    }
+}
+
 /// Returns a namespace. Without the rights for one, it restarts the command in a user namespace
 /// that has them.
 pub(super) fn namespace() -> Result<Namespace, Failure> {
@@ -186,6 +192,9 @@ pub(super) fn scenario(path: &str) -> Result<Scenario, Failure> {
 /// Returns the settings and algorithms of `--like`, or those of a present-day stack.
 pub(super) fn terms(options: &Options, role: Role, secret: [u64; 2]) -> Result<Terms, Failure> {
     let buffer = options.bytes("--buffer")?;
+    if buffer == Some(0) {
+        return Err(Failure::Usage("--buffer 0: expected at least 1 byte".to_owned()));
+    }
     let Some(path) = options.text("--like") else {
         let today = Terms::today(secret, buffer);
         return Ok(if options.has("--offload") { today.with_shared_timestamps() } else { today });

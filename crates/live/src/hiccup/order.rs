@@ -88,7 +88,7 @@ impl Trigger {
             ["back", what, number] => (Direction::Back, (what, number)),
             _ => return Err(format!("{when:?}: {expected}")),
         };
-        let number = words.1.parse().map_err(|_| format!("{:?}: expected a whole number", words.1))?;
+        let number = counted(words.1)?;
         let when = match words.0 {
             "packet" => When::Packet(number),
             "segment" => When::Segment(number),
@@ -126,12 +126,18 @@ impl Order {
             ["release"] => Verb::Release,
             ["toggle"] => Verb::Toggle,
             ["drop"] => Verb::Drop(1),
-            ["drop", count] => Verb::Drop(count.parse().map_err(|_| format!("{count:?}: expected a whole number"))?),
+            ["drop", count] => Verb::Drop(counted(count)?),
             _ => return Err(format!("{:?}: {expected}", text.trim())),
         };
         let default = if let Verb::Drop(_) = verb { Ways::One(Direction::There) } else { Ways::Both };
         Ok(Self { verb, ways: ways.unwrap_or(default) })
     }
+}
+
+/// Reads a number that counts from 1.
+fn counted(word: &str) -> Result<u64, String> {
+    let number = word.parse().ok().filter(|&number| number > 0);
+    number.ok_or_else(|| format!("{word:?}: expected a whole number, 1 or more"))
 }
 
 #[cfg(test)]
@@ -153,10 +159,18 @@ mod tests {
 
     #[test]
     fn what_is_no_order_is_refused_with_what_is_expected() {
-        for text in ["", "holds", "hold -1", "hold inf", "hold 1 2", "drop x", "both"] {
+        for text in ["", "holds", "hold -1", "hold inf", "hold 1 2", "drop x", "drop 0", "both"] {
             assert!(Order::parse(text).unwrap_err().contains("expected"), "{text}");
         }
-        for text in ["packet 1", "packet x: hold", "byte 1: hold", "there back packet 1: hold", "packet 1: stay"] {
+        for text in [
+            "packet 1",
+            "packet x: hold",
+            "packet 0: hold",
+            "segment 1: drop 0",
+            "byte 1: hold",
+            "there back packet 1: hold",
+            "packet 1: stay",
+        ] {
             assert!(Trigger::parse(text).unwrap_err().contains("expected"), "{text}");
         }
     }

@@ -31,7 +31,7 @@ pub struct Control {
 }
 
 /// The results of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// Counts of packets, there and back.
     pub counts: [Counts; 2],

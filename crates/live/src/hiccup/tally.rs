@@ -92,14 +92,21 @@ impl Expectation {
         Ok(Self { name: name.trim().to_owned(), compares, bound })
     }
 
+    /// Returns the number that the expectation names.
+    ///
+    /// # Errors That there is none of this name, in a line.
+    pub fn of(&self, numbers: &Numbers) -> Result<f64, String> {
+        numbers.iter().find(|(name, _)| *name == self.name).map(|&(_, found)| found).ok_or_else(|| {
+            let names: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();
+            format!("{}: no such number; allowed: {}", self.name, names.join(", "))
+        })
+    }
+
     /// Checks that the expectation is met.
     ///
     /// # Errors The number found, or that there is none of this name, in a line.
     pub fn check(&self, numbers: &Numbers) -> Result<(), String> {
-        let Some(&(_, found)) = numbers.iter().find(|(name, _)| *name == self.name) else {
-            let names: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(format!("{}: no such number; allowed: {}", self.name, names.join(", ")));
-        };
+        let found = self.of(numbers)?;
         let met = match self.compares {
             Comparison::AtMost => found <= self.bound,
             Comparison::AtLeast => found >= self.bound,

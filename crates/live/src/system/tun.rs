@@ -80,13 +80,7 @@ impl Tun {
             return Err(Error::new(format!("make the device {name:?}"), &"a name has 1 to 15 bytes", ""));
         }
         let open = OpenOptions::new().read(true).write(true).custom_flags(O_NONBLOCK).open("/dev/net/tun");
-        let file = open.map_err(|error| {
-            let advice = match error.kind() {
-                io::ErrorKind::NotFound => "the kernel has no TUN devices, or this container hides them",
-                _ => advice(&error),
-            };
-            Error::new("open /dev/net/tun", &error, advice)
-        })?;
+        let file = open.map_err(|error| Error::new("open /dev/net/tun", &error, opening(error.kind())))?;
         let mut request = Request {
             name: [0; NAME_LEN],
             flags: IFF_TUN | IFF_NO_PI | if offloads { IFF_VNET_HDR } else { 0 },
@@ -99,6 +93,9 @@ impl Tun {
             let error = io::Error::from(error);
             let advice = match error.kind() {
                 io::ErrorKind::ResourceBusy => "the name is taken: choose another",
+                io::ErrorKind::InvalidInput => {
+                    "a device that is no TUN has the name, or no device may have it: choose another"
+                }
                 _ => advice(&error),
             };
             Error::new(format!("make the device {name}"), &error, advice)
@@ -190,6 +187,15 @@ impl Tun {
     }
 }
 
+/// Returns advice where the file of all TUN devices cannot be opened. A user namespace changes nothing about its mode.
+fn opening(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::NotFound => "the kernel has no TUN devices, or this container hides them",
+        io::ErrorKind::PermissionDenied => "run it as root, or let root allow it: chmod a+rw /dev/net/tun",
+        _ => "",
+    }
+}
+
 /// Bytes in front of a packet of a device that offloads.
 const FRONT: usize = 10;
 
@@ -207,5 +213,17 @@ fn finish(front: &[u8; FRONT], packet: &mut [u8]) {
 impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_names_what_keeps_the_caller_out() {
+        assert!(opening(io::ErrorKind::PermissionDenied).contains("chmod a+rw /dev/net/tun"));
+        assert!(opening(io::ErrorKind::NotFound).contains("no TUN devices"));
+        assert_eq!(opening(io::ErrorKind::Interrupted), "");
     }
 }

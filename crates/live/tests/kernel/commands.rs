@@ -1,10 +1,12 @@
 //! The commands, as a person calls them, against peers that nobody here wrote.
 
 use crate::rig::{allowed, has};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+const SPIKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/spike.toml");
 
 fn call(arguments: &[&str]) -> Output {
     Command::new(PROGRAM).args(arguments).output().unwrap()
@@ -61,6 +63,12 @@ fn what_cannot_be_done_is_said_in_one_line() {
         (&["send", "--speed", "1", "10.0.0.1:5"], "unknown option --speed"),
         (&["receive", "0"], "0: expected a PORT from 1 to 65535, or http://"),
         (&["hiccup", "nowhere.toml", "--", "true"], "nowhere.toml: No such file"),
+        (
+            &["hiccup", SPIKE, "--expect", "drops<=0", "--", "true"],
+            "--expect: drops: no such number; allowed: there.packets",
+        ),
+        (&["hiccup", SPIKE, "--on", "packet 0: hold", "--", "true"], "\"0\": expected a whole number, 1 or more"),
+        (&["hiccup", SPIKE, "--mtu", "100", "--", "true"], "--mtu 100: expected 1280 to 65535"),
         (&["dance"], "no such command"),
     ];
     for (arguments, expected) in &cases {
@@ -81,6 +89,27 @@ fn what_cannot_be_done_is_said_in_one_line() {
             );
         }
         let (code, line) = said(&["send", "--device", "lo", "--bytes", "1", "10.85.0.1:5", "--", "true"]);
-        assert!(code == Some(1) && line.lines().count() == 1, "{line}");
+        assert!(code == Some(1) && line.lines().count() == 1 && line.ends_with("choose another\n"), "{line}");
+        let (code, line) = said(&["send", "--buffer", "0", "10.85.0.1:5", "--", "true"]);
+        assert_eq!((code, line.as_str()), (Some(2), "eifel live: --buffer 0: expected at least 1 byte\n"));
     }
+}
+
+#[test]
+fn a_call_that_is_stopped_before_an_answer_says_so() {
+    if !allowed() {
+        return;
+    }
+    // Nothing has this address, so nobody answers.
+    let arguments = ["send", "--bytes", "1", "192.0.2.1:5", "--", "sleep", "60"];
+    let mut running = Command::new(PROGRAM).args(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert_eq!(running.try_wait().unwrap(), None);
+    kill_process(Pid::from_child(&running), Signal::TERM).unwrap();
+    let output = running.wait_with_output().unwrap();
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        (output.status.code(), &*line),
+        (Some(1), "eifel live: 192.0.2.1:5: stopped before the peer had answered\n")
+    );
 }

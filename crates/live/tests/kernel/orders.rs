@@ -57,6 +57,23 @@ fn a_datagram_holds_and_another_releases() {
 }
 
 #[test]
+fn a_file_that_is_no_socket_stays() {
+    if !allowed() {
+        return;
+    }
+    let folder = folder("file");
+    let path = folder.join("notes");
+    std::fs::write(&path, "mine").unwrap();
+    let mut call = Command::new(PROGRAM);
+    call.args(["hiccup", "--control"]).arg(&path).arg(folder.join("plain.toml")).args(["--peer", "true", "--", "true"]);
+    let output = call.output().unwrap();
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && line.ends_with("remove the file, or choose another\n"), "{line}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn enter_holds_and_releases() {
     if !allowed() {
         return;
