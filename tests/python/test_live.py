@@ -73,6 +73,20 @@ def test_what_a_kernel_sends_is_recorded_where_it_arrives(tmp_path: Path) -> Non
 
 
 @needs_rights
+def test_a_document_is_recorded_as_the_data_of_its_server(tmp_path: Path) -> None:
+    (tmp_path / "document").write_bytes(bytes(100_000))
+    folder = tmp_path / "got"
+    call = ["live", "receive", "--record", str(folder), "http://10.85.0.1/document"]
+    assert main([*call, "--", "python3", "-m", "http.server", "--directory", str(tmp_path), "80"]) == 0
+    recorded = Result.read(folder)
+    # The head of the answer comes before the document.
+    arrived, asked = recorded.of("arrivals"), recorded.of("transmissions", end="to")
+    assert 100_000 < int(arrived["new_bytes"].sum()) == recorded.main["bytes"] < 101_000
+    assert 0 < int(asked["len"].sum()) < 1000
+    assert len(recorded.of("arrivals", end="to")) == len(recorded.of("transmissions")) == 0
+
+
+@needs_rights
 def test_one_connection_is_recorded(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["live", "receive", "--record", "folder", "--calls", "2", "5001"]) == 2
     assert capfd.readouterr().err == "eifel live: --record: one connection is recorded; leave --calls out\n"

@@ -37,6 +37,9 @@ example: eifel live sctp send --udp 9899 10.85.0.1:5001 -- ./server
 /// The usual port of SCTP in UDP (RFC 6951, section 8).
 const UDP_PORT: u16 = 9899;
 
+/// How many streams there may be.
+const STREAMS: &str = "a number from 1 to 65535";
+
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--bytes", "--message", "--streams", "--udp"]].concat();
     let Some(options) = Options::read(words, &valued, &["--json"])? else { return print(&usage()).map(|()| OK) };
@@ -47,7 +50,10 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         return Err(Failure::Usage(format!("--message {message}: expected 1 to 1000000 bytes")));
     }
     let bytes = options.bytes("--bytes")?.unwrap_or(10_000_000);
-    let streams = options.value("--streams", "a whole number")?.unwrap_or(1u16);
+    let streams = options.value("--streams", STREAMS)?.unwrap_or(1u16);
+    if streams == 0 {
+        return Err(Failure::Usage(format!("--streams 0: expected {STREAMS}")));
+    }
     let udp: Option<u16> = options.value("--udp", "a port")?;
     let remote: Option<SocketAddr> = match what.as_str() {
         "send" => Some(target.parse().map_err(|_| Failure::Usage(format!("{target}: expected ADDRESS:PORT")))?),
