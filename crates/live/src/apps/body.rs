@@ -8,7 +8,8 @@ use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Connection;
 
 /// Nothing is written while this number of bytes has not been sent: data that is written shortly before it leaves is still in the
-/// caches then. More than [a station sends](crate::station::TURN) between two turns, so that no segment is cut short.
+/// caches then. A packet more than [a station sends](crate::station::TURN) between two turns, with offload too,
+/// so that no segment is cut short.
 const UNSENT: u64 = (TURN + TURN / 4) as u64;
 
 /// A body, and how much of it is written.

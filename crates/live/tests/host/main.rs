@@ -112,16 +112,16 @@ fn calls_to_a_peer_leave_from_ports_that_follow_each_other() {
     assert!(ports.windows(2).all(|two| two[1] == next(two[0])), "{ports:?}");
 }
 
-/// Two of a station's turns, 128 KiB each, are at hand, and no byte more is written before some are sent.
+/// A station's turn and a quarter, of 256 KiB, are at hand, and no byte more is written before some are sent.
 #[test]
-fn a_body_is_written_no_further_ahead_than_two_turns() {
+fn a_body_is_written_no_further_ahead_than_a_turn_and_a_quarter() {
     let mut pair = Pair::new();
     let settings = Settings { send: SendKind::Held { buffer: 1 << 20 }, ..held() };
     let call = pair.a.connect(pair.now, address("10.0.0.2:80"), &settings, &sender()).unwrap();
     assert!(pair.a.poll_packet(pair.now, &mut Vec::new()));
     let mut body = Body::new(Amount::Bytes(1 << 20));
     assert!(!body.write(pair.now, pair.a.connection(call).unwrap()));
-    assert_eq!(body.written(), 2 << 17);
+    assert_eq!(body.written(), 5 << 16);
 }
 
 #[test]
