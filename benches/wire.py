@@ -116,12 +116,14 @@ def rivals(folder: Path) -> dict[str, list[str] | str]:
     take, send = f"python3 {folder}/take.py {folder}/times", f"python3 {folder}/send.py"
     box = live("hiccup", "--peer", take, str(scenario), "--", "sh", "-c", f"{send} $EIFEL_PEER")
     netem = f"ip link set lo up && tc qdisc add dev lo root netem delay {DELAY_MS}ms && ({take} & {send} 127.0.0.1)"
+    delays = f"--uplink-delay {DELAY_MS}ms --downlink-delay {DELAY_MS}ms"
+    rattan = f"{take} & rattan link {delays} -- sh -c '{send} $RATTAN_BASE'"
     mahimahi = f"{take} & mm-delay {DELAY_MS} sh -c '{send} $MAHIMAHI_BASE'"
     return {
         "eifel live hiccup": box,
         "netem": ["unshare", "--net", "sh", "-c", netem],
         "Mahimahi": ["sh", "-c", mahimahi] if shutil.which("mm-delay") else "mm-delay is not installed",
-        "Rattan": "how to ask it is not known here" if shutil.which("rattan") else "rattan is not installed",
+        "Rattan": ["sh", "-c", rattan] if shutil.which("rattan") else "rattan is not installed",
     }
 
 
