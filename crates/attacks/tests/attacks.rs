@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a name that is not listed is a failed test")]
 
 use eifel_attacks::{Effort, Finding, Limit, all};
+use eifel_golden::golden;
 
 /// The findings that a test judges, and that do not hold.
 fn broken(findings: &[Finding]) -> Vec<String> {
@@ -16,6 +17,21 @@ fn withstands(name: &str) {
     assert!(!findings.is_empty());
     let broken = broken(&findings);
     assert!(broken.is_empty(), "{name}: {broken:#?}");
+    golden!(format!("{name}.txt"), printed(&findings));
+}
+
+/// Numbers of bytes that the compiler and the allocator decide.
+const OF_THE_BUILD: [&str; 3] = ["size of", "memory for", "buffer and pieces"];
+
+/// A line for each finding. What a clock measured differs each time, and what the build decides differs between machines, so
+/// that these stand there without the number.
+fn printed(findings: &[Finding]) -> String {
+    let differs = |finding: &Finding| finding.timed || OF_THE_BUILD.iter().any(|what| finding.what.starts_with(what));
+    let line = |finding: &Finding| match differs(finding) {
+        true => format!("{}, {}: {}, timed: {}\n", finding.what, finding.unit, finding.limit, finding.timed),
+        false => format!("{finding}\n"),
+    };
+    findings.iter().map(line).collect()
 }
 
 #[test]

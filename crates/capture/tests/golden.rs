@@ -1,0 +1,326 @@
+//! Whole reports of simulated captures: as they are, with frames missing, cut, doubled or out of order, and in other formats.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use eifel_capture::analysis::Analyzer;
+use eifel_capture::annotate::Annotator;
+use eifel_capture::anonymise::Anonymiser;
+use eifel_capture::decode::{self, Fragments};
+use eifel_capture::read::{Frame, Reader};
+use eifel_capture::report::Report;
+use eifel_capture::share::{self, Share};
+use eifel_capture::{quic, score, text};
+use eifel_golden::{digest, golden};
+use eifel_hostile::captured::{Weather, captured};
+use eifel_hostile::generate;
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
+use eifel_sim::{Options, run_with};
+
+/// A frame of its own.
+#[derive(Clone)]
+struct Kept {
+    nanos: u64,
+    bytes: Vec<u8>,
+    wire_len: u32,
+}
+
+fn frames(pcapng: &[u8]) -> Vec<Kept> {
+    let mut reader = Reader::new();
+    reader.feed(pcapng);
+    let mut found = Vec::new();
+    while let Some(Frame { nanos, bytes, wire_len, .. }) = reader.frame().unwrap() {
+        found.push(Kept { nanos, bytes: bytes.to_vec(), wire_len });
+    }
+    found
+}
+
+/// Writes frames of IP as a classic capture in microseconds.
+fn pcap(frames: &[Kept]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
+        file.extend(word.to_le_bytes());
+    }
+    for Kept { nanos, bytes, wire_len } in frames {
+        let (seconds, micros) = (nanos / 1_000_000_000, nanos % 1_000_000_000 / 1000);
+        for word in [seconds as u32, micros as u32, bytes.len() as u32, *wire_len] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(bytes);
+    }
+    file
+}
+
+/// What a capture point may do to a capture.
+const CHANGES: [(&str, fn(&[Kept]) -> Vec<Kept>); 7] = [
+    ("whole", <[Kept]>::to_vec),
+    ("without every seventh", |all| every(all, |place| place % 7 != 3)),
+    ("without the beginning", |all| all[all.len() / 4..].to_vec()),
+    ("without a tenth in the middle", |all| every(all, |place| !(45..55).contains(&(place * 100 / all.len())))),
+    ("cut after the headers", |all| {
+        let cut = |one: &Kept| Kept { bytes: one.bytes[..one.bytes.len().min(72)].to_vec(), ..one.clone() };
+        all.iter().map(cut).collect()
+    }),
+    ("every third twice", |all| {
+        all.iter().enumerate().flat_map(|(place, one)| vec![one.clone(); 1 + usize::from(place % 3 == 0)]).collect()
+    }),
+    ("neighbours swapped", |all| {
+        all.chunks(5).flat_map(|some| some.iter().take(1).chain(some.iter().skip(1).rev())).cloned().collect()
+    }),
+];
+
+fn every(all: &[Kept], keep: impl Fn(usize) -> bool) -> Vec<Kept> {
+    all.iter().enumerate().filter(|(place, _)| keep(*place)).map(|(_, one)| one.clone()).collect()
+}
+
+/// Captures of connections and of associations, with the truth where it is known.
+fn captures() -> Vec<(String, Vec<u8>, Option<String>)> {
+    let mut found = Vec::new();
+    for (weather, seeds) in [(Weather::Plain, 0..9), (Weather::Wild, 0..14)] {
+        for seed in seeds {
+            let Ok(run) = captured(seed, weather) else { continue };
+            let place = run.places.into_iter().nth(seed as usize % 3).unwrap();
+            found.push((format!("{weather:?} {seed} {}", place.name), place.pcapng, Some(place.truth)));
+        }
+    }
+    for seed in 0..60 {
+        let text = generate::scenario(seed).to_string();
+        if !text.contains("sctp") {
+            continue;
+        }
+        let mut scenario = Scenario::parse(&text, "golden".as_ref()).unwrap();
+        scenario.duration = eifel_base::time::Duration::from_secs(300).min(scenario.duration);
+        let options = Options { record: Record::none().capturing(0), most_events: Some(40_000), ..Options::default() };
+        let Ok(outcome) = run_with(&scenario, 0, options) else { continue };
+        found.push((format!("SCTP {seed}"), outcome.captures[0].pcapng.clone(), None));
+    }
+    found
+}
+
+/// All that is made of a capture.
+fn made(file: &[u8], truth: Option<&str>) -> [String; 5] {
+    let report = match Report::of_bytes("x.pcap", file) {
+        Ok(report) => report,
+        Err(error) => return [error.to_string(), String::new(), String::new(), String::new(), String::new()],
+    };
+    let mut reader = Reader::new();
+    reader.feed(file);
+    let mut annotator = Annotator::new(Vec::new(), report.of_capture(0)).unwrap();
+    let mut anonymiser = Anonymiser::new(Vec::new()).unwrap();
+    let mut parts: Vec<Analyzer> = Share::all(3).map(Analyzer::of).collect();
+    while let Ok(Some(frame)) = reader.frame() {
+        annotator.frame(&frame).unwrap();
+        anonymiser.frame(&frame).unwrap();
+        parts.iter_mut().for_each(|part| part.frame(&frame));
+    }
+    let so_far: String = parts.iter().map(|part| format!("{:?}", part.so_far())).collect();
+    let joined = share::join(parts.into_iter().map(Analyzer::finish_part).collect());
+    let judged = truth.map(|truth| score::score(&score::read_truth(truth).unwrap(), &report.retransmissions).json());
+    let copies = format!("{}{}", digest(annotator.finish().unwrap()), digest(anonymiser.finish().unwrap()));
+    let rest = format!("{so_far}{joined:?}{judged:?}{copies}");
+    [text::summary(&report), report.json(), report.csv(), rest, judged.unwrap_or_default()]
+}
+
+#[test]
+fn captures_are_reported_as_before() {
+    let (mut whole, mut digests) = (String::new(), String::new());
+    for (number, (name, pcapng, truth)) in captures().iter().enumerate() {
+        let frames = frames(pcapng);
+        let made_of_all = made(pcapng, truth.as_deref());
+        writeln!(whole, "# {name}\n{}{}", made_of_all[0], made_of_all[4]).unwrap();
+        if number % 11 == 2 {
+            let lines: Vec<&str> = made_of_all[2].lines().take(12).collect();
+            writeln!(whole, "{}", lines.join("\n")).unwrap();
+        }
+        let changes = CHANGES.iter().map(|(change, changed)| (*change, pcap(&changed(&frames))));
+        for (change, file) in changes.chain([("cut short", pcapng[..pcapng.len() * 2 / 3].to_vec())]) {
+            let all = made(&file, truth.as_deref()).map(digest).join(" ");
+            writeln!(digests, "{name}, {change}: {all}").unwrap();
+        }
+    }
+    golden!("reports.txt", whole);
+    golden!("report_digests.txt", digests);
+}
+
+/// Layers below IP: the number of the link, and the bytes before the packet.
+const LAYERS: [(u32, &[u8]); 16] = [
+    (101, &[]),
+    (228, &[]),
+    (0, &[2, 0, 0, 0]),
+    (108, &[0, 0, 0, 2]),
+    (1, &[1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 8, 0]),
+    (1, &[1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0x81, 0, 0, 9, 8, 0]),
+    (1, &[1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0x88, 0xa8, 0, 9, 0x81, 0, 0, 9, 8, 0]),
+    (1, &[1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0x88, 0x47, 0, 0, 0x10, 64, 0, 0, 0x11, 64]),
+    (1, &[1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0x88, 0x64, 0x11, 0, 0, 1, 0, 0, 0, 0x21]),
+    (1, &[1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0, 50, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0]),
+    (9, &[0xff, 3, 0, 0x21]),
+    (50, &[0xff, 3, 0, 0x21]),
+    (11, &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]),
+    (113, &[0, 0, 0, 1, 0, 6, 1, 1, 1, 1, 1, 1, 0, 0, 8, 0]),
+    (276, &[8, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 1, 1, 1, 1, 1, 1, 0, 0]),
+    // GRE within IPv4.
+    (101, &[0x45, 0, 0, 0, 0, 1, 0, 0, 64, 47, 0, 0, 9, 9, 9, 9, 8, 8, 8, 8, 0, 0, 8, 0]),
+];
+
+#[test]
+fn packets_are_found_in_their_layers_as_before() {
+    let run = captured(2, Weather::Plain).unwrap();
+    let all = frames(&run.places[0].pcapng);
+    let mut text = String::new();
+    for (link, prefix) in LAYERS {
+        let mut said = String::new();
+        for (number, packet) in all.iter().take(12).enumerate() {
+            let mut frame = prefix.to_vec();
+            frame.extend(&packet.bytes);
+            if prefix.first() == Some(&0x45) {
+                let length = (frame.len() as u16).to_be_bytes();
+                frame[2..4].copy_from_slice(&length);
+            }
+            for place in 0..frame.len().min(64) {
+                for damage in [0, 1, 0x40, 0xff] {
+                    let mut damaged = frame.clone();
+                    damaged[place] ^= damage;
+                    let mut fragments = Fragments::default();
+                    for bytes in [&damaged, &frame, &damaged[..place].to_vec()] {
+                        let wire_len = frame.len() as u32;
+                        let found = decode::packet(link, bytes, wire_len, &mut fragments);
+                        writeln!(said, "{found:?}").unwrap();
+                        if number == 0 && damage == 0 && place == 0 {
+                            writeln!(text, "{link} {} bytes: {found:?}", bytes.len()).unwrap();
+                        }
+                    }
+                }
+            }
+        }
+        writeln!(text, "{link} {} bytes: {}", prefix.len(), digest(said)).unwrap();
+    }
+    golden!("layers.txt", text);
+}
+
+fn qlog(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/qlog").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// A log of QUIC in which every ninth packet is declared lost, and every second of these is acknowledged later.
+fn long_qlog() -> String {
+    let mut log = String::from(
+        "\u{1e}{\"qlog_version\": \"0.4\", \"trace\": {\"vantage_point\": {\"type\": \"server\"}, \"common_fields\": {\"ODCID\": \"ab\"}}}\n",
+    );
+    let mut event = |time: f64, name: &str, data: String| {
+        writeln!(log, "\u{1e}{{\"time\": {time}, \"name\": \"{name}\", \"data\": {{{data}}}}}").unwrap();
+    };
+    let header =
+        |kind: &str, number: u32| format!("\"header\": {{\"packet_type\": \"{kind}\", \"packet_number\": {number}}}");
+    let mut cwnd = 40_000;
+    for number in 0..200_u32 {
+        let time = f64::from(number) * 3.5;
+        event(time, "quic:packet_sent", header("1RTT", number));
+        if number % 9 == 8 {
+            cwnd -= if number % 2 == 0 { cwnd / 3 } else { 0 };
+            let trigger = if number % 4 == 0 { "reordering_threshold" } else { "time_threshold" };
+            event(
+                time + 1.0,
+                "quic:packet_lost",
+                format!("{}, \"trigger\": \"{trigger}\"", header("1RTT", number - 4)),
+            );
+            event(
+                time + 1.0,
+                "quic:metrics_updated",
+                format!("\"congestion_window\": {cwnd}, \"smoothed_rtt\": 40, \"pto_count\": {}", number % 3),
+            );
+            let upper = if number % 18 == 8 { number - 4 } else { number };
+            let ranges = format!("[[0, {}], [{upper}, {number}]]", number.saturating_sub(5));
+            event(
+                time + 2.0,
+                "quic:packet_received",
+                format!(
+                    "{}, \"frames\": [{{\"frame_type\": \"ack\", \"acked_ranges\": {ranges}}}]",
+                    header("1RTT", number)
+                ),
+            );
+        }
+    }
+    log
+}
+
+#[test]
+fn logs_are_judged_as_before() {
+    let mut text = String::new();
+    let long = long_qlog();
+    let logs = [("drafts", qlog("drafts")), ("sequence", qlog("sequence")), ("cut", qlog("cut")), ("long", long)];
+    for (name, log) in &logs {
+        let found = quic::analyse(&[(name, log)]);
+        writeln!(text, "{name}: {}", serde_json::to_string(&found).unwrap()).unwrap();
+        if let Ok(losses) = found {
+            let report = Report { quic: Some(losses), ..Report::default() };
+            writeln!(text, "{}", text::summary(&report)).unwrap();
+        }
+        let lines: Vec<&str> = log.lines().collect();
+        for left_out in (0..lines.len()).step_by(5) {
+            let rest: Vec<&str> =
+                lines.iter().enumerate().filter(|(line, _)| *line != left_out).map(|(_, line)| *line).collect();
+            let found = format!("{:?}", quic::analyse(&[(name, &rest.join("\n"))]));
+            writeln!(text, "{name} without {left_out}: {}", digest(found)).unwrap();
+        }
+    }
+    golden!("logs.txt", text);
+}
+
+#[test]
+fn the_program_prints_what_it_printed() {
+    let folder = std::env::temp_dir().join(format!("eifel-capture-golden-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let run = captured(1, Weather::Wild).unwrap();
+    let other = captured(5, Weather::Plain).unwrap();
+    let file = |name: &str| -> PathBuf { folder.join(name) };
+    std::fs::write(file("a.pcapng"), &run.places[0].pcapng).unwrap();
+    std::fs::write(file("b.pcap"), pcap(&frames(&other.places[2].pcapng))).unwrap();
+    std::fs::write(file("a.csv"), &run.places[0].truth).unwrap();
+    std::fs::write(file("wrong.csv"), "frame\nx\n").unwrap();
+    std::fs::write(file("a.qlog"), long_qlog()).unwrap();
+    std::fs::write(file("none"), "no capture").unwrap();
+    let calls = [
+        "",
+        "--other",
+        "a.pcapng",
+        "a.pcapng b.pcap",
+        "--json a.pcapng",
+        "--lines b.pcap",
+        "--lines a.pcapng b.pcap",
+        "--csv b.pcap",
+        "--score a.csv a.pcapng",
+        "--score wrong.csv a.pcapng",
+        "--score",
+        "--annotate out.pcapng a.pcapng",
+        "--annotate out.pcapng a.pcapng b.pcap",
+        "--xpl plots a.pcapng",
+        "a.qlog",
+        "a.qlog b.pcap",
+        "--json a.qlog",
+        "none",
+        "absent",
+        "- a.pcapng",
+    ];
+    let mut text = String::new();
+    for call in calls {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_eifel-capture"));
+        let output = command.args(call.split_whitespace()).current_dir(&folder).output().unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let out = if out.len() > 3000 { format!("{} {}\n", out.len(), digest(out)) } else { out };
+        writeln!(text, "$ eifel-capture {call}\n{out}{err}{:?}\n", output.status.code()).unwrap();
+    }
+    writeln!(text, "out.pcapng: {}", digest(std::fs::read(file("out.pcapng")).unwrap())).unwrap();
+    let mut plots: Vec<PathBuf> = std::fs::read_dir(file("plots")).unwrap().map(|one| one.unwrap().path()).collect();
+    plots.sort();
+    for plot in plots {
+        let name = plot.file_name().unwrap().to_string_lossy().into_owned();
+        writeln!(text, "{name}: {}", digest(std::fs::read(&plot).unwrap())).unwrap();
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    golden!("program.txt", text);
+}

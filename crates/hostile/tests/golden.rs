@@ -1,0 +1,150 @@
+//! Whole outputs of the generator, the runs, the truth about captures, the judge's patience and the shrinking.
+//!
+//! An algorithm or a parameter that is added is drawn from then on, and changes them all.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use eifel_golden::{digest, golden};
+use eifel_hostile::captured::{Weather, captured};
+use eifel_hostile::hunt::{case, hunt};
+use eifel_hostile::shrink::shrink;
+use eifel_hostile::{generate, judge, patience};
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
+use eifel_sim::summary::Summary;
+use eifel_sim::{Options, run_with};
+use std::fmt::Write;
+use toml::{Table, Value};
+
+/// Scenarios of which a digest is kept.
+const DRAWN: u64 = 1500;
+/// Seeds for one digest.
+const BLOCK: u64 = 25;
+
+/// Prints a digest for each block of seeds.
+fn digests(seeds: u64, print: impl Fn(u64) -> String) -> String {
+    let mut text = String::new();
+    for first in (0..seeds).step_by(BLOCK as usize) {
+        let block: String = (first..first + BLOCK).map(&print).collect();
+        writeln!(text, "{first}: {}", digest(block)).unwrap();
+    }
+    text
+}
+
+#[test]
+fn scenarios_are_drawn_as_before() {
+    golden!("first.toml", format!("{}\n# another\n{}", generate::scenario(0), generate::scenario(4)));
+    golden!("scenarios.txt", digests(DRAWN, |seed| generate::scenario(seed).to_string()));
+    golden!("plain.txt", digests(DRAWN / 5, |seed| generate::plain(seed).to_string()));
+    golden!("with_a_middle.txt", digests(DRAWN / 5, |seed| generate::with_a_middle(seed).to_string()));
+}
+
+#[test]
+fn patience_is_as_long_as_before() {
+    let patience = |seed| {
+        let text = generate::scenario(seed).to_string();
+        let scenario = Scenario::parse(&text, "case.toml".as_ref()).unwrap();
+        format!("{:?} {:?}\n", patience::of(&scenario), patience::seconds(&text))
+    };
+    golden!("patience.txt", (0..40).map(patience).collect::<String>());
+    golden!("patience_digests.txt", digests(DRAWN, patience));
+}
+
+/// What two hundred transfers do, by every table and every packet at the first node.
+#[test]
+fn transfers_go_as_before() {
+    let mut text = String::new();
+    for seed in 0..200 {
+        let mut scenario = Scenario::parse(&generate::scenario(seed).to_string(), "case.toml".as_ref()).unwrap();
+        let patience = patience::of(&scenario);
+        scenario.duration = eifel_base::time::Duration::from_secs(200).min(scenario.duration);
+        let record = Record::all().capturing(0);
+        let options = Options { record, checked: true, bytes: true, most_events: Some(patience.events.min(200_000)) };
+        match run_with(&scenario, 0, options) {
+            Ok(outcome) => {
+                let (tables, packets) = (format!("{:?}", outcome.tables.into_columns()), &outcome.captures[0].pcapng);
+                let [tables, packets, summary] = [digest(tables), digest(packets), digest(outcome.summary.to_json())];
+                writeln!(text, "{seed}: {tables} {packets} {summary}").unwrap();
+            }
+            Err(error) => writeln!(text, "{seed}: {error}").unwrap(),
+        }
+    }
+    golden!("transfers.txt", text);
+}
+
+#[test]
+fn the_truth_about_captures_is_as_before() {
+    let mut text = String::new();
+    for (name, weather) in [("plain", Weather::Plain), ("wild", Weather::Wild)] {
+        for seed in 0..16 {
+            match captured(seed, weather) {
+                Ok(found) => {
+                    for place in found.places {
+                        let [packets, truth] = [digest(place.pcapng), digest(&place.truth)];
+                        let lines = place.truth.lines().count();
+                        writeln!(text, "{name} {seed} {}: {packets}, {lines} lines {truth}", place.name).unwrap();
+                    }
+                }
+                Err(error) => writeln!(text, "{name} {seed}: {error}").unwrap(),
+            }
+        }
+    }
+    let first = captured(1, Weather::Wild).unwrap();
+    golden!("truth.csv", first.places[0].truth);
+    golden!("captured.txt", text);
+}
+
+/// A law that does not hold: no flow has more than two timeouts.
+fn few_timeouts(_: &Scenario, summary: &Summary) -> Option<String> {
+    let often = summary.flows.iter().find(|flow| flow.timeouts > 2)?;
+    Some(format!("{} timeouts", often.timeouts))
+}
+
+#[test]
+fn sums_and_failures_are_printed_as_before() {
+    let sums = hunt(0..60, Some(2), None, |_| {}).unwrap();
+    let each: Vec<_> = [3, 20, 33].map(|seed| case(seed, None).unwrap().to_json()).into();
+    let broken = (0..200).find_map(|seed| case(seed, Some(few_timeouts)).err()).unwrap();
+    golden!("printed.txt", format!("{sums}\n{}\n{broken}\n", each.join("\n")));
+}
+
+#[test]
+fn refusals_are_printed_as_before() {
+    let rest = "[point_to_point]\nrate_bps = 1000\ndelay_ms = 1\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\
+                to = \"receiver\"\napplication = { kind = \"bulk\", bytes = 1 }";
+    let texts = ["".to_owned(), "duration_s = ".to_owned(), format!("duration_s = 0.001\n{rest}")];
+    let told = |text: &String| match judge::judge(text, None) {
+        Ok(summary) => format!("{}\n", summary.to_json()),
+        Err(violation) => format!("{violation}\n"),
+    };
+    golden!("refusals.txt", texts.iter().map(told).collect::<String>());
+}
+
+/// Whether some number of the scenario is larger than a thousand, and another not a whole one.
+fn has_large_and_broken_numbers(table: &Table) -> bool {
+    fn any(value: &Value, is: &dyn Fn(&Value) -> bool) -> bool {
+        match value {
+            Value::Table(table) => table.iter().any(|(_, value)| any(value, is)),
+            Value::Array(list) => list.iter().any(|value| any(value, is)),
+            value => is(value),
+        }
+    }
+    let all = Value::from(table.clone());
+    any(&all, &|value| value.as_integer().is_some_and(|number| number > 1000))
+        && any(&all, &|value| value.as_float().is_some_and(|number| number.fract() > 0.1))
+}
+
+#[test]
+fn scenarios_shrink_as_before() {
+    let mut text = String::new();
+    for seed in 0..6 {
+        for tries in [40, 4000] {
+            let mut asked = String::new();
+            let small = shrink(&generate::scenario(seed), tries, |candidate| {
+                asked += &candidate.to_string();
+                has_large_and_broken_numbers(candidate)
+            });
+            writeln!(text, "# seed {seed}, {tries} tries at most, asked {}\n{small}", digest(asked)).unwrap();
+        }
+    }
+    golden!("shrunk.toml", text);
+}

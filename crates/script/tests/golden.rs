@@ -1,0 +1,103 @@
+//! Whole ladders of the scripts: as they are, for the other profiles, and with a fault in a line.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use eifel_golden::{digest, golden};
+use eifel_script::{Profile, parse_for, run};
+
+/// Faulty copies of each script.
+const FAULTS: usize = 4;
+
+/// All scripts below a folder, by name.
+fn scripts(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(scripts(&path));
+        } else if path.extension().is_some_and(|end| end == "pkt") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What a script comes to in a line, and all that is told of it.
+fn told(profile: &str, text: &str) -> (String, String) {
+    match parse_for(Profile::named(profile).unwrap(), text, "x.pkt") {
+        Ok(script) => {
+            let outcome = run(&script);
+            let failure = outcome.failure.as_ref().map(|failure| format!("{}: {}", failure.line, failure.what));
+            (failure.unwrap_or_else(|| "passed".to_owned()), format!("{outcome}\n{}", outcome.json()))
+        }
+        Err(error) => (error.to_string(), error.to_string()),
+    }
+}
+
+/// Numbers that follow from each other by the constants of Knuth's MMIX.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, count: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % count
+    }
+}
+
+/// Increases one of the numbers of a line.
+fn increased(line: &str, dice: &mut Dice) -> String {
+    let digit = |index: &usize| line.as_bytes()[*index].is_ascii_digit();
+    let starts: Vec<usize> =
+        (0..line.len()).filter(|index| digit(index) && (*index == 0 || !digit(&(index - 1)))).collect();
+    let Some(&start) = starts.get(dice.below(starts.len().max(1))) else { return format!("{line} 1") };
+    let end = (start..line.len()).find(|index| !digit(index)).unwrap_or(line.len());
+    let number: u64 = line[start..end].parse().unwrap_or(0);
+    format!("{}{}{}", &line[..start], number.saturating_add(1), &line[end..])
+}
+
+/// Returns the script with one fault.
+fn faulty(text: &str, dice: &mut Dice) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let written: Vec<usize> =
+        (0..lines.len()).filter(|line| !lines[*line].trim().is_empty() && !lines[*line].starts_with("// ")).collect();
+    let place = written[dice.below(written.len())];
+    match dice.below(6) {
+        0 => drop(lines.remove(place)),
+        1 => lines.insert(place, lines[place].clone()),
+        2 if place > 0 => lines.swap(place, place - 1),
+        3 => {
+            let words: Vec<&str> = lines[place].split(' ').collect();
+            let left_out = dice.below(words.len());
+            let rest = words.iter().enumerate().filter(|(index, _)| *index != left_out).map(|(_, word)| *word);
+            lines[place] = rest.collect::<Vec<_>>().join(" ");
+        }
+        _ => lines[place] = increased(&lines[place], dice),
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn scripts_and_faulty_scripts_go_as_before() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let (mut whole, mut digests) = (String::new(), String::new());
+    for (number, path) in scripts(&root).iter().enumerate() {
+        let text = fs::read_to_string(path).unwrap();
+        let name = path.strip_prefix(&root).unwrap().display().to_string().replace('\\', "/");
+        let all: Vec<_> = ["standard", "linux", "freebsd"].iter().map(|profile| told(profile, &text).1).collect();
+        writeln!(digests, "{name}: {} {} {}", digest(&all[0]), digest(&all[1]), digest(&all[2])).unwrap();
+        let mut dice = Dice(number as u64);
+        let faults: Vec<_> = (0..FAULTS).map(|_| told("standard", &faulty(&text, &mut dice))).collect();
+        for (fault, (said, all)) in faults.iter().enumerate() {
+            writeln!(digests, "  {fault} {}: {said}", digest(all)).unwrap();
+        }
+        if number % 40 == 7 {
+            writeln!(whole, "# {name}\n{}\n# {name} with a fault\n{}\n", all[0], faults[2].1).unwrap();
+        }
+    }
+    golden!("ladders.txt", whole);
+    golden!("ladder_digests.txt", digests);
+}
