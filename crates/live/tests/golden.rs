@@ -1,0 +1,396 @@
+//! Whole runs of two hosts with the box between them in virtual time, all that is made of them, and what the program prints.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use eifel_base::time::{Duration, Instant};
+use eifel_golden::{digest, golden};
+use eifel_live::apps::answer::{self, Answer};
+use eifel_live::apps::call::{self, Call};
+use eifel_live::apps::proxy::request::{self, Dialect};
+use eifel_live::apps::{Amount, News};
+use eifel_live::hiccup::order::{Order, Trigger};
+use eifel_live::hiccup::tally::{Counts, Expectation, numbers};
+use eifel_live::hiccup::truth::{Judged, Truth};
+use eifel_live::hiccup::{Direction, Hiccup, Passage};
+use eifel_live::host::{Config, Host};
+use eifel_live::mirror;
+use eifel_live::recording::Recording;
+use eifel_live::station::{Application, Next};
+use eifel_live::terms::{Role, Terms};
+use eifel_packet::pcapng::{self, Writer};
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn scenario(link: &str, more: &str) -> Scenario {
+    let text = format!(
+        "duration_s = 60\n[point_to_point]\nrate_bps = 8_000_000\ndelay_ms = 20\n{link}\n{more}\n\
+         [[flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\n\
+         application = {{ kind = \"bulk\", bytes = 100_000 }}\nsender = {{ detect = \"eifel-timestamps\", \
+         observers = [\"f-rto\", \"dsack\"] }}\n"
+    );
+    Scenario::parse(&text, "golden.toml".as_ref()).unwrap()
+}
+
+/// What came out of a run.
+struct Run {
+    text: String,
+    passages: Vec<Passage>,
+    packets: Vec<(Instant, usize, Vec<u8>)>,
+    judged: Vec<Judged>,
+}
+
+/// Lets one host send to the other through the box of a scenario.
+fn run(scenario: &Scenario, triggers: &[&str], body: Amount, v6: bool) -> Run {
+    let host = |number: u8| {
+        let (v4, v6) = ([10, 0, 0, number].into(), format!("fd00::{number}").parse().unwrap());
+        Host::new(Config { v4: Some(v4), v6: Some(v6), mtu: 1500, secret: [number.into(), 7], most_connections: 9 })
+    };
+    let mut hosts = [host(1), host(2)];
+    let triggers = triggers.iter().map(|text| Trigger::parse(text).unwrap()).collect();
+    let mut hiccup = Hiccup::new(scenario, triggers).unwrap();
+    let [calls, answers] = [Role::Calls, Role::Answers].map(|role| Terms::like(scenario, role, [5, 6], None).unwrap());
+    let recordings =
+        [Recording::new(Record::all(), &calls.sender), Recording::receiving(Record::all(), &answers.sender)];
+    recordings.iter().zip(&mut hosts).for_each(|(recording, host)| recording.attach(host));
+    let (news, other_news) = (std::cell::RefCell::new(String::new()), std::cell::RefCell::new(String::new()));
+    let tells = |to: &std::cell::RefCell<String>, now: Instant, news: &News<'_>| {
+        writeln!(to.borrow_mut(), "{now:?} {news:?}").unwrap();
+    };
+    let peer = if v6 { "[fd00::2]:80" } else { "10.0.0.2:80" }.parse().unwrap();
+    let every = MS * 100;
+    let plan = call::Plan {
+        peer,
+        settings: calls.settings,
+        sender: calls.sender,
+        preamble: Vec::new(),
+        body,
+        end: call::End::Close,
+        every,
+    };
+    let (settings, sender) = (answers.settings, answers.sender);
+    let taken = answer::Plan { port: 80, settings, sender, calls: Some(1), checked: true, every };
+    let watch = Box::new(|now: Instant, one: &News<'_>| tells(&other_news, now, one));
+    let mut answer = Answer::begin(&mut hosts[1], taken, watch).unwrap();
+    let watch = Box::new(|now: Instant, one: &News<'_>| tells(&news, now, one));
+    let mut call = Call::begin(Instant::ZERO, &mut hosts[0], plan, watch).unwrap();
+    let (mut now, mut truth, mut counts) = (Instant::ZERO, Truth::default(), [Counts::default(); 2]);
+    let (mut passages, mut packets) = (Vec::new(), Vec::new());
+    let (mut frames, mut done) = ([0_u64; 2], [false; 2]);
+    while done != [true; 2] && now < Instant::ZERO + Duration::from_secs(500) {
+        let mut next = hiccup.next_event();
+        for (side, direction) in Direction::ALL.into_iter().enumerate() {
+            let host = &mut hosts[side];
+            host.handle_timeout(now);
+            let turn = if side == 0 { call.turn(now, host) } else { answer.turn(now, host) }.unwrap();
+            let mut packet = Vec::new();
+            while host.poll_packet(now, &mut packet) {
+                hiccup.take(now, direction, packet.clone());
+                frames[side] += 1;
+                truth.enters(hiccup.last().unwrap(), frames[side]);
+                packets.push((now, side, packet.clone()));
+            }
+            match turn {
+                Next::Done => done[side] = true,
+                Next::Turn(due) => next = next.min(due),
+            }
+            next = next.min(host.poll_timeout()).min(hiccup.next_event());
+        }
+        if next == Instant::NEVER {
+            break;
+        }
+        now = now.max(next);
+        hiccup.run(now);
+        let delivered = hiccup.delivered();
+        for (passage, packet) in &delivered {
+            let to = 1 - passage.direction as usize;
+            hosts[to].handle_packet(now, packet);
+            packets.push((now, to, packet.clone()));
+        }
+        for passage in delivered.into_iter().map(|(passage, _)| passage).chain(hiccup.dropped()) {
+            truth.ends(&passage);
+            counts[passage.direction as usize].note(&passage);
+            passages.push(passage);
+        }
+    }
+    passages.extend(hiccup.left().cloned());
+    let judged = truth.finish();
+    hosts.iter_mut().for_each(|host| drop(host.take_witness()));
+    let mut text = String::new();
+    match call.finish() {
+        Ok((outcome, meter)) => writeln!(text, "{outcome:?}\n{}", digest(format!("{:?}", meter.intervals()))).unwrap(),
+        Err(error) => writeln!(text, "{error}").unwrap(),
+    }
+    for read in answer.finish() {
+        writeln!(text, "{} {:?} {}", read.bytes, read.lasted, digest(format!("{:?}", read.meter.intervals()))).unwrap();
+    }
+    for news in [news.take(), other_news.take()] {
+        let first: Vec<&str> = news.lines().take(3).collect();
+        writeln!(text, "{}\n{}", first.join("\n"), digest(news)).unwrap();
+    }
+    for recording in recordings {
+        let (tables, origin) = recording.finish(now).unwrap();
+        let summary = mirror::summarised(&tables);
+        let columns = tables.into_columns();
+        for (name, table) in &columns {
+            writeln!(text, "{name}: {}", digest(format!("{table:?}"))).unwrap();
+        }
+        writeln!(text, "{origin:?} {summary:?}").unwrap();
+    }
+    writeln!(text, "{:?}\n{:?}", numbers(&counts), judged.iter().take(4).collect::<Vec<_>>()).unwrap();
+    let all = [format!("{passages:?}"), format!("{packets:?}"), format!("{judged:?}")].map(digest);
+    writeln!(text, "{} {} {}, {now:?} {done:?}", all[0], all[1], all[2]).unwrap();
+    Run { text, passages, packets, judged }
+}
+
+const LOSSY: &str = "loss = { kind = \"random\", rate = 0.02 }\nduplicate = { rate = 0.02 }\n\
+                     reorder = { rate = 0.02, length = 3, longest_wait_s = 0.1 }\nqueue = { kind = \"drop-tail\", packets = 20 }";
+const SPIKE: &str =
+    "[[spike]]\nlinks = [\"bottleneck\"]\nholds = \"arriving\"\nat = [{ start_s = 0.3, end_s = 1.9 }]\n";
+
+#[test]
+fn hosts_behind_the_box_talk_as_before() {
+    let mut text = String::new();
+    let runs: [(&str, &str, &[&str], Amount, bool); 6] = [
+        ("", "", &[], Amount::Bytes(30_000), false),
+        (LOSSY, "", &[], Amount::Bytes(400_000), true),
+        ("", SPIKE, &[], Amount::Bytes(900_000), false),
+        (LOSSY, SPIKE, &[], Amount::Time(Duration::from_secs(3)), false),
+        ("", "", &["segment 9: hold 0.7 there", "back packet 30: drop 3 back"], Amount::Bytes(90_000), false),
+        (
+            "jitter = { delay_ms = { uniform = [0.0, 9.0] } }",
+            "",
+            &["position 20000: drop 2 there"],
+            Amount::Bytes(60_000),
+            true,
+        ),
+    ];
+    for (link, more, triggers, body, v6) in runs {
+        let found = run(&scenario(link, more), triggers, body, v6);
+        writeln!(text, "# {link} {more} {triggers:?} {body:?}\n{}", found.text).unwrap();
+    }
+    golden!("hosts.txt", text);
+}
+
+/// Writes what the box of a run would have written, from a second after the epoch on, and counters of a kernel for it.
+fn folder(run: &Run, folder: &Path) {
+    std::fs::create_dir_all(folder).unwrap();
+    let seconds = |at: Instant| {
+        let micros = at.as_nanos() / 1000;
+        format!("{}.{:06}", 1 + micros / 1_000_000, micros % 1_000_000)
+    };
+    let mut path = String::from(
+        "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes,segment,copy\n",
+    );
+    for Passage { direction, entered, due, fate, seen, bytes, .. } in &run.passages {
+        let dir = if *direction == Direction::There { "A" } else { "B" };
+        let out = if matches!(fate.name(), "ok" | "copy") { seconds(*due) } else { String::new() };
+        let tcp = seen.tcp.unwrap();
+        let stamps = tcp.options.timestamps.map_or(",".to_owned(), |both| format!("{},{}", both.value, both.echo));
+        let label = &seen.label;
+        let numbers = format!("{},{},{},{}", tcp.seq.0, tcp.ack.0, tcp.payload_len, tcp.flags.0);
+        writeln!(
+            path,
+            "{dir},{},{out},{},{numbers},{},{stamps},{},{},{},{},{bytes},{},{}",
+            seconds(*entered),
+            fate.name(),
+            seen.identification,
+            seconds(*due),
+            label.flow,
+            seen.number,
+            seen.protocol,
+            label.segment,
+            label.copy
+        )
+        .unwrap();
+    }
+    std::fs::write(folder.join("path.csv"), path).unwrap();
+    for (side, name) in ["sender", "receiver"].into_iter().enumerate() {
+        let mut writer = Writer::new(Vec::new(), "golden").unwrap();
+        let interface = writer.interface(name).unwrap();
+        for (at, _, bytes) in run.packets.iter().filter(|(_, at, _)| *at == side) {
+            let packet = pcapng::Packet { bytes, wire_len: bytes.len() as u32, comment: None };
+            writer.packet(interface, 1_000_000_000 + at.as_nanos(), packet).unwrap();
+        }
+        std::fs::write(folder.join(format!("{name}.pcapng")), writer.finish().unwrap()).unwrap();
+    }
+    let mut counters = String::from("time,name,value\n");
+    let mut values = [0_u64; 5];
+    let names = ["TCPTimeouts", "TCPFastRetrans", "TCPSlowStartRetrans", "TCPLossProbes", "TCPFullUndo"];
+    for (number, one) in run.judged.iter().filter(|one| one.direction == Direction::There).enumerate() {
+        let which = number % 4;
+        values[which] += 1;
+        let at = seconds(one.at + MS);
+        writeln!(counters, "{at},{},{}\n{at},RetransSegs,{}", names[which], values[which], number + 1).unwrap();
+        if number % 5 == 2 {
+            values[4] += 1;
+            writeln!(counters, "{},{},{}", seconds(one.at + MS * 40), names[4], values[4]).unwrap();
+        }
+    }
+    std::fs::write(folder.join("sender.counters.csv"), counters).unwrap();
+}
+
+fn called(folder: &Path, arguments: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eifel-live"));
+    let output = command.args(arguments.split_whitespace()).current_dir(folder).output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    format!("$ eifel-live {arguments}\n{out}{err}{:?}\n\n", output.status.code())
+}
+
+#[test]
+fn kernels_are_judged_as_before() {
+    let top = std::env::temp_dir().join(format!("eifel-live-golden-{}", std::process::id()));
+    let mut text = String::new();
+    let runs = [("lossy", LOSSY, ""), ("spike", "", SPIKE), ("both", LOSSY, SPIKE)];
+    for (name, link, more) in runs {
+        folder(&run(&scenario(link, more), &[], Amount::Bytes(700_000), false), &top.join(name));
+        text += &called(&top, &format!("judge {name}"));
+        text += &std::fs::read_to_string(top.join(name).join("judged.csv")).unwrap();
+        text += &called(&top, &format!("judge --json --truth {name}.csv {name}"));
+        text += &called(&top, &format!("judge --back {name}"));
+    }
+    text += &called(&top, "judge --sender both/receiver.pcapng --receiver both/sender.pcapng spike");
+    let path = std::fs::read_to_string(top.join("lossy/path.csv")).unwrap();
+    for (from, to) in [("dir,", "way,"), ("A,1", "A,x"), (",ok,", ",fine,")] {
+        std::fs::write(top.join("lossy/path.csv"), path.replacen(from, to, 1)).unwrap();
+        text += &called(&top, "judge lossy");
+    }
+    std::fs::remove_file(top.join("spike/sender.counters.csv")).unwrap();
+    text += &called(&top, "judge spike");
+    text += &called(&top, "judge nothing");
+    std::fs::remove_dir_all(&top).unwrap();
+    golden!("judged.txt", text);
+}
+
+#[test]
+fn the_program_explains_and_refuses_as_before() {
+    let folder = std::env::temp_dir();
+    let calls = [
+        "",
+        "--help",
+        "other",
+        "send --help",
+        "receive --help",
+        "sctp --help",
+        "proxy --help",
+        "record --help",
+        "hiccup --help",
+        "judge --help",
+        "compare --help",
+        "send",
+        "send nowhere",
+        "send 10.0.0.1",
+        "send 10.0.0.1:x",
+        "send tcp://10.0.0.1:1 a",
+        "send --bytes x 10.0.0.1:5",
+        "send --bytes 5 --seconds 5 10.0.0.1:5",
+        "send --seconds 0 10.0.0.1:5",
+        "send --other",
+        "send --record x 10.0.0.1:5",
+        "send --bytes",
+        "send http://10.0.0.1",
+        "send iperf3://10.0.0.1:x",
+        "receive",
+        "receive 0",
+        "receive 70000",
+        "receive http://x",
+        "receive iperf3://10.0.0.1",
+        "receive --calls 2 --record x 5",
+        "sctp",
+        "sctp send",
+        "sctp send x",
+        "sctp receive 0",
+        "sctp receive x",
+        "sctp other 5",
+        "sctp send --message 0 10.0.0.1:5",
+        "sctp send --message 1000001 10.0.0.1:5",
+        "sctp send --streams x 10.0.0.1:5",
+        "sctp send --bytes 1X 10.0.0.1:5",
+        "proxy",
+        "proxy 0",
+        "proxy x",
+        "record",
+        "record a.pcapng",
+        "hiccup",
+        "hiccup nothing.toml",
+        "hiccup nothing.toml -- true",
+        "judge",
+        "judge a b",
+        "judge --truth",
+        "compare",
+        "compare nothing.toml",
+        "compare a b",
+    ];
+    golden!("program.txt", calls.map(|call| called(&folder, call)).concat());
+}
+
+#[test]
+fn orders_expectations_and_requests_are_read_as_before() {
+    let mut text = String::new();
+    let orders = [
+        "hold",
+        "hold 0.5",
+        "hold 0.5 there",
+        "hold there 0.5",
+        "release back",
+        "toggle both",
+        "drop",
+        "drop 3",
+        "drop 0",
+        "drop x",
+        "hold -1",
+        "hold 1 2",
+        "",
+        "other",
+        "drop 3 back",
+        "release 1",
+    ];
+    for order in orders {
+        writeln!(text, "{order:?}: {:?}", Order::parse(order)).unwrap();
+        for when in ["packet 7", "back segment 0", "position 20000", "back", "segment x", ""] {
+            writeln!(text, "  {when:?}: {:?}", Trigger::parse(&format!("{when}: {order}"))).unwrap();
+        }
+    }
+    let found = numbers(&[Counts::default(); 2]);
+    writeln!(text, "{found:?}").unwrap();
+    for sign in ["<=", ">=", "==", "<", ">", "=", ""] {
+        for bound in ["-1", "0", " 1 ", "x"] {
+            let name = found[0].0.as_str();
+            let read = Expectation::parse(&format!("{name}{sign}{bound}"));
+            let checked = read.as_ref().map(|one| one.check(&found));
+            writeln!(text, "{sign}{bound}: {read:?} {checked:?}").unwrap();
+        }
+    }
+    writeln!(text, "{:?}", Expectation::parse("nothing<1").unwrap().check(&found)).unwrap();
+    let requests: [&[u8]; 14] = [
+        b"",
+        &[5],
+        &[5, 1, 0],
+        &[5, 1, 2],
+        &[5, 2, 2, 0],
+        &[4, 1],
+        &[5, 1, 0, 1, 10, 0, 0, 9, 0, 80],
+        &[5, 1, 0, 3, 3, b'a', b'.', b'b', 1, 0],
+        &[5, 2, 0, 1, 10, 0, 0, 9, 0, 80],
+        &[5, 1, 0, 4, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 80],
+        &[5, 1, 0, 9, 1],
+        b"CONNECT host.example:443 HTTP/1.1\r\nHost: x\r\n\r\nmore",
+        b"CONNECT [fd00::2]:8080 HTTP/1.0\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+    ];
+    for bytes in requests {
+        for dialect in [None, Some(Dialect::Socks), Some(Dialect::Http)] {
+            for length in 0..=bytes.len() {
+                let step = request::read(&bytes[..length], dialect);
+                if length == bytes.len() || step != Ok(request::Step::More) {
+                    writeln!(text, "{dialect:?} {:?}: {step:?}", bytes[..length].escape_ascii().to_string()).unwrap();
+                }
+            }
+        }
+    }
+    golden!("read.txt", text);
+}
