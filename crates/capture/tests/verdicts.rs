@@ -21,8 +21,8 @@ struct Talk {
     stamps: bool,
     /// The server's newest timestamp.
     heard: u32,
-    /// Whether IP says nothing of which packet it is.
-    same_identification: bool,
+    /// IP's identification of all packets from now on, where they do not count.
+    identification: Option<u16>,
     /// The last packet: time, bytes, and length on the wire.
     last: (u64, Vec<u8>, u32),
 }
@@ -30,12 +30,16 @@ struct Talk {
 impl Talk {
     /// The handshake, with SACK permitted and timestamps if `stamps`.
     fn open(stamps: bool, sack: bool) -> Self {
+        Self::identified(stamps, sack, None)
+    }
+
+    fn identified(stamps: bool, sack: bool, identification: Option<u16>) -> Self {
         let mut talk = Self {
             analyzer: Analyzer::default(),
             frame: 0,
             stamps,
             heard: 0,
-            same_identification: false,
+            identification,
             last: Default::default(),
         };
         let offer = Options { mss: Some(1000), sack_permitted: sack, ..Options::default() };
@@ -73,7 +77,7 @@ impl Talk {
         let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
         let addresses = if from_server { addresses.reversed() } else { addresses };
         let mut header = Header::new(addresses);
-        header.identification = if self.same_identification { 0 } else { self.frame as u16 + 1 };
+        header.identification = self.identification.unwrap_or(self.frame as u16 + 1);
         let mut bytes = Vec::new();
         datagram::emit(&header, &segment, &[], &mut bytes).expect("it fits a packet");
         let nanos = 1_000_000_000_000 + (ms * 1e6) as u64;
@@ -265,7 +269,7 @@ fn two_copies_that_leave_at_once_are_no_twins_where_nothing_else_has_one() {
         talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
     }
     let fast = talk.data(214.0, 0);
-    talk.same_identification = true;
+    talk.identification = Some(0);
     let timeout = talk.data(214.2, 0);
     let duplicate = talk.ack(315.0, 20, 0, &[(0, 1)]);
     let found = talk.end();
@@ -381,16 +385,18 @@ fn an_ack_without_news_leaves_open_which_original_it_answers() {
 
 #[test]
 fn without_an_identification_data_have_twins_and_acks_alone_have_none() {
-    let mut talk = Talk::open(false, true);
-    talk.same_identification = true;
-    talk.data(110.0, 0);
-    talk.ack(210.0, 1, 0, &[]);
-    // Bursts of duplicate ACKs look like this.
-    talk.show(20_000);
-    assert_eq!(talk.end().connections[0].twins, 0);
+    // One that never changes says as little as none.
+    for identification in [0, 7] {
+        let mut talk = Talk::identified(false, true, Some(identification));
+        talk.data(110.0, 0);
+        talk.ack(210.0, 1, 0, &[]);
+        // Bursts of duplicate ACKs look like this.
+        talk.show(20_000);
+        assert_eq!(talk.end().connections[0].twins, 0, "{identification}");
+    }
 
     let mut talk = Talk::open(false, true);
-    talk.same_identification = true;
+    talk.identification = Some(0);
     talk.data(110.0, 0);
     talk.show(20_000);
     talk.ack(210.0, 1, 0, &[]);

@@ -106,9 +106,14 @@ mod tests {
 
     /// A router at 10.0.0.9 says to 10.0.0.1 that its segment 4660 -> 80 of sequence number 7 needs fragments of 1400 bytes.
     fn too_big(cut: usize) -> Vec<u8> {
+        quoting(|quoted| quoted.truncate(quoted.len() - cut))
+    }
+
+    /// The same, of a quotation that `change` has changed.
+    fn quoting(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut quoted = vec![0x45, 0, 5, 220, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         quoted.extend([0x12, 0x34, 0, 80, 0, 0, 0, 7]);
-        quoted.truncate(quoted.len() - cut);
+        change(&mut quoted);
         let mut message = vec![3, 4, 0, 0, 0, 0, 0x05, 0x78];
         message.extend(quoted);
         let checksum = Sum::default().bytes(&message).finish();
@@ -139,6 +144,17 @@ mod tests {
         let mut bytes = too_big(0);
         bytes[27] ^= 1;
         assert!(matches!(parse(&ip::parse(&bytes).unwrap()), Err(Error::Checksum { what: "ICMP", offset: 22, .. })));
+    }
+
+    #[test]
+    fn only_a_segment_behind_a_whole_header_is_quoted() {
+        let asked = |place: usize, byte: u8| {
+            let bytes = quoting(|quoted| quoted[place] = byte);
+            parse(&ip::parse(&bytes).unwrap()).unwrap().is_some()
+        };
+        assert!(asked(9, 6));
+        // UDP; and a header of 16 bytes, which none can have.
+        assert_eq!([asked(9, 17), asked(0, 0x44)], [false; 2]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use eifel_recovery::engine::Config;
 use eifel_tcp::{Connection, IcmpError, State};
 
 use crate::Attack;
-use crate::trial::Trial;
+use crate::trial::{Limit, Trial};
 use crate::victim::{ISS, MSS, PORTS, Victim, ack, engine, settings};
 
 pub(super) const ATTACK: Attack = Attack {
@@ -67,7 +67,9 @@ fn run(trial: &mut Trial) {
     let hard = messages().iter().filter(|&&error| error == IcmpError::Hard).count() as u64;
     trial.exactly("hard errors about the SYN that ended a call", "cases", exact, hard);
     trial.exactly("least payload after packets said to be too big for 0 to 1500 bytes", "bytes", least_payload(), 512);
-    trial.exactly("bytes of payload lost to a claim that an ACK contradicts", "bytes", contradicted(), 0);
+    trial.exactly("bytes of payload lost to a claim that an ACK contradicts", "bytes", lost_to_a_claim(true), 0);
+    let believed = lost_to_a_claim(false) as f64;
+    trial.counted("bytes of payload lost to a claim that no ACK contradicts", "bytes", believed, Limit::AtLeast(1.0));
     trial.exactly(
         "positions acknowledged over a path that takes 576 bytes, the FIN's among them",
         "positions",
@@ -110,15 +112,17 @@ fn least_payload() -> u64 {
     payloads.min().unwrap_or(0)
 }
 
-/// Returns the payload lost to a claim, if data in flight is acknowledged after it.
-fn contradicted() -> u64 {
+/// Returns the payload lost to a claim about data in flight, which is `acknowledged` after it or not.
+fn lost_to_a_claim(acknowledged: bool) -> u64 {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(3 * MSS);
     victim.sends();
     if let Some(error) = too_big(576) {
         victim.connection.handle_icmp(error, wrap(1, ISS));
     }
-    victim.gets(&ack(1 + MSS));
+    if acknowledged {
+        victim.gets(&ack(1 + MSS));
+    }
     victim.waits(Duration::from_secs(10));
     MSS - u64::from(victim.connection.mss())
 }

@@ -112,6 +112,8 @@ fn what_is_wrong_is_said_with_its_place() {
         "not a capture file: expected pcap, pcapng or snoop, perhaps compressed by gzip or zstd; found 47 45 54 20 at \
          byte 0"
     );
+    let found = line(b"snoop\0\0\x01\0\0\0\x02\0\0\0\x04");
+    assert!(found.ends_with("found 73 6e 6f 6f at byte 0"), "{found}");
     let whole = pcap(bytes::Order::Little, 0xa1b2_c3d4, &[5, 7, 3, 60]);
     assert_eq!(line(&whole[..41]), "the record at byte 24 is cut off: expected 19 bytes, found 17");
     let huge = pcap(bytes::Order::Little, 0xa1b2_c3d4, &[5, 7, 300_000, 60]);
@@ -121,6 +123,14 @@ fn what_is_wrong_is_said_with_its_place() {
     assert_eq!(
         line(&odd),
         "block length of the record at byte 28: expected a multiple of 4, and at least 12, found 14"
+    );
+    // A packet that would fit, in a block whose length is no multiple of 4.
+    let mut odd = section(bytes::Order::Little);
+    odd.extend(interface(bytes::Order::Little, 1, 6));
+    odd.extend(block(bytes::Order::Little, 6, &[numbers(bytes::Order::Little, &[0, 0, 9, 1, 90]), vec![8]].concat()));
+    assert_eq!(
+        line(&odd),
+        "block length of the record at byte 68: expected a multiple of 4, and at least 12, found 33"
     );
     let mut nobody = section(bytes::Order::Little);
     nobody.extend(block(bytes::Order::Little, 6, &[0; 20]));

@@ -132,6 +132,10 @@ fn each_refusal_of_a_packet_over_sctp_says_where_what_and_what_is_expected() {
         ("< sctp: ABORT[flgs=Q]", "x.pkt:2:22: \"Q\" does not fit here; expected a number, or flags out of \"T\""),
         ("< sctp: SHUTDOWN[flgs=0, cum_tsn=...]", "x.pkt:2:5: a packet that arrives leaves something open; expected a"),
         ("< sctp: INIT[flgs=0, tag=1, a_rwnd=1, os=1, is=1, tsn=1, ...]", "x.pkt:2:5: a packet that arrives leaves"),
+        (
+            "< sctp: INIT[flgs=0, tag=1, a_rwnd=1, os=1, is=1, tsn=1, HOSTNAME_ADDRESS[addr=5]]",
+            "x.pkt:2:82: \"5\" does not fit here; expected a text in quotation marks",
+        ),
         ("> sctp(tag): COOKIE_ACK[flgs=0]", "x.pkt:2:13: \")\" does not fit here; expected \"=\""),
         ("> sctp(seed=5): COOKIE_ACK[flgs=0]", "x.pkt:2:10: \"seed\" does not fit here; expected tag=N or bad_crc32c"),
         ("> 10.0.0 > 10.0.0.1 sctp: COOKIE_ACK[flgs=0]", "x.pkt:2:5: \"10.0.0\" is no address; expected an address"),
