@@ -42,6 +42,7 @@ fn it_takes_its_turn_on_the_transmitter_and_its_place_in_the_queue() {
     assert_eq!(link.offer_background(at(2 * MS), source), Err(DropCause::Queue));
     assert_eq!((link.queue(at(2 * MS)).packets, link.queue(at(2 * MS)).bytes), (2, 1500));
     // The first datagram has left.
+    assert_eq!((link.queue(at(4 * MS)).packets, link.queue(at(4 * MS)).bytes), (1, 1000));
     assert_eq!(link.offer_background(at(4 * MS), source), Ok(()));
     assert_eq!(link.next_event(), at(112 * MS));
     // Delivered at 104 and 116 ms.

@@ -142,4 +142,10 @@ fn both_ends_captures_tell_what_became_of_an_original() {
     assert_eq!((sender.as_str(), receiver.as_str()), ("sender", "receiver"));
     assert_eq!(at_sender[&5], "dropped at bottleneck: listed");
     assert!(at_receiver.values().all(|text| !text.contains("dropped")), "{at_receiver:?}");
+    let called = |word: &str| {
+        let told = format!("calls its episode {word}");
+        at_sender.values().map(|text| text.matches(&told).count() as u64).sum::<u64>()
+    };
+    assert_eq!(called("spurious"), streamed.summary.flows[0].detected_spurious, "{at_sender:?}");
+    assert!(called("spurious") > 0 && called("genuine") > 0, "{at_sender:?}");
 }
