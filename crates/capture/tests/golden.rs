@@ -54,8 +54,10 @@ fn pcap(frames: &[Kept]) -> Vec<u8> {
     file
 }
 
+type Change = fn(&[Kept]) -> Vec<Kept>;
+
 /// What a capture point may do to a capture.
-const CHANGES: [(&str, fn(&[Kept]) -> Vec<Kept>); 7] = [
+const CHANGES: [(&str, Change); 7] = [
     ("whole", <[Kept]>::to_vec),
     ("without every seventh", |all| every(all, |place| place % 7 != 3)),
     ("without the beginning", |all| all[all.len() / 4..].to_vec()),

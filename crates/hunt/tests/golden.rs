@@ -1,5 +1,4 @@
 //! Whole scenarios, searches and answers from fixed seeds, and what the program prints.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,5 +1,4 @@
 //! Whole paths, replays and predictions of hidden paths from fixed seeds.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fmt::Write;
 
