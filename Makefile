@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine wheel web reproduce docs golden goldens test test-rust test-python hostile hunt bench fuzz mutants lint format clean
+.PHONY: help setup engine wheel web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,9 +48,6 @@ test-python: setup test-rust
 	$(BIN)/python -m pytest
 
 # Review the change of each file: it is the change of an output.
-goldens:  ## writes the outputs that tests compare with, crates/*/tests/goldens
-	EIFEL_RENEW_GOLDENS=1 cargo test --locked --quiet --workspace --exclude eifel-python --test golden --test attacks
-
 docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, docs/tables.md, the README's picture and THIRD-PARTY.txt
 	@$(BIN)/eifel list schema > docs/scenario.schema.json.new
 	@mv docs/scenario.schema.json.new docs/scenario.schema.json
@@ -59,7 +56,8 @@ docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, docs/tables.md, t
 	@$(BIN)/python docs/spike.py
 	@$(BIN)/python docs/licences.py
 
-golden: setup  ## writes again what the tests keep whole of pages, tables, pictures and verdicts
+golden: setup  ## writes again what tests keep whole: pages, tables, pictures, verdicts, runs, searches
+	EIFEL_RENEW_GOLDENS=1 cargo test --locked --quiet --workspace --exclude eifel-python --test golden --test attacks
 	@EIFEL_GOLDEN=write $(BIN)/python -m pytest tests/python/test_claims.py tests/python/test_golden*.py
 
 N ?= 1000000

@@ -1,6 +1,6 @@
 //! Whole outputs of deterministic code, kept in files.
 //!
-//! A test prints all that its code makes, and [`same`] compares that with the file. `make goldens` sets [`RENEW`], and then
+//! A test prints all that its code makes, and [`same`] compares that with the file. `make golden` sets [`RENEW`], and then
 //! the tests write the files; the change of an output is reviewed as a change of its file. Long outputs are kept as a
 //! [`digest`] for each case, so that the file says which cases differ.
 #![forbid(unsafe_code)]
@@ -35,9 +35,9 @@ pub fn same(file: &Path, text: &str) {
         fs::write(file, text).expect("a golden that can be written");
         return;
     }
-    let kept = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}; see make goldens", file.display()));
+    let kept = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}; see make golden", file.display()));
     let differ = differences(&kept, text);
-    assert!(differ.is_empty(), "{}: {differ}see make goldens", file.display());
+    assert!(differ.is_empty(), "{}: {differ}see make golden", file.display());
 }
 
 /// Returns the first lines that differ, the kept one above the new one; empty where the texts are equal.
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "see make goldens")]
+    #[should_panic(expected = "see make golden")]
     fn a_file_that_differs_fails() {
         same(&Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"), "something else");
     }
