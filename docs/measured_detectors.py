@@ -8,7 +8,7 @@ from typing import Any
 import measured_worlds
 from stored import Stored, half_width, lines, mean, spaced
 
-from eifel.studies import burst, neighbours_settings, proof
+from eifel.studies import burst, liars_repair, neighbours_settings, proof
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.crossed_situations import CROSSED
 from eifel.studies.settings import BUFFERS, HOLDS, LOSES
@@ -24,6 +24,7 @@ KEPT: Mapping[str, tuple[str, ...]] = {
     "detectors.neighbours": ("saved", "spurious_fast_retransmits"),
     "detectors.liars": (),
     "detectors.liars_found": ("gain",),
+    "detectors.liars_repair": ("gain",),
     "detectors.liars_sctp": ("forged_echo", "forged_mark", "forged_dsack", "withheld_ack"),
     "detectors.beside": ("beside",),
     "detectors.proof": ("over_none", "over_plain"),
@@ -248,6 +249,27 @@ def found(store: Stored) -> str:
     return lines(("detector", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
 
 
+REPAIR = {
+    liars_repair.DEFAULT: "the default: Reno, half of FlightSize (RFC 5681)",
+    liars_repair.UNDETECTED: "the same without a detector",
+    liars_repair.HALF_OF_CWND: 'half of cwnd (`ssthresh_from = "window"`)',
+    liars_repair.RACK: "recovery by RACK-TLP",
+    "cubic": "CUBIC",
+}
+
+
+def repair(store: Stored) -> str:
+    """What a receiver gains that lets no repair end."""
+
+    def cell(sender: str, rate: int) -> str:
+        keys = {"sender": sender, "rate_mbps": rate}
+        half = half_width(store, "detectors.liars_repair", "gain", **keys)
+        return f"{mean(store, 'detectors.liars_repair', 'gain', **keys):.2f} ± {half:.2f}"
+
+    rows = [[name, *(cell(sender, rate) for rate in liars_repair.PATHS)] for sender, name in REPAIR.items()]
+    return lines(("sender", *(f"{rate} Mbit/s" for rate in liars_repair.PATHS)), rows)
+
+
 OVER_SCTP = (
     ("**plain SCTP**, the default", "none", "forged_echo"),
     ("**Eifel by each original's own timestamp**", "eifel", "forged_echo"),
@@ -293,6 +315,7 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "neighbours": ("docs/detectors.md", neighbours),
     "lies": ("docs/liars.md", lies),
     "found": ("docs/liars.md", found),
+    "repair": ("docs/liars.md", repair),
     "over sctp": ("docs/liars.md", over_sctp),
     "proven": ("docs/liars.md", proven),
     "beside": ("docs/liars.md", beside),

@@ -14,7 +14,8 @@ pub struct Saved {
     pub window: Window,
     /// The window after the loss signal reduced it.
     pub reduced: Window,
-    /// FlightSize at the loss signal, in bytes.
+    /// FlightSize at the loss signal, in bytes; no more than ssthresh while an earlier loss, whose cut stands, is being
+    /// repaired.
     pub flight: u64,
     /// RFC 4015's SRTT_prev and RTTVAR_prev before the granularity is added; `None` without samples.
     pub estimate: Option<Estimate>,

@@ -12,6 +12,7 @@ use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Number};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::fate::{Fate, Fates, Subject};
+use crate::ladder::Ladder;
 use crate::question::{Error, Question};
 use crate::world::{Progress, World};
 
@@ -70,19 +71,48 @@ pub fn search_lies(
             .filter(lost)
             .map(|number| (Subject::Segment(number), Fate::Lost))
             .collect();
-        let losses = Fates::of(&chosen);
-        let honest_is_cut = honest(world.clone(), &losses);
-        let mut lied = Lied { losses, honest_is_cut, lies: 0, uncut: 0, stuck: 0, smallest: None };
-        tell(world, altered, &mut lied, &mut Vec::new(), &mut |lies| {
+        tell_all(world, Fates::of(&chosen), altered, &mut |lies| {
             let goes_on = !stopped.load(Ordering::Relaxed)
                 && progress(told.fetch_add(lies, Ordering::Relaxed) + lies).is_continue();
             stopped.fetch_or(!goes_on, Ordering::Relaxed);
             goes_on
-        });
-        lied
+        })
     });
     let found: Vec<Lied> = found.collect();
     Ok((!stopped.into_inner()).then_some(found))
+}
+
+/// Does so about these losses alone.
+///
+/// # Errors
+/// See [`Error`].
+pub fn search_lies_about(question: &Question, losses: Fates, altered: usize) -> Result<Lied, Error> {
+    Ok(tell_all(World::new(question)?.lying(), losses, altered, &mut |_| true))
+}
+
+fn tell_all(world: World, losses: Fates, altered: usize, progress: &mut dyn FnMut(u64) -> bool) -> Lied {
+    let honest_is_cut = honest(world.clone(), &losses);
+    let mut lied = Lied { losses, honest_is_cut, lies: 0, uncut: 0, stuck: 0, smallest: None };
+    tell(world, altered, &mut lied, &mut Vec::new(), progress);
+    lied
+}
+
+/// Draws the world in which these segments are lost and the receiver answers so; what is left out is honest.
+///
+/// # Errors
+/// See [`Error`].
+pub fn draw_lies(question: &Question, losses: &Fates, told: &[Answer]) -> Result<Ladder, Error> {
+    let mut world = World::new(question)?.lying().drawn();
+    let mut told = told.iter();
+    loop {
+        match world.advance() {
+            Progress::Asks(subject @ Subject::Segment(_)) => {
+                world.choose(losses.get(subject).unwrap_or(Fate::Delivered))
+            }
+            Progress::Asks(Subject::Ack(_)) => world.say(told.next().unwrap_or(&Answer::default())),
+            Progress::Over | Progress::Stuck => return Ok(world.into_ladder()),
+        }
+    }
 }
 
 /// Returns whether an honest receiver leaves the sender cut.

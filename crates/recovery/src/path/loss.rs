@@ -51,6 +51,7 @@ impl Path {
         }
         let window = self.window;
         let flight = flight.less(limited);
+        let safe = if self.repairs_a_loss() { window.ssthresh } else { u64::MAX };
         self.window = match (cause, self.is_answered()) {
             (_, false) => self.cut(cause, flight, false),
             // RFC 3168, section 6.1.2: marks and losses of one window cut it once.
@@ -59,11 +60,19 @@ impl Path {
         };
         self.answer_echoes();
         self.forget_echoes();
-        let saved = Saved { window, reduced: self.window, flight: flight.outstanding, estimate: self.rto.estimate() };
+        let saved =
+            Saved { window, reduced: self.window, flight: flight.outstanding.min(safe), estimate: self.rto.estimate() };
         let past = self.marked();
         (past.saved, past.lost_since, past.undone) = (Some(saved), lost_since, false);
         let episode = self.watch.open_episode(cause);
         self.watch.tell(Event::EpisodeOpened { episode, saved });
+    }
+
+    /// Returns whether a loss is being repaired whose cut stands. FlightSize still counts then what left before that cut,
+    /// and RFC 4015, section 3.2, wants "what is considered a safe slow-start threshold": the one that the cut left.
+    fn repairs_a_loss(&self) -> bool {
+        let undone = self.past.as_ref().is_some_and(|past| past.undone);
+        !undone && self.watch.last_episode().is_some_and(|earlier| earlier.settled && !earlier.closed)
     }
 
     /// Cuts the window after a timeout, and opens an episode unless this is a further timeout of the same segment.

@@ -1,0 +1,114 @@
+"""A receiver that lets no repair end: it reports what arrives, and never moves the number past the repaired loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.papers.measured import Measured
+from eifel.papers.study import Effort, Study, Tell
+from eifel.runs import run_many
+from eifel.statistics import Mean
+from eifel.studies.cheating import ratio
+
+if TYPE_CHECKING:
+    from eifel.runs import Runs
+
+DURATION_S = 120
+RTT_MS = 100
+PATHS = {10: 1e-4, 100: 1e-5}
+"""Mbit/s, and the share of packets lost: about one loss in ten seconds either way."""
+DEFAULT, UNDETECTED, HALF_OF_CWND, RACK = "the default", "no detection", "half of cwnd", "rack-tlp"
+SENDERS: dict[str, dict[str, Any]] = {
+    DEFAULT: {},
+    UNDETECTED: {"detect": "none"},
+    HALF_OF_CWND: {"congest": {"name": "reno", "ssthresh_from": "window"}},
+    RACK: {"recover": "rack-tlp"},
+    "cubic": {"congest": "cubic"},
+}
+_SILENT = dict.fromkeys(("in_order", "above_gap", "repair", "last_repair"), {"withheld": True})
+LIAR: dict[str, Any] = {
+    # The loss is repaired, and acknowledged alone. From then on nothing is, until something comes again.
+    "last_repair": {"number": "one-more", "turns": True},
+    "other": {**_SILENT, "again": {"echo": "first-unacknowledged", "duplicates": "hidden", "turns": True}},
+}
+_ROWS = [(sender, rate) for sender in SENDERS for rate in PATHS]
+_BOUND = 1.05
+
+
+def scenario(sender: str, rate: int, liar: Any) -> dict[str, Any]:
+    """An endless transfer over a path that holds a round trip's data in its queue."""
+    return {
+        "duration_s": DURATION_S,
+        "point_to_point": {
+            "rate_bps": rate * 1_000_000,
+            "delay_ms": RTT_MS / 2,
+            "queue": {"kind": "drop-tail", "packets": rate * RTT_MS // 8},
+            "loss": {"kind": "random", "rate": PATHS[rate]},
+        },
+        "flow": [
+            {
+                "name": "main",
+                "from": "sender",
+                "to": "receiver",
+                "liar": liar,
+                "application": {"kind": "bulk", "endless": True},
+                "tcp": {"receive_window_bytes": 16_000_000, "payload_bytes": 1000},
+                "sender": SENDERS[sender],
+            }
+        ],
+    }
+
+
+_DESIGN = {"rows": [scenario(*row, LIAR) for row in _ROWS]}
+
+
+def _find(effort: Effort) -> Mapping[str, Any]:
+    def one(number: int, tell: Tell) -> dict[str, Any]:
+        found = run_many(
+            [{**scenario(*_ROWS[number], liar), "seed": effort.seed} for liar in ("none", LIAR)],
+            repetitions=effort.repetitions,
+            threads=effort.threads,
+            progress=lambda done, _: tell(done),
+        )
+        honest, lying = found["goodput_bps"].reshape(2, effort.repetitions)
+        return {"row": np.full(len(honest), number), "honest_bps": honest, "lying_bps": lying}
+
+    table = effort.parts("repair", _DESIGN, [2 * effort.repetitions] * len(_ROWS), one)
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    each = [runs["row"] == number for number in range(len(_ROWS))]
+    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]
+
+
+def _gain(measured: Measured, sender: str, rate: int) -> float:
+    return measured.row(sender=sender, rate_mbps=rate).means["gain"].mean
+
+
+ARTEFACT = Artefact(
+    id="detectors.liars_repair",
+    title="Goodput of a receiver that lets no repair end, over an honest one's",
+    source="this project; docs/liars.md",
+    columns=(Column("gain", "Gain", digits=2),),
+    rows=tuple(Row({"sender": sender, "rate_mbps": rate}) for sender, rate in _ROWS),
+    method=Studied(Study(_find, _DESIGN, (_find, ratio)), measure=_measure, repetitions=20, long=True),
+    fitted=(
+        Setting("path", f"{RTT_MS} ms, a queue of a round trip, a loss in ten seconds", "large windows", "chosen"),
+        Setting("transfer", f"{DURATION_S} s", "a dozen losses", "chosen"),
+    ),
+    claims=(
+        Claim(
+            "over 100 Mbit/s it gains 5 % and more against FlightSize / 2 (RFC 5681), with a detector or without",
+            lambda m: min(_gain(m, sender, 100) for sender in (DEFAULT, UNDETECTED)) > _BOUND,
+        ),
+        Claim(
+            "it gains nothing against half of cwnd, nor against RACK-TLP",
+            lambda m: max(_gain(m, sender, rate) for sender in (HALF_OF_CWND, RACK) for rate in PATHS) <= _BOUND,
+        ),
+    ),
+)
