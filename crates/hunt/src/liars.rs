@@ -96,15 +96,18 @@ fn told(answer: &Answer) -> String {
     word("hides_sack", answer.hides_sack, "true");
     word("denies_mark", answer.denies_mark, "true");
     word("withheld", answer.withheld, "true");
+    word("held_ms", answer.held_ms != honest.held_ms, &answer.held_ms.to_string());
     word("every", answer.every != honest.every, &answer.every.to_string());
     word("turns", answer.turns, "true");
     text
 }
 
 /// The parts of an answer.
-const PARTS: u64 = 8;
+const PARTS: u64 = 9;
 /// How many arrivals an answer may wait for.
 const WAITS: [u8; 5] = [1, 2, 4, 16, 64];
+/// Milliseconds for which an answer may be held back: parts of a round trip, some of them, and more than most timeouts.
+const HOLDS: [u32; 6] = [0, 10, 50, 200, 500, 1500];
 /// A liar with two states is as likely as one with a single one.
 const TWO_STATES: f64 = 0.5;
 
@@ -119,6 +122,7 @@ fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
         4 => answer.denies_mark = pick(2) == 1,
         5 => answer.withheld = pick(2) == 1,
         6 => answer.every = WAITS[pick(WAITS.len())],
+        7 => answer.held_ms = HOLDS[pick(HOLDS.len())],
         _ => answer.turns = pick(2) == 1,
     }
     answer
@@ -163,6 +167,7 @@ impl Candidate for Schedule {
                 Answer { denies_mark: false, ..answer },
                 Answer { withheld: false, ..answer },
                 Answer { every: honest.every, ..answer },
+                Answer { held_ms: honest.held_ms, ..answer },
                 Answer { turns: false, ..answer },
             ];
             for one in each.into_iter().filter(|one| *one != answer) {
@@ -217,7 +222,7 @@ mod tests {
     #[test]
     fn every_schedule_is_a_scenario_that_says_the_same() {
         let mut stream = Stream::new(3, &["test"]);
-        let mut seen = [0; 8];
+        let mut seen = [0; 9];
         for _ in 0..300 {
             let schedule = Schedule::draw(&mut stream);
             let read = scenario(&format!("{BULK}\n{}", to_toml(&schedule)));
@@ -234,6 +239,7 @@ mod tests {
                 seen[5] += usize::from(answer.withheld);
                 seen[6] += usize::from(answer.every > 4);
                 seen[7] += usize::from(answer.turns);
+                seen[8] += usize::from(answer.held_ms > 100);
             }
         }
         assert!(seen.iter().all(|&count| count > 50), "{seen:?}");

@@ -10,7 +10,7 @@ use crate::slab::{Cell, End, NO_PACKET, Packet};
 use crate::tally::Tally;
 use crate::wire;
 use crate::writing::Backlog;
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Options, Segment};
@@ -46,7 +46,7 @@ pub struct Endpoint {
     /// Data that its application will write as soon as the send buffer has room.
     pub backlog: Option<Box<Backlog>>,
     /// The falsifier of its acknowledgements, if it lies. A run with a liar is observed.
-    pub liar: Option<Box<Liar>>,
+    pub liar: Option<Box<Liar<(Segment, Outgoing)>>>,
 }
 
 impl Endpoint {
@@ -70,10 +70,10 @@ impl Endpoint {
                 }
             } else {
                 cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
-                withheld = IN_ORDER && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut cell.segment));
+                withheld = IN_ORDER && self.liar.is_some() && self.falsify(net, &outgoing);
             }
-            let bytes = length(net.ip, net.header_bytes, &cell.segment);
             if !withheld {
+                let bytes = length(net.ip, net.header_bytes, &net.slab.vacant().segment);
                 self.launch(net, &outgoing, bytes);
             }
             // An end that only receives has nothing more to send.
@@ -81,6 +81,39 @@ impl Endpoint {
                 return;
             }
         }
+    }
+
+    /// Lets the liar alter the acknowledgement in the vacant cell. Returns whether it does not leave now.
+    fn falsify<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing) -> bool {
+        let Some(liar) = &mut self.liar else { return false };
+        let segment = &mut net.slab.vacant().segment;
+        match liar.says(segment) {
+            None => true,
+            Some(held) if held > Duration::ZERO => {
+                liar.held.hold(net.now + held, (*segment, *outgoing));
+                let due = liar.held.next();
+                self.wake_by(net, due);
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Sends the acknowledgements that the liar has held for long enough.
+    pub fn release<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
+        while let Some((segment, outgoing)) = self.liar.as_mut().and_then(|liar| liar.held.take(net.now)) {
+            let packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
+            let cell = net.slab.vacant();
+            (cell.segment, cell.packet) = (segment, packet);
+            let bytes = length(net.ip, net.header_bytes, &segment);
+            self.launch(net, &outgoing, bytes);
+        }
+    }
+
+    /// Returns when something is due: the connection's timer, or what the liar holds.
+    pub fn due(&self) -> Instant {
+        let held = self.liar.as_ref().map_or(Instant::NEVER, |liar| liar.held.next());
+        self.connection.poll_timeout().min(held)
     }
 
     /// Counts a transmission, and returns its packet.
@@ -114,7 +147,12 @@ impl Endpoint {
     /// Moves this end's event forward if its connection's timer is due earlier.
     #[inline(never)]
     pub fn set_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        let due = self.connection.poll_timeout();
+        self.wake_by(net, self.connection.poll_timeout());
+    }
+
+    /// Moves this end's event forward to `due`, if it is later.
+    #[inline(always)]
+    fn wake_by<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, due: Instant) {
         if due < self.alarm {
             // An overdue timer, which counts from a transmission long ago, is due at once.
             self.alarm = due.max(net.now);

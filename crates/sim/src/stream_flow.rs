@@ -300,14 +300,16 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
     fn timer(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        let due = endpoint.connection.poll_timeout();
-        if due <= net.now {
+        if IN_ORDER {
+            endpoint.release(net);
+        }
+        if endpoint.connection.poll_timeout() <= net.now {
             endpoint.connection.handle_timeout(net.now);
             self.pump_apart(net, end);
         }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        let due = endpoint.connection.poll_timeout();
+        let due = if IN_ORDER { endpoint.due() } else { endpoint.connection.poll_timeout() };
         // A past deadline that the connection leaves in place would stop time.
         endpoint.alarm = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };
         net.queue.set(endpoint.slot, endpoint.alarm);

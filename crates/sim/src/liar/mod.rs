@@ -9,13 +9,16 @@ mod forged_echo;
 mod forged_mark;
 mod forged_sack;
 mod guessed_echo;
+mod held;
 mod random_echo;
 pub mod schedule;
 mod withheld_ack;
 
+use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
+use held::Held;
 use schedule::{Schedule, Scheduled};
 
 /// A lie that a receiver tells.
@@ -25,6 +28,10 @@ pub(crate) trait Lie: Send {
     fn hears(&mut self, segment: &Segment, again: bool);
     /// Alters an acknowledgement that is about to leave. Returns whether it leaves.
     fn says(&mut self, segment: &mut Segment) -> bool;
+    /// Returns how long the acknowledgement that it altered last is held back.
+    fn holds(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// The lies that scenarios can name.
@@ -77,13 +84,15 @@ impl Kind {
     }
 }
 
-pub struct Liar {
+/// A liar, and its answers of kind `A` that wait.
+pub struct Liar<A> {
     lie: Box<dyn Lie>,
+    pub(crate) held: Held<A>,
     /// The first sequence number above all that has arrived.
     highest: Option<Seq>,
 }
 
-impl Liar {
+impl<A> Liar<A> {
     /// Creates a liar; it draws its random numbers from `stream`.
     pub fn new(kind: Kind, stream: Stream) -> Self {
         let lie: Box<dyn Lie> = match kind {
@@ -96,7 +105,7 @@ impl Liar {
             Kind::RandomEcho => Box::new(random_echo::RandomEcho::new(stream)),
             Kind::Scheduled(schedule) => Box::new(Scheduled::new(schedule)),
         };
-        Self { lie, highest: None }
+        Self { lie, held: Held::default(), highest: None }
     }
 
     /// Hears a segment that arrives.
@@ -114,12 +123,12 @@ impl Liar {
     }
 
     /// Alters a segment that is about to leave. Handshake and close stay honest, or there would be
-    /// no connection. Returns whether the segment leaves.
-    pub fn says(&mut self, segment: &mut Segment) -> bool {
+    /// no connection. Returns after what time the segment leaves; `None` if it never does.
+    pub fn says(&mut self, segment: &mut Segment) -> Option<Duration> {
         if segment.payload_len == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) == 0 {
-            return self.lie.says(segment);
+            return self.lie.says(segment).then(|| self.lie.holds());
         }
-        true
+        Some(Duration::ZERO)
     }
 }
 

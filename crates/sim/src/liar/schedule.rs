@@ -1,11 +1,12 @@
 //! *Alters* every acknowledgement by one of two tables. The kind of the last arrival decides the
 //! acknowledged number, the echoed timestamp, the reported blocks, whether the acknowledgement
-//! leaves at all or waits for more arrivals, and whether the other table holds from then on. It
+//! leaves at once, later, after more arrivals or never, and whether the other table holds from then on. It
 //! forges no timestamp: a segment has carried every echo to the receiver. *Against* any detector: a
 //! search varies the tables.
 
 use std::collections::BTreeMap;
 
+use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 
@@ -90,6 +91,8 @@ pub struct Answer {
     pub denies_mark: bool,
     /// Whether it does not leave.
     pub withheld: bool,
+    /// How long it is held back, in milliseconds. Others may leave in the meantime.
+    pub held_ms: u32,
     /// Of this many arrivals of one kind in a row, only the last one is answered.
     pub every: u8,
     /// Whether the other table holds from the next arrival on.
@@ -105,6 +108,7 @@ impl Default for Answer {
             hides_sack: false,
             denies_mark: false,
             withheld: false,
+            held_ms: 0,
             every: 1,
             turns: false,
         }
@@ -333,6 +337,10 @@ impl Lie for Scheduled {
             return false;
         }
         self.say(&answer, segment)
+    }
+
+    fn holds(&self) -> Duration {
+        Duration::from_millis(self.base.map_or(0, |_| self.answer().held_ms.into()))
     }
 }
 

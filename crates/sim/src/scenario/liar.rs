@@ -23,6 +23,7 @@ fn answer(table: &Reader<'_>) -> Answer {
         hides_sack: table.switch("hides_sack"),
         denies_mark: table.switch("denies_mark"),
         withheld: table.switch("withheld"),
+        held_ms: table.integer("held_ms") as u32,
         every: table.integer("every") as u8,
         turns: table.switch("turns"),
     }

@@ -156,7 +156,7 @@ impl Endpoint {
             let Some((outgoing, bundle)) = poll::<IN_ORDER>(net.now, association, &mut net.bundles, handle) else {
                 return;
             };
-            if IN_ORDER && self.liar.as_mut().is_some_and(|liar| !liar.says(&mut bundle.bytes)) {
+            if IN_ORDER && self.liar.as_mut().is_some_and(|liar| liar.falsify(net.now, &mut bundle.bytes, outgoing)) {
                 continue;
             }
             bundle.addresses = outgoing.addresses;
@@ -183,18 +183,8 @@ impl Endpoint {
 
     /// Returns a packet of this end without transmissions.
     #[inline]
-    fn empty(&self) -> Packet {
+    pub(super) fn empty(&self) -> Packet {
         Packet { flow: self.flow, sender: self.end, bundled: true, ahead: self.ahead, ..NO_PACKET }
-    }
-
-    /// Sends a packet that belongs to no association.
-    pub fn answer<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, addresses: Addresses, bytes: &[u8]) {
-        let bundle = net.bundles.vacant(net.slab.next_handle());
-        bundle.bytes.extend_from_slice(bytes);
-        bundle.addresses = addresses;
-        net.slab.vacant().packet = self.empty();
-        let path = path_to(&self.ways, &Outgoing { addresses, path: None });
-        self.launch(net, path);
     }
 
     /// Counts the chunks of the packet that leaves on `path`, and tells the oracle of them.
@@ -217,7 +207,7 @@ impl Endpoint {
     }
 
     /// Lets the packet in the vacant bundle leave on `path`.
-    fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, path: PathId) {
+    pub(super) fn launch<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, path: PathId) {
         let way = &self.ways[path.0];
         let bundle = net.bundles.get(net.slab.next_handle());
         let bytes = bundle.ip_len(net.ip);
@@ -261,7 +251,8 @@ impl Endpoint {
     }
 
     fn due(&self) -> Instant {
-        self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout)
+        let held = self.liar.as_ref().map_or(Instant::NEVER, |liar| liar.due());
+        self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout).min(held)
     }
 
     /// Returns the path on which a packet leaves: an address of the peer belongs to one path alone.
@@ -309,7 +300,7 @@ fn packet(empty: Packet, transmissions: &[Transmission]) -> Packet {
 
 /// Returns the path on which a packet leaves: an address of the peer belongs to one path alone.
 #[inline]
-fn path_to(ways: &[Way], outgoing: &Outgoing) -> PathId {
+pub(super) fn path_to(ways: &[Way], outgoing: &Outgoing) -> PathId {
     let to = outgoing.addresses.destination();
     if let Some(path) =
         outgoing.path.filter(|path| ways.get(path.0).is_some_and(|way| way.addresses.destination() == to))

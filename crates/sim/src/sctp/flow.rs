@@ -257,6 +257,9 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
 
     fn timer(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
+        if IN_ORDER {
+            ends[end.index()].release(net);
+        }
         if ends[end.index()].run_timer(net.now) {
             self.pump(net, end);
         }

@@ -2,12 +2,20 @@
 //! byte, a gap ack block a SACK block, a duplicate TSN a DSACK block, the timestamp chunk the timestamps option.
 
 use crate::liar;
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{self, Chunk, Data, Gap, Gaps, Header, Sack, SackFlags, Writer};
 use eifel_packet::segment::{Flags, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
+use eifel_sctp::Outgoing;
 
-pub struct Liar(liar::Liar);
+/// A packet that waits to leave.
+pub struct Waiting {
+    pub bytes: Vec<u8>,
+    pub outgoing: Outgoing,
+}
+
+pub struct Liar(liar::Liar<Waiting>);
 
 /// A packet of one SACK, and of its timestamp if there is one.
 struct Answer<'b> {
@@ -47,16 +55,39 @@ impl Liar {
         }
     }
 
-    /// Alters a packet that is about to leave, if it is an answer and nothing else. Returns whether it leaves.
-    pub fn says(&mut self, bytes: &mut Vec<u8>) -> bool {
-        let Some(answer) = Answer::read(bytes) else { return true };
+    /// Alters a packet that is about to leave, if it is an answer and nothing else. Returns after what time it leaves;
+    /// `None` if it never does.
+    pub fn says(&mut self, bytes: &mut Vec<u8>) -> Option<Duration> {
+        let Some(answer) = Answer::read(bytes) else { return Some(Duration::ZERO) };
         let honest = answer.segment();
         let mut told = honest;
         let leaves = self.0.says(&mut told);
-        if leaves && told != honest {
+        if leaves.is_some() && told != honest {
             *bytes = answer.altered(&honest, &told);
         }
         leaves
+    }
+
+    /// Alters a packet as [`says`](Self::says) does, and holds it. Returns whether it does not leave now.
+    pub fn falsify(&mut self, now: Instant, bytes: &mut Vec<u8>, outgoing: Outgoing) -> bool {
+        match self.says(bytes) {
+            None => true,
+            Some(held) if held > Duration::ZERO => {
+                self.0.held.hold(now + held, Waiting { bytes: bytes.clone(), outgoing });
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
+    /// Returns when a held packet leaves, or never.
+    pub fn due(&self) -> Instant {
+        self.0.held.next()
+    }
+
+    /// Returns a packet that was held for long enough.
+    pub fn release(&mut self, now: Instant) -> Option<Waiting> {
+        self.0.held.take(now)
     }
 }
 
@@ -226,7 +257,7 @@ mod tests {
         let mut liar = Liar::new(kind, Stream::new(1, &["test"]));
         heard.iter().for_each(|(index, value)| liar.hears(&data(*index, *value)));
         let mut bytes = sack(honest);
-        liar.says(&mut bytes).then(|| read(&bytes))
+        liar.says(&mut bytes).map(|_| read(&bytes))
     }
 
     fn always(answer: Table) -> Kind {
@@ -273,7 +304,7 @@ mod tests {
     fn the_bit_is_denied() {
         let mut liar = Liar::new(Kind::ForgedMark, Stream::new(1, &["test"]));
         let mut bytes = sack(&honest());
-        assert!(liar.says(&mut bytes));
+        assert_eq!(liar.says(&mut bytes), Some(Duration::ZERO));
         assert_eq!(Answer::read(&bytes).unwrap().sack.flags, SackFlags::default());
         assert_eq!(read(&bytes), honest());
     }
@@ -284,7 +315,7 @@ mod tests {
         liar.hears(&data(0, 1));
         for mut bytes in [data(5, 7), packet(&[Chunk::CookieAck])] {
             let before = bytes.clone();
-            assert!(liar.says(&mut bytes));
+            assert_eq!(liar.says(&mut bytes), Some(Duration::ZERO));
             assert_eq!(bytes, before);
         }
     }

@@ -11,3 +11,4 @@ mod liar;
 mod messages;
 pub mod opening;
 pub mod solo;
+mod written;

@@ -1,6 +1,6 @@
 //! Receivers that cheat: each lie misleads the detector that it is meant for, and an honest receiver does not.
 
-use crate::common::{LOSS, endless};
+use crate::common::{LOSS, endless, scenario};
 use eifel_sim::record::Record;
 use eifel_sim::run;
 use eifel_sim::summary::FlowSummary;
@@ -94,6 +94,48 @@ fn random_echoes_are_not_believed() {
     let (liar, honest) = (transfer("random-echo", ""), transfer("none", ""));
     assert_eq!(liar.detected_spurious, 0);
     assert!(liar.goodput_bps <= 1.05 * honest.goodput_bps, "{} beside {}", liar.goodput_bps, honest.goodput_bps);
+}
+
+/// Two packets leave, and the third once the first is acknowledged. Returns when the receiver has everything, in seconds.
+fn time_of_two_windows(transport: &str, liar: &str) -> f64 {
+    let text = format!(
+        r#"
+        duration_s = 60
+        [point_to_point]
+        rate_bps = 100_000_000
+        delay_ms = 50
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        transport = "{transport}"
+        liar = {liar}
+        sender.congest = {{ name = "reno", initial_window_segments = 2 }}
+        application = {{ kind = "bulk", bytes = 3000 }}
+        "#
+    );
+    run(&scenario(&text), 0, Record::none()).unwrap().summary.flows[0].time_s
+}
+
+#[test]
+fn an_acknowledgement_that_is_held_leaves_when_its_time_has_come() {
+    for transport in ["tcp", "sctp"] {
+        let time = |liar| time_of_two_windows(transport, liar);
+        let honest = time("{ in_order = { number = \"all\" } }");
+        let held = time("{ in_order = { held_ms = 300 } }");
+        assert!((held - honest - 0.3).abs() < 1e-9, "{transport}: {held} beside {honest}");
+        // Beyond the timeout, the third packet leaves behind the retransmission's answer.
+        let late = time("{ in_order = { held_ms = 30_000 } }");
+        assert!(late - honest > 0.9 && late < 31.0, "{transport}: {late} beside {honest}");
+    }
+}
+
+/// The second acknowledgement overtakes the first, which then says nothing new.
+#[test]
+fn others_leave_while_one_is_held() {
+    let liar = "{ in_order = { held_ms = 10_000, turns = true }, other = { in_order = { held_ms = 200 } } }";
+    let (honest, lying) = (time_of_two_windows("tcp", "\"none\""), time_of_two_windows("tcp", liar));
+    assert!((lying - honest - 0.2).abs() < 1e-3, "{lying} beside {honest}");
 }
 
 #[test]

@@ -62,6 +62,12 @@ static ANSWER: Table = Table {
         default("denies_mark", Kind::Switch, Switch(false), "Whether it claims to answer an original, by its mark."),
         default("withheld", Kind::Switch, Switch(false), "Whether the acknowledgement does not leave."),
         default(
+            "held_ms",
+            Kind::Integer { minimum: 0, maximum: 60_000 },
+            Integer(0),
+            "How long it is held back; others may leave in the meantime.",
+        ),
+        default(
             "every",
             Kind::Integer { minimum: 1, maximum: u8::MAX as i64 },
             Integer(1),
