@@ -244,7 +244,7 @@ mod tests {
                     queue = { kind = \"drop-tail\", packets = 80 }, loss = { kind = \"random\", rate = 0.02 } }\n\
                     [[scenario.flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\n\
                     application = { kind = \"bulk\", endless = true }\nsender = { detect = \"dsack\", grant = \"always\" }";
-        let answer = Claim::parse(text, 1).unwrap().hunt(300, 1.05, &effort(1, None), |_| {});
+        let answer = Claim::parse(text, 1).unwrap().hunt(100, 1.05, &effort(1, None), |_| {});
         let worst = answer.worst.unwrap();
         assert!(worst.value > 1.2 && answer.against == [worst.clone()], "{worst:?}");
         let Traffic::Stream { connection, .. } =

@@ -104,15 +104,23 @@ fn told(answer: &Answer) -> String {
 
 /// The parts of an answer.
 const PARTS: u64 = 9;
+/// The part that is a hold.
+const HOLD: u64 = 7;
 /// How many arrivals an answer may wait for.
 const WAITS: [u8; 5] = [1, 2, 4, 16, 64];
 /// Milliseconds for which an answer may be held back: parts of a round trip, some of them, and more than most timeouts.
-const HOLDS: [u32; 6] = [0, 10, 50, 200, 500, 1500];
+const HOLDS: [u32; 5] = [10, 50, 200, 500, 1500];
+/// How often one is drawn: most of them ruin a liar.
+const HELD: f64 = 0.1;
 /// A liar with two states is as likely as one with a single one.
 const TWO_STATES: f64 = 0.5;
 
-/// Alters one part of an answer at random. The honest choice is as likely as all others together.
+/// Alters one part of an answer at random. The honest choice is as likely as all others together, and of holds likelier.
 fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
+    if thing == HOLD {
+        answer.held_ms = if stream.chance(HELD) { HOLDS[stream.below(HOLDS.len() as u64) as usize] } else { 0 };
+        return answer;
+    }
     let mut pick = |count: usize| if stream.chance(0.5) { 0 } else { stream.below(count as u64) as usize };
     match thing {
         0 => answer.number = Number::ALL[pick(4)],
@@ -122,7 +130,6 @@ fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
         4 => answer.denies_mark = pick(2) == 1,
         5 => answer.withheld = pick(2) == 1,
         6 => answer.every = WAITS[pick(WAITS.len())],
-        7 => answer.held_ms = HOLDS[pick(HOLDS.len())],
         _ => answer.turns = pick(2) == 1,
     }
     answer
