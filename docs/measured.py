@@ -45,7 +45,10 @@ ARTEFACTS = (
 )
 INTERVALS = (
     "spikes.table1",
-    *(f"detectors.{one}" for one in ("neighbours", "liars", "liars_found", "liars_repair", "liars_sctp", "beside", "proof")),
+    *(
+        f"detectors.{one}"
+        for one in ("neighbours", "liars", "liars_found", "liars_repair", "liars_sctp", "beside", "proof")
+    ),
 )
 """Of these the 95 % intervals are kept too."""
 SHOWN = (

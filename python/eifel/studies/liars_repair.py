@@ -29,7 +29,7 @@ SENDERS: dict[str, dict[str, Any]] = {
     RACK: {"recover": "rack-tlp"},
     "cubic": {"congest": "cubic"},
 }
-_SILENT = dict.fromkeys(("in_order", "above_gap", "repair", "last_repair"), {"withheld": True})
+_SILENT = {key: {"withheld": True} for key in ("in_order", "above_gap", "repair", "last_repair")}
 LIAR: dict[str, Any] = {
     # The loss is repaired, and acknowledged alone. From then on nothing is, until something comes again.
     "last_repair": {"number": "one-more", "turns": True},
