@@ -83,7 +83,9 @@ pub fn open<const IN_ORDER: bool>(
             },
             liar: agreed.liar.filter(|_| end == End::To).map(|kind| {
                 let stream = Stream::new(seed, &["flow", &flow.name, "liar"]);
-                Box::new(Liar::new(kind, stream))
+                let mut liar = Liar::new(kind, stream);
+                liar.begins(Seq(isns[End::From.index()].0.wrapping_add(1)));
+                Box::new(liar)
             }),
         }
     };

@@ -23,6 +23,8 @@ use schedule::{Schedule, Scheduled};
 
 /// A lie that a receiver tells.
 pub(crate) trait Lie: Send {
+    /// Hears where the data begin. The first of them to arrive may be others.
+    fn begins(&mut self, _: Seq) {}
     /// Hears data that arrives, before the connection has answered it. `again` says whether it
     /// looks like a retransmission to its receiver.
     fn hears(&mut self, segment: &Segment, again: bool);
@@ -106,6 +108,11 @@ impl<A> Liar<A> {
             Kind::Scheduled(schedule) => Box::new(Scheduled::new(schedule)),
         };
         Self { lie, held: Held::default(), highest: None }
+    }
+
+    /// Hears the sequence number of the first byte of data.
+    pub fn begins(&mut self, first: Seq) {
+        self.lie.begins(first);
     }
 
     /// Hears a segment that arrives.

@@ -160,7 +160,7 @@ pub struct Scheduled {
     occasion: Occasion,
     /// Arrivals of this kind in a row.
     alike: u32,
-    /// The sequence number of position 0; `None` until a segment arrives.
+    /// The sequence number of position 0: of the first data, or, where nobody has told, of the first that arrive.
     base: Option<Seq>,
     /// Arrivals by their first position.
     heard: BTreeMap<u64, Heard>,
@@ -327,20 +327,27 @@ impl Scheduled {
 }
 
 impl Lie for Scheduled {
+    fn begins(&mut self, first: Seq) {
+        self.base.get_or_insert(first);
+    }
+
     fn hears(&mut self, segment: &Segment, _: bool) {
         self.hear(segment);
     }
 
     fn says(&mut self, segment: &mut Segment) -> bool {
         let answer = self.answer();
-        if self.base.is_some() && !self.alike.is_multiple_of(answer.every.into()) {
+        if self.last.is_none() {
+            return true;
+        }
+        if !self.alike.is_multiple_of(answer.every.into()) {
             return false;
         }
         self.say(&answer, segment)
     }
 
     fn holds(&self) -> Duration {
-        Duration::from_millis(self.base.map_or(0, |_| self.answer().held_ms.into()))
+        Duration::from_millis(self.last.map_or(0, |_| self.answer().held_ms.into()))
     }
 }
 

@@ -44,6 +44,7 @@ impl Liar {
         let mut timestamps = None;
         for chunk in chunks.flatten() {
             match chunk {
+                Chunk::Init(init) => self.0.begins(init.initial_tsn),
                 Chunk::Timestamp(stamp) => timestamps = Some(stamp),
                 Chunk::Data(Data { tsn, .. }) => {
                     let mut segment = Segment { seq: tsn, payload_len: 1, ..Segment::default() };

@@ -35,6 +35,22 @@ fn position(segment: &Segment) -> u64 {
     unwrap(0, Seq(BASE), segment.ack)
 }
 
+/// The first data are lost, so that others arrive first: what is missing below them is never acknowledged.
+#[test]
+fn what_never_came_is_not_acknowledged_though_it_is_the_first() {
+    let one_more = Answer { number: Number::OneMore, ..Answer::default() };
+    let mut lie = Scheduled::new(Schedule { tables: [[one_more; 5]; 2] });
+    lie.begins(Seq(BASE));
+    assert!(lie.says(&mut ack(0, &[])), "nothing has arrived");
+    lie.hears(&data(1, 1), false);
+    assert_eq!(lie.occasion, Occasion::AboveGap);
+    let mut told = ack(0, &[(1, 2)]);
+    assert!(lie.says(&mut told));
+    assert_eq!(told, ack(0, &[(1, 2)]));
+    lie.hears(&data(0, 2), true);
+    assert_eq!((lie.occasion, lie.complete), (Occasion::LastRepair, 2000));
+}
+
 #[test]
 fn each_arrival_is_told_from_the_others() {
     let mut lie = Scheduled::new(Schedule::default());
