@@ -26,7 +26,7 @@ fn scripts(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What a script comes to in a line, and all that is told of it.
+/// Returns how a script ends in a line, and its whole report.
 fn told(profile: &str, text: &str) -> (String, String) {
     match parse_for(Profile::named(profile).unwrap(), text, "x.pkt") {
         Ok(script) => {
