@@ -29,7 +29,13 @@ impl Path {
         self.reductions += 1;
         let limit = self.window.cwnd.min(flight.peer_window);
         let loss = Loss { cause, flight: flight.outstanding, limit, timeout_again };
-        self.congest.on_loss(&self.window, &loss, self.watch.view())
+        let window = self.congest.on_loss(&self.window, &loss, self.watch.view());
+        if cause == Cause::Timeout && self.cut_stands() {
+            // RFC 5681, section 3.1, equation 4 is a bound. A receiver that reports by SACK alone makes the flight grow, and
+            // half of it may lie above what the last cut left: a further loss does not say that the path carries more.
+            return Window { ssthresh: window.ssthresh.min(self.window.ssthresh), ..window };
+        }
+        window
     }
 
     /// Cuts the window, and opens an episode. `limited` bytes of the flight were sent by Limited Transmit and do not count
@@ -68,11 +74,16 @@ impl Path {
         self.watch.tell(Event::EpisodeOpened { episode, saved });
     }
 
-    /// Returns whether a loss is being repaired whose cut stands. FlightSize still counts then what left before that cut,
-    /// and RFC 4015, section 3.2, wants "what is considered a safe slow-start threshold": the one that the cut left.
-    fn repairs_a_loss(&self) -> bool {
+    /// Returns whether an episode is open whose cut stands. FlightSize still counts then what left before that cut.
+    fn cut_stands(&self) -> bool {
         let undone = self.past.as_ref().is_some_and(|past| past.undone);
-        !undone && self.watch.last_episode().is_some_and(|earlier| earlier.settled && !earlier.closed)
+        !undone && self.watch.episode().is_some()
+    }
+
+    /// Returns whether a loss is being repaired whose cut stands. RFC 4015, section 3.2, wants "what is considered a safe
+    /// slow-start threshold": the one that the cut left.
+    fn repairs_a_loss(&self) -> bool {
+        self.cut_stands() && self.watch.episode().is_some_and(|earlier| earlier.settled)
     }
 
     /// Cuts the window after a timeout, and opens an episode unless this is a further timeout of the same segment.

@@ -109,7 +109,8 @@ impl Path {
 
     fn undo(&mut self, verdict: &Verdict, episode: &Episode, saved: &Saved) {
         let Adjust { window, reseed } = self.response.respond(verdict, saved, &self.window);
-        let undone = window.ssthresh > saved.reduced.ssthresh;
+        // In congestion avoidance the old ssthresh lies below what the cut left of cwnd.
+        let undone = window.cwnd.max(window.ssthresh) > saved.reduced.ssthresh;
         self.marked().undone = undone;
         if undone {
             self.congest.on_undo(&self.window, self.watch.view());
@@ -145,7 +146,8 @@ impl Path {
     /// Restores the window of the episode that is open, unless a verdict has settled it. The loss still counts.
     pub(crate) fn restore(&mut self) {
         let (Some(episode), Some(saved)) = (self.watch.settle_open(), self.saved()) else { return };
-        self.marked().loss_seen = true;
+        let past = self.marked();
+        (past.loss_seen, past.undone) = (true, true);
         self.window = saved.window;
         self.watch.tell(Event::Adjusted { episode: episode.number, window: self.window });
         self.on_undo_of_signal(&saved);

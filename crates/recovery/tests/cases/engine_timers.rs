@@ -1,10 +1,10 @@
 //! What the engine makes of its deadline, and of episodes that end without a verdict.
 
 use eifel_recovery::engine::{Config, Event, Kind};
-use eifel_recovery::registry::Choice;
+use eifel_recovery::registry::{Choice, Value};
 
 use crate::script::{UNSET, open, overtaken, spike, text};
-use crate::talk::{MSS, Talk, at, config, eifel, start};
+use crate::talk::{MSS, Out, Talk, at, config, eifel, start};
 
 /// A millisecond before its time nothing happens.
 #[test]
@@ -147,4 +147,70 @@ fn what_is_lost_is_paced_where_nothing_is_new() {
     let (now, sent) = talk.expire();
     assert!(now < 130, "{now}");
     assert_eq!(text(&sent), "3r");
+}
+
+/// Lets `talk`, which repairs segment 2 and has sent 14, hear of all that it sends by SACK alone, in five round trips: every
+/// report lets segments out, while the number stands still. Then the timer expires.
+fn hears_without_end(talk: &mut Talk) {
+    let mut last = 14;
+    for round in 2..=6 {
+        if let Some(Out::New(segment)) = talk.ack(100 * round + 50, 1, &[(3, last)], 0).pop() {
+            last = segment;
+        }
+    }
+    let due = talk.expire().0;
+    assert!((700..2000).contains(&due), "{due}");
+}
+
+/// RFC 5681, section 3.1: ssthresh is no more than half of FlightSize, which counts what a receiver reports by SACK and does
+/// not acknowledge. Before the repair has ended, such a receiver does not raise ssthresh by waiting for the timer.
+#[test]
+fn a_timeout_in_a_repair_does_not_raise_ssthresh() {
+    for recover in ["rfc6675", "reno-sack", "rack-tlp"] {
+        let mut talk = overtaken(&config(recover));
+        let cut = talk.ssthresh();
+        hears_without_end(&mut talk);
+        assert!(talk.engine.snapshot().flight > 2 * cut, "{recover}");
+        // RACK-TLP cuts once more, for a retransmission that was lost.
+        assert!(talk.ssthresh() <= cut, "{recover}: {}", talk.ssthresh());
+    }
+}
+
+/// An undone cut binds nothing: the flight left by a window that no loss has cut. In congestion avoidance too, where ssthresh
+/// was below what the cut left of cwnd.
+#[test]
+fn a_timeout_after_an_undo_sets_ssthresh_from_the_flight() {
+    for ssthresh in [UNSET, 4000] {
+        let config = eifel("reno-sack", "option-1");
+        let initial = if ssthresh == UNSET { 0 } else { ssthresh as i64 };
+        let congest = config.congest.clone().with("initial_ssthresh_bytes", Value::Integer(initial));
+        let mut talk = Talk::new(&Config { congest, ..config });
+        talk.send();
+        for last in 2..=4 {
+            talk.ack(99 + last, 0, &[(2, last)], 0);
+        }
+        assert_eq!(talk.ssthresh(), 5000);
+        talk.ack(104, 1, &[(2, 4)], 0);
+        assert!(talk.cwnd() >= 10_000 && talk.ssthresh() == ssthresh, "undone");
+        talk.expire();
+        let half = talk.engine.snapshot().flight / 2;
+        assert!(half > 5000 && talk.ssthresh() == half, "{} of {half}", talk.ssthresh());
+    }
+}
+
+/// When the repair has ended, a timeout is the first sign of a new congestion.
+#[test]
+fn a_timeout_after_the_repair_sets_ssthresh_from_the_flight() {
+    let mut talk = overtaken(&config("reno-sack"));
+    let cut = talk.ssthresh();
+    let mut last = 14;
+    for round in 2..=90 {
+        if let Some(Out::New(segment)) = talk.ack(100 * round + 50, last, &[], 0).pop() {
+            last = segment;
+        }
+    }
+    talk.expire();
+    let flight = talk.engine.snapshot().flight;
+    assert!(flight / 2 > cut);
+    assert_eq!(talk.ssthresh(), flight / 2);
 }

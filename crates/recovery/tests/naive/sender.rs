@@ -44,6 +44,8 @@ pub struct Sender {
     pub owed: bool,
     pub limited: u64,
     pub recover: u64,
+    /// Below it a timeout does not raise ssthresh: the repair of the last loss goes up to here.
+    pub cut_until: u64,
     pub timer: rto::rfc6298::Naive,
     pub sampler: sampling::Naive,
     pub samples: u64,
@@ -78,6 +80,7 @@ impl Sender {
             owed: false,
             limited: 0,
             recover: 0,
+            cut_until: 0,
             timer: rto::rfc6298::Naive::new(&bounds),
             sampler: sampling::Naive::new(timestamps),
             samples: 0,
@@ -237,7 +240,7 @@ impl Sender {
 
     fn begin_recovery(&mut self, repair: &mut dyn Repair, now: u64) {
         self.phase = Phase::FastRecovery { point: self.nxt };
-        self.recover = self.nxt;
+        (self.recover, self.cut_until) = (self.nxt, self.nxt);
         self.owed = true;
         // RFC 3042, section 2: what Limited Transmit has sent does not count.
         let flight = self.outstanding() - self.limited;
@@ -251,7 +254,12 @@ impl Sender {
         self.note_timeout();
         self.asked_at = None;
         let flight = self.outstanding();
+        let before = self.congest.ssthresh;
         self.congest.loss(Cause::Timeout, flight, self.congest.cwnd, again, &ALWAYS);
+        if self.una < self.cut_until {
+            // (4) is a bound, and the last cut stands until its repair has ended.
+            self.congest.ssthresh = self.congest.ssthresh.min(before);
+        }
         // (5.5), (5.6)
         self.timer.doublings += 1;
         self.start_timer(now);
@@ -260,7 +268,7 @@ impl Sender {
             *segment = Segment { sacked: false, lost: true, resent: false, ..*segment };
         }
         self.phase = Phase::AfterTimeout { point: self.nxt };
-        self.recover = self.nxt;
+        (self.recover, self.cut_until) = (self.nxt, self.nxt);
         self.duplicates = 0;
         self.limited = 0;
         self.owed = false;

@@ -28,6 +28,7 @@ impl Sender {
             self.phase = Phase::Open;
             self.duplicates = 0;
             self.no_recovery_point();
+            self.cut_until = 0;
             for segment in &mut self.segments {
                 (segment.lost, segment.resent) = (false, false);
             }

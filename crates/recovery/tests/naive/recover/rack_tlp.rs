@@ -237,7 +237,7 @@ impl RackTlp {
 
     fn enter(&mut self, sender: &mut Sender, now: u64) {
         sender.phase = Phase::FastRecovery { point: sender.nxt };
-        sender.recover = sender.nxt;
+        (sender.recover, sender.cut_until) = (sender.nxt, sender.nxt);
         // What was lost above the last recovery point is on its way again already.
         sender.owed = !sender.segments[0].resent;
         let flight = sender.outstanding() - sender.limited;
