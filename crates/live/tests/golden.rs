@@ -394,3 +394,35 @@ fn orders_expectations_and_requests_are_read_as_before() {
     }
     golden!("read.txt", text);
 }
+
+/// What `--help` lists, the command knows. Nothing runs: a value or a word is missing.
+#[test]
+fn every_option_of_a_help_is_known() {
+    let call = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_eifel-live")).args(arguments).output().unwrap();
+    let commands: [&[&str]; 8] = [
+        &["send"],
+        &["receive"],
+        &["sctp", "send"],
+        &["sctp", "receive"],
+        &["proxy"],
+        &["hiccup"],
+        &["judge"],
+        &["compare"],
+    ];
+    for words in commands {
+        let help = call(&[words, &["--help"]].concat());
+        let help = String::from_utf8(help.stdout).unwrap();
+        let listed: Vec<&str> = help
+            .lines()
+            .filter_map(|line| line.strip_prefix("  --")?.split([' ', '=']).next())
+            .filter(|name| !name.is_empty())
+            .collect();
+        assert!(listed.len() > 1, "{words:?}: {help}");
+        for name in listed {
+            let option = format!("--{name}");
+            let output = call(&[words, &[option.as_str()]].concat());
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.code() == Some(2) && !said.contains("unknown option"), "{words:?} {option}: {said}");
+        }
+    }
+}

@@ -148,3 +148,12 @@ fn print(text: &str) -> Result<(), Failure> {
         _ => Ok(()),
     }
 }
+
+/// A line to standard output, while a run goes on: nobody who stops reading ends it.
+fn say(line: &str) {
+    if let Err(error) = writeln!(std::io::stdout(), "{line}")
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        eprintln!("eifel live: standard output: {error}");
+    }
+}

@@ -20,9 +20,7 @@ use std::process::{Command, ExitStatus};
 /// The options of every command that puts a host somewhere.
 pub(super) const VALUED: [&str; 8] =
     ["--device", "--address", "--address6", "--mtu", "--like", "--capture", "--interval", "--buffer"];
-/// Their descriptions.
-pub(super) const HELP: &str = "\
-  --like SCENARIO.toml  settings and algorithms of the scenario's first flow over TCP
+const HELP: &str = "  --like SCENARIO.toml  settings and algorithms of the scenario's first flow over the same protocol
   --buffer BYTES        room for what is sent and received (default: the scenario's, or 4M)
   --interval SECONDS    length of an interval (default: 1)
   --capture FILE        write all packets as pcapng
@@ -30,10 +28,20 @@ pub(super) const HELP: &str = "\
   --address6 A          the host's IPv6 address (default: fd85::2); the kernel's likewise
   --device NAME         the TUN device (default: eifel0, eifel1 ...: the first that is free)
   --mtu BYTES           the longest packet (default: 1500)
-  --offload             lets the kernel sum, cut and join segments (TSO): faster, but segments that are cut share a timestamp
-  --json                print one JSON document, in iperf3's shape
-  -- COMMAND ...        makes a network namespace with the device, and runs the command, the peer, in it
 ";
+const OFFLOAD: &str = "  --offload             lets the kernel sum, cut and join segments (TSO): faster, but segments that are cut share a timestamp
+";
+const COMMAND: &str =
+    "  -- COMMAND ...        makes a network namespace with the device, and runs the command, the peer, in it
+";
+/// What `--json` prints of one connection.
+pub(super) const IN_IPERF3_SHAPE: &str = "print one JSON document, in iperf3's shape";
+
+/// Returns the descriptions of [`VALUED`], of `--offload` where `flags` have it, of `--json`, and of the command.
+pub(super) fn help(flags: &[&str], json: &str) -> String {
+    let offload = if flags.contains(&"--offload") { OFFLOAD } else { "" };
+    format!("{HELP}{offload}  --json                {json}\n{COMMAND}")
+}
 
 const MOST_CONNECTIONS: usize = 100_000;
 

@@ -2,11 +2,15 @@
 
 use super::options::Options;
 use super::place::{self, Place, terms};
-use super::{Failure, OK, print};
-use crate::apps::proxy::{Plan, Proxy};
+use super::show::amount;
+use super::{Failure, OK, print, say};
+use crate::apps::proxy::{Passed, Plan, Proxy};
 use crate::system::Error;
 use crate::terms::{Role, Terms};
+use serde_json::json;
 use std::net::{Ipv4Addr, TcpListener};
+
+const FLAGS: [&str; 2] = ["--json", "--offload"];
 
 fn usage() -> String {
     format!(
@@ -21,13 +25,13 @@ usage: eifel live proxy [OPTIONS] PORT [-- COMMAND ...]
 example: eifel live proxy 1080 -- python3 -m http.server 80
          curl --proxy socks5h://127.0.0.1:1080 http://10.85.0.1/
 ",
-        place::HELP
+        place::help(&FLAGS, "print one JSON object a line, for each connection as it ends")
     )
 }
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--clients"]].concat();
-    let Some(options) = Options::read(words, &valued, &["--offload"])? else { return print(&usage()).map(|()| OK) };
+    let Some(options) = Options::read(words, &valued, &FLAGS)? else { return print(&usage()).map(|()| OK) };
     let port = match &options.rest[..] {
         [port] => port.parse::<u16>().ok().filter(|&port| port > 0),
         _ => None,
@@ -40,8 +44,35 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     })?;
     let mut place = Place::make(&options)?;
     let Terms { settings, sender } = terms(&options, Role::Calls, place.secret)?;
-    let mut proxy = Proxy::begin(listener, Plan { settings, sender, clients })?;
+    let told = if options.has("--json") { as_json } else { line };
+    let told = Box::new(move |passed: &Passed| say(&told(passed)));
+    let mut proxy = Proxy::begin(listener, Plan { settings, sender, clients }, told)?;
     eprintln!("listening at 127.0.0.1:{port}: SOCKS 5 and HTTP CONNECT");
     place.run(&mut proxy)?;
     Ok(OK)
+}
+
+fn line(passed: &Passed) -> String {
+    let Passed { target, opened, moved, lasted, tally, spurious } = passed;
+    let seconds = lasted.as_secs_f64();
+    if !opened {
+        return format!("{target}: not opened, {seconds:.3} s");
+    }
+    format!(
+        "{target}: {} sent, {} received in {seconds:.3} s; {} of {} segments again, {spurious} episodes spurious",
+        amount(moved.sent),
+        amount(moved.received),
+        tally.retransmissions,
+        tally.segments,
+    )
+}
+
+fn as_json(passed: &Passed) -> String {
+    let Passed { target, opened, moved, lasted, tally, spurious } = passed;
+    json!({
+        "target": target.to_string(), "opened": opened, "bytes_sent": moved.sent, "bytes_received": moved.received,
+        "seconds": lasted.as_secs_f64(), "segments": tally.segments, "retransmissions": tally.retransmissions,
+        "spurious_episodes": spurious,
+    })
+    .to_string()
 }

@@ -6,7 +6,7 @@ use super::recorded::{self, Moved};
 use super::send::{call, finish, no_way, status};
 use super::show::Show;
 use super::target::{Service, Target};
-use super::{Failure, OK, Recordings, print};
+use super::{Failure, OK, Recordings, print, say};
 use crate::apps::Amount;
 use crate::apps::answer::{self, Answer, Read};
 use crate::apps::call;
@@ -15,6 +15,8 @@ use crate::system::Error;
 use crate::terms::{Role, Terms};
 use eifel_base::time::Duration;
 use serde_json::json;
+
+const FLAGS: [&str; 3] = ["--json", "--check", "--offload"];
 
 fn usage() -> String {
     format!(
@@ -30,13 +32,13 @@ usage: eifel live receive [OPTIONS] PORT|http://ADDRESS[:PORT]/PATH [-- COMMAND 
 {}
 example: eifel live receive 5001 -- sh -c 'head -c 10000000 /dev/zero | nc -N 10.85.0.2 5001'
 ",
-        place::HELP
+        place::help(&FLAGS, place::IN_IPERF3_SHAPE)
     )
 }
 
 pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--calls", "--record"]].concat();
-    let Some(options) = Options::read(words, &valued, &["--json", "--check", "--offload"])? else {
+    let Some(options) = Options::read(words, &valued, &FLAGS)? else {
         return print(&usage()).map(|()| OK);
     };
     let [from] = &options.rest[..] else {
@@ -101,7 +103,7 @@ fn listen(options: &Options, port: u16, recordings: Recordings<'_>) -> Result<u8
         return print(&format!("{:#}\n", json!({ "streams": streams }))).map(|()| OK);
     }
     for read in reads {
-        println!("{} bytes in {:.6} s", read.bytes, read.lasted.as_secs_f64());
+        say(&format!("{} bytes in {:.6} s", read.bytes, read.lasted.as_secs_f64()));
     }
     Ok(OK)
 }

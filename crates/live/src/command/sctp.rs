@@ -3,7 +3,7 @@
 use super::options::Options;
 use super::place::{self, Ground, scenario};
 use super::show::{heading, line};
-use super::{Failure, OK, print};
+use super::{Failure, OK, print, say};
 use crate::apps::meter::Interval;
 use crate::messenger::{Carrier, Messenger, Outcome, Task};
 use crate::system::namespace::Running;
@@ -14,6 +14,8 @@ use eifel_sctp::{Association, Listener, Ports, Settings};
 use eifel_sim::scenario::Traffic;
 use serde_json::json;
 use std::net::SocketAddr;
+
+const FLAGS: [&str; 1] = ["--json"];
 
 fn usage() -> String {
     format!(
@@ -30,7 +32,7 @@ usage: eifel live sctp send [OPTIONS] ADDRESS:PORT [-- COMMAND ...]
 {}
 example: eifel live sctp send --udp 9899 10.85.0.1:5001 -- ./server
 ",
-        place::HELP
+        place::help(&FLAGS, "print one JSON object: messages, bytes, chunks, retransmissions, seconds, rate")
     )
 }
 
@@ -42,7 +44,7 @@ const STREAMS: &str = "a number from 1 to 65535";
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--bytes", "--message", "--streams", "--udp"]].concat();
-    let Some(options) = Options::read(words, &valued, &["--json"])? else { return print(&usage()).map(|()| OK) };
+    let Some(options) = Options::read(words, &valued, &FLAGS)? else { return print(&usage()).map(|()| OK) };
     let wrong = || Failure::Usage("send ADDRESS:PORT or receive PORT is needed; see --help".to_owned());
     let [what, target] = &options.rest[..] else { return Err(wrong()) };
     let message = options.bytes("--message")?.unwrap_or(16_000);
@@ -91,8 +93,8 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     if !options.has("--json") {
         let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
         let sends = remote.is_some();
-        println!("{}", heading(sends));
-        let watch = move |interval: &Interval| println!("{}", line(interval, sends));
+        say(heading(sends));
+        let watch = move |interval: &Interval| say(&line(interval, sends));
         messenger.watched(every, Box::new(watch));
     }
     let mut peer = ground.peer;

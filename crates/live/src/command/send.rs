@@ -17,6 +17,8 @@ use eifel_base::time::Duration;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 
+const FLAGS: [&str; 3] = ["--json", "--offload", "--view"];
+
 fn usage() -> String {
     format!(
         "\
@@ -32,13 +34,13 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
 {}
 example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1
 ",
-        place::HELP
+        place::help(&FLAGS, place::IN_IPERF3_SHAPE)
     )
 }
 
 pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--bytes", "--seconds", "--record"]].concat();
-    let Some(options) = Options::read(words, &valued, &["--json", "--offload", "--view"])? else {
+    let Some(options) = Options::read(words, &valued, &FLAGS)? else {
         return print(&usage()).map(|()| OK);
     };
     let [target] = &options.rest[..] else {

@@ -2,6 +2,7 @@
 //! JSON document in iperf3's format.
 
 use super::view::View;
+use super::{print, say};
 use crate::apps::News;
 use crate::apps::call::Outcome;
 use crate::apps::meter::{Interval, Meter};
@@ -48,14 +49,15 @@ impl Show {
             News::Connected => {
                 *self.began.borrow_mut() = now;
                 if !self.json && self.view.is_none() {
-                    println!("{}", heading(self.sends));
+                    say(heading(self.sends));
                 }
             }
             News::Interval(interval) if self.view.is_some() => {
                 let drawn = self.view.as_ref().map(|view| view.borrow_mut().interval(interval));
-                print!("{}", drawn.unwrap_or_default());
+                // A terminal that is gone ends no run.
+                let _ = print(&drawn.unwrap_or_default());
             }
-            News::Interval(interval) if !self.json => println!("{}", line(interval, self.sends)),
+            News::Interval(interval) if !self.json => say(&line(interval, self.sends)),
             News::Interval(_) => {}
             News::Recovery(event) => self.recovery(now, event),
         }
@@ -69,7 +71,7 @@ impl Show {
         } else if let Some(view) = &self.view {
             view.borrow_mut().report(format!("{at:>10.3} s  {word}: {more}"));
         } else {
-            println!("  {at:>10.6} s  {word}: {more}");
+            say(&format!("  {at:>10.6} s  {word}: {more}"));
         }
     }
 
@@ -109,15 +111,15 @@ impl Show {
     /// Prints the last lines.
     pub(super) fn summary(&self, outcome: &Outcome) {
         let rate = rate_of(outcome.written.max(outcome.read), outcome.lasted);
-        println!("- - - - - - - - - - - - - - - - - - - - - - - - -");
-        println!(
+        say("- - - - - - - - - - - - - - - - - - - - - - - - -");
+        say(&format!(
             "        0.00-{:<6.2} sec  {:>12}  {:>16}  {:>5}          {}",
             outcome.lasted.as_secs_f64(),
             amount(outcome.written.max(outcome.read)),
             bits(rate),
             outcome.tally.retransmissions,
             if self.sends { "sender" } else { "receiver" },
-        );
+        ));
     }
 
     /// Returns the engine's reports, for the JSON document.
@@ -155,7 +157,7 @@ pub(super) fn line(interval: &Interval, sends: bool) -> String {
 }
 
 /// Bytes as iperf3 prints them: by 1024.
-fn amount(bytes: u64) -> String {
+pub(super) fn amount(bytes: u64) -> String {
     let units = ["Bytes", "KBytes", "MBytes", "GBytes"];
     let (value, unit) = scaled(bytes as f64, 1024.0, units);
     format!("{value} {unit}")

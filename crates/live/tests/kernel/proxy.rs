@@ -1,6 +1,7 @@
 //! Programs that nobody here wrote, through the proxy.
 
 use crate::rig::{allowed, has};
+use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
@@ -19,9 +20,21 @@ fn curl_gets_a_document_by_either_dialect() {
     // A port that is free now.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut proxy = Command::new(PROGRAM)
-        .args(["proxy", &port.to_string(), "--clients", "3", "--", "python3", "-m", "http.server", "--directory"])
+        .args([
+            "proxy",
+            &port.to_string(),
+            "--clients",
+            "3",
+            "--json",
+            "--",
+            "python3",
+            "-m",
+            "http.server",
+            "--directory",
+        ])
         .arg(&folder)
         .arg("80")
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -37,7 +50,18 @@ fn curl_gets_a_document_by_either_dialect() {
     assert!(curl(&["--proxytunnel", "--proxy", &http], "/document").stdout == document);
     // Nothing listens there: curl hears it from the proxy (97: it was refused by SOCKS).
     assert_eq!(curl(&["--proxy", &socks], ":81/").status.code(), Some(97));
-    assert!(proxy.wait().unwrap().success(), "after three clients it is done");
+    let output = proxy.wait_with_output().unwrap();
+    assert!(output.status.success(), "after three clients it is done");
+    let passed: Vec<Value> =
+        output.stdout.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let opened: Vec<_> =
+        passed.iter().map(|one| (one["target"].as_str().unwrap(), one["opened"].as_bool().unwrap())).collect();
+    assert_eq!(opened, [("10.85.0.1:80", true), ("10.85.0.1:80", true), ("10.85.0.1:81", false)]);
+    for one in &passed[..2] {
+        let (sent, received) = (one["bytes_sent"].as_u64().unwrap(), one["bytes_received"].as_u64().unwrap());
+        // A request of some lines; the document behind the header of the answer.
+        assert!((60..400).contains(&sent) && (8_000_100..8_001_000).contains(&received), "{one}");
+    }
     rest.join().unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -29,6 +29,15 @@ pub(super) enum Phase {
     Ending,
 }
 
+/// Bytes that went each way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Moved {
+    /// To the target.
+    pub sent: u64,
+    /// From it.
+    pub received: u64,
+}
+
 /// A program's connection to the proxy, from its request to the end of both directions.
 #[derive(Debug)]
 pub(super) struct Client {
@@ -40,6 +49,8 @@ pub(super) struct Client {
     out: Vec<u8>,
     /// For the client, not yet written to the socket.
     back: Vec<u8>,
+    /// Bytes that its connection has taken, and that it has given.
+    pub(super) moved: Moved,
     /// Whether the client sends no more.
     client_closed: bool,
     /// Whether the connection was closed in turn.
@@ -60,6 +71,7 @@ impl Client {
             dialect: None,
             out: Vec::new(),
             back: Vec::new(),
+            moved: Moved::default(),
             client_closed: false,
             passed_on: false,
             peer_closed: false,
@@ -146,6 +158,7 @@ impl Client {
             {
                 let count = connection.write(&self.out);
                 self.out.drain(..count);
+                self.moved.sent += count as u64;
                 moved += count;
                 if self.client_closed && self.out.is_empty() && !std::mem::replace(&mut self.passed_on, true) {
                     connection.close();
@@ -166,6 +179,7 @@ impl Client {
         self.back.resize(before + ROOM, 0);
         let count = connection.read(&mut self.back[before..]);
         self.back.truncate(before + count);
+        self.moved.received += count as u64;
         count
     }
 

@@ -3,12 +3,15 @@
 mod client;
 pub mod request;
 
-use crate::host::{Handle, Happening, Host};
+pub use client::Moved;
+
+use crate::host::{Ended, Handle, Happening, Host, Tally};
 use crate::station::{Application, Next, Waits};
 use crate::system::Error;
 use crate::system::wait;
 use client::{Client, Phase};
 use eifel_base::time::{Duration, Instant};
+use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_tcp::{Event, Settings};
 use request::{Reply, Target};
@@ -39,49 +42,84 @@ const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 /// The address that a name has, for the client of that number.
 type Resolved = (u64, Option<SocketAddr>);
 
+/// A connection through the proxy, when it has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passed {
+    pub target: SocketAddr,
+    /// Whether it was ever open.
+    pub opened: bool,
+    pub moved: Moved,
+    /// From the client's request to the connection's end.
+    pub lasted: Duration,
+    pub tally: Tally,
+    /// Episodes that the acting detector called spurious.
+    pub spurious: u64,
+}
+
+/// Takes each connection that has ended.
+pub type Told<'a> = Box<dyn FnMut(&Passed) + 'a>;
+
+/// A connection of a client, which may outlive it.
+struct Passage {
+    client: u64,
+    since: Instant,
+    target: SocketAddr,
+    opened: bool,
+    moved: Moved,
+    spurious: u64,
+}
+
+impl Passage {
+    fn passed(&self, now: Instant, ended: &Ended) -> Passed {
+        let &Self { since, target, opened, moved, spurious, .. } = self;
+        Passed { target, opened, moved, lasted: now.since(since), tally: ended.tally, spurious }
+    }
+}
+
 /// A proxy at work.
-pub struct Proxy {
+pub struct Proxy<'a> {
     plan: Plan,
+    told: Told<'a>,
     listener: TcpListener,
     clients: BTreeMap<u64, Client>,
-    by_handle: BTreeMap<Handle, u64>,
+    passages: BTreeMap<Handle, Passage>,
     accepted: u64,
     looked: Instant,
     names: (Sender<Resolved>, Receiver<Resolved>),
     stopped: bool,
 }
 
-impl Proxy {
-    /// Takes clients from `listener`.
+impl<'a> Proxy<'a> {
+    /// Takes clients from `listener`, and tells of each connection when it has ended.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn begin(listener: TcpListener, plan: Plan) -> Result<Self, Error> {
+    pub fn begin(listener: TcpListener, plan: Plan, told: Told<'a>) -> Result<Self, Error> {
         listener.set_nonblocking(true).map_err(Error::of("listen"))?;
-        let (clients, by_handle) = (BTreeMap::new(), BTreeMap::new());
+        let (clients, passages) = (BTreeMap::new(), BTreeMap::new());
         let (looked, names) = (Instant::ZERO, mpsc::channel());
-        Ok(Self { plan, listener, clients, by_handle, accepted: 0, looked, names, stopped: false })
+        Ok(Self { plan, told, listener, clients, passages, accepted: 0, looked, names, stopped: false })
     }
 
     /// Takes what the host has to tell; returns the clients that are concerned.
-    fn take_events(&mut self, host: &mut Host) -> BTreeSet<u64> {
+    fn take_events(&mut self, now: Instant, host: &mut Host) -> BTreeSet<u64> {
         let mut concerned = BTreeSet::new();
-        while let Some((handle, happening)) = host.poll_event() {
-            let Some(&number) = self.by_handle.get(&handle) else { continue };
-            let Some(client) = self.clients.get_mut(&number) else { continue };
-            concerned.insert(number);
-            match happening {
-                Happening::Event(Event::Connected) => client.connected(handle),
-                Happening::Event(Event::Refused) => client.fail(Reply::Refused),
-                Happening::Event(Event::Unreachable | Event::TimedOut) => client.fail(Reply::Unreachable),
-                Happening::Event(Event::Reset) => client.fail(Reply::Failed),
-                Happening::Event(Event::PeerClosed) => client.peer_closes(),
-                Happening::Ended(mut ended) => {
-                    client.take_rest(&mut ended.connection);
-                    client.end();
-                    self.by_handle.remove(&handle);
-                }
-                Happening::Event(_) | Happening::Opened { .. } => {}
+        while let Some((handle, mut happening)) = host.poll_event() {
+            let Some(passage) = self.passages.get_mut(&handle) else { continue };
+            if let Happening::Event(Event::Recovery(event)) = &happening {
+                let found = matches!(event, engine::Event::Judged { detector: 0, outcome: Outcome::Spurious, .. });
+                passage.spurious += u64::from(found);
+                continue;
+            }
+            passage.opened |= matches!(happening, Happening::Event(Event::Connected));
+            if let Some(client) = self.clients.get_mut(&passage.client) {
+                concerned.insert(passage.client);
+                tell(client, handle, &mut happening);
+                passage.moved = client.moved;
+            }
+            if let Happening::Ended(ended) = &happening {
+                (self.told)(&passage.passed(now, ended));
+                self.passages.remove(&handle);
             }
         }
         concerned
@@ -120,6 +158,9 @@ impl Proxy {
     fn serve(&mut self, now: Instant, host: &mut Host, number: u64) {
         let Some(client) = self.clients.get_mut(&number) else { return };
         client.exchange(host);
+        if let Some(passage) = client.handle().and_then(|handle| self.passages.get_mut(&handle)) {
+            passage.moved = client.moved;
+        }
         match client.asked() {
             Some(Target::Name(name, port)) => {
                 let answer = self.names.0.clone();
@@ -132,7 +173,10 @@ impl Proxy {
             Some(Target::Address(address)) => {
                 match host.connect(now, address, &self.plan.settings, &self.plan.sender) {
                     Ok(handle) => {
-                        self.by_handle.insert(handle, number);
+                        let (since, moved) = (now, client.moved);
+                        let passage =
+                            Passage { client: number, since, target: address, opened: false, moved, spurious: 0 };
+                        self.passages.insert(handle, passage);
                         client.phase = Phase::Connecting(handle);
                     }
                     Err(_) => client.fail(Reply::Unreachable),
@@ -141,20 +185,33 @@ impl Proxy {
             None => {}
         }
         if client.is_over() {
-            if let Some(handle) = client.handle() {
-                self.by_handle.remove(&handle);
-                if let Some(connection) = host.connection(handle) {
-                    connection.leave(now);
-                }
+            if let Some(connection) = client.handle().and_then(|handle| host.connection(handle)) {
+                connection.leave(now);
             }
             self.clients.remove(&number);
         }
     }
 }
 
-impl Application for Proxy {
+/// Tells a client what has happened to its connection.
+fn tell(client: &mut Client, handle: Handle, happening: &mut Happening) {
+    match happening {
+        Happening::Event(Event::Connected) => client.connected(handle),
+        Happening::Event(Event::Refused) => client.fail(Reply::Refused),
+        Happening::Event(Event::Unreachable | Event::TimedOut) => client.fail(Reply::Unreachable),
+        Happening::Event(Event::Reset) => client.fail(Reply::Failed),
+        Happening::Event(Event::PeerClosed) => client.peer_closes(),
+        Happening::Ended(ended) => {
+            client.take_rest(&mut ended.connection);
+            client.end();
+        }
+        Happening::Event(_) | Happening::Opened { .. } => {}
+    }
+}
+
+impl Application for Proxy<'_> {
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
-        let mut concerned = self.take_events(host);
+        let mut concerned = self.take_events(now, host);
         if concerned.is_empty() || now.since(self.looked) >= BETWEEN_LOOKS {
             self.look(now, &mut concerned)?;
         }
@@ -169,7 +226,7 @@ impl Application for Proxy {
     fn stop(&mut self, _now: Instant, host: &mut Host) {
         self.stopped = true;
         self.clients.clear();
-        for (handle, _) in std::mem::take(&mut self.by_handle) {
+        for &handle in self.passages.keys() {
             if let Some(connection) = host.connection(handle) {
                 connection.abort();
             }
