@@ -150,6 +150,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Digests of states rely on it: up to 2^52 ns, 52 days.
+    #[test]
+    fn neighbouring_nanoseconds_look_different() {
+        for nanos in (0..53).flat_map(|bits| [(1 << bits) - 1, 1 << bits]).filter(|nanos| *nanos < 1 << 52) {
+            let shown = |nanos| format!("{:?} {:?}", Duration::from_nanos(nanos), Instant::from_nanos(nanos));
+            assert_ne!(shown(nanos), shown(nanos + 1), "{nanos} ns");
+        }
+    }
+
     #[test]
     fn adding_to_never_stays_never() {
         assert_eq!(Instant::NEVER + Duration::from_secs(1), Instant::NEVER);

@@ -1,5 +1,8 @@
-//! Engines can be cloned, though they hold their algorithms in boxes: a search goes on from one state along several
-//! courses.
+//! Engines can be cloned and shown, though they hold their algorithms in boxes: a search goes on from one state along several
+//! courses, and tells by `Debug` whether two courses have come to the same state. So an algorithm's `Debug` has to show all
+//! that it remembers, as the derived one does.
+
+use core::fmt::Debug;
 
 use crate::congest::Congest;
 use crate::credit::Credit;
@@ -14,13 +17,13 @@ use crate::rto::after_spurious::AfterSpurious;
 
 macro_rules! duplicate {
     ($($seam:ident by $trait:ident),*) => {$(
-        #[doc = concat!("Every [`", stringify!($seam), "`] that is `Clone`.")]
-        pub trait $trait {
+        #[doc = concat!("Every [`", stringify!($seam), "`] that is `Clone` and `Debug`.")]
+        pub trait $trait: Debug {
             /// Returns the same algorithm in the same state.
             fn duplicate(&self) -> Box<dyn $seam>;
         }
 
-        impl<T: $seam + Clone + 'static> $trait for T {
+        impl<T: $seam + Clone + Debug + 'static> $trait for T {
             fn duplicate(&self) -> Box<dyn $seam> {
                 Box::new(self.clone())
             }

@@ -73,7 +73,7 @@ pub const MIXED: &str = "of what was sent again some had been lost, and some had
 type Placed = (usize, Box<dyn Detector>);
 
 /// The watch over one path. See the module's documentation.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Watch {
     /// The state that the seams see. It is kept up to date, because every ACK asks several of them.
     view: View,

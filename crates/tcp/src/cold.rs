@@ -15,7 +15,7 @@ use crate::settings::{Settings, TimeWait, WindowProbe};
 use crate::tail::Wishes;
 
 /// What a handshake goes by.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) settings: Settings,
     /// Options of this end's SYN or SYN-ACK, without the timestamps.
@@ -25,7 +25,7 @@ pub(crate) struct Terms {
 }
 
 /// The settings that an open connection goes by.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Habits {
     pub(crate) ack_delay: Duration,
     pub(crate) fin_wait_2: Duration,
@@ -38,7 +38,7 @@ pub(crate) struct Habits {
 }
 
 /// The parts that few segments touch.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cold {
     /// `None` once the connection is open: ten thousand idle connections need not hold them.
     terms: Option<Box<Terms>>,

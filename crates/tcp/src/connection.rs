@@ -66,7 +66,7 @@ pub struct Counts {
 }
 
 /// One end of a TCP connection.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Connection {
     pub(crate) state: State,
     /// Whether header prediction may be tried: the connection is open, carries no marks, and needs only the lengths of

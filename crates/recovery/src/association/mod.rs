@@ -75,7 +75,7 @@ impl Config {
 }
 
 /// The state beside a path: whether it may be used, and its room.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Destination {
     path: Path,
     /// Bytes of the chunks that a packet holds: PMDCS in section 7.2's words.
@@ -88,7 +88,7 @@ struct Destination {
 }
 
 /// The sender's brain for several paths. See the module's documentation.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Engine {
     config: crate::config::Config,
     retransmit: Box<dyn Retransmit>,

@@ -34,7 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 /// Eifel for SCTP, and detection by duplicates behind it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct EifelCoverOrDsack {
     eifel: Box<dyn Detector>,
     duplicates: Dsack,

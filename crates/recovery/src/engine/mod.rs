@@ -38,7 +38,7 @@ struct Handshake {
 }
 
 /// The sender's brain for one path. See the crate's documentation.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Engine {
     path: Path,
     board: Scoreboard,

@@ -28,7 +28,7 @@ use eifel_base::time::{Duration, Instant};
 use past::Past;
 
 /// One destination of a sender. See the module's documentation.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Path {
     pub(crate) watch: Watch,
     pub(crate) window: Window,

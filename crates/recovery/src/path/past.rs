@@ -7,7 +7,7 @@ use crate::episode::{Estimate, Saved};
 use eifel_base::time::Instant;
 
 /// The traces of signals. The default is that of a path without any.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     /// The state that an undo of the last episode can restore.
     pub(super) saved: Option<Saved>,

@@ -28,7 +28,7 @@ pub(super) fn around(inner: impl Recovery + 'static, parameters: &Parameters) ->
 }
 
 /// Keeps duplicate ACKs from competing with a timeout, around a recovery that counts them.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LateFastRetransmit {
     inner: Box<dyn Recovery>,
     threshold: u32,

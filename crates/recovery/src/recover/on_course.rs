@@ -9,7 +9,7 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
 /// The steps that an algorithm adds to the common course.
-pub trait Repair: Clone + Send + 'static {
+pub trait Repair: Clone + core::fmt::Debug + Send + 'static {
     /// Decides what follows from an ACK that the course has classified as `signal`.
     fn on_signal(
         &mut self,

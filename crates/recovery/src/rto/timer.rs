@@ -8,7 +8,7 @@ use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
 /// Turns round-trip samples into the time to wait.
-pub trait Estimator: Clone + Send + 'static {
+pub trait Estimator: Clone + core::fmt::Debug + Send + 'static {
     /// Takes a sample in; returns whether it ends the back-off.
     fn sample(&mut self, sample: &Sample, view: &View) -> bool;
 
