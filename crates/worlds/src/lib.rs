@@ -32,6 +32,7 @@ mod ladder;
 mod lying;
 mod path;
 mod question;
+mod state;
 mod tally;
 mod truth;
 mod walk;

@@ -4,17 +4,22 @@
 //! arrival, and hide SACK blocks and duplicates. Answers that come to the same segment are one. A lie pays if the sender's
 //! ssthresh ends where it began, although an honest receiver of the same segments would have left it cut.
 
+mod endings;
+mod search;
+#[cfg(test)]
+mod tests;
+
 use core::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use eifel_packet::segment::Segment;
-use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Number};
+use eifel_sim::liar::schedule::Answer;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::fate::{Fate, Fates, Subject};
 use crate::ladder::Ladder;
 use crate::question::{Error, Question};
 use crate::world::{Progress, World};
+use search::{Search, Tell};
 
 /// What lies come to where the same segments are lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +36,8 @@ pub struct Lied {
     pub stuck: u64,
     /// Of those without a cut, the first with the fewest altered answers.
     pub smallest: Option<Vec<Answer>>,
+    /// States in which the receiver answers. Lies that come to the same state are continued once, and each is counted.
+    pub states: u64,
 }
 
 impl Lied {
@@ -38,28 +45,16 @@ impl Lied {
     pub fn pays(&self) -> bool {
         self.honest_is_cut && self.uncut > 0
     }
-
-    fn end(&mut self, is_cut: bool, told: &[Answer]) {
-        self.lies += 1;
-        if is_cut {
-            return;
-        }
-        self.uncut += 1;
-        let altered = |answers: &[Answer]| answers.iter().filter(|answer| **answer != Answer::default()).count();
-        if self.smallest.as_deref().is_none_or(|smallest| altered(told) < altered(smallest)) {
-            self.smallest = Some(told.to_vec());
-        }
-    }
 }
 
-/// Tells every lie that alters at most `altered` answers, about every loss of one segment or more, on the current thread
-/// pool. `progress` receives how many lies have been told and may stop the search; then the result is `None`.
+/// Tells every lie that alters at most `altered` answers, or any number, about every loss of one segment or more, on the
+/// current thread pool. `progress` receives how many lies have been told and may stop the search; then the result is `None`.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn search_lies(
     question: &Question,
-    altered: usize,
+    altered: Option<usize>,
     progress: impl Fn(u64) -> ControlFlow<()> + Sync,
 ) -> Result<Option<Vec<Lied>>, Error> {
     let world = World::new(question)?.lying();
@@ -86,15 +81,16 @@ pub fn search_lies(
 ///
 /// # Errors
 /// See [`Error`].
-pub fn search_lies_about(question: &Question, losses: Fates, altered: usize) -> Result<Lied, Error> {
+pub fn search_lies_about(question: &Question, losses: Fates, altered: Option<usize>) -> Result<Lied, Error> {
     Ok(tell_all(World::new(question)?.lying(), losses, altered, &mut |_| true))
 }
 
-fn tell_all(world: World, losses: Fates, altered: usize, progress: &mut dyn FnMut(u64) -> bool) -> Lied {
+fn tell_all(world: World, losses: Fates, altered: Option<usize>, tell: Tell<'_>) -> Lied {
     let honest_is_cut = honest(world.clone(), &losses);
-    let mut lied = Lied { losses, honest_is_cut, lies: 0, uncut: 0, stuck: 0, smallest: None };
-    tell(world, altered, &mut lied, &mut Vec::new(), progress);
-    lied
+    let mut search = Search::new(losses, tell);
+    let endings = search.endings(world, altered);
+    let (lies, uncut, stuck, smallest) = (endings.lies, endings.uncut, endings.stuck, endings.smallest());
+    Lied { losses, honest_is_cut, lies, uncut, stuck, smallest, states: search.states() }
 }
 
 /// Draws the world in which these segments are lost and the receiver answers so; what is left out is honest.
@@ -126,66 +122,4 @@ fn honest(mut world: World, losses: &Fates) -> bool {
             Progress::Over | Progress::Stuck => return world.truth().is_cut(),
         }
     }
-}
-
-/// Continues a world with every answer that differs, as long as answers may be altered, and else with the honest one.
-/// Returns whether the search goes on.
-fn tell(
-    mut world: World,
-    altered: usize,
-    lied: &mut Lied,
-    told: &mut Vec<Answer>,
-    progress: &mut dyn FnMut(u64) -> bool,
-) -> bool {
-    loop {
-        match world.advance() {
-            Progress::Asks(subject @ Subject::Segment(_)) => {
-                world.choose(lied.losses.get(subject).unwrap_or(Fate::Delivered))
-            }
-            Progress::Asks(Subject::Ack(_)) => {
-                return answers(&world, altered > 0).into_iter().all(|answer| {
-                    let mut one = world.clone();
-                    one.say(&answer);
-                    told.push(answer);
-                    let left = altered - usize::from(answer != Answer::default());
-                    let goes_on = tell(one, left, lied, told, progress);
-                    told.pop();
-                    goes_on
-                });
-            }
-            Progress::Over => {
-                lied.end(world.truth().is_cut(), told);
-                return progress(1);
-            }
-            Progress::Stuck => {
-                lied.lies += 1;
-                lied.stuck += 1;
-                return progress(1);
-            }
-        }
-    }
-}
-
-/// Returns the answers that come to different segments, the honest one first; that one alone, unless the receiver lies.
-fn answers(world: &World, lies: bool) -> Vec<Answer> {
-    if !lies {
-        return vec![Answer::default()];
-    }
-    let mut found: Vec<(Answer, Option<Segment>)> = Vec::new();
-    for withheld in [false, true] {
-        for number in Number::ALL {
-            for echoed in Echoed::ALL {
-                for duplicates in [Duplicates::True, Duplicates::Hidden] {
-                    for hides_sack in [false, true] {
-                        let answer = Answer { number, echoed, duplicates, hides_sack, withheld, ..Answer::default() };
-                        let altered = world.altered(&answer);
-                        if found.iter().all(|(_, other)| *other != altered) {
-                            found.push((answer, altered));
-                        }
-                    }
-                }
-            }
-        }
-    }
-    found.into_iter().map(|(answer, _)| answer).collect()
 }

@@ -3,9 +3,9 @@
 use core::fmt;
 
 use eifel_recovery::engine::{self, Config};
-use eifel_recovery::registry;
+use eifel_recovery::registry::{self, Choice, Value};
 use eifel_tcp::Settings;
-use eifel_tcp::settings::{AckSettings, ReceiveKind, SendKind};
+use eifel_tcp::settings::{AckSettings, ReceiveKind, SendKind, TimestampSettings};
 
 use crate::fate::MOST;
 
@@ -113,6 +113,20 @@ impl Size {
 }
 
 impl Question {
+    /// Makes the question of the published searches for lies: `segments` full segments of a first window, which is also
+    /// ssthresh, and two behind them. `distinct`: each segment has a timestamp of its own, as the default detector wants.
+    pub fn of_lies(detect: Choice, segments: u32, distinct: bool) -> Self {
+        const MSS: u16 = 1000;
+        const TIMESTAMPS: u16 = 12;
+        let congest = Choice::named("reno")
+            .with("initial_window_segments", Value::Integer(segments.into()))
+            .with("initial_ssthresh_bytes", Value::Integer(i64::from(segments) * i64::from(MSS)));
+        let timestamps = if distinct { TimestampSettings::distinct([1, 2]) } else { TimestampSettings::default() };
+        let settings = Settings { mss: MSS + TIMESTAMPS, timestamps: Some(timestamps), ..Settings::default() };
+        let sender = Config { detect, congest, ..Config::default() };
+        Self { settings, sender, size: Size { segments, after: 2, ..Size::default() } }
+    }
+
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             acks: AckSettings { every: 1, ..AckSettings::default() },

@@ -1,6 +1,8 @@
 //! One world: two real connections, and a path that asks for the fate of each packet when it
 //! leaves.
 
+use core::fmt::Debug;
+
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Segment;
 use eifel_packet::seq::Seq;
@@ -163,6 +165,42 @@ impl World {
         let Some((subject, packet)) = self.waiting.take() else { return };
         self.fates.choose(subject, fate);
         self.suffer(packet, fate);
+    }
+
+    /// Returns all that decides how a world goes on which waits for an answer, and whether a cut is left. The number of
+    /// [inputs](Self::inputs) is left out, and so is what only notes: fates, oracle, truth and drawing.
+    pub(crate) fn state(&self) -> [&dyn Debug; 7] {
+        // Every field is named, so that a new one has to be decided on.
+        let Self {
+            now,
+            sender,
+            receiver,
+            path,
+            waiting,
+            answers,
+            liar,
+            size: _,
+            fates: _,
+            inputs: _,
+            threshold: _,
+            oracle: _,
+            truth: _,
+            may_have_responded: _,
+            ladder: _,
+        } = self;
+        [now, sender, receiver, path, waiting, answers, liar]
+    }
+
+    /// Counts inputs that there never were, so that the world is stuck the sooner.
+    #[cfg(test)]
+    pub(crate) fn after_inputs(mut self, inputs: u32) -> Self {
+        self.inputs += inputs;
+        self
+    }
+
+    /// Returns the number of inputs so far.
+    pub(crate) fn inputs(&self) -> u32 {
+        self.inputs
     }
 
     /// Returns the fates chosen so far.

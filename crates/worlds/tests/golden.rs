@@ -106,9 +106,13 @@ fn lies_come_to_what_they_came_to() {
     let mut text = String::new();
     for (detect, segments, altered) in [("none", 3, 1), ("eifel-timestamps", 4, 1), ("dsack", 3, 2), ("f-rto", 4, 1)] {
         let size = Size { segments, before: 1, after: 2, ..Size::default() };
-        let found = search_lies(&question(detect, size), altered, |_| ControlFlow::Continue(())).unwrap().unwrap();
+        let found =
+            search_lies(&question(detect, size), Some(altered), |_| ControlFlow::Continue(())).unwrap().unwrap();
         for lied in &found {
-            writeln!(text, "{detect} {altered}, {}: {lied:?}", lied.losses).unwrap();
+            let shown = format!("{lied:?}");
+            // The number of states depends on what algorithms remember, and not on what lies come to.
+            let (shown, _) = shown.rsplit_once(", states: ").unwrap();
+            writeln!(text, "{detect} {altered}, {}: {shown} }}", lied.losses).unwrap();
         }
     }
     golden!("lies.txt", text);

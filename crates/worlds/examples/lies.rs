@@ -1,0 +1,55 @@
+//! Tells every lie about a few segments to a sender, and prints what they come to for each loss:
+//! `cargo run --release -p eifel-worlds --example lies -- eifel-timestamps 6`. Six segments take some minutes.
+
+use core::ops::ControlFlow;
+use std::process::ExitCode;
+
+use eifel_recovery::registry::{Choice, Value};
+use eifel_worlds::{Lied, Question, search_lies};
+
+/// RFC 3522's comparison, section 3.2: it believes every older timestamp.
+const PLAIN: &str = "plain";
+
+fn question(detect: &str, segments: u32) -> Question {
+    match detect {
+        PLAIN => {
+            let older = Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()));
+            Question::of_lies(older, segments, false)
+        }
+        _ => Question::of_lies(Choice::named(detect), segments, true),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [detect, segments] = &arguments[..] else {
+        eprintln!("usage: lies DETECTOR SEGMENTS, with a detector of the registry, or \"{PLAIN}\"");
+        return ExitCode::FAILURE;
+    };
+    let found = match segments.parse() {
+        Ok(segments) => search_lies(&question(detect, segments), None, |_| ControlFlow::Continue(())),
+        Err(error) => {
+            eprintln!("{segments}: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let found: Vec<Lied> = match found {
+        Ok(found) => found.into_iter().flatten().collect(),
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    for lied in &found {
+        let verdict = if lied.pays() { "pays" } else { "does not pay" };
+        println!(
+            "{}: {} lies, {} states, {} without a cut: {verdict}",
+            lied.losses, lied.lies, lied.states, lied.uncut
+        );
+    }
+    let sum = |count: fn(&Lied) -> u64| found.iter().map(count).sum::<u64>();
+    let (lies, states, stuck) = (sum(|lied| lied.lies), sum(|lied| lied.states), sum(|lied| lied.stuck));
+    let pays = found.iter().filter(|lied| lied.pays()).count();
+    println!("{detect}: {lies} lies, {states} states, {stuck} stuck; one pays about {pays} of {} losses", found.len());
+    ExitCode::SUCCESS
+}

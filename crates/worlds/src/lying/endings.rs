@@ -1,0 +1,63 @@
+//! What all lies come to that go on from one state.
+
+use std::rc::Rc;
+
+use eifel_sim::liar::schedule::Answer;
+
+/// The number of lies by how they end, and the smallest that pays.
+#[derive(Clone, Default)]
+pub(super) struct Endings {
+    pub(super) lies: u64,
+    /// Those after which no cut is left.
+    pub(super) uncut: u64,
+    /// Those in which the connection does not end.
+    pub(super) stuck: u64,
+    /// The most inputs from the state to an end.
+    pub(super) inputs: u32,
+    /// Of those without a cut, the first with the fewest altered answers.
+    smallest: Option<Tale>,
+}
+
+/// Answers up to an end. States share the tails of theirs.
+#[derive(Clone)]
+struct Tale {
+    altered: usize,
+    next: Option<Rc<(Answer, Tale)>>,
+}
+
+impl Endings {
+    /// Returns the ending of a world that is over.
+    pub(super) fn over(is_cut: bool) -> Self {
+        let smallest = (!is_cut).then_some(Tale { altered: 0, next: None });
+        Self { lies: 1, uncut: u64::from(!is_cut), smallest, ..Self::default() }
+    }
+
+    /// Returns the ending of a world that is stuck.
+    pub(super) fn stuck() -> Self {
+        Self { lies: 1, stuck: 1, ..Self::default() }
+    }
+
+    /// Adds what follows this answer. Of lies that alter equally many answers, the one that was added first stays.
+    pub(super) fn add(&mut self, answer: Answer, then: &Self) {
+        self.lies += then.lies;
+        self.uncut += then.uncut;
+        self.stuck += then.stuck;
+        self.inputs = self.inputs.max(then.inputs);
+        let Some(tale) = &then.smallest else { return };
+        let altered = tale.altered + usize::from(answer != Answer::default());
+        if self.smallest.as_ref().is_none_or(|smallest| altered < smallest.altered) {
+            self.smallest = Some(Tale { altered, next: Some(Rc::new((answer, tale.clone()))) });
+        }
+    }
+
+    /// Returns the answers of the smallest lie that leaves no cut.
+    pub(super) fn smallest(&self) -> Option<Vec<Answer>> {
+        let mut tale = self.smallest.as_ref()?;
+        let mut told = Vec::new();
+        while let Some(next) = &tale.next {
+            told.push(next.0);
+            tale = &next.1;
+        }
+        Some(told)
+    }
+}

@@ -1,0 +1,173 @@
+//! The search that continues each state once, beside one that tells each lie by itself.
+
+use core::ops::ControlFlow;
+use std::collections::BTreeSet;
+
+use eifel_recovery::registry::{Choice, Value};
+use eifel_sim::liar::schedule::Answer;
+
+use super::search::{Search, answers};
+use super::{Lied, search_lies};
+use crate::fate::{Fate, Fates, Subject};
+use crate::question::Question;
+use crate::state::Digester;
+use crate::world::{MOST_INPUTS, Progress, World};
+
+const PLAIN: &str = "eifel-timestamps, plain";
+
+fn question(detect: &str, segments: u32) -> Question {
+    let older = Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()));
+    match detect {
+        PLAIN => Question::of_lies(older, segments, false),
+        _ => Question::of_lies(Choice::named(detect), segments, true),
+    }
+}
+
+fn lost(numbers: &[usize]) -> Fates {
+    Fates::of(&numbers.iter().map(|number| (Subject::Segment(*number), Fate::Lost)).collect::<Vec<_>>())
+}
+
+/// Lies, those without a cut, those that are stuck, and the smallest without a cut.
+type Counts = (u64, u64, u64, Option<Vec<Answer>>);
+
+/// Tells each lie by itself, after the part that it shares with the one before.
+fn naive(mut world: World, losses: &Fates, altered: usize, told: &mut Vec<Answer>, counts: &mut Counts) {
+    let progress = loop {
+        match world.advance() {
+            Progress::Asks(subject @ Subject::Segment(_)) => {
+                world.choose(losses.get(subject).unwrap_or(Fate::Delivered));
+            }
+            progress => break progress,
+        }
+    };
+    if let Progress::Asks(_) = progress {
+        for answer in answers(&world, altered > 0) {
+            let mut one = world.clone();
+            one.say(&answer);
+            told.push(answer);
+            naive(one, losses, altered - usize::from(answer != Answer::default()), told, counts);
+            told.pop();
+        }
+        return;
+    }
+    let uncut = progress == Progress::Over && !world.truth().is_cut();
+    counts.0 += 1;
+    counts.1 += u64::from(uncut);
+    counts.2 += u64::from(progress == Progress::Stuck);
+    let altered = |told: &[Answer]| told.iter().filter(|answer| **answer != Answer::default()).count();
+    if uncut && counts.3.as_deref().is_none_or(|smallest| altered(told) < altered(smallest)) {
+        counts.3 = Some(told.clone());
+    }
+}
+
+fn world(question: &Question) -> World {
+    World::new(question).expect("a question").lying()
+}
+
+fn one_by_one(world: World, losses: &Fates, altered: Option<usize>) -> Counts {
+    let mut counts = (0, 0, 0, None);
+    naive(world, losses, altered.unwrap_or(usize::MAX), &mut Vec::new(), &mut counts);
+    counts
+}
+
+fn merged(question: &Question, altered: Option<usize>) -> Vec<Lied> {
+    search_lies(question, altered, |_| ControlFlow::Continue(())).expect("a question").expect("an answer")
+}
+
+/// Tells every lie to this world, and takes states with the same digest for the same.
+fn merged_by(digest: fn(&World, &mut Digester) -> u128, world: World, losses: Fates) -> Counts {
+    let mut tell = |_| true;
+    let endings = Search::by(digest, losses, &mut tell).endings(world, None);
+    (endings.lies, endings.uncut, endings.stuck, endings.smallest())
+}
+
+fn assert_alike(detect: &str, segments: u32, altered: Option<usize>) {
+    let question = question(detect, segments);
+    for Lied { losses, lies, uncut, stuck, smallest, states, .. } in merged(&question, altered) {
+        let expected = one_by_one(world(&question), &losses, altered);
+        assert_eq!((lies, uncut, stuck, smallest), expected, "{detect}, {losses}, at most {altered:?} altered");
+        assert!(states <= lies, "{detect}, {losses}: {states} states for {lies} lies");
+    }
+}
+
+#[test]
+fn lies_told_once_for_each_state_count_as_lies_told_one_by_one() {
+    for detect in ["eifel-timestamps", PLAIN, "dsack", "none", "eifel-or-f-rto", "f-rto-sack", "dual-rtt"] {
+        assert_alike(detect, 3, None);
+        assert_alike(detect, 3, Some(2));
+        assert_alike(detect, 4, Some(2));
+    }
+}
+
+#[test]
+fn so_do_all_about_four_segments_against_detectors_to_which_some_pay() {
+    assert_alike(PLAIN, 4, None);
+}
+
+/// Here the other parts follow from these two and from the time: leaving out one of those changes nothing.
+#[test]
+fn a_digest_that_leaves_a_part_out_is_noticed() {
+    type Digest = fn(&World, &mut Digester) -> u128;
+    fn without(world: &World, digester: &mut Digester, part: Option<usize>) -> u128 {
+        let state = world.state().into_iter().enumerate();
+        let kept: Vec<_> = state.filter(|(place, _)| Some(*place) != part).map(|(_, part)| part).collect();
+        digester.digest(&kept)
+    }
+    let whole: Digest = |world, digester| without(world, digester, None);
+    let faults: [(&str, Digest); 2] = [
+        ("the sender", |world, digester| without(world, digester, Some(1))),
+        ("packets under way", |world, digester| without(world, digester, Some(3))),
+    ];
+    let (question, losses) = (question("dsack", 4), lost(&[0]));
+    let expected = one_by_one(world(&question), &losses, None);
+    assert_eq!(merged_by(whole, world(&question), losses), expected);
+    for (what, digest) in faults {
+        assert_ne!(merged_by(digest, world(&question), losses), expected, "{what}");
+    }
+}
+
+/// A hash in 128 bits tells apart what the whole text does.
+#[test]
+fn as_many_digests_as_states() {
+    let question = question("eifel-timestamps", 3);
+    let (mut digests, mut texts) = (BTreeSet::new(), BTreeSet::new());
+    let mut digester = Digester::default();
+    let mut worlds = vec![world(&question)];
+    while let Some(mut world) = worlds.pop() {
+        match world.advance() {
+            Progress::Asks(Subject::Segment(number)) => {
+                world.choose(if number == 0 { Fate::Lost } else { Fate::Delivered });
+                worlds.push(world);
+            }
+            Progress::Asks(Subject::Ack(_)) => {
+                digests.insert(digester.digest(&world.state()));
+                texts.insert(digester.write(&world.state()).to_owned());
+                worlds.extend(answers(&world, true).iter().map(|answer| {
+                    let mut one = world.clone();
+                    one.say(answer);
+                    one
+                }));
+            }
+            Progress::Over | Progress::Stuck => {}
+        }
+    }
+    assert_eq!(digests.len(), texts.len());
+    assert_eq!(digests.len() as u64, merged(&question, None)[0].states);
+}
+
+/// The number of inputs is no part of a state, but the last that it allows are counted one by one.
+#[test]
+fn near_the_limit_of_inputs_lies_count_as_one_by_one() {
+    let question = question(PLAIN, 3);
+    let losses = lost(&[0]);
+    let mut stuck = Vec::new();
+    for left in [10, 18, 22, 60, 500] {
+        let world = || world(&question).after_inputs(MOST_INPUTS - left);
+        let digest = |world: &World, digester: &mut Digester| digester.digest(&world.state());
+        let expected = one_by_one(world(), &losses, None);
+        assert_eq!(merged_by(digest, world(), losses), expected, "{left} inputs left");
+        stuck.push((expected.2, expected.0 - expected.2));
+    }
+    assert!(stuck.iter().any(|(stuck, ends)| *stuck > 0 && *ends > 0), "{stuck:?}");
+    assert_eq!(stuck.last().map(|(stuck, _)| *stuck), Some(0), "{stuck:?}");
+}

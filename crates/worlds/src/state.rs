@@ -1,0 +1,31 @@
+//! Digests of worlds: two with the same digest have the same continuations.
+
+use core::fmt::{Debug, Write};
+
+use eifel_base::siphash::siphash_128;
+
+/// Writes these parts of a world's state out and hashes the text. Every type in them derives `Debug`, which shows each field.
+///
+/// The seams' traits demand `Debug` too, so that no algorithm can hide its memory. Instants and durations are shown as
+/// seconds in floating point, which tells all nanoseconds of the first 52 days apart.
+#[derive(Default)]
+pub(crate) struct Digester {
+    text: String,
+}
+
+impl Digester {
+    /// Returns the digest of these parts.
+    pub(crate) fn digest(&mut self, parts: &[&dyn Debug]) -> u128 {
+        siphash_128(&[0, 0], self.write(parts).as_bytes())
+    }
+
+    /// Returns the parts as text.
+    pub(crate) fn write(&mut self, parts: &[&dyn Debug]) -> &str {
+        self.text.clear();
+        for part in parts {
+            let written = writeln!(self.text, "{part:?}");
+            debug_assert!(written.is_ok(), "a text takes everything");
+        }
+        &self.text
+    }
+}
