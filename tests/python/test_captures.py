@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -157,6 +158,27 @@ def test_an_application_that_pauses_is_no_path(tmp_path: Path, capsys: pytest.Ca
     assert main(["whatif", str(capture), "--set", "sender.rto=linux", "--json"]) == 1
     printed = capsys.readouterr()
     assert "application paused" in json.loads(printed.out)["refused"] and "application paused" in printed.err
+
+
+def test_a_path_whose_replay_differs_is_shown_without_a_prediction(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compared = [
+        {"what": "timeouts", "captured": 3, "replayed": 3, "agrees": True},
+        {"what": "retransmissions", "captured": 5, "replayed": 8, "agrees": False},
+    ]
+    path = SimpleNamespace(
+        refused="its events differ", summary=lambda: "a path", found={"replay": {"compared": compared}}
+    )
+    monkeypatch.setattr("eifel.captured_path.extract_path", lambda *_, **_options: path)
+    assert main(["whatif", "x.pcap", "--set", "sender.rto=linux"]) == 1
+    printed = capsys.readouterr()
+    rows = [
+        line.split() for line in printed.out.splitlines() if line.split()[:1] in (["timeouts"], ["retransmissions"])
+    ]
+    assert rows == [["timeouts", "3", "3"], ["retransmissions", "5", "8", "differs"]]
+    assert printed.out.startswith("a path\n") and "Nine of ten" not in printed.out
+    assert printed.err == "eifel: no prediction: its events differ\n"
 
 
 def test_a_benchmark_is_the_same_each_time_and_is_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

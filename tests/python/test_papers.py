@@ -135,6 +135,8 @@ def test_settings_were_fitted_to_rows_that_there_are() -> None:
 def test_rows_that_were_fitted_to_are_calibration(fitted_to: str, expected: list[bool]) -> None:
     table = replace(artefacts()["responding.table2"], fitted=(Setting("x", "1", "y", rows=(fitted_to,)),))
     assert [table.is_calibration(row) for row in table.rows if row.published] == expected
+    unpublished = replace(table, rows=tuple(replace(row, published={}) for row in table.rows))
+    assert not any(unpublished.is_calibration(row) for row in unpublished.rows)
 
 
 def test_a_figures_settings_are_those_of_its_run() -> None:

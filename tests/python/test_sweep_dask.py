@@ -85,3 +85,13 @@ def test_a_cluster_with_another_engine_is_refused(
 def test_an_address_without_a_scheduler_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", str(written(tmp_path)), "--dask", "tcp://127.0.0.1:9"]) == BAD_INPUT
     assert "--dask tcp://127.0.0.1:9: no scheduler there" in capsys.readouterr().err
+
+
+def test_shards_that_fail_on_their_workers_are_counted(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = executor(cluster)
+    monkeypatch.setattr("eifel.sweeps.executor.engine_build", lambda: "0.0.0+other")
+    failure = r"^6 shards could not be done: shard \d: this worker has engine .*, the sweep is of 0\.0\.0\+other$"
+    with pytest.raises(sweeps.SweepError, match=failure):
+        eifel.sweep(SWEEP, out=tmp_path / "out", executor=workers)

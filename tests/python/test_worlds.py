@@ -13,7 +13,7 @@ from eifel.papers import artefacts
 from eifel.papers.study import Effort
 from eifel.plots.ladder import ladder_figure
 from eifel.studies import questions, small_worlds
-from eifel.worlds import Worlds
+from eifel.worlds import Arrow, Ladder, Worlds
 
 LATE_MS = 60
 
@@ -111,3 +111,11 @@ def test_the_claims_hold_over_three_segments(tmp_path: Path, monkeypatch: pytest
 
 def test_it_is_left_to_those_who_name_it() -> None:
     assert artefacts()["detectors.small_worlds"].is_long
+
+
+def test_a_note_wraps_beyond_36_letters() -> None:
+    arrow = Arrow(0, [50], True, "1", "delivered")
+    notes = ["x" * 17 + " " + "y" * 18, "x" * 18 + " " + "y" * 18]
+    ladder = Ladder("", "", [arrow], [(float(at), text) for at, text in zip((10, 20), notes, strict=True)])
+    drawn = ladder_figure({"notes": ladder}).axes[0].texts
+    assert [text.get_text() for text in drawn if "x" in text.get_text()] == [notes[0], notes[1].replace(" ", "\n")]

@@ -333,6 +333,8 @@ fn ends(trace: &Trace) -> Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::{Piece, Sending};
+    use eifel_capture::flow::{Endpoint, Way};
 
     #[test]
     fn the_limit_is_where_most_were_lost_at_a_full_queue() {
@@ -349,5 +351,41 @@ mod tests {
         let backlogs = [40, 39, 39, 3, 3, 3, 40, 38];
         assert_eq!(limit(&backlogs, &answers, &|index| backlogs[index] > 37), Some(40));
         assert_eq!(limit(&backlogs, &answers, &|_| false), None);
+    }
+    /// Returns the trace of four bursts, each of `depth` packets that wait for each other and two that are lost.
+    fn bursts(depth: u32, rate_seen: bool) -> (Trace, Answers, Fitted) {
+        let end = |port| Endpoint { address: [10, 0, 0, 1].into(), port };
+        let mut trace = Trace::new(Way { source: end(1), destination: end(2), tunnel: 0 });
+        let (mut fates, mut departed) = (Vec::new(), Vec::new());
+        for index in 0..4 * (depth as usize + 2) {
+            let (burst, place) = (index / (depth as usize + 2), index % (depth as usize + 2));
+            let accepted = place < depth as usize;
+            trace.sendings.push(Sending { at: burst as f64, frame: index as u64 + 1, piece: index, wire: 1040 });
+            let start = 1 + 1000 * index as u64;
+            trace.pieces.push(Piece { start, end: start + 1000, sendings: vec![index] });
+            fates.push(if accepted { Fate::Arrived } else { Fate::Lost });
+            departed.push(if accepted { burst as f64 + 0.1 * (place + 1) as f64 } else { f64::INFINITY });
+        }
+        let reported = vec![None; fates.len()];
+        let answers = Answers { fates, causes: Vec::new(), reported, every: 1, overtaken: Vec::new(), acks: (0, 0) };
+        let server = fifo::Server { per_byte: 1e-4, base: 0.0 };
+        (trace, answers, Fitted { server, rate_seen, holds: Vec::new(), late: Vec::new(), departed, explained: 1.0 })
+    }
+
+    #[test]
+    fn losses_belong_to_a_full_queue_only_where_its_rate_was_seen_and_more_than_two_packets_waited() {
+        for (depth, rate_seen, at_queue) in
+            [(1, true, 0), (2, true, 0), (3, true, 8), (6, true, 8), (3, false, 0), (6, false, 0)]
+        {
+            let (trace, answers, fitted) = bursts(depth, rate_seen);
+            let (queue, found) = losses(&trace, &answers, &fitted);
+            let overflowed = at_queue > 0;
+            assert_eq!(queue, Queue { largest_packets: depth, overflowed }, "{depth} {rate_seen}");
+            let (random, runs) = if overflowed { (0, 0) } else { (8, 4) };
+            let first = u64::from(depth) + 1;
+            let lost = (0..8).map(|lost| (lost / 2 * (first + 1) + first + lost % 2, 1));
+            let segments = if overflowed { Vec::new() } else { lost.collect() };
+            assert_eq!(found, Losses { at_queue, random, runs, of: 4 * (depth + 2), segments }, "{depth} {rate_seen}");
+        }
     }
 }

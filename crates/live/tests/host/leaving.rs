@@ -163,3 +163,28 @@ fn a_recording_at_a_receiver_counts_the_segment_that_fills_its_window() {
     let (tables, _) = recording.finish(now).unwrap();
     assert_eq!(tables.arrivals.new_bytes.iter().sum::<i64>(), 10_000);
 }
+
+#[test]
+fn a_host_says_whether_it_has_events_or_packets() {
+    let state = |host: &Host| (host.has_events(), host.may_send());
+    let mut pair = Pair::new();
+    pair.b.listen(80, 16, &held(), &sender()).unwrap();
+    assert_eq!((state(&pair.a), state(&pair.b)), ((false, false), (false, false)));
+    pair.a.connect(pair.now, "10.0.0.2:80".parse().unwrap(), &held(), &sender()).unwrap();
+    assert_eq!(state(&pair.a), (false, true), "a SYN may leave");
+    let [syn] = &all_packets(&mut pair.a, pair.now)[..] else { panic!("a SYN leaves") };
+    assert_eq!(state(&pair.a), (false, false));
+    pair.b.handle_packet(pair.now, syn);
+    assert_eq!(state(&pair.b), (false, true), "the answer belongs to no connection yet");
+    let [answer] = &all_packets(&mut pair.b, pair.now)[..] else { panic!("an answer leaves") };
+    assert_eq!(state(&pair.b), (false, false));
+    pair.a.handle_packet(pair.now, answer);
+    assert_eq!(state(&pair.a), (true, true), "it is connected, and acknowledges");
+    assert_eq!(std::iter::from_fn(|| pair.a.poll_event()).count(), 1);
+    assert_eq!(state(&pair.a), (false, true));
+    let [last] = &all_packets(&mut pair.a, pair.now)[..] else { panic!("an ACK leaves") };
+    pair.b.handle_packet(pair.now, last);
+    assert!(pair.b.has_events());
+    assert_eq!(opened(&mut pair.b).len(), 1);
+    assert!(!pair.b.has_events());
+}

@@ -12,4 +12,5 @@ mod proxy;
 mod rig;
 mod rough;
 mod sctp;
+mod station;
 mod streams;

@@ -18,6 +18,7 @@ mod detect_f_rto_sack;
 mod detect_min_rtt;
 mod detect_steps;
 mod distrusted;
+mod engine_duplicates;
 mod engine_sends;
 mod engine_timers;
 mod judged;
