@@ -2,6 +2,7 @@
 
 use core::net::IpAddr;
 
+use crate::transcript::note;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{
@@ -114,6 +115,7 @@ impl Associated {
 
     /// Delivers a packet from the peer's first address.
     pub(crate) fn gets_bytes(&mut self, bytes: &[u8]) {
+        note((self.now, bytes));
         self.association.handle_packet(self.now, &from_peer(0), bytes);
     }
 
@@ -138,6 +140,7 @@ impl Associated {
         while let Some(outgoing) = self.association.poll_transmit(self.now, &mut bytes) {
             sent.push((outgoing.addresses.destination(), std::mem::take(&mut bytes)));
         }
+        note((self.now, &sent));
         sent
     }
 

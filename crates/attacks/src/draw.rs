@@ -1,5 +1,6 @@
 //! Random numbers of an attack.
 
+use crate::transcript::note;
 use eifel_path::stream::Stream;
 
 /// Draws of one attack. They depend on its name and a seed.
@@ -13,7 +14,9 @@ impl Draw {
 
     /// Draws uniformly from `0..below`; `below` is at most 2^53.
     pub(crate) fn below(&mut self, below: u64) -> u64 {
-        (self.0.unit() * below as f64) as u64
+        let drawn = (self.0.unit() * below as f64) as u64;
+        note((below, drawn));
+        drawn
     }
 
     /// Draws uniformly from `from..to`.
@@ -28,6 +31,8 @@ impl Draw {
 
     /// Returns true with this probability.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
-        self.0.chance(probability)
+        let drawn = self.0.chance(probability);
+        note((probability, drawn));
+        drawn
     }
 }

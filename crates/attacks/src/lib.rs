@@ -11,6 +11,7 @@ mod attacks;
 mod clock;
 mod draw;
 mod losses;
+mod transcript;
 mod trial;
 mod victim;
 
@@ -35,6 +36,11 @@ impl Attack {
         let mut trial = Trial::new(effort);
         (self.run)(&mut trial);
         trial.into_findings()
+    }
+
+    /// Runs the attack. Returns the findings, and a number that any change of what was sent, received or drawn changes.
+    pub fn transcribed(&self, effort: Effort) -> (Vec<Finding>, u64) {
+        transcript::of(|| self.run(effort))
     }
 }
 

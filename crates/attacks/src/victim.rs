@@ -1,5 +1,6 @@
 //! A connection under attack, and segments that claim to come from its peer.
 
+use crate::transcript::note;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
@@ -105,6 +106,7 @@ impl Victim {
 
     /// Delivers a segment without payload.
     pub(crate) fn gets(&mut self, segment: &Segment) {
+        note((self.now, segment));
         self.connection.handle_segment(self.now, segment, &[]);
     }
 
@@ -129,7 +131,9 @@ impl Victim {
 
     /// Returns the segments that leave now.
     pub(crate) fn sends(&mut self) -> Vec<Sent> {
-        eifel_talk::all(&mut self.connection, self.now)
+        let sent = eifel_talk::all(&mut self.connection, self.now);
+        note((self.now, &sent));
+        sent
     }
 
     /// Returns the events for the application, without the engine's reports.

@@ -1,0 +1,55 @@
+//! One number for all that an attack does: each segment, packet, time and draw. A finding may stay within its bound although the
+//! attack has changed; this number does not stay.
+
+use core::cell::Cell;
+use core::fmt::{self, Debug, Write};
+
+thread_local! {
+    /// The number so far; `None` where nobody asks for it.
+    static SO_FAR: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// FNV-1a, 64 bits.
+struct Fnv(u64);
+
+impl Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(())
+    }
+}
+
+/// Takes note of something that the attack has done or seen.
+pub(crate) fn note(what: impl Debug) {
+    if let Some(so_far) = SO_FAR.get() {
+        let mut hash = Fnv(so_far);
+        // Writing to a number cannot fail.
+        let _ = write!(hash, "{what:?};");
+        SO_FAR.set(Some(hash.0));
+    }
+}
+
+/// Returns the result of `run`, and the number of all that it noted on this thread.
+pub(crate) fn of<T>(run: impl FnOnce() -> T) -> (T, u64) {
+    SO_FAR.set(Some(0xcbf2_9ce4_8422_2325));
+    let result = run();
+    (result, SO_FAR.take().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_and_its_order_make_the_number() {
+        let number = |notes: &[u32]| of(|| notes.iter().for_each(note)).1;
+        assert_eq!(number(&[]), 0xcbf2_9ce4_8422_2325);
+        assert!(number(&[1, 2]) != number(&[2, 1]) && number(&[1, 2]) != number(&[12]));
+        assert_eq!(number(&[1, 2]), number(&[1, 2]));
+        // Outside of `of` nothing is kept.
+        note(7);
+        assert_eq!(number(&[1, 2]), number(&[1, 2]));
+    }
+}
