@@ -99,3 +99,27 @@ fn a_log_that_is_cut_anywhere_is_read_or_refused() {
         }
     }
 }
+
+#[test]
+fn records_that_cannot_be_read_are_counted() {
+    let readable = r#"{"time": 1, "name": "transport:packet_sent", "data": {"header": {"packet_number": 1}}}"#;
+    let of_no_interest = r#"{"time": 1, "name": "transport:key_updated"}"#;
+    let unreadable = [
+        "7",
+        r#""text""#,
+        "{}",
+        r#"{"time": 1}"#,
+        r#"{"time": 1, "name": 5}"#,
+        r#"{"time": "soon", "name": "x"}"#,
+        r#"{"name": "x"}"#,
+        "[]",
+        r#"[1, "transport"]"#,
+        r#"[1, "transport", 5, {}]"#,
+    ];
+    for count in 0..=unreadable.len() {
+        let events = [&[readable, of_no_interest], &unreadable[..count]].concat().join(",");
+        let text = format!(r#"{{"traces": [{{"vantage_point": {{"type": "server"}}, "events": [{events}]}}]}}"#);
+        let found = analyse(&[("damaged.qlog", &text)]).unwrap();
+        assert_eq!(found.traces[0].damaged, count as u64, "{text}");
+    }
+}

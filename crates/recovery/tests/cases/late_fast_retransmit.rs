@@ -100,3 +100,14 @@ fn a_verdict_that_comes_after_it_is_not_acted_upon() {
     assert_eq!(talk.verdicts().len(), 1);
     assert_eq!(window(&talk), (12_000, UNSET));
 }
+
+/// An ACK of new data has forgotten all timeouts, and nothing is late.
+#[test]
+fn where_nothing_has_timed_out_the_third_begins_a_fast_retransmit() {
+    let mut talk = open(&lite(true));
+    assert_eq!(duplicates(&mut talk, 101, 3), ["", "", "2r"]);
+    let mut talk = spike(&lite(true));
+    assert_eq!(text(&talk.ack(1200, 3, &[], 1100)), "4r 5r");
+    let after = (0..3).map(|d| text(&talk.ack(1201 + d, 3, &[], 1100))).collect::<Vec<_>>();
+    assert_eq!(after, ["", "", "4r"]);
+}
