@@ -98,6 +98,23 @@ fn flows_take_turns_and_a_flow_without_backlog_goes_first() {
     assert_eq!(result.times(), (1..=7).map(|count| (count * 8 + 100) * MS).collect::<Vec<_>>());
 }
 
+/// Section 4.1: a packet's queue is the flow's hash modulo the number of queues.
+#[test]
+fn flows_share_the_queues_that_there_are() {
+    // Six flows, of two packets each: 1 and 2, 3 and 4, and so on.
+    let traffic: Vec<_> = (1..=12).map(|handle| (0, of_flow((handle - 1) / 2, sized(handle, 1000)))).collect();
+    let order = |queues| run(&fq_codel(FqCodelConfig { queues, quantum_bytes: 1000, ..FQ }), &traffic).handles();
+    let as_they_came: Vec<u32> = (1..=12).collect();
+    let one_of_each: Vec<u32> = (1..=6).map(|flow| 2 * flow - 1).chain((1..=6).map(|flow| 2 * flow)).collect();
+    assert_eq!(order(1), as_they_came);
+    assert_eq!(order(65_536), one_of_each);
+    // Of two queues each holds several flows.
+    let mut halves = order(2);
+    assert!(halves != as_they_came && halves != one_of_each);
+    halves.sort_unstable();
+    assert_eq!(halves, as_they_came);
+}
+
 #[test]
 fn turns_are_by_bytes() {
     // 1500 bytes against five times 300: one packet of flow 0 for each five of flow 1, after the first turns.

@@ -1,0 +1,57 @@
+//! A trace takes in the packets of its own connection, and no others.
+
+use std::net::Ipv4Addr;
+
+use eifel_capture::decode::Packet;
+use eifel_capture::flow::{Endpoint, Way};
+use eifel_packet::ip::Addresses;
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::Seq;
+use eifel_whatif::trace::Trace;
+
+/// An end of a connection: the last number of its address, and its port.
+type End = (u8, u16);
+
+const ENDS: [End; 4] = [(1, 1000), (1, 1001), (2, 1000), (2, 80)];
+const SENDER: End = ENDS[0];
+const RECEIVER: End = ENDS[3];
+
+fn address(end: End) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, 0, end.0)
+}
+
+fn packet(from: End, to: End, tunnel: u32, seq: u32) -> Packet {
+    let segment = Segment {
+        source_port: from.1,
+        destination_port: to.1,
+        seq: Seq(seq),
+        ack: Seq(101),
+        flags: Flags::ACK,
+        payload_len: 100,
+        ..Segment::EMPTY
+    };
+    let addresses = Addresses::V4 { source: address(from), destination: address(to) };
+    Packet { addresses, identification: 0, hop_limit: 64, tunnel, segment }
+}
+
+#[test]
+fn packets_that_share_an_end_or_a_tunnel_belong_to_other_connections() {
+    let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
+    for from in ENDS {
+        for to in ENDS {
+            for tunnel in [0, 5] {
+                let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 5 });
+                trace.packet(&packet(SENDER, RECEIVER, 5, 1), 1_000_000, 1);
+                let before = (trace.sendings.len(), trace.heard.len());
+                trace.packet(&packet(from, to, tunnel, 101), 2_000_000, 2);
+                let taken = (trace.sendings.len() - before.0, trace.heard.len() - before.1);
+                let expected = match (from, to, tunnel) {
+                    (SENDER, RECEIVER, 5) => (1, 0),
+                    (RECEIVER, SENDER, 5) => (0, 1),
+                    _ => (0, 0),
+                };
+                assert_eq!(taken, expected, "{from:?} to {to:?} in {tunnel}");
+            }
+        }
+    }
+}
