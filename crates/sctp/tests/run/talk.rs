@@ -104,7 +104,7 @@ pub struct World {
     /// Whether messages are read as they arrive, before anything leaves. Then values may take the shortcut.
     pub reads_at_once: bool,
     /// Packets that took it.
-    pub shortcuts: usize,
+    pub shortcuts: [usize; 2],
     /// Each packet that was sent: when, by whom, to which of the other's addresses, and its bytes.
     pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
 }
@@ -142,7 +142,7 @@ impl World {
             reading: [true; 2],
             values: false,
             reads_at_once: false,
-            shortcuts: 0,
+            shortcuts: [0; 2],
             log: Vec::new(),
         }
     }
@@ -195,7 +195,7 @@ impl World {
                     } else if let Single::Data(lone) = single {
                         self.received[to].push(lone.message());
                     }
-                    self.shortcuts += usize::from(taken);
+                    self.shortcuts[usize::from(matches!(single, Single::Sack(_)))] += usize::from(taken);
                 }
             },
             _ => match self.listeners[to].handle_packet(now, &addresses, &contents.bytes()) {
