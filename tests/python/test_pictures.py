@@ -86,6 +86,23 @@ def test_a_figure_over_a_quantity_has_a_line_a_sender(name: str) -> None:
     assert 0 < low < places[0] and places[-1] < high < 1.3 * places[-1]
 
 
+@pytest.mark.parametrize("number", [5, 6, 10, 11])
+def test_the_throughput_over_a_spike_has_a_line_a_sender_over_the_bandwidth(number: int) -> None:
+    shown = measured(artefacts()[f"spikes.figure{number}"])
+    axes = drawn(shown)
+    senders = ["reno", "eifel", "sctp", "rfc6675+eifel", "rack+eifel", "sctp+eifel"]
+    kbps = [9.05, 13.4, 15.6, 21.4, 31.2, 42.8, 46.8, 62.4, 78, 130, 360, 1000, 1500]
+    assert axes.get_ylabel() == "Segments delivered\n(mean of 60, 95 % interval)"
+    assert (axes.get_xlabel(), axes.get_xscale()) == ("Bandwidth, kbit/s", "log")
+    assert ticks(axes) == ["10", "20", "50", "100", "200", "500", "1000"]
+    assert axes.figure.get_suptitle() == shown.artefact.title
+    assert [bars.get_label() for bars in axes.containers] == senders
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == senders
+    for place, bars in enumerate(axes.containers):
+        rows = [place + len(senders) * rate for rate in range(len(kbps))]
+        assert points(bars)[:2] == (pytest.approx(kbps), rows)
+
+
 @pytest.mark.parametrize("name", MARKS)
 def test_a_figure_of_downloads_has_a_mark_a_sender_and_window(name: str) -> None:
     shown = measured(artefacts()[f"sctp.figure{name}"])
@@ -121,8 +138,8 @@ def test_series_that_lie_on_each_other_can_be_told_apart() -> None:
     same = [Mean(1.0, 0.1, 3), Mean(2.0, 0.1, 3)]
     intervals.lines(axes, [0.0, 1.0], {str(number): same for number in range(len(intervals.LOOKS))})
     looks = [bars[0] for bars in axes.containers]
-    assert len({line.get_color() for line in looks}) == len({line.get_marker() for line in looks}) == 5
-    assert [line.get_linestyle() for line in looks] == ["-", "-", "--", ":", "-."]
+    assert len({line.get_color() for line in looks}) == len({line.get_marker() for line in looks}) == 6
+    assert [line.get_linestyle() for line in looks] == ["-", "-", "--", ":", "-.", "--"]
 
 
 def test_the_sessions_of_the_third_paper_are_drawn_over_their_rates() -> None:

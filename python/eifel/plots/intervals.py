@@ -10,7 +10,14 @@ if TYPE_CHECKING:
 
     from eifel.statistics import Mean
 
-LOOKS = (("#d0312d", "o-"), ("#3b6fb6", "s-"), ("#2f8f6b", "^--"), ("#e08a00", "v:"), ("#8a5fbf", "D-."))
+LOOKS = (
+    ("#d0312d", "o-"),
+    ("#3b6fb6", "s-"),
+    ("#2f8f6b", "^--"),
+    ("#e08a00", "v:"),
+    ("#8a5fbf", "D-."),
+    ("#5f6b7a", "P--"),
+)
 """Colour, mark and line of each variant: several may lie on each other."""
 
 Series = Mapping[str, Sequence["Mean"]]

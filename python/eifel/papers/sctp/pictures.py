@@ -1,4 +1,4 @@
-"""How figures 11 to 14 are drawn: the first column with its intervals, by sender."""
+"""How figures over a quantity are drawn: the first column with its intervals, by sender."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 _SIZE_IN = (7.2, 4.2)
 
 
-def lines(places: Sequence[float], label: str, *, logarithmic: bool = False) -> Draw:
-    """Draws a line a sender. `places` are the values of the first key on the axis with this label."""
+def lines(
+    places: Sequence[float], label: str, *, logarithmic: bool = False, ticks: Sequence[float] | None = None
+) -> Draw:
+    """Draws a line a sender. `places` are the values of the first key on the axis with this label.
+
+    `ticks` are the values that the axis names, where those of all places would stand on each other.
+    """
 
     def draw(measured: Measured) -> Figure:
         from eifel.plots import intervals, style
@@ -28,7 +33,10 @@ def lines(places: Sequence[float], label: str, *, logarithmic: bool = False) -> 
         intervals.lines(axes, places, series)
         if logarithmic:
             axes.set_xscale("log")
-        axes.set_xticks(places, names)
+        if ticks is None:
+            axes.set_xticks(places, names)
+        else:
+            axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
         axes.set_ylabel(_height(measured))
         style.finish(figure, [axes], measured.artefact.title, label)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured
+from eifel.papers.sctp import pictures
 from eifel.papers.spikes import settings
+
+_KBPS = (*settings.LOW_KBPS, *settings.HIGH_KBPS)
+_DRAW = pictures.lines(_KBPS, "Bandwidth, kbit/s", logarithmic=True, ticks=(10, 20, 50, 100, 200, 500, 1000))
 
 COLUMNS = (
     Column("segments", "Segments delivered", summary="bytes", scale=1 / settings.PAYLOAD_BYTES, digits=1),
@@ -19,7 +23,7 @@ def figure(number: int, window: str, case: str, *claims: Claim, known: tuple[str
     losses = ", and losses" if case == "spike+loss" else ""
     rows = tuple(
         Row({"kbps": kbps, "sender": sender}, settings.scenario(sender, kbps, window, case))
-        for kbps in (*settings.LOW_KBPS, *settings.HIGH_KBPS)
+        for kbps in _KBPS
         for sender in settings.SENDERS
     )
     return Artefact(
@@ -32,7 +36,7 @@ def figure(number: int, window: str, case: str, *claims: Claim, known: tuple[str
         claims=claims,
         fitted=settings.CHOSEN,
         known=known,
-        method=Repeated(settings.REPETITIONS, long=True),
+        method=Repeated(settings.REPETITIONS, long=True, draw=_DRAW),
     )
 
 
