@@ -31,3 +31,27 @@ def test_a_count_of_instructions_is_read() -> None:
     assert bench.counted("==7== I refs:        89\n") == 89
     with pytest.raises(RuntimeError, match="did not tell its count"):
         bench.counted("valgrind: failed to start")
+
+
+def test_the_start_of_a_run_is_that_of_its_first_second() -> None:
+    scenario = 'title = "a"\nduration_s = 20_000\n[link]\ndelay_ms = 1\n'
+    assert bench.for_one_second(scenario) == 'title = "a"\nduration_s = 1\n[link]\ndelay_ms = 1\n'
+    with pytest.raises(ValueError, match="the scenario has 0 durations"):
+        bench.for_one_second('title = "a"\n')
+    assert bench.without(bench.Cost(0.5, 7.0), bench.Cost(2.0, 9.0)) == bench.Cost(1.5, 9.0)
+
+
+def test_the_start_is_left_out_on_both_sides(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (case,) = [case for case in bench.CASES if case.start]
+    seconds: list[str] = []
+
+    def cost_of(command: list[str | Path]) -> bench.Cost:
+        of_peer = command[0] == "ns"
+        text = str(command[2]) if of_peer else Path(command[1]).read_text(encoding="utf-8")
+        short = text == "1" or "duration_s = 1\n" in text
+        seconds.append("short" if short else "long")
+        return bench.Cost({(True, True): 3.0, (True, False): 103.0}.get((of_peer, short), 2.0 if short else 12.0), 1.0)
+
+    monkeypatch.setattr(bench, "cost_of", cost_of)
+    ours, theirs = bench.costs_of(case, tmp_path)
+    assert (ours.cpu_s, theirs.cpu_s, sorted(seconds)) == (10.0, 100.0, ["long", "long", "short", "short"])
