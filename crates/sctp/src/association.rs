@@ -325,6 +325,7 @@ impl Association {
     }
 
     /// Returns the bytes that [`send`](Self::send) has room for.
+    #[inline]
     pub fn send_room(&self) -> usize {
         self.queue.room()
     }

@@ -153,6 +153,7 @@ impl Association {
 
     /// Returns the path for an answer to `path`: the path itself, unless it may only carry a
     /// HEARTBEAT yet (section 5.4).
+    #[inline]
     pub(crate) fn confirmed(&self, path: PathId) -> PathId {
         if self.paths[path.0].answers == Answers::Unconfirmed { self.data_path() } else { path }
     }

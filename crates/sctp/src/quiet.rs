@@ -125,9 +125,24 @@ impl Single {
 }
 
 impl Association {
+    /// Returns whether a part of a message waits that was never sent.
+    #[inline]
+    pub fn has_waiting(&self) -> bool {
+        self.queue.has_waiting()
+    }
+
+    /// Returns when the next SACK leaves, if nothing does until then; [`Instant::NEVER`] if none is due.
+    #[inline]
+    pub fn silent_until(&self, now: Instant) -> Option<Instant> {
+        let (State::Established, Some(inbound)) = (&self.state, &self.inbound) else { return None };
+        let due = inbound.tracker.deadline();
+        let silent = self.queue.is_empty() && self.replies.is_empty() && self.control.is_empty();
+        (silent && due > now).then_some(due)
+    }
+
     /// Returns the next packet that leaves now, if it is a [`Single`], or the way to it. Its messages are to be
     /// [counted](Self::send_counted) ones: contents are lost.
-    #[inline]
+    #[inline(always)]
     pub fn poll_single(&mut self, now: Instant) -> Leaving {
         let (State::Established, Some(inbound)) = (&self.state, &self.inbound) else { return Leaving::Other };
         if !self.replies.is_empty() || !self.control.is_empty() {

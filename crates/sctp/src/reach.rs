@@ -150,6 +150,7 @@ impl Association {
     }
 
     /// Notes that an address has answered.
+    #[inline]
     pub(crate) fn heard_of(&mut self, path: PathId) {
         let reach = &mut self.paths[path.0];
         reach.errors = 0;

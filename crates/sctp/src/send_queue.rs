@@ -90,6 +90,8 @@ struct Waiting {
     /// Where the next fragment of the first begins, and the number that its first fragment was given.
     offset: usize,
     ssn: u16,
+    /// Whether the newest chunk that left was a whole message of these.
+    follows: bool,
 }
 
 impl Waiting {
@@ -150,6 +152,7 @@ impl SendQueue {
     /// Limits chunks to `amdcs` bytes with their header.
     pub(crate) fn set_amdcs(&mut self, amdcs: u32) {
         self.most = amdcs as usize - Data::HEADER_LEN;
+        self.waiting.iter_mut().for_each(|message| message.follows = false);
     }
 
     /// Returns the number of streams.
@@ -179,7 +182,7 @@ impl SendQueue {
         self.held += len;
         match self.waiting.back_mut() {
             Some(last) if last.delivery == delivery && last.content.is_equal(&content) => last.times += times,
-            _ => self.waiting.push_back(Waiting { delivery, content, times, offset: 0, ssn: 0 }),
+            _ => self.waiting.push_back(Waiting { delivery, content, times, offset: 0, ssn: 0, follows: false }),
         }
         Ok(())
     }
@@ -199,6 +202,12 @@ impl SendQueue {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.sent.is_empty()
+    }
+
+    /// Returns whether a part of a message was never sent.
+    #[inline]
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Returns the size of the next new chunk, if one may leave.
@@ -237,6 +246,18 @@ impl SendQueue {
     pub(crate) fn advance(&mut self) -> (DataFlags, u16, u16, [u8; 4]) {
         let most = self.most;
         let message = self.waiting.front_mut().expect("there is a message");
+        if message.follows
+            && message.times > 1
+            && let Some(Place { flags, stream, ssn, ppid }) = self.sent.repeat()
+        {
+            message.times -= 1;
+            if !flags.has(DataFlags::UNORDERED) {
+                let stream = &mut self.ordered[usize::from(stream)];
+                stream.next = ssn.wrapping_add(1);
+                stream.outstanding += 1;
+            }
+            return (flags, stream, ssn, ppid);
+        }
         let Delivery { stream, ppid, unordered, immediate } = message.delivery;
         let mut flags = DataFlags::default();
         let mut ssn = message.ssn;
@@ -267,7 +288,7 @@ impl SendQueue {
         }
         let place = Place { flags, stream, ssn, ppid };
         if self.sent.prolong(&place, &message.content, end - start) {
-            message.offset = 0;
+            (message.offset, message.follows) = (0, true);
             message.times -= 1;
             if message.times == 0 {
                 self.waiting.pop_front();
@@ -279,6 +300,7 @@ impl SendQueue {
             message.content.clone()
         } else if message.times > 1 {
             (message.offset, message.times) = (0, message.times - 1);
+            message.follows = flags.has(DataFlags::WHOLE);
             message.content.clone()
         } else {
             self.waiting.pop_front().expect("it was looked at").content

@@ -40,6 +40,14 @@ impl Association {
         }
     }
 
+    /// Returns a time that is as good as [`poll_timeout`](Self::poll_timeout) after a [bare](crate::Single::Sack) SACK came
+    /// and packets of one new chunk left: a HEARTBEAT is due no earlier than the retransmission timer, and no other timer
+    /// has moved.
+    #[inline]
+    pub fn timeout_after_bare(&self) -> Instant {
+        self.brain.deadline()
+    }
+
     /// Does what is due. A delayed SACK and a probe of the peer's window leave with the next
     /// [`poll_transmit`](Self::poll_transmit).
     pub fn handle_timeout(&mut self, now: Instant) {

@@ -28,7 +28,7 @@
 
 use crate::network::{Network, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
-use crate::sctp::solo::Solo;
+use crate::sctp::solo::{NO_CELL, Solo};
 use crate::slab::End;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
@@ -164,6 +164,16 @@ impl Lookahead {
     #[inline]
     pub fn next_solo(&mut self, end: End) -> Solo {
         self.solos[end.index()].pop_front().expect("what is foreseen was added")
+    }
+
+    /// Returns the arrival of the [next](Self::next) packet, and takes it, if it is a flow's and stands in no cell.
+    #[inline]
+    pub fn next_arrival_of_solo(&mut self, flow: u32) -> Option<(End, Instant)> {
+        let end = if self.foreseen[End::To.index()].is_empty() { End::From } else { End::To };
+        let foreseen = &mut self.foreseen[end.index()];
+        let next = *foreseen.front().filter(|next| next.parcel.handle == NO_CELL && next.flow == flow)?;
+        foreseen.pop_front();
+        Some((end, next.arrives))
     }
 
     /// Returns the number of packets under way that stand in no cell.

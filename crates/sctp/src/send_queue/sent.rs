@@ -88,6 +88,16 @@ impl Sent {
         prolongs
     }
 
+    /// Adds a chunk that is equal to the last one, but for the number. Returns its place; `None`, with nothing done, if all
+    /// are acknowledged.
+    #[inline]
+    pub(super) fn repeat(&mut self) -> Option<Place> {
+        let Run { chunk, position } = self.runs.back()?;
+        let ssn = chunk.place.ssn_behind(self.nxt - position);
+        self.nxt += 1;
+        Some(Place { ssn, ..chunk.place })
+    }
+
     /// Returns a chunk that is equal to the one at `position`, but for the number, and that number.
     pub(super) fn get(&self, position: u64) -> (&Chunk, u16) {
         let behind = self.runs.partition_point(|run| run.position <= position);

@@ -99,7 +99,11 @@ fn runs_of_equal_messages_are_as_the_messages_one_by_one() {
         queue.set_amdcs(16 + 40);
     });
     let (mut una, mut nxt, mut longest) = (0u64, 0u64, 0);
-    for _ in 0..20_000 {
+    for round in 0..20_000 {
+        if round % 50 == 0 {
+            let amdcs = 16 + [40, 24, 8][below(3) as usize];
+            queues.iter_mut().for_each(|queue| queue.set_amdcs(amdcs));
+        }
         match below(3) {
             0 => {
                 // Mostly one kind, so that runs become long, with others in between.

@@ -131,6 +131,13 @@ impl Endpoint {
         recorder.association(net.now, (self.flow, self.end), self.ways.len(), association);
     }
 
+    /// Returns when the next SACK leaves, if nothing does until then.
+    #[inline]
+    pub fn silent_until(&self, now: Instant) -> Option<Instant> {
+        let written = self.writer.is_empty() && !self.closes;
+        self.association.as_ref().filter(|_| written)?.silent_until(now)
+    }
+
     /// Writes what there is room for, and sends everything that may leave now.
     pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         let Some(association) = &mut self.association else { return };
@@ -144,6 +151,21 @@ impl Endpoint {
         if IN_ORDER || !self.transmit_singles(net) {
             self.transmit_others(net);
         }
+    }
+
+    /// [Transmits](Self::transmit) after a packet of a few numbers. As long as a message waits, it makes no difference how many wait behind it,
+    /// so the application's next ones are written once none does. Returns whether all that left were packets of a few numbers.
+    #[inline]
+    pub fn transmit_waiting<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) -> bool {
+        let Some(association) = &self.association else { return true };
+        // Only once all is written may the association close.
+        let enough = self.writer.is_empty() && !self.closes
+            || association.has_waiting() && self.writer.exceeds(association.send_room());
+        let quickly = enough && self.transmit_singles(net);
+        if !quickly {
+            self.transmit(net);
+        }
+        quickly
     }
 
     /// Sends everything that may leave now, once a packet of more than a few numbers comes next.

@@ -1,7 +1,6 @@
 //! A flow over SCTP: two ends and an application.
 
 use super::endpoint::Endpoint;
-use super::solo::NO_CELL;
 use crate::app::reader::Reader as Pauses;
 use crate::app::{Alarm, Step, StreamApp};
 use crate::lookahead::Foresighted;
@@ -59,16 +58,21 @@ impl AssociationFlow {
 
     /// Does what [`pump`](Self::pump) does after a packet of a few numbers, from which the application may have `read`.
     #[inline]
-    fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, read: bool) {
+    pub(super) fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, read: bool) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         if read && let Some(step) = self.app.read(net.now, end, endpoint.reader.bytes) {
             self.apply(net, end, &step);
             return self.pump(net, end);
         }
-        endpoint.transmit(net);
-        let due = |association: &Association| {
-            if read { association.timeout_after_data() } else { association.poll_timeout() }
+        if read && let Some(due) = endpoint.silent_until(net.now) {
+            return endpoint.set_alarm_to(net, due);
+        }
+        let quickly = endpoint.transmit_waiting(net);
+        let due = |association: &Association| match read {
+            true => association.timeout_after_data(),
+            false if quickly => association.timeout_after_bare(),
+            false => association.poll_timeout(),
         };
         let due = endpoint.association.as_ref().map_or(Instant::NEVER, due);
         endpoint.set_alarm_to(net, due);
@@ -271,14 +275,7 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        let mut handle = handle;
-        if handle == NO_CELL {
-            let solo = net.lookahead.next_solo(end);
-            if let Some(read) = endpoint.take_solo(net, &solo) {
-                return self.go_on(net, end, read);
-            }
-            handle = endpoint.house(net, &solo);
-        } else if !IN_ORDER
+        if !IN_ORDER
             && self.pauses.is_none()
             && let Some(read) = endpoint.take_single(net, handle)
         {

@@ -46,6 +46,12 @@ impl Writer {
         self.waiting == 0
     }
 
+    /// Returns whether more than `room` bytes wait.
+    #[inline]
+    pub fn exceeds(&self, room: usize) -> bool {
+        self.waiting > room as u64
+    }
+
     /// Writes as much as the association takes.
     #[inline]
     pub fn write(&mut self, association: &mut Association) {

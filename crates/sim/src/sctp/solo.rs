@@ -6,7 +6,10 @@
 
 use super::bundle::Form;
 use super::endpoint::{Endpoint, Way};
-use crate::lookahead::Foreseen;
+use super::flow::AssociationFlow;
+use crate::bounds::Bounds;
+use crate::error::Error;
+use crate::lookahead::{Foreseen, Foresighted};
 use crate::network::Network;
 use crate::oracle::{Role, Sent};
 use crate::slab::{Arrival, End, NO_PACKET, Packet};
@@ -48,7 +51,7 @@ impl Solo {
 
 impl Endpoint {
     /// Sends the packets of a few numbers that may leave now. Returns whether nothing else leaves.
-    #[inline]
+    #[inline(never)]
     pub(super) fn transmit_singles<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) -> bool {
         let Some(association) = &mut self.association else { return true };
         match association.poll_single(net.now) {
@@ -163,6 +166,55 @@ impl Endpoint {
     /// Gives a packet a cell that has come to this end without one. Returns its handle.
     pub(super) fn house<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, solo: &Solo) -> u32 {
         net.house(self.ways[0].node, (self.flow, self.end.other()), solo)
+    }
+}
+
+impl AssociationFlow {
+    /// Handles packets without cells [ahead](Foresighted::receive_ahead) of the clock: one that is taken from the lookahead
+    /// already, and those behind it, until another packet comes next or the oracle has settled something. Returns the
+    /// number of events.
+    ///
+    /// # Errors
+    /// Those of [`Bounds::look`].
+    // Inlined, it would take registers from the connections' turns.
+    #[inline(never)]
+    pub fn receive_solos<const IN_ORDER: bool>(
+        &mut self,
+        net: &mut Network<IN_ORDER>,
+        bounds: &mut Bounds,
+        (mut end, Foreseen { mut arrives, flow, .. }): (End, Foreseen),
+    ) -> Result<u64, Error> {
+        let mut events = 0;
+        while let Some(ends) = &mut self.ends {
+            if ends[end.index()].alarm <= arrives {
+                events += self.expire(net, end, arrives);
+            }
+            events += 1;
+            net.now = arrives;
+            self.receive_solo(net, end);
+            if net.oracle.has_settled() {
+                break;
+            }
+            let Some(next) = net.lookahead.next_arrival_of_solo(flow) else { break };
+            (end, arrives) = next;
+            if bounds.turn() {
+                bounds.look(arrives, net.under_way(), &net.spans)?;
+            }
+        }
+        Ok(events)
+    }
+
+    /// Handles the next packet without cell at an end.
+    #[inline(always)]
+    fn receive_solo<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        let solo = net.lookahead.next_solo(end);
+        if let Some(read) = endpoint.take_solo(net, &solo) {
+            return self.go_on(net, end, read);
+        }
+        let handle = endpoint.house(net, &solo);
+        self.receive(net, handle, end);
     }
 }
 
