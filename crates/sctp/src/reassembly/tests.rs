@@ -85,6 +85,22 @@ fn a_message_that_is_too_long_is_delivered_in_parts() {
     assert_eq!(reassembly.held(), 0);
 }
 
+/// RFC 3758, section 3.6.
+#[test]
+fn the_rest_of_a_message_in_parts_ends_when_its_next_chunk_is_given_up() {
+    let mut reassembly = Reassembly::default();
+    let part = |reassembly: &mut Reassembly| reassembly.take().map(|message| (message.bytes, message.ends));
+    reassembly.insert(0, &data(B, 1, 0, b"one "), 0).unwrap();
+    reassembly.insert(1, &data(M, 1, 0, b"two "), 0).unwrap();
+    reassembly.deliver_part(2);
+    assert_eq!(part(&mut reassembly), Some((b"one two ".to_vec(), false)));
+    reassembly.forward(2);
+    assert_eq!(part(&mut reassembly), None, "its next chunk may still come");
+    reassembly.forward(3);
+    assert_eq!(part(&mut reassembly), Some((Vec::new(), true)));
+    assert_eq!(reassembly.held(), 0);
+}
+
 #[test]
 fn contradictions_are_noticed() {
     for (first, second) in [((B, 1), (B, 1)), ((B, 1), (E, 2)), ((E, 1), (M, 1)), ((DataFlags::WHOLE, 1), (E, 1))] {

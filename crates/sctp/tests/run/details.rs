@@ -3,7 +3,7 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::Chunk;
 use eifel_recovery::association::PathId;
-use eifel_sctp::{Delivery, Event, Failure, IcmpError, Phase};
+use eifel_sctp::{Delivery, Event, Failure, IcmpError, Phase, Settings, TimestampChunk};
 
 use crate::talk::{Fate, Sent, World, address, ms};
 
@@ -226,4 +226,22 @@ fn duplicates_do_not_let_the_window_grow() {
     };
     let (once, twice) = (grown(false), grown(true));
     assert!(twice <= once, "{twice} {once}");
+}
+
+/// RFC 1323, section 3.3: echoes of SACKs that say nothing but their cumulative TSN are samples too.
+#[test]
+fn round_trips_are_sampled_while_something_is_always_outstanding() {
+    let stamped = |_: usize, settings: &mut Settings| settings.timestamp_chunk = TimestampChunk::Agreed;
+    let later = Instant::ZERO + Duration::from_secs(1);
+    let slower: Fate = Box::new(move |sent| vec![ms(if sent.now < later { 20 } else { 50 })]);
+    let mut world = World::new(1, stamped, slower);
+    world.open();
+    world.run_for(Duration::from_secs(1));
+    for _ in 0..400 {
+        world.caller.send(Delivery::default(), vec![0; 1000]).unwrap();
+        world.run_for(ms(20));
+    }
+    let told = world.caller.brain().snapshot(PathId(0));
+    let srtt = told.srtt.expect("the handshake was a sample");
+    assert!(told.samples > 150 && ms(100) <= srtt && srtt <= ms(125), "{srtt:?} of {} samples", told.samples);
 }

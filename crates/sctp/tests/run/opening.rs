@@ -257,6 +257,34 @@ fn unknown_parameters_are_reported_or_not_as_their_high_bits_ask() {
     assert_eq!(reported(&[0xcffe, 0xcffd]), [0xcffe, 0xcffd]);
 }
 
+/// RFC 9260, section 3.2.2: the report travels with the COOKIE ECHO.
+#[test]
+fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
+    let mut world = World::still(1);
+    world.fate(Box::new(|sent| if sent.from == 0 { vec![ms(10)] } else { vec![] }));
+    world.run_for(ms(50));
+    let (_, from, _, answer) = world.log[1].clone();
+    let all = chunks(&answer);
+    let ([Chunk::InitAck(init)], 1) = (&all[..], from) else { panic!("{all:?}") };
+    let known = init.parameters.0.len().next_multiple_of(4);
+    let mut parameters = init.parameters.0.to_vec();
+    parameters.resize(known, 0);
+    // One with padding and one without are reported, and one is not.
+    parameters.extend([0xcf, 0xfe, 0, 5, 7, 0, 0, 0, 0x8f, 0xfe, 0, 4, 0xcf, 0xfd, 0, 8, 1, 2, 3, 4]);
+    let changed = Init { parameters: Parameters(&parameters), ..*init };
+    world.fate(Box::new(|_| vec![ms(10)]));
+    world.inject(1, between(1), packet(1, tag(&answer), &[Chunk::InitAck(changed)]));
+    let answered = world.log.len();
+    world.run_for(ms(50));
+    let (_, from, _, echo) = &world.log[answered];
+    assert_eq!(*from, 0);
+    let all = chunks(echo);
+    let [Chunk::CookieEcho(_), Chunk::Error(causes)] = &all[..] else { panic!("{all:?}") };
+    let told: Vec<_> = causes.iter().map(Result::unwrap).collect();
+    let reported: &[u8] = &[0xcf, 0xfe, 0, 5, 7, 0, 0, 0, 0xcf, 0xfd, 0, 8, 1, 2, 3, 4];
+    assert_eq!(told, [Cause::UnrecognizedParameters(reported)]);
+}
+
 #[test]
 fn unknown_chunks_are_reported_or_not_as_their_high_bits_ask() {
     let mut world = World::still(1);

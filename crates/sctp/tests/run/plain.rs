@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::registry::Choice;
-use eifel_sctp::{Delivery, Event, Settings, TimestampChunk};
+use eifel_sctp::{Delivery, Event, Next, Plain, Settings, TimestampChunk};
 
 use crate::both_ends::hostile;
 use crate::talk::{Dice, Fate, World, ms};
@@ -70,6 +70,23 @@ fn what_is_carried_as_values_is_what_is_carried_as_bytes() {
         packets += bytes.0.len();
     }
     assert!(packets > 10_000, "{packets}");
+}
+
+#[test]
+fn values_for_another_association_are_no_input() {
+    let mut world = World::new(1, |_, _| {}, hostile(1, 0, 20, 40));
+    world.open();
+    world.run_for(ms(500));
+    let (now, mut plain) = (world.now, Plain::default());
+    world.caller.send_counted(Delivery::default(), 100).unwrap();
+    let Next::Plain(outgoing) = world.caller.poll_plain(now, || &mut plain) else { panic!("a chunk may leave") };
+    let before = world.caller.poll_timeout();
+    // It has the peer's tag, and this end's number as its source port.
+    world.caller.handle_plain(now, &outgoing.addresses.reversed(), &plain);
+    assert_eq!(world.caller.poll_timeout(), before);
+    assert_eq!(world.caller.poll_plain(now, || unreachable!("nothing leaves")), Next::Nothing);
+    world.callee.as_mut().unwrap().handle_plain(now, &outgoing.addresses, &plain);
+    assert_eq!(world.callee.as_ref().unwrap().buffered(), 100);
 }
 
 /// 1 Mbit/s and 20 ms each way; one packet in `loss` is lost, and one in `late` overtaken.
