@@ -14,7 +14,6 @@ use crate::record::recorder::Recorder;
 use crate::record::{Record, Sink, Tables};
 use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
 use crate::sctp;
-use crate::sctp::solo::NO_CELL;
 use crate::seed;
 use crate::slab::{End, Packet};
 use crate::stream_flow::Progress;
@@ -264,11 +263,8 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if let Running::Stream(stream) = running {
                 self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
             } else if let Running::Association(association) = running {
-                self.events += if parcel.handle == NO_CELL {
-                    association.receive_solos(&mut self.net, &mut self.bounds, next)?
-                } else {
-                    association.receive_ahead(&mut self.net, parcel.handle, end, arrives)
-                };
+                let packet = (parcel.handle, end, arrives);
+                self.events += association.receive_row(&mut self.net, &mut self.bounds, flow, packet)?;
             }
             if self.net.oracle.has_settled() {
                 self.settle();

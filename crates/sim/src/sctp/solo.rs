@@ -170,20 +170,24 @@ impl Endpoint {
 }
 
 impl AssociationFlow {
-    /// Handles packets without cells [ahead](Foresighted::receive_ahead) of the clock: one that is taken from the lookahead
-    /// already, and those behind it, until another packet comes next or the oracle has settled something. Returns the
-    /// number of events.
+    /// Handles a packet [ahead](Foresighted::receive_ahead) of the clock that is taken from the lookahead already. If it has no
+    /// cell, those without cells behind it are handled too, until another packet comes next or the oracle has settled
+    /// something. Returns the number of events.
     ///
     /// # Errors
     /// Those of [`Bounds::look`].
     // Inlined, it would take registers from the connections' turns.
     #[inline(never)]
-    pub fn receive_solos<const IN_ORDER: bool>(
+    pub fn receive_row<const IN_ORDER: bool>(
         &mut self,
         net: &mut Network<IN_ORDER>,
         bounds: &mut Bounds,
-        (mut end, Foreseen { mut arrives, flow, .. }): (End, Foreseen),
+        flow: u32,
+        (handle, mut end, mut arrives): (u32, End, Instant),
     ) -> Result<u64, Error> {
+        if handle != NO_CELL {
+            return Ok(self.receive_ahead(net, handle, end, arrives));
+        }
         let mut events = 0;
         while let Some(ends) = &mut self.ends {
             if ends[end.index()].alarm <= arrives {
