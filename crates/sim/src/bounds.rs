@@ -69,3 +69,38 @@ impl Bounds {
         if overfull { Err(Error::Overfull { at: now }) } else { Ok(()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_packets_still_fit() {
+        let fits = |under_way| Bounds::fits(Instant::ZERO, under_way, &[]).is_ok();
+        assert_eq!([0, MOST_PACKETS - 1, MOST_PACKETS, MOST_PACKETS + 1].map(fits), [true, true, true, false]);
+    }
+
+    #[test]
+    fn an_instant_may_be_found_by_all_looks_but_the_last() {
+        let mut bounds = Bounds::default();
+        let mut looks = |now| bounds.look(now, 0, &[]).is_ok();
+        // The first look at an instant is not counted.
+        assert!((0..MOST_LOOKS).all(|_| looks(Instant::ZERO)));
+        assert!(!looks(Instant::ZERO));
+        // Time passes, and the count begins again.
+        assert!((0..MOST_LOOKS).all(|_| looks(Instant::from_nanos(1))));
+        assert!(!looks(Instant::from_nanos(1)));
+    }
+
+    #[test]
+    fn turns_are_counted_from_look_to_look() {
+        let mut bounds = Bounds::default();
+        for turn in 1..=3 * EVERY {
+            assert_eq!(bounds.turn(), turn % EVERY == 0, "{turn}");
+            assert_eq!(bounds.turns(), turn);
+            if turn % EVERY == 0 {
+                assert!(bounds.look(Instant::from_nanos(turn), 0, &[]).is_ok());
+            }
+        }
+    }
+}

@@ -140,6 +140,28 @@ mod tests {
     }
 
     #[test]
+    fn a_probe_of_new_data_is_no_retransmission() {
+        let (rto, loss, fast, probe) = (Some(Cause::Rto), Some(Cause::Loss), Some(Cause::Fast), Some(Cause::Probe));
+        for (again, [timeouts, slow_start, fast_ones, probes], causes) in [
+            (0, [0, 0, 0, 1], vec![]),
+            (1, [0, 0, 0, 1], vec![probe]),
+            (1, [0, 0, 0, 2], vec![probe]),
+            (1, [1, 0, 0, 1], vec![rto]),
+            (1, [0, 0, 1, 2], vec![fast]),
+            (3, [1, 2, 0, 0], vec![rto, loss, loss]),
+            (2, [1, 0, 0, 1], vec![None, None]),
+            (2, [0, 1, 1, 0], vec![None, None]),
+            (2, [1, 0, 0, 0], vec![None, None]),
+        ] {
+            let text = format!(
+                "time,name,value\n1.0,RetransSegs,{again}\n1.0,TCPTimeouts,{timeouts}\n\
+                 1.0,TCPSlowStartRetrans,{slow_start}\n1.0,TCPFastRetrans,{fast_ones}\n1.0,TCPLossProbes,{probes}\n"
+            );
+            assert_eq!(Counters::parse(&text).unwrap().causes(again), Ok(causes), "{text}");
+        }
+    }
+
+    #[test]
     fn what_one_look_mixes_has_no_cause() {
         let text = "time,name,value\n1.0,TCPTimeouts,1\n1.0,RetransSegs,3\n1.0,TCPSlowStartRetrans,2\n\
                     2.0,TCPFastRetrans,1\n2.0,TCPLossProbes,1\n2.0,RetransSegs,5\n3.0,TCPSynRetrans,1\n\
