@@ -152,13 +152,13 @@ def test_the_pages_show_what_was_found(stored: dict[str, Any]) -> None:
     assert all(stored[name]["refuting"] > 0 for name in frontier.SENDERS)
     page = " ".join(page.split())
     assert "**None of these six survives the search**" in page
-    assert "the default and the careful sender each harmed somebody in one of 980" in page
+    assert "the default harmed somebody in one of 980, and the careful sender in none" in page
     assert "It harmed in none of the 980 plain scenarios" in page
-    assert [stored[name]["plain"] for name in ("default", "careful", "limited")] == [1, 1, 0]
-    # Four senders are on the frontier, as the page says.
+    assert [stored[name]["plain"] for name in ("default", "careful", "limited")] == [1, 0, 0]
+    # Three senders are on the frontier, as the page says.
     points = [(share, gain) for share, _, gain in (frontier.point(stored[name]) for name in frontier.SENDERS)]
     beaten = [any(b[0] <= a[0] and b[1] >= a[1] for b in points if b != a) for a in points]
-    assert beaten == [False, False, False, False, True, True]
+    assert beaten == [False, False, True, False, True, True]
 
 
 def test_the_picture_has_each_sender_where_the_search_found_it(stored: dict[str, Any]) -> None:
