@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::association::Associations;
+use crate::decode::common::{self, Common, Found};
 use crate::decode::{self, Fragments, Held, Other, Packet, sctp};
 use crate::flow::{self, Connection, Summary, Table, Way, When};
 use crate::read::Frame;
@@ -82,6 +83,7 @@ impl Analyzer {
     }
 
     /// Takes a frame in.
+    #[inline(always)]
     pub fn frame(&mut self, frame: &Frame<'_>) {
         self.found.frames += 1;
         let when = When { nanos: frame.nanos, frame: self.found.frames };
@@ -90,6 +92,32 @@ impl Analyzer {
             self.found.backwards += 1;
         }
         self.last = frame.nanos;
+        let straight = match common::read(frame.link, frame.bytes) {
+            Some(Found::Stamped(common)) => self.goes_straight(&common, when),
+            Some(Found::Unstamped(common)) => self.unstamped(&common, when),
+            None => false,
+        };
+        if straight {
+            self.found.segments += 1;
+        } else {
+            self.slowly(frame, when);
+        }
+    }
+
+    /// Takes in a common segment of a connection that was found not long ago, unless it has to go the long way.
+    #[inline(always)]
+    fn goes_straight<const STAMPED: bool>(&mut self, common: &Common<'_, STAMPED>, when: When) -> bool {
+        let Some((connection, side)) = self.table.between(common.ends()) else { return false };
+        connection.on_common(common, side, when)
+    }
+
+    #[inline(never)]
+    fn unstamped(&mut self, common: &Common<'_, false>, when: When) -> bool {
+        self.goes_straight(common, when)
+    }
+
+    #[inline(never)]
+    fn slowly(&mut self, frame: &Frame<'_>, when: When) {
         match decode::plain(frame.link, frame.bytes) {
             Some(packet) => self.packet(&packet, when),
             None => self.any(frame, when),

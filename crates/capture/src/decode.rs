@@ -3,6 +3,7 @@
 //! A capture may have cut the packet off, and a network card may still have had to fill in lengths and checksums. So this
 //! reader, unlike the one of `eifel-packet`, asks for no more bytes than the headers have, and checks no checksum.
 
+pub(crate) mod common;
 mod fragments;
 mod ip;
 mod link;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use eifel_capture::flow::Summary;
 use eifel_capture::report::Retransmission;
 use eifel_capture::{score, source, text};
-use serde_json::json;
+use serde::Serialize;
 
 const USAGE: &str = "usage: eifel-capture [--json | --lines | --csv | --score TRUTH.csv | --annotate OUT.pcapng | --xpl FOLDER] FILE…\n\
                      - is standard input";
@@ -71,15 +71,23 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
+/// An object with one field, which names what is in it.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Line<'a> {
+    Connection(&'a Summary),
+    Retransmission(&'a Retransmission),
+}
+
 /// Writes a JSON object a line as soon as it is known: connections, retransmissions, and at the end the rest of the report.
 fn lines(file: &Path) -> Result<(), String> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut failed = Ok(());
     let mut take = |ended: Vec<Summary>, again: Vec<Retransmission>| {
-        let ended = ended.iter().map(|one| json!({ "connection": one }));
-        for line in ended.chain(again.iter().map(|one| json!({ "retransmission": one }))) {
+        let lines = ended.iter().map(Line::Connection).chain(again.iter().map(Line::Retransmission));
+        for line in lines {
             if failed.is_ok() {
-                failed = writeln!(out, "{line}");
+                failed = serde_json::to_writer(&mut out, &line).map_err(Into::into).and_then(|()| writeln!(out));
             }
         }
     };

@@ -156,6 +156,32 @@ impl Reader {
         }
     }
 
+    /// Hands out all frames whose bytes are at hand, as [`frame`](Self::frame) does one by one.
+    ///
+    /// # Errors
+    /// As [`frame`](Self::frame); the frames before it were handed out.
+    #[inline]
+    pub fn each(&mut self, mut take: impl FnMut(&Frame<'_>)) -> Result<(), Error> {
+        loop {
+            if self.skip == 0 {
+                let mut rest = Rest { left: &self.buffer[self.at..self.end], frames: self.frames };
+                match &mut self.format {
+                    Format::Pcap(file) => rest.take_all(|bytes| file.record(bytes), &mut take),
+                    Format::Pcapng(file) => rest.take_all(|bytes| file.record(bytes), &mut take),
+                    _ => {}
+                }
+                let Rest { left, frames } = rest;
+                if frames > self.frames {
+                    (self.at, self.frames, self.wanted) = (self.end - left.len(), frames, 4);
+                }
+            }
+            match self.next()? {
+                Some(frame) => take(&frame),
+                None => return Ok(()),
+            }
+        }
+    }
+
     /// Returns the next frame of any format, or what is wrong with it.
     fn next(&mut self) -> Result<Option<Frame<'_>>, Error> {
         let record = loop {
@@ -222,6 +248,33 @@ impl Reader {
     /// Frames handed out so far.
     pub fn frames(&self) -> u64 {
         self.frames
+    }
+}
+
+/// The bytes that are still to be read, and how many frames were handed out.
+struct Rest<'a> {
+    left: &'a [u8],
+    frames: u64,
+}
+
+impl<'a> Rest<'a> {
+    /// Hands out frames as long as `record` finds one.
+    #[inline(always)]
+    fn take_all(&mut self, mut record: impl FnMut(&[u8]) -> Option<Record>, mut take: impl FnMut(&Frame<'a>)) {
+        while let Some(Record { length, start, captured, head }) = record(self.left) {
+            let (whole, left) = self.left.split_at(length);
+            let Head { nanos, link, interface, wire_len } = head;
+            self.frames += 1;
+            take(&Frame {
+                number: self.frames,
+                nanos,
+                link,
+                interface,
+                wire_len,
+                bytes: &whole[start..start + captured],
+            });
+            self.left = left;
+        }
     }
 }
 

@@ -162,8 +162,8 @@ pub enum Stopped {
 /// Why it stopped before the end.
 pub fn frames_of(
     path: &Path,
-    take: &mut dyn FnMut(&Frame<'_>),
-    progress: &mut dyn FnMut(u64) -> Result<(), String>,
+    mut take: impl FnMut(&Frame<'_>),
+    mut progress: impl FnMut(u64) -> Result<(), String>,
 ) -> Result<(), Stopped> {
     let said = |message: String| Stopped::ByFile(format!("{}: {message}", path.display()));
     let count = Rc::new(Cell::new(0));
@@ -176,9 +176,7 @@ pub fn frames_of(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(said(plain(&error))),
         }
-        while let Some(frame) = reader.frame().map_err(|error| said(error.to_string()))? {
-            take(&frame);
-        }
+        reader.each(&mut take).map_err(|error| said(error.to_string()))?;
         progress(count.get()).map_err(Stopped::ByCaller)?;
     }
     reader.finish().map_err(|error| said(error.to_string()))
@@ -213,7 +211,7 @@ fn annotated<W: Write>(input: &Path, mut annotator: Annotator<W>) -> io::Result<
         }
     };
     // What was read before the file's damage is what was analysed.
-    let _ = frames_of(input, &mut take, &mut |_| Ok(()));
+    let _ = frames_of(input, &mut take, |_| Ok(()));
     match failed {
         Some(error) => Err(error),
         None => annotator.finish().map(drop),
@@ -234,7 +232,7 @@ pub fn anonymise(input: &Path, output: &Path) -> Result<(), String> {
                 failed.get_or_insert(error);
             }
         };
-        let read = frames_of(input, &mut take, &mut |_| Ok(()));
+        let read = frames_of(input, &mut take, |_| Ok(()));
         match (failed, read) {
             (Some(error), _) => Err(error),
             // What was read before the file's damage is what was analysed.
@@ -271,7 +269,7 @@ pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
             plots.values_mut().for_each(|plot| plot.packet(&packet, when));
         }
     };
-    let _ = frames_of(&input, &mut take, &mut |_| Ok(()));
+    let _ = frames_of(&input, &mut take, |_| Ok(()));
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {}", folder.display(), plain(&error)))?;
     for ((connection, from_server), plot) in plots {
         let name = format!("{connection}.{}.xpl", if from_server { "server" } else { "client" });

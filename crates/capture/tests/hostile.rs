@@ -10,6 +10,7 @@ use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use proptest::prelude::*;
 
+const LINKTYPE_ETHERNET: u32 = 1;
 const LINKTYPE_RAW: u32 = 101;
 
 /// A segment of one of two ends, of which numbers are drawn near those that a connection would use.
@@ -102,6 +103,41 @@ proptest! {
     }
 
     #[test]
+    fn a_segment_in_a_vlan_counts_as_one_without(
+        steps in proptest::collection::vec((step(), 0u8..8, 0i32..4), 1..150),
+        stamped: bool,
+    ) {
+        // Only segments outside of VLANs go the straight way. Here most of them are such: what follows, and ACKs of all.
+        let (mut straight, mut long) = (Analyzer::default(), Analyzer::default());
+        let (mut nanos, mut next, mut heard) = (1_000_000_000_000_i64, [0, 0], [0, 0]);
+        for (index, (step, kind, behind)) in steps.into_iter().enumerate() {
+            nanos = (nanos + i64::from(step.later_us) * 1000).max(0);
+            let (mine, other) = (usize::from(step.from_server), usize::from(!step.from_server));
+            let payload = step.payload.min(1) * 100;
+            let usual = Step { flags: 0x10, payload, window: 500, sacks: Vec::new(), ..step.clone() };
+            let now = (nanos / 4_000_000) as u8;
+            let stamps = stamped.then_some((now, heard[other]));
+            let step = match kind {
+                0 => step,
+                1 => Step { seq: next[mine], ack: next[other] - behind * 100, stamps, ..step },
+                2 => Step { seq: next[mine] - behind * 100, ack: next[other], stamps, ..usual },
+                3 => Step { seq: next[mine], ack: next[other] - behind * 100, stamps, ..usual },
+                _ => Step { seq: next[mine], ack: next[other], stamps, ..usual },
+            };
+            next[mine] = next[mine].max(step.seq.saturating_add(i32::from(step.payload))).min(1 << 20);
+            heard[mine] = now;
+            let mut bytes = bytes(&step);
+            bytes[4..6].copy_from_slice(&(index as u16 / 2).to_be_bytes());
+            let tagged = [&[0; 12], &[0x81, 0, 0, 1, 8, 0][..], &bytes].concat();
+            for (analyzer, link, bytes) in [(&mut straight, LINKTYPE_RAW, &bytes), (&mut long, LINKTYPE_ETHERNET, &tagged)] {
+                let (number, wire_len) = (index as u64 + 1, bytes.len() as u32 + u32::from(step.payload));
+                analyzer.frame(&Frame { number, nanos: nanos as u64, link, interface: 0, wire_len, bytes });
+            }
+        }
+        prop_assert_eq!(straight.finish(), long.finish());
+    }
+
+    #[test]
     fn shares_find_together_what_one_analysis_finds(
         steps in proptest::collection::vec((step(), 0u16..6), 1..60),
         shares in 1u32..5,
@@ -150,9 +186,21 @@ proptest! {
             }
             (analyzer.finish(), reader.finish())
         };
+        let each = |piece: usize| {
+            let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
+            for bytes in file.chunks(piece) {
+                reader.feed(bytes);
+                if let Err(error) = reader.each(|frame| analyzer.frame(frame)) {
+                    return (analyzer.finish(), Err(error));
+                }
+            }
+            (analyzer.finish(), reader.finish())
+        };
         let (whole, pieces) = (read(file.len().max(1)), read(piece));
         check(&whole.0);
-        prop_assert_eq!(whole, pieces);
+        prop_assert_eq!(&whole, &pieces);
+        prop_assert_eq!(&whole, &each(file.len().max(1)));
+        prop_assert_eq!(&whole, &each(piece));
     }
 }
 

@@ -8,7 +8,7 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{PROTOCOL as SCTP, UDP_PORT as SCTP_OVER_UDP};
 
 const IPV4: u8 = 4;
-const TCP: u8 = 6;
+pub(super) const TCP: u8 = 6;
 const UDP: u8 = 17;
 const IPV6: u8 = 41;
 const GRE: u8 = 47;
@@ -41,14 +41,20 @@ struct Carried<'a> {
     part: Option<Part>,
 }
 
+/// Passes over the header of a link type that carries IPv4 without any detour.
+#[inline(always)]
+pub(super) fn ipv4(link: u32, bytes: &[u8]) -> Option<&[u8]> {
+    match link {
+        1 if bytes.get(12..14)? == [8, 0] => bytes.get(14..),
+        101 | 228 => Some(bytes),
+        _ => None,
+    }
+}
+
 /// Reads what most captures are made of, TCP over IPv4 without options, over Ethernet or nothing, without any detour.
 #[inline(always)]
 pub(crate) fn plain(link: u32, bytes: &[u8]) -> Option<Packet> {
-    let header = match link {
-        1 if bytes.get(12..14)? == [8, 0] => bytes.get(14..)?,
-        101 | 228 => bytes,
-        _ => return None,
-    };
+    let header = ipv4(link, bytes)?;
     let (fixed, rest) = header.split_first_chunk::<20>()?;
     let fragmented = u16::from_be_bytes([fixed[6], fixed[7]]) & 0x3fff != 0;
     let wire_len = u32::from(u16::from_be_bytes([fixed[2], fixed[3]])).checked_sub(20)?;

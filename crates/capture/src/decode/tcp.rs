@@ -7,7 +7,11 @@ use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 
 /// No operation, no operation, timestamps, ten bytes: what nearly every segment of a connection with timestamps carries.
-const ALIGNED_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
+pub(super) const ALIGNED_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
+
+/// The data offset of a segment without options, and of one with [`ALIGNED_TIMESTAMPS`] alone, in words of four bytes.
+pub(super) const WITHOUT_OPTIONS: u8 = 5;
+pub(super) const WITH_TIMESTAMPS: u8 = 8;
 
 /// Reads the header of a segment that is `wire_len` bytes long. Options that are cut off or malformed are left out with all
 /// that follow them.

@@ -5,45 +5,81 @@ use super::sent::Sent;
 use super::unheard::Plain;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
-use eifel_packet::segment::{Flags, Segment};
-use eifel_packet::seq::unwrap;
+use eifel_packet::segment::{Flags, Segment, Timestamps};
+use eifel_packet::seq::{Seq, unwrap};
 
 /// Half of the sequence space.
 const HALF: u64 = 1 << 31;
 
+/// An ACK of a direction without trouble that brings none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Quiet {
+    cumulative: u64,
+    /// It carries no payload, SYN or FIN.
+    bare: bool,
+    /// It is bare, and the window is as before.
+    plain: bool,
+    /// The window in bytes, and as on the wire.
+    window: (u32, u16),
+}
+
 impl Half {
+    /// Returns an ACK without SACK blocks as a quiet one, if it is one.
+    #[inline(always)]
+    pub(super) fn quiet(&self, ack: Seq, bare: bool, window: (u32, u16)) -> Option<Quiet> {
+        let plain = bare && (self.window, self.window_field) == window;
+        let cumulative = unwrap(self.una, self.initial?, ack);
+        let repeats =
+            plain && cumulative == self.una && self.nxt > self.una && (self.trouble.is_some() || self.duplicates > 0);
+        let quiet = cumulative <= self.nxt && !repeats && self.is_calm();
+        quiet.then_some(Quiet { cumulative, bare, plain, window })
+    }
+
+    /// Takes in such an ACK. Returns the round trip as [`on_ack`](Self::on_ack) does.
+    #[inline(always)]
+    pub(super) fn on_quiet(&mut self, ack: Quiet, stamps: Option<Timestamps>, setting: &Setting) -> Option<u64> {
+        let Quiet { cumulative, bare, plain, window } = ack;
+        (self.window, self.window_field) = window;
+        self.counts.acks += u64::from(bare);
+        if let Some(trouble) = &mut self.trouble
+            && let Some(stamps) = stamps
+        {
+            trouble.echoed = Some(Timestamp(stamps.echo));
+        }
+        if !setting.is_next_to_sender() && cumulative > self.una {
+            let stamp = stamps.map(|stamps| Timestamp(stamps.value));
+            self.away().unheard.on_ack(Plain { nanos: setting.when.nanos, cumulative, stamp });
+        }
+        self.on_quiet_ack(cumulative, plain, setting)
+    }
+
     /// Takes in what a segment of the receiver says. `window` is the advertised one in bytes. Returns the round trip of the
     /// newest segment that it covers, in nanoseconds, if that was sent once.
     #[inline]
     pub(super) fn on_ack(&mut self, segment: &Segment, window: u32, setting: &Setting) -> Option<u64> {
         let initial = self.initial?;
         let bare = segment.payload_len == 0 && !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::FIN);
-        let plain = bare && (self.window, self.window_field) == (window, segment.window);
-        (self.window, self.window_field) = (window, segment.window);
-        if bare {
-            self.counts.acks += 1;
-        }
         let cumulative = unwrap(self.una, initial, segment.ack);
-        if cumulative > self.nxt {
-            if cumulative - self.nxt > HALF {
-                return None;
-            }
+        if cumulative > self.nxt && cumulative - self.nxt <= HALF {
             self.counts.bytes_not_seen += cumulative - self.nxt;
             self.pass_over(cumulative, setting.when);
+        }
+        let window = (window, segment.window);
+        if segment.options.sack.is_empty()
+            && let Some(quiet) = self.quiet(segment.ack, bare, window)
+        {
+            return self.on_quiet(quiet, segment.options.timestamps, setting);
+        }
+        let plain = bare && (self.window, self.window_field) == window;
+        (self.window, self.window_field) = window;
+        self.counts.acks += u64::from(bare);
+        if cumulative > self.nxt {
+            return None;
         }
         if let Some(trouble) = &mut self.trouble
             && let Some(stamps) = segment.options.timestamps
         {
             trouble.echoed = Some(Timestamp(stamps.echo));
-        }
-        let repeats =
-            plain && cumulative == self.una && self.nxt > self.una && (self.trouble.is_some() || self.duplicates > 0);
-        if segment.options.sack.is_empty() && !repeats && self.is_calm() {
-            if !setting.is_next_to_sender() && cumulative > self.una {
-                let stamp = segment.options.timestamps.map(|stamps| Timestamp(stamps.value));
-                self.away().unheard.on_ack(Plain { nanos: setting.when.nanos, cumulative, stamp });
-            }
-            return self.on_quiet_ack(cumulative, plain, setting);
         }
         if cumulative + HALF < self.una {
             return None;
@@ -51,7 +87,7 @@ impl Half {
         self.on_troubled_ack(segment, cumulative, plain, setting)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_quiet_ack(&mut self, cumulative: u64, plain: bool, setting: &Setting) -> Option<u64> {
         let now = setting.when.nanos;
         if cumulative <= self.una {

@@ -51,8 +51,8 @@ impl Half {
         let least = if setting.is_next_to_sender() { 0 } else { REORDERED_WITHIN };
         let rested = setting.when.nanos.saturating_sub(since)
             >= setting.round_trip().map_or(REORDERED_WITHIN, |trip| least.max(trip * 2));
-        let repaired = trouble.active.is_empty() && trouble.sacked.is_empty() && trouble.replica.is_repaired();
-        if rested && windows + 1 >= WINDOWS && repaired {
+        let repaired = || trouble.active.is_empty() && trouble.sacked.is_empty() && trouble.replica.is_repaired();
+        if rested && windows + 1 >= WINDOWS && repaired() {
             let unheard = trouble.replica.rest();
             self.set_unheard(unheard);
             trouble.rest = Rest::Asleep;

@@ -12,10 +12,10 @@ use serde::Serialize;
 
 /// One end's offers on its SYN, and signs of it in later packets.
 #[derive(Clone, Copy, Debug, Default)]
-struct Side {
+pub(super) struct Side {
     /// From here to this end and back.
-    trip: Trip,
-    twins: Twins,
+    pub(super) trip: Trip,
+    pub(super) twins: Twins,
     shift: Option<u8>,
     sack: bool,
     /// Its SYN was seen.
@@ -46,15 +46,15 @@ pub struct Connection {
     pub last: u64,
     /// Packets that a capture shows twice.
     pub twins: u64,
-    packets: u64,
+    pub(super) packets: u64,
     reset: bool,
     /// Whether both ends permit SACK, or one has used it.
-    sacks: bool,
+    pub(super) sacks: bool,
     /// Whether windows are scaled.
     scaled: bool,
-    sides: [Side; 2],
+    pub(super) sides: [Side; 2],
     /// The data of each end, from their first byte on.
-    halves: [Option<Box<Half>>; 2],
+    pub(super) halves: [Option<Box<Half>>; 2],
 }
 
 /// A transport protocol.
@@ -294,7 +294,7 @@ impl Connection {
     }
 
     #[inline]
-    fn shift(&self, side: usize) -> u32 {
+    pub(super) fn shift(&self, side: usize) -> u32 {
         if self.scaled { u32::from(self.sides[side].shift.unwrap_or(0).min(14)) } else { 0 }
     }
 

@@ -63,6 +63,12 @@ impl Watched {
         self.last = (now, flight);
     }
 
+    /// Whether nothing that happens at `now` changes what it has cost.
+    #[inline]
+    fn is_over(&self, now: u64) -> bool {
+        self.back.is_some() && self.until.is_some_and(|until| now > until)
+    }
+
     fn settle(self) -> After {
         let Self { rows, before, most, until, .. } = self;
         // Where nothing new left it had nothing to send, or no leave to.
@@ -109,8 +115,9 @@ impl Flight {
     }
 
     /// Everything below `una` is acknowledged at `now`, and `flight` bytes are under way.
+    #[inline]
     pub(crate) fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
-        let Some(watched) = &mut self.watched else { return };
+        let Some(watched) = self.watched.as_mut().filter(|watched| !watched.is_over(now)) else { return };
         watched.look(now, flight);
         if watched.until.is_none() && una >= watched.end {
             watched.until = Some(now.saturating_add(round_trip.saturating_mul(ROUND_TRIPS)));
@@ -118,8 +125,9 @@ impl Flight {
     }
 
     /// New data leave at `now`: `flight` bytes are under way.
+    #[inline]
     pub(crate) fn on_new(&mut self, now: u64, flight: u64) {
-        let Some(watched) = &mut self.watched else { return };
+        let Some(watched) = self.watched.as_mut().filter(|watched| !watched.is_over(now)) else { return };
         watched.look(now, flight);
         let Some(until) = watched.until else { return };
         if now <= until {

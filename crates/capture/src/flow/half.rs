@@ -175,10 +175,15 @@ pub struct Half {
 
 impl Half {
     /// When a segment left. Next to the sender it passes then; elsewhere its timestamp says more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn left(&mut self, stamp: Option<Timestamp>, setting: &Setting) -> u64 {
         let passes = setting.when.nanos;
-        if setting.is_next_to_sender() { passes } else { self.away().clock.left(stamp, passes) }
+        if setting.is_next_to_sender() { passes } else { self.left_far_away(stamp, passes) }
+    }
+
+    #[inline(never)]
+    fn left_far_away(&mut self, stamp: Option<Timestamp>, passes: u64) -> u64 {
+        self.away().clock.left(stamp, passes)
     }
 
     /// Returns the state that is kept only far from the sender.
@@ -209,7 +214,7 @@ impl Half {
     }
 
     /// Takes in a segment with data, a SYN or a FIN.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_data(&mut self, data: &Data, setting: &Setting) {
         if data.payload > 0 {
             self.counts.segments += 1;
@@ -218,14 +223,22 @@ impl Half {
         }
         let start = self.position(data);
         if !setting.is_next_to_sender() && self.is_calm() {
-            self.away().unheard.on_data(data.left, data.echo, setting.sender().unwrap_or(0));
+            self.hear_until((data.left, data.echo), setting.sender().unwrap_or(0));
         }
         if start == self.nxt {
             self.on_new(start, data, setting);
         } else {
-            self.on_other(start, data, setting);
+            // A copy has an address, so that the fields of `data` stay in registers on the usual way.
+            let (data, setting) = (*data, *setting);
+            self.on_other(start, &data, &setting);
         }
         self.last_sent = data.left;
+    }
+
+    /// Far from the sender: it had heard some ACKs when it sent this.
+    #[inline(never)]
+    fn hear_until(&mut self, (left, echo): (u64, Option<Timestamp>), trip: u64) {
+        self.away().unheard.on_data(left, echo, trip);
     }
 
     /// Whether what is missing below `position` may begin before the capture.
@@ -233,20 +246,25 @@ impl Half {
         self.begins == Begins::MidstreamAndBefore && position == MIDSTREAM
     }
 
+    #[inline(always)]
     fn position(&mut self, data: &Data) -> u64 {
         match self.initial {
             Some(initial) => unwrap(self.nxt, initial, data.seq),
-            None => {
-                let start = if data.syn { 0 } else { MIDSTREAM };
-                self.initial = Some(Seq(data.seq.0.wrapping_sub(start as u32)));
-                (self.una, self.nxt) = (start, start);
-                self.begins = if data.syn { Begins::WithHandshake } else { Begins::Midstream };
-                start
-            }
+            None => self.first(data.seq, data.syn),
         }
     }
 
-    #[inline]
+    /// The direction begins here in the capture; returns the position.
+    #[inline(never)]
+    fn first(&mut self, seq: Seq, syn: bool) -> u64 {
+        let start = if syn { 0 } else { MIDSTREAM };
+        self.initial = Some(Seq(seq.0.wrapping_sub(start as u32)));
+        (self.una, self.nxt) = (start, start);
+        self.begins = if syn { Begins::WithHandshake } else { Begins::Midstream };
+        start
+    }
+
+    #[inline(always)]
     pub(super) fn on_new(&mut self, start: u64, data: &Data, setting: &Setting) {
         let when = setting.when;
         if self.una == self.nxt {
@@ -258,7 +276,8 @@ impl Half {
         self.out.push(Sent { start, len: data.len, stamp, nanos: when.nanos, copies: 1, missing: false });
         if let Some(trouble) = &mut self.trouble {
             if matches!(trouble.rest, Rest::Awake { .. }) {
-                trouble.replica.on_new(data);
+                let data = *data;
+                trouble.replica.on_new(&data);
             }
             trouble.flight.on_new(when.nanos, self.nxt - self.una);
         }

@@ -44,7 +44,7 @@ impl Popped {
     }
 
     fn judge(&mut self, sent: &Sent, trouble: &Trouble, setting: &Setting) {
-        if trouble.sacked.covered(sent.start, sent.end()) > 0 {
+        if !trouble.sacked.is_empty() && trouble.sacked.covered(sent.start, sent.end()) > 0 {
             self.reported_before = true;
             return;
         }

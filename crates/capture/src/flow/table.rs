@@ -2,8 +2,10 @@
 //!
 //! A table of the standard library would hash twice as long and is not used here, because its order differs from run to run.
 
+use super::recent::Recent;
 use super::{Connection, Way};
 use crate::decode::Packet;
+use crate::decode::common::Ends;
 
 /// Connections kept at a time. What is older makes room: those that are over first, then those that were idle the longest.
 pub const MOST_CONNECTIONS: usize = 1 << 17;
@@ -21,11 +23,19 @@ pub struct Table {
     hand: usize,
     /// The one found last: packets come in trains.
     last: u32,
+    recent: Recent,
 }
 
 impl Default for Table {
     fn default() -> Self {
-        Self { slots: vec![FREE; 64], store: Vec::new(), free: Vec::new(), hand: 0, last: FREE }
+        Self {
+            slots: vec![FREE; 64],
+            store: Vec::new(),
+            free: Vec::new(),
+            hand: 0,
+            last: FREE,
+            recent: Recent::default(),
+        }
     }
 }
 
@@ -48,6 +58,16 @@ impl Table {
         Some((connection, side))
     }
 
+    /// The connection over IPv4, and outside of tunnels, between these ends, and which of them has sent the packet. `None` where
+    /// only [`find`](Self::find) knows.
+    #[inline]
+    pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize)> {
+        let (place, side) = self.recent.get(ends)?;
+        let connection = self.store.get_mut(place as usize)?.as_mut()?;
+        self.last = place;
+        Some((connection, side))
+    }
+
     /// The connection that goes this way or back, and which of its ends is the source.
     #[inline(never)]
     pub fn find(&mut self, way: &Way) -> Option<(&mut Connection, usize)> {
@@ -60,6 +80,7 @@ impl Table {
         self.last = place;
         let side = side?;
         let connection = self.store.get_mut(place as usize)?.as_mut()?;
+        self.recent.put(&connection.way, place);
         Some((connection, side))
     }
 
@@ -101,6 +122,7 @@ impl Table {
             }
         };
         self.enter(&way, place);
+        self.recent.put(&way, place);
         self.last = place;
         evicted
     }
@@ -124,6 +146,7 @@ impl Table {
             next = (next + 1) & mask;
         }
         self.slots[at] = FREE;
+        self.recent.forget(way);
         self.free.push(place);
         self.store[place as usize].take()
     }

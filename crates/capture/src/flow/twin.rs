@@ -7,6 +7,7 @@
 
 use super::When;
 use crate::decode::Packet;
+use crate::decode::common::Common;
 use eifel_packet::segment::Flags;
 
 /// Twins come within this, in nanoseconds, while no round trip is known.
@@ -31,17 +32,35 @@ impl Twins {
     #[inline]
     pub(super) fn knows(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
         let print = fingerprint(packet);
-        self.identifies |= self.identification != packet.identification && self.identification != 0;
-        self.identification = packet.identification;
         let [last, before] = self.prints;
-        if (last.0 == print || before.0 == print)
-            && self.is_twin(usize::from(last.0 != print), packet, when, shortest())
-        {
-            return true;
+        if last.0 == print || before.0 == print {
+            self.identify(packet.identification);
+            if self.is_twin(usize::from(last.0 != print), packet, when, shortest()) {
+                return true;
+            }
         }
-        self.prints = [(print, when.nanos), last];
-        self.alone = self.alone.saturating_add(1);
+        self.note(print, packet.identification, when);
         false
+    }
+
+    /// Whether a packet with this fingerprint may have just been seen.
+    #[inline]
+    pub(super) fn may_know(&self, print: u64) -> bool {
+        self.prints[0].0 == print || self.prints[1].0 == print
+    }
+
+    /// Takes note of a packet that is no twin.
+    #[inline]
+    pub(super) fn note(&mut self, print: u64, identification: u16, when: When) {
+        self.identify(identification);
+        self.prints = [(print, when.nanos), self.prints[0]];
+        self.alone = self.alone.saturating_add(1);
+    }
+
+    #[inline]
+    fn identify(&mut self, identification: u16) {
+        self.identifies |= self.identification != identification && self.identification != 0;
+        self.identification = identification;
     }
 
     /// Whether a packet that looks like one before is that one's twin.
@@ -67,18 +86,33 @@ impl Twins {
 
 fn fingerprint(packet: &Packet) -> u64 {
     let segment = &packet.segment;
-    let (value, echo) = segment.options.timestamps.map_or((0, 0), |stamps| (stamps.value, stamps.echo));
     let sack = match segment.options.sack.as_slice() {
         [] => 0,
         [(left, right), ..] => u64::from(left.0 ^ right.0.rotate_left(16)),
     };
-    let rest =
-        u64::from(segment.payload_len) << 32 | u64::from(packet.identification) << 16 | u64::from(segment.window);
-    // Three products that do not wait for each other.
-    let numbers = u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0);
-    let stamps = u64::from(value) << 32 | u64::from(echo);
-    let rest = rest ^ u64::from(segment.flags.0) << 52 ^ sack;
-    numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        ^ stamps.wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23)
-        ^ rest.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43)
+    let (numbers, stamps) = (u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0), segment.options.timestamps);
+    let stamps = stamps.map_or(0, |stamps| u64::from(stamps.value) << 32 | u64::from(stamps.echo));
+    let rest = u32::from(segment.flags.0) << 16 | u32::from(segment.window);
+    let words = (numbers.to_be_bytes(), stamps.to_be_bytes(), rest.to_be_bytes());
+    print(words, segment.payload_len, packet.identification) ^ mixed(sack)
+}
+
+/// The same of a segment without SACK blocks.
+#[inline(always)]
+pub(super) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) -> u64 {
+    print(common.words(), common.payload_len, common.identification())
+}
+
+/// Three products that do not wait for each other.
+#[inline(always)]
+fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> u64 {
+    let rest = u64::from(u32::from_le_bytes(rest)) ^ u64::from(payload_len) << 32 ^ u64::from(identification) << 48;
+    u64::from_le_bytes(numbers).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ u64::from_le_bytes(stamps).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23)
+        ^ mixed(rest)
+}
+
+#[inline(always)]
+fn mixed(rest: u64) -> u64 {
+    rest.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43)
 }

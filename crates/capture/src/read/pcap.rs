@@ -49,17 +49,25 @@ impl File {
     }
 
     /// The record that the bytes begin with, if all of it is there and its length can be.
-    #[inline]
+    #[inline(always)]
     pub(super) fn record(&self, bytes: &[u8]) -> Option<Record> {
+        match self.order {
+            Order::Little => self.record_in(bytes, u32::from_le_bytes),
+            Order::Big => self.record_in(bytes, u32::from_be_bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn record_in(&self, bytes: &[u8], order: impl Fn([u8; 4]) -> u32) -> Option<Record> {
         let header = bytes.first_chunk::<16>()?;
-        let captured = self.order.u32(header, 8);
+        let number = |at: usize| order([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let captured = number(8);
         let length = self.record_header + captured as usize;
         if captured > MOST_CAPTURED || bytes.len() < length {
             return None;
         }
-        let seconds = u64::from(self.order.u32(header, 0));
-        let nanos = seconds * 1_000_000_000 + u64::from(self.order.u32(header, 4)) * self.nanos_per_tick;
-        let wire_len = self.order.u32(header, 12).max(captured);
+        let nanos = u64::from(number(0)) * 1_000_000_000 + u64::from(number(4)) * self.nanos_per_tick;
+        let wire_len = number(12).max(captured);
         let head = Head { nanos, link: self.link, interface: 0, wire_len };
         Some(Record { length, start: self.record_header, captured: captured as usize, head })
     }

@@ -81,14 +81,22 @@ impl Interface {
 
 impl File {
     /// The enhanced packet block that the bytes begin with, if all of it is there, and nothing is wrong with it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn record(&mut self, bytes: &[u8]) -> Option<Record> {
+        match self.order {
+            Order::Little => self.record_in(bytes, u32::from_le_bytes),
+            Order::Big => self.record_in(bytes, u32::from_be_bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn record_in(&mut self, bytes: &[u8], order: impl Fn([u8; 4]) -> u32) -> Option<Record> {
         let header = bytes.first_chunk::<28>()?;
-        let number = |at| self.order.u32(header, at);
+        let number = |at: usize| order([header[at], header[at + 1], header[at + 2], header[at + 3]]);
         let (length, captured) = (number(4) as usize, number(20));
         let fits = captured as usize + 32 <= length && captured <= MOST_CAPTURED && length.is_multiple_of(4);
         let usual = number(0) == ENHANCED_PACKET && length <= (MOST_CAPTURED + MOST_OPTIONS) as usize;
-        if !(usual && fits) || self.order.u32(bytes.get(length - 4..length)?, 0) as usize != length {
+        if !(usual && fits) || order(*bytes.get(length - 4..length)?.first_chunk()?) as usize != length {
             return None;
         }
         let index = number(8);

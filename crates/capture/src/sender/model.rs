@@ -342,7 +342,7 @@ impl Model {
         }
         let (again, left_before) = self.again;
         if heard.advances && heard.una > again
-            || heard.sacks.iter().any(|block| block.start <= again && again < block.end)
+            || again != u64::MAX && heard.sacks.iter().any(|block| block.start <= again && again < block.end)
         {
             self.left_before = left_before;
         }

@@ -1,0 +1,125 @@
+//! The segments of which most captures are made: TCP over IPv4 without options, over Ethernet or nothing, with timestamps or no
+//! option, neither the first nor the last of a connection.
+//!
+//! Their fields are read where they are needed, without the detour over a [`Segment`](eifel_packet::segment::Segment) with all its
+//! options.
+
+use super::ip::{TCP, ipv4};
+use super::tcp::{ALIGNED_TIMESTAMPS, WITH_TIMESTAMPS, WITHOUT_OPTIONS};
+use eifel_packet::segment::{Flags, Timestamps};
+use eifel_packet::seq::Seq;
+
+/// Both addresses and both ports of a packet over IPv4, as they stand in it: the source's before the destination's. The bytes
+/// are not turned around, so that these are no numbers but names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Ends {
+    pub(crate) addresses: u64,
+    pub(crate) ports: u32,
+}
+
+impl Ends {
+    /// The same of a packet that goes back.
+    #[inline]
+    pub(crate) fn back(self) -> Self {
+        Self { addresses: self.addresses.rotate_left(32), ports: self.ports.rotate_left(16) }
+    }
+}
+
+/// A segment with ACK, and without SYN, FIN, RST and SACK blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Common<'a, const STAMPED: bool> {
+    /// The headers of IPv4 and TCP.
+    header: &'a [u8; 40],
+    /// The values of the timestamps option; zeros without it.
+    stamps: &'a [u8; 8],
+    pub(crate) payload_len: u32,
+}
+
+/// With timestamps, or without.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found<'a> {
+    Stamped(Common<'a, true>),
+    Unstamped(Common<'a, false>),
+}
+
+/// Reads such a segment; `None` is anything else, and whatever is cut off before its options end.
+#[inline(always)]
+pub(crate) fn read(link: u32, bytes: &[u8]) -> Option<Found<'_>> {
+    let (header, options) = ipv4(link, bytes)?.split_first_chunk::<40>()?;
+    let unusual = Flags::SYN.with(Flags::FIN).with(Flags::RST).0 as u8;
+    let whole = header[6] & 0x3f == 0 && header[7] == 0;
+    let usual = header[33] & (unusual | Flags::ACK.0 as u8) == Flags::ACK.0 as u8;
+    if header[0] != 0x45 || header[9] != TCP || !whole || !usual {
+        return None;
+    }
+    let total = u32::from(u16::from_be_bytes([header[2], header[3]]));
+    match header[32] >> 4 {
+        WITH_TIMESTAMPS => {
+            let (kind, options) = options.split_first_chunk::<4>()?;
+            let stamps = options.first_chunk::<8>().filter(|_| *kind == ALIGNED_TIMESTAMPS)?;
+            Some(Found::Stamped(Common { header, stamps, payload_len: total.checked_sub(52)? }))
+        }
+        WITHOUT_OPTIONS => {
+            Some(Found::Unstamped(Common { header, stamps: &[0; 8], payload_len: total.checked_sub(40)? }))
+        }
+        _ => None,
+    }
+}
+
+impl<const STAMPED: bool> Common<'_, STAMPED> {
+    #[inline(always)]
+    fn four(&self, at: usize) -> [u8; 4] {
+        self.header[at..].first_chunk().copied().unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn two(&self, at: usize) -> u16 {
+        u16::from_be_bytes([self.header[at], self.header[at + 1]])
+    }
+
+    #[inline(always)]
+    fn eight(&self, at: usize) -> [u8; 8] {
+        self.header[at..].first_chunk().copied().unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub(crate) fn ends(&self) -> Ends {
+        Ends { addresses: u64::from_le_bytes(self.eight(12)), ports: u32::from_le_bytes(self.four(20)) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn identification(&self) -> u16 {
+        self.two(4)
+    }
+
+    #[inline(always)]
+    pub(crate) fn seq(&self) -> Seq {
+        Seq(u32::from_be_bytes(self.four(24)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn ack(&self) -> Seq {
+        Seq(u32::from_be_bytes(self.four(28)))
+    }
+
+    /// As on the wire.
+    #[inline(always)]
+    pub(crate) fn window(&self) -> u16 {
+        self.two(34)
+    }
+
+    #[inline(always)]
+    pub(crate) fn stamps(&self) -> Option<Timestamps> {
+        let number = |at: usize| {
+            u32::from_be_bytes([self.stamps[at], self.stamps[at + 1], self.stamps[at + 2], self.stamps[at + 3]])
+        };
+        STAMPED.then(|| Timestamps { value: number(0), echo: number(4) })
+    }
+
+    /// The bytes of both numbers, of the timestamps, and of flags and window, for a fingerprint.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> ([u8; 8], [u8; 8], [u8; 4]) {
+        let [high, low, window, second] = self.four(32);
+        (self.eight(24), *self.stamps, [high & (Flags::ALL.0 >> 8) as u8, low, window, second])
+    }
+}

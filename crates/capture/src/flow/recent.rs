@@ -1,0 +1,109 @@
+//! The places of the connections that were found last, by the bytes in which IPv4 and TCP name their ends.
+//!
+//! Each connection has one entry that it may stand in, and shares it with others: the last one found stands there.
+
+use super::Way;
+use crate::decode::common::Ends;
+use std::net::IpAddr;
+
+/// Entries; a power of two. All of them together stay in a processor's first cache.
+const MOST: usize = 256;
+
+/// Connections over IPv4, outside of tunnels.
+#[derive(Debug)]
+pub(super) struct Recent {
+    /// The ends, and the place in the table's store; no place where an entry is empty.
+    entries: Vec<(Ends, Option<u32>)>,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { entries: vec![(Ends::default(), None); MOST] }
+    }
+}
+
+impl Recent {
+    /// Returns the place of the connection between these ends, and which of them the packet comes from.
+    #[inline]
+    pub(super) fn get(&self, ends: Ends) -> Option<(u32, usize)> {
+        let (found, place) = self.entries.get(entry(ends))?;
+        let place = (*place)?;
+        if *found == ends { Some((place, 0)) } else { (*found == ends.back()).then_some((place, 1)) }
+    }
+
+    /// The connection that goes this way stands at `place`.
+    pub(super) fn put(&mut self, way: &Way, place: u32) {
+        if let Some(ends) = ends(way) {
+            self.entries[entry(ends)] = (ends, Some(place));
+        }
+    }
+
+    /// The connection that goes this way or back leaves its place.
+    pub(super) fn forget(&mut self, way: &Way) {
+        if let Some(ends) = ends(way)
+            && self.get(ends).is_some()
+        {
+            self.entries[entry(ends)] = (Ends::default(), None);
+        }
+    }
+}
+
+/// Both directions share an entry.
+#[inline]
+fn entry(ends: Ends) -> usize {
+    let addresses = (ends.addresses ^ ends.addresses >> 32) as u32;
+    let ports = (ends.ports ^ ends.ports >> 16) & 0xffff;
+    let product = (addresses ^ ports << 16 ^ ports).wrapping_mul(0x9e37_79b9);
+    (product >> 24) as usize % MOST
+}
+
+fn ends(way: &Way) -> Option<Ends> {
+    let (IpAddr::V4(source), IpAddr::V4(destination), 0) = (way.source.address, way.destination.address, way.tunnel)
+    else {
+        return None;
+    };
+    let addresses = u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits());
+    let ports = u32::from(way.source.port) << 16 | u32::from(way.destination.port);
+    Some(Ends { addresses: addresses.swap_bytes(), ports: ports.swap_bytes() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Endpoint;
+
+    fn way(source: [u8; 4], port: u16) -> Way {
+        let source = Endpoint { address: IpAddr::from(source), port };
+        let destination = Endpoint { address: IpAddr::from([10, 0, 0, 2]), port: 443 };
+        Way { source, destination, tunnel: 0 }
+    }
+
+    fn there(source: [u8; 4], port: u16) -> Ends {
+        ends(&way(source, port)).expect("IPv4")
+    }
+
+    #[test]
+    fn both_directions_find_it_until_it_leaves_or_another_takes_the_entry() {
+        const SOURCE: [u8; 4] = [10, 0, 0, 1];
+        let mut recent = Recent::default();
+        let (one, ends) = (way(SOURCE, 5000), there(SOURCE, 5000));
+        recent.put(&one, 7);
+        assert_eq!([ends, ends.back()].map(|ends| recent.get(ends)), [Some((7, 0)), Some((7, 1))]);
+        // The same ports between addresses that are exchanged belong to another connection.
+        assert_eq!(recent.get(Ends { ports: ends.back().ports, ..ends }), None);
+        let other = (5001..).find(|port| entry(there(SOURCE, *port)) == entry(ends)).expect("256 entries");
+        recent.put(&way(SOURCE, other), 8);
+        assert_eq!(recent.get(ends), None);
+        recent.forget(&one);
+        assert_eq!(recent.get(there(SOURCE, other)), Some((8, 0)));
+        recent.forget(&way(SOURCE, other));
+        assert_eq!(recent.get(there(SOURCE, other)), None);
+    }
+
+    #[test]
+    fn tunnels_are_not_kept() {
+        let mut recent = Recent::default();
+        recent.put(&Way { tunnel: 3, ..way([10, 0, 0, 1], 5000) }, 7);
+        assert_eq!(recent.get(there([10, 0, 0, 1], 5000)), None);
+    }
+}

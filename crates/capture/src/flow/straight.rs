@@ -1,0 +1,74 @@
+//! The straight way of a packet that changes little: in most captures nearly all do, as header prediction in a TCP expects.
+//!
+//! It has neither SYN, FIN, RST nor SACK blocks, resembles none of the packets just before it, and acknowledges what was sent in a
+//! direction that is calm. It has the same effects here as on the long way, [`Connection::on_packet`].
+
+use super::When;
+use super::connection::Connection;
+use super::half::{Data, Setting};
+use super::twin::fingerprint_of;
+use crate::decode::common::Common;
+use eifel_base::units::Timestamp;
+
+impl Connection {
+    /// Takes in a packet that comes from end `side`. Returns `false` if it has to go the long way; then nothing has changed.
+    #[inline(always)]
+    pub(crate) fn on_common<const STAMPED: bool>(
+        &mut self,
+        common: &Common<'_, STAMPED>,
+        side: usize,
+        when: When,
+    ) -> bool {
+        // Where every field stands is known to the compiler then.
+        if side == 0 { self.straight::<STAMPED, 0>(common, when) } else { self.straight::<STAMPED, 1>(common, when) }
+    }
+
+    #[inline(always)]
+    fn straight<const STAMPED: bool, const SIDE: usize>(&mut self, common: &Common<'_, STAMPED>, when: When) -> bool {
+        let print = fingerprint_of(common);
+        let (shift, stamps, bare) = (self.shift(SIDE), common.stamps(), common.payload_len == 0);
+        let window = (u32::from(common.window()) << shift, common.window());
+        let ([one, other], [half, back]) = (&mut self.sides, &mut self.halves);
+        let (from, to, sent, heard) = if SIDE == 0 { (one, other, half, back) } else { (other, one, back, half) };
+        if from.twins.may_know(print) {
+            return false;
+        }
+        let quiet = match heard {
+            None => None,
+            Some(half) => match half.quiet(common.ack(), bare, window) {
+                Some(quiet) => Some((half, quiet)),
+                None => return false,
+            },
+        };
+        from.twins.note(print, common.identification(), when);
+        self.last = when.nanos;
+        self.packets += 1;
+        let sack = self.sacks;
+        if let Some(stamps) = stamps {
+            to.trip.passes(stamps.value, when);
+            if let Some(took) = from.trip.returns(stamps.echo, when)
+                && let Some(half) = sent
+            {
+                half.sample_of_sender(took);
+            }
+        }
+        if let Some((half, quiet)) = quiet {
+            let setting = Setting { when, to_receiver: from.trip.kept(), to_sender: to.trip.kept(), sack };
+            if let Some(took) = half.on_quiet(quiet, stamps, &setting) {
+                from.trip.sample(took);
+            }
+        }
+        if !bare {
+            let setting = Setting { when, to_receiver: to.trip.kept(), to_sender: from.trip.kept(), sack };
+            let half = match sent {
+                Some(half) => half,
+                None => sent.insert(Box::default()),
+            };
+            let stamp = stamps.map(|stamps| Timestamp(stamps.value));
+            let left = half.left(stamp, &setting);
+            let (len, echo) = (common.payload_len, stamps.map(|stamps| Timestamp(stamps.echo)));
+            half.on_data(&Data { seq: common.seq(), len, payload: len, syn: false, stamp, left, echo }, &setting);
+        }
+        true
+    }
+}
