@@ -1,8 +1,10 @@
 use super::*;
+use common::{Common, Found};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Ecn, Header};
 use eifel_packet::segment::{Flags, Options, Timestamps};
 use eifel_packet::seq::Seq;
+use proptest::prelude::*;
 
 fn segment() -> Segment {
     let options = Options { timestamps: Some(Timestamps { value: 7, echo: 9 }), ..Options::default() };
@@ -168,4 +170,52 @@ fn malformed_options_leave_those_before_them() {
     // Timestamps, then an option that is longer than the header.
     bytes[40..52].copy_from_slice(&[8, 10, 0, 0, 0, 7, 0, 0, 0, 9, 77, 9]);
     assert_eq!(read(101, &bytes).map(|packet| packet.segment.options), Ok(segment().options));
+}
+
+/// Checks the fields that are read where they stand against those of the whole segment.
+fn agrees<const STAMPED: bool>(common: &Common<'_, STAMPED>, packet: &Packet) -> Result<(), TestCaseError> {
+    let segment = &packet.segment;
+    let Addresses::V4 { source, destination } = packet.addresses else { panic!("{packet:?}") };
+    let addresses = [source.octets(), destination.octets()].concat();
+    let ports = [segment.source_port, segment.destination_port].map(u16::to_be_bytes).concat();
+    let ends = common.ends();
+    prop_assert_eq!((&ends.addresses.to_le_bytes()[..], &ends.ports.to_le_bytes()[..]), (&addresses[..], &ports[..]));
+    prop_assert_eq!((common.seq(), common.ack(), common.window()), (segment.seq, segment.ack, segment.window));
+    prop_assert_eq!((common.identification(), common.payload_len), (packet.identification, segment.payload_len));
+    prop_assert_eq!(common.stamps(), segment.options.timestamps);
+    prop_assert!(segment.options.sack.is_empty() && segment.flags.has(Flags::ACK) && packet.tunnel == 0);
+    prop_assert!(![Flags::SYN, Flags::FIN, Flags::RST].iter().any(|flag| segment.flags.has(*flag)), "{segment:?}");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn a_common_segment_is_the_one_that_the_whole_reader_finds(
+        stamped: bool,
+        changed in proptest::collection::vec((0usize..90, any::<u8>()), 0..3),
+        kept in prop_oneof![3 => Just(90_usize), 1 => 0usize..90],
+    ) {
+        let mut bytes = with(&[[0; 12].as_slice(), &[8, 0]].concat(), &ip(v4()));
+        if !stamped {
+            // Five words of header; the timestamps become payload.
+            bytes[46] = 5 << 4;
+        }
+        for (at, byte) in &changed {
+            bytes[*at] = *byte;
+        }
+        let bytes = &bytes[..kept];
+        let found = common::read(1, bytes);
+        if changed.is_empty() && kept == 90 {
+            prop_assert!(matches!((found, stamped), (Some(Found::Stamped(_)), true) | (Some(Found::Unstamped(_)), false)));
+        }
+        let Some(found) = found else { return Ok(()) };
+        let packet = read(1, bytes).unwrap();
+        prop_assert_eq!(plain(1, bytes), Some(packet));
+        match found {
+            Found::Stamped(common) => agrees(&common, &packet)?,
+            Found::Unstamped(common) => agrees(&common, &packet)?,
+        }
+    }
 }
