@@ -1,6 +1,7 @@
 //! Writes a pcap file of many connections, for benchmarks: `cargo run --release -p eifel-capture --example many -- PACKETS
-//! CONNECTIONS [LOSS_PERMILLE] >FILE`. All connections last from the first packet to the last, most of them idle at a time;
-//! their packets come in trains, as on a real link.
+//! CONNECTIONS [LOSS_PERMILLE] [TRIP_MS] >FILE`. All connections last from the first packet to the last, most of them idle at a time;
+//! their packets come in trains, as on a real link. The capture is made next to the sender, or, with TRIP_MS, that number of
+//! milliseconds away from it and back, next to the receiver.
 
 use std::io::{self, BufWriter, Write};
 
@@ -9,18 +10,31 @@ const TRAIN: u32 = 4;
 const PAYLOAD: u32 = 1448;
 /// Nanoseconds between trains.
 const STEP: u64 = 40_000;
+/// Nanoseconds after which a timestamp is echoed where nothing else is asked for.
+const ECHOED: u64 = 20_000_000;
 
 #[derive(Clone, Copy, Default)]
 struct Connection {
     sent: u32,
     lost: Option<u32>,
+    /// When the last ACK passed.
+    answered: u64,
 }
 
-/// Sequence number, acknowledgement number, and bytes of payload.
-type Segment = (u32, u32, u32);
+/// Sequence number, acknowledgement number, bytes of payload, and the timestamp that is echoed.
+type Segment = (u32, u32, u32, u32);
 
-fn packet(out: &mut impl Write, nanos: u64, (from, to): (u32, u32), (seq, ack, payload): Segment) -> io::Result<()> {
-    let stamp = (nanos / 1_000_000) as u32;
+/// The clock of both ends, in milliseconds.
+fn stamp(nanos: u64) -> u32 {
+    (nanos / 1_000_000) as u32
+}
+
+fn packet(
+    out: &mut impl Write,
+    nanos: u64,
+    (from, to): (u32, u32),
+    (seq, ack, payload, echo): Segment,
+) -> io::Result<()> {
     let mut bytes = [0_u8; 14 + 20 + 32];
     bytes[12] = 8;
     bytes[14] = 0x45;
@@ -39,8 +53,8 @@ fn packet(out: &mut impl Write, nanos: u64, (from, to): (u32, u32), (seq, ack, p
     bytes[47] = 0x10;
     bytes[48..50].copy_from_slice(&60_000_u16.to_be_bytes());
     bytes[54..58].copy_from_slice(&[1, 1, 8, 10]);
-    bytes[58..62].copy_from_slice(&stamp.to_be_bytes());
-    bytes[62..66].copy_from_slice(&stamp.wrapping_sub(20).to_be_bytes());
+    bytes[58..62].copy_from_slice(&stamp(nanos).to_be_bytes());
+    bytes[62..66].copy_from_slice(&echo.to_be_bytes());
     out.write_all(&((nanos / 1_000_000_000) as u32).to_le_bytes())?;
     out.write_all(&((nanos % 1_000_000_000) as u32).to_le_bytes())?;
     out.write_all(&(bytes.len() as u32).to_le_bytes())?;
@@ -52,6 +66,7 @@ fn main() -> io::Result<()> {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("numbers"));
     let mut next = |other| arguments.next().unwrap_or(other);
     let (packets, connections, loss) = (next(1_000_000), next(10_000) as u32, next(1));
+    let trip = next(0) * 1_000_000;
     let mut out = BufWriter::new(io::stdout().lock());
     // Nanoseconds, and Ethernet.
     out.write_all(&[0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0])?;
@@ -63,20 +78,23 @@ fn main() -> io::Result<()> {
         let number = (draw >> 33) as u32 % connections;
         let (here, there) = (number + 1, 0);
         let one = &mut all[number as usize];
+        let before = stamp(nanos - ECHOED);
+        let echo = if trip > 0 { stamp(one.answered.min(nanos - trip)) } else { before };
         if let Some(lost) = one.lost.take() {
-            packet(&mut out, nanos, (there, here), (1 + lost, 1, PAYLOAD))?;
-            packet(&mut out, nanos + 20_000, (here, there), (1, 1 + one.sent, 0))?;
+            packet(&mut out, nanos, (there, here), (1 + lost, 1, PAYLOAD, echo))?;
+            packet(&mut out, nanos + 20_000, (here, there), (1, 1 + one.sent, 0, before))?;
             written += 2;
         }
         if (draw >> 7) % 1000 < loss {
             one.lost = Some(one.sent);
         }
         for place in 0..TRAIN {
-            packet(&mut out, nanos + u64::from(place) * 1000, (there, here), (1 + one.sent, 1, PAYLOAD))?;
+            packet(&mut out, nanos + u64::from(place) * 1000, (there, here), (1 + one.sent, 1, PAYLOAD, echo))?;
             one.sent = one.sent.wrapping_add(PAYLOAD);
         }
         let acknowledged = one.lost.unwrap_or(one.sent);
-        packet(&mut out, nanos + 30_000, (here, there), (1, 1 + acknowledged, 0))?;
+        packet(&mut out, nanos + 30_000, (here, there), (1, 1 + acknowledged, 0, before))?;
+        one.answered = nanos + 30_000;
         written += u64::from(TRAIN) + 1;
     }
     out.flush()

@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 /// ACKs remembered.
 const MOST: usize = 256;
 
+/// Memory that is kept while there are few, in ACKs.
+const MOST_KEPT: usize = 4;
+
 /// The last ACKs of new data, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Boundaries {
@@ -34,6 +37,16 @@ impl Boundaries {
         self.ends.push_back((end, nanos));
     }
 
+    /// The sender has heard an ACK of everything below `end`: it sends nothing again that begins before.
+    pub(super) fn forget_below(&mut self, end: u64) {
+        while self.ends.front().is_some_and(|(first, _)| *first < end) {
+            self.ends.pop_front();
+        }
+        if self.ends.len() < MOST_KEPT && self.ends.capacity() > MOST_KEPT {
+            self.ends.shrink_to(MOST_KEPT);
+        }
+    }
+
     /// Returns how a position lies among them.
     pub(super) fn place(&self, position: u64) -> Place {
         let after = self.ends.partition_point(|(end, _)| *end <= position);
@@ -57,6 +70,16 @@ mod tests {
         boundaries.on_ack(3000, 9);
         let places = [999, 1000, 1001, 3000, 4000].map(|position| boundaries.place(position));
         assert_eq!(places, [Place::Unknown, Place::End(7), Place::Within, Place::End(9), Place::Within]);
+    }
+
+    #[test]
+    fn what_the_sender_has_heard_is_forgotten_with_its_memory() {
+        let mut boundaries = Boundaries::default();
+        (0..100).for_each(|number| boundaries.on_ack(number * 1000, number));
+        boundaries.forget_below(98_000);
+        let places = [97_000, 98_000, 98_500, 99_000].map(|position| boundaries.place(position));
+        assert_eq!(places, [Place::Unknown, Place::End(98), Place::Within, Place::End(99)]);
+        assert_eq!(boundaries.ends.capacity(), MOST_KEPT);
     }
 
     #[test]

@@ -238,7 +238,10 @@ impl Half {
     /// Far from the sender: it had heard some ACKs when it sent this.
     #[inline(never)]
     fn hear_until(&mut self, (left, echo): (u64, Option<Timestamp>), trip: u64) {
-        self.away().unheard.on_data(left, echo, trip);
+        let Away { unheard, boundaries, .. } = self.away();
+        if let Some(end) = unheard.on_data(left, echo, trip) {
+            boundaries.forget_below(end);
+        }
     }
 
     /// Whether what is missing below `position` may begin before the capture.

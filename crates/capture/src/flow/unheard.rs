@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 /// ACKs remembered; what is beyond counts as heard.
 const MOST: usize = 1024;
 
+/// Memory that is kept while none waits, in ACKs.
+const MOST_KEPT: usize = 16;
+
 /// An acknowledgement, as far as it matters while nothing is missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plain {
@@ -48,14 +51,22 @@ impl Unheard {
         self.waiting.push_back(ack);
     }
 
-    /// The sender sends at `now`, and echoes `echo`.
+    /// The sender sends at `now`, and echoes `echo`. Returns the end of the last ACK that it has heard for certain: the echo is
+    /// newer than that ACK, so that no other ACK of the same tick is meant.
     #[inline]
-    pub(super) fn on_data(&mut self, now: u64, echo: Option<Timestamp>, trip: u64) {
+    pub(super) fn on_data(&mut self, now: u64, echo: Option<Timestamp>, trip: u64) -> Option<u64> {
+        let certain = |ack: &Plain| ack.stamp?.precedes(echo?).then_some(ack.cumulative);
+        let mut heard = self.heard.as_ref().and_then(certain);
         while let Some(first) = self.waiting.front()
             && is_heard(first.nanos, first.stamp, now, echo, trip)
         {
             self.heard = self.waiting.pop_front();
+            heard = self.heard.as_ref().and_then(certain).or(heard);
         }
+        if self.waiting.is_empty() && self.waiting.capacity() > MOST_KEPT {
+            self.waiting = VecDeque::new();
+        }
+        heard
     }
 
     /// The last ACK that the sender has heard, if there was one that it may not have.
@@ -77,5 +88,34 @@ impl Unheard {
             stamp: plain.stamp,
             plain: true,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(cumulative: u64, stamp: u32) -> Plain {
+        Plain { nanos: cumulative, cumulative, stamp: Some(Timestamp(stamp)) }
+    }
+
+    #[test]
+    fn an_ack_is_heard_for_certain_once_a_newer_timestamp_is_echoed() {
+        let mut unheard = Unheard::default();
+        [ack(1000, 7), ack(2000, 7), ack(3000, 8), ack(4000, 9)].into_iter().for_each(|ack| unheard.on_ack(ack));
+        let echoed = [6, 7, 8, 8, 9].map(|echo| unheard.on_data(0, Some(Timestamp(echo)), 0));
+        assert_eq!(echoed, [None, None, Some(2000), None, Some(3000)]);
+        assert_eq!(unheard.last_heard().map(|last| last.cumulative), Some(4000));
+        // Without timestamps, nothing is certain.
+        assert_eq!(unheard.on_data(u64::MAX, None, 0), None);
+    }
+
+    #[test]
+    fn memory_for_those_that_wait_is_given_back() {
+        let mut unheard = Unheard::default();
+        (0..=MOST as u64).for_each(|end| unheard.on_ack(ack(end, 7)));
+        assert_eq!((unheard.waiting.len(), unheard.waiting.capacity()), (MOST, MOST));
+        unheard.on_data(0, Some(Timestamp(8)), 0);
+        assert_eq!(unheard.waiting.capacity(), 0);
     }
 }
