@@ -2,8 +2,9 @@
 //!
 //! A truth file is CSV with a header. Each row is a retransmission; the columns `frame`, `seq` or `tsn`, `nth`, `spurious` (0 or 1) and
 //! `cause` are read, and `time` where it is there; others are passed over. A row belongs to the retransmission in the same frame
-//! with the same sequence number. In a capture from another place, frames have other numbers, and copies may be missing: there a
-//! retransmission is the latest of its sequence number that had left by then, or, without times, the one of the same copy.
+//! with the same sequence number, or, where frames were left out, of the same time. In a capture from another place frames have
+//! other numbers and times, and copies may be missing: there a retransmission is the latest of its sequence number that had left
+//! by then, or, without times, the one of the same copy.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,9 @@ use serde::Serialize;
 
 /// Seconds by which the clocks of two captures may differ.
 const CLOCKS_DIFFER: f64 = 0.001;
+
+/// Seconds by which rounding changes a time: captures count microseconds at the least.
+const AT_ONE_TIME: f64 = 0.000_002;
 
 /// A retransmission as it was.
 #[derive(Clone, PartialEq, Debug)]
@@ -173,6 +177,11 @@ fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
     if here.iter().flatten().count() * 2 > truth.len() {
         return here;
     }
+    // Other places see a packet at other times: one row with a time of this capture shows that all were written for it.
+    let timed = passed_then(truth, found);
+    if timed.iter().any(Option::is_some) {
+        return timed;
+    }
     // The rows of each sequence number, in the order in which they left.
     let mut rows: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (place, row) in truth.iter().enumerate() {
@@ -190,6 +199,76 @@ fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
     belongs
 }
 
+/// Finds for each row the retransmission that passed just when the row says.
+fn passed_then(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
+    let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (index, one) in found.iter().enumerate() {
+        places.entry(one.number.value()).or_default().push(index);
+    }
+    let of_row = |row: &True| {
+        let time = row.time_s?;
+        places.get(&row.seq)?.iter().copied().find(|index| (found[*index].time_s - time).abs() < AT_ONE_TIME)
+    };
+    truth.iter().map(of_row).collect()
+}
+
 fn word(spurious: bool) -> &'static str {
     if spurious { "spurious" } else { "needed" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{End, Number};
+    use crate::sender::Cause;
+    use crate::verdict::Noticed;
+
+    fn one(frame: u64, time_s: f64, seq: u32, sender: End) -> Retransmission {
+        Retransmission {
+            capture: 0,
+            frame,
+            time_s,
+            connection: 0,
+            sender,
+            number: Number::Seq(seq),
+            bytes: 3,
+            copy: 2,
+            cause: Cause::Rto,
+            other_cause: None,
+            verdict: Verdict::Spurious,
+            confidence: Confidence::Certain,
+            reason: "",
+            evidence_frame: None,
+            stack_noticed: Noticed::CannotBeTold,
+            window_lost_bytes: None,
+            flight_back_ms: None,
+            first_told: Vec::new(),
+        }
+    }
+
+    const TRUTH: &str = "frame,time,seq,nth,spurious,cause\n6,3.642514401,40,2,1,rto\n11,4.950037593,43,2,0,loss\n";
+
+    #[test]
+    fn a_row_whose_frame_is_no_retransmission_here_takes_no_other_one() {
+        // The first sending of 43 was lost before it came here, so frame 11 shows the first. Frame 12 is a copy that the network
+        // made, and in frame 167 the other end sends the same number again.
+        let found = [
+            one(6, 3.642514401, 40, End::Client),
+            one(12, 4.951873994, 43, End::Client),
+            one(167, 36.364516297, 43, End::Server),
+        ];
+        let score = score(&read_truth(TRUTH).unwrap(), &found);
+        assert_eq!(
+            (score.found, score.right, score.needed_called_spurious_certainly, score.not_in_truth),
+            (1, 1, 0, 2)
+        );
+        assert_eq!(score.wrong[0].found, "not found");
+    }
+
+    #[test]
+    fn in_a_capture_from_another_place_a_row_takes_the_latest_that_had_left() {
+        let found = [one(9, 3.71, 40, End::Client), one(15, 5.02, 43, End::Client)];
+        let score = score(&read_truth(TRUTH).unwrap(), &found);
+        assert_eq!((score.found, score.right, score.needed_called_spurious_certainly), (2, 1, 1));
+    }
 }
