@@ -4,30 +4,20 @@
 use core::ops::ControlFlow;
 use std::process::ExitCode;
 
-use eifel_recovery::registry::{Choice, Value};
+use eifel_recovery::registry::Choice;
 use eifel_worlds::{Lied, Question, search_lies};
-
-/// RFC 3522's comparison, section 3.2: it believes every older timestamp.
-const PLAIN: &str = "plain";
-
-fn question(detect: &str, segments: u32) -> Question {
-    match detect {
-        PLAIN => {
-            let older = Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()));
-            Question::of_lies(older, segments, false)
-        }
-        _ => Question::of_lies(Choice::named(detect), segments, true),
-    }
-}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [detect, segments] = &arguments[..] else {
-        eprintln!("usage: lies DETECTOR SEGMENTS, with a detector of the registry, or \"{PLAIN}\"");
+        eprintln!("usage: lies DETECTOR SEGMENTS, with a detector of the registry");
         return ExitCode::FAILURE;
     };
     let found = match segments.parse() {
-        Ok(segments) => search_lies(&question(detect, segments), None, |_| ControlFlow::Continue(())),
+        Ok(segments) => {
+            let question = Question::of_lies(Choice::named(detect), segments, true);
+            search_lies(&question, None, |_| ControlFlow::Continue(()))
+        }
         Err(error) => {
             eprintln!("{segments}: {error}");
             return ExitCode::FAILURE;
