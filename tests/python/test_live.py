@@ -1,6 +1,7 @@
 """`eifel live` from Python. Where namespaces and devices may not be made, the tests that need them are skipped."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import eifel
 from eifel import live, store
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.live import kernel, predicted, wire
+from eifel.papers.live import kernel, looped, predicted, wire
 from eifel.result import Result
 from eifel.runs import run
 from eifel.toml import dumps
@@ -177,3 +178,32 @@ def test_the_log_of_a_box_is_stored_as_parquet(tmp_path: Path, capfd: pytest.Cap
     rows = [row for row in table.to_pylist() if row["fate"] == "ok"]
     assert all(row["t_in"] <= row["t_due"] <= row["t_out"] for row in rows)
     assert sum(row["len"] for row in rows if row["dir"] == "A") >= 50_000
+
+
+@needs_rights
+def test_what_was_recorded_is_put_into_the_box_as_a_path(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Record, extract, hiccup: the commands, one after the other, as people call them."""
+    first, second = tmp_path / "first.toml", tmp_path / "second.toml"
+    first.write_text(dumps(looped.path(loss={"kind": "random", "rate": 0.02}, rate_bps=4_000_000)))
+    (tmp_path / "sink.py").write_text(kernel.SINK)
+    (tmp_path / "source.py").write_text(kernel.SOURCE)
+    dropped = []
+    for number, scenario in enumerate((first, second)):
+        recorded = tmp_path / f"{number}.pcapng"
+        call = ["live", "hiccup", "--json", "--peer", f"python3 {tmp_path}/sink.py 250000", str(scenario), "--"]
+        sent = ["python3", str(tmp_path / "source.py"), "500000", "tcp_congestion_control=reno"]
+        for _ in range(wire.TRIES):
+            assert main([*call, *kernel.EIFEL, "record", str(recorded), "--", *sent]) == 0
+            numbers = json.loads(capfd.readouterr().out)["numbers"]
+            if numbers["late_us_max"] <= wire.ON_TIME_US:
+                break
+        dropped.append(numbers["there.dropped"])
+        if number == 0:
+            assert main(["analyze", str(recorded), "--extract-path", str(second)]) == 0
+            assert "retransmissions" in capfd.readouterr().out
+    link = tomllib.loads(second.read_text())["point_to_point"]
+    assert link["rate_bps"] == pytest.approx(4_000_000, rel=0.05)
+    assert 2 * link["delay_ms"] == pytest.approx(looped.ROUND_TRIP_MS, rel=0.05)
+    # The losses of the first run are those of the second one: as a list of segments, and not as a rate.
+    assert dropped[0] == dropped[1] > 0
+    assert sum(drop["copies"] * len(drop["segments"]) for drop in link["drops"]) == dropped[0]

@@ -38,8 +38,14 @@ impl Capture {
     ///
     /// # Errors Those of the file.
     pub fn note(&mut self, at: Instant, place: Interface, bytes: &[u8], comment: Option<&str>) -> Result<(), Error> {
+        self.note_at(self.clock.unix_nanos(at), place, bytes, comment)
+    }
+
+    /// Writes a packet that passed a place at a time in nanoseconds since 1970.
+    ///
+    /// # Errors Those of the file.
+    pub fn note_at(&mut self, nanos: u64, place: Interface, bytes: &[u8], comment: Option<&str>) -> Result<(), Error> {
         let packet = Packet { bytes, wire_len: bytes.len() as u32, comment };
-        let nanos = self.clock.unix_nanos(at);
         self.writer.packet(place, nanos, packet).map_err(|error| failed(&self.path, &error))
     }
 

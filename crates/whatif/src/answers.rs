@@ -7,10 +7,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::acks::{self, Report};
 use crate::trace::{Heard, Trace};
-
-/// Fewer ACKs than this are not taken for lost.
-const FEW: u32 = 5;
 
 /// The fate of a sending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,8 +43,8 @@ pub struct Answers {
     pub every: u32,
     /// Pieces that came later than what was sent after them, and how many overtook each; as duplicate ACKs show it.
     pub overtaken: Vec<(usize, u32)>,
-    /// ACKs that were heard, and those that are missing between them.
-    pub acks: (u32, u32),
+    /// The ACKs that reported pieces.
+    pub reports: Vec<Report>,
 }
 
 impl Answers {
@@ -67,15 +65,13 @@ impl Answers {
             reported: vec![None; trace.pieces.len()],
             every: 1,
             overtaken: Vec::new(),
-            acks: (0, 0),
+            reports: Vec::new(),
         };
         let mut front = Front { una: 0, duplicates: 0, beyond: 0 };
-        let mut counts = Vec::new();
         for (index, heard) in trace.heard.iter().enumerate() {
-            found.hear(trace, (index, heard), &mut front, &arrived, &mut counts);
+            found.hear(trace, (index, heard), &mut front, &arrived);
         }
-        found.every = usual(&counts);
-        found.acks = missing(&counts, found.every);
+        found.every = acks::usual(&found.reports);
         for (piece, last) in arrived.iter().enumerate() {
             if found.reported[piece].is_some() {
                 let sendings = &trace.pieces[piece].sendings;
@@ -86,14 +82,7 @@ impl Answers {
         found
     }
 
-    fn hear(
-        &mut self,
-        trace: &Trace,
-        (index, heard): (usize, &Heard),
-        front: &mut Front,
-        arrived: &[usize],
-        counts: &mut Vec<(u32, bool)>,
-    ) {
+    fn hear(&mut self, trace: &Trace, (index, heard): (usize, &Heard), front: &mut Front, arrived: &[usize]) {
         let pieces = &trace.pieces;
         let sending = |piece: usize| pieces[piece].sendings[arrived[piece]];
         let mut selected: Vec<usize> = Vec::new();
@@ -134,10 +123,9 @@ impl Answers {
             let answer = Answer { at: heard.at, heard: index, count, at_once: gap || closes };
             self.causes[sending(piece)] = Some(answer);
         }
-        if gap {
-            counts.push((selected.len() as u32, true));
-        } else if count > 0 && !closes {
-            counts.push((count, false));
+        if gap || (count > 0 && !closes) {
+            let pieces = if gap { selected.len() as u32 } else { count };
+            self.reports.push(Report { at: heard.at, pieces, gap });
         }
         if next > una {
             if !trace.sack && front.duplicates > 0 && pieces[una].sendings.len() == 1 {
@@ -161,23 +149,4 @@ struct Front {
     duplicates: u32,
     /// The first piece beyond all that were reported by SACK.
     beyond: usize,
-}
-
-/// How many segments an ACK in order usually covers.
-fn usual(counts: &[(u32, bool)]) -> u32 {
-    let in_order: Vec<u32> = counts.iter().filter(|(_, gap)| !gap).map(|(count, _)| *count).collect();
-    let singles = in_order.iter().filter(|count| **count == 1).count();
-    if in_order.is_empty() || singles * 5 >= in_order.len() * 3 { 1 } else { 2 }
-}
-
-/// ACKs that were heard, and how many must have been lost for them to cover so much.
-fn missing(counts: &[(u32, bool)], every: u32) -> (u32, u32) {
-    let mut lost = 0;
-    for (count, gap) in counts {
-        let each = if *gap { 1 } else { every };
-        lost += count.div_ceil(each) - 1;
-    }
-    // Segments that were held, or an ACK that waited for one more, look a little like it.
-    let few = lost < FEW || lost * 100 < counts.len() as u32;
-    (counts.len() as u32, if few { 0 } else { lost })
 }

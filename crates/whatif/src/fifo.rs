@@ -5,6 +5,7 @@
 //! *Blind to* other traffic in the queue, which looks like service of changing speed; `explained` says how much of it there is.
 //! *From* Lindley's recursion: a packet's service begins when it comes or when the one before it is done.
 
+mod base;
 mod pauses;
 
 use crate::answers::{Answers, Fate};
@@ -14,11 +15,9 @@ use pauses::Pauses;
 /// Two ACKs this close in their time per byte are of one rate: at first narrowly, then as machines that are busy allow.
 const SAME_RATE: [f64; 3] = [1.03, 1.1, 1.2];
 /// The shortest delay beyond that of the queue, in seconds, that counts as a hold.
-const LEAST_HOLD_S: f64 = 0.008;
+pub(crate) const LEAST_HOLD_S: f64 = 0.008;
 /// Answers that are looked at to tell how a hold has ended.
 const AFTER_A_HOLD: usize = 8;
-/// The first packets of a busy period.
-const BEGINNING: usize = 20;
 /// How much of what an answer is late or early moves the server's clock: errors of the rate do not add up then.
 const TRACKED: f64 = 0.1;
 /// Fewer samples of the rate than this are no evidence of it.
@@ -181,37 +180,6 @@ impl Work<'_> {
             Some(one) => (one.0, true),
             None => (each[0].0, false),
         }
-    }
-
-    /// The smallest delay that is left when a packet's transmission and its wait for others are taken off.
-    /// An error of the rate adds up over a busy period, so that only its beginning counts.
-    fn base(&self, per_byte: f64) -> f64 {
-        let (mut free, mut busy_since, mut next) = (f64::MIN, 0, 0);
-        let mut delays = Vec::new();
-        for (index, sending) in self.trace.sendings.iter().enumerate() {
-            if self.answers.fates[index] == Fate::Lost {
-                continue;
-            }
-            if sending.at >= free {
-                (free, busy_since) = (sending.at, index);
-            }
-            free += f64::from(sending.wire) * per_byte;
-            if let Some(sample) = self.samples.get(next).filter(|sample| sample.sending == index) {
-                if index - busy_since < BEGINNING {
-                    delays.push(sample.at - free);
-                }
-                next += 1;
-            }
-        }
-        if delays.is_empty() {
-            return 0.0;
-        }
-        // Most packets come exactly when the queue would have it; overtaken ones come sooner, held ones later.
-        delays.sort_by(f64::total_cmp);
-        let part = delays.len().div_ceil(5);
-        let width = |from: usize| delays[from + part - 1] - delays[from];
-        let densest = (0..=delays.len() - part).min_by(|one, other| width(*one).total_cmp(&width(*other)));
-        densest.map_or(0.0, |from| delays[from + part / 2].max(0.0))
     }
 
     /// One pass over all packets at these settings.

@@ -3,6 +3,7 @@
 //! ```text
 //! trace    what one end sent and heard, from the frames of a capture made next to it
 //! answers  which sending each ACK answers, and which sendings were lost
+//! acks     how the receiver acknowledges, and how many ACKs are missing
 //! fifo     one queue with one server: rate, base delay, holds, backlogs
 //! path     the path: all of that, losses apart by their cause, and what the capture leaves open
 //! scenario the path as a scenario that the simulator runs: as seen, or with the open quantities drawn
@@ -12,6 +13,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod acks;
 pub mod answers;
 pub mod events;
 pub mod fifo;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::acks::{self, Acks};
 use crate::answers::{Answers, Fate};
 use crate::fifo::{self, Fitted, Hold};
 use crate::trace::Trace;
@@ -17,9 +18,6 @@ const PAUSE_ROUND_TRIPS: f64 = 1.5;
 const LOST_AT_THE_EDGE: f64 = 0.25;
 /// The least lateness behind a segment that was sent later, in seconds, that counts as reordering.
 const LEAST_LATENESS_S: f64 = 0.0005;
-
-/// How long receivers delay an ACK: as most stacks do, as Linux and Windows may, and as the BSDs may.
-pub const USUAL_DELAYS_S: [f64; 4] = [0.2, 0.04, 0.1, 0.05];
 
 /// Why no path can be extracted, or no prediction made. One line for people.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -79,17 +77,6 @@ pub struct Reordering {
     /// Their data segments, from 1.
     #[serde(skip)]
     pub segments: Vec<u64>,
-}
-
-/// How the receiver acknowledges, and what the way back loses.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Acks {
-    pub every: u32,
-    pub delay_ms: f64,
-    /// Whether ACKs show how long the receiver delays them.
-    pub delay_seen: bool,
-    pub heard: u32,
-    pub lost: u32,
 }
 
 /// The two ends.
@@ -155,7 +142,7 @@ pub fn extract(trace: &Trace, needed: &BTreeSet<u64>) -> Result<Path, Refusal> {
         holds: fitted.holds.clone(),
         losses,
         reordering: reordering(trace, &answers),
-        acks: acks(trace, &answers, &fitted),
+        acks: acks::acks(trace, &answers, &fitted),
         ends: ends(trace),
         explained: fitted.explained,
     })
@@ -282,28 +269,6 @@ fn reordering(trace: &Trace, answers: &Answers) -> Reordering {
     found
 }
 
-fn acks(trace: &Trace, answers: &Answers, fitted: &Fitted) -> Acks {
-    // What one segment waits for its ACK where the receiver would rather have had another. An ACK that another segment has
-    // brought about waited for less.
-    let mut waits = Vec::new();
-    for index in 0..trace.sendings.len() {
-        let alone = answers.causes[index].filter(|answer| !answer.at_once && answer.count < answers.every);
-        if let Some(answer) = alone.filter(|_| answers.fates[index] == Fate::Arrived) {
-            waits.push(answer.at - fitted.server.base - fitted.departed[index]);
-        }
-    }
-    let delay = USUAL_DELAYS_S
-        .into_iter()
-        .find(|usual| waits.iter().filter(|wait| (*wait / usual - 1.0).abs() < 0.1).count() * 5 > waits.len());
-    Acks {
-        every: answers.every,
-        delay_ms: delay.unwrap_or(USUAL_DELAYS_S[0]) * 1e3,
-        delay_seen: delay.is_some(),
-        heard: answers.acks.0,
-        lost: answers.acks.1,
-    }
-}
-
 fn ends(trace: &Trace) -> Ends {
     let first_ack = trace.heard.iter().find(|heard| heard.cumulative > 1 || !heard.sacks.is_empty());
     let first_ack = first_ack.map_or(f64::INFINITY, |heard| heard.at);
@@ -345,7 +310,7 @@ mod tests {
             reported: Vec::new(),
             every: 1,
             overtaken: Vec::new(),
-            acks: (0, 0),
+            reports: Vec::new(),
         };
         // Two at a full queue of 40, none of those that found it nearly full, and three at random.
         let backlogs = [40, 39, 39, 3, 3, 3, 40, 38];
@@ -367,7 +332,8 @@ mod tests {
             departed.push(if accepted { burst as f64 + 0.1 * (place + 1) as f64 } else { f64::INFINITY });
         }
         let reported = vec![None; fates.len()];
-        let answers = Answers { fates, causes: Vec::new(), reported, every: 1, overtaken: Vec::new(), acks: (0, 0) };
+        let answers =
+            Answers { fates, causes: Vec::new(), reported, every: 1, overtaken: Vec::new(), reports: Vec::new() };
         let server = fifo::Server { per_byte: 1e-4, base: 0.0 };
         (trace, answers, Fitted { server, rate_seen, holds: Vec::new(), late: Vec::new(), departed, explained: 1.0 })
     }

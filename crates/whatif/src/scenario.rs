@@ -1,7 +1,8 @@
 //! The path as a scenario of the simulator, in JSON: as the capture shows it, or with what it leaves open drawn.
 
+use crate::acks::USUAL_DELAYS_S;
 use crate::fifo::{Hold, Kind};
-use crate::path::{Path, USUAL_DELAYS_S};
+use crate::path::Path;
 use eifel_path::stream::Stream;
 use serde_json::{Map, Value, json};
 

@@ -3,20 +3,18 @@
 use super::options::Options;
 use super::{FAILED, Failure, OK, print};
 use crate::capture::Capture;
-use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::namespace::Namespace;
 use crate::system::signals::Signals;
+use crate::system::tap::Tap;
 use crate::system::wait;
 use eifel_base::time::Duration;
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, eth};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Command;
 
 const USAGE: &str = "\
-Captures the IP packets of this network namespace while a command runs: for `eifel analyze`.
+Captures the IP packets of this network namespace while a command runs: for `eifel analyze`. Times are the kernel's.
 
 usage: eifel live record FILE.pcapng -- COMMAND ...
 
@@ -34,17 +32,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let ([file], [program, arguments @ ..]) = (&options.rest[..], &options.command[..]) else {
         return Err(Failure::Usage("FILE.pcapng -- COMMAND ... are needed; see --help".to_owned()));
     };
-    let kind = SocketType::DGRAM;
-    let socket = rustix::net::socket_with(
-        AddressFamily::PACKET,
-        kind,
-        SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
-        Some(eth::ALL),
-    );
-    let socket = socket.map_err(|error| {
-        let denied = matches!(error, Errno::PERM | Errno::ACCESS);
-        Error::new("open a packet socket", &error, if denied { "run it as root" } else { "" })
-    })?;
+    let tap = Tap::open()?;
     let clock = Clock::start();
     let mut capture = Capture::create(Path::new(file), clock)?;
     let place = capture.place("all")?;
@@ -54,16 +42,12 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let mut running = Namespace::current()?.spawn(command)?;
     let (mut room, mut status, mut ended) = (vec![0; LONGEST], None, None);
     loop {
-        match rustix::io::read(&socket, &mut room[..]) {
-            Ok(length) => {
-                let packet = &room[..length];
-                if packet.first().is_some_and(|first| matches!(first >> 4, 4 | 6)) {
-                    capture.note(clock.now(), place, packet, None)?;
-                }
-                continue;
+        if let Some((length, unix_nanos)) = tap.read(&mut room)? {
+            let packet = &room[..length];
+            if packet.first().is_some_and(|first| matches!(first >> 4, 4 | 6)) {
+                capture.note_at(unix_nanos, place, packet, None)?;
             }
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(error) => return Err(Error::new("read from a packet socket", &error, "").into()),
+            continue;
         }
         if let (None, Some(done)) = (status, running.ended()?) {
             (status, ended) = (Some(done), Some(clock.now()));
@@ -71,10 +55,14 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         if signals.ask_to_stop() || ended.is_some_and(|ended| clock.now().since(ended) >= AFTER) {
             break;
         }
-        wait::until_readable(&[socket.as_fd()], Duration::from_millis(20))?;
+        wait::until_readable(&[tap.as_fd()], Duration::from_millis(20))?;
     }
     running.kill();
     capture.finish()?;
+    let missed = tap.missed()?;
+    if missed > 0 {
+        eprintln!("eifel live record: {missed} packets are not in {file}: they came faster than they could be written");
+    }
     let code = status.and_then(|status| status.code()).unwrap_or(i32::from(FAILED));
     Ok(u8::try_from(code).unwrap_or(FAILED))
 }

@@ -5,6 +5,7 @@ pub mod clock;
 pub mod kernel;
 pub mod namespace;
 pub mod signals;
+pub mod tap;
 pub mod tun;
 pub mod wait;
 

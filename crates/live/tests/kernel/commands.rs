@@ -115,3 +115,29 @@ fn a_call_that_is_stopped_before_an_answer_says_so() {
         (Some(1), "eifel live: 192.0.2.1:5: stopped before the peer had answered\n")
     );
 }
+
+#[test]
+fn a_reader_who_leaves_ends_no_run() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let file = std::env::temp_dir().join(format!("eifel-live-unread-{}", std::process::id()));
+    let counts = format!(
+        "import socket; taker, _ = socket.create_server(('', 5001)).accept(); count = 0\n\
+         while got := taker.recv(65536): count += len(got)\n\
+         open({file:?}, 'w').write(str(count))"
+    );
+    let arguments = ["send", "--bytes", "3M", "--interval", "0.01", "10.85.0.1:5001", "--", "python3", "-c", &counts];
+    let mut running =
+        Command::new(PROGRAM).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(running.stdout.take());
+    let output = running.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    // The peer may still be writing.
+    let taken = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::fs::read_to_string(&file).ok().filter(|text| !text.is_empty())
+    });
+    assert_eq!(taken.as_deref(), Some("3000000"));
+    std::fs::remove_file(&file).unwrap();
+}

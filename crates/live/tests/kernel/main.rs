@@ -9,6 +9,7 @@ mod commands;
 mod namespaces;
 mod orders;
 mod proxy;
+mod record;
 mod rig;
 mod rough;
 mod sctp;

@@ -8,15 +8,22 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from eifel.papers.live import wire
+from eifel.statistics import Mean
 from eifel.toml import dumps
 
+if TYPE_CHECKING:
+    from eifel.papers.artefact import Artefact
+    from eifel.runs import Runs
+
 SINK = """
-import socket
+import socket, sys
 listener = socket.create_server(("0.0.0.0", 5001))
-listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 26000)
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, int(sys.argv[1]))
 connection, _ = listener.accept()
 count = 0
 while got := connection.recv(65536):
@@ -36,17 +43,20 @@ sys.exit(0 if connection.recv(64) == sys.argv[1].encode() else 1)
 """
 
 WINDOW = 22
-"""Segments. A Linux receiver with a buffer of 26 000 bytes offers as much."""
+"""Segments. A Linux receiver with the least buffer of `sends` offers as much."""
+RECORDED = "recorded.pcapng"
+"""What `eifel live record` sees beside the sender, in the box's folder."""
+EIFEL = (sys.executable, "-m", "eifel", "live")
 ALWAYS = {"tcp_congestion_control": "reno", "tcp_no_metrics_save": 1, "tcp_early_retrans": 0}
 """Sysctls below net.ipv4 in every run. Without probes nothing hides the first timeout."""
 
 
 def sends(
-    folder: Path, path: Mapping[str, Any], size: int, sysctls: Mapping[str, int], *options: str
+    folder: Path, path: Mapping[str, Any], size: int, sysctls: Mapping[str, int], buffer: int = 26_000
 ) -> dict[str, float]:
     """Lets Linux send `size` bytes over a path, again while the box is late, and keeps the least late of some tries.
 
-    The box's files are in `folder / "box"`. Raises OSError.
+    The box's files are in `folder / "box"`. `buffer` is the receiver's, in bytes. Raises OSError.
     """
     files = {name: folder / f"{name}.py" for name in ("sink", "source")}
     files["sink"].write_text(SINK)
@@ -55,10 +65,11 @@ def sends(
     scenario.write_text(dumps(path))
     settings = [f"{name}={value}" for name, value in {**ALWAYS, **sysctls}.items()]
     command = [sys.executable, str(files["source"]), str(size), *settings]
-    call = ["hiccup", "--json", "--peer", f"{sys.executable} {files['sink']}", *options]
+    call = ["hiccup", "--json", "--peer", f"{sys.executable} {files['sink']} {buffer}"]
 
     def late_us(out: Path) -> float:
-        said = json.loads(_eifel(*call, "--out", str(out), str(scenario), "--", *command))
+        record = [*EIFEL, "record", str(out / RECORDED), "--", *command]
+        said = json.loads(_eifel(*call, "--out", str(out), str(scenario), "--", *record))
         return float(said["numbers"]["late_us_max"])
 
     box = folder / "box"
@@ -66,8 +77,12 @@ def sends(
     judged = json.loads(_eifel("judge", "--json", str(box)))
     with (box / "path.csv").open() as file:
         there = [row for row in csv.DictReader(file) if row["dir"] == "A" and row["len"] not in ("", "0")]
-    lasted = max(float(row["t_out"]) for row in there if row["t_out"]) - min(float(row["t_in"]) for row in there)
+    # The log has them in the order in which they left.
+    left = [float(row["t_out"]) for row in sorted(there, key=lambda row: float(row["t_in"])) if row["t_out"]]
+    lasted = max(left) - min(float(row["t_in"]) for row in there)
     return {
+        "lost": sum(not row["t_out"] for row in there),
+        "overtaken": sum(at > min(left[number:]) for number, at in enumerate(left)),
         "retransmissions": judged["retransmissions"],
         "spurious": judged["spurious"],
         "undos": sum(episode["undo"] is not None for episode in judged["episodes"]),
@@ -75,9 +90,15 @@ def sends(
     }
 
 
+def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    """A row of each run's columns, in their units; without those that it left empty."""
+    rows = range(len(artefact.rows))
+    values = [{c.name: float(runs[c.name][row]) * c.scale for c in artefact.columns} for row in rows]
+    return [{name: Mean(value, None, 1) for name, value in row.items() if np.isfinite(value)} for row in values]
+
+
 def _eifel(*arguments: str) -> str:
-    call = [sys.executable, "-m", "eifel", "live", *arguments]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    done = subprocess.run([*EIFEL, *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise OSError(f"eifel live {arguments[0]}: {done.stderr.strip().splitlines()[-1:]}")
     return done.stdout

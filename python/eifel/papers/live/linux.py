@@ -13,13 +13,11 @@ from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.live import kernel, spike, wire
 from eifel.papers.live.linux_settings import MATCHING, SWITCHES
 from eifel.papers.study import Effort, Study
-from eifel.statistics import Mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from eifel.papers.measured import Measured
-    from eifel.runs import Runs
 
 STACKS = ("Linux", "ours")
 BYTES = 800_000
@@ -50,12 +48,6 @@ def find(effort: Effort) -> dict[str, NDArray[Any]]:
     return {name: np.array([float(one[name]) for one in found]) for name in COLUMNS}
 
 
-def _measure(_artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    scales = {column.name: column.scale for column in COLUMNS_SHOWN}
-    count = len(runs["retransmissions"])
-    return [{n: Mean(float(runs[n][row]) * scales[n], None, 1) for n in COLUMNS} for row in range(count)]
-
-
 def _of(measured: Measured, column: str, profile: str, stack: str) -> float:
     return measured.mean(column, profile=profile, stack=stack)
 
@@ -77,7 +69,7 @@ ARTEFACT = Artefact(
         Study(
             find, {"path": spike.scenario(), "profiles": SWITCHES, "matching": dict(MATCHING)}, (kernel, _linux, _ours)
         ),
-        _measure,
+        kernel.measure,
         live=True,
     ),
     claims=(

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.live import kernel, predicted, spike
 from eifel.papers.live.predicted import AGAIN, CAPTURED, DRAWS, HAPPENED, PREDICTED, SYSCTLS
 from eifel.papers.study import Study
-from eifel.statistics import Mean
 
 if TYPE_CHECKING:
     from eifel.papers.measured import Measured
-    from eifel.runs import Runs
 
 COLUMNS = (
     Column("retransmissions", "Retransmissions", digits=0),
@@ -22,12 +18,6 @@ COLUMNS = (
     Column("low_bps", "Nine of ten paths, from", scale=1e-6, digits=3),
     Column("high_bps", "to", scale=1e-6, digits=3),
 )
-
-
-def _measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    rows = range(len(artefact.rows))
-    values = [{c.name: float(runs[c.name][row]) * c.scale for c in artefact.columns} for row in rows]
-    return [{name: Mean(value, None, 1) for name, value in row.items() if np.isfinite(value)} for row in values]
 
 
 def _within(measured: Measured) -> bool:
@@ -48,7 +38,7 @@ ARTEFACT = Artefact(
     rows=tuple(Row({"what": what}) for what in (CAPTURED, AGAIN, PREDICTED, HAPPENED)),
     method=Studied(
         Study(predicted.find, {"path": spike.scenario(), "sysctls": SYSCTLS, "draws": DRAWS}, (kernel, predicted)),
-        _measure,
+        kernel.measure,
         live=True,
     ),
     claims=(

@@ -1,0 +1,115 @@
+//! The packets that pass the devices of this namespace.
+
+use super::Error;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, eth, sockopt};
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// Bytes that the kernel may keep until they are read: some ten thousand packets, as a burst brings.
+const ROOM: usize = 32 << 20;
+/// Of a control message with one time.
+const CONTROL: usize = 64;
+
+/// A packet socket that hears all.
+#[derive(Debug)]
+pub struct Tap {
+    socket: OwnedFd,
+}
+
+impl Tap {
+    /// Hears from now on.
+    ///
+    /// # Errors
+    /// Where the rights are missing.
+    pub fn open() -> Result<Self, Error> {
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::DGRAM, flags, Some(eth::ALL));
+        let socket = socket.map_err(|error| {
+            let denied = matches!(error, Errno::PERM | Errno::ACCESS);
+            Error::new("open a packet socket", &error, if denied { "run it as root" } else { "" })
+        })?;
+        // Without the right to more, the kernel's bound has to do.
+        if sockopt::set_socket_recv_buffer_size_force(&socket, ROOM).is_err() {
+            let _ = sockopt::set_socket_recv_buffer_size(&socket, ROOM);
+        }
+        let on: libc::c_int = 1;
+        // SAFETY: the option takes a pointer to an int, which lives through the call, and its size.
+        let set = unsafe {
+            let size = size_of::<libc::c_int>() as libc::socklen_t;
+            libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, (&raw const on).cast(), size)
+        };
+        if set != 0 {
+            return Err(Error::new("ask for the times of packets", &io::Error::last_os_error(), ""));
+        }
+        Ok(Self { socket })
+    }
+
+    /// Reads the next packet into `room`; returns its length, and when the kernel saw it in nanoseconds since 1970. `None` if
+    /// there is none.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn read(&self, room: &mut [u8]) -> Result<Option<(usize, u64)>, Error> {
+        let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+        // Control messages are aligned as their header is.
+        let mut control = [0_u64; CONTROL / 8];
+        // SAFETY: a header of zeros is one that asks for nothing.
+        let mut header: libc::msghdr = unsafe { zeroed() };
+        (header.msg_iov, header.msg_iovlen) = (&raw mut part, 1);
+        (header.msg_control, header.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL);
+        // SAFETY: the header names `room` and `control` with their lengths; both live through the call, and nothing else uses them.
+        let length = unsafe { libc::recvmsg(self.socket.as_raw_fd(), &raw mut header, 0) };
+        let Ok(length) = usize::try_from(length) else {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
+                _ => Err(Error::new("read from a packet socket", &error, "")),
+            };
+        };
+        Ok(Some((length, time_in(&header))))
+    }
+
+    /// How many packets the kernel had no room for since this was asked last.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn missed(&self) -> Result<u32, Error> {
+        // SAFETY: counters of zeros are counters.
+        let mut counted: libc::tpacket_stats = unsafe { zeroed() };
+        let mut size = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+        let (level, option) = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        // SAFETY: the option writes a `tpacket_stats`, for which there is room of the size that is given.
+        let got = unsafe {
+            libc::getsockopt(self.socket.as_raw_fd(), level, option, (&raw mut counted).cast(), &raw mut size)
+        };
+        match got {
+            0 => Ok(counted.tp_drops),
+            _ => Err(Error::new("count the packets of a packet socket", &io::Error::last_os_error(), "")),
+        }
+    }
+}
+
+impl AsFd for Tap {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// The time among the control messages of a packet that was read; 0 where there is none.
+fn time_in(header: &libc::msghdr) -> u64 {
+    // SAFETY: the kernel has filled the control messages that the header names, and they live as long as it.
+    let first = unsafe { libc::CMSG_FIRSTHDR(header) };
+    if first.is_null() {
+        return 0;
+    }
+    // SAFETY: `CMSG_FIRSTHDR` points to a whole message within them; one with these marks holds a `timespec`.
+    let time = unsafe {
+        if ((*first).cmsg_level, (*first).cmsg_type) != (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+            return 0;
+        }
+        libc::CMSG_DATA(first).cast::<libc::timespec>().read_unaligned()
+    };
+    (time.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64)
+}

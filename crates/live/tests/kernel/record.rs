@@ -1,0 +1,101 @@
+//! What `record` sees of a command's packets, and what it says where it saw too few.
+
+use crate::behind_the_box::{SINK, SOURCE, folder};
+use crate::rig::{allowed, has};
+use eifel_capture::read::Reader;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+
+/// Sends as many datagrams of 1400 bytes over loopback as the first argument says. Where there is a second, the recorder stands
+/// still meanwhile.
+const BURST: &str = "
+import os, signal, socket, sys
+stopped = len(sys.argv) > 2
+taker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+taker.bind((\"127.0.0.1\", 0))
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sender.connect(taker.getsockname())
+if stopped: os.kill(os.getppid(), signal.SIGSTOP)
+for _ in range(int(sys.argv[1])): sender.send(bytes(1400))
+if stopped: os.kill(os.getppid(), signal.SIGCONT)
+";
+
+/// The packets of a capture: their lengths, and their times in nanoseconds since 1970.
+fn packets(file: &Path) -> Vec<(u32, u64)> {
+    let (mut reader, mut found) = (Reader::new(), Vec::new());
+    reader.feed(&std::fs::read(file).unwrap());
+    reader.each(|frame| found.push((frame.wire_len, frame.nanos))).unwrap();
+    found
+}
+
+#[test]
+fn what_a_command_sends_is_captured() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let folder = folder("record");
+    let file = folder.join("flow.pcapng");
+    let sink = format!("python3 -c \"{SINK}\"");
+    let output = Command::new(PROGRAM)
+        .args(["hiccup", "--peer", &sink, "--out", folder.join("box").to_str().unwrap()])
+        .arg(folder.join("plain.toml"))
+        .args(["--", PROGRAM, "record", file.to_str().unwrap(), "--", "python3", "-c", SOURCE, "200000"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // The box has its packets from the device behind which they were seen.
+    let data = |file: &Path| packets(file).into_iter().filter(|packet| packet.0 > 1000).collect::<Vec<_>>();
+    let (seen, taken) = (data(&file), data(&folder.join("box").join("sender.pcapng")));
+    assert_eq!(seen.len(), taken.len());
+    for (seen, taken) in seen.iter().zip(&taken) {
+        assert!(seen.0 == taken.0 && seen.1 <= taken.1, "{seen:?} and then {taken:?}");
+    }
+    let report = eifel_capture::source::analyze(&[file], &mut |_, _| Ok(())).unwrap();
+    assert_eq!(report.connections.len(), 1);
+    assert!(report.connections[0].directions[0].counts.bytes >= 200_000);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Records a burst in a namespace whose loopback is up; returns what was said, and how many of its packets were seen.
+fn burst(name: &str, arguments: &[&str]) -> (Output, usize) {
+    let folder = folder(name);
+    let file = folder.join("burst.pcapng");
+    let output = Command::new("unshare")
+        .args(["--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh", PROGRAM, "record"])
+        .args([file.to_str().unwrap(), "--", "python3", "-c", BURST])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen = packets(&file).iter().filter(|packet| packet.0 == 1428).count();
+    std::fs::remove_dir_all(&folder).unwrap();
+    (output, seen)
+}
+
+#[test]
+fn a_burst_is_seen_whole() {
+    if !allowed() || !has("python3") || !has("ip") {
+        return;
+    }
+    // Each is there as it leaves and as it arrives.
+    let (output, seen) = burst("burst", &["5000"]);
+    assert_eq!((seen, String::from_utf8_lossy(&output.stderr).as_ref()), (10_000, ""));
+    // What a recorder finds when it goes on after standing still is a burst as well.
+    let (output, seen) = burst("late", &["2000", "stopped"]);
+    assert_eq!((seen, String::from_utf8_lossy(&output.stderr).as_ref()), (4000, ""));
+}
+
+#[test]
+fn packets_that_were_missed_are_counted() {
+    if !allowed() || !has("python3") || !has("ip") {
+        return;
+    }
+    let (output, seen) = burst("missed", &["60000", "stopped"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let missed = said.strip_prefix("eifel live record: ").and_then(|rest| rest.split_once(" packets are not in "));
+    let missed: usize = missed.unwrap_or_else(|| panic!("{said}")).0.parse().unwrap();
+    assert_eq!(seen + missed, 120_000, "{said}");
+    assert!(said.lines().count() == 1 && seen >= 4000, "{seen}: {said}");
+}

@@ -1,0 +1,145 @@
+//! How the receiver acknowledges, and what the way back loses.
+//!
+//! *Looks at* how many segments each ACK is the first to report, and at what one segment waits for its ACK.
+//! *Decides* after how many segments the receiver acknowledges, how long it delays an ACK, and how many ACKs are missing.
+//! *Blind to* ACKs that are missing behind a hold: there the segments come at once, and a receiver takes many for one.
+//! *From* RFC 5681, section 4.2: an ACK for at least every second segment, and at once for what leaves or closes a gap.
+
+use crate::answers::{Answers, Fate};
+use crate::fifo::{Fitted, LEAST_HOLD_S};
+use crate::trace::Trace;
+use serde::Serialize;
+
+/// How long receivers delay an ACK: as most stacks do, as Linux and Windows may, and as the BSDs may.
+pub const USUAL_DELAYS_S: [f64; 4] = [0.2, 0.04, 0.1, 0.05];
+
+/// Fewer ACKs than this are not taken for lost.
+const FEW: u32 = 5;
+
+/// An ACK that reports pieces for the first time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Report {
+    /// When the sender heard it, in seconds.
+    pub at: f64,
+    pub pieces: u32,
+    /// Whether it reports them by SACK.
+    pub gap: bool,
+}
+
+/// How the receiver acknowledges, and what the way back loses.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Acks {
+    pub every: u32,
+    pub delay_ms: f64,
+    /// Whether ACKs show how long the receiver delays them.
+    pub delay_seen: bool,
+    /// ACKs that were heard, but for those right behind a hold.
+    pub heard: u32,
+    /// ACKs that are missing between them.
+    pub lost: u32,
+}
+
+/// How the receiver of a trace acknowledges.
+pub(crate) fn acks(trace: &Trace, answers: &Answers, fitted: &Fitted) -> Acks {
+    // What one segment waits for its ACK where the receiver would rather have had another. An ACK that another segment has
+    // brought about waited for less.
+    let mut waits = Vec::new();
+    for index in 0..trace.sendings.len() {
+        let alone = answers.causes[index].filter(|answer| !answer.at_once && answer.count < answers.every);
+        if let Some(answer) = alone.filter(|_| answers.fates[index] == Fate::Arrived) {
+            waits.push(answer.at - fitted.server.base - fitted.departed[index]);
+        }
+    }
+    let steady: Vec<Report> = answers.reports.iter().copied().filter(|one| !after_a_hold(one, fitted)).collect();
+    let delay = USUAL_DELAYS_S
+        .into_iter()
+        .find(|usual| waits.iter().filter(|wait| (*wait / usual - 1.0).abs() < 0.1).count() * 5 > waits.len());
+    Acks {
+        every: answers.every,
+        delay_ms: delay.unwrap_or(USUAL_DELAYS_S[0]) * 1e3,
+        delay_seen: delay.is_some(),
+        heard: steady.len() as u32,
+        lost: lost(&steady, answers.every),
+    }
+}
+
+/// How many segments an ACK in order usually covers.
+pub(crate) fn usual(reports: &[Report]) -> u32 {
+    let in_order: Vec<u32> = reports.iter().filter(|one| !one.gap).map(|one| one.pieces).collect();
+    let singles = in_order.iter().filter(|count| **count == 1).count();
+    if in_order.is_empty() || singles * 5 >= in_order.len() * 3 { 1 } else { 2 }
+}
+
+/// Whether an ACK answers segments that came at once, because the path had held them.
+fn after_a_hold(report: &Report, fitted: &Fitted) -> bool {
+    let burst = (2.0 * LEAST_HOLD_S).max(fitted.server.base / 4.0);
+    fitted.holds.iter().any(|hold| (report.at - hold.end_s - fitted.server.base).abs() < burst)
+}
+
+/// How many ACKs must have been lost for those that were heard to report so much.
+fn lost(reports: &[Report], every: u32) -> u32 {
+    let own = if chooses(reports) { 2 } else { every };
+    let each = |one: &Report| if one.gap { 1 } else { own };
+    let lost = reports.iter().map(|one| one.pieces.div_ceil(each(one)) - 1).sum();
+    // An ACK that waited for one more segment looks a little like it.
+    let few = lost < FEW || lost * 100 < reports.len() as u32;
+    if few { 0 } else { lost }
+}
+
+/// Whether the receiver sometimes acknowledges each segment, and sometimes every second one, as Linux does.
+///
+/// Where single ACKs are lost at random, two losses make an ACK for three segments as often as two ACKs for two segments in turn.
+/// A receiver that has changed its policy sends the latter, and never the former.
+fn chooses(reports: &[Report]) -> bool {
+    let more = reports.iter().filter(|one| one.pieces > 2 && !one.gap).count();
+    let two = |one: &Report| one.pieces == 2 && !one.gap;
+    let in_turn = reports.windows(2).filter(|pair| pair.iter().all(two)).count();
+    in_turn > 3 * more + FEW as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reports(gap: bool, pieces: &[u32]) -> Vec<Report> {
+        pieces.iter().map(|pieces| Report { at: 0.0, pieces: *pieces, gap }).collect()
+    }
+
+    fn in_order(pieces: &[u32]) -> Vec<Report> {
+        reports(false, pieces)
+    }
+
+    #[test]
+    fn a_receiver_that_changes_its_policy_has_lost_no_ack() {
+        // Sixteen segments are acknowledged at once, then every second, then at once again.
+        let counts = in_order(&[[1; 16], [2; 16], [1; 16]].concat());
+        assert_eq!(usual(&counts), 1);
+        assert_eq!(lost(&counts, 1), 0);
+        // Of those that it sent some are lost.
+        let lossy = in_order(&[&[1; 32][..], &[2; 20], &[4, 4, 3, 6], &[1; 16]].concat());
+        assert_eq!(lost(&lossy, 1), 5);
+    }
+
+    #[test]
+    fn acks_for_two_segments_here_and_there_are_losses() {
+        let counts = in_order(&[1, 1, 2, 1, 1, 1, 2, 2, 1, 3, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1]);
+        assert_eq!(lost(&counts, usual(&counts)), 7);
+    }
+
+    #[test]
+    fn more_in_turn_than_losses_give_are_a_choice() {
+        // Seven in turn are six pairs: one more than is taken for chance.
+        for (in_turn, lost) in [(6, 6), (7, 0)] {
+            let counts = in_order(&[&[1; 16][..], &vec![2; in_turn], &[1; 16]].concat());
+            assert_eq!(super::lost(&counts, 1), lost, "{in_turn}");
+        }
+        // An ACK for three segments makes three more pairs chance.
+        for (in_turn, lost) in [(9, 11), (10, 0)] {
+            let counts = in_order(&[&[1; 16][..], &vec![2; in_turn], &[3], &[1; 16]].concat());
+            assert_eq!(super::lost(&counts, 1), lost, "{in_turn}");
+        }
+        // What reports a gap is sent at once, whatever the policy.
+        let gaps = [in_order(&[1; 16]), reports(true, &[2; 9])].concat();
+        assert_eq!(lost(&gaps, 1), 9);
+    }
+}
