@@ -84,18 +84,22 @@ impl Captured {
     }
 }
 
-/// Round trips of segments that were sent once and acknowledged in order.
+/// Round trips of segments that were sent once and acknowledged in order. Each counts, also where one ACK is for many: receivers
+/// differ in that, above all where segments come at once. What SACK had reported before is not in order.
 fn trips(trace: &Trace) -> Vec<f64> {
     let (mut una, mut trips) = (0, Vec::new());
+    let mut selected = vec![false; trace.pieces.len()];
     for heard in &trace.heard {
-        let mut newest = None;
-        while trace.pieces.get(una).is_some_and(|piece| piece.end <= heard.cumulative) {
-            newest = Some(una);
-            una += 1;
+        for block in &heard.sacks {
+            let first = trace.pieces.partition_point(|piece| piece.start < block.start).max(una);
+            let within = trace.pieces[first..].iter().take_while(|piece| piece.end <= block.end).count();
+            selected[first..first + within].fill(true);
         }
-        let once = newest.map(|piece| &trace.pieces[piece].sendings).filter(|sendings| sendings.len() == 1);
-        if let Some(sendings) = once.filter(|_| heard.sacks.is_empty()) {
-            trips.push(heard.at - trace.sendings[sendings[0]].at);
+        while let Some(piece) = trace.pieces.get(una).filter(|piece| piece.end <= heard.cumulative) {
+            if let ([once], true, false) = (piece.sendings.as_slice(), heard.sacks.is_empty(), selected[una]) {
+                trips.push(heard.at - trace.sendings[*once].at);
+            }
+            una += 1;
         }
     }
     trips
@@ -178,5 +182,38 @@ fn chosen(connections: &[Summary], number: Option<u64>) -> Result<(&Summary, usi
             one.connection,
             other.name()
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Heard, Piece, Sending};
+    use eifel_base::ranges::Block;
+    use eifel_capture::flow::Endpoint;
+
+    #[test]
+    fn each_segment_that_is_first_acknowledged_in_order_has_a_round_trip() {
+        let end = |port| Endpoint { address: [10, 0, 0, 1].into(), port };
+        let mut trace = Trace::new(Way { source: end(1), destination: end(2), tunnel: 0 });
+        // Ten segments of 100 bytes, one each second; the fifth is sent twice.
+        for number in 0..10_usize {
+            let start = 1 + 100 * number as u64;
+            trace.pieces.push(Piece { start, end: start + 100, sendings: vec![number] });
+            trace.sendings.push(Sending { at: number as f64, frame: number as u64, piece: number, wire: 140 });
+        }
+        trace.pieces[4].sendings.push(10);
+        trace.sendings.push(Sending { at: 12.0, frame: 10, piece: 4, wire: 140 });
+        let block = |first: u64, end: u64| Block { start: 1 + 100 * first, end: 1 + 100 * end };
+        let mut hear = |at, acknowledged: u64, sacks: Vec<Block>| {
+            let cumulative = 1 + 100 * acknowledged;
+            trace.heard.push(Heard { at, cumulative, sacks, dsack: false, stamp: None, edge: 0, closed: false });
+        };
+        // One ACK for three; one with a gap; what it reports is closed later; and the rest.
+        hear(10.0, 3, Vec::new());
+        hear(11.0, 4, vec![block(5, 7)]);
+        hear(13.0, 7, Vec::new());
+        hear(14.5, 10, Vec::new());
+        assert_eq!(trips(&trace), [10.0, 9.0, 8.0, 7.5, 6.5, 5.5]);
     }
 }

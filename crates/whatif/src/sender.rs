@@ -1,6 +1,6 @@
 //! Senders of the simulator that may be the captured one.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::path::Ends;
 
@@ -15,7 +15,20 @@ pub struct Sender {
 
 const WITH_SACK: &[&str] = &["rack-tlp", "rfc6675", "newreno-sack", "fack"];
 const WITHOUT_SACK: &[&str] = &["newreno", "reno"];
-const CONGEST: &[&str] = &["reno", "cubic"];
+/// As the RFCs have them, and then as Linux does.
+const CONGEST: &[&[(&str, &str)]] = &[
+    &[("name", "reno")],
+    &[("name", "cubic")],
+    &[("name", "reno"), ("counting", "linux"), ("grow", "when-limiting-window"), ("ssthresh_from", "window")],
+    &[
+        ("name", "cubic"),
+        ("counting", "linux"),
+        ("grow", "when-limiting-window"),
+        ("ssthresh_from", "window"),
+        ("curve", "linux"),
+        ("slow_start", "hystart"),
+    ],
+];
 const RTO: &[(&str, Option<u32>)] = &[("linux", None), ("rfc6298", None), ("rfc6298", Some(200))];
 /// Detector, response, and what the detector goes by.
 const UNDO: &[(&str, &str, Needs)] = &[
@@ -25,6 +38,7 @@ const UNDO: &[(&str, &str, Needs)] = &[
     ("dsack", "rfc4015", Needs::Dsack),
     ("eifel-timestamps", "option-1", Needs::Timestamps),
     ("f-rto", "option-1", Needs::Nothing),
+    ("dsack", "option-1", Needs::Dsack),
     ("eifel-timestamps", "none", Needs::Timestamps),
     ("f-rto", "none", Needs::Nothing),
 ];
@@ -48,13 +62,13 @@ impl Needs {
 
 impl Sender {
     /// The senders to begin with: every loss recovery and congestion control, with an undo and without, and the timer of the model
-    /// that explains the capture best.
+    /// that explains the capture best. Windows grow by that model too.
     pub fn starts(model: Option<&str>, ends: &Ends) -> Vec<Self> {
         let linux = model.is_some_and(|model| model.starts_with("linux"));
         let recoveries = if ends.sack { WITH_SACK } else { WITHOUT_SACK };
         let mut starts = Vec::new();
         for recover in 0..recoveries.len() {
-            for congest in 0..CONGEST.len() {
+            for congest in if linux { [2, 3] } else { [0, 1] } {
                 for undo in [0, if ends.timestamps { 1 } else { 2 }] {
                     starts.push(Self { recover, congest, rto: usize::from(!linux), undo });
                 }
@@ -84,12 +98,15 @@ impl Sender {
             None => json!({"name": name}),
         };
         let (detect, respond, _) = UNDO[self.undo];
+        let mut congest =
+            Map::from_iter(CONGEST[self.congest].iter().map(|(key, word)| ((*key).into(), (*word).into())));
+        congest.insert("initial_window_segments".into(), ends.initial_window.max(1).into());
         json!({
             "detect": detect,
             "respond": respond,
             "rto": rto,
             "recover": recoveries[self.recover],
-            "congest": {"name": CONGEST[self.congest], "initial_window_segments": ends.initial_window.max(1)},
+            "congest": congest,
         })
     }
 }
@@ -122,6 +139,11 @@ mod tests {
             let with = |name: &str| starts.iter().filter(|start| UNDO[start.undo].0 == name).count();
             assert_eq!((starts.len(), with("none"), with(undo)), (4 * recoveries, 2 * recoveries, 2 * recoveries));
             assert!(starts.iter().all(|start| start.rto == 0));
+            let counts_as_linux = |start: &Sender| start.table(&ends)["congest"]["counting"] == "linux";
+            assert!(starts.iter().all(counts_as_linux));
+            assert!(!Sender::starts(Some("rfc"), &ends).iter().any(counts_as_linux));
+            // The others are neighbours.
+            assert!(starts[0].neighbours(&ends).iter().any(|one| !counts_as_linux(one)));
         }
     }
 }

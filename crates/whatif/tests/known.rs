@@ -128,6 +128,29 @@ fn the_replay_of_the_real_sender_has_the_same_events() {
 }
 
 #[test]
+fn a_sender_that_grows_as_linux_does_is_found() {
+    // Slow start fills a short queue by other steps than the RFC's, so that other segments are lost.
+    let mut scenario = known();
+    let queue = json!({"kind": "drop-tail", "packets": 20});
+    scenario["point_to_point"] = json!({"rate_bps": 2_000_000, "delay_ms": 50, "queue": queue});
+    scenario["flow"][0]["tcp"]["receive_window_segments"] = 200.into();
+    for congest in [
+        json!({"name": "reno", "counting": "linux", "grow": "when-limiting-window"}),
+        json!({"name": "cubic", "curve": "linux", "counting": "linux", "grow": "when-limiting-window", "slow_start": "hystart"}),
+    ] {
+        scenario["flow"][0]["sender"]["congest"] = congest.clone();
+        scenario["flow"][0]["sender"]["recover"] = "rack-tlp".into();
+        let captured = captured(&scenario);
+        let path = captured.path().expect("it shows a path");
+        assert!(path.queue.overflowed, "{congest}");
+        let found = replay::replay(&captured, &path).expect("it runs");
+        assert!(found.agrees, "{congest}: {:?}", found.compared);
+        let table = &found.sender["congest"];
+        assert_eq!((&table["name"], &table["counting"]), (&congest["name"], &"linux".into()), "{table}");
+    }
+}
+
+#[test]
 fn a_prediction_holds_the_truth_and_names_the_faster_sender() {
     let mut scenario = known();
     scenario["spike"] = json!([{"links": ["bottleneck"], "holds": "sending", "at": [{"start_s": 2.0, "end_s": 3.5}]}]);
