@@ -340,7 +340,7 @@ fn what_is_wrong_is_named_with_its_place() {
         let (_, mut chunks) = parse_unverified(&bytes).unwrap();
         chunks.next().unwrap().unwrap_err().to_string()
     };
-    let cases: [(&[u8], &str); 9] = [
+    let cases: [(&[u8], &str); 10] = [
         (
             &[0, 3, 0, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             "SCTP DATA chunk at byte 12: cut off: expected 16 bytes, found 15",
@@ -353,6 +353,10 @@ fn what_is_wrong_is_named_with_its_place() {
         (
             &[3, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4],
             "SCTP SACK chunk at byte 28: expected nothing behind the lists, found 4",
+        ),
+        (
+            &[16, 0, 0, 19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            "SCTP NR-SACK chunk at byte 12: cut off: expected 20 bytes, found 19",
         ),
         (&[7, 0, 0, 4], "length of SCTP chunk at byte 14: expected 8 for a chunk of one TSN, found 4"),
         (&[11, 0, 0, 5, 0], "length of SCTP chunk at byte 14: expected 4 for a chunk of no value, found 5"),

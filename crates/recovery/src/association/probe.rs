@@ -2,7 +2,6 @@
 
 use super::{Engine, Go, Offer, PathId, What};
 use crate::detect::Judgement;
-use crate::fact::Cause;
 use eifel_base::time::Instant;
 
 /// Packets that a probe sends.
@@ -48,12 +47,8 @@ impl Engine {
         let outstanding = self.ledger.outstanding(path);
         let target = &mut self.destinations[path.0].path;
         let judgement = target.watch.refuse_probe();
-        if target.settle_without_ack(judgement, outstanding) == Some(Cause::Timeout) {
-            self.ledger.unmark(path);
-            if self.ledger.flight(path) > 0 && self.destinations[path.0].path.timer == Instant::NEVER {
-                self.destinations[path.0].path.start_timer(now);
-            }
-        }
+        let resumes = target.settle_without_ack(judgement, outstanding);
+        debug_assert!(resumes.is_none(), "no detector takes a refusal for evidence that nothing was lost");
         None
     }
 

@@ -36,3 +36,50 @@ fn probes_become_rarer_up_to_a_minute() {
         assert_eq!(waits_us(Duration::from_nanos(rto_us * 1000), 20), doubled.collect::<Vec<_>>());
     }
 }
+
+/// A probe that was lost leaves again without an episode. Karn's rule and the credit concern it all the same.
+#[test]
+fn a_probe_that_left_twice_earns_no_credit_where_only_originals_do() {
+    let config = Config { credit: Choice::named("unambiguous"), ..Config::default() };
+    let mut engine = Engine::new(config).expect("the registry's own");
+    let path = engine.add_path(Instant::ZERO, 1000, false);
+    engine.set_usable(path, true);
+    let size = Size { data: 984, wire: 1000 };
+    let offer = |a_rwnd| Offer { path, next: Some(size), a_rwnd };
+    let sack = |cumulative| Sack { cumulative, blocks: &[], duplicates: &[], echo: None, echo_of: None, mark: None };
+    assert_eq!(engine.poll(Instant::ZERO, &offer(0)), None);
+    let now = engine.deadline();
+    let go = engine.poll(now, &offer(0)).expect("a probe");
+    engine.on_new(now, path, size, None);
+    engine.on_packet(now, &go, size.wire);
+    let now = engine.deadline();
+    assert!(engine.on_timeout(now).is_some_and(|expired| expired.probe));
+    let go = engine.poll(now, &offer(0)).expect("the probe again");
+    assert_eq!(go.what, What::Again);
+    engine.on_again(now, 0, path, None);
+    engine.on_packet(now, &go, size.wire);
+    // The window opens, and three chunks fill cwnd; then the window is advertised once more.
+    for _ in 0..3 {
+        engine.on_sack(now, &sack(0));
+        let go = engine.poll(now, &offer(20_000)).expect("new data");
+        engine.on_new(now, path, size, None);
+        engine.on_packet(now, &go, size.wire);
+    }
+    engine.on_sack(now, &sack(0));
+    let before = engine.window(path);
+    assert_eq!((before.cwnd, engine.flight(path)), (4000, 4000));
+    let now = now + Duration::from_millis(40);
+    assert_eq!(engine.on_quiet_sack(now, 1), None, "a chunk that left twice is no matter of quiet SACKs");
+    engine.on_sack(now, &sack(1));
+    assert_eq!(engine.window(path), before);
+}
+
+/// Section 7.2.1: three packets of 1500 bytes, less an IPv6 header each.
+#[test]
+fn the_initial_window_over_ipv6_is_three_packets_of_1448_bytes_or_two_larger_ones() {
+    for (pmdcs, cwnd) in [(1000, 4000), (1448, 4344), (1600, 4344), (2172, 4344), (2200, 4400), (4000, 8000)] {
+        let mut engine = Engine::new(Config::default()).expect("the registry's own");
+        let path = engine.add_path(Instant::ZERO, pmdcs, true);
+        assert_eq!(engine.window(path).cwnd, cwnd, "{pmdcs}");
+    }
+}

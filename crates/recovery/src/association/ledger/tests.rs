@@ -60,6 +60,7 @@ impl Naive {
     /// Returns what each path is credited with, and the highest chunk that is newly acknowledged, plus one.
     fn on_sack(&mut self, cumulative: u64, blocks: &[Block]) -> ([(u64, u64, u64); PATHS], u64) {
         let (mut credit, mut newest) = ([(0, 0, 0); PATHS], 0);
+        let in_order = blocks.windows(2).all(|pair| pair[0].start < pair[1].start);
         let inside = |position: u64| blocks.iter().any(|block| (block.start..block.end).contains(&position));
         let highest = blocks.iter().map(|block| block.end).max().unwrap_or(u64::MAX);
         for (index, entry) in self.entries.iter_mut().enumerate() {
@@ -79,6 +80,7 @@ impl Naive {
                 && entry.state == State::Reported
                 && !inside(position)
                 && position < highest
+                && in_order
             {
                 entry.state = State::UnderWay;
             }
@@ -155,6 +157,10 @@ fn the_ledger_says_what_a_naive_one_says() {
                         let end = (start + 1 + dice.below(5)).min(nxt);
                         blocks.push(Block { start, end });
                         start = end + 1 + dice.below(4);
+                    }
+                    // Out of order they tell what arrived, and not what the peer has dropped.
+                    if dice.below(6) == 0 {
+                        blocks.reverse();
                     }
                     let mut shares = [Share::default(); PATHS];
                     let taken = ledger.on_sack(cumulative, &blocks, &mut shares);
