@@ -388,7 +388,6 @@ impl Association {
     /// Ends the association with a failure.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.state = State::Closed;
-        self.control.clear();
         self.events.push_back(Event::Failed(failure));
     }
 }

@@ -70,7 +70,6 @@ impl Association {
     /// Ends the association in good order.
     pub(crate) fn finish(&mut self) {
         self.state = State::Closed;
-        self.control.clear();
         self.events.push_back(Event::Closed);
     }
 }

@@ -6,6 +6,7 @@ mod blue;
 mod both_ends;
 mod dcsctp;
 mod details;
+mod edges;
 mod eifel;
 mod errata;
 mod hostile;

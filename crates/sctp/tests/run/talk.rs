@@ -77,8 +77,14 @@ impl Contents {
         let mut bytes = Vec::new();
         match self {
             Self::Bytes(written) => bytes.clone_from(written),
-            Self::Values(plain) => plain.emit(&mut bytes),
-            Self::Single(single, ports) => single.emit(*ports, &mut bytes),
+            Self::Values(plain) => {
+                plain.emit(&mut bytes);
+                assert_eq!(plain.len(), bytes.len());
+            }
+            Self::Single(single, ports) => {
+                single.emit(*ports, &mut bytes);
+                assert_eq!(single.len() as usize, bytes.len());
+            }
         }
         bytes
     }
@@ -103,6 +109,8 @@ pub struct World {
     pub values: bool,
     /// Whether messages are read as they arrive, before anything leaves. Then values may take the shortcut.
     pub reads_at_once: bool,
+    /// The memory of the next packet of values, with what the last one has left there.
+    plain: Plain,
     /// Packets that took it.
     pub shortcuts: [usize; 2],
     /// Each packet that was sent: when, by whom, to which of the other's addresses, and its bytes.
@@ -142,6 +150,7 @@ impl World {
             reading: [true; 2],
             values: false,
             reads_at_once: false,
+            plain: Plain::default(),
             shortcuts: [0; 2],
             log: Vec::new(),
         }
@@ -221,12 +230,15 @@ impl World {
     pub fn settle(&mut self) {
         for end in 0..2 {
             let mut burst = None;
+            let mut plain = std::mem::take(&mut self.plain);
             loop {
                 let (now, values, singles) = (self.now, self.values, self.values && self.reads_at_once);
                 let Some(association) = self.end(end) else { break };
-                let Some((outgoing, contents)) = poll(association, now, (values, singles), &mut burst) else { break };
+                let ways = (values.then_some(&mut plain), singles);
+                let Some((outgoing, contents)) = poll(association, now, ways, &mut burst) else { break };
                 self.carry(end, outgoing.addresses, contents);
             }
+            self.plain = plain;
             let reading = self.reading[end];
             let (mut events, mut received) = (Vec::new(), Vec::new());
             if let Some(association) = self.end(end) {
@@ -335,12 +347,12 @@ impl World {
     }
 }
 
-/// The next packet that leaves, as values if that is wanted and possible. `burst` is the path on which one chunk after
+/// The next packet that leaves, as values if there is memory for them and that is possible. `burst` is the path on which one chunk after
 /// another leaves, with nothing in between.
 fn poll(
     association: &mut Association,
     now: Instant,
-    (values, singles): (bool, bool),
+    (plain, singles): (Option<&mut Plain>, bool),
     burst: &mut Option<PathId>,
 ) -> Option<(Outgoing, Contents)> {
     let ports = association.ports();
@@ -364,13 +376,13 @@ fn poll(
         Leaving::Sack(bare, path) => return Some((association.outgoing(path), contents(Single::Sack(bare)))),
         Leaving::Other => {}
     }
-    let mut plain = Plain::default();
-    match if values { association.poll_plain(now, || &mut plain) } else { Next::Other } {
-        Next::Nothing => None,
-        Next::Plain(outgoing) => Some((outgoing, Contents::Values(plain))),
-        Next::Other => {
-            let mut bytes = Vec::new();
-            association.poll_transmit(now, &mut bytes).map(|outgoing| (outgoing, Contents::Bytes(bytes)))
+    if let Some(plain) = plain {
+        match association.poll_plain(now, || &mut *plain) {
+            Next::Nothing => return None,
+            Next::Plain(outgoing) => return Some((outgoing, Contents::Values(plain.clone()))),
+            Next::Other => {}
         }
     }
+    let mut bytes = Vec::new();
+    association.poll_transmit(now, &mut bytes).map(|outgoing| (outgoing, Contents::Bytes(bytes)))
 }

@@ -1,0 +1,25 @@
+//! Whole runs of two associations: courses that can be read packet by packet, and storms of which each line is one run.
+
+#![expect(clippy::unwrap_used, reason = "what a helper cannot do fails the test")]
+
+mod courses;
+mod draw;
+mod storm;
+#[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../run/talk.rs"]
+mod talk;
+mod told;
+
+use eifel_golden::golden;
+
+#[test]
+fn courses_packet_by_packet() {
+    golden!("courses.txt", courses::all());
+}
+
+/// Nothing of them is read by a person. A changed line says which run a change of the code alters, and roughly how.
+#[test]
+fn storms() {
+    let lines: Vec<_> = (0..storm::COUNT).map(storm::line).collect();
+    golden!("storms.txt", lines.concat());
+}

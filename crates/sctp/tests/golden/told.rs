@@ -1,0 +1,115 @@
+//! Runs as text: packets chunk by chunk, and what each end's application sees.
+
+use std::fmt::Write;
+
+use eifel_base::time::Instant;
+use eifel_golden::digest;
+use eifel_packet::sctp::{self, Chunk};
+use eifel_recovery::association::PathId;
+use eifel_sctp::{Association, Message};
+
+use crate::talk::World;
+
+/// The longest text of a chunk that is printed whole.
+const LONGEST: usize = 120;
+
+fn time(at: Instant) -> String {
+    let nanos = at.since(Instant::ZERO).as_nanos();
+    format!("{}.{:06}", nanos / 1_000_000_000, nanos / 1000 % 1_000_000)
+}
+
+/// A chunk in one line; of a long one, the name and a digest of the rest.
+fn chunk(chunk: &Chunk<'_>) -> String {
+    match chunk {
+        Chunk::Data(data) => format!(
+            "DATA {:08x} flags {:02x} stream {} ssn {} ppid {:02x?} {} bytes {}",
+            data.tsn.0,
+            data.flags.0,
+            data.stream,
+            data.ssn,
+            data.ppid,
+            data.payload.len(),
+            &digest(data.payload)[..4]
+        ),
+        Chunk::Sack(sack) => {
+            let gaps: Vec<_> = sack.gaps.iter().map(|gap| (gap.start, gap.end)).collect();
+            let twice: Vec<_> = sack.duplicates().map(|tsn| format!("{:08x}", tsn.0)).collect();
+            let (tsn, window, flags) = (sack.cumulative.0, sack.a_rwnd, sack.flags.0);
+            format!("SACK {tsn:08x} flags {flags:02x} window {window} gaps {gaps:?} twice {twice:?}")
+        }
+        other => {
+            let text = format!("{other:?}");
+            let name = text.split(['(', ' ']).next().unwrap_or_default();
+            if text.len() > LONGEST { format!("{name} {}", digest(&text)) } else { text }
+        }
+    }
+}
+
+/// All packets of a world, one a line: when, by which end, to which of the other's addresses, its tag and chunks.
+pub fn packets(world: &World) -> String {
+    let mut out = String::new();
+    for (at, end, path, bytes) in &world.log {
+        let _ = write!(out, "{} {} to {path}", time(*at), ["caller", "callee"][*end]);
+        match sctp::parse(bytes) {
+            Ok((header, chunks)) => {
+                let chunks: Vec<_> = chunks.map(|read| read.map_or_else(|e| e.to_string(), |c| chunk(&c))).collect();
+                let _ = writeln!(out, " tag {:08x}: {}", header.verification_tag, chunks.join("; "));
+            }
+            Err(error) => {
+                let _ = writeln!(out, ": {error}");
+            }
+        }
+    }
+    out
+}
+
+fn message(message: &Message) -> String {
+    let Message { stream, ppid, unordered, bytes, len, begins, ends } = message;
+    format!("{stream} {ppid:02x?} {unordered} {len} {begins} {ends} {}", &digest(bytes)[..4])
+}
+
+/// What both applications were told and given.
+pub fn applications(world: &World) -> String {
+    let mut out = String::new();
+    for (end, name) in ["caller", "callee"].into_iter().enumerate() {
+        for event in &world.events[end] {
+            let _ = writeln!(out, "{name}: {event:?}");
+        }
+        for received in &world.received[end] {
+            let _ = writeln!(out, "{name} receives {}", message(received));
+        }
+    }
+    out
+}
+
+/// Everything that an end shows.
+pub fn state(association: &mut Association) -> String {
+    let mut out = format!(
+        "{:?} {} {} {} {} {} {} {} {:?} {} {:?}",
+        association.phase(),
+        association.buffered(),
+        association.is_readable(),
+        association.inbound_streams(),
+        association.streams(),
+        association.send_room(),
+        association.peer_window(),
+        association.has_waiting(),
+        association.initial_tsn(),
+        association.has_events(),
+        association.silent_until(Instant::ZERO),
+    );
+    let brain = association.brain();
+    let (una, nxt) = (brain.una(), brain.nxt());
+    let _ = write!(out, " {una} {nxt} {}", brain.data_under_way());
+    for path in (0..brain.paths()).map(PathId) {
+        let window = brain.window(path);
+        let (pmdcs, flight, rto) = (brain.pmdcs(path), brain.flight(path), brain.rto(path));
+        let _ = write!(out, " [{pmdcs} {flight} {rto:?} {window:?} {}]", brain.delivered_on(path));
+    }
+    let received: Vec<_> = (0..20).map(|position| association.has_received(position)).collect();
+    let _ = write!(out, " {}", digest(format!("{received:?}")));
+    for (path, event) in std::iter::from_fn(|| association.poll_brain_event()) {
+        let _ = write!(out, " {}: {event:?}", path.0);
+    }
+    out
+}
