@@ -165,3 +165,12 @@ def test_the_report_and_the_folder_have_picture_and_table(tmp_path: Path) -> Non
     written = exports.write(tmp_path, shown, ("svg", "png"))
     assert [file.name for file in written] == [f"sctp.figure11a.{form}" for form in ("csv", "svg", "png")]
     assert all(file.stat().st_size > 1000 for file in written)
+
+
+def test_a_series_without_a_look_of_its_own_is_refused() -> None:
+    series = {str(number): [Mean(1, None, 1)] for number in range(len(intervals.LOOKS) + 1)}
+    _, (axes,) = new_figure(1, (4, 3))
+    with pytest.raises(ValueError, match="shorter"):
+        intervals.lines(axes, [1], series)
+    with pytest.raises(ValueError, match="shorter"):
+        intervals.marks(axes, ["one place"], series)

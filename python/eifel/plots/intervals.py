@@ -26,13 +26,13 @@ Series = Mapping[str, Sequence["Mean"]]
 
 def lines(axes: Axes, places: Sequence[float], series: Series) -> None:
     """Draws a line for each series through its means, with a bar for each interval."""
-    for (name, means), (colour, look) in zip(series.items(), LOOKS, strict=False):
+    for (name, means), (colour, look) in zip(series.items(), LOOKS[: len(series)], strict=True):
         axes.errorbar(places, *_heights(means), color=colour, label=name, fmt=look, markersize=3, capsize=2)
 
 
 def marks(axes: Axes, names: Sequence[str], series: Series) -> None:
     """Draws the means above the names of their places, those of several series side by side, without lines."""
-    for number, ((label, means), (colour, look)) in enumerate(zip(series.items(), LOOKS, strict=False)):
+    for number, ((label, means), (colour, look)) in enumerate(zip(series.items(), LOOKS[: len(series)], strict=True)):
         beside = 0.2 * (number - (len(series) - 1) / 2)
         places = [place + beside for place in range(len(names))]
         axes.errorbar(places, *_heights(means), color=colour, label=label, fmt=look[0], markersize=5, capsize=4)
