@@ -84,8 +84,9 @@ impl Association {
                 let mut writer = Writer::new(&self.header(self.peer_tag), out);
                 writer.chunk(&Chunk::CookieEcho(cookie)).expect("the cookie came in a packet");
                 let pmdcs = self.brain.pmdcs(path) as usize;
-                if !error.is_empty() && writer.len() + error.len() + 8 <= pmdcs {
-                    writer.chunk(&Chunk::Error(Causes(error))).expect("it is shorter than the packet");
+                let report = Chunk::Error(Causes(error));
+                if !error.is_empty() && writer.len() + report.length().next_multiple_of(4) <= HEADER_LEN + pmdcs {
+                    writer.chunk(&report).expect("it is shorter than the packet");
                 }
                 // Nothing else may leave before the COOKIE ACK, so data goes with the first COOKIE ECHO only.
                 if self.settings.data_with_cookie && repeats == 0 {

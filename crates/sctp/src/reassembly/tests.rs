@@ -131,3 +131,14 @@ fn the_highest_chunk_is_dropped_first() {
     assert_eq!(taken(&mut reassembly), ["xy"]);
     assert_eq!(reassembly.held(), 0);
 }
+
+#[test]
+fn the_end_of_what_is_given_up_waits_behind_what_is_complete() {
+    let mut reassembly = Reassembly::default();
+    reassembly.insert(0, &data(B, 1, 0, b"part"), 0).unwrap();
+    reassembly.deliver_part(1);
+    reassembly.insert(2, &data(DataFlags::WHOLE, 2, 0, b"whole"), 0).unwrap();
+    reassembly.forward(2);
+    let order: Vec<_> = std::iter::from_fn(|| reassembly.take()).map(|message| (message.stream, message.len)).collect();
+    assert_eq!(order, [(1, 4), (2, 5), (1, 0)]);
+}

@@ -1,17 +1,30 @@
 //! Lengths and numbers at the limits of what is taken, sent or answered.
 
-use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Parameters, Sack, Unknown};
+use eifel_base::time::Instant;
+use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Init, Parameter, Parameters, Sack, Unknown};
 use eifel_packet::seq::Seq;
-use eifel_sctp::{Phase, TimestampChunk};
+use eifel_sctp::{Heard, Listener, Phase, Settings, TimestampChunk, out_of_the_blue};
 
-use crate::opening::{between, chunks, packet, secs, tag};
-use crate::talk::{World, ms};
+use crate::opening::{between, chunks, heard, packet, secs, tag};
+use crate::talk::{PORTS, World, ms, settings};
 
 /// Bytes of chunks in a packet of 300 bytes: 20 of IP and 12 of SCTP are not.
 const PMDCS: usize = 268;
 
+fn init(parameters: &[u8]) -> Init<'_> {
+    Init {
+        initiate_tag: 99,
+        a_rwnd: 5000,
+        outbound_streams: 3,
+        inbound_streams: 4,
+        initial_tsn: Seq(7),
+        parameters: Parameters(parameters),
+    }
+}
+
 fn small(stamped: bool) -> World {
-    let change = move |_: usize, settings: &mut eifel_sctp::Settings| {
+    let change = move |_: usize, settings: &mut Settings| {
         settings.pmtu = 300;
         settings.timestamp_chunk = if stamped { TimestampChunk::Agreed } else { TimestampChunk::Off };
     };
@@ -80,8 +93,13 @@ fn an_unknown_chunk_is_reported_if_the_report_fits_a_packet() {
 /// Section 6.10: what is answered shares a packet as long as it fits, padding included; one that fits no packet goes alone.
 #[test]
 fn answers_share_packets_up_to_the_last_byte() {
-    let cases: [(&[usize], &[usize]); 4] =
-        [(&[100, 168], &[280]), (&[100, 165], &[280]), (&[100, 169], &[112, 184]), (&[400, 4, 264], &[412, 280])];
+    let cases: [(&[usize], &[usize]); 5] = [
+        (&[100, 168], &[280]),
+        (&[104, 163], &[280]),
+        (&[100, 165], &[280]),
+        (&[100, 169], &[112, 184]),
+        (&[400, 4, 264], &[412, 280]),
+    ];
     for (lens, packets) in cases {
         let mut world = small(false);
         let own = tag(&world.log[1].3);
@@ -94,5 +112,78 @@ fn answers_share_packets_up_to_the_last_byte() {
         world.settle();
         let sent: Vec<_> = world.log[before..].iter().map(|sent| sent.3.len()).collect();
         assert_eq!(sent, packets, "{lens:?}");
+    }
+}
+
+/// Section 5.2.6: a peer may ask for a cookie that lives longer, by a second at the most.
+#[test]
+fn a_cookie_lives_longer_where_the_peer_asks_for_it() {
+    for (asked, lives) in [(0, 1000), (500, 1500), (5000, 2000)] {
+        for (after, accepted) in [(lives, true), (lives + 1, false)] {
+            let settings = Settings { cookie_life: ms(1000), ..settings(1, 1) };
+            let mut listener = Listener::new(settings, PORTS.remote).unwrap();
+            let mut parameters = Vec::new();
+            Parameter::CookiePreservative(asked).emit(&mut parameters);
+            let answer = heard(&mut listener, &packet(0, 0, &[Chunk::Init(init(&parameters))])).unwrap();
+            let Some(Chunk::InitAck(offer)) = chunks(&answer).pop() else { panic!("an INIT is answered") };
+            let cookie = offer.parameters.iter().find_map(|parameter| match parameter {
+                Ok(Parameter::Cookie(cookie)) => Some(cookie),
+                _ => None,
+            });
+            let echo = packet(0, offer.initiate_tag, &[Chunk::CookieEcho(cookie.unwrap())]);
+            let heard = listener.handle_packet(Instant::ZERO + ms(after), &between(0), &echo);
+            assert_eq!(matches!(heard, Heard::Accepted(_)), accepted, "{asked} {after}");
+        }
+    }
+}
+
+/// Section 5.1, step C: a report about parameters goes with the cookie where the packet has room, to the last byte.
+#[test]
+fn a_report_goes_with_the_cookie_as_long_as_it_fits() {
+    let mut full = 0;
+    for len in 4..200 {
+        let mut world = World::new(1, |_, settings| settings.pmtu = 300, Box::new(|_| Vec::new()));
+        world.settle();
+        let own = match chunks(&world.log[0].3)[..] {
+            [Chunk::Init(offered)] => offered.initiate_tag,
+            _ => panic!("a call begins with an INIT"),
+        };
+        let mut parameters = Vec::new();
+        Parameter::Cookie(&[7; 100]).emit(&mut parameters);
+        let unknown = [&[0xff, 0xfe, 0, len as u8][..], &vec![1; len - 4]].concat();
+        parameters.extend_from_slice(&unknown);
+        parameters.resize(parameters.len().next_multiple_of(4), 0);
+        let answer = packet(1, own, &[Chunk::InitAck(init(&parameters))]);
+        world.caller.handle_packet(world.now, &between(1), &answer);
+        world.settle();
+        let sent = &world.log[1].3;
+        // The cookie's chunk, and the report with the head of its cause.
+        let needed = 104 + (8 + len).next_multiple_of(4);
+        let there = chunks(sent).len();
+        assert_eq!(there, if needed <= PMDCS { 2 } else { 1 }, "{len}");
+        full += usize::from(sent.len() == 12 + PMDCS);
+    }
+    assert_eq!(full, 4, "one length for each number of padding bytes");
+}
+
+/// Section 8.4, rule 1.
+#[test]
+fn what_names_no_single_host_is_not_answered() {
+    for (address, answered) in [
+        ("10.0.0.9", true),
+        ("255.255.255.255", false),
+        ("224.0.0.1", false),
+        ("0.0.0.0", false),
+        ("2001:db8::9", true),
+        ("ff02::1", false),
+        ("::", false),
+    ] {
+        let other: std::net::IpAddr = address.parse().unwrap();
+        let own = if other.is_ipv4() { "10.0.0.1" } else { "2001:db8::1" }.parse().unwrap();
+        for (source, destination) in [(other, own), (own, other)] {
+            let addresses = Addresses::new(source, destination).unwrap();
+            let answer = out_of_the_blue(&addresses, &packet(0, 7, &[Chunk::ShutdownAck]));
+            assert_eq!(answer.is_some(), answered, "{source} to {destination}");
+        }
     }
 }
