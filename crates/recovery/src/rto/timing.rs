@@ -45,24 +45,42 @@ pub(super) enum Rate {
 #[derive(Clone, Debug)]
 pub(super) struct Timed {
     timing: Timing,
-    taken_at: Option<Instant>,
+    last: Option<Last>,
     passed: u32,
+}
+
+/// The newest sample that was taken.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    at: Instant,
+    /// The first position that had never been sent then.
+    nxt: u64,
+}
+
+impl Last {
+    /// Returns whether the segment of a sample left after this one was taken. New data beyond all that had left by then did,
+    /// for certain. For others the sample says it; the age of an echo counts from the tick of a clock in which the segment
+    /// left, and may be too long by a tick. Bytes of an association are no fewer than its TSNs, so they err on that side.
+    fn precedes(self, sample: &Sample, view: &View) -> bool {
+        let unsent = sample.acked > 0 && view.una.saturating_sub(sample.acked) >= self.nxt;
+        unsent || view.now.since(self.at) >= sample.rtt
+    }
 }
 
 impl Timed {
     pub(super) fn new(timing: Timing) -> Self {
-        Self { timing, taken_at: None, passed: 0 }
+        Self { timing, last: None, passed: 0 }
     }
 
     /// Returns whether this sample is taken.
     pub(super) fn takes(&mut self, sample: &Sample, view: &View) -> bool {
-        let takes = match (self.timing, self.taken_at) {
+        let takes = match (self.timing, self.last) {
             (Timing::Every, _) | (_, None) => true,
             (Timing::EverySecond, Some(_)) => self.passed > 0,
-            (Timing::OneARoundTrip, Some(last)) => view.now.since(last) >= sample.rtt,
+            (Timing::OneARoundTrip, Some(last)) => last.precedes(sample, view),
         };
         if takes {
-            (self.taken_at, self.passed) = (Some(view.now), 0);
+            (self.last, self.passed) = (Some(Last { at: view.now, nxt: view.nxt }), 0);
         } else {
             self.passed += 1;
         }
@@ -77,5 +95,68 @@ impl Timed {
             (Timing::Every, _) if sample.acked > u64::from(view.mss) => Rate::Half,
             (Timing::Every, _) => Rate::One,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congest::Window;
+    use crate::rtt::RoundTrips;
+    use eifel_base::time::Duration;
+    use std::collections::VecDeque;
+
+    const MSS: u64 = 1000;
+    const ROUND_TRIP: Duration = Duration::from_micros(10_400);
+
+    /// A flight of `window` segments that ACKs keep full, each of `every` segments. Echoes tell the age of the `tick` in which
+    /// the oldest of them left. For each ACK: whether its sample is taken, and whether that segment left no sooner than the
+    /// newest sample was taken.
+    fn taken(window: u64, every: u64, tick: Duration) -> Vec<(bool, bool)> {
+        let mut timed = Timed::new(Timing::OneARoundTrip);
+        let mut sent: VecDeque<Instant> = (0..window).map(|_| Instant::ZERO).collect();
+        let (mut una, mut nxt, mut last) = (0, window * MSS, Instant::ZERO);
+        let mut takes = |number: u64| {
+            let left = sent[0];
+            // Segments arrive one after another.
+            let now =
+                sent[every as usize - 1] + ROUND_TRIP + Duration::from_micros(number % window.div_ceil(every) * 7);
+            let rtt = now.since(Instant::from_nanos(left.as_nanos() / tick.as_nanos() * tick.as_nanos()));
+            una += every * MSS;
+            let sample = Sample { rtt, acked: every * MSS, window: Window { cwnd: MSS, ssthresh: MSS } };
+            let round_trips = RoundTrips::new(true);
+            let takes = timed.takes(&sample, &View { now, una, nxt, mss: MSS as u32, sack: true, round_trips });
+            let after = left >= last;
+            last = if takes { now } else { last };
+            sent.drain(..every as usize);
+            (0..every).for_each(|_| sent.push_back(now));
+            nxt += every * MSS;
+            (takes, after)
+        };
+        (0..200).map(&mut takes).collect()
+    }
+
+    #[test]
+    fn a_coarse_clock_hides_no_round_trip() {
+        for (window, every) in [(1, 1), (2, 2), (4, 1), (8, 2), (9, 3)] {
+            for tick in [1, 10, 500].map(Duration::from_millis) {
+                let taken = taken(window, every, tick);
+                assert!(taken.iter().all(|(takes, after)| takes == after), "{window} {every} {tick:?}: {taken:?}");
+                assert!(taken.iter().filter(|(takes, _)| *takes).count() as u64 >= 199 / window.div_ceil(every));
+            }
+        }
+    }
+
+    /// Between its HEARTBEAT and the answer, an association may take a sample from data.
+    #[test]
+    fn what_acknowledges_nothing_is_timed_by_its_age_alone() {
+        let mut timed = Timed::new(Timing::OneARoundTrip);
+        let mut takes = |at: u64, acked, rtt: u64| {
+            let now = Instant::ZERO + Duration::from_millis(at);
+            let (window, round_trips) = (Window { cwnd: 1, ssthresh: 1 }, RoundTrips::new(false));
+            let sample = Sample { rtt: Duration::from_millis(rtt), acked, window };
+            timed.takes(&sample, &View { now, una: 9000, nxt: 9000, mss: 1000, sack: true, round_trips })
+        };
+        assert_eq!([takes(100, 1000, 50), takes(110, 0, 11), takes(110, 0, 10)], [true, false, true]);
     }
 }

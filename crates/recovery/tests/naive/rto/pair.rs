@@ -87,7 +87,7 @@ pub fn milliseconds(nanos: u64) -> Value {
 #[derive(Clone, Debug)]
 pub struct Timing {
     word: &'static str,
-    taken_at: Option<u64>,
+    taken: Option<Taken>,
     passed: u32,
 }
 
@@ -101,18 +101,19 @@ pub enum Rate {
 
 impl Timing {
     pub fn new(word: &'static str) -> Self {
-        Self { word, taken_at: None, passed: 0 }
+        Self { word, taken: None, passed: 0 }
     }
 
     pub fn takes(&mut self, taken: &Taken) -> bool {
-        let takes = match (self.word, self.taken_at) {
+        let takes = match (self.word, self.taken) {
             ("every", _) | (_, None) => true,
             ("every-second", _) => self.passed == 1,
-            (_, Some(last)) => last + taken.rtt <= taken.now,
+            // What is acknowledged left for the first time after the last sample, or the age of its segment says so.
+            (_, Some(last)) => last.nxt + taken.acked <= taken.una || last.now + taken.rtt <= taken.now,
         };
         self.passed = if takes { 0 } else { self.passed + 1 };
         if takes {
-            self.taken_at = Some(taken.now);
+            self.taken = Some(*taken);
         }
         takes
     }
