@@ -60,9 +60,9 @@ def _row(runs: Runs, mine: NDArray[np.bool_]) -> dict[str, Mean]:
     found = {
         "paths": mean_interval([float(mine.sum())]),
         "refused": percent(int(refused.sum()), len(refused)),
-        "held": percent(int(held.sum()), len(held)),
     }
     if len(held):
+        found["held"] = percent(int(held.sum()), len(held))
         found["width"] = mean_interval([float(np.median(100 * (high - low) / truth))])
         found["error"] = mean_interval([float(np.median(100 * np.abs(runs["middle_bps"][mine][~refused] / truth - 1)))])
     stated = (np.maximum(faster, 1 - faster) >= SURE) & (np.abs(truth / captured - 1) > APART)

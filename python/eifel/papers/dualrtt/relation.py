@@ -53,10 +53,15 @@ def rises(over: str) -> Callable[[Measured], bool]:
 
 
 def residual(m: Measured, over: str, scale: Callable[[Any], Any]) -> float:
-    """What a straight line through each curve leaves unexplained, over the axis so scaled; the sum of squares."""
+    """What a straight line through each curve leaves unexplained, over the axis so scaled; the sum of squares.
+
+    Raises LookupError if a curve has no value.
+    """
     values = {"rate_bps": grid.RATES_BPS, "delay_ms": grid.DELAYS_MS, "mtu_bytes": grid.MTUS_BYTES}[over]
     left = 0.0
-    for taus in curves(m, over).values():
+    for held, taus in curves(m, over).items():
+        if not taus:
+            raise LookupError(f"no best tau with {dict(held)}")
         # Curves lack points at their slow end only, which is the first by rate and by delay, and the last by MTU.
         at = values[-len(taus) :] if over != "mtu_bytes" else values[: len(taus)]
         x = scale(np.array(at, np.float64))

@@ -1,0 +1,143 @@
+"""What claims say of tables that nothing ever measured: some with many equal values, some far from any that was.
+
+A claim that fails by far, or that many values together decide, does not change with any single value. Its boundary
+between two whole tables depends on each constant and comparison in it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+import golden
+from eifel.papers.artefact import Artefact
+from eifel.papers.measured import Measured, MeasuredRow
+from eifel.statistics import Mean
+from test_golden import OF_MEANS
+
+EACH, MANY_ROWS = 24, 60
+"""Tables of a kind, and the rows from which on there are fewer."""
+BOUNDARIES, STEPS = 6, 14
+Draw = Callable[[int], float]
+"""Draws a value for the row of that number."""
+
+
+class Values(Mapping[str, Mean]):
+    """A row's means, made when a claim asks for them; between two rows for another share than 0."""
+
+    def __init__(self, here: Mapping[str, float], there: Mapping[str, float] | None = None, share: float = 0) -> None:
+        self.here, self.there, self.share = here, here if there is None else there, share
+
+    def __getitem__(self, name: str) -> Mean:
+        value = (1 - self.share) * self.here[name] + self.share * self.there[name]
+        return Mean(value, 0.01 * abs(value), 10)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.here)
+
+    def __len__(self) -> int:
+        return len(self.here)
+
+
+Table = list[dict[str, float]]
+"""Of each row the value of each column."""
+
+
+def _kinds(dice: random.Random) -> dict[str, tuple[Draw, bool]]:
+    """How values are drawn, and whether they are multiples of what is kept."""
+
+    def factor(width: float) -> Draw:
+        return lambda _: math.exp(width * (2 * dice.random() - 1))
+
+    return {
+        "near": (factor(0.05), True),
+        "off": (factor(0.5), True),
+        "far": (factor(3), True),
+        "shares": (lambda _: dice.random(), False),
+        "percents": (lambda _: 100 * dice.random(), False),
+        "counts": (lambda _: float(int(4 * dice.random())), False),
+        "equal": (lambda _: float(int(1.2 * dice.random())), False),
+        "large": (lambda _: math.exp(16 * dice.random()), False),
+        "rising": (lambda row: 1 + row + dice.random(), False),
+        "signed": (lambda _: 200 * dice.random() - 100, False),
+        "falling": (lambda row: 1 / (1 + row + dice.random()), False),
+    }
+
+
+def asked(artefact: Artefact) -> set[str]:
+    """The names of all numbers that claims ask for."""
+    names: set[str] = set()
+
+    class Noted(dict[str, Mean]):
+        def __missing__(self, name: str) -> Mean:
+            names.add(name)
+            return Mean(1.0, 0.01, 10)
+
+    measured = Measured(artefact, [MeasuredRow(row, Noted()) for row in artefact.rows], [], 1, 1, 0.0)
+    measured.claims()
+    return names
+
+
+def tables(artefact: Artefact, base: Mapping[str, Sequence[float | None]], each: int) -> list[Table]:
+    """Tables from a fixed seed: half with values of their own, half with one a column and key's value."""
+    dice = random.Random(artefact.id)
+    drawn = []
+    unknown = {name: [10.0 + row for row, _ in enumerate(artefact.rows)] for name in sorted(asked(artefact) - {*base})}
+    for (draw, multiple), by_key, _ in itertools.product(_kinds(dice).values(), (False, True), range(each)):
+        of_key: dict[Any, float] = {}
+        key = dice.choice(artefact.keys)
+        whole = draw(0) if multiple else 1.0
+        table: Table = []
+        for number, row in enumerate(artefact.rows):
+            here = {}
+            for name, column in {**base, **unknown}.items():
+                kept = column[number]
+                if kept is not None:
+                    own = of_key.setdefault((name, row.keys.get(key)), draw(number)) if by_key else draw(number)
+                    here[name] = kept * own * whole if multiple else own
+            table.append(here)
+        drawn.append(table)
+    return drawn
+
+
+def holds(artefact: Artefact, claim: int, one: Table, other: Table | None = None, share: float = 0) -> bool:
+    """Whether a claim holds of a table, or of one on the way from it to another."""
+    both = zip(artefact.rows, one, one if other is None else other, strict=True)
+    rows = [MeasuredRow(row, Values(here, there, share)) for row, here, there in both]
+    try:
+        return bool(artefact.claims[claim].check(Measured(artefact, rows, [], artefact.repetitions, 1, 0.0)))
+    except (LookupError, ValueError, ZeroDivisionError, OverflowError):
+        return False
+
+
+def boundary(artefact: Artefact, claim: int, true: Table, false: Table) -> float:
+    """How far it is from a table of which a claim holds to where it does not, as a share of the way to another."""
+    near, far = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (near + far) / 2
+        if holds(artefact, claim, true, false, middle):
+            near = middle
+        else:
+            far = middle
+    return near
+
+
+@pytest.mark.parametrize("artefact", [one for one in OF_MEANS if one.claims], ids=lambda artefact: artefact.id)
+def test_a_claim_holds_of_the_tables_of_which_it_held(artefact: Artefact) -> None:
+    kept = golden.kept(f"claims/{artefact.id}")
+    fewer = max(1, len(artefact.rows) // MANY_ROWS)
+    drawn = tables(artefact, kept["base"], max(2, EACH // fewer))
+    found: dict[str, Any] = {}
+    for number, claim in enumerate(artefact.claims):
+        bits = [holds(artefact, number, table) for table in drawn]
+        yes, no = ([table for table, bit in zip(drawn, bits, strict=True) if bit is word] for word in (True, False))
+        pairs = list(zip(yes, no, strict=False))
+        chosen = pairs[:: -(-len(pairs) // max(2, BOUNDARIES // fewer)) or 1]
+        ends = [boundary(artefact, number, *pair) for pair in chosen]
+        found[claim.text] = {"holds": "".join("-+"[bit] for bit in bits), "boundaries": ends}
+    golden.check(f"tables/{artefact.id}", found)
