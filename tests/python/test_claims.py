@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import altered
 import golden
 from eifel.papers import artefacts, published
 from eifel.papers.artefact import Artefact
@@ -13,9 +14,12 @@ from eifel.papers.study import Effort
 from eifel.plots import save
 from eifel.reproduction import reproduce
 from test_golden import rows_of
+from test_golden_tables import Judge, asked, tables
 
 FIGURES = [artefact for artefact in artefacts().values() if artefact.is_recorded and not artefact.is_live]
 
+FEW = 6
+"""Tables of a kind."""
 OPEN = {
     # Not what the paper's own definition gives: see the file.
     "dualrtt.table3": ["at 42.905 s NRTT is 13.9 s"],
@@ -65,6 +69,24 @@ def test_the_paper_is_right(measured: Measured) -> None:
 
 def test_each_run_gives_what_it_gave(measured: Measured) -> None:
     golden.check(f"rows/{measured.artefact.id}", rows_of(measured))
+
+
+def test_a_claim_about_numbers_holds_of_the_tables_of_which_it_held(measured: Measured) -> None:
+    artefact = measured.artefact
+    names = dict.fromkeys(name for row in measured.rows for name in row.means)
+    base = {name: [row.means[name].mean if name in row.means else None for row in measured.rows] for name in names}
+    drawn = tables(artefact, golden.rounded(base), FEW)
+    found = {
+        claim.text: Judge(artefact, number, measured.results).verdicts(drawn, 3)
+        for number, claim in enumerate(artefact.claims)
+        if asked(artefact, number, measured.results)
+    }
+    if found:
+        golden.check(f"tables/{artefact.id}", found)
+
+
+def test_a_claim_about_a_run_ends_where_it_ended(measured: Measured) -> None:
+    golden.check(f"altered/{measured.artefact.id}", altered.verdicts(measured))
 
 
 def test_it_is_drawn(measured: Measured, tmp_path: Path) -> None:

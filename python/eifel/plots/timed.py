@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eifel.plots import style
@@ -62,19 +61,3 @@ def _beside(place: Axes, beside: Agreement) -> None:
     place.set_ylim(bottom=0)
     place.set_title(str(beside), fontsize=8)
     place.legend(loc="upper right", fontsize=8, framealpha=0.9)
-
-
-def compared_figure(runs: Sequence[tuple[str, Timed]], *, title: str = "", cycles: int = 3) -> Figure:
-    """RTT and RTO of several runs above each other."""
-    figure, axes = style.new_figure(len(runs), (SIZE_IN[0], 2.6 * len(runs)), share=False)
-    for place, (name, run) in zip(axes, runs, strict=True):
-        part = slice(run.cycles[-cycles].start, run.cycles[-1].stop)
-        place.plot(run.t_s[part], run.rtt_s[part], ".-", markersize=3, linewidth=0.7, color=style.SENT, label="RTT")
-        place.plot(run.t_s[part], run.rto_s[part], color=style.NEEDED, linewidth=1.3, label=name)
-        place.set_ylabel("RTT and RTO, s")
-        place.set_ylim(bottom=0)
-    style.finish(figure, axes, title)
-    for place in axes:
-        place.set_xlim(*place.dataLim.intervalx)
-        place.legend(loc="lower left", fontsize=8, framealpha=0.9, ncols=2)
-    return figure

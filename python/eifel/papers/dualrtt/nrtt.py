@@ -69,4 +69,5 @@ def minimum_before(result: Result, t_s: float) -> float:
     if len(before) == 0:
         raise LookupError(f"no sample before {t_s} s")
     instants, values = series(result)
-    return float(min(before.min(), *values[:1][instants[:1] < sampled["t_ns"][0] / 1e9]))
+    first = values[:1][instants[:1] < sampled["t_ns"][0] / 1e9]
+    return float(np.concatenate([before, first]).min())
