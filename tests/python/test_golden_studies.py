@@ -10,6 +10,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from eifel.studies import (
     liars_neighbour,
     liars_repair,
     liars_sctp,
+    questions,
 )
 from test_golden import ALL, digest
 
@@ -278,3 +280,24 @@ def test_where_everything_is_refused_nothing_is_held() -> None:
     found = captures_whatif._row(runs, np.ones(2, bool))
     assert found["refused"].mean == 100 and found["stated"].mean == 0
     assert not {"width", "error", "order"} & found.keys()
+
+
+def test_small_worlds_are_asked_for_one_after_another(effort: Effort, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def each(scenario: Any, responds: Sequence[str], **how: Any) -> dict[str, Any]:
+        how.pop("progress")(3, 4)
+        asked.append([digest(scenario), list(responds), how])
+        return {
+            respond: SimpleNamespace(
+                counts={"worlds": 100 * len(asked) + place},
+                caught=10 * len(asked) + place,
+                failed={name: SimpleNamespace(worlds=len(asked) + n) for n, name in enumerate(questions.FAILURES)},
+            )
+            for place, respond in enumerate(responds)
+        }
+
+    monkeypatch.setattr(questions, "small_worlds_each", each)
+    check("detectors.small_worlds", artefacts()["detectors.small_worlds"], effort)
+    golden.check("studies/detectors.small_worlds-asked", asked)
+    assert TOLD[-1][1] == sum(len(responds) * 16**questions.SEGMENTS for _, responds, _ in asked)
