@@ -76,9 +76,9 @@ def _values(column: pa.ChunkedArray, kind: str, size: float, dice: Any) -> pa.Ar
         changed = plain * (1 + size / 3 * (dice - 0.5))
     else:
         changed = plain + size / 3 * np.abs(plain).max(initial=0)
-    changed = np.maximum(changed, 0) if not pa.types.is_floating(array.type) else changed
-    made = pa.array(np.round(changed) if not pa.types.is_floating(array.type) else changed)
-    return made.cast(array.type).filter(pa.array(np.ones(len(array), bool)))
+    if not pa.types.is_floating(array.type):
+        changed = np.round(np.maximum(changed, 0))
+    return pa.array(changed).cast(array.type)
 
 
 def alterations(measured: Measured) -> list[Alteration]:
