@@ -45,6 +45,7 @@ ARTEFACTS = (
 )
 INTERVALS = (
     "spikes.table1",
+    *measured_captures.INTERVALS,
     *(
         f"detectors.{one}"
         for one in ("neighbours", "liars", "liars_found", "liars_repair", "liars_sctp", "beside", "proof")

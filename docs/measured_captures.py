@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from stored import Stored, lines, mean, spaced
+from stored import Stored, lines, mean, row_of, spaced
 
 from eifel.studies.capture_tools import TOOLS
 
@@ -14,8 +14,12 @@ KEPT = {
         *("undecidable", "wrongly", "wrongly_certain"),
     ),
     "captures.tools": ("installed", "retransmissions", "counted", "found", "wrongly"),
+    "captures.whatif": ("paths", "refused", "held", "width", "stated", "order"),
 }
 """The artefacts, and the columns that are kept of each."""
+INTERVALS = ("captures.whatif",)
+"""Of these the 95 % intervals are kept too."""
+CROSS = {"none": "none", "transfer": "another transfer", "bursts": "bursts of datagrams"}
 PLACES = {"sender": "at the sender", "between": "between", "receiver": "at the receiver"}
 HEAD = (
     *("captured", "retransmissions", "seen as such", "of these, cause right", "of the decided", "cause undecided"),
@@ -65,8 +69,42 @@ def tools(store: Stored) -> str:
     return lines(head, rows)
 
 
+FEW = 10
+"""Of fewer predictions than these the page counts those that hold, because a share of them says little."""
+
+
+def whatif(store: Stored) -> str:
+    """Predictions on hidden paths."""
+    head = (
+        "other traffic",
+        "paths",
+        "refused",
+        "90 % ranges that hold the truth",
+        "median width",
+        "orders stated, and right",
+    )
+    rows = []
+    for cross, name in CROSS.items():
+        row = row_of(store, "captures.whatif", {"cross": cross})
+        found = row["measured"]
+        paths, stated = found["paths"], found["stated"]
+        made = round(paths * (100 - found["refused"]) / 100)
+        held, width = "none was made", ""
+        if made >= FEW:
+            low, high = row["interval95"]["held"]
+            held = f"{found['held']:.1f} % of {made} ({low:.0f} to {high:.0f})"
+        elif made:
+            held = f"{found['held'] * made / 100:.0f} of {made}"
+        if made > 1:
+            width = f"{found['width']:.0f} %"
+        right = f", {found['order'] * stated / 100:.0f} right" if stated else ""
+        rows.append([name, spaced(paths), f"{found['refused']:.0f} %", held, width, f"{stated:.0f}{right}"])
+    return lines(head, rows)
+
+
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "captures, plain": ("docs/captures.md", plain),
     "captures, wild": ("docs/captures.md", wild),
     "captures, tools": ("docs/captures.md", tools),
+    "whatif": ("docs/whatif.md", whatif),
 }
