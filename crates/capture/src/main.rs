@@ -1,6 +1,6 @@
 //! Analyses captures from the command line, without Python: `cargo run --release -p eifel-capture -- FILE…`.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -56,16 +56,16 @@ fn run() -> Result<(), String> {
     }
     let report = source::analyze(&files, &mut |_, _| Ok(()))?;
     match output {
-        Output::Text => print!("{}", text::summary(&report)),
-        Output::Json => println!("{}", report.json()),
+        Output::Text => print(&text::summary(&report))?,
+        Output::Json => print(&format!("{}\n", report.json()))?,
         Output::Lines => return Err("--lines: expected one file".into()),
-        Output::Csv => print!("{}", report.csv()),
+        Output::Csv => print(&report.csv())?,
         Output::Annotate(file) => source::annotate(&report, &file)?,
         Output::Plots(folder) => source::plot(&report, &folder)?,
         Output::Score(file) => {
             let truth = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
             let truth = score::read_truth(&truth).map_err(|error| format!("{file}: {error}"))?;
-            println!("{}", score::score(&truth, &report.retransmissions).json());
+            print(&format!("{}\n", score::score(&truth, &report.retransmissions).json()))?;
         }
     }
     Ok(())
@@ -92,5 +92,17 @@ fn lines(file: &Path) -> Result<(), String> {
         }
     };
     let report = source::stream(file, &mut |_, _| Ok(()), &mut take)?;
-    failed.and(writeln!(out, "{}", report.json())).and(out.flush()).map_err(|error| format!("standard output: {error}"))
+    written(failed.and_then(|()| writeln!(out, "{}", report.json())).and_then(|()| out.flush()))
+}
+
+fn print(text: &str) -> Result<(), String> {
+    written(std::io::stdout().write_all(text.as_bytes()))
+}
+
+/// Says why standard output was not written. A reader that closes it early is no error.
+fn written(result: std::io::Result<()>) -> Result<(), String> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
+        _ => Ok(()),
+    }
 }

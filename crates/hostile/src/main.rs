@@ -4,6 +4,7 @@
 
 use eifel_hostile::hunt::{case, hunt};
 use eifel_hostile::{generate, judge};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -36,20 +37,11 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = match read_arguments(std::env::args().skip(1)) {
         Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            print!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        Err(problem) => {
-            eprintln!("eifel-hostile: {problem}");
-            return ExitCode::from(2);
-        }
+        Ok(None) => return printed(USAGE, ExitCode::SUCCESS),
+        Err(problem) => return refused(&problem),
     };
     match (arguments.seed, &arguments.file) {
-        (Some(seed), _) if arguments.prints => {
-            print!("{}", generate::scenario(seed));
-            ExitCode::SUCCESS
-        }
+        (Some(seed), _) if arguments.prints => printed(&generate::scenario(seed).to_string(), ExitCode::SUCCESS),
         (Some(seed), _) => told(case(seed, None).map(|summary| summary.to_json())),
         (None, Some(file)) => one_file(file),
         (None, None) => told(many(&arguments)),
@@ -58,24 +50,28 @@ fn main() -> ExitCode {
 
 fn told<E: std::fmt::Display>(result: Result<String, E>) -> ExitCode {
     match result {
-        Ok(text) => {
-            println!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(failure) => {
-            println!("{failure}");
-            ExitCode::FAILURE
-        }
+        Ok(text) => printed(&format!("{text}\n"), ExitCode::SUCCESS),
+        Err(failure) => printed(&format!("{failure}\n"), ExitCode::FAILURE),
     }
+}
+
+/// Prints to standard output, and ends with `code`. A reader that closes it early is no error.
+fn printed(text: &str, code: ExitCode) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => refused(&format!("standard output: {error}")),
+        _ => code,
+    }
+}
+
+fn refused(problem: &str) -> ExitCode {
+    eprintln!("eifel-hostile: {problem}");
+    ExitCode::from(2)
 }
 
 fn one_file(file: &Path) -> ExitCode {
     match std::fs::read_to_string(file) {
         Ok(text) => told(judge::judge(&text, None).map(|summary| summary.to_json())),
-        Err(error) => {
-            eprintln!("eifel-hostile: {}: {error}", file.display());
-            ExitCode::from(2)
-        }
+        Err(error) => refused(&format!("{}: {error}", file.display())),
     }
 }
 

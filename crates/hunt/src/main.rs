@@ -1,6 +1,7 @@
 //! `eifel-hunt`: see the library.
 #![forbid(unsafe_code)]
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -27,23 +28,26 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = match read_arguments(std::env::args().skip(1)) {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            print!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        Err(problem) => return refused(&problem),
+    let told = match read_arguments(std::env::args().skip(1)) {
+        Ok(Some(arguments)) => hunt(&arguments),
+        Ok(None) => print(USAGE),
+        Err(problem) => Err(problem),
     };
-    match hunt(&arguments) {
+    match told {
         Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => refused(&problem),
+        Err(problem) => {
+            eprintln!("eifel-hunt: {problem}");
+            ExitCode::from(2)
+        }
     }
 }
 
-fn refused(problem: &str) -> ExitCode {
-    eprintln!("eifel-hunt: {problem}");
-    ExitCode::from(2)
+/// Prints to standard output. A reader that closes it early is no error.
+fn print(text: &str) -> Result<(), String> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
+        _ => Ok(()),
+    }
 }
 
 fn hunt(Arguments { scenario, effort }: &Arguments) -> Result<(), String> {
@@ -59,12 +63,12 @@ fn hunt(Arguments { scenario, effort }: &Arguments) -> Result<(), String> {
             eprintln!("{done} of {} runs", effort.runs);
         }
     });
-    println!(
-        "# goodput over an honest receiver's: {:.3}, in {} runs that were not searched with",
-        best.judged.value, effort.judging
-    );
-    print!("{}", to_toml(&best.candidate));
-    Ok(())
+    print(&format!(
+        "# goodput over an honest receiver's: {:.3}, in {} runs that were not searched with\n{}",
+        best.judged.value,
+        effort.judging,
+        to_toml(&best.candidate)
+    ))
 }
 
 fn read_arguments(mut rest: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {

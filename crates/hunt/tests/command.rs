@@ -29,3 +29,11 @@ fn the_progress_is_told_once_for_each_five_hundred_runs() {
     let done = told.lines().map(|line| line.strip_suffix(" of 1100 runs").unwrap().parse().unwrap());
     assert_eq!(done.map(|done: u32| done / 500).collect::<Vec<_>>(), [1, 2], "{told}");
 }
+
+#[test]
+fn a_pipe_that_is_closed_early_is_no_error() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = Command::new(env!("CARGO_BIN_EXE_eifel-hunt")).arg("--help").stdout(writer).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
