@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const MOST: usize = 256;
 
 /// Memory that is kept while there are few, in ACKs.
-const MOST_KEPT: usize = 4;
+const MOST_KEPT: usize = 2;
 
 /// The last ACKs of new data, in ascending order.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,10 @@ impl Boundaries {
         if self.ends.len() == MOST {
             self.ends.pop_front();
         }
+        if self.ends.len() == self.ends.capacity() {
+            // A queue begins with room for four, and connections that pause have two.
+            self.ends.reserve_exact(self.ends.len().max(MOST_KEPT));
+        }
         self.ends.push_back((end, nanos));
     }
 
@@ -42,7 +46,7 @@ impl Boundaries {
         while self.ends.front().is_some_and(|(first, _)| *first < end) {
             self.ends.pop_front();
         }
-        if self.ends.len() < MOST_KEPT && self.ends.capacity() > MOST_KEPT {
+        if self.ends.len() <= MOST_KEPT && self.ends.capacity() > 4 * MOST_KEPT {
             self.ends.shrink_to(MOST_KEPT);
         }
     }
