@@ -6,7 +6,7 @@ use crate::association::Associations;
 use crate::decode::common::{self, Common, Found};
 use crate::decode::{self, Fragments, Held, Other, Packet, sctp};
 use crate::flow::{self, Connection, Summary, Table, Way, When};
-use crate::read::Frame;
+use crate::read::{Frame, Sink};
 use crate::report::Retransmission;
 use crate::share::{Part, Share};
 
@@ -83,32 +83,16 @@ impl Analyzer {
     }
 
     /// Takes a frame in.
-    #[inline(always)]
+    #[inline]
     pub fn frame(&mut self, frame: &Frame<'_>) {
-        self.found.frames += 1;
-        let when = When { nanos: frame.nanos, frame: self.found.frames };
-        // Where a clock was set back, time stands still until it has caught up.
-        if frame.nanos < self.last {
-            self.found.backwards += 1;
-        }
-        self.last = frame.nanos;
-        let straight = match common::read(frame.link, frame.bytes) {
-            Some(Found::Stamped(common)) => self.goes_straight(&common, when),
-            Some(Found::Unstamped(common)) => self.unstamped(&common, when),
-            None => false,
-        };
-        if straight {
-            self.found.segments += 1;
-        } else {
-            self.slowly(frame, when);
-        }
+        Sink::frame(self, frame);
     }
 
     /// Takes in a common segment of a connection that was found not long ago, unless it has to go the long way.
     #[inline(always)]
     fn goes_straight<const STAMPED: bool>(&mut self, common: &Common<'_, STAMPED>, when: When) -> bool {
-        let Some((connection, side)) = self.table.between(common.ends()) else { return false };
-        connection.on_common(common, side, when)
+        let Some((connection, side, spare)) = self.table.between(common.ends()) else { return false };
+        connection.on_common(common, (side, spare), when)
     }
 
     #[inline(never)]
@@ -266,6 +250,29 @@ impl Analyzer {
         self.found.connections.sort_by_key(|one| one.connection);
         self.found.retransmissions.sort_by_key(|one| one.frame);
         self.found
+    }
+}
+
+impl Sink for Analyzer {
+    #[inline(always)]
+    fn frame(&mut self, frame: &Frame<'_>) {
+        self.found.frames += 1;
+        let when = When { nanos: frame.nanos, frame: self.found.frames };
+        // Where a clock was set back, frames keep their times, and what is measured over that point took no time.
+        if frame.nanos < self.last {
+            self.found.backwards += 1;
+        }
+        self.last = frame.nanos;
+        let straight = match common::read(frame.link, frame.bytes) {
+            Some(Found::Stamped(common)) => self.goes_straight(&common, when),
+            Some(Found::Unstamped(common)) => self.unstamped(&common, when),
+            None => false,
+        };
+        if straight {
+            self.found.segments += 1;
+        } else {
+            self.slowly(frame, when);
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Asks the registry's detectors about a captured sender, given what it has sent and heard. They are the files that judge in
 //! a live sender.
 
+mod later;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::report::Told;
@@ -16,6 +18,7 @@ use eifel_recovery::registry::{Choice, Need, Seam, Value, part};
 use eifel_recovery::scoreboard::Scoreboard;
 use eifel_recovery::view::Negotiated;
 use eifel_recovery::watch::Watch;
+use later::Later;
 
 /// Timestamps remembered with the times at which they left.
 const MOST_STAMPS: usize = 4096;
@@ -46,6 +49,7 @@ pub(crate) struct Standing {
 }
 
 /// Something that left once, at `nanos`, and takes `len` positions.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Departed {
     pub(crate) nanos: u64,
     pub(crate) len: u32,
@@ -95,6 +99,7 @@ pub(crate) struct Detectors {
     pub(crate) told: BTreeMap<u32, Vec<Told>>,
     /// The last duplicate that the receiver has reported, and TSval of that ACK.
     reported: Option<(Block, Timestamp)>,
+    later: Later,
 }
 
 impl std::fmt::Debug for Detectors {
@@ -129,13 +134,20 @@ impl Detectors {
         watch.look(at(now), una, una);
         let (stamps, sack) = (VecDeque::new(), negotiated.sack);
         let told = BTreeMap::new();
-        let mut made = Self { names, sack, board, watch, stamps, next: 0, before, asked: false, told, reported: None };
+        let (reported, later) = (None, Later::default());
+        let mut made = Self { names, sack, board, watch, stamps, next: 0, before, asked: false, told, reported, later };
         under_way.for_each(|one| made.on_new(&one));
         made
     }
 
     /// Something leaves for the first time.
     pub(crate) fn on_new(&mut self, departed: &Departed) {
+        if !self.keeps_new(departed) {
+            self.take_new(departed);
+        }
+    }
+
+    fn take_new(&mut self, departed: &Departed) {
         let &Departed { nanos: now, len, stamp } = departed;
         self.asked = false;
         self.remember(now, stamp);
@@ -156,6 +168,7 @@ impl Detectors {
 
     /// Something is sent again; returns the number of the episode that it belongs to.
     pub(crate) fn on_again(&mut self, now: u64, block: Block, why: Why, stamp: Option<Timestamp>) -> Option<u32> {
+        self.catch_up();
         let block = Block { start: block.start.max(self.board.una()), end: block.end.min(self.board.nxt()) };
         if block.start >= block.end {
             return None;
@@ -195,6 +208,14 @@ impl Detectors {
 
     /// The sender hears an ACK.
     pub(crate) fn on_ack(&mut self, heard: &Heard<'_>) {
+        if !self.keeps_ack(heard) {
+            self.catch_up();
+            self.take_ack(heard);
+            self.find_later();
+        }
+    }
+
+    fn take_ack(&mut self, heard: &Heard<'_>) {
         let Heard { now, ack, .. } = heard;
         if ack.cumulative < self.board.una() || ack.cumulative > self.board.nxt() {
             return;

@@ -160,29 +160,45 @@ impl Reader {
     ///
     /// # Errors
     /// As [`frame`](Self::frame); the frames before it were handed out.
-    #[inline]
-    pub fn each(&mut self, mut take: impl FnMut(&Frame<'_>)) -> Result<(), Error> {
+    #[inline(always)]
+    pub fn each(&mut self, sink: &mut impl Sink) -> Result<(), Error> {
         loop {
-            if self.skip == 0 {
-                let mut rest = Rest { left: &self.buffer[self.at..self.end], frames: self.frames };
-                match &mut self.format {
-                    Format::Pcap(file) => rest.take_all(|bytes| file.record(bytes), &mut take),
-                    Format::Pcapng(file) => rest.take_all(|bytes| file.record(bytes), &mut take),
-                    _ => {}
-                }
-                let Rest { left, frames } = rest;
-                if frames > self.frames {
-                    (self.at, self.frames, self.wanted) = (self.end - left.len(), frames, 4);
-                }
-            }
+            self.each_usual(sink);
             match self.next()? {
-                Some(frame) => take(&frame),
+                Some(frame) => hand_over(sink, &frame),
                 None => return Ok(()),
             }
         }
     }
 
+    /// Hands out frames until something else than a usual record comes. Nothing but the bytes that are left and the count changes.
+    #[inline(always)]
+    fn each_usual(&mut self, sink: &mut impl Sink) {
+        if self.skip > 0 {
+            return;
+        }
+        let (mut left, mut frames) = (&self.buffer[self.at..self.end], self.frames);
+        loop {
+            let found = match &mut self.format {
+                Format::Pcap(file) => file.record(left),
+                Format::Pcapng(file) => file.record(left),
+                _ => None,
+            };
+            let Some(Record { length, start, captured, head }) = found else { break };
+            let (whole, rest) = left.split_at(length);
+            let Head { nanos, link, interface, wire_len } = head;
+            let bytes = &whole[start..start + captured];
+            frames += 1;
+            sink.frame(&Frame { number: frames, nanos, link, interface, wire_len, bytes });
+            left = rest;
+        }
+        if frames > self.frames {
+            (self.at, self.frames, self.wanted) = (self.end - left.len(), frames, 4);
+        }
+    }
+
     /// Returns the next frame of any format, or what is wrong with it.
+    #[inline(never)]
     fn next(&mut self) -> Result<Option<Frame<'_>>, Error> {
         let record = loop {
             if self.skip > 0 {
@@ -209,7 +225,7 @@ impl Reader {
         Ok(Some(self.hand_out(record)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn hand_out(&mut self, Record { length, start, captured, head }: Record) -> Frame<'_> {
         let start = self.at + start;
         self.at += length;
@@ -251,31 +267,23 @@ impl Reader {
     }
 }
 
-/// The bytes that are still to be read, and how many frames were handed out.
-struct Rest<'a> {
-    left: &'a [u8],
-    frames: u64,
+/// Takes frames.
+pub trait Sink {
+    /// Takes the next one.
+    fn frame(&mut self, frame: &Frame<'_>);
 }
 
-impl<'a> Rest<'a> {
-    /// Hands out frames as long as `record` finds one.
+impl<F: FnMut(&Frame<'_>)> Sink for F {
     #[inline(always)]
-    fn take_all(&mut self, mut record: impl FnMut(&[u8]) -> Option<Record>, mut take: impl FnMut(&Frame<'a>)) {
-        while let Some(Record { length, start, captured, head }) = record(self.left) {
-            let (whole, left) = self.left.split_at(length);
-            let Head { nanos, link, interface, wire_len } = head;
-            self.frames += 1;
-            take(&Frame {
-                number: self.frames,
-                nanos,
-                link,
-                interface,
-                wire_len,
-                bytes: &whole[start..start + captured],
-            });
-            self.left = left;
-        }
+    fn frame(&mut self, frame: &Frame<'_>) {
+        self(frame);
     }
+}
+
+/// Hands over a frame of an unusual record; the usual ones become a part of the loop.
+#[inline(never)]
+fn hand_over(sink: &mut impl Sink, frame: &Frame<'_>) {
+    sink.frame(frame);
 }
 
 /// Recognises the format, then asks it.

@@ -2,7 +2,7 @@
 
 mod files;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -13,6 +13,7 @@ use crate::analysis::{Analyzer, SoFar};
 use crate::annotate::Annotator;
 use crate::anonymise::Anonymiser;
 use crate::decode::{self, Fragments};
+use crate::error::Error;
 use crate::flow::{Summary, When};
 use crate::quic::{self, Losses};
 use crate::read::{Frame, Reader};
@@ -51,27 +52,26 @@ pub fn stream(
     progress: Progress<'_>,
     take: &mut dyn FnMut(Vec<Summary>, Vec<Retransmission>),
 ) -> Result<Report, String> {
-    let (analyzer, total) = (RefCell::new(Analyzer::default()), length(path));
+    let (mut analyzer, total) = (Analyzer::default(), length(path));
     let mut frames = 0;
-    let mut frame = |frame: &Frame<'_>| {
-        frames += 1;
-        analyzer.borrow_mut().frame(frame);
-    };
-    let mut pause = |read| {
-        let (ended, again) = analyzer.borrow_mut().take_ended();
+    let read = pieces_of(path, |reader, read| {
+        let whole = reader.each(&mut analyzer);
+        frames = reader.frames();
+        whole?;
+        let (ended, again) = analyzer.take_ended();
         if !ended.is_empty() || !again.is_empty() {
             take(ended, again);
         }
-        progress(read, total)
-    };
-    let error = match frames_of(path, &mut frame, &mut pause) {
+        Ok(progress(read, total))
+    });
+    let error = match read {
         Ok(()) => None,
         Err(Stopped::ByFile(message)) if frames > 0 => Some(message),
         Err(Stopped::ByFile(message) | Stopped::ByCaller(message)) => return Err(message),
     };
     let mut report = Report::default();
     let capture = Capture { file: path.display().to_string(), frames, error };
-    report.add(vec![capture], analyzer.into_inner().finish_each(take));
+    report.add(vec![capture], analyzer.finish_each(take));
     Ok(report)
 }
 
@@ -81,14 +81,17 @@ pub fn stream(
 /// # Errors
 /// As [`analyze`].
 pub fn follow(path: &Path, hear: &mut dyn FnMut(SoFar) -> Result<(), String>) -> Result<Report, String> {
-    let analyzer = RefCell::new(Analyzer::default());
-    let mut frame = |frame: &Frame<'_>| analyzer.borrow_mut().frame(frame);
-    let error = match frames_of(path, &mut frame, &mut |_| hear(analyzer.borrow().so_far())) {
+    let mut analyzer = Analyzer::default();
+    let read = pieces_of(path, |reader, _| {
+        reader.each(&mut analyzer)?;
+        Ok(hear(analyzer.so_far()))
+    });
+    let error = match read {
         Ok(()) => None,
-        Err(Stopped::ByFile(message)) if analyzer.borrow().so_far().frames > 0 => Some(message),
+        Err(Stopped::ByFile(message)) if analyzer.so_far().frames > 0 => Some(message),
         Err(Stopped::ByFile(message) | Stopped::ByCaller(message)) => return Err(message),
     };
-    let analysis = analyzer.into_inner().finish();
+    let analysis = analyzer.finish();
     let mut report = Report::default();
     report.add(vec![Capture { file: path.display().to_string(), frames: analysis.frames, error }], analysis);
     Ok(report)
@@ -165,6 +168,18 @@ pub fn frames_of(
     mut take: impl FnMut(&Frame<'_>),
     mut progress: impl FnMut(u64) -> Result<(), String>,
 ) -> Result<(), Stopped> {
+    pieces_of(path, |reader, read| {
+        reader.each(&mut take)?;
+        Ok(progress(read))
+    })
+}
+
+/// Reads a file, or standard input, piece by piece. `piece` takes the frames of each out of the reader, with the bytes that were read
+/// so far; it says what is wrong with the file, or why it wants no more.
+fn pieces_of(
+    path: &Path,
+    mut piece: impl FnMut(&mut Reader, u64) -> Result<Result<(), String>, Error>,
+) -> Result<(), Stopped> {
     let said = |message: String| Stopped::ByFile(format!("{}: {message}", path.display()));
     let count = Rc::new(Cell::new(0));
     let mut source = open(path, &count).map_err(|error| said(plain(&error)))?;
@@ -176,8 +191,7 @@ pub fn frames_of(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(said(plain(&error))),
         }
-        reader.each(&mut take).map_err(|error| said(error.to_string()))?;
-        progress(count.get()).map_err(Stopped::ByCaller)?;
+        piece(&mut reader, count.get()).map_err(|error| said(error.to_string()))?.map_err(Stopped::ByCaller)?;
     }
     reader.finish().map_err(|error| said(error.to_string()))
 }

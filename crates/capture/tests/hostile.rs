@@ -190,7 +190,7 @@ proptest! {
             let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
             for bytes in file.chunks(piece) {
                 reader.feed(bytes);
-                if let Err(error) = reader.each(|frame| analyzer.frame(frame)) {
+                if let Err(error) = reader.each(&mut analyzer) {
                     return (analyzer.finish(), Err(error));
                 }
             }

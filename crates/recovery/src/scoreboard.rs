@@ -230,7 +230,11 @@ impl Scoreboard {
         if let Some(delivered) = &mut self.delivered {
             **delivered = Delivered::default();
         }
-        let highest = if bytes > 0 { self.advance(ack.cumulative) } else { None };
+        let highest = match bytes {
+            0 => None,
+            _ if self.is_quiet() => self.on_quiet_ack(ack.cumulative),
+            _ => self.advance(ack.cumulative),
+        };
         let (mut sacked, mut sacked_up_to) = (0, 0);
         if sack {
             for &block in ack.sacks {

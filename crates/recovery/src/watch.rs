@@ -246,6 +246,11 @@ impl Watch {
         self.detectors.iter().all(|(_, detector)| detector.is_idle())
     }
 
+    /// Whether an ACK of new data may make a detector judge before something is sent again.
+    pub fn may_judge(&self) -> bool {
+        self.detectors.iter().any(|(_, detector)| detector.may_judge())
+    }
+
     /// Removes a detector that no longer believes the peer. If it has an episode to judge, that counts as genuine.
     #[cold]
     fn dismiss(&mut self, index: usize, reason: &'static str) {

@@ -9,6 +9,10 @@ use super::tcp::{ALIGNED_TIMESTAMPS, WITH_TIMESTAMPS, WITHOUT_OPTIONS};
 use eifel_packet::segment::{Flags, Timestamps};
 use eifel_packet::seq::Seq;
 
+/// In the first eight bytes of a header of IPv4: version, length, and all of fragmentation but "don't fragment"; and their values in a
+/// packet without options that is no fragment.
+const SHORT_AND_WHOLE: (u64, u64) = (0xff00_0000_0000_3fff, 0x4500_0000_0000_0000);
+
 /// Both addresses and both ports of a packet over IPv4, as they stand in it: the source's before the destination's. The bytes
 /// are not turned around, so that these are no numbers but names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,9 +51,9 @@ pub(crate) enum Found<'a> {
 pub(crate) fn read(link: u32, bytes: &[u8]) -> Option<Found<'_>> {
     let (header, options) = ipv4(link, bytes)?.split_first_chunk::<40>()?;
     let unusual = Flags::SYN.with(Flags::FIN).with(Flags::RST).0 as u8;
-    let whole = header[6] & 0x3f == 0 && header[7] == 0;
     let usual = header[33] & (unusual | Flags::ACK.0 as u8) == Flags::ACK.0 as u8;
-    if header[0] != 0x45 || header[9] != TCP || !whole || !usual {
+    let first = u64::from_be_bytes(*header.first_chunk()?);
+    if first & SHORT_AND_WHOLE.0 != SHORT_AND_WHOLE.1 || header[9] != TCP || !usual {
         return None;
     }
     let total = u32::from(u16::from_be_bytes([header[2], header[3]]));

@@ -31,8 +31,16 @@ impl Half {
         let cumulative = unwrap(self.una, self.initial?, ack);
         let repeats =
             plain && cumulative == self.una && self.nxt > self.una && (self.trouble.is_some() || self.duplicates > 0);
-        let quiet = cumulative <= self.nxt && !repeats && self.is_calm();
+        let quiet = cumulative <= self.nxt && !repeats && (self.is_calm() || self.is_mended(cumulative));
         quiet.then_some(Quiet { cumulative, bare, plain, window })
+    }
+
+    /// Whether an ACK on a segment with data changes nothing: it repeats the last one while nothing is outstanding, and nothing was.
+    #[inline(always)]
+    pub(super) fn has_heard(&self, ack: Seq, window: (u32, u16)) -> bool {
+        let Some(initial) = self.initial else { return false };
+        let repeats = ack.0.wrapping_sub(initial.0) == self.una as u32 && (self.window, self.window_field) == window;
+        repeats && self.una == self.nxt && self.trouble.is_none()
     }
 
     /// Takes in such an ACK. Returns the round trip as [`on_ack`](Self::on_ack) does.
@@ -45,6 +53,9 @@ impl Half {
             && let Some(stamps) = stamps
         {
             trouble.echoed = Some(Timestamp(stamps.echo));
+        }
+        if !self.is_calm() {
+            return self.on_mended_ack(cumulative, plain, stamps, setting);
         }
         if !setting.is_next_to_sender() && cumulative > self.una {
             let stamp = stamps.map(|stamps| Timestamp(stamps.value));
@@ -68,7 +79,9 @@ impl Half {
         if segment.options.sack.is_empty()
             && let Some(quiet) = self.quiet(segment.ack, bare, window)
         {
-            return self.on_quiet(quiet, segment.options.timestamps, setting);
+            let took = self.on_quiet(quiet, segment.options.timestamps, setting);
+            self.out.shrink();
+            return took;
         }
         let plain = bare && (self.window, self.window_field) == window;
         (self.window, self.window_field) = window;
@@ -85,6 +98,52 @@ impl Half {
             return None;
         }
         self.on_troubled_ack(segment, cumulative, plain, setting)
+    }
+
+    /// Takes in an ACK of new data after trouble of which nothing is left to be repaired, as
+    /// [`on_troubled_ack`](Self::on_troubled_ack) does.
+    #[inline(never)]
+    fn on_mended_ack(
+        &mut self,
+        cumulative: u64,
+        plain: bool,
+        stamps: Option<Timestamps>,
+        setting: &Setting,
+    ) -> Option<u64> {
+        let when = setting.when;
+        let (mut newest, mut original): (Option<Sent>, Option<u64>) = (None, None);
+        while let Some(sent) = self.out.pop(cumulative) {
+            // Nothing that is outstanding was repaired, so that one sending is the first one.
+            if sent.copies == 1 && !sent.missing {
+                original = Some(sent.end());
+            }
+            newest = Some(sent);
+        }
+        self.advance(cumulative, setting);
+        let mut trouble = self.trouble.take()?;
+        trouble.flight.on_ack(when.nanos, cumulative, self.nxt - cumulative, setting.round_trip().unwrap_or(0));
+        trouble.on_mended(original, when);
+        let stamp = stamps.map(|stamps| Timestamp(stamps.value));
+        let echo = stamps.map(|stamps| Timestamp(stamps.echo));
+        trouble.replica.on_ack(
+            &Acknowledgement {
+                when,
+                cumulative,
+                advances: true,
+                sacks: [Block { start: 0, end: 0 }; 4],
+                count: 0,
+                dsack: None,
+                echo,
+                stamp,
+                plain,
+            },
+            setting,
+        );
+        self.settle(&mut trouble, setting);
+        self.trouble = Some(trouble);
+        let took = when.nanos.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.nanos);
+        self.sample(took);
+        Some(took)
     }
 
     #[inline(always)]
@@ -119,9 +178,6 @@ impl Half {
         self.last_ack = setting.when.nanos;
         self.timer_since = setting.when.nanos;
         self.last_advance = setting.when;
-        if self.una == self.nxt {
-            self.out.shrink();
-        }
     }
 
     #[inline(never)]
@@ -153,6 +209,7 @@ impl Half {
         } else {
             self.settle(&mut trouble, setting);
         }
+        self.out.shrink();
         let reported_before = popped.reported_before;
         trouble.popped = popped;
         self.trouble = Some(trouble);

@@ -31,6 +31,8 @@ const MOST_DELAYED: usize = 2;
 pub(super) struct Trouble {
     /// Boxed, because the map makes room for eleven at once, and most directions send one or two again.
     pub(super) repeated: BTreeMap<u64, Box<Repeated>>,
+    /// No segment that was sent again begins here or above.
+    pub(super) repaired_below: u64,
     /// Those that ACKs can still tell something new of, besides duplicates.
     pub(super) active: Vec<u64>,
     pub(super) sacked: Ranges,
@@ -99,6 +101,7 @@ impl Trouble {
     pub(super) fn new(replica: Replica) -> Self {
         Self {
             repeated: BTreeMap::new(),
+            repaired_below: 0,
             active: Vec::new(),
             sacked: Ranges::default(),
             reports: false,
@@ -209,6 +212,7 @@ impl Trouble {
         if self.repeated.len() >= MOST_REMEMBERED {
             self.repeated.pop_first();
         }
+        self.repaired_below = self.repaired_below.max(block.start + 1);
         // The receiver had heard of a later timestamp, and its next ACK did not move.
         let stamp = data.stamp.and(sent).map(|sent| Timestamp(sent.stamp));
         let refused = stamp.zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
@@ -295,6 +299,19 @@ impl Trouble {
         self.neighbour = popped.originals.last().map(|last| (last.end, ack.when));
         self.sacked.remove_below(block.end, |_| {});
         self.retire();
+    }
+
+    /// New data are acknowledged after everything was repaired. Of what the ACK covers, the last that was sent once ends at
+    /// `original`.
+    pub(super) fn on_mended(&mut self, original: Option<u64>, when: When) {
+        self.neighbour = original.map(|end| (end, when));
+        self.last_news = when.nanos;
+    }
+
+    /// Whether ACKs have come last that brought no news.
+    #[inline]
+    pub(super) fn is_without_news(&self) -> bool {
+        self.without_news > 0
     }
 
     /// SACK blocks and DSACKs.

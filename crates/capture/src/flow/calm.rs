@@ -27,6 +27,12 @@ impl Half {
         self.trouble.as_ref().is_none_or(|trouble| matches!(trouble.rest, Rest::Asleep))
     }
 
+    /// Whether an ACK of everything below `cumulative` is of new data, and tells nothing of what was repaired.
+    #[inline]
+    pub(super) fn is_mended(&self, cumulative: u64) -> bool {
+        cumulative > self.una && self.trouble.as_ref().is_some_and(|trouble| trouble.is_mended(self.una))
+    }
+
     /// A sign of trouble: gives the half its [`Trouble`], or wakes it.
     pub(super) fn begin(&mut self, setting: &Setting) {
         if self.trouble.is_none() {
@@ -65,6 +71,12 @@ impl Trouble {
         self.replica.wake(half, setting);
         self.neighbour = Some((half.una, half.last_advance)).filter(|(_, when)| *when != When::default());
         self.stir(half.nxt, setting);
+    }
+
+    /// Whether everything that was sent again lies below `una` and is answered, and nothing is reported or to be explained.
+    #[inline]
+    fn is_mended(&self, una: u64) -> bool {
+        self.repaired_below <= una && self.active.is_empty() && self.sacked.is_empty() && !self.is_without_news()
     }
 
     /// Takes note of a sign of trouble while everything below `nxt` was sent.

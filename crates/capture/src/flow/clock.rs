@@ -37,6 +37,12 @@ impl Clock {
         (1..=COARSEST).contains(&self.tick)
     }
 
+    /// The same as [`left`](Self::left), if the segment carries the same as the last one.
+    #[inline(always)]
+    pub(super) fn left_with(&self, stamp: Timestamp, nanos: u64) -> Option<u64> {
+        (self.began != 0 && self.same == stamp).then(|| self.left.min(nanos))
+    }
+
     /// When a segment left that carries `stamp` and passes at `nanos`: not later than that.
     #[inline]
     pub(super) fn left(&mut self, stamp: Option<Timestamp>, nanos: u64) -> u64 {

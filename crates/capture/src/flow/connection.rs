@@ -17,6 +17,8 @@ pub(super) struct Side {
     pub(super) trip: Trip,
     pub(super) twins: Twins,
     shift: Option<u8>,
+    /// By how many bits its windows are shifted, once both ends have agreed on it.
+    scale: u8,
     sack: bool,
     /// Its SYN was seen.
     syn: bool,
@@ -50,8 +52,6 @@ pub struct Connection {
     reset: bool,
     /// Whether both ends permit SACK, or one has used it.
     pub(super) sacks: bool,
-    /// Whether windows are scaled.
-    scaled: bool,
     pub(super) sides: [Side; 2],
     /// The data of each end, from their first byte on.
     pub(super) halves: [Option<Box<Half>>; 2],
@@ -162,7 +162,6 @@ impl Connection {
             packets: 0,
             reset: false,
             sacks: false,
-            scaled: false,
             sides: Default::default(),
             halves: Default::default(),
         }
@@ -243,7 +242,8 @@ impl Connection {
             from.on_syn(packet);
             self.sacks |= from.sack && to.sack;
             // RFC 7323, section 2.2: both have to offer it.
-            self.scaled = from.shift.is_some() && to.shift.is_some();
+            let scales = from.shift.zip(to.shift).map_or((0, 0), |(from, to)| (from.min(14), to.min(14)));
+            (from.scale, to.scale) = scales;
         }
         if let Some(stamps) = segment.options.timestamps {
             to.trip.passes(stamps.value, when);
@@ -295,7 +295,7 @@ impl Connection {
 
     #[inline]
     pub(super) fn shift(&self, side: usize) -> u32 {
-        if self.scaled { u32::from(self.sides[side].shift.unwrap_or(0).min(14)) } else { 0 }
+        u32::from(self.sides[side].scale)
     }
 
     fn setting(&self, side: usize, when: When) -> Setting {

@@ -69,6 +69,26 @@ impl Watched {
         self.back.is_some() && self.until.is_some_and(|until| now > until)
     }
 
+    #[inline(never)]
+    fn on_new(&mut self, now: u64, flight: u64) {
+        self.look(now, flight);
+        let Some(until) = self.until else { return };
+        if now <= until {
+            self.most = flight.max(self.most);
+        }
+        if self.back.is_none() && flight >= self.before / 10 * 9 {
+            self.back = Some(now);
+        }
+    }
+
+    #[inline(never)]
+    fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
+        self.look(now, flight);
+        if self.until.is_none() && una >= self.end {
+            self.until = Some(now.saturating_add(round_trip.saturating_mul(ROUND_TRIPS)));
+        }
+    }
+
     fn settle(self) -> After {
         let Self { rows, before, most, until, .. } = self;
         // Where nothing new left it had nothing to send, or no leave to.
@@ -115,26 +135,22 @@ impl Flight {
     }
 
     /// Everything below `una` is acknowledged at `now`, and `flight` bytes are under way.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
-        let Some(watched) = self.watched.as_mut().filter(|watched| !watched.is_over(now)) else { return };
-        watched.look(now, flight);
-        if watched.until.is_none() && una >= watched.end {
-            watched.until = Some(now.saturating_add(round_trip.saturating_mul(ROUND_TRIPS)));
+        if let Some(watched) = self.watched.as_mut()
+            && !watched.is_over(now)
+        {
+            watched.on_ack(now, una, flight, round_trip);
         }
     }
 
     /// New data leave at `now`: `flight` bytes are under way.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_new(&mut self, now: u64, flight: u64) {
-        let Some(watched) = self.watched.as_mut().filter(|watched| !watched.is_over(now)) else { return };
-        watched.look(now, flight);
-        let Some(until) = watched.until else { return };
-        if now <= until {
-            watched.most = flight.max(watched.most);
-        }
-        if watched.back.is_none() && flight >= watched.before / 10 * 9 {
-            watched.back = Some(now);
+        if let Some(watched) = self.watched.as_mut()
+            && !watched.is_over(now)
+        {
+            watched.on_new(now, flight);
         }
     }
 

@@ -178,7 +178,11 @@ impl Half {
     #[inline(always)]
     pub(super) fn left(&mut self, stamp: Option<Timestamp>, setting: &Setting) -> u64 {
         let passes = setting.when.nanos;
-        if setting.is_next_to_sender() { passes } else { self.left_far_away(stamp, passes) }
+        if setting.is_next_to_sender() {
+            return passes;
+        }
+        let repeated = self.away.as_ref().zip(stamp).and_then(|(away, stamp)| away.clock.left_with(stamp, passes));
+        repeated.unwrap_or_else(|| self.left_far_away(stamp, passes))
     }
 
     #[inline(never)]
@@ -222,7 +226,10 @@ impl Half {
             self.largest = self.largest.max(data.payload);
         }
         let start = self.position(data);
-        if !setting.is_next_to_sender() && self.is_calm() {
+        if !setting.is_next_to_sender()
+            && self.is_calm()
+            && !self.away.as_ref().is_some_and(|away| away.unheard.has_settled(data.echo))
+        {
             self.hear_until((data.left, data.echo), setting.sender().unwrap_or(0));
         }
         if start == self.nxt {
@@ -252,6 +259,8 @@ impl Half {
     #[inline(always)]
     fn position(&mut self, data: &Data) -> u64 {
         match self.initial {
+            // Nearly all data follow the last.
+            Some(initial) if data.seq.0.wrapping_sub(initial.0) == self.nxt as u32 => self.nxt,
             Some(initial) => unwrap(self.nxt, initial, data.seq),
             None => self.first(data.seq, data.syn),
         }

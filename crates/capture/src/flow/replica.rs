@@ -3,30 +3,34 @@
 //! A capture away from the sender sees its reactions late, by the trip to the sender and back. So ACKs wait here for that
 //! long before the models hear of them: everything stands in the sender's order of time.
 
+mod hear;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use super::When;
 use super::doubts::Doubts;
 use super::half::{Acknowledgement, Data, Half, Setting};
 use super::held::Held;
-use super::unheard::{Plain, Unheard, is_heard};
-use crate::detectors::{self, Departed, Detectors, Standing};
+use super::unheard::{Plain, Unheard};
+use crate::detectors::{Departed, Detectors, Standing};
 use crate::report::Told;
 use crate::sender::{Explained, Heard, MODELS, Resent, Strands, UNDECIDED};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
-use eifel_recovery::fact::Ack;
 use eifel_recovery::view::Negotiated;
 
 /// ACKs that may be on their way to the sender. What is beyond arrives at once.
 const MOST_WAITING: usize = 4096;
 /// Duplicate ACKs that say that a segment was lost, where there is no SACK.
 const DUPLICATES: u32 = 3;
+/// Ranges kept.
 const MOST_RANGES: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(super) struct Replica {
     models: [Strands; MODELS.len()],
+    /// Whether none of them has anything to learn from an ACK of new data without SACK blocks.
+    idle: bool,
     una: u64,
     nxt: u64,
     sacked: Ranges,
@@ -70,6 +74,7 @@ impl Replica {
     pub(super) fn new() -> Self {
         Self {
             models: MODELS.each_ref().map(Strands::new),
+            idle: false,
             una: 0,
             nxt: 0,
             sacked: Ranges::default(),
@@ -113,7 +118,7 @@ impl Replica {
             sacks: [Block { start: 0, end: 0 }; 4],
             dsack: false,
         };
-        self.models.iter_mut().for_each(|model| model.hear(&heard_since));
+        self.tell_models(&heard_since);
         self.last_ack = half.last_ack + trip;
         self.last_sent = half.last_sent;
         self.smoothed = half.whole_estimate(setting.sender()).map(|(smoothed, _)| smoothed);
@@ -263,6 +268,7 @@ impl Replica {
         };
         self.told_apart |= resent.may_be_unseen;
         let causes = self.models.each_mut().map(|model| model.explain(&resent));
+        self.idle = false;
         if self.again.count() < MOST_RANGES {
             self.again.add(block);
         }
@@ -284,93 +290,6 @@ impl Replica {
         }
         // The shortest trip that was seen may have been a little longer than the shortest there is.
         self.waiting.push_back(Waiting { due, soonest: due - trip / 16, ack: *ack, sack: setting.sack });
-    }
-
-    /// The sender hears what has come to it until `now`. The timestamp that it echoes says which ACK it has heard last; without
-    /// timestamps the time alone says so.
-    fn hear_until(&mut self, now: u64, echo: Option<Timestamp>) {
-        while let Some(first) = self.waiting.front() {
-            if !is_heard(first.soonest, first.ack.stamp, now, echo, 0) {
-                return;
-            }
-            self.hear_next();
-            self.last_ack = self.last_ack.min(now);
-            self.timer_since = self.timer_since.min(now);
-        }
-    }
-
-    fn hear_next(&mut self) {
-        let Some(Waiting { due, ack, sack, .. }) = self.waiting.pop_front() else { return };
-        self.doubts.on_ack(&ack, self.nxt, sack, self.sacked.highest());
-        let advances = ack.cumulative > self.una;
-        let (lowest, reported) = self.report(&ack, advances);
-        let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);
-        if advances {
-            self.una = ack.cumulative;
-            self.nxt = self.nxt.max(self.una);
-            self.sacked.remove_below(self.una, |_| {});
-            self.again.remove_below(self.una, |_| {});
-            self.duplicates = 0;
-            self.timer_since = due;
-        } else if duplicate {
-            self.duplicates += 1;
-        }
-        self.last_ack = due;
-        let heard = Heard {
-            now: due,
-            una: self.una,
-            nxt: self.nxt,
-            advances,
-            duplicate: if sack { reported > 0 || duplicate } else { duplicate },
-            original_below: lowest,
-            echo: ack.echo,
-            sacks: ack.sacks,
-            dsack: ack.dsack.is_some(),
-        };
-        for model in &mut self.models {
-            model.hear(&heard);
-        }
-        if let Some(detectors) = &mut self.detectors {
-            let facts = Ack {
-                cumulative: ack.cumulative,
-                sacks: ack.sacks(),
-                dsacks: ack.dsack.as_slice(),
-                echo: None,
-                mark: None,
-                plain: ack.plain,
-                ece: false,
-            };
-            let (frame, echo, stamp) = (ack.when.frame, ack.echo, ack.stamp);
-            detectors.on_ack(&detectors::Heard { now: due, frame, ack: facts, echo, stamp, volume: None });
-        }
-    }
-
-    /// Takes note of what an ACK covers: the lowest position of those that were sent once and are covered for the first time,
-    /// and how many bytes SACK blocks report anew.
-    fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
-        let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
-        let again = &self.again;
-        let mut once = |gap: Block| {
-            let start = again.containing(gap.start).map_or(gap.start, |range| range.end);
-            if start < gap.end {
-                lowest = Some(lowest.map_or(start, |lowest| lowest.min(start)));
-            }
-        };
-        if advances {
-            let start = self.sacked.containing(self.una).map_or(self.una, |range| range.end);
-            if start < ack.cumulative {
-                once(Block { start, end: ack.cumulative });
-            }
-        }
-        for block in ack.sacks() {
-            if self.sacked.count() < MOST_RANGES && block.start > self.una {
-                self.sacked.insert(*block, |gap| {
-                    reported += gap.end - gap.start;
-                    once(gap);
-                });
-            }
-        }
-        (lowest, reported)
     }
 
     /// The place of the model that leaves the least unexplained.

@@ -103,6 +103,45 @@ impl Outstanding {
             self.ring = VecDeque::new();
         }
     }
+
+    /// Leaves its memory to other directions where nothing is outstanding.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, spare: &mut Spare) {
+        if self.ring.is_empty() && self.ring.capacity() > 0 {
+            spare.take(std::mem::take(&mut self.ring));
+        }
+    }
+
+    /// Takes memory that another direction has left, where it has none.
+    #[inline(always)]
+    pub(super) fn settle_in(&mut self, spare: &mut Spare) {
+        if self.ring.capacity() == 0
+            && let Some(ring) = spare.rings.pop()
+        {
+            self.ring = ring;
+        }
+    }
+}
+
+/// Memory of directions in which nothing is outstanding, for the next ones in which something is. Most packets of a capture with many
+/// connections end or begin such a pause.
+#[derive(Debug, Default)]
+pub(crate) struct Spare {
+    rings: Vec<VecDeque<Sent>>,
+}
+
+impl Spare {
+    /// Rings kept.
+    const MOST: usize = 16;
+    /// Segments for which a ring has room that is kept.
+    const LARGEST: usize = 256;
+
+    #[inline(always)]
+    fn take(&mut self, ring: VecDeque<Sent>) {
+        if self.rings.len() < Self::MOST && ring.capacity() <= Self::LARGEST {
+            self.rings.push(ring);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -123,5 +162,30 @@ mod tests {
         assert_eq!(outstanding.pop(120).map(|sent| (sent.start, sent.len)), Some((50, 50)));
         assert!(outstanding.pop(120).is_none());
         assert_eq!(outstanding.get(0).map(|sent| (sent.start, sent.len)), Some((120, 30)));
+    }
+
+    #[test]
+    fn memory_goes_from_directions_that_pause_to_those_that_begin() {
+        let sent = |start| Sent { start, len: 1, stamp: 0, nanos: 0, copies: 1, missing: false };
+        let mut spare = Spare::default();
+        let mut many: Vec<_> = (0..2 * Spare::MOST).map(|_| Outstanding::default()).collect();
+        for one in &mut many {
+            one.push(sent(0));
+            // What is outstanding stays.
+            one.leave(&mut spare);
+            assert_eq!(one.len(), 1);
+            one.pop(1);
+        }
+        many.iter_mut().for_each(|one| one.leave(&mut spare));
+        assert!(many.iter().all(|one| one.ring.capacity() == 0));
+        assert_eq!(spare.rings.len(), Spare::MOST);
+        many[0].settle_in(&mut spare);
+        many[0].settle_in(&mut spare);
+        assert!(many[0].ring.capacity() > 0 && spare.rings.len() == Spare::MOST - 1);
+        // Room for many would be kept for few.
+        (0..=Spare::LARGEST as u64).for_each(|start| many[0].push(sent(start)));
+        while many[0].pop(u64::MAX).is_some() {}
+        many[0].leave(&mut spare);
+        assert_eq!((many[0].ring.capacity(), spare.rings.len()), (0, Spare::MOST - 1));
     }
 }

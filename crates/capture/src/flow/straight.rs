@@ -6,6 +6,7 @@
 use super::When;
 use super::connection::Connection;
 use super::half::{Data, Setting};
+use super::sent::Spare;
 use super::twin::fingerprint_of;
 use crate::decode::common::Common;
 use eifel_base::units::Timestamp;
@@ -16,15 +17,24 @@ impl Connection {
     pub(crate) fn on_common<const STAMPED: bool>(
         &mut self,
         common: &Common<'_, STAMPED>,
-        side: usize,
+        (side, spare): (usize, &mut Spare),
         when: When,
     ) -> bool {
         // Where every field stands is known to the compiler then.
-        if side == 0 { self.straight::<STAMPED, 0>(common, when) } else { self.straight::<STAMPED, 1>(common, when) }
+        if side == 0 {
+            self.straight::<STAMPED, 0>(common, when, spare)
+        } else {
+            self.straight::<STAMPED, 1>(common, when, spare)
+        }
     }
 
     #[inline(always)]
-    fn straight<const STAMPED: bool, const SIDE: usize>(&mut self, common: &Common<'_, STAMPED>, when: When) -> bool {
+    fn straight<const STAMPED: bool, const SIDE: usize>(
+        &mut self,
+        common: &Common<'_, STAMPED>,
+        when: When,
+        spare: &mut Spare,
+    ) -> bool {
         let print = fingerprint_of(common);
         let (shift, stamps, bare) = (self.shift(SIDE), common.stamps(), common.payload_len == 0);
         let window = (u32::from(common.window()) << shift, common.window());
@@ -35,6 +45,7 @@ impl Connection {
         }
         let quiet = match heard {
             None => None,
+            Some(half) if !bare && half.has_heard(common.ack(), window) => None,
             Some(half) => match half.quiet(common.ack(), bare, window) {
                 Some(quiet) => Some((half, quiet)),
                 None => return false,
@@ -57,6 +68,7 @@ impl Connection {
             if let Some(took) = half.on_quiet(quiet, stamps, &setting) {
                 from.trip.sample(took);
             }
+            half.out.leave(spare);
         }
         if !bare {
             let setting = Setting { when, to_receiver: to.trip.kept(), to_sender: from.trip.kept(), sack };
@@ -65,6 +77,7 @@ impl Connection {
                 None => sent.insert(Box::default()),
             };
             let stamp = stamps.map(|stamps| Timestamp(stamps.value));
+            half.out.settle_in(spare);
             let left = half.left(stamp, &setting);
             let (len, echo) = (common.payload_len, stamps.map(|stamps| Timestamp(stamps.echo)));
             half.on_data(&Data { seq: common.seq(), len, payload: len, syn: false, stamp, left, echo }, &setting);

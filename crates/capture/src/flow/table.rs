@@ -3,6 +3,7 @@
 //! A table of the standard library would hash twice as long and is not used here, because its order differs from run to run.
 
 use super::recent::Recent;
+use super::sent::Spare;
 use super::{Connection, Way};
 use crate::decode::Packet;
 use crate::decode::common::Ends;
@@ -24,6 +25,7 @@ pub struct Table {
     /// The one found last: packets come in trains.
     last: u32,
     recent: Recent,
+    spare: Spare,
 }
 
 impl Default for Table {
@@ -35,6 +37,7 @@ impl Default for Table {
             hand: 0,
             last: FREE,
             recent: Recent::default(),
+            spare: Spare::default(),
         }
     }
 }
@@ -59,13 +62,13 @@ impl Table {
     }
 
     /// The connection over IPv4, and outside of tunnels, between these ends, and which of them has sent the packet. `None` where
-    /// only [`find`](Self::find) knows.
+    /// only [`find`](Self::find) knows. With it comes the memory that connections leave to each other.
     #[inline]
-    pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize)> {
+    pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize, &mut Spare)> {
         let (place, side) = self.recent.get(ends)?;
         let connection = self.store.get_mut(place as usize)?.as_mut()?;
         self.last = place;
-        Some((connection, side))
+        Some((connection, side, &mut self.spare))
     }
 
     /// The connection that goes this way or back, and which of its ends is the source.

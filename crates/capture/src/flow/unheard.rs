@@ -24,6 +24,8 @@ pub(super) struct Plain {
 pub(super) struct Unheard {
     waiting: VecDeque<Plain>,
     heard: Option<Plain>,
+    /// The echo that came last, where it alone says that the sender has not heard those that wait.
+    settled: Option<Timestamp>,
 }
 
 /// Whether a sender has heard an ACK that passed at `passed` and carries `stamp`, when it sends at `now` and echoes `echo`. The
@@ -39,16 +41,27 @@ impl Unheard {
     /// The sender has heard an ACK of everything below `una` that passed at `passed`, and none of `waiting`.
     pub(super) fn after(una: u64, passed: u64, waiting: impl Iterator<Item = Plain>) -> Self {
         let heard = Some(Plain { nanos: passed, cumulative: una, stamp: None });
-        let mut unheard = Self { waiting: VecDeque::new(), heard };
+        let mut unheard = Self { waiting: VecDeque::new(), heard, settled: None };
         waiting.for_each(|plain| unheard.on_ack(plain));
         unheard
     }
 
     pub(super) fn on_ack(&mut self, ack: Plain) {
+        self.settled = None;
         if self.waiting.len() == MOST {
             self.heard = self.waiting.pop_front();
         }
+        if self.waiting.len() == self.waiting.capacity() {
+            // A queue begins with room for four, and of most connections one ACK waits while they pause.
+            self.waiting.reserve_exact(self.waiting.len().max(1));
+        }
         self.waiting.push_back(ack);
+    }
+
+    /// Whether a segment that echoes `echo` says nothing new, as the others of a train do.
+    #[inline(always)]
+    pub(super) fn has_settled(&self, echo: Option<Timestamp>) -> bool {
+        self.settled.is_some() && self.settled == echo
     }
 
     /// The sender sends at `now`, and echoes `echo`. Returns the end of the last ACK that it has heard for certain: the echo is
@@ -63,6 +76,7 @@ impl Unheard {
             self.heard = self.waiting.pop_front();
             heard = self.heard.as_ref().and_then(certain).or(heard);
         }
+        self.settled = echo.filter(|_| self.waiting.front().is_none_or(|first| first.stamp.is_some()));
         if self.waiting.is_empty() && self.waiting.capacity() > MOST_KEPT {
             self.waiting = VecDeque::new();
         }
@@ -108,6 +122,29 @@ mod tests {
         assert_eq!(unheard.last_heard().map(|last| last.cumulative), Some(4000));
         // Without timestamps, nothing is certain.
         assert_eq!(unheard.on_data(u64::MAX, None, 0), None);
+    }
+
+    #[test]
+    fn an_echo_is_looked_at_again_once_another_ack_waits() {
+        let mut unheard = Unheard::default();
+        unheard.on_ack(ack(1000, 7));
+        unheard.on_data(0, Some(Timestamp(7)), 0);
+        assert_eq!([Some(7), Some(8), None].map(|echo| unheard.has_settled(echo.map(Timestamp))), [true, false, false]);
+        unheard.on_ack(ack(2000, 7));
+        assert!(!unheard.has_settled(Some(Timestamp(7))));
+        // The time says when the sender hears an ACK without a timestamp.
+        unheard.on_ack(Plain { stamp: None, ..ack(3000, 7) });
+        assert_eq!(unheard.on_data(0, Some(Timestamp(7)), 0), None);
+        assert!(!unheard.has_settled(Some(Timestamp(7))));
+        unheard.on_data(3000, Some(Timestamp(7)), 0);
+        assert!(unheard.has_settled(Some(Timestamp(7))));
+    }
+
+    #[test]
+    fn one_ack_takes_memory_for_one() {
+        let mut unheard = Unheard::default();
+        unheard.on_ack(ack(1000, 7));
+        assert_eq!(unheard.waiting.capacity(), 1);
     }
 
     #[test]

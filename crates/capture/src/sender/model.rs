@@ -107,6 +107,13 @@ impl Model {
         matches!(self.state, State::Open)
     }
 
+    /// Whether it has nothing to learn from an ACK of new data without SACK blocks.
+    pub fn is_idle(&self) -> bool {
+        let (again, left_before) = self.again;
+        let told = again == u64::MAX || self.left_before == left_before;
+        self.is_open() && self.back_off == 0 && !self.probed && told
+    }
+
     /// The causes that a retransmission can have, each with what it leaves unexplained.
     pub fn candidates(&self, resent: &Resent) -> impl Iterator<Item = (Cause, f64)> + use<> {
         let known = [self.timeout(resent), self.tail_loss_probe(resent), self.go_back_n(resent), self.fast(resent)];

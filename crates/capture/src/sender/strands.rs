@@ -72,6 +72,11 @@ impl Strands {
         self.best().model.is_open()
     }
 
+    /// Whether no reading has anything to learn from an ACK of new data without SACK blocks.
+    pub fn is_idle(&self) -> bool {
+        self.strands.iter().all(|strand| strand.model.is_idle())
+    }
+
     /// Returns the cause of a retransmission in the reading that is the best now.
     pub fn explain(&mut self, resent: &Resent) -> Cause {
         let most = if resent.may_be_unseen { MOST } else { 1 };

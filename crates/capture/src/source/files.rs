@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Progress, Stopped, frames_of, in_order_of_time, is_log, length, losses};
+use super::{Progress, Stopped, in_order_of_time, is_log, length, losses, pieces_of};
 use crate::analysis::Analyzer;
-use crate::read::Frame;
 use crate::report::{Capture, Report};
 use crate::share::{self, Part, Share};
 
@@ -90,11 +89,12 @@ fn in_groups(
             groups.push((std::mem::take(&mut captures), vec![over.finish_part()]));
         }
         let mut frames = 0;
-        let mut take = |frame: &Frame<'_>| {
-            frames += 1;
-            analyzer.frame(frame);
-        };
-        let error = match frames_of(path, &mut take, &mut |read| progress(before + read)) {
+        let read = pieces_of(path, |reader, read| {
+            let whole = reader.each(&mut analyzer);
+            frames = reader.frames();
+            whole.map(|()| progress(before + read))
+        });
+        let error = match read {
             Ok(()) => None,
             Err(Stopped::ByCaller(message)) => return Err(message),
             Err(Stopped::ByFile(message)) if frames == 0 => return Err(message),

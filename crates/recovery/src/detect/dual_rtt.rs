@@ -148,6 +148,10 @@ impl DualRtt {
 }
 
 impl Detector for DualRtt {
+    fn may_judge(&self) -> bool {
+        self.point.is_some()
+    }
+
     #[inline]
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
         match fact {

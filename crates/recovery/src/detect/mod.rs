@@ -60,6 +60,10 @@ pub trait Detector: Send + DuplicateDetector {
     fn is_idle(&self) -> bool {
         false
     }
+    /// Returns whether an ACK of new data may make it judge, or ask for a probe, before something is sent again.
+    fn may_judge(&self) -> bool {
+        !self.is_idle()
+    }
     /// Returns whether it ever judges. The driver drops a detector that does not.
     fn judges(&self) -> bool {
         true

@@ -1,0 +1,126 @@
+//! The ACKs that have waited on their way to the sender: what they tell the models and the detectors once it hears them.
+
+use super::super::half::Acknowledgement;
+use super::super::unheard::is_heard;
+use super::{MOST_RANGES, Replica, Waiting};
+use crate::detectors;
+use crate::sender::{Heard, Strands};
+use eifel_base::ranges::Block;
+use eifel_base::units::Timestamp;
+use eifel_recovery::fact::Ack;
+
+impl Replica {
+    /// The sender hears what has come to it until `now`. The timestamp that it echoes says which ACK it has heard last; without
+    /// timestamps the time alone says so.
+    pub(super) fn hear_until(&mut self, now: u64, echo: Option<Timestamp>) {
+        while let Some(first) = self.waiting.front() {
+            if !is_heard(first.soonest, first.ack.stamp, now, echo, 0) {
+                return;
+            }
+            self.hear_next();
+            self.last_ack = self.last_ack.min(now);
+            self.timer_since = self.timer_since.min(now);
+        }
+    }
+
+    pub(super) fn tell_models(&mut self, heard: &Heard) {
+        self.models.iter_mut().for_each(|model| model.hear(heard));
+        self.idle = self.models.iter().all(Strands::is_idle);
+    }
+
+    pub(super) fn hear_next(&mut self) {
+        let Some(Waiting { due, ack, sack, .. }) = self.waiting.pop_front() else { return };
+        let reports = ack.count > 0 || ack.dsack.is_some();
+        if self.idle && !reports && ack.cumulative > self.una && self.sacked.is_empty() {
+            self.hear_of_new(&ack, due, sack);
+        } else {
+            self.hear_fully(&ack, due, sack);
+        }
+        if let Some(detectors) = &mut self.detectors {
+            let facts = Ack {
+                cumulative: ack.cumulative,
+                sacks: ack.sacks(),
+                dsacks: ack.dsack.as_slice(),
+                echo: None,
+                mark: None,
+                plain: ack.plain,
+                ece: false,
+            };
+            let (frame, echo, stamp) = (ack.when.frame, ack.echo, ack.stamp);
+            detectors.on_ack(&detectors::Heard { now: due, frame, ack: facts, echo, stamp, volume: None });
+        }
+    }
+
+    /// The sender hears an ACK of new data that says nothing else, and no model has anything to learn from it.
+    fn hear_of_new(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
+        if !sack {
+            self.doubts.on_ack(ack, self.nxt, sack, None);
+        }
+        self.una = ack.cumulative;
+        self.nxt = self.nxt.max(self.una);
+        if !self.again.is_empty() {
+            self.again.remove_below(self.una, |_| {});
+        }
+        self.duplicates = 0;
+        self.timer_since = due;
+        self.last_ack = due;
+    }
+
+    fn hear_fully(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
+        self.doubts.on_ack(ack, self.nxt, sack, self.sacked.highest());
+        let advances = ack.cumulative > self.una;
+        let (lowest, reported) = self.report(ack, advances);
+        let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);
+        if advances {
+            self.una = ack.cumulative;
+            self.nxt = self.nxt.max(self.una);
+            self.sacked.remove_below(self.una, |_| {});
+            self.again.remove_below(self.una, |_| {});
+            self.duplicates = 0;
+            self.timer_since = due;
+        } else if duplicate {
+            self.duplicates += 1;
+        }
+        self.last_ack = due;
+        let heard = Heard {
+            now: due,
+            una: self.una,
+            nxt: self.nxt,
+            advances,
+            duplicate: if sack { reported > 0 || duplicate } else { duplicate },
+            original_below: lowest,
+            echo: ack.echo,
+            sacks: ack.sacks,
+            dsack: ack.dsack.is_some(),
+        };
+        self.tell_models(&heard);
+    }
+
+    /// Takes note of what an ACK covers: the lowest position of those that were sent once and are covered for the first time,
+    /// and how many bytes SACK blocks report anew.
+    fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
+        let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
+        let again = &self.again;
+        let mut once = |gap: Block| {
+            let start = again.containing(gap.start).map_or(gap.start, |range| range.end);
+            if start < gap.end {
+                lowest = Some(lowest.map_or(start, |lowest| lowest.min(start)));
+            }
+        };
+        if advances {
+            let start = self.sacked.containing(self.una).map_or(self.una, |range| range.end);
+            if start < ack.cumulative {
+                once(Block { start, end: ack.cumulative });
+            }
+        }
+        for block in ack.sacks() {
+            if self.sacked.count() < MOST_RANGES && block.start > self.una {
+                self.sacked.insert(*block, |gap| {
+                    reported += gap.end - gap.start;
+                    once(gap);
+                });
+            }
+        }
+        (lowest, reported)
+    }
+}
