@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eifel import toml
+from eifel.scenario import from_values, override
 
 if TYPE_CHECKING:
     from eifel import _engine
@@ -86,6 +87,11 @@ class CapturedPath:
             length = hold["end_s"] - sum(hold["start_s"]) / 2
             lines.append(f"held for {length:.3f} s until {hold['end_s']:.3f} s ({hold['kind']})")
         return "\n".join(lines)
+
+    def check(self, changes: Mapping[str, Any]) -> None:
+        """Raises ScenarioError for keys and values that no sender has. Those of the path depend on what is drawn."""
+        settings = {f"flow.0.{key}": one for key, one in changes.items() if key.split(".")[0] in ("sender", "tcp")}
+        override(from_values(self.scenario, Path(), "the extracted path"), settings)
 
     def whatif(
         self,

@@ -168,7 +168,10 @@ def test_a_path_whose_replay_differs_is_shown_without_a_prediction(
         {"what": "retransmissions", "captured": 5, "replayed": 8, "agrees": False},
     ]
     path = SimpleNamespace(
-        refused="its events differ", summary=lambda: "a path", found={"replay": {"compared": compared}}
+        refused="its events differ",
+        summary=lambda: "a path",
+        found={"replay": {"compared": compared}},
+        check=lambda _changes: None,
     )
     monkeypatch.setattr("eifel.captured_path.extract_path", lambda *_, **_options: path)
     assert main(["whatif", "x.pcap", "--set", "sender.rto=linux"]) == 1
@@ -179,6 +182,14 @@ def test_a_path_whose_replay_differs_is_shown_without_a_prediction(
     assert rows == [["timeouts", "3", "3"], ["retransmissions", "5", "8", "differs"]]
     assert printed.out.startswith("a path\n") and "Nine of ten" not in printed.out
     assert printed.err == "eifel: no prediction: its events differ\n"
+
+
+def test_a_sender_that_there_is_not_is_bad_input_though_nothing_is_predicted(
+    capture: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("eifel.captured_path.CapturedPath.refused", "its events differ")
+    assert main(["whatif", str(capture), "--set", "sender.detekt=none"]) == 2
+    assert "nearest: detect" in said(capsys)
 
 
 def test_a_benchmark_is_the_same_each_time_and_is_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

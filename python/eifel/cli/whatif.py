@@ -23,6 +23,8 @@ def command(options: argparse.Namespace) -> int:
     try:
         with progress("bytes") as told:
             path = extract_path(options.file, connection=options.connection, progress=told)
+        for changes in asked.values():
+            path.check(changes)
         refused = path.refused
         with progress("paths") as told:
             found = None if refused else path.whatif(asked, draws=options.draws, seed=options.seed, progress=told)
