@@ -13,24 +13,12 @@ fn broken(findings: &[Finding]) -> Vec<String> {
 fn withstands(name: &str) {
     let name = name.replace('_', "-");
     let attack = all().iter().find(|attack| attack.name == name).unwrap();
-    let (findings, transcript) = match name == UNTRANSCRIBED {
-        true => (attack.run(Effort::Brief), None),
-        false => {
-            let (findings, number) = attack.transcribed(Effort::Brief);
-            (findings, Some(number))
-        }
-    };
+    let (findings, transcript) = attack.transcribed(Effort::Brief);
     assert!(!findings.is_empty());
     let broken = broken(&findings);
     assert!(broken.is_empty(), "{name}: {broken:#?}");
-    golden!(
-        format!("{name}.txt"),
-        printed(&findings) + &transcript.map_or_else(String::new, |number| format!("all that it did: {number:016x}\n"))
-    );
+    golden!(format!("{name}.txt"), printed(&findings) + &format!("all that it did: {transcript:016x}\n"));
 }
-
-/// The attack that acknowledges each byte by itself: to transcribe it takes minutes.
-const UNTRANSCRIBED: &str = "t06-ack-division";
 
 /// Numbers of bytes that the compiler and the allocator decide.
 const OF_THE_BUILD: [&str; 3] = ["size of", "memory for", "buffer and pieces"];
