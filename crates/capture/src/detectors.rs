@@ -39,8 +39,6 @@ pub(crate) struct Standing {
     pub(crate) una: u64,
     /// The smallest round trip, in nanoseconds.
     pub(crate) round_trip: Option<u64>,
-    /// The smoothed one, in nanoseconds.
-    pub(crate) smoothed: Option<u64>,
     pub(crate) negotiated: Negotiated,
     /// Whether it sends chunks.
     pub(crate) sctp: bool,
@@ -116,7 +114,7 @@ impl Detectors {
     /// Those that can see anything of a sender that stands so, with what it has under way. What is known of the round trip by
     /// then takes the place of the handshake's.
     pub(crate) fn new(standing: &Standing, under_way: impl Iterator<Item = Departed>) -> Self {
-        let &Standing { now, una, round_trip, smoothed, negotiated, sctp, before } = standing;
+        let &Standing { now, una, round_trip, negotiated, sctp, before } = standing;
         let (names, detectors) = chosen(negotiated, sctp).into_iter().unzip();
         let (mut board, mut watch) = (Scoreboard::default(), Watch::new(detectors));
         if let Some(round_trip) = round_trip {
@@ -130,7 +128,6 @@ impl Detectors {
         }
         board.skip_to(una);
         watch.agree(negotiated);
-        watch.on_smoothed(smoothed.map(Duration::from_nanos));
         watch.look(at(now), una, una);
         let (stamps, sack) = (VecDeque::new(), negotiated.sack);
         let told = BTreeMap::new();

@@ -163,8 +163,8 @@ fn spikes(scenario: &Scenario) -> Result<eifel_sim::record::tables::Spikes, Erro
 }
 
 /// Notes what only the box knows: fates, arrivals, drops, and whether retransmissions were needed. The recording's time began at
-/// `origin`.
-fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
+/// `origin`, and `link` is the place of the box's link in the dictionary.
+pub fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
     let sent = &mut tables.transmissions;
     let rows: BTreeMap<(i64, i32), usize> =
         (0..sent.t_ns.len()).map(|row| ((sent.segment[row], sent.copy[row]), row)).collect();
@@ -254,8 +254,40 @@ pub fn summarised(tables: &Tables) -> FlowSummary {
 mod tests {
     use super::*;
     use crate::hiccup::label::Seen;
+    use crate::host::Config;
     use eifel_base::ranges::Block;
     use eifel_path::parcel::Label;
+
+    /// Asks for a turn at an instant, and is done once it was asked to stop.
+    struct Asks {
+        turn: Instant,
+        stops: u32,
+    }
+
+    impl Application for Asks {
+        fn turn(&mut self, _: Instant, _: &mut Host) -> Result<Next, Error> {
+            Ok(if self.stops == 0 { Next::Turn(self.turn) } else { Next::Done })
+        }
+
+        fn stop(&mut self, _: Instant, _: &mut Host) {
+            self.stops += 1;
+        }
+    }
+
+    #[test]
+    fn an_application_has_a_turn_at_its_own_instant_or_at_the_limit_and_is_stopped_once() {
+        let at = Instant::from_nanos;
+        let mut host = Host::new(Config { v4: None, v6: None, mtu: 1500, secret: [1, 2], most_connections: 1 });
+        let mut asks = Asks { turn: at(30), stops: 0 };
+        let mut limited = Limited { application: &mut asks, until: at(50) };
+        assert_eq!(limited.turn(at(10), &mut host).unwrap(), Next::Turn(at(30)));
+        let mut later = Asks { turn: at(70), stops: 0 };
+        let mut limited = Limited { application: &mut later, until: at(50) };
+        assert_eq!(limited.turn(at(49), &mut host).unwrap(), Next::Turn(at(50)));
+        assert_eq!(limited.turn(at(50), &mut host).unwrap(), Next::Done);
+        assert_eq!(limited.turn(at(51), &mut host).unwrap(), Next::Done);
+        assert_eq!((asks.stops, later.stops), (0, 1));
+    }
 
     #[test]
     fn only_the_first_flows_data_on_the_way_there_counts() {

@@ -12,6 +12,7 @@ use eifel_live::apps::call::{self, Call};
 use eifel_live::apps::proxy::request::{self, Dialect};
 use eifel_live::apps::{Amount, News};
 use eifel_live::hiccup::order::{Order, Trigger};
+use eifel_live::hiccup::run::Report;
 use eifel_live::hiccup::tally::{Counts, Expectation, numbers};
 use eifel_live::hiccup::truth::{Judged, Truth};
 use eifel_live::hiccup::{Direction, Hiccup, Passage};
@@ -132,8 +133,11 @@ fn run(scenario: &Scenario, triggers: &[&str], body: Amount, v6: bool) -> Run {
         let first: Vec<&str> = news.lines().take(3).collect();
         writeln!(text, "{}\n{}", first.join("\n"), digest(news)).unwrap();
     }
+    let report =
+        Report { origin: Instant::ZERO + MS, passages: passages.clone(), judged: judged.clone(), ..Report::default() };
     for recording in recordings {
-        let (tables, origin) = recording.finish(now).unwrap();
+        let (mut tables, origin) = recording.finish(now).unwrap();
+        mirror::fill(&mut tables, &report, origin, 3);
         let summary = mirror::summarised(&tables);
         let columns = tables.into_columns();
         for (name, table) in &columns {

@@ -133,8 +133,6 @@ impl World {
         for number in 0..before {
             ends[0].send(Delivery::default(), message(&question.settings, number)).expect("a buffer for all");
         }
-        let mut oracle = Oracle::new(1);
-        oracle.begin(0, End::From, 0);
         let mut world = Self {
             now: Instant::ZERO + HANDSHAKE,
             ends,
@@ -146,7 +144,7 @@ impl World {
             inputs: 0,
             read: 0,
             threshold: None,
-            oracle,
+            oracle: Oracle::new(1),
             truth: Truth::default(),
         };
         world.advance();

@@ -177,8 +177,7 @@ impl Chunks {
         self.counts.bytes_again += u64::from(len);
         self.flight.on_again(place.when.nanos, self.rows.len(), position + 1, self.under_way);
         let under_way = self.out.iter().map(|sent| (sent.when.nanos, sent.len));
-        let smoothed = self.estimate.map(|(smoothed, _)| smoothed);
-        let episode = self.witness.on_again((position, cause), (self.una, smoothed), under_way, place);
+        let episode = self.witness.on_again((position, cause), self.una, under_way, place);
         self.rows.push(Row { when: place.when, position, len, index, cause, episode, acknowledged });
     }
 

@@ -59,7 +59,7 @@ impl Witness {
     pub(super) fn on_again(
         &mut self,
         (position, cause): (u64, Cause),
-        (una, smoothed): (u64, Option<u64>),
+        una: u64,
         under_way: impl Iterator<Item = (u64, u16)>,
         place: &Place,
     ) -> Option<u32> {
@@ -72,7 +72,6 @@ impl Witness {
                 now,
                 una,
                 round_trip: place.receiver.map(|trip| trip + place.sender.unwrap_or(0)),
-                smoothed: smoothed.map(|smoothed| smoothed + place.sender.unwrap_or(0)),
                 negotiated: Negotiated { mss, sack: true, timestamps: false },
                 sctp: true,
                 before: self.episodes,

@@ -172,6 +172,30 @@ fn malformed_options_leave_those_before_them() {
     assert_eq!(read(101, &bytes).map(|packet| packet.segment.options), Ok(segment().options));
 }
 
+/// The short way takes TCP over IPv4 without options and in one part, and nothing else.
+#[test]
+fn the_short_way_reads_what_the_whole_reader_reads_whichever_byte_is_another() {
+    let ethernet = with(&[[0; 12].as_slice(), &[8, 0]].concat(), &ip(v4()));
+    let mut taken = [0; 3];
+    for (place, (link, header)) in [(1, 14), (101, 0), (228, 0)].into_iter().enumerate() {
+        let whole = &ethernet[14 - header..];
+        for at in 0..whole.len() {
+            for value in 0..=255 {
+                let mut bytes = whole.to_vec();
+                bytes[at] = value;
+                let ip = &bytes[header..];
+                let straight = ip[0] == 0x45 && ip[2..4] != [0, 0] && ip[6] & 0x3f == 0 && ip[7] == 0;
+                let expected = read(link, &bytes).ok().filter(|_| straight);
+                assert_eq!(plain(link, &bytes), expected, "byte {at} of link type {link} is {value}");
+                taken[place] += u32::from(expected.is_some());
+            }
+        }
+        assert_eq!(plain(link, &whole[..header + 19]), None, "half a header");
+    }
+    assert_eq!(plain(113, &ethernet), None, "another link type");
+    assert!(taken.iter().all(|&taken| taken > 15_000), "{taken:?}");
+}
+
 /// Checks the fields that are read where they stand against those of the whole segment.
 fn agrees<const STAMPED: bool>(common: &Common<'_, STAMPED>, packet: &Packet) -> Result<(), TestCaseError> {
     let segment = &packet.segment;

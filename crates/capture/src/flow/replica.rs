@@ -132,7 +132,6 @@ impl Replica {
             now: setting.when.nanos,
             una: self.una,
             round_trip: setting.round_trip(),
-            smoothed: half.whole_estimate(setting.sender()).map(|(smoothed, _)| smoothed),
             negotiated: Negotiated { mss: half.largest.max(1), sack: setting.sack, timestamps: half.stamped },
             sctp: false,
             before: self.episodes,

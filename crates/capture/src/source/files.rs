@@ -32,7 +32,8 @@ pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, Stri
         }
     }
     let files = in_order_of_time(&files)?;
-    let mut parts = in_shares(&files, progress)?.into_iter();
+    let total = files.iter().map(|(_, path)| length(path)).sum();
+    let mut parts = in_shares(&files, (shares_of(&files, total), total), progress)?.into_iter();
     let mut groups = parts.next().unwrap_or_default();
     for part in parts {
         for (group, other) in groups.iter_mut().zip(part) {
@@ -45,13 +46,16 @@ pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, Stri
     Ok(report)
 }
 
-/// Analyses files with a thread for each share of their connections.
-fn in_shares(files: &[(u64, PathBuf)], progress: Progress<'_>) -> Result<Vec<Groups>, String> {
-    let total = files.iter().map(|(_, path)| length(path)).sum();
+/// Analyses files of `total` bytes with a thread for each of `count` shares of their connections.
+fn in_shares(
+    files: &[(u64, PathBuf)],
+    (count, total): (u32, u64),
+    progress: Progress<'_>,
+) -> Result<Vec<Groups>, String> {
     let stop = AtomicBool::new(false);
     let heed = || if stop.load(Ordering::Relaxed) { Err(String::new()) } else { Ok(()) };
     std::thread::scope(|scope| {
-        let mut shares = Share::all(shares_of(files, total));
+        let mut shares = Share::all(count);
         let first = shares.next().unwrap_or(Share::WHOLE);
         let spawn = |share| scope.spawn(move || in_groups(files, share, &mut |_| heed()));
         let others: Vec<_> = shares.map(spawn).collect();
@@ -105,4 +109,78 @@ fn in_groups(
     }
     groups.push((captures, vec![analyzer.finish_part()]));
     Ok(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_hostile::captured::{Weather, captured};
+    use std::sync::atomic::AtomicU64;
+
+    /// Two captures in a folder of their own, one after the other in time, and their bytes.
+    fn files(name: &str) -> (PathBuf, Vec<(u64, PathBuf)>, u64) {
+        let folder = std::env::temp_dir().join(format!("eifel-shares-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let runs = (0..9).filter_map(|seed| captured(seed, Weather::Plain).ok()).take(2);
+        let written = runs.enumerate().map(|(place, run)| {
+            let path = folder.join(format!("{place}.pcapng"));
+            std::fs::write(&path, &run.places[0].pcapng).unwrap();
+            (place as u64, path)
+        });
+        let written: Vec<_> = written.collect();
+        let total = written.iter().map(|(_, path)| length(path)).sum();
+        (folder, written, total)
+    }
+
+    /// The report of one group of captures after another.
+    fn reported(files: &[(u64, PathBuf)], count: u32, total: u64) -> String {
+        let mut parts = in_shares(files, (count, total), &mut |_, _| Ok(())).unwrap().into_iter();
+        let mut groups = parts.next().unwrap();
+        for part in parts {
+            for (group, (captures, other)) in groups.iter_mut().zip(part) {
+                assert_eq!(format!("{:?}", group.0), format!("{captures:?}"), "each share reads every frame");
+                group.1.extend(other);
+            }
+        }
+        let mut report = Report::default();
+        groups.into_iter().for_each(|(captures, parts)| report.add(captures, share::join(parts)));
+        format!("{report:?}")
+    }
+
+    #[test]
+    fn shares_find_together_as_much_as_one_reader() {
+        let (folder, files, total) = files("together");
+        let alone = reported(&files, 1, total);
+        assert!(alone.len() > 1000, "{alone}");
+        for count in [2, 3, MOST_SHARES] {
+            assert_eq!(reported(&files, count, total), alone, "{count} shares");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_reader_that_is_stopped_stops_the_others() {
+        let (folder, files, total) = files("stopped");
+        let heard = AtomicU64::new(0);
+        let stopped = in_shares(&files, (3, total), &mut |read, all| {
+            heard.fetch_max(read, Ordering::Relaxed);
+            assert_eq!(all, total);
+            Err("enough".to_owned())
+        });
+        assert_eq!(stopped.err().as_deref(), Some("enough"));
+        assert!(heard.into_inner() <= total);
+        let missing = [(0, folder.join("missing.pcapng"))];
+        assert!(in_shares(&missing, (3, 1), &mut |_, _| Ok(())).is_err());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn only_large_files_that_can_be_read_again_are_shared() {
+        let (folder, files, total) = files("large");
+        assert_eq!(shares_of(&files, LARGE - 1), 1);
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        assert_eq!(shares_of(&files, LARGE), cores.min(MOST_SHARES));
+        assert_eq!(shares_of(&[(0, folder.clone())], LARGE + total), 1, "a folder stands for what is no file");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

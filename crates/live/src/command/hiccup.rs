@@ -208,3 +208,54 @@ fn show(options: &Options, numbers: &Numbers, unmet: &[String]) -> Result<(), Fa
     unmet.iter().for_each(|line| eprintln!("eifel live hiccup: {line}"));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a command with these switches keeps its own input and its own output, and what its environment names.
+    fn streams(side: Side, switches: &str) -> (bool, bool, Vec<String>) {
+        let words: Vec<String> = switches.split_whitespace().map(str::to_owned).collect();
+        let options = Options::read(&words, &VALUED, &["--json", "--keys"]).ok().flatten().unwrap();
+        let mut command = Command::new("true");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut command = prepared(command, side, &options);
+        let named = command
+            .get_envs()
+            .map(|(name, value)| format!("{}={}", name.to_string_lossy(), value.unwrap_or_default().to_string_lossy()));
+        let named = named.collect();
+        let mut running = command.spawn().unwrap();
+        let kept = (running.stdin.is_some(), running.stdout.is_some(), named);
+        running.wait().unwrap();
+        kept
+    }
+
+    #[test]
+    fn only_the_near_command_has_the_terminal_unless_orders_or_a_document_need_it() {
+        let near = |switches| {
+            let (input, output, _) = streams(Side::NEAR, switches);
+            (input, output)
+        };
+        assert_eq!(near(""), (true, true));
+        assert_eq!(near("--keys"), (false, true));
+        assert_eq!(near("--json"), (true, false));
+        assert_eq!(near("--keys --json"), (false, false));
+        for switches in ["", "--keys", "--json"] {
+            let (input, output, _) = streams(Side::FAR, switches);
+            assert_eq!((input, output), (false, false), "{switches}");
+        }
+    }
+
+    #[test]
+    fn both_commands_find_the_addresses_of_both_sides() {
+        let [near, far] = [Side::NEAR, Side::FAR].map(|side| streams(side, "").2);
+        assert_eq!(
+            near,
+            ["EIFEL_ADDRESS=10.77.0.1", "EIFEL_ADDRESS6=fd77::1", "EIFEL_PEER=10.77.0.2", "EIFEL_PEER6=fd77::2"]
+        );
+        assert_eq!(
+            far,
+            ["EIFEL_ADDRESS=10.77.0.2", "EIFEL_ADDRESS6=fd77::2", "EIFEL_PEER=10.77.0.1", "EIFEL_PEER6=fd77::1"]
+        );
+    }
+}

@@ -248,4 +248,40 @@ mod tests {
         let error = refused(&(-libc::ENOENT).to_ne_bytes()).to_string();
         assert!(error.contains("ask about sockets") && error.contains("No such file"), "{error}");
     }
+
+    /// An attribute of this kind: length and kind, the content, and room up to the next multiple of four.
+    fn attribute(kind: u16, content: &[u8]) -> Vec<u8> {
+        let mut bytes = (content.len() as u16 + 4).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend(content);
+        bytes.resize(bytes.len().next_multiple_of(4), 0xff);
+        bytes
+    }
+
+    /// `tcp_info` in which each 32-bit number is its own place.
+    fn info(length: usize) -> Vec<u8> {
+        let mut bytes: Vec<u8> = (0..length as u32).step_by(4).flat_map(u32::to_ne_bytes).collect();
+        bytes[1] = 4;
+        bytes.truncate(length);
+        bytes
+    }
+
+    #[test]
+    fn a_socket_is_described_by_the_columns_of_its_kernel() {
+        let mut message = vec![0; MESSAGE];
+        message[4..8].copy_from_slice(&[0x13, 0x89, 0x9c, 0x40]);
+        let socket = |attributes: &[Vec<u8>]| described(&[message.clone(), attributes.concat()].concat());
+        let whole = ("5001,40000".to_owned(), "4,80,76,8,24,32,36,100,88,216,220".to_owned());
+        assert_eq!(socket(&[attribute(INET_DIAG_INFO, &info(224))]), Some(whole.clone()));
+        // What stands before it, however long, is passed over.
+        let (odd, empty) = (attribute(1, &[7; 5]), attribute(16, &[]));
+        assert_eq!(socket(&[odd.clone(), empty.clone(), attribute(INET_DIAG_INFO, &info(224))]), Some(whole));
+        // An older kernel has fewer numbers.
+        let older = ("5001,40000".to_owned(), "4,80,76,8,24,32,36,100,88,,".to_owned());
+        assert_eq!(socket(&[attribute(INET_DIAG_INFO, &info(104))]), Some(older));
+        assert_eq!(socket(&[odd, empty]), None, "nothing is said about TCP");
+        assert_eq!(socket(&[vec![0; 8]]), None, "a length of nothing ends nowhere");
+        assert_eq!(described(&message[..MESSAGE - 1]), None);
+        assert_eq!(socket(&[vec![9]]), None);
+    }
 }

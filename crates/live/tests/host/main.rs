@@ -4,8 +4,10 @@
 
 mod again;
 mod hostile;
+mod iperf;
 mod leaving;
 mod pair;
+mod proxy;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_live::apps::Amount;

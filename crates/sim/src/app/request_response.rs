@@ -105,3 +105,66 @@ impl RequestResponse {
         &self.latencies
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Duration as D;
+
+    /// Two requests of 100 bytes, responses of 300, and a pause of `think_s`.
+    fn dialogue(think_s: f64, closes: bool) -> RequestResponse {
+        let drawn = |bytes| Drawn { of: Amount::fixed(bytes), stream: Stream::new(1, &["x"]) };
+        let think = Drawn { of: Draw::Constant { value_s: think_s }, stream: Stream::new(1, &["think"]) };
+        RequestResponse::new(2, (drawn(100), drawn(300)), think, closes)
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn writes(write: u64) -> Option<Step> {
+        Some(Step { write, ..Step::NOTHING })
+    }
+
+    #[test]
+    fn each_request_has_one_response_however_often_an_end_reads() {
+        let mut dialogue = dialogue(0.0, true);
+        assert_eq!(Some(dialogue.start(at(10))), writes(100));
+        // Nothing new to read, too few bytes, all, and once more.
+        for (total, expected) in [(0, 0), (99, 0), (100, 300), (100, 0), (100, 0)] {
+            assert_eq!(dialogue.read(at(20), End::To, total), writes(expected), "{total}");
+        }
+        assert_eq!(dialogue.read(at(29), End::From, 299), None);
+        // Without a pause the last byte of the response is the instant of the next request.
+        assert_eq!(dialogue.read(at(30), End::From, 300), writes(100));
+        assert_eq!(dialogue.read(at(31), End::From, 300), None);
+        assert_eq!(dialogue.read(at(40), End::To, 199), writes(0));
+        assert_eq!(dialogue.read(at(40), End::To, 200), writes(300));
+        assert_eq!(dialogue.read(at(40), End::To, 200), writes(0));
+        let over = Step { close: true, done: true, ..Step::NOTHING };
+        assert_eq!(dialogue.read(at(55), End::From, 600), Some(over));
+        assert_eq!(dialogue.latencies(), [D::from_millis(20), D::from_millis(25)]);
+        assert_eq!(dialogue.wake(at(60)), Step::NOTHING);
+    }
+
+    #[test]
+    fn a_pause_ends_with_the_next_request_and_a_stop_ends_the_dialogue() {
+        let mut paused = dialogue(1.5, false);
+        paused.start(at(0));
+        paused.read(at(1), End::To, 100);
+        let pause = Step { wake_after: Some(D::from_millis(1500)), ..Step::NOTHING };
+        assert_eq!(paused.read(at(2), End::From, 300), Some(pause));
+        assert_eq!(Some(paused.wake(at(1502))), writes(100));
+        paused.read(at(1503), End::To, 200);
+        let done = Step { done: true, ..Step::NOTHING };
+        assert_eq!(paused.read(at(1504), End::From, 600), Some(done));
+        assert_eq!(paused.latencies(), [D::from_millis(2); 2]);
+
+        let mut stopped = dialogue(1.5, true);
+        stopped.start(at(0));
+        stopped.stop();
+        stopped.read(at(1), End::To, 100);
+        let over = Step { close: true, done: true, ..Step::NOTHING };
+        assert_eq!(stopped.read(at(2), End::From, 300), Some(over));
+    }
+}

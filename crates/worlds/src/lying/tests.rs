@@ -1,5 +1,6 @@
 //! The search that continues each state once, beside one that tells each lie by itself.
 
+use core::fmt::Debug;
 use core::ops::ControlFlow;
 use std::collections::BTreeSet;
 
@@ -123,6 +124,48 @@ fn a_digest_that_leaves_a_part_out_is_noticed() {
     assert_eq!(merged_by(whole, world(&question), losses), expected);
     for (what, digest) in faults {
         assert_ne!(merged_by(digest, world(&question), losses), expected, "{what}");
+    }
+}
+
+/// Two worlds that differ in one part alone have two digests, and one digest where it leaves that part out.
+#[test]
+fn a_digest_tells_worlds_apart_that_differ_in_one_part() {
+    let question = question("eifel-timestamps", 3);
+    let mut waiting = Vec::new();
+    let mut worlds = vec![world(&question)];
+    while let Some(mut world) = worlds.pop().filter(|_| waiting.len() < 200) {
+        match world.advance() {
+            Progress::Asks(Subject::Segment(number)) => {
+                world.choose(if number == 0 { Fate::Lost } else { Fate::Delivered });
+                worlds.push(world);
+            }
+            Progress::Asks(Subject::Ack(_)) => {
+                worlds.extend(answers(&world, true).iter().map(|answer| {
+                    let mut one = world.clone();
+                    one.say(answer);
+                    one
+                }));
+                waiting.push(world);
+            }
+            Progress::Over | Progress::Stuck => {}
+        }
+    }
+    let mut digester = Digester::default();
+    let one = waiting[0].state();
+    // An ACK that waits has been matched with its transmission, so no waiting world has this part.
+    let (matched, unmatched) = (5, Some(0_usize));
+    for part in 0..one.len() {
+        let mut alone = |world: &World| digester.digest(&[world.state()[part]]);
+        let same = alone(&waiting[0]);
+        let mut mixed = one;
+        mixed[part] = match waiting.iter().find(|world| alone(world) != same) {
+            Some(other) => other.state()[part],
+            None if part == matched => &unmatched,
+            None => panic!("all worlds have the same part {part}"),
+        };
+        assert_ne!(digester.digest(&mixed), digester.digest(&one), "part {part}");
+        let mut without = |state: &[&dyn Debug]| digester.digest(&[&state[..part], &state[part + 1..]].concat());
+        assert_eq!(without(&mixed), without(&one), "part {part}");
     }
 }
 

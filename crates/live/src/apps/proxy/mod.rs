@@ -128,10 +128,9 @@ impl<'a> Proxy<'a> {
     /// Looks which sockets can be read or written, and takes new clients.
     fn look(&mut self, now: Instant, concerned: &mut BTreeSet<u64>) -> Result<(), Error> {
         self.looked = now;
-        let room = !self.stopped
-            && self.clients.len() < MOST_CLIENTS
-            && self.plan.clients.is_none_or(|clients| self.accepted < clients);
-        while room && let Ok((socket, _)) = self.listener.accept() {
+        while self.takes_clients()
+            && let Ok((socket, _)) = self.listener.accept()
+        {
             if let Ok(client) = Client::new(socket, now) {
                 self.clients.insert(self.accepted, client);
                 concerned.insert(self.accepted);
@@ -152,6 +151,12 @@ impl<'a> Proxy<'a> {
         let impatient: Vec<u64> = impatient.map(|(&number, _)| number).collect();
         impatient.into_iter().for_each(|number| drop(self.clients.remove(&number)));
         Ok(())
+    }
+
+    /// Whether there is room for another client, and one is wanted.
+    fn takes_clients(&self) -> bool {
+        let wanted = self.plan.clients.is_none_or(|clients| self.accepted < clients);
+        wanted && !self.stopped && self.clients.len() < MOST_CLIENTS
     }
 
     /// Moves bytes of a client, and makes its connection where it has asked for one.

@@ -1,0 +1,259 @@
+//! The proxy between programs, which are sockets of the kernel, and a host in virtual time that sends back what it hears.
+
+use crate::pair::{Pair, held};
+use eifel_base::time::{Duration, Instant};
+use eifel_live::apps::proxy::{Passed, Plan, Proxy};
+use eifel_live::host::{Handle, Happening};
+use eifel_live::station::{Application, Next};
+use eifel_recovery::engine;
+use eifel_sim::pattern;
+use eifel_tcp::Event;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A program that uses the proxy.
+struct Program {
+    socket: TcpStream,
+    to_say: Vec<u8>,
+    heard: Vec<u8>,
+    /// Whether it sends no more once all is said.
+    closes: bool,
+    over: bool,
+}
+
+impl Program {
+    fn new(proxy: SocketAddr, says: &[u8], closes: bool) -> Self {
+        let socket = TcpStream::connect(proxy).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        Self { socket, to_say: says.to_vec(), heard: Vec::new(), closes, over: false }
+    }
+
+    fn go_on(&mut self) {
+        if !self.to_say.is_empty() {
+            let count = self.socket.write(&self.to_say).unwrap_or(0);
+            self.to_say.drain(..count);
+            if self.to_say.is_empty() && self.closes {
+                self.socket.shutdown(Shutdown::Write).unwrap();
+            }
+        }
+        let mut room = vec![0; 1 << 16];
+        while !self.over {
+            match self.socket.read(&mut room) {
+                Ok(0) => self.over = true,
+                Ok(count) => self.heard.extend_from_slice(&room[..count]),
+                Err(error) => {
+                    self.over = error.kind() != ErrorKind::WouldBlock;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The other host: it sends back what it hears, and closes when its peer has.
+#[derive(Default)]
+struct Echo {
+    open: BTreeSet<Handle>,
+    closed: BTreeSet<Handle>,
+    waiting: std::collections::BTreeMap<Handle, Vec<u8>>,
+}
+
+impl Echo {
+    fn turn(&mut self, pair: &mut Pair) {
+        while let Some((handle, happening)) = pair.b.poll_event() {
+            match happening {
+                Happening::Opened { .. } => drop(self.open.insert(handle)),
+                Happening::Event(Event::PeerClosed) => drop(self.closed.insert(handle)),
+                Happening::Ended(_) => drop(self.open.remove(&handle)),
+                Happening::Event(_) => {}
+            }
+        }
+        let mut room = vec![0; 1 << 14];
+        for &handle in &self.open {
+            let Some(connection) = pair.b.connection(handle) else { continue };
+            let waiting = self.waiting.entry(handle).or_default();
+            if waiting.is_empty() {
+                let count = connection.read(&mut room);
+                waiting.extend_from_slice(&room[..count]);
+            }
+            let count = connection.write(waiting);
+            waiting.drain(..count);
+            if waiting.is_empty() && connection.readable() == 0 && self.closed.remove(&handle) {
+                connection.close();
+            }
+        }
+    }
+}
+
+/// What programs hear that say this, whether they are over, and each connection that has ended.
+struct Heard {
+    programs: Vec<(Vec<u8>, bool)>,
+    passed: Vec<Passed>,
+    done: bool,
+}
+
+/// Lets programs talk through a proxy for as many clients, for at most this long.
+fn talk(says: &[(Vec<u8>, bool)], clients: Option<u64>, length: Duration) -> Heard {
+    let mut pair = Pair::new();
+    let (settings, sender) = (held(), engine::Config::default());
+    pair.b.listen(80, 64, &settings, &sender).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let passed = RefCell::new(Vec::new());
+    let told = Box::new(|one: &Passed| passed.borrow_mut().push(*one));
+    let mut proxy = Proxy::begin(listener, Plan { settings, sender, clients }, told).unwrap();
+    let mut programs: Vec<Program> = says.iter().map(|(says, closes)| Program::new(at, says, *closes)).collect();
+    let (mut echo, mut done) = (Echo::default(), false);
+    let end = pair.now + length;
+    while pair.now < end && !done {
+        pair.run_for(MS);
+        programs.iter_mut().for_each(Program::go_on);
+        done = proxy.turn(pair.now, &mut pair.a).unwrap() == Next::Done;
+        echo.turn(&mut pair);
+        // A name is looked up by another thread, which has its turn too.
+        std::thread::yield_now();
+    }
+    drop(proxy);
+    programs.iter_mut().for_each(Program::go_on);
+    let programs = programs.into_iter().map(|program| (program.heard, program.over)).collect();
+    Heard { programs, passed: passed.take(), done }
+}
+
+const GREETING: [u8; 3] = [5, 1, 0];
+const WELCOME: [u8; 2] = [5, 0];
+
+fn socks(target: &[u8], port: u16) -> Vec<u8> {
+    [&GREETING, [5, 1, 0].as_slice(), target, &port.to_be_bytes()].concat()
+}
+
+fn answered(code: u8) -> Vec<u8> {
+    [&WELCOME, [5, code, 0, 1, 0, 0, 0, 0, 0, 0].as_slice()].concat()
+}
+
+/// The length of the body: more than the proxy keeps of either direction.
+const LONG: usize = 400_000;
+/// Waits for an hour at most; TIME-WAIT is 60 s.
+const HOUR: Duration = Duration::from_secs(3600);
+
+#[test]
+fn programs_have_back_what_they_send_in_each_dialect() {
+    let body = pattern::bytes(0, LONG);
+    let v4 = [1, 10, 0, 0, 2];
+    let name = [&[3, 8], b"10.0.0.2".as_slice()].concat();
+    let v6 = [[4].as_slice(), &"fd00::2".parse::<std::net::Ipv6Addr>().unwrap().octets()].concat();
+    let connect = b"CONNECT 10.0.0.2:80 HTTP/1.1\r\nHost: x\r\n\r\n".to_vec();
+    let asks = [socks(&v4, 80), socks(&name, 80), socks(&v6, 80), connect];
+    let answers = [answered(0), answered(0), answered(0), b"HTTP/1.1 200 OK\r\n\r\n".to_vec()];
+    let says: Vec<_> = asks.iter().map(|ask| ([ask.as_slice(), &body].concat(), true)).collect();
+    let heard = talk(&says, Some(4), HOUR);
+    for (number, ((got, over), answer)) in heard.programs.iter().zip(&answers).enumerate() {
+        assert!(*got == [answer.as_slice(), &body].concat(), "program {number} heard {} bytes", got.len());
+        assert!(over, "program {number}");
+    }
+    assert!(heard.done, "the proxy has served all of its clients");
+    let mut targets: Vec<SocketAddr> = Vec::new();
+    for passed in &heard.passed {
+        assert_eq!((passed.moved.sent, passed.moved.received), (LONG as u64, LONG as u64), "{passed:?}");
+        assert!(passed.opened && passed.spurious == 0 && passed.tally.retransmissions == 0, "{passed:?}");
+        assert!(passed.tally.segments >= 274, "{passed:?}");
+        // Six windows of 64 KiB and a TIME-WAIT of 60 s take at least this long.
+        assert!(passed.lasted > Duration::from_secs(60) && passed.lasted < Duration::from_secs(70), "{passed:?}");
+        targets.push(passed.target);
+    }
+    targets.sort_unstable();
+    let [v4, v6] = ["10.0.0.2:80", "[fd00::2]:80"].map(|target| target.parse().unwrap());
+    assert_eq!(targets, [v4, v4, v4, v6]);
+}
+
+#[test]
+fn a_program_hears_why_its_connection_is_not_made() {
+    let nobody = |port| socks(&[1, 10, 0, 0, 2], port);
+    let says = [
+        (nobody(81), false),
+        (b"CONNECT 10.0.0.2:81 HTTP/1.1\r\n\r\n".to_vec(), false),
+        // A method that asks for a password, a command that binds, and no request at all.
+        (vec![5, 1, 2], false),
+        ([&GREETING, [5, 2, 0, 1, 10, 0, 0, 2, 0, 80].as_slice()].concat(), false),
+        (b"GET / HTTP/1.1\r\n\r\n".to_vec(), false),
+        // No name has a zero in it.
+        (socks(&[&[3, 3], b"a\0b".as_slice()].concat(), 80), false),
+    ];
+    let heard = talk(&says, Some(says.len() as u64), Duration::from_secs(100));
+    let got: Vec<String> =
+        heard.programs.iter().map(|(got, over)| format!("{over} {}", String::from_utf8_lossy(got))).collect();
+    let said = |bytes: &[u8]| format!("true {}", String::from_utf8_lossy(bytes));
+    assert_eq!(got[0], said(&answered(5)));
+    assert_eq!(got[1], said(b"HTTP/1.1 502 Bad Gateway\r\n\r\n"));
+    assert_eq!(got[2], said(&[5, 0xff]));
+    assert_eq!(got[3], said(&answered(7)));
+    assert!(got[4].starts_with("true HTTP/1.1 4"), "{}", got[4]);
+    assert_eq!(got[5], said(&answered(4)));
+    assert!(heard.done);
+    // Two connections were tried, and neither was ever open.
+    assert_eq!(heard.passed.len(), 2);
+    for passed in &heard.passed {
+        assert!(!passed.opened && passed.moved.sent == 0 && passed.moved.received == 0, "{passed:?}");
+        assert!(passed.lasted < MS * 50 && passed.target.port() == 81, "{passed:?}");
+    }
+}
+
+/// A client that asks for nothing waits for 30 s, and one that hangs up in the middle of its request for nothing.
+#[test]
+fn a_client_that_asks_for_nothing_is_left_after_its_patience() {
+    let silent = |length| talk(&[(Vec::new(), false)], Some(1), length);
+    // It is taken in the first turn, 1 ms after the beginning.
+    assert!(!silent(Duration::from_secs(30) + MS).done, "30 s are not over");
+    let heard = silent(Duration::from_secs(30) + MS * 2);
+    assert_eq!((heard.done, &heard.programs[0]), (true, &(Vec::new(), true)));
+    let heard = talk(&[(GREETING[..2].to_vec(), true)], Some(1), Duration::from_secs(1));
+    assert_eq!((heard.done, heard.programs[0].1), (true, true));
+    assert!(heard.passed.is_empty());
+}
+
+#[test]
+fn a_proxy_takes_as_many_clients_as_it_is_asked_to_and_ends_none_before() {
+    let ask = (socks(&[1, 10, 0, 0, 2], 81), false);
+    let heard = talk(&[ask.clone(), ask.clone(), ask.clone()], Some(2), Duration::from_secs(2));
+    let answers: Vec<usize> = heard.programs.iter().map(|(got, _)| got.len()).collect();
+    assert_eq!(answers, [12, 12, 0], "the third is not taken");
+    assert!(heard.done);
+    assert_eq!(heard.passed.len(), 2);
+    let heard = talk(&[ask.clone(), ask], None, Duration::from_secs(2));
+    assert_eq!((heard.done, heard.passed.len()), (false, 2), "without a limit it goes on");
+}
+
+/// When the proxy is stopped its connections are, and it is done.
+#[test]
+fn a_proxy_that_is_stopped_ends_its_connections() {
+    let mut pair = Pair::new();
+    let (settings, sender) = (held(), engine::Config::default());
+    pair.b.listen(80, 64, &settings, &sender).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let passed = RefCell::new(Vec::new());
+    let told = Box::new(|one: &Passed| passed.borrow_mut().push(*one));
+    let mut proxy = Proxy::begin(listener, Plan { settings, sender, clients: None }, told).unwrap();
+    let mut program = Program::new(at, &socks(&[1, 10, 0, 0, 2], 80), false);
+    let mut echo = Echo::default();
+    let mut go_on = |pair: &mut Pair, proxy: &mut Proxy<'_>, program: &mut Program| {
+        let mut next = Next::Turn(Instant::NEVER);
+        for _ in 0..100 {
+            pair.run_for(MS);
+            program.go_on();
+            next = proxy.turn(pair.now, &mut pair.a).unwrap();
+            echo.turn(pair);
+        }
+        next
+    };
+    assert_ne!(go_on(&mut pair, &mut proxy, &mut program), Next::Done);
+    assert_eq!((program.heard.as_slice(), proxy.waits().len()), (answered(0).as_slice(), 2));
+    proxy.stop(pair.now, &mut pair.a);
+    assert_eq!(go_on(&mut pair, &mut proxy, &mut program), Next::Done);
+    assert!(program.over);
+    assert_eq!((pair.a.connections(), pair.b.connections()), (0, 0));
+    assert_eq!((passed.borrow().len(), passed.borrow()[0].opened, proxy.waits().len()), (1, true, 1));
+}
