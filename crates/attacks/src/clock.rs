@@ -1,6 +1,10 @@
-//! Real time, to measure costs.
+//! Real time, to measure costs. Where an attack is transcribed each cost is made up, so that its numbers never change.
 
+use crate::transcript;
 use std::time::Instant;
+
+/// The made-up cost of work, in nanoseconds.
+const MADE_UP: u64 = 1000;
 
 /// The cost of each step of a piece of work.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +19,9 @@ impl Costs {
     pub(crate) fn step<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let given = work();
-        self.nanos.push(start.elapsed().as_nanos() as u64);
+        let took = start.elapsed().as_nanos() as u64;
+        let made_up = MADE_UP + self.nanos.len() as u64;
+        self.nanos.push(if transcript::is_asked_for() { made_up } else { took });
         given
     }
 
@@ -40,5 +46,32 @@ pub(crate) fn cpu_nanos<T>(work: impl FnOnce() -> T) -> (u64, T) {
     let given = work();
     let on_the_wall = start.elapsed().as_nanos() as u64;
     let cost = before.zip(ran()).map_or(on_the_wall, |(before, after)| after.saturating_sub(before));
-    (cost.max(1), given)
+    (if transcript::is_asked_for() { MADE_UP } else { cost.max(1) }, given)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_but_one_step_in_a_thousand_stay_within_the_cost() {
+        let most = |count: u64| {
+            let nanos = (1..=count).rev().map(|micros| micros * 1000).collect();
+            Costs { nanos }.most_micros()
+        };
+        assert_eq!([0, 1, 2, 999, 1000, 1001, 2000].map(most), [0.0, 1.0, 2.0, 999.0, 1000.0, 1000.0, 1999.0]);
+    }
+
+    #[test]
+    fn a_cost_is_made_up_only_where_it_is_transcribed() {
+        let (number, _) = transcript::of(|| {
+            let mut costs = Costs::default();
+            assert_eq!([costs.step(|| 1), costs.step(|| 2)], [1, 2]);
+            assert_eq!((costs.nanos, cpu_nanos(|| 3)), (vec![1000, 1001], (1000, 3)));
+        });
+        assert_eq!(number, ());
+        let (nanos, sum) = cpu_nanos(|| (0..1_000_000_u64).map(std::hint::black_box).sum::<u64>());
+        assert_eq!(sum, 499_999_500_000);
+        assert!(nanos > MADE_UP, "a million steps take {nanos} ns");
+    }
 }

@@ -31,6 +31,11 @@ pub(crate) fn note(what: impl Debug) {
     }
 }
 
+/// Returns whether somebody asks for the number.
+pub(crate) fn is_asked_for() -> bool {
+    SO_FAR.get().is_some()
+}
+
 /// Returns the result of `run`, and the number of all that it noted on this thread.
 pub(crate) fn of<T>(run: impl FnOnce() -> T) -> (T, u64) {
     SO_FAR.set(Some(0xcbf2_9ce4_8422_2325));
@@ -50,6 +55,7 @@ mod tests {
         assert_eq!(number(&[1, 2]), number(&[1, 2]));
         // Outside of `of` nothing is kept.
         note(7);
+        assert_eq!((of(is_asked_for).0, is_asked_for()), (true, false));
         assert_eq!(number(&[1, 2]), number(&[1, 2]));
     }
 }

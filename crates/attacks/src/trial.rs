@@ -1,5 +1,6 @@
 //! Measured numbers and their bounds.
 
+use crate::transcript;
 use core::fmt;
 
 /// The amount of work.
@@ -80,6 +81,8 @@ impl Trial {
 
     /// Returns how often to repeat: `whole`, or `brief` in a test.
     pub(crate) fn times(&self, whole: u64, brief: u64) -> u64 {
+        // A test never repeats as often as a whole run, but it keeps the number.
+        transcript::note((whole, brief));
         match self.effort {
             Effort::Whole => whole,
             Effort::Brief => brief,

@@ -20,7 +20,7 @@ pub(super) const ATTACK: Attack = Attack {
 };
 
 fn run(trial: &mut Trial) {
-    let losses = trial.times(1000, 100);
+    let losses = trial.times(1000, 120);
     let older = Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()));
     let safe = Choice::named("eifel-timestamps").with("proof", Value::Word("original".into()));
     let coarse = with_timestamps();

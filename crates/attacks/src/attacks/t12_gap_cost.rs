@@ -125,3 +125,13 @@ impl Flood {
 fn content(place: u64) -> u8 {
     (place % 251) as u8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_and_laps_differ() {
+        assert_eq!([0, 1, 250, 251, 252, 1000].map(content), [0, 1, 250, 0, 1, 247]);
+    }
+}

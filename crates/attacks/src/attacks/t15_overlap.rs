@@ -86,3 +86,15 @@ fn keeps_first(segments: &[(usize, usize)], bytes: usize) -> bool {
     read.extend_from_slice(&rest[..count]);
     read.len() == bytes && read.iter().zip(&expected).all(|(&got, &first)| Some(got) == first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_with_a_hole_or_without_its_end_is_not_kept() {
+        assert!(keeps_first(&[(0, 4), (2, 8)], 8));
+        assert!(!keeps_first(&[(0, 4)], 5), "the last byte never came");
+        assert!(!keeps_first(&[(0, 4), (5, 8)], 8), "the byte before the last three never came");
+    }
+}
