@@ -3,6 +3,7 @@
 use super::options::Options;
 use super::place::{namespace, scenario};
 use super::{FAILED, Failure, OK, print};
+use crate::hiccup::arrivals::Lateness;
 use crate::mirror::{self, Mirrored};
 use crate::system::random;
 use eifel_sim::record::{Record, Tables};
@@ -75,27 +76,32 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let simulated = eifel_sim::run(&scenario, 0, Record::all()).map_err(|error| Failure::Usage(error.to_string()))?;
     let Mirrored { tables, report, .. } =
         mirror::run(&scenario, Record::all(), [namespace()?, namespace()?], random()?)?;
-    let (simulated, live) = (Story::of(&simulated.tables), Story::of(&tables));
+    let document = compared(&Story::of(&simulated.tables), &Story::of(&tables), &report.lateness, within);
+    print(&shown(&document, options.has("--json")))?;
+    Ok(if document["agrees"] == true { OK } else { FAILED })
+}
+
+/// Compares a simulated story with a live one. They agree where no time differs by more than `within` milliseconds and the
+/// box's own lateness.
+fn compared(simulated: &Story, live: &Story, lateness: &Lateness, within: f64) -> Value {
     let (same_retransmissions, retransmissions_ns) = difference(&simulated.retransmissions, &live.retransmissions);
     let (same_verdicts, verdicts_ns) = difference(&simulated.verdicts, &live.verdicts);
     let end_ns = live.last_ns - simulated.last_ns;
-    let late_ns = report.lateness.longest().as_nanos() as i64;
+    let late_ns = lateness.longest().as_nanos() as i64;
     let largest = [retransmissions_ns, verdicts_ns, end_ns].into_iter().map(i64::abs).max().unwrap_or_default();
     let agrees = same_retransmissions && same_verdicts && largest as f64 <= within * 1e6 + late_ns as f64;
     let ms = |nanos: i64| nanos as f64 / 1e6;
-    let document = json!({
-        "retransmissions": { "simulated": retransmissions(&simulated), "live": retransmissions(&live),
+    json!({
+        "retransmissions": { "simulated": retransmissions(simulated), "live": retransmissions(live),
             "same": same_retransmissions, "largest_difference_ms": ms(retransmissions_ns) },
-        "verdicts": { "simulated": verdicts(&simulated), "live": verdicts(&live),
+        "verdicts": { "simulated": verdicts(simulated), "live": verdicts(live),
             "same": same_verdicts, "largest_difference_ms": ms(verdicts_ns) },
         "last_transmission": { "simulated_ms": ms(simulated.last_ns), "live_ms": ms(live.last_ns),
             "difference_ms": ms(end_ns) },
-        "box": { "late_us_median": report.lateness.quantile(0.5).as_nanos() as f64 / 1e3,
-            "late_us_p99": report.lateness.quantile(0.99).as_nanos() as f64 / 1e3, "late_us_max": late_ns as f64 / 1e3 },
+        "box": { "late_us_median": lateness.quantile(0.5).as_nanos() as f64 / 1e3,
+            "late_us_p99": lateness.quantile(0.99).as_nanos() as f64 / 1e3, "late_us_max": late_ns as f64 / 1e3 },
         "agrees": agrees,
-    });
-    show(&document, options.has("--json"))?;
-    Ok(if agrees { OK } else { FAILED })
+    })
 }
 
 fn retransmissions(story: &Story) -> Value {
@@ -109,9 +115,9 @@ fn verdicts(story: &Story) -> Value {
     story.verdicts.iter().map(one).collect()
 }
 
-fn show(document: &Value, as_json: bool) -> Result<(), Failure> {
+fn shown(document: &Value, as_json: bool) -> String {
     if as_json {
-        return print(&format!("{document:#}\n"));
+        return format!("{document:#}\n");
     }
     let mut text = String::new();
     for (what, words) in
@@ -132,5 +138,65 @@ fn show(document: &Value, as_json: bool) -> Result<(), Failure> {
     let [median, p99, max] = ["late_us_median", "late_us_p99", "late_us_max"].map(|name| &late[name]);
     text += &format!("the box let go {median} us late in the median, {p99} at the 99th percentile, {max} at most\n");
     text += if document["agrees"] == true { "simulation and live run agree\n" } else { "they differ\n" };
-    print(&text)
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_base::time::Duration;
+    use eifel_golden::golden;
+    use eifel_sim::scenario::Scenario;
+
+    /// The story of a sender over this path.
+    fn story(link: &str) -> Story {
+        let text = format!(
+            "duration_s = 30\n[point_to_point]\nrate_bps = 2_000_000\n{link}\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\
+             to = \"receiver\"\napplication = {{ kind = \"bulk\", bytes = 60_000 }}\n\
+             sender = {{ detect = \"eifel-timestamps\", observers = [\"f-rto\"] }}\n[[spike]]\nlinks = [\"bottleneck\"]\n\
+             holds = \"arriving\"\nat = [{{ start_s = 0.2, end_s = 2 }}]\n"
+        );
+        let scenario = Scenario::parse(&text, "compared.toml".as_ref()).unwrap();
+        Story::of(&eifel_sim::run(&scenario, 0, Record::all()).unwrap().tables)
+    }
+
+    #[test]
+    fn a_simulated_and_a_live_story_are_compared_as_before() {
+        let mut lateness = Lateness::default();
+        [20, 30, 40, 2000].into_iter().for_each(|micros| lateness.note(Duration::from_micros(micros)));
+        let simulated = story("delay_ms = 20");
+        let lossy = "delay_ms = 20\ndrops = [{ flow = \"main\", segments = [3, 20], copies = 1 }]";
+        let mut text = String::new();
+        for live in ["delay_ms = 20", "delay_ms = 21", "delay_ms = 23", lossy] {
+            for within in [0.0, 5.0] {
+                let document = compared(&simulated, &story(live), &lateness, within);
+                text += &format!("# {live}, within {within} ms\n{}", shown(&document, false));
+                if within > 0.0 {
+                    text += &shown(&document, true);
+                }
+            }
+        }
+        golden!("compared.txt", text);
+    }
+
+    #[test]
+    fn stories_agree_up_to_the_time_that_is_allowed_and_no_further() {
+        let story = |at: i64, segment: i64| Story {
+            retransmissions: vec![((segment, 1, 1), at)],
+            verdicts: Vec::new(),
+            last_ns: 9_000_000,
+        };
+        let agrees = |live: &Story, late_us, within| {
+            let mut lateness = Lateness::default();
+            lateness.note(Duration::from_micros(late_us));
+            compared(&story(7_000_000, 4), live, &lateness, within)["agrees"] == true
+        };
+        assert!(agrees(&story(7_000_000, 4), 0, 0.0));
+        assert!(agrees(&story(8_000_000, 4), 0, 1.0) && agrees(&story(6_000_000, 4), 0, 1.0));
+        assert!(!agrees(&story(8_000_001, 4), 0, 1.0) && !agrees(&story(5_999_999, 4), 0, 1.0));
+        assert!(agrees(&story(8_500_000, 4), 500, 1.0) && !agrees(&story(8_500_001, 4), 500, 1.0));
+        assert!(!agrees(&story(7_000_000, 5), 500, 1.0), "another segment");
+        let late = Story { last_ns: 10_000_001, ..story(7_000_000, 4) };
+        assert!(!agrees(&late, 0, 1.0) && agrees(&late, 0, 1.1));
+    }
 }

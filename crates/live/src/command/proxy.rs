@@ -76,3 +76,37 @@ fn as_json(passed: &Passed) -> String {
     })
     .to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::proxy::Moved;
+    use crate::host::Tally;
+    use eifel_base::time::Duration;
+
+    #[test]
+    fn a_connection_is_a_line_or_a_document() {
+        let open = Passed {
+            target: "10.0.0.1:80".parse().unwrap(),
+            opened: true,
+            moved: Moved { sent: 100, received: 2_097_152 },
+            lasted: Duration::from_millis(1250),
+            tally: Tally { segments: 9, retransmissions: 2 },
+            spurious: 1,
+        };
+        assert_eq!(
+            line(&open),
+            "10.0.0.1:80: 100 Bytes sent, 2.00 MBytes received in 1.250 s; 2 of 9 segments again, 1 episodes spurious"
+        );
+        let closed = Passed { opened: false, ..open };
+        assert_eq!(line(&closed), "10.0.0.1:80: not opened, 1.250 s");
+        for passed in [open, closed] {
+            let document: serde_json::Value = serde_json::from_str(&as_json(&passed)).unwrap();
+            assert_eq!(
+                document,
+                json!({ "target": "10.0.0.1:80", "opened": passed.opened, "bytes_sent": 100, "bytes_received": 2_097_152,
+                    "seconds": 1.25, "segments": 9, "retransmissions": 2, "spurious_episodes": 1 })
+            );
+        }
+    }
+}

@@ -78,3 +78,18 @@ fn scenario(moved: &Moved, seconds: f64) -> String {
         moved.written.max(1)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_a_scenario_has_one_that_says_what_it_moved() {
+        let moved = Moved { command: "eifel live send", written: 0, arrived: 0, lasted: Duration::ZERO };
+        let empty = scenario(&moved, 0.0);
+        assert!(empty.contains("duration_s = 0.001\n") && empty.contains("bytes = 1 }"), "{empty}");
+        let text = scenario(&Moved { written: 700, ..moved }, 2.5);
+        assert!(text.contains("duration_s = 2.500\n") && text.contains("bytes = 700 }"), "{text}");
+        assert!(text.contains("title = \"eifel live send\""), "{text}");
+    }
+}

@@ -102,7 +102,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         Some(status) => Err(place::left_alone(status)),
         None => Ok(()),
     })?;
-    show(&options, &outcome)
+    print(&shown(&outcome, options.has("--json"))).map(|()| OK)
 }
 
 /// Those of `--like`, or RFC 9260's with larger buffers.
@@ -125,20 +125,55 @@ fn settings(options: &Options) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-fn show(options: &Options, outcome: &Outcome) -> Result<u8, Failure> {
+fn shown(outcome: &Outcome, as_json: bool) -> String {
     let Outcome { messages, bytes, chunks, retransmissions, lasted } = *outcome;
     let seconds = lasted.as_secs_f64();
     let rate = if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
-    if options.has("--json") {
+    if as_json {
         let document = json!({
             "messages": messages, "bytes": bytes, "chunks": chunks, "retransmissions": retransmissions,
             "seconds": seconds, "bits_per_second": rate,
         });
-        return print(&format!("{document:#}\n")).map(|()| OK);
+        return format!("{document:#}\n");
     }
     let rate = rate / 1e6;
-    print(&format!(
+    format!(
         "{messages} messages, {bytes} bytes in {seconds:.6} s, {rate:.3} Mbit/s; {retransmissions} of {chunks} chunks again\n"
-    ))
-    .map(|()| OK)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_a_line_or_a_document() {
+        let lasted = Duration::from_millis(2500);
+        let outcome = Outcome { messages: 7, bytes: 1_000_000, chunks: 700, retransmissions: 3, lasted };
+        assert_eq!(
+            shown(&outcome, false),
+            "7 messages, 1000000 bytes in 2.500000 s, 3.200 Mbit/s; 3 of 700 chunks again\n"
+        );
+        let document: serde_json::Value = serde_json::from_str(&shown(&outcome, true)).unwrap();
+        assert_eq!(
+            document,
+            json!({ "messages": 7, "bytes": 1_000_000, "chunks": 700, "retransmissions": 3, "seconds": 2.5,
+                "bits_per_second": 3_200_000.0 })
+        );
+        let nothing = Outcome { messages: 0, bytes: 0, chunks: 0, retransmissions: 0, lasted: Duration::ZERO };
+        assert!(shown(&nothing, false).contains("0 bytes in 0.000000 s, 0.000 Mbit/s"));
+    }
+
+    #[test]
+    fn settings_are_rfc_9260s_with_the_buffer_that_is_asked_for() {
+        let of = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            let read = Options::read(&words, &["--buffer", "--like"], &[]).ok().flatten().unwrap();
+            settings(&read).ok().map(|settings| (settings.receive_buffer, settings.send_buffer))
+        };
+        assert_eq!(of(&[]), Some((4_000_000, 4_000_000)));
+        assert_eq!(of(&["--buffer", "64K"]), Some((64_000, 64_000)));
+        assert_eq!(of(&["--buffer", "5G"]), Some((u32::MAX, 5_000_000_000)));
+        assert_eq!(of(&["--like", "nothing.toml"]), None);
+    }
 }

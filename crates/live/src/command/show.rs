@@ -270,4 +270,94 @@ mod tests {
             assert_eq!(bits(rate), shown);
         }
     }
+
+    /// Variables of a sender with a window of these bytes.
+    fn variables(bytes: u64) -> eifel_recovery::engine::Snapshot {
+        let ms = |ms: u64| Some(Duration::from_micros(1000 * ms + 250));
+        eifel_recovery::engine::Snapshot {
+            cwnd: bytes,
+            ssthresh: u64::MAX,
+            flight: bytes / 2,
+            pipe: bytes / 3,
+            una: 1,
+            nxt: bytes,
+            srtt: ms(80),
+            rttvar: ms(40),
+            rto: Duration::from_millis(1500),
+            latest_rtt: ms(90),
+            samples: 2,
+            deadline: Instant::NEVER,
+        }
+    }
+
+    fn interval(start_ms: u64, end_ms: u64, bytes: u64) -> Interval {
+        let [start, end] = [start_ms, end_ms].map(Duration::from_millis);
+        Interval { start, end, bytes, retransmissions: bytes % 7, variables: variables(bytes) }
+    }
+
+    #[test]
+    fn intervals_are_lines_and_documents_as_before() {
+        let mut text = String::new();
+        let mut capped = interval(900, 10_900, 3_000_000_000);
+        capped.variables.ssthresh = 20_000;
+        for interval in [interval(0, 1000, 10_000), interval(1000, 1000, 1023), capped] {
+            for sends in [true, false] {
+                let json = interval_json(&interval, sends);
+                text += &format!("{}\n{}\n{json}\n", heading(sends), line(&interval, sends));
+            }
+        }
+        eifel_golden::golden!("intervals.txt", text);
+    }
+
+    #[test]
+    fn a_run_is_a_document_as_before() {
+        let mut text = String::new();
+        let mut meter = Meter::new(Instant::ZERO, Duration::from_secs(1));
+        let tally = |retransmissions| crate::host::Tally { segments: 90, retransmissions };
+        meter.cut(Instant::ZERO + Duration::from_secs(1), 90_000, tally(3), variables(30_000));
+        meter.cut(Instant::ZERO + Duration::from_secs(2), 100_000, tally(4), variables(20_000));
+        let outcome = Outcome {
+            written: 100_000,
+            acknowledged: 99_000,
+            read: 700,
+            head: Vec::new(),
+            lasted: Duration::from_millis(2500),
+            tally: tally(4),
+            counts: Default::default(),
+            mss: 1448,
+            variables: variables(20_000),
+        };
+        for (sends, lasted) in [(true, outcome.lasted), (false, outcome.lasted), (true, Duration::ZERO)] {
+            let outcome = Outcome { lasted, ..outcome.clone() };
+            let made = document(json!({ "x": 1 }), &outcome, &meter, sends, json!(["undo"]));
+            text += &format!("{made:#}\n");
+        }
+        eifel_golden::golden!("documents.txt", text);
+    }
+
+    #[test]
+    fn what_the_engine_reports_is_said_as_before() {
+        use eifel_recovery::congest::Window;
+        let config = Config::default();
+        let show = Show::new(true, true, &config);
+        let window = |ssthresh| Window { cwnd: 5000, ssthresh };
+        let reason = "a reason";
+        let verdict = |detector, outcome| Event::Judged { episode: 3, detector, outcome, reason };
+        for event in [
+            Event::TimerExpired { timeouts: 2 },
+            verdict(0, Verdict::Spurious),
+            verdict(0, Verdict::Genuine),
+            verdict(9, Verdict::Spurious),
+            Event::Distrusted { detector: 0, reason },
+            Event::Adjusted { episode: 3, window: window(u64::MAX) },
+            Event::Echoed { window: window(4000) },
+            Event::EpisodeClosed { episode: 3, timeouts: 1 },
+        ] {
+            show.tell(Instant::ZERO + Duration::from_millis(1500), &News::Recovery(&event));
+        }
+        let events = show.events();
+        let said: Vec<String> = events.as_array().unwrap().iter().map(|one| format!("{one}\n")).collect();
+        eifel_golden::golden!("said.txt", said.concat());
+        assert_eq!(show.events(), json!([]), "each report is handed over once");
+    }
 }
