@@ -69,3 +69,37 @@ pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Ports, &'a [
     let ports = Ports { source: u16::from_be_bytes([a, b]), destination: u16::from_be_bytes([c, d]) };
     Ok((ports, &datagram[HEADER_LEN..]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum that an error expects is the one that the datagram is then read with.
+    #[test]
+    fn an_error_names_the_sum_that_would_be_right() {
+        let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let ports = Ports { source: 9899, destination: 5001 };
+        let mut bytes = Vec::new();
+        emit(ports, b"a payload", &addresses, &mut bytes).unwrap();
+        for bit in 0..8 * bytes.len() {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            let length = u16::from_be_bytes([changed[4], changed[5]]);
+            match parse(&changed, &addresses) {
+                Err(Error::Checksum { what: "UDP", offset: CHECKSUM_OFFSET, expected, found }) => {
+                    assert_eq!(found.to_be_bytes(), changed[CHECKSUM_OFFSET..][..2], "bit {bit}");
+                    changed[CHECKSUM_OFFSET..][..2].copy_from_slice(&expected.to_be_bytes());
+                    assert!(parse(&changed, &addresses).is_ok(), "bit {bit}");
+                }
+                Err(Error::Invalid { offset: 4, found, .. }) => assert_eq!(found, u32::from(length)),
+                Err(Error::Truncated { offset: 0, expected, found, .. }) => {
+                    assert_eq!((expected, found), (usize::from(length), bytes.len()));
+                    assert!(expected > found);
+                }
+                other => panic!("bit {bit}: {other:?}"),
+            }
+        }
+        let none = [&bytes[..CHECKSUM_OFFSET], &[0, 0], &bytes[HEADER_LEN..]].concat();
+        assert_eq!(parse(&none, &addresses), Ok((ports, &b"a payload"[..])), "over IPv4 there may be no sum");
+    }
+}

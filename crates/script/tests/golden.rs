@@ -101,3 +101,172 @@ fn scripts_and_faulty_scripts_go_as_before() {
     golden!("ladders.txt", whole);
     golden!("ladder_digests.txt", digests);
 }
+
+/// Values that settings of hosts and of connections may have, or may not.
+const VALUES: [&str; 38] = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+    "14",
+    "15",
+    "100",
+    "101",
+    "1000",
+    "1001",
+    "65535",
+    "65536",
+    "100000",
+    "262144",
+    "1000000",
+    "1000001",
+    "4294967295",
+    "4294967296",
+    "-1",
+    "x",
+    "on",
+    "off",
+    "fit",
+    "plain",
+    "bits",
+    "ask",
+    "answer",
+    "clock",
+    "distinct",
+    "standard",
+    "empty",
+    "reno",
+    "cubic",
+    "eifel-timestamps",
+];
+
+/// Names of settings, `sysctl`s and options.
+const NAMES: [&str; 74] = [
+    "//: detect = ",
+    "//: observe = ",
+    "//: respond = ",
+    "//: grant = ",
+    "//: rto = ",
+    "//: after-spurious = ",
+    "//: recover = ",
+    "//: congest = ",
+    "//: pace = ",
+    "//: mss = ",
+    "//: receive_window_bytes = ",
+    "//: window_scale = ",
+    "//: sack = ",
+    "//: timestamps = ",
+    "//: timestamp_values = ",
+    "//: timestamp_offset = ",
+    "//: timestamp_echo = ",
+    "//: timestamps_required = ",
+    "//: ack_every = ",
+    "//: ack_delay_ms = ",
+    "//: quick_acks = ",
+    "//: nagle = ",
+    "//: fin_beyond_cwnd = ",
+    "//: window_probe = ",
+    "//: time_wait = ",
+    "//: time_wait_ms = ",
+    "//: handshake_timeouts = ",
+    "//: timeouts = ",
+    "//: user_timeout_ms = ",
+    "//: challenge_acks = ",
+    "//: challenge_interval_ms = ",
+    "//: iss = ",
+    "//: irs = ",
+    "//: marks = ",
+    "//: ecn = ",
+    "//: ecn_syns = ",
+    "//: tolerance_us = ",
+    "//: other = ",
+    "--tolerance_usecs=",
+    "--mtu=",
+    "--ip_version=",
+    "--mss=",
+    "--strict_segments",
+    "--tcp_ts_tick_usecs=",
+    "net.inet.tcp.rfc1323",
+    "net.ipv4.tcp_timestamps",
+    "net.ipv4.tcp_window_scaling",
+    "net.inet.tcp.sack.enable",
+    "net.ipv4.tcp_sack",
+    "net.inet.tcp.ecn.enable",
+    "net.inet.tcp.ecn.maxretries",
+    "net.ipv4.tcp_ecn",
+    "net.inet.tcp.recvspace",
+    "kern.ipc.maxsockbuf",
+    "net.inet.tcp.delacktime",
+    "net.inet.tcp.rexmit_initial",
+    "net.inet.tcp.rexmit_slop",
+    "net.inet.tcp.rexmit_drop_options",
+    "net.inet.tcp.keepinit",
+    "net.inet.tcp.insecure_rst",
+    "net.inet.tcp.insecure_syn",
+    "net.inet.tcp.drop_synfin",
+    "net.inet.tcp.icmp_may_rst",
+    "net.ipv4.tcp_mtu_probing",
+    "net.inet.tcp.tolerate_missing_ts",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_slow_start_after_idle",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.other",
+    "route advmss",
+    "route initcwnd",
+    "queue fq",
+    "queue pfifo",
+    "hystart",
+];
+
+/// The line that gives a setting a value.
+fn line(name: &str, value: &str) -> String {
+    match name.split_once(' ') {
+        Some(("//:", _)) => format!("{name}{value}"),
+        Some(("route", metric)) => format!("0 `ip route change 192.0.2.1 via 192.168.0.2 dev tun0 {metric} {value}`"),
+        Some((_, queue)) => format!("0 `tc qdisc replace dev tun0 root {queue} limit {value}`"),
+        None if name == "hystart" => format!("0 `echo {value} > /sys/module/tcp_cubic/parameters/hystart_detect`"),
+        None if name.starts_with("--") => format!("{name}{value}"),
+        None => format!("0 `sysctl -w {name}={value}`"),
+    }
+}
+
+/// Each setting with each value, for each profile: what is wrong, or which settings there are then.
+#[test]
+fn settings_are_read_as_before() {
+    let mut text = String::new();
+    for name in NAMES {
+        let mut meanings: Vec<(String, Vec<String>)> = Vec::new();
+        for value in VALUES {
+            let script = format!("{}\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n", line(name, value));
+            let meaning = ["standard", "linux", "freebsd"].map(|profile| {
+                match parse_for(Profile::named(profile).unwrap(), &script, "x.pkt") {
+                    Ok(script) => digest(format!("{script:?}")).to_string(),
+                    Err(error) => {
+                        let said = error.to_string();
+                        let line = said.lines().next().unwrap_or_default();
+                        line.replacen(&format!("={value} "), "=VALUE ", 1).replacen(
+                            &format!("= {value} "),
+                            "= VALUE ",
+                            1,
+                        )
+                    }
+                }
+            });
+            let meaning =
+                if meaning.windows(2).all(|two| two[0] == two[1]) { meaning[0].clone() } else { meaning.join(" ") };
+            match meanings.iter_mut().find(|(known, _)| *known == meaning) {
+                Some((_, values)) => values.push(value.to_owned()),
+                None => meanings.push((meaning, vec![value.to_owned()])),
+            }
+        }
+        writeln!(text, "{name}").unwrap();
+        for (meaning, values) in meanings {
+            writeln!(text, "  {}: {meaning}", values.join(" ")).unwrap();
+        }
+    }
+    golden!("settings.txt", text);
+}

@@ -146,4 +146,27 @@ mod tests {
             assert!(starts[0].neighbours(&ends).iter().any(|one| !counts_as_linux(one)));
         }
     }
+
+    /// DSACK is an option of SACK, so that the one means nothing without the other.
+    #[test]
+    fn an_undo_needs_what_the_ends_have_agreed_on() {
+        let ends = |timestamps, sack, dsack| Ends {
+            payload_bytes: 1448,
+            bytes: 1,
+            window_bytes: 1,
+            initial_window: 1,
+            opens: true,
+            timestamps,
+            sack,
+            dsack,
+            ipv6: false,
+            took_s: 1.0,
+        };
+        for place in 0..8 {
+            let [timestamps, sack, dsack] = [1, 2, 4].map(|bit| place & bit != 0);
+            let ends = ends(timestamps, sack, dsack);
+            let met = [Needs::Nothing, Needs::Timestamps, Needs::Dsack].map(|needs| needs.are_met(&ends));
+            assert_eq!(met, [true, timestamps, sack && dsack], "{ends:?}");
+        }
+    }
 }
