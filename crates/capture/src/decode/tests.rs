@@ -156,6 +156,32 @@ fn the_parts_of_a_packet_make_one_segment() {
     }
 }
 
+/// Parts belong together by their addresses and their identification.
+#[test]
+fn parts_of_two_packets_are_told_apart() {
+    let part = |source: u8, identification: u8, last: bool| {
+        let mut bytes = ip(v4())[..20].to_vec();
+        let (offset, flags) = if last { (40, 0) } else { (0, 0x20) };
+        bytes.extend(&ip(v4())[20 + offset..][..if last { 16 } else { 40 }]);
+        let length = bytes.len() as u8;
+        bytes[2..4].copy_from_slice(&[0, length]);
+        bytes[4..8].copy_from_slice(&[0, identification, flags, (offset / 8) as u8]);
+        bytes[15] = source;
+        bytes
+    };
+    for (one, other) in [((1, 7), (1, 8)), ((1, 7), (2, 7))] {
+        let mut fragments = Fragments::default();
+        let mut take = |(source, identification), last| {
+            let bytes = part(source, identification, last);
+            packet(101, &bytes, bytes.len() as u32, &mut fragments)
+        };
+        assert_eq!(take(one, false).err(), Some(Other::Fragment));
+        assert_eq!(take(other, true).err(), Some(Other::Fragment), "{one:?} has not come yet, nor has {other:?}");
+        assert_eq!(take(one, true).map(|packet| packet.segment), Ok(segment()));
+        assert_eq!(take(other, false).map(|packet| packet.segment), Ok(segment()));
+    }
+}
+
 #[test]
 fn lengths_that_a_card_still_has_to_fill_in_are_the_frame_s() {
     let mut bytes = ip(v4());

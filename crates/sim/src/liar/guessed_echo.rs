@@ -71,6 +71,7 @@ impl Lie for GuessedEcho {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_packet::segment::Options;
 
     #[test]
     fn what_is_missing_is_taken_to_be_evenly_spread() {
@@ -78,5 +79,36 @@ mod tests {
         assert_eq!(gap.guess(Seq(u32::MAX), 1000), 9);
         assert_eq!(gap.guess(Seq(999), 1000), 19);
         assert_eq!(Gap { end: Seq(999), ..gap }.guess(Seq(u32::MAX), 1000), 19);
+    }
+
+    /// Two of four segments are missing when the first of them comes again: it left a third of the way from one neighbour to
+    /// the other, as far as this end can tell, and its ACK says so once.
+    #[test]
+    fn the_echo_of_a_retransmission_is_guessed_from_its_neighbours() {
+        let segment = |number: u32, value: u32| {
+            let stamps = Timestamps { value, echo: 0 };
+            Segment { seq: Seq(1 + 1000 * number), payload_len: 1000, options: stamped(stamps), ..Segment::EMPTY }
+        };
+        let said = |lie: &mut GuessedEcho, ack: u32| {
+            let mut ack =
+                Segment { ack: Seq(ack), options: stamped(Timestamps { value: 5, echo: 7 }), ..Segment::EMPTY };
+            assert!(lie.says(&mut ack), "each ACK is sent");
+            ack.options.timestamps.map(|stamps| stamps.echo)
+        };
+        let mut lie = GuessedEcho::default();
+        lie.hears(&segment(0, 100), false);
+        assert_eq!(said(&mut lie, 1001), Some(7), "nothing is missing");
+        lie.hears(&segment(3, 130), false);
+        assert_eq!(said(&mut lie, 1001), Some(7), "what is missing has not come again");
+        lie.hears(&segment(1, 999), true);
+        assert_eq!([said(&mut lie, 2001), said(&mut lie, 2001)], [Some(110), Some(7)]);
+        lie.hears(&segment(2, 999), true);
+        assert_eq!(said(&mut lie, 4001), Some(120));
+        lie.hears(&segment(2, 999), true);
+        assert_eq!(said(&mut lie, 4001), Some(7), "the gap is closed");
+    }
+
+    fn stamped(stamps: Timestamps) -> Options {
+        Options { timestamps: Some(stamps), ..Options::default() }
     }
 }
