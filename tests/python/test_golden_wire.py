@@ -16,7 +16,7 @@ from eifel import live
 from eifel.cli import main
 from eifel.papers import artefacts
 from eifel.papers.artefact import Studied
-from eifel.papers.live import kernel, linux, predicted, spike, thesis, wire
+from eifel.papers.live import kernel, linux, looped, predicted, spike, thesis, wire
 from eifel.papers.live.linux_settings import SWITCHES
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort
@@ -177,8 +177,10 @@ def test_linux_is_let_send_until_the_box_is_on_time(monkeypatch: pytest.MonkeyPa
         return json.dumps({"numbers": {"late_us_max": next(late)}})
 
     monkeypatch.setattr(kernel, "_eifel", asked)
-    found = kernel.sends(tmp_path, spike.scenario(), 5000, {"tcp_sack": 0}, "--mtu", "1400")
-    assert found == {"retransmissions": 12, "spurious": 5, "undos": 2, "goodput_bps": pytest.approx(5000 * 8 / 2.75)}
+    found = kernel.sends(tmp_path, spike.scenario(), 5000, {"tcp_sack": 0}, 99_000)
+    fates = {"lost": 1, "overtaken": 1}
+    goodput_bps = pytest.approx(5000 * 8 / 2.75)
+    assert found == {"retransmissions": 12, "spurious": 5, "undos": 2, "goodput_bps": goodput_bps, **fates}
     assert (tmp_path / "box" / "late").read_text() == "3"
     assert (tmp_path / "path.toml").read_text() == dumps(spike.scenario())
     assert (tmp_path / "sink.py").read_text() == kernel.SINK
@@ -219,3 +221,32 @@ def test_what_linux_shows_predicts_what_it_then_does(monkeypatch: pytest.MonkeyP
     measured = measured_table(artefact, Runs(found, []), 1, 1, 0.0)
     golden.check("rows/live.whatif", {**rows_of(measured), "asked": asked})
     assert not np.isnan(found["goodput_bps"]).any()
+
+
+def test_a_loop_goes_round_once_for_each_path(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The simulator's sender stands in Linux's place, over the path that is asked for."""
+    asked: list[Any] = []
+
+    def sends(
+        folder: Path, path: Mapping[str, Any], size: int, sysctls: Mapping[str, int], buffer: int
+    ) -> dict[str, float]:
+        asked.append((size, dict(sysctls), buffer))
+        (folder / "box").mkdir()
+        one = {**json.loads(json.dumps(path)), "seed": 1}
+        (folder / "scenario.toml").write_text(dumps(one))
+        assert main(["run", str(folder / "scenario.toml"), "--pcap", str(folder / "box" / kernel.RECORDED)]) == 0
+        found = run(one).main
+        return {"retransmissions": float(found["retransmissions"]), "lost": 3.0, "overtaken": 2.0, "goodput_bps": 1e6}
+
+    monkeypatch.setattr(kernel, "sends", sends)
+    told: list[tuple[int, int]] = []
+    effort = Effort(1, 1, None, Path("nowhere"), progress=lambda done, total: told.append((done, total)))
+    found = looped.find(effort)
+    assert told == [(20, 20)]
+    # Two rounds of four paths, and one of the path that is refused.
+    assert asked == [(looped.BYTES, {}, looped.BUFFER)] * 9
+    assert "live.loop: " in capsys.readouterr().err
+    measured = measured_table(artefacts()["live.loop"], Runs(found, []), 1, 1, 0.0)
+    golden.check("rows/live.loop", rows_of(measured))
