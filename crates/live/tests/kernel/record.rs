@@ -2,7 +2,7 @@
 
 use crate::behind_the_box::{SINK, SOURCE, folder};
 use crate::rig::{allowed, has};
-use eifel_capture::read::Reader;
+use eifel_capture::read::{Frame, Reader};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -26,7 +26,7 @@ if stopped: os.kill(os.getppid(), signal.SIGCONT)
 fn packets(file: &Path) -> Vec<(u32, u64)> {
     let (mut reader, mut found) = (Reader::new(), Vec::new());
     reader.feed(&std::fs::read(file).unwrap());
-    reader.each(|frame| found.push((frame.wire_len, frame.nanos))).unwrap();
+    reader.each(&mut |frame: &Frame<'_>| found.push((frame.wire_len, frame.nanos))).unwrap();
     found
 }
 
