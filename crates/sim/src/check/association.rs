@@ -13,6 +13,9 @@ const SLACK: usize = 1 << 16;
 pub struct Ledger {
     una: u64,
     nxt: u64,
+    /// A fault that a test plants into each account, because no call of an association leads to it.
+    #[cfg(test)]
+    plant: Option<tests::Plant>,
 }
 
 /// Both ends' account of one direction.
@@ -38,6 +41,8 @@ impl Ledger {
     pub fn check(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
         let (Some(sender), Some(receiver)) = (&endpoint.association, &other.association) else { return };
         let account = account(sender, receiver);
+        #[cfg(test)]
+        let account = self.planted(account);
         if let Err(broken) = self.accept(&account) {
             panic!("at {now:?}, flow {}, {:?}: {broken}: {account:?}", endpoint.flow, endpoint.end);
         }
@@ -94,42 +99,4 @@ fn account(sender: &Association, receiver: &Association) -> Account {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sound() -> Account {
-        let paths = vec![(3000, 4000, Instant::ZERO), (0, 1000, Instant::NEVER)];
-        Account { una: 10, nxt: 13, arrived: [true, false], paths, data: 2900, buffered: (100, 1000) }
-    }
-
-    fn judged(account: &Account) -> Result<(), &'static str> {
-        let mut ledger = Ledger::default();
-        ledger.accept(&sound()).and_then(|()| ledger.accept(account))
-    }
-
-    #[test]
-    fn each_law_is_broken_by_one_fault() {
-        assert_eq!(judged(&sound()), Ok(()));
-        let idle = vec![(1, 4000, Instant::ZERO), (0, 1000, Instant::NEVER)];
-        for (broken, says) in [
-            (Account { una: 9, ..sound() }, "a position went back"),
-            (Account { nxt: 12, ..sound() }, "a position went back"),
-            (Account { una: 14, ..sound() }, "more is acknowledged than was sent"),
-            (Account { arrived: [false, false], ..sound() }, "more is acknowledged than has arrived"),
-            (Account { arrived: [true, true], ..sound() }, "more has arrived than was sent"),
-            (
-                Account { una: 13, paths: idle, data: 0, ..sound() },
-                "something is under way although nothing is outstanding",
-            ),
-            (Account { data: 3001, ..sound() }, "more user data is under way than chunks hold"),
-            (
-                Account { paths: vec![(3000, 4000, Instant::NEVER)], ..sound() },
-                "something is under way on a path whose timer is off",
-            ),
-            (Account { paths: vec![(3000, 0, Instant::ZERO)], ..sound() }, "a congestion window is closed"),
-            (Account { buffered: (1001 + SLACK, 1000), ..sound() }, "the receive buffer is overfull"),
-        ] {
-            assert_eq!(judged(&broken), Err(says), "{broken:?}");
-        }
-    }
-}
+mod tests;
