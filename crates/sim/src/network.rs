@@ -370,3 +370,22 @@ pub fn sent(packet: &Packet) -> Sent {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slab::NO_PACKET;
+
+    #[test]
+    fn segments_from_the_first_on_take_marks_and_datagrams_and_bare_acks_take_none() {
+        let mut slab = Slab::default();
+        for (segment, ecn, takes_marks) in
+            [(0, Ecn::Ect0, false), (1, Ecn::Ect0, true), (2, Ecn::Ect0, true), (1, Ecn::NotEct, false)]
+        {
+            let cell = slab.vacant();
+            cell.packet = Packet { flow: 3, copy: 2, segment, ..NO_PACKET };
+            cell.segment.ecn = ecn;
+            assert_eq!(label(cell), Label { flow: 3, copy: 2, segment, takes_marks }, "{segment} {ecn:?}");
+        }
+    }
+}

@@ -137,6 +137,39 @@ fn what_the_receiver_refuses_may_arrive_in_the_networks_own_copy() {
 }
 
 #[test]
+fn a_copy_for_which_there_is_no_room_either_changes_nothing() {
+    let mut case = Case::new();
+    for _ in 0..2 {
+        case.0.arrived_again(0, End::From, sent(1, 0, Role::Original), 1000);
+        assert!(!case.0.has_all_below(0, End::From, 2));
+    }
+    case.0.arrived_again(0, End::From, sent(1, 0, Role::Original), 1001);
+    assert!(case.0.has_all_below(0, End::From, 1001), "there is just enough room");
+}
+
+#[test]
+fn the_networks_copy_of_a_later_segment_makes_up_for_its_loss_too() {
+    let mut case = Case::new();
+    case.0.arrived(0, End::From, sent(2, 1, Role::Original), 1);
+    assert!(case.0.knows_losses(0, End::From));
+    case.0.arrived_again(0, End::From, sent(2, 1, Role::Original), u64::MAX);
+    assert!(!case.0.knows_losses(0, End::From) && !case.0.has_all_below(0, End::From, 2));
+}
+
+#[test]
+fn the_networks_copy_decides_about_those_that_left_meanwhile() {
+    let mut case = Case::new();
+    case.0.arrived(0, End::From, sent(1, 0, Role::Original), 1);
+    case.left(5, 0);
+    assert_eq!(case.settled(), [(5, true)]);
+    // The other retransmission is on its way.
+    case.left(6, 0);
+    assert_eq!(case.settled(), []);
+    case.0.arrived_again(0, End::From, sent(1, 0, Role::Original), u64::MAX);
+    assert_eq!(case.settled(), [(6, false)]);
+}
+
+#[test]
 fn a_lost_window_probe_loses_nothing_that_is_on_its_way() {
     let mut case = Case::new();
     let probe = Sent { transmission: 5, start: 1, end: 2, role: Role::Probe };

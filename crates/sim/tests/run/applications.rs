@@ -35,6 +35,36 @@ fn a_constant_rate_source_sends_at_its_rate_until_its_end() {
     assert_eq!(times[..3], [1_000_000_000, 1_008_000_000, 1_016_000_000]);
 }
 
+/// Over two links a datagram is a packet like others; over one it is background traffic.
+#[test]
+fn a_constant_rate_source_sends_none_at_its_end_over_two_links_either() {
+    let text = r#"
+        duration_s = 10
+        node = [{ name = "sender" }, { name = "router" }, { name = "receiver" }]
+        [[link]]
+        name = "first"
+        from = "sender"
+        to = "router"
+        rate_bps = 8_000_000
+        delay_ms = 10
+        [[link]]
+        name = "second"
+        from = "router"
+        to = "receiver"
+        rate_bps = 8_000_000
+        delay_ms = 10
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        start_s = 1
+        end_s = 3
+        application = { kind = "cbr", rate_bps = 1_000_000, packet_bytes = 1000 }
+    "#;
+    let summary = observed(&scenario(text), 0).summary.flows[0].clone();
+    assert_eq!((summary.segments_sent, summary.bytes), (250, 250_000));
+}
+
 #[test]
 fn bursts_keep_to_their_mean_rate() {
     let text = flow(r#"{ kind = "on-off", rate_bps = 1_000_000, packet_bytes = 500, on_ms = 50, off_ms = 50 }"#, "");
