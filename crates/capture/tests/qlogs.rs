@@ -62,6 +62,25 @@ fn a_packet_that_is_acknowledged_later_was_not_lost() {
     }
 }
 
+/// RFC 9002, section 7.3.1: recovery begins anew only for a packet that left after it began, at 58 ms.
+#[test]
+fn a_packet_that_left_as_recovery_began_belongs_to_it() {
+    for (left, lost) in [(57.5, &[3][..]), (58.0, &[3]), (58.5, &[2, 1])] {
+        let mut events = events(|name| format!("quic:{name}"));
+        let packet = r#"{"header": {"packet_type": "1RTT", "packet_number": 10}}"#;
+        let later = events.split_off(events.len() - 2);
+        events.push(format!(r#"{{"time": {left}, "name": "quic:packet_sent", "data": {packet}}}"#));
+        events.extend(later);
+        events.push(format!(r#"{{"time": 161, "name": "quic:packet_lost", "data": {packet}}}"#));
+        let log = format!(
+            r#"{{"traces": [{{"vantage_point": {{"type": "server"}}, "common_fields": {{"ODCID": "ab"}}, "events": [{}]}}]}}"#,
+            events.join(",")
+        );
+        let found = analyse(&[("server.qlog", &log)]).unwrap();
+        assert_eq!(found.events.iter().map(|event| event.lost).collect::<Vec<_>>(), lost, "{left} ms");
+    }
+}
+
 #[test]
 fn the_other_end_knows_what_arrived() {
     let received = [0, 1, 2, 4, 5, 6, 7, 8, 9].map(|number| {

@@ -145,6 +145,23 @@ fn flows_begin_and_are_stopped() {
 }
 
 #[test]
+fn of_two_ends_that_differ_the_one_that_takes_longer_counts() {
+    let answering = |flow| Case { flow, ..plain() };
+    answering("end_s = 9\nanswering_tcp = { time_wait_s = 2_000_000 }").takes(WAITS_S + SENDS_S + 9.0 + 2_000_000.0);
+    answering("end_s = 9\nanswering_tcp = { time_wait_s = 600_000 }").takes(WAITS_S + SENDS_S + 9.0 + 1_000_000.0);
+    answering("answering_tcp = { delayed_ack_ms = 150 }").takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.15);
+    answering("answering_sender = { rto = { name = \"rfc6298\", maximum_ms = 90_000 } }")
+        .takes(WAITS_S + SENDS_S + (20.0 + SEGMENTS * 0.5) * 30.0);
+    for gives_up in [
+        "answering_tcp = { give_up_timeouts = 1000 }",
+        "answering_tcp = { time_wait_s = 500_000 }",
+        "answering_tcp = { user_timeout_s = 100_000 }",
+    ] {
+        assert!(!answering(gives_up).completes(), "{gives_up}");
+    }
+}
+
+#[test]
 fn an_end_that_may_give_up_need_not_complete() {
     for (from, to) in [
         ("give_up_timeouts = 1_000_000", "give_up_timeouts = 1000"),

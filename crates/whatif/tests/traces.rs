@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use eifel_capture::decode::Packet;
 use eifel_capture::flow::{Endpoint, Way};
 use eifel_packet::ip::Addresses;
-use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::segment::{Flags, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_whatif::trace::Trace;
 
@@ -15,6 +15,8 @@ type End = (u8, u16);
 const ENDS: [End; 4] = [(1, 1000), (1, 1001), (2, 1000), (2, 80)];
 const SENDER: End = ENDS[0];
 const RECEIVER: End = ENDS[3];
+
+const STAMPS: Timestamps = Timestamps { value: 1, echo: 0 };
 
 fn address(end: End) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, 0, end.0)
@@ -53,5 +55,30 @@ fn packets_that_share_an_end_or_a_tunnel_belong_to_other_connections() {
                 assert_eq!(taken, expected, "{from:?} to {to:?} in {tunnel}");
             }
         }
+    }
+}
+
+/// The capture has segments that the network card cuts up: by the MSS, less the twelve bytes of timestamps that each carries.
+#[test]
+fn a_long_segment_is_cut_as_the_network_card_cuts_it() {
+    for (mss, stamps, pieces) in [
+        (None, None, [1460, 1436]),
+        (None, Some(STAMPS), [1448, 1448]),
+        (Some(1500), None, [1500, 1396]),
+        (Some(1500), Some(STAMPS), [1488, 1408]),
+    ] {
+        let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
+        let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
+        let mut syn = packet(SENDER, RECEIVER, 0, 0);
+        syn.segment.flags = Flags::SYN;
+        syn.segment.payload_len = 0;
+        syn.segment.options.mss = mss;
+        trace.packet(&syn, 1_000_000, 1);
+        let mut long = packet(SENDER, RECEIVER, 0, 1);
+        long.segment.payload_len = 2896;
+        long.segment.options.timestamps = stamps;
+        trace.packet(&long, 2_000_000, 2);
+        let lengths: Vec<_> = trace.pieces.iter().map(|piece| piece.end - piece.start).collect();
+        assert_eq!(lengths, pieces, "{mss:?} {stamps:?}");
     }
 }

@@ -1,10 +1,12 @@
 //! RFC 5682, section 2.1, in an engine: each branch, and what leaves for it.
 
 use eifel_recovery::engine::Config;
-use eifel_recovery::registry::Choice;
+use eifel_recovery::fact::{Acked, Cause, Fact, Kind, Transmission, TxId};
+use eifel_recovery::registry::{Choice, part};
+use eifel_recovery::rtt::RoundTrips;
 
 use crate::judged::{check, named};
-use crate::script::{UNSET, spike, text};
+use crate::script::{UNSET, spike, text, view};
 use crate::talk::{Talk, start};
 
 const NAME: &str = "f-rto";
@@ -75,4 +77,40 @@ fn one_that_watches_is_not_granted_a_probe_and_says_nothing() {
     assert_eq!(text(&talk.ack(3001, 3, &[], 0)), "5r 6r");
     let judged = talk.events().iter().any(|event| matches!(event, eifel_recovery::engine::Event::Judged { .. }));
     assert!(!judged);
+}
+
+/// ACKs of new data are kept from a detector that is idle, so F-RTO must not be between the timeout and the second ACK.
+#[test]
+fn it_is_idle_but_between_the_timeout_and_the_second_ack() {
+    let view = view(&RoundTrips::new(true));
+    let again = |cause| Transmission { id: TxId(7), start: 1, len: 1000, kind: Kind::Retransmission(cause), copy: 1 };
+    let ack = |cumulative, duplicate| Acked {
+        cumulative,
+        bytes: if duplicate { 0 } else { 1000 },
+        sacked: 0,
+        originals: None,
+        duplicate,
+        highest: None,
+        sacked_up_to: 0,
+        dsacks: &[],
+        echo: None,
+        mark: None,
+        ece: false,
+        all: false,
+    };
+    let mut detector = part::detector(&Choice::named(NAME)).unwrap();
+    let mut idle = |fact: &Fact<'_>| {
+        detector.observe(fact, &view);
+        assert_ne!(detector.is_idle(), detector.may_judge());
+        detector.is_idle()
+    };
+    let retransmitted = |transmission, opens| Fact::Retransmitted { transmission, stamp: None, original: None, opens };
+    let (timeout, fast) = (again(Cause::Timeout), again(Cause::FastRetransmit));
+    assert!(idle(&Fact::Acked(&ack(1001, false))), "nothing was sent again");
+    assert!(!idle(&retransmitted(&timeout, true)), "step 1");
+    assert!(!idle(&Fact::Acked(&ack(1001, false))), "step 2 asks for new data");
+    assert!(idle(&Fact::Acked(&ack(2001, false))), "step 3 has judged");
+    assert!(!idle(&retransmitted(&timeout, true)), "step 1");
+    assert!(idle(&Fact::Acked(&ack(1, true))), "step 2 has judged");
+    assert!(idle(&retransmitted(&fast, true)), "it looks at timeouts only");
 }
