@@ -59,7 +59,8 @@ impl Half {
         }
         if !setting.is_next_to_sender() && cumulative > self.una {
             let stamp = stamps.map(|stamps| Timestamp(stamps.value));
-            self.away().unheard.on_ack(Plain { nanos: setting.when.nanos, cumulative, stamp });
+            let echo = stamps.map(|stamps| Timestamp(stamps.echo));
+            self.away().unheard.on_ack(Plain { nanos: setting.when.nanos, cumulative, stamp, echo });
         }
         self.on_quiet_ack(cumulative, plain, setting)
     }

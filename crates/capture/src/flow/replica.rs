@@ -66,6 +66,8 @@ struct Waiting {
     due: u64,
     soonest: u64,
     ack: Acknowledgement,
+    /// The timestamp that the detectors hear it echo.
+    echo: Option<Timestamp>,
     sack: bool,
 }
 
@@ -142,9 +144,10 @@ impl Replica {
             len: (sent.end() - sent.start.max(una)) as u32,
             stamp: (half.stamped && !sent.missing).then_some(Timestamp(sent.stamp)),
         });
-        self.detectors = Some(Box::new(Detectors::new(&standing, under_way)));
-        for ack in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
-            self.on_ack(&ack, setting);
+        let passed = unheard.into_iter().flat_map(|unheard| unheard.answered(half, setting));
+        self.detectors = Some(Box::new(Detectors::new(&standing, passed.chain(under_way))));
+        for (ack, echo) in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
+            self.on_ack_with(&ack, echo, setting);
         }
         match self.waiting.back().map(|last| last.ack) {
             None => {
@@ -174,7 +177,7 @@ impl Replica {
         let trip = waiting.front().map_or(0, |first| first.due - first.ack.when.nanos);
         let plain = |one: Waiting| {
             let Acknowledgement { when, cumulative, stamp, .. } = one.ack;
-            Plain { nanos: when.nanos, cumulative, stamp }
+            Plain { nanos: when.nanos, cumulative, stamp, echo: one.echo }
         };
         Unheard::after(self.una, self.last_ack.saturating_sub(trip), waiting.into_iter().map(plain))
     }
@@ -282,13 +285,17 @@ impl Replica {
     }
 
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
+        self.on_ack_with(ack, ack.echo, setting);
+    }
+
+    fn on_ack_with(&mut self, ack: &Acknowledgement, echo: Option<Timestamp>, setting: &Setting) {
         let trip = setting.sender().unwrap_or(0);
         let due = ack.when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
             self.hear_next();
         }
         // The shortest trip that was seen may have been a little longer than the shortest there is.
-        self.waiting.push_back(Waiting { due, soonest: due - trip / 16, ack: *ack, sack: setting.sack });
+        self.waiting.push_back(Waiting { due, soonest: due - trip / 16, ack: *ack, echo, sack: setting.sack });
     }
 
     /// The place of the model that leaves the least unexplained.

@@ -1,6 +1,7 @@
 //! ACKs of new data that are on their way from the place of the capture to the sender.
 
-use super::half::{Acknowledgement, Setting};
+use super::half::{Acknowledgement, Half, Setting};
+use crate::detectors::Departed;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 use std::collections::VecDeque;
@@ -17,6 +18,8 @@ pub(super) struct Plain {
     pub(super) nanos: u64,
     pub(super) cumulative: u64,
     pub(super) stamp: Option<Timestamp>,
+    /// The timestamp that it echoes.
+    pub(super) echo: Option<Timestamp>,
 }
 
 /// Those that the sender has not heard, and the last that it has.
@@ -40,7 +43,7 @@ pub(super) fn is_heard(passed: u64, stamp: Option<Timestamp>, now: u64, echo: Op
 impl Unheard {
     /// The sender has heard an ACK of everything below `una` that passed at `passed`, and none of `waiting`.
     pub(super) fn after(una: u64, passed: u64, waiting: impl Iterator<Item = Plain>) -> Self {
-        let heard = Some(Plain { nanos: passed, cumulative: una, stamp: None });
+        let heard = Some(Plain { nanos: passed, cumulative: una, stamp: None, echo: None });
         let mut unheard = Self { waiting: VecDeque::new(), heard, settled: None };
         waiting.for_each(|plain| unheard.on_ack(plain));
         unheard
@@ -88,10 +91,26 @@ impl Unheard {
         self.heard.as_ref()
     }
 
-    /// Those that it has not, as if they were full acknowledgements.
-    pub(super) fn waiting(&self, setting: &Setting) -> impl Iterator<Item = Acknowledgement> {
+    /// Returns the data that the waiting ACKs cover, one departure per ACK: the sender still counts the data as outstanding. No record
+    /// says when the data passed. The time is the latest possible one: before the ACK left the receiver, and before the data that
+    /// are outstanding here. The timestamp is the ACK's echo, which is that of its first data (RFC 7323, section 4.3).
+    pub(super) fn answered(&self, half: &Half, setting: &Setting) -> impl Iterator<Item = Departed> {
+        let trip = setting.receiver().unwrap_or(0);
+        let latest = half.out.iter().next().map_or(u64::MAX, |first| first.nanos);
+        let mut una = self.heard.map_or(half.una, |heard| heard.cumulative);
+        self.waiting.iter().filter_map(move |plain| {
+            let len = plain.cumulative.checked_sub(una).filter(|len| *len > 0)?;
+            una = plain.cumulative;
+            let nanos = plain.nanos.saturating_sub(trip).min(latest);
+            Some(Departed { nanos, len: len as u32, stamp: plain.echo })
+        })
+    }
+
+    /// Returns the ACKs that the sender has not heard, as if they were full acknowledgements, each with the timestamp that it
+    /// echoes. The detectors alone hear that timestamp: the models undo nothing by an ACK that passed before the trouble.
+    pub(super) fn waiting(&self, setting: &Setting) -> impl Iterator<Item = (Acknowledgement, Option<Timestamp>)> {
         let frame = setting.when.frame;
-        self.waiting.iter().map(move |plain| Acknowledgement {
+        let full = move |plain: &Plain| Acknowledgement {
             when: super::When { nanos: plain.nanos, frame },
             cumulative: plain.cumulative,
             advances: true,
@@ -101,7 +120,8 @@ impl Unheard {
             echo: None,
             stamp: plain.stamp,
             plain: true,
-        })
+        };
+        self.waiting.iter().map(move |plain| (full(plain), plain.echo))
     }
 }
 
@@ -110,7 +130,7 @@ mod tests {
     use super::*;
 
     fn ack(cumulative: u64, stamp: u32) -> Plain {
-        Plain { nanos: cumulative, cumulative, stamp: Some(Timestamp(stamp)) }
+        Plain { nanos: cumulative, cumulative, stamp: Some(Timestamp(stamp)), echo: None }
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Replica {
     }
 
     pub(super) fn hear_next(&mut self) {
-        let Some(Waiting { due, ack, sack, .. }) = self.waiting.pop_front() else { return };
+        let Some(Waiting { due, ack, echo, sack, .. }) = self.waiting.pop_front() else { return };
         let reports = ack.count > 0 || ack.dsack.is_some();
         if self.idle && !reports && ack.cumulative > self.una && self.sacked.is_empty() {
             self.hear_of_new(&ack, due, sack);
@@ -46,7 +46,7 @@ impl Replica {
                 plain: ack.plain,
                 ece: false,
             };
-            let (frame, echo, stamp) = (ack.when.frame, ack.echo, ack.stamp);
+            let (frame, stamp) = (ack.when.frame, ack.stamp);
             detectors.on_ack(&detectors::Heard { now: due, frame, ack: facts, echo, stamp, volume: None });
         }
     }
