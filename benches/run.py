@@ -30,7 +30,7 @@ ORDERS = ("ascending", "descending", "random", "undone")
 FLOOD_SEGMENTS = 100_000
 GROWTH = 2.2
 """A cost of n log n grows by 2.1 with these segments, and one of n squared by 4."""
-EXAMPLES = ("ack_cost", "sack_cost", "timer_cost", "detector_cost")
+EXAMPLES = ("ack_cost", "timer_cost", "detector_cost")
 """Programs of the engine's crate that print what its parts cost."""
 MODEL_SAMPLES = 5_000_000
 
