@@ -34,11 +34,20 @@ pub struct Events {
     /// Round trips of data and their ACKs: the middle one, and the one that a tenth is above.
     pub rtt_ms: f64,
     pub rtt_ms_p90: f64,
+    /// Bytes of data that were acknowledged.
+    pub bytes: u64,
     /// From the first packet to the last ACK of new data.
     pub took_s: f64,
     /// Each sending: its data segment, its copy (1 is the first), and when it left; in the order of the first two.
     #[serde(skip)]
     pub places: Vec<(u64, usize, f64)>,
+}
+
+impl Events {
+    /// The bytes that were acknowledged over the time that this took, in bits per second.
+    pub fn goodput_bps(&self) -> f64 {
+        self.bytes as f64 * 8.0 / self.took_s.max(1e-9)
+    }
 }
 
 impl Captured {
@@ -54,18 +63,15 @@ impl Captured {
         });
         let places: Vec<_> = places.collect();
         let count = |cause| self.again.iter().filter(|one| one.cause == cause && one.bytes > 0).count() as u64;
-        let last = trace.heard.iter().scan(1, |una, heard| {
-            let news = heard.cumulative > *una;
-            *una = heard.cumulative.max(*una);
-            Some(if news { heard.at } else { 0.0 })
-        });
+        let (bytes, took_s) = trace.acknowledged();
         Events {
             retransmissions: (places.len() - trace.pieces.len()) as u64,
             spurious: self.again.iter().filter(|one| one.verdict == Verdict::Spurious && one.bytes > 0).count() as u64,
             timeouts: count(Cause::Rto),
             rtt_ms: at(0.5),
             rtt_ms_p90: at(0.9),
-            took_s: last.fold(0.0, f64::max),
+            bytes,
+            took_s,
             places,
         }
     }

@@ -273,17 +273,10 @@ fn ends(trace: &Trace) -> Ends {
     let first_ack = trace.heard.iter().find(|heard| heard.cumulative > 1 || !heard.sacks.is_empty());
     let first_ack = first_ack.map_or(f64::INFINITY, |heard| heard.at);
     let initial = trace.sendings.iter().take_while(|sending| sending.at < first_ack).count();
-    let acknowledged = trace.heard.iter().map(|heard| heard.cumulative).max().unwrap_or(1).min(trace.nxt());
-    let mut una = 1;
-    let mut took_s = 0.0;
-    for heard in &trace.heard {
-        if heard.cumulative > una {
-            (una, took_s) = (heard.cumulative, heard.at);
-        }
-    }
+    let (bytes, took_s) = trace.acknowledged();
     Ends {
         payload_bytes: trace.payload(),
-        bytes: acknowledged - 1,
+        bytes,
         window_bytes: trace.window,
         initial_window: initial as u32,
         opens: trace.opened.is_some(),

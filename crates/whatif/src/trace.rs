@@ -131,6 +131,17 @@ impl Trace {
         self.pieces.last().map_or(1, |piece| piece.end)
     }
 
+    /// Bytes that were acknowledged, and when the last of them were, in seconds since the first packet.
+    pub fn acknowledged(&self) -> (u64, f64) {
+        let (mut una, mut at) = (1, 0.0);
+        for heard in &self.heard {
+            if heard.cumulative > una {
+                (una, at) = (heard.cumulative, heard.at);
+            }
+        }
+        (una.min(self.nxt()) - 1, at)
+    }
+
     fn ours(&mut self, segment: &Segment, nanos: u64, frame: u64) {
         if segment.flags.has(Flags::SYN) {
             self.shifts[0] = segment.options.window_scale;

@@ -3,7 +3,7 @@
 //!
 //! The hidden paths have three links where the extracted ones have one, and on request other traffic in the queue.
 
-use crate::events;
+use crate::events::{self, Captured};
 use crate::path::Refusal;
 use crate::replay;
 use crate::whatif::{self, Asked};
@@ -28,7 +28,7 @@ pub struct Trial {
     pub seed: u64,
     /// Why there is no prediction.
     pub refused: Option<String>,
-    /// Goodput of the other sender on the hidden path, and of the captured one.
+    /// Goodput of the other sender on the hidden path, and of the captured one, as a capture next to either shows it.
     pub truth_bps: f64,
     pub captured_bps: f64,
     /// The range that was stated for the other sender.
@@ -50,14 +50,15 @@ pub fn trial(seed: u64, cross: Cross, draws: u32) -> Result<Trial, Refusal> {
         let place = &mut changed["flow"][0]["sender"][key.trim_start_matches("sender.")];
         *place = value.clone();
     }
-    let goodput = |scenario: &Value, record: Record| {
-        let outcome = replay::simulated(scenario, record)?;
-        let capture = outcome.captures.into_iter().next().map(|capture| capture.pcapng);
-        Ok((outcome.summary.flows[0].goodput_bps, capture.unwrap_or_default()))
-    };
-    let truth_bps = goodput(&changed, Record::none())?.0;
     // In a dumbbell the routers, `entry` and `exit`, come before the first host on the left.
-    let (captured_bps, pcapng) = goodput(&hidden, Record::none().capturing(2))?;
+    let captured = |scenario: &Value| {
+        let outcome = replay::simulated(scenario, Record::none().capturing(2))?;
+        let capture = outcome.captures.into_iter().next().map(|capture| capture.pcapng);
+        events::of_pcapng(&capture.unwrap_or_default()).ok_or_else(|| Refusal("no data were sent".into()))
+    };
+    let truth_bps = captured(&changed)?.events().goodput_bps();
+    let captured = captured(&hidden)?;
+    let captured_bps = captured.events().goodput_bps();
     let mut trial = Trial {
         seed,
         refused: None,
@@ -68,7 +69,7 @@ pub fn trial(seed: u64, cross: Cross, draws: u32) -> Result<Trial, Refusal> {
         high_bps: 0.0,
         faster: 0.0,
     };
-    match predict(&pcapng, &other, (draws, seed)) {
+    match predict(&captured, &other, (draws, seed)) {
         Ok(found) => {
             let goodput = found.goodput_bps;
             (trial.low_bps, trial.middle_bps, trial.high_bps) = (goodput.low, goodput.middle, goodput.high);
@@ -79,15 +80,14 @@ pub fn trial(seed: u64, cross: Cross, draws: u32) -> Result<Trial, Refusal> {
     Ok(trial)
 }
 
-fn predict(pcapng: &[u8], other: &Asked, (draws, seed): (u32, u64)) -> Result<whatif::Predicted, Refusal> {
-    let captured = events::of_pcapng(pcapng).ok_or_else(|| Refusal("no data were sent".into()))?;
+fn predict(captured: &Captured, other: &Asked, (draws, seed): (u32, u64)) -> Result<whatif::Predicted, Refusal> {
     let path = captured.path()?;
-    let replay = replay::replay(&captured, &path)?;
+    let replay = replay::replay(captured, &path)?;
     if let Some(one) = replay.compared.iter().find(|one| !one.agrees) {
         return Err(Refusal(format!("the replay differs in: {}", one.what)));
     }
     let mut found =
-        whatif::whatif((&captured, &path, &replay), std::slice::from_ref(other), (draws, seed), &mut |_| Ok(()))?;
+        whatif::whatif((captured, &path, &replay), std::slice::from_ref(other), (draws, seed), &mut |_| Ok(()))?;
     found.senders.pop().ok_or_else(|| Refusal("no sender was asked for".into()))
 }
 

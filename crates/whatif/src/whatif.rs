@@ -8,7 +8,6 @@ use crate::path::{Path, Refusal};
 use crate::replay::{self, Replay};
 use crate::scenario;
 use eifel_path::stream::Stream;
-use eifel_sim::record::Record;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
@@ -35,7 +34,7 @@ pub struct Range {
     pub high: f64,
 }
 
-/// A sender's results on the drawn paths.
+/// A sender's results on the drawn paths, as a capture next to it shows them: from its first packet to the last ACK of new data.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Predicted {
     pub name: String,
@@ -87,13 +86,12 @@ pub fn whatif(
         runs.extend(some.collect::<Result<Vec<_>, _>>()?);
         progress(runs.len() as u32).map_err(Refusal)?;
     }
-    let took = captured.events().took_s;
     let duration = replay.compared.iter().find(|one| one.what.starts_with("duration"));
     let off = duration.map_or(0.0, |one| (one.replayed / one.captured.max(1e-9)).ln().abs());
     let names = std::iter::once(CAPTURED).chain(asked.iter().map(|one| one.name.as_str()));
     let senders = names.enumerate().map(|(index, name)| predicted(&runs, index, name, off)).collect();
     Ok(WhatIf {
-        captured_goodput_bps: path.ends.bytes as f64 * 8.0 / took.max(1e-9),
+        captured_goodput_bps: captured.events().goodput_bps(),
         draws,
         seed,
         senders,
@@ -118,10 +116,10 @@ fn one(path: &Path, replay: &Replay, asked: &[Asked], (draw, seed): (u32, u64)) 
     Ok(runs)
 }
 
+/// Measures a run as the capture was: at its sender, which knows of what has arrived when it is acknowledged.
 fn run(scenario: &Value) -> Result<Run, Refusal> {
-    let outcome = replay::simulated(scenario, Record::none())?;
-    let flow = outcome.summary.flows.first().ok_or_else(|| Refusal("the path has no flow".into()))?;
-    Ok([flow.goodput_bps, flow.time_s, flow.retransmissions as f64])
+    let events = replay::run(scenario)?;
+    Ok([events.goodput_bps(), events.took_s, events.retransmissions as f64])
 }
 
 /// Puts a value at a key: a path through tables by name, and lists by number or by an entry's `name`.

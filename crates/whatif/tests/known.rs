@@ -154,22 +154,38 @@ fn a_sender_that_grows_as_linux_does_is_found() {
 fn a_prediction_holds_the_truth_and_names_the_faster_sender() {
     let mut scenario = known();
     scenario["spike"] = json!([{"links": ["bottleneck"], "holds": "sending", "at": [{"start_s": 2.0, "end_s": 3.5}]}]);
-    let captured = captured(&scenario);
-    let path = captured.path().expect("it shows a path");
-    let replay = replay::replay(&captured, &path).expect("it runs");
+    let shown = captured(&scenario);
+    let path = shown.path().expect("it shows a path");
+    let replay = replay::replay(&shown, &path).expect("it runs");
     let changes = [("detect", "eifel-timestamps"), ("respond", "rfc4015")];
     let asked = Asked {
         name: "eifel".into(),
         changes: changes.map(|(key, value)| (format!("sender.{key}"), value.into())).to_vec(),
     };
-    let found = whatif::whatif((&captured, &path, &replay), &[asked], (20, 1), &mut |_| Ok(())).expect("it runs");
+    let found = whatif::whatif((&shown, &path, &replay), &[asked], (20, 1), &mut |_| Ok(())).expect("it runs");
     for (key, value) in changes {
         scenario["flow"][0]["sender"][key] = value.into();
     }
-    let truth = replay::simulated(&scenario, Record::none()).expect("it runs").summary.flows[0].goodput_bps;
+    let truth = captured(&scenario).events().goodput_bps();
     let range = found.senders[1].goodput_bps;
     assert!(range.low <= truth && truth <= range.high, "{truth} is not within {range:?}");
     assert!(found.senders[1].faster > 0.7, "{}", found.senders[1].faster);
+}
+
+/// A sender knows of the last byte's arrival half a round trip later, and later still if that ACK is delayed.
+#[test]
+fn predicted_times_end_where_the_captured_one_does() {
+    let mut scenario = known();
+    scenario["flow"][0]["application"]["bytes"] = 200_000.into();
+    scenario["point_to_point"]["delay_ms"] = 200.into();
+    let shown = captured(&scenario);
+    let path = shown.path().expect("it shows a path");
+    let replay = replay::replay(&shown, &path).expect("it runs");
+    let found = whatif::whatif((&shown, &path, &replay), &[], (20, 1), &mut |_| Ok(())).expect("it runs");
+    let (range, took) = (found.senders[0].time_s, shown.events().took_s);
+    assert!(range.low <= took && took <= range.high, "{took} is not within {range:?}");
+    assert!(range.high < 1.03 * range.low, "{range:?}");
+    near(found.captured_goodput_bps, 200_000.0 * 8.0 / took, 1e-9);
 }
 
 #[test]
