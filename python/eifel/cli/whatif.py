@@ -26,8 +26,6 @@ def command(options: argparse.Namespace) -> int:
         for changes in asked.values():
             path.check(changes)
         refused = path.refused
-        with progress("paths") as told:
-            found = None if refused else path.whatif(asked, draws=options.draws, seed=options.seed, progress=told)
     except _engine.CaptureError as error:
         raise BadInputError(str(error)) from None
     except _engine.PathError as error:
@@ -35,6 +33,12 @@ def command(options: argparse.Namespace) -> int:
             print_json({"refused": str(error), "prediction": None})
         note(f"eifel: no prediction: {error}")
         return FAILED
+    try:
+        with progress("paths") as told:
+            found = None if refused else path.whatif(asked, draws=options.draws, seed=options.seed, progress=told)
+    except _engine.PathError as error:
+        # A change of the path that no drawn one takes.
+        raise BadInputError(str(error)) from None
     if options.json:
         print_json({**path.found, "refused": refused, "prediction": found})
     else:
