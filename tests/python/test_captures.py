@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -194,6 +195,34 @@ def test_a_sender_that_there_is_not_is_bad_input_though_nothing_is_predicted(
     monkeypatch.setattr("eifel.captured_path.CapturedPath.refused", "its events differ")
     assert main(["whatif", str(capture), "--set", "sender.detekt=none"]) == 2
     assert "nearest: detect" in said(capsys)
+
+
+def test_every_packet_that_a_quic_stack_declared_lost_has_a_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def of(packet: int) -> dict[str, Any]:
+        return {"header": {"packet_type": "1RTT", "packet_number": packet}}
+
+    events = [
+        *({"time": packet, "name": "transport:packet_sent", "data": of(packet)} for packet in (3, 4)),
+        *({"time": 5, "name": "recovery:packet_lost", "data": of(packet)} for packet in (3, 4)),
+        {
+            "time": 6,
+            "name": "transport:packet_received",
+            "data": {**of(0), "frames": [{"frame_type": "ack", "acked_ranges": [[3, 3]]}]},
+        },
+    ]
+    log = tmp_path / "server.qlog"
+    log.write_text(json.dumps({"traces": [{"vantage_point": {"type": "server"}, "events": events}]}))
+    assert main(["analyze", str(log), "-v"]) == 0
+    out = capsys.readouterr().out
+    rows = [line.split() for line in out.splitlines() if "application" in line]
+    # In milliseconds since the first event.
+    assert [[row[0], row[5], row[7], row[8]] for row in rows] == [
+        ["spurious", "3", "2.0", "3.0"],
+        ["undecidable", "4", "2.0", "-"],
+    ], out
+    assert "evidence frame" not in out
 
 
 def test_a_benchmark_is_the_same_each_time_and_is_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

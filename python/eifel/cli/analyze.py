@@ -100,7 +100,7 @@ def command(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(str(analysis))
         if options.verbose:
-            _print_table(analysis)
+            _print_tables(analysis)
     failed = [one.text for one in conditions if one.holds(analysis.report)]
     for text in failed:
         note(f"eifel: fails because of --fail-if {text!r}")
@@ -178,7 +178,14 @@ def _print_score(score: Mapping[str, Any]) -> None:
         print(f"  frame {wrong['frame']}, seq {wrong['seq']}, copy {wrong['copy']}: {wrong['truth']}; {wrong['found']}")
 
 
-def _print_table(analysis: Analysis) -> None:
+def _print_tables(analysis: Analysis) -> None:
+    if analysis.report["captures"]:
+        _print_again(analysis)
+    if analysis.report.get("quic"):
+        _print_lost(analysis)
+
+
+def _print_again(analysis: Analysis) -> None:
     from eifel.cli.output import console, table
 
     columns = ["cause", "verdict", "confidence", "connection", "frame", "seq", "bytes", "copy", "evidence frame"]
@@ -187,6 +194,18 @@ def _print_table(analysis: Analysis) -> None:
         cells = [row[name.replace(" ", "_")] for name in columns]
         if row["other_cause"]:
             cells[0] = f"{row['cause']} or {row['other_cause']}"
+        shown.add_row(*("-" if cell is None else str(cell) for cell in cells))
+    console().print(shown)
+
+
+def _print_lost(analysis: Analysis) -> None:
+    """The packets that QUIC stacks declared lost."""
+    from eifel.cli.output import console, table
+
+    columns = ["verdict", "confidence", "trigger", "space", "trace", "packet_number", "bytes", "time_ms"]
+    shown = table([*(name.replace("_", " ") for name in columns), "acknowledged ms"], left=4)
+    for row in analysis.report["quic"]["packets"]:
+        cells = [row[name] for name in (*columns, "acknowledged_ms")]
         shown.add_row(*("-" if cell is None else str(cell) for cell in cells))
     console().print(shown)
 
