@@ -10,11 +10,33 @@ use eifel_recovery::fact::Ack;
 /// Packets kept.
 const MOST: usize = 1 << 12;
 
-/// A packet that detectors may see later.
+/// In [`Packet::len`]: it is an ACK, which carries neither payload nor news of the window, and it has a timestamp.
+const ACK: u32 = 1 << 31;
+const PLAIN: u32 = 1 << 30;
+const STAMPED: u32 = 1 << 29;
+const LEN: u32 = STAMPED - 1;
+
+/// A packet that detectors may see later. It takes 16 bytes, because many directions keep thousands of them at a time.
 #[derive(Clone, Copy, Debug)]
-enum Packet {
-    New(Departed),
-    Ack { now: u64, frame: u64, cumulative: u64, echo: Option<Timestamp>, plain: bool },
+struct Packet {
+    /// When it left, or was heard, in nanoseconds since 1970.
+    nanos: u64,
+    /// The positions that it takes, or that it newly acknowledges, below the three flags.
+    len: u32,
+    /// Its timestamp, or the one that an ACK echoes.
+    stamp: u32,
+}
+
+impl Packet {
+    #[inline(always)]
+    fn new(nanos: u64, len: u32, stamp: Option<Timestamp>) -> Self {
+        let stamped = if stamp.is_some() { STAMPED } else { 0 };
+        Self { nanos, len: len | stamped, stamp: stamp.unwrap_or_default().0 }
+    }
+
+    fn stamp(self) -> Option<Timestamp> {
+        (self.len & STAMPED != 0).then_some(Timestamp(self.stamp))
+    }
 }
 
 /// The packets that the detectors have not seen.
@@ -28,6 +50,12 @@ pub(super) struct Later {
 }
 
 impl Later {
+    /// Whether a packet can be kept that takes or acknowledges `len` positions.
+    #[inline(always)]
+    fn has_room(&self, len: u64) -> bool {
+        self.waits && self.packets.len() < MOST && len <= u64::from(LEN)
+    }
+
     #[inline(always)]
     fn keep(&mut self, packet: Packet) {
         if self.packets.len() == self.packets.capacity() {
@@ -40,7 +68,8 @@ impl Later {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        self.packets.reserve_exact(self.packets.len().max(8) * 3);
+        let room = (self.packets.len() * 4).clamp(32, MOST);
+        self.packets.reserve_exact(room - self.packets.len());
     }
 }
 
@@ -54,9 +83,10 @@ impl Detectors {
     /// Keeps new data for later, if that makes no difference now.
     #[inline(always)]
     pub(super) fn keeps_new(&mut self, departed: &Departed) -> bool {
-        let keeps = self.later.waits && self.later.packets.len() < MOST;
+        let &Departed { nanos, len, stamp } = departed;
+        let keeps = self.later.has_room(len.into());
         if keeps {
-            self.later.keep(Packet::New(*departed));
+            self.later.keep(Packet::new(nanos, len, stamp));
         } else {
             self.catch_up();
         }
@@ -66,32 +96,43 @@ impl Detectors {
     /// Keeps an ACK of new data for later, if that makes no difference now.
     #[inline(always)]
     pub(super) fn keeps_ack(&mut self, heard: &Heard<'_>) -> bool {
-        let Heard { now, frame, ack, echo, volume, .. } = heard;
+        let Heard { now, ack, echo, volume, .. } = heard;
         let says_more = !ack.sacks.is_empty() || !ack.dsacks.is_empty() || volume.is_some();
         let later = &mut self.later;
-        if !later.waits || later.packets.len() >= MOST || says_more || ack.cumulative <= later.una {
+        if says_more || ack.cumulative <= later.una || !later.has_room(ack.cumulative - later.una) {
             return false;
         }
+        let len = (ack.cumulative - later.una) as u32 | ACK | if ack.plain { PLAIN } else { 0 };
         later.una = ack.cumulative;
-        let (now, frame, cumulative, echo, plain) = (*now, *frame, ack.cumulative, *echo, ack.plain);
-        later.keep(Packet::Ack { now, frame, cumulative, echo, plain });
+        later.keep(Packet::new(*now, len, *echo));
         true
     }
 
     /// Shows the detectors what was kept. Something follows that they may judge by.
     pub(super) fn catch_up(&mut self) {
         self.later.waits = false;
-        if self.later.packets.is_empty() {
-            return;
+        if !self.later.packets.is_empty() {
+            self.show_kept();
         }
-        for packet in std::mem::take(&mut self.later.packets) {
-            match packet {
-                Packet::New(departed) => self.take_new(&departed),
-                Packet::Ack { now, frame, cumulative, echo, plain } => {
-                    let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain, ece: false };
-                    self.take_ack(&Heard { now, frame, ack, echo, stamp: None, volume: None });
-                }
+    }
+
+    #[inline(never)]
+    fn show_kept(&mut self) {
+        let mut packets = std::mem::take(&mut self.later.packets);
+        let acknowledged = |packet: &Packet| if packet.len & ACK == 0 { 0 } else { u64::from(packet.len & LEN) };
+        let mut cumulative = self.later.una - packets.iter().map(acknowledged).sum::<u64>();
+        for packet in packets.drain(..) {
+            let Packet { nanos: now, len, .. } = packet;
+            if len & ACK == 0 {
+                self.take_new(&Departed { nanos: now, len: len & LEN, stamp: packet.stamp() });
+                continue;
             }
+            cumulative += u64::from(len & LEN);
+            let plain = len & PLAIN != 0;
+            let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain, ece: false };
+            // No detector judges by it, so that no judgement names its frame.
+            self.take_ack(&Heard { now, frame: 0, ack, echo: packet.stamp(), stamp: None, volume: None });
         }
+        self.later.packets = packets;
     }
 }
