@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::association::Associations;
 use crate::decode::common::{self, Common, Found};
 use crate::decode::{self, Fragments, Held, Other, Packet, sctp};
-use crate::flow::{self, Connection, Summary, Table, Way, When};
+use crate::flow::{self, Ahead, Connection, Summary, Table, Way, When};
 use crate::read::{Frame, Sink};
 use crate::report::Retransmission;
 use crate::share::{Part, Share};
@@ -18,6 +18,7 @@ pub struct Analyzer {
     table: Table,
     associations: Associations,
     fragments: Fragments,
+    ahead: Ahead,
     connections: u64,
     /// Of a share, the frames in which connections began.
     opened: Vec<u64>,
@@ -75,6 +76,7 @@ impl Analyzer {
             table: Table::default(),
             associations: Associations::default(),
             fragments: Fragments::default(),
+            ahead: Ahead::default(),
             connections: 0,
             opened: Vec::new(),
             found: Analysis::default(),
@@ -254,6 +256,21 @@ impl Analyzer {
 }
 
 impl Sink for Analyzer {
+    fn looks_ahead(&self) -> bool {
+        self.table.is_large()
+    }
+
+    #[inline(always)]
+    fn comes_soon(&mut self, link: u32, bytes: &[u8]) {
+        if let Some(ends) = common::ends(link, bytes) {
+            self.ahead.add(ends);
+        }
+    }
+
+    fn begins(&mut self) {
+        self.ahead.load(&mut self.table);
+    }
+
     #[inline(always)]
     fn frame(&mut self, frame: &Frame<'_>) {
         self.found.frames += 1;

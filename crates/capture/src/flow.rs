@@ -2,6 +2,7 @@
 
 mod ack;
 mod again;
+mod ahead;
 mod boundaries;
 mod calm;
 mod clock;
@@ -25,6 +26,7 @@ mod unheard;
 
 pub use boundaries::Place;
 
+pub(crate) use ahead::Ahead;
 pub use connection::{Connection, Cost, Direction, Protocol, Summary};
 pub(crate) use flight::Flight;
 pub use half::Counts;

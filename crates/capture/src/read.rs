@@ -12,6 +12,9 @@ use std::io::{self, Read};
 
 use crate::error::Error;
 
+/// Frames that a sink hears of before it takes them, where it wants to.
+const AHEAD: usize = 64;
+
 /// The longest packet that a record may hold, as libpcap has it.
 const MOST_CAPTURED: u32 = 262_144;
 
@@ -163,7 +166,13 @@ impl Reader {
     #[inline(always)]
     pub fn each(&mut self, sink: &mut impl Sink) -> Result<(), Error> {
         loop {
-            self.each_usual(sink);
+            let ahead = sink.looks_ahead();
+            if ahead {
+                self.announce(sink);
+            }
+            if self.each_usual(sink, if ahead { AHEAD } else { usize::MAX }) {
+                continue;
+            }
             match self.next()? {
                 Some(frame) => hand_over(sink, &frame),
                 None => return Ok(()),
@@ -171,14 +180,33 @@ impl Reader {
         }
     }
 
-    /// Hands out frames until something else than a usual record comes. Nothing but the bytes that are left and the count changes.
+    /// Tells the sink of the next [`AHEAD`] usual records.
+    #[inline(never)]
+    fn announce(&mut self, sink: &mut impl Sink) {
+        let mut left = &self.buffer[self.at..self.end];
+        for _ in 0..AHEAD {
+            let found = match &mut self.format {
+                Format::Pcap(file) if self.skip == 0 => file.record(left),
+                Format::Pcapng(file) if self.skip == 0 => file.record(left),
+                _ => None,
+            };
+            let Some(Record { length, start, captured, head }) = found else { break };
+            sink.comes_soon(head.link, &left[start..start + captured]);
+            left = &left[length..];
+        }
+        sink.begins();
+    }
+
+    /// Hands out up to `most` frames until something else than a usual record comes. Nothing but the bytes that are left and the
+    /// count changes. Returns whether there may be more.
     #[inline(always)]
-    fn each_usual(&mut self, sink: &mut impl Sink) {
+    fn each_usual(&mut self, sink: &mut impl Sink, most: usize) -> bool {
         if self.skip > 0 {
-            return;
+            return false;
         }
         let (mut left, mut frames) = (&self.buffer[self.at..self.end], self.frames);
-        loop {
+        let last = frames.saturating_add(most as u64);
+        while frames < last {
             let found = match &mut self.format {
                 Format::Pcap(file) => file.record(left),
                 Format::Pcapng(file) => file.record(left),
@@ -195,6 +223,7 @@ impl Reader {
         if frames > self.frames {
             (self.at, self.frames, self.wanted) = (self.end - left.len(), frames, 4);
         }
+        frames == last
     }
 
     /// Returns the next frame of any format, or what is wrong with it.
@@ -269,6 +298,17 @@ impl Reader {
 
 /// Takes frames.
 pub trait Sink {
+    /// Whether it wants to hear of frames before it takes them.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// A frame of this link type comes soon, if the file is not cut off or damaged before it.
+    fn comes_soon(&mut self, _link: u32, _bytes: &[u8]) {}
+
+    /// Those that were announced begin to come.
+    fn begins(&mut self) {}
+
     /// Takes the next one.
     fn frame(&mut self, frame: &Frame<'_>);
 }

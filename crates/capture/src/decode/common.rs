@@ -46,6 +46,14 @@ pub(crate) enum Found<'a> {
     Unstamped(Common<'a, false>),
 }
 
+/// Reads the ends of a segment of TCP over IPv4 without options, whatever it carries.
+#[inline(always)]
+pub(crate) fn ends(link: u32, bytes: &[u8]) -> Option<Ends> {
+    let header = ipv4(link, bytes)?.first_chunk::<40>()?;
+    let common = Common::<false> { header, stamps: &[0; 8], payload_len: 0 };
+    (header[0] == 0x45 && header[9] == TCP).then(|| common.ends())
+}
+
 /// Reads such a segment; `None` is anything else, and whatever is cut off before its options end.
 #[inline(always)]
 pub(crate) fn read(link: u32, bytes: &[u8]) -> Option<Found<'_>> {

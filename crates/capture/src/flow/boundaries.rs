@@ -51,6 +51,16 @@ impl Boundaries {
         }
     }
 
+    /// Reads how many there are.
+    pub(super) fn touch(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
+    /// Reads one of them.
+    pub(super) fn touch_first(&self) -> u64 {
+        self.ends.front().map_or(0, |(end, _)| *end)
+    }
+
     /// Returns how a position lies among them.
     pub(super) fn place(&self, position: u64) -> Place {
         let after = self.ends.partition_point(|(end, _)| *end <= position);

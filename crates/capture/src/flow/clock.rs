@@ -37,6 +37,11 @@ impl Clock {
         (1..=COARSEST).contains(&self.tick)
     }
 
+    /// Reads something from the parts of it that a cache loads at once.
+    pub(super) fn touch(&self) -> u64 {
+        self.left ^ self.bases[FINE - 1] as u64
+    }
+
     /// The same as [`left`](Self::left), if the segment carries the same as the last one.
     #[inline(always)]
     pub(super) fn left_with(&self, stamp: Timestamp, nanos: u64) -> Option<u64> {

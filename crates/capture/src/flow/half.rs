@@ -127,7 +127,7 @@ impl Acknowledgement {
 /// The state of a direction whose sender is far from the place of the capture.
 #[derive(Debug, Default)]
 pub(super) struct Away {
-    clock: Clock,
+    pub(super) clock: Clock,
     /// Smoothed trip from here to the sender and back, and its variation, in nanoseconds.
     to_sender: Smoothed,
     pub(super) unheard: Unheard,
@@ -167,7 +167,7 @@ pub struct Half {
     pub(super) stamped: bool,
     /// Bytes of the largest segment.
     pub(super) largest: u32,
-    away: Option<Box<Away>>,
+    pub(super) away: Option<Box<Away>>,
     pub(super) trouble: Option<Box<Trouble>>,
     /// The counts of the direction.
     pub counts: Counts,

@@ -57,7 +57,8 @@ fn entry(ends: Ends) -> usize {
     (product >> 24) as usize % MOST
 }
 
-fn ends(way: &Way) -> Option<Ends> {
+/// The ends of a way over IPv4, outside of tunnels.
+pub(super) fn ends(way: &Way) -> Option<Ends> {
     let (IpAddr::V4(source), IpAddr::V4(destination), 0) = (way.source.address, way.destination.address, way.tunnel)
     else {
         return None;

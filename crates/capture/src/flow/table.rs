@@ -17,14 +17,14 @@ const FREE: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Table {
     /// Places in `store`, at most half of them taken.
-    slots: Vec<u32>,
-    store: Vec<Option<Box<Connection>>>,
+    pub(super) slots: Vec<u32>,
+    pub(super) store: Vec<Option<Box<Connection>>>,
     free: Vec<u32>,
     /// Where the search for one that can make room goes on.
     hand: usize,
     /// The one found last: packets come in trains.
     last: u32,
-    recent: Recent,
+    pub(super) recent: Recent,
     spare: Spare,
 }
 
@@ -200,7 +200,7 @@ impl Table {
 
 /// Returns a hash that both directions share.
 pub(crate) fn hash(way: &Way) -> u64 {
-    let mix = |end: &super::Endpoint| {
+    let mixed = |end: &super::Endpoint| {
         let address = match end.address {
             std::net::IpAddr::V4(address) => u64::from(address.to_bits()),
             std::net::IpAddr::V6(address) => {
@@ -208,9 +208,25 @@ pub(crate) fn hash(way: &Way) -> u64 {
                 (bits >> 64) as u64 ^ (bits as u64).rotate_left(23)
             }
         };
-        (address ^ u64::from(end.port) << 40 ^ u64::from(end.port)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        mix(address, end.port)
     };
-    let sum = mix(&way.source).wrapping_add(mix(&way.destination)).wrapping_add(u64::from(way.tunnel));
+    both(mixed(&way.source).wrapping_add(mixed(&way.destination)).wrapping_add(u64::from(way.tunnel)))
+}
+
+/// The same of a way over IPv4, outside of tunnels.
+pub(super) fn hash_of(ends: Ends) -> u64 {
+    let (addresses, ports) = (ends.addresses.swap_bytes(), ends.ports.swap_bytes());
+    let source = mix(addresses >> 32, (ports >> 16) as u16);
+    both(source.wrapping_add(mix(addresses & 0xffff_ffff, ports as u16)))
+}
+
+#[inline]
+fn mix(address: u64, port: u16) -> u64 {
+    (address ^ u64::from(port) << 40 ^ u64::from(port)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[inline]
+fn both(sum: u64) -> u64 {
     let product = (sum ^ sum >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     product ^ product >> 29
 }

@@ -61,6 +61,16 @@ impl Unheard {
         self.waiting.push_back(ack);
     }
 
+    /// Reads how many wait.
+    pub(super) fn touch(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// Reads one that waits.
+    pub(super) fn touch_first(&self) -> u64 {
+        self.waiting.front().map_or(0, |plain| plain.nanos)
+    }
+
     /// Whether a segment that echoes `echo` says nothing new, as the others of a train do.
     #[inline(always)]
     pub(super) fn has_settled(&self, echo: Option<Timestamp>) -> bool {

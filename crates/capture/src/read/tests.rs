@@ -154,3 +154,64 @@ fn a_file_cut_anywhere_is_no_panic() {
         assert!(read.is_ok() == [0, 28, 68].contains(&end), "{end}: {read:?}");
     }
 }
+
+/// Hears of frames before they come, and takes them.
+#[derive(Default)]
+struct Announced {
+    soon: Vec<Vec<u8>>,
+    begun: usize,
+    taken: Vec<(u64, Vec<u8>)>,
+    most: usize,
+}
+
+impl Sink for Announced {
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
+    fn comes_soon(&mut self, link: u32, bytes: &[u8]) {
+        assert_eq!(link, 1);
+        self.soon.push(bytes.to_vec());
+        self.most = self.most.max(self.soon.len() - self.taken.len());
+    }
+
+    fn begins(&mut self) {
+        self.begun = self.soon.len();
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) {
+        // A reader comes upon the first one while it looks for the file's header.
+        if frame.number == 1 {
+            return;
+        }
+        assert!(self.begun > self.taken.len(), "frame {} was not announced", frame.number);
+        self.taken.push((frame.nanos, frame.bytes.to_vec()));
+    }
+}
+
+#[test]
+fn frames_are_announced_once_and_in_order_before_they_come() {
+    const FRAMES: u32 = 3 * AHEAD as u32 + 5;
+    let little = bytes::Order::Little;
+    let (mut pcapng, mut pcap) = ([section(little), interface(little, 1, 6)].concat(), Vec::new());
+    pcap.extend(numbers(little, &[0xa1b2_3c4d, 0x0004_0002, 0, 0, 65_535, 1]));
+    for number in 0..FRAMES {
+        let body = [&number.to_le_bytes()[..], &vec![9; 4 * (number as usize % 7)]].concat();
+        let len = body.len() as u32;
+        pcap.extend([numbers(little, &[0, number, len, len]), body.clone()].concat());
+        pcapng.extend(block(little, 6, &[numbers(little, &[0, 0, number, len, len]), body].concat()));
+    }
+    for file in [pcap, pcapng] {
+        for piece in [1000, file.len()] {
+            let (mut reader, mut sink) = (Reader::new(), Announced::default());
+            for bytes in file.chunks(piece) {
+                reader.feed(bytes);
+                reader.each(&mut sink).unwrap();
+            }
+            let taken: Vec<_> = sink.taken.iter().map(|(_, bytes)| bytes.clone()).collect();
+            assert!(sink.soon == taken && sink.most <= AHEAD, "{piece}");
+            let alone: Vec<_> = frames(&file, piece).unwrap().into_iter().map(|one| (one.1, one.5)).collect();
+            assert!(sink.taken == alone[1..] && alone.len() == FRAMES as usize, "{piece}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Loads the state of connections whose packets come soon.
+//!
+//! Of a capture with many connections, the first packet of a train mostly belongs to one that is in no cache. Its state stands in
+//! several places, and each leads to the next: a processor that looks for one connection waits for memory at each of them. Here it
+//! goes to the first place of many connections, then to the second of all, and so on, so that it waits for many at once. Nothing
+//! that is loaded is used; packets have the same effects without it.
+
+use super::connection::Connection;
+use super::half::Half;
+use super::recent;
+use super::table::{Table, hash_of};
+use crate::decode::common::Ends;
+use std::hint::black_box;
+
+/// With fewer connections, a processor's second cache holds them all.
+const MANY: usize = 2048;
+
+/// The connections of frames that come soon.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// One for each train.
+    ends: Vec<Ends>,
+    /// Their places in the table's store.
+    places: Vec<u32>,
+}
+
+impl Ahead {
+    /// A packet between these ends comes soon.
+    #[inline]
+    pub(crate) fn add(&mut self, ends: Ends) {
+        if self.ends.last().is_none_or(|last| *last != ends && *last != ends.back()) {
+            self.ends.push(ends);
+        }
+    }
+
+    /// Loads the connections of the packets that were added, so that the table finds them at once.
+    pub(crate) fn load(&mut self, table: &mut Table) {
+        let mask = table.slots.len() - 1;
+        self.places.clear();
+        self.places.extend(self.ends.iter().map(|ends| table.slots[hash_of(*ends) as usize & mask]));
+        let connections = self.places.iter().filter_map(|place| table.store.get(*place as usize)?.as_deref());
+        black_box(connections.fold(0, |sum, connection| sum ^ first_places(connection)));
+        self.places.clear();
+        self.places.extend(self.ends.drain(..).filter_map(|ends| table.prepare(ends)));
+        let connections = || self.places.iter().filter_map(|place| table.store.get(*place as usize)?.as_deref());
+        let halves = || connections().flat_map(|connection| connection.halves.iter().flatten());
+        black_box(halves().fold(0, |sum, half| sum ^ second_places(half)));
+        let aways = || halves().filter_map(|half| half.away.as_deref());
+        black_box(
+            aways().fold(0, |sum, away| sum ^ away.clock.touch() ^ away.unheard.touch() ^ away.boundaries.touch()),
+        );
+        black_box(aways().fold(0, |sum, away| sum ^ away.unheard.touch_first() ^ away.boundaries.touch_first()));
+    }
+}
+
+impl Table {
+    /// Finds the place of the connection between these ends, so that it is found again without a search.
+    fn prepare(&mut self, ends: Ends) -> Option<u32> {
+        if let Some((place, _)) = self.recent.get(ends) {
+            return Some(place);
+        }
+        let mask = self.slots.len() - 1;
+        let mut at = hash_of(ends) as usize & mask;
+        loop {
+            // A free slot names no place in the store.
+            let place = self.slots[at];
+            let way = self.store.get(place as usize)?.as_ref()?.way;
+            if recent::ends(&way).is_some_and(|found| found == ends || found == ends.back()) {
+                self.recent.put(&way, place);
+                return Some(place);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Whether it is worth while to load connections ahead.
+    pub(crate) fn is_large(&self) -> bool {
+        self.len() > MANY
+    }
+}
+
+/// Reads something from each part of a connection that a cache loads at once.
+fn first_places(connection: &Connection) -> u64 {
+    let [one, other] = &connection.sides;
+    let trips = one.trip.kept().shortest().unwrap_or(0) ^ other.trip.kept().shortest().unwrap_or(0);
+    let twins = one.twins.may_know(0) ^ other.twins.may_know(0);
+    connection.last ^ connection.twins ^ trips ^ u64::from(twins) ^ u64::from(connection.way.tunnel)
+}
+
+/// The same of a direction.
+fn second_places(half: &Half) -> u64 {
+    half.out.len() as u64
+        ^ half.nxt
+        ^ half.last_sent
+        ^ half.counts.segments
+        ^ half.counts.acks
+        ^ u64::from(half.largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::{Endpoint, Way, When};
+    use std::net::IpAddr;
+
+    /// More than the places that are found without a search.
+    const ALL: u16 = 3000;
+
+    fn way(number: u16) -> Way {
+        let source = Endpoint { address: IpAddr::from([10, 0, 0, 1]), port: 1000 + number };
+        Way { source, destination: Endpoint { address: IpAddr::from([10, 0, 0, 2]), port: 443 }, tunnel: 0 }
+    }
+
+    #[test]
+    fn connections_that_were_loaded_are_found_without_a_search() {
+        let mut table = Table::default();
+        for number in 0..ALL {
+            table.insert(Connection::new(way(number), number.into(), When::default()));
+        }
+        let found = |table: &mut Table, number| {
+            let ends = recent::ends(&way(number)).unwrap();
+            let there = table.between(ends).map(|(one, side, _)| (one.number, side));
+            (there, table.between(ends.back()).map(|(one, side, _)| (one.number, side)))
+        };
+        assert!(table.is_large());
+        assert_eq!(found(&mut table, 7), (None, None));
+        // Those that share an entry take it from each other; of these numbers none do.
+        let (mut ahead, soon) = (Ahead::default(), [7, 1500, 2900]);
+        for number in soon {
+            let ends = recent::ends(&way(number)).unwrap();
+            [ends, ends.back(), ends].into_iter().for_each(|ends| ahead.add(ends));
+        }
+        assert_eq!(ahead.ends.len(), soon.len());
+        ahead.add(recent::ends(&way(ALL)).unwrap());
+        ahead.load(&mut table);
+        assert_eq!(ahead.places, soon.map(u32::from));
+        for number in soon {
+            assert_eq!(found(&mut table, number), (Some((number.into(), 0)), Some((number.into(), 1))));
+        }
+        assert_eq!(found(&mut table, ALL), (None, None));
+        // One that is gone is not found any more.
+        table.remove(&way(7));
+        assert_eq!(found(&mut table, 7), (None, None));
+        ahead.add(recent::ends(&way(7)).unwrap());
+        ahead.load(&mut table);
+        assert_eq!((ahead.places.len(), found(&mut table, 7)), (0, (None, None)));
+    }
+
+    #[test]
+    fn each_is_found_among_those_that_share_its_slot() {
+        let mut table = Table::default();
+        for number in 0..ALL {
+            table.insert(Connection::new(way(number), number.into(), When::default()));
+        }
+        let mut ahead = Ahead::default();
+        (0..ALL).for_each(|number| ahead.add(recent::ends(&way(number)).unwrap()));
+        ahead.load(&mut table);
+        assert!(ahead.places.iter().copied().eq(0..u32::from(ALL)));
+    }
+
+    #[test]
+    fn both_hashes_are_the_same() {
+        for number in 0..ALL {
+            let way = way(number);
+            let ends = recent::ends(&way).unwrap();
+            let hash = crate::flow::hash(&way);
+            assert_eq!([ends, ends.back()].map(hash_of), [hash, hash]);
+        }
+    }
+}
