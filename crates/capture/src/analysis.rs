@@ -288,7 +288,9 @@ impl Sink for Analyzer {
         if straight {
             self.found.segments += 1;
         } else {
-            self.slowly(frame, when);
+            // A copy has an address, so that the fields of `frame` stay in registers on the usual way.
+            let frame = *frame;
+            self.slowly(&frame, when);
         }
     }
 }

@@ -74,6 +74,18 @@ enum Format {
     Snoop(snoop::File),
 }
 
+impl Format {
+    /// The record of a packet that the bytes begin with, if it is a usual one.
+    #[inline]
+    fn record(&mut self, bytes: &[u8]) -> Option<Record> {
+        match self {
+            Self::Pcap(file) => file.record(bytes),
+            Self::Pcapng(file) => file.record(bytes),
+            Self::Snoop(_) | Self::Unknown => None,
+        }
+    }
+}
+
 /// Reads one capture file.
 #[derive(Debug)]
 pub struct Reader {
@@ -148,11 +160,7 @@ impl Reader {
     #[inline]
     pub fn frame(&mut self) -> Result<Option<Frame<'_>>, Error> {
         let left = &self.buffer[self.at..self.end];
-        let found = match &mut self.format {
-            Format::Pcap(file) if self.skip == 0 => file.record(left),
-            Format::Pcapng(file) if self.skip == 0 => file.record(left),
-            _ => None,
-        };
+        let found = if self.skip == 0 { self.format.record(left) } else { None };
         match found {
             Some(record) => Ok(Some(self.hand_out(record))),
             None => self.next(),
@@ -185,11 +193,7 @@ impl Reader {
     fn announce(&mut self, sink: &mut impl Sink) {
         let mut left = &self.buffer[self.at..self.end];
         for _ in 0..AHEAD {
-            let found = match &mut self.format {
-                Format::Pcap(file) if self.skip == 0 => file.record(left),
-                Format::Pcapng(file) if self.skip == 0 => file.record(left),
-                _ => None,
-            };
+            let found = if self.skip == 0 { self.format.record(left) } else { None };
             let Some(Record { length, start, captured, head }) = found else { break };
             sink.comes_soon(head.link, &left[start..start + captured]);
             left = &left[length..];
@@ -206,19 +210,32 @@ impl Reader {
         }
         let (mut left, mut frames) = (&self.buffer[self.at..self.end], self.frames);
         let last = frames.saturating_add(most as u64);
-        while frames < last {
-            let found = match &mut self.format {
-                Format::Pcap(file) => file.record(left),
-                Format::Pcapng(file) => file.record(left),
-                _ => None,
-            };
-            let Some(Record { length, start, captured, head }) = found else { break };
-            let (whole, rest) = left.split_at(length);
-            let Head { nanos, link, interface, wire_len } = head;
-            let bytes = &whole[start..start + captured];
-            frames += 1;
-            sink.frame(&Frame { number: frames, nanos, link, interface, wire_len, bytes });
-            left = rest;
+        // Each usual format has a loop of its own, so that no frame asks which one it is.
+        match &mut self.format {
+            Format::Pcap(file) if file.is_little() => {
+                while frames < last
+                    && let Some(record) = file.little(left)
+                {
+                    frames += 1;
+                    sink.frame(&cut_off(&mut left, record, frames));
+                }
+            }
+            Format::Pcapng(file) if file.is_little() => {
+                while frames < last
+                    && let Some(record) = file.little(left)
+                {
+                    frames += 1;
+                    sink.frame(&cut_off(&mut left, record, frames));
+                }
+            }
+            format => {
+                while frames < last
+                    && let Some(record) = format.record(left)
+                {
+                    frames += 1;
+                    hand_over(sink, &cut_off(&mut left, record, frames));
+                }
+            }
         }
         if frames > self.frames {
             (self.at, self.frames, self.wanted) = (self.end - left.len(), frames, 4);
@@ -318,6 +335,15 @@ impl<F: FnMut(&Frame<'_>)> Sink for F {
     fn frame(&mut self, frame: &Frame<'_>) {
         self(frame);
     }
+}
+
+/// Takes a record off the bytes that are left. Returns its frame.
+#[inline(always)]
+fn cut_off<'a>(left: &mut &'a [u8], Record { length, start, captured, head }: Record, number: u64) -> Frame<'a> {
+    let (whole, rest) = left.split_at(length);
+    *left = rest;
+    let Head { nanos, link, interface, wire_len } = head;
+    Frame { number, nanos, link, interface, wire_len, bytes: &whole[start..start + captured] }
 }
 
 /// Hands over a frame of an unusual record; the usual ones become a part of the loop.

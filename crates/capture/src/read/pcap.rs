@@ -57,6 +57,16 @@ impl File {
         }
     }
 
+    pub(super) fn is_little(&self) -> bool {
+        self.order == Order::Little
+    }
+
+    /// The same as [`record`](Self::record) of a file that is [little](Self::is_little).
+    #[inline(always)]
+    pub(super) fn little(&self, bytes: &[u8]) -> Option<Record> {
+        self.record_in(bytes, u32::from_le_bytes)
+    }
+
     #[inline(always)]
     fn record_in(&self, bytes: &[u8], order: impl Fn([u8; 4]) -> u32) -> Option<Record> {
         let header = bytes.first_chunk::<16>()?;
