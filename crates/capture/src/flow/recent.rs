@@ -9,26 +9,37 @@ use std::net::IpAddr;
 /// Entries; a power of two. All of them together stay in a processor's first cache.
 const MOST: usize = 256;
 
+/// An empty entry.
+const NOBODY: Entry = (Ends { addresses: 0, ports: 0 }, None);
+
+/// The ends of a connection, and its place in the table's store.
+type Entry = (Ends, Option<u32>);
+
 /// Connections over IPv4, outside of tunnels.
 #[derive(Debug)]
 pub(super) struct Recent {
-    /// The ends, and the place in the table's store; no place where an entry is empty.
-    entries: Vec<(Ends, Option<u32>)>,
+    entries: Vec<Entry>,
+    /// The one that was found last. Most packets of a train follow another one, and need not wait for an entry.
+    latest: Entry,
 }
 
 impl Default for Recent {
     fn default() -> Self {
-        Self { entries: vec![(Ends::default(), None); MOST] }
+        Self { entries: vec![NOBODY; MOST], latest: NOBODY }
     }
 }
 
 impl Recent {
     /// Returns the place of the connection between these ends, and which of them the packet comes from.
     #[inline]
-    pub(super) fn get(&self, ends: Ends) -> Option<(u32, usize)> {
-        let (found, place) = self.entries.get(entry(ends))?;
-        let place = (*place)?;
-        if *found == ends { Some((place, 0)) } else { (*found == ends.back()).then_some((place, 1)) }
+    pub(super) fn get(&mut self, ends: Ends) -> Option<(u32, usize)> {
+        if let Some(found) = side(self.latest, ends) {
+            return Some(found);
+        }
+        let stands = *self.entries.get(entry(ends))?;
+        let found = side(stands, ends)?;
+        self.latest = stands;
+        Some(found)
     }
 
     /// The connection that goes this way stands at `place`.
@@ -40,12 +51,20 @@ impl Recent {
 
     /// The connection that goes this way or back leaves its place.
     pub(super) fn forget(&mut self, way: &Way) {
-        if let Some(ends) = ends(way)
-            && self.get(ends).is_some()
-        {
-            self.entries[entry(ends)] = (Ends::default(), None);
+        let Some(ends) = ends(way) else { return };
+        for stands in [&mut self.latest, &mut self.entries[entry(ends)]] {
+            if side(*stands, ends).is_some() {
+                *stands = NOBODY;
+            }
         }
     }
+}
+
+/// The place of an entry's connection, if it is the one between these ends, and which of them the packet comes from.
+#[inline(always)]
+fn side((found, place): Entry, ends: Ends) -> Option<(u32, usize)> {
+    let place = place?;
+    if found == ends { Some((place, 0)) } else { (found == ends.back()).then_some((place, 1)) }
 }
 
 /// Both directions share an entry.
@@ -92,6 +111,12 @@ mod tests {
         assert_eq!([ends, ends.back()].map(|ends| recent.get(ends)), [Some((7, 0)), Some((7, 1))]);
         // The same ports between addresses that are exchanged belong to another connection.
         assert_eq!(recent.get(Ends { ports: ends.back().ports, ..ends }), None);
+        // The one that was found last is found without its entry, and leaves with it.
+        recent.entries[entry(ends)] = NOBODY;
+        assert_eq!(recent.get(ends.back()), Some((7, 1)));
+        recent.forget(&one);
+        assert_eq!(recent.get(ends), None);
+        recent.put(&one, 7);
         let other = (5001..).find(|port| entry(there(SOURCE, *port)) == entry(ends)).expect("256 entries");
         recent.put(&way(SOURCE, other), 8);
         assert_eq!(recent.get(ends), None);
