@@ -51,6 +51,8 @@ pub(super) struct Replica {
     doubts: Doubts,
     timer_since: u64,
     waiting: VecDeque<Waiting>,
+    /// The echo that came last, where it alone says that the sender has not heard those that wait.
+    settled: Option<Timestamp>,
     /// None while everything is repaired.
     detectors: Option<Box<Detectors>>,
     /// What detectors have said of episodes that are over, and the number of the last.
@@ -92,6 +94,7 @@ impl Replica {
             doubts: Doubts::default(),
             timer_since: 0,
             waiting: VecDeque::new(),
+            settled: None,
             detectors: None,
             told: BTreeMap::new(),
             episodes: 0,
@@ -174,6 +177,7 @@ impl Replica {
     pub(super) fn rest(&mut self) -> Unheard {
         self.forget_detectors();
         let waiting = std::mem::take(&mut self.waiting);
+        self.settled = None;
         let trip = waiting.front().map_or(0, |first| first.due - first.ack.when.nanos);
         let plain = |one: Waiting| {
             let Acknowledgement { when, cumulative, stamp, .. } = one.ack;
@@ -190,7 +194,10 @@ impl Replica {
 
     /// A segment of new data passes.
     pub(super) fn on_new(&mut self, data: &Data) {
-        self.hear_until(data.left, data.echo);
+        // The other segments of a train say nothing new.
+        if self.settled.is_none() || self.settled != data.echo {
+            self.hear_until(data.left, data.echo);
+        }
         self.on_sent(data.left, data.len);
         self.echo = data.echo;
         if let Some(detectors) = &mut self.detectors {
@@ -294,6 +301,7 @@ impl Replica {
         if self.waiting.len() == MOST_WAITING {
             self.hear_next();
         }
+        self.settled = None;
         // The shortest trip that was seen may have been a little longer than the shortest there is.
         self.waiting.push_back(Waiting { due, soonest: due - trip / 16, ack: *ack, echo, sack: setting.sack });
     }

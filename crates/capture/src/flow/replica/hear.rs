@@ -15,12 +15,14 @@ impl Replica {
     pub(super) fn hear_until(&mut self, now: u64, echo: Option<Timestamp>) {
         while let Some(first) = self.waiting.front() {
             if !is_heard(first.soonest, first.ack.stamp, now, echo, 0) {
+                self.settled = echo.filter(|_| first.ack.stamp.is_some());
                 return;
             }
             self.hear_next();
             self.last_ack = self.last_ack.min(now);
             self.timer_since = self.timer_since.min(now);
         }
+        self.settled = echo;
     }
 
     pub(super) fn tell_models(&mut self, heard: &Heard) {
