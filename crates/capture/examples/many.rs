@@ -1,7 +1,11 @@
 //! Writes a pcap file of many connections, for benchmarks: `cargo run --release -p eifel-capture --example many -- PACKETS
 //! CONNECTIONS [LOSS_PERMILLE] [TRIP_MS] >FILE`. All connections last from the first packet to the last, most of them idle at a time;
-//! their packets come in trains, as on a real link. The capture is made next to the sender, or, with TRIP_MS, that number of
-//! milliseconds away from it and back, next to the receiver.
+//! their packets come in trains, as on a real link.
+//!
+//! ACKs follow their data at once, as next to the receiver. Without TRIP_MS, both ends echo the timestamp of 20 ms before, whatever
+//! they have heard. Of few connections, some packet has carried that timestamp, and the sender seems 20 ms away. Of many, mostly none
+//! has: then the place of the capture is unknown, and segments are taken to leave when they pass. With TRIP_MS, the sender is that
+//! number of milliseconds away, there and back, and echoes what the receiver has sent.
 
 use std::io::{self, BufWriter, Write};
 
@@ -10,7 +14,7 @@ const TRAIN: u32 = 4;
 const PAYLOAD: u32 = 1448;
 /// Nanoseconds between trains.
 const STEP: u64 = 40_000;
-/// Nanoseconds after which a timestamp is echoed where nothing else is asked for.
+/// Nanoseconds after which a timestamp is echoed, by the sender only where no trip is given.
 const ECHOED: u64 = 20_000_000;
 
 #[derive(Clone, Copy, Default)]
