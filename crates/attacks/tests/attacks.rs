@@ -21,7 +21,7 @@ fn withstands(name: &str) {
 }
 
 /// Numbers of bytes that the compiler and the allocator decide.
-const OF_THE_BUILD: [&str; 3] = ["size of", "memory for", "buffer and pieces"];
+const OF_THE_BUILD: [&str; 2] = ["size of", "memory for"];
 
 /// A line for each finding. A clock measures made-up costs here. The build's numbers differ between machines, so that these
 /// stand there without the number.

@@ -335,3 +335,30 @@ fn said(failure: &Failure) -> String {
         Failure::NoSctp => "the peer has no SCTP".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_said_in_words() {
+        let reason = b"go\x07".to_vec();
+        let failures = [
+            Failure::NoAnswer,
+            Failure::Unreachable,
+            Failure::Aborted { reason },
+            Failure::AbortedHere,
+            Failure::Violation("no DATA"),
+            Failure::NoSctp,
+        ];
+        let words = [
+            "no answer",
+            "the peer no longer answers",
+            "aborted by the peer: go\\u{7}",
+            "interrupted",
+            "the peer broke the protocol: no DATA",
+            "the peer has no SCTP",
+        ];
+        assert_eq!(failures.each_ref().map(said), words);
+    }
+}

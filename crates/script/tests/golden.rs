@@ -234,6 +234,83 @@ fn line(name: &str, value: &str) -> String {
     }
 }
 
+/// Names of the settings of an association.
+const OF_SCTP: [&str; 25] = [
+    "detect",
+    "observe",
+    "respond",
+    "grant",
+    "rto",
+    "after-spurious",
+    "congest",
+    "pace",
+    "retransmit",
+    "credit",
+    "addresses",
+    "peer_addresses",
+    "pmtu_bytes",
+    "receive_buffer_bytes",
+    "ack_every",
+    "ack_delay_ms",
+    "nagle",
+    "timestamp_chunk",
+    "retransmit_bit",
+    "forward_tsn",
+    "data_with_cookie",
+    "heartbeat_interval_ms",
+    "cookie_life_ms",
+    "tolerance_us",
+    "other",
+];
+
+/// Values that only settings of an association have, and bounds of theirs.
+const VALUES_OF_SCTP: [&str; 16] = [
+    "agreed",
+    "always",
+    "10.0.0.1",
+    "fd00::1",
+    "10.0.0.1 fd00::1",
+    "10.0.0.1 x",
+    "499",
+    "500",
+    "501",
+    "511",
+    "512",
+    "1499",
+    "1500",
+    "1073741824",
+    "1073741825",
+    "60000001",
+];
+
+/// Each setting of an association with each value.
+#[test]
+fn settings_of_an_association_are_read_as_before() {
+    let mut text = String::new();
+    for name in OF_SCTP {
+        let mut meanings: Vec<(String, Vec<&str>)> = Vec::new();
+        for value in VALUES.into_iter().chain(VALUES_OF_SCTP) {
+            let script = format!("//: {name} = {value}\n0 socket(..., SOCK_SEQPACKET, IPPROTO_SCTP) = 3\n");
+            let meaning = match parse_for(Profile::named("standard").unwrap(), &script, "x.pkt") {
+                Ok(script) => digest(format!("{script:?}")).to_string(),
+                Err(error) => {
+                    let (said, given) = (error.to_string(), format!("= {value} "));
+                    said.lines().next().unwrap_or_default().replacen(&given, "= VALUE ", 1)
+                }
+            };
+            match meanings.iter_mut().find(|(known, _)| *known == meaning) {
+                Some((_, values)) => values.push(value),
+                None => meanings.push((meaning, vec![value])),
+            }
+        }
+        writeln!(text, "{name}").unwrap();
+        for (meaning, values) in meanings {
+            writeln!(text, "  {}: {meaning}", values.join(" ")).unwrap();
+        }
+    }
+    golden!("settings_sctp.txt", text);
+}
+
 /// Each setting with each value, for each profile: what is wrong, or which settings there are then.
 #[test]
 fn settings_are_read_as_before() {

@@ -10,6 +10,7 @@ use eifel_tcp::{Caller, Connection, Heard, Listener, State};
 use crate::Attack;
 use crate::clock::cpu_nanos;
 use crate::draw::Draw;
+use crate::transcript::note;
 use crate::trial::Trial;
 use crate::victim::{PORTS, data, engine, segment, settings};
 
@@ -75,7 +76,13 @@ impl Flood {
 }
 
 fn heard(listener: &mut Listener, now: Instant, caller: &Caller, segment: &Segment) -> Heard {
-    listener.handle_segment(now, caller, segment, &[], || engine(&Config::default()))
+    let heard = listener.handle_segment(now, caller, segment, &[], || engine(&Config::default()));
+    let answer = match &heard {
+        Heard::Answer(answer) => Some(answer),
+        Heard::Nothing | Heard::Opened(_) => None,
+    };
+    note((now, caller, segment, matches!(heard, Heard::Opened(_)), answer));
+    heard
 }
 
 /// Calls as an honest client and sends a segment of data. Returns the agreed options if the data

@@ -106,6 +106,8 @@ fn tunnels_are_looked_into() {
         ("VXLAN", udp(4789, &with(&[8, 0, 0, 0, 0, 0, 9, 0], &frame)), 9),
         ("Geneve", udp(6081, &with(&[1, 0, 0x65, 0x58, 0, 0, 7, 0, 1, 2, 3, 4], &frame)), 7),
         ("GTP-U", udp(2152, &with(&[0x30, 0xff, 0, 84, 0, 0, 0, 1], &inner)), 0),
+        ("GTP-U with a number", udp(2152, &with(&[0x32, 0xff, 0, 88, 0, 0, 0, 1, 0, 7, 9, 0x85], &inner)), 0),
+        ("GTP-U with an N-PDU", udp(2152, &with(&[0x31, 0xff, 0, 88, 0, 0, 0, 1, 0, 7, 9, 0x85], &inner)), 0),
         (
             "GTP-U with an extension",
             udp(2152, &with(&[0x34, 0xff, 0, 92, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 9, 0], &inner)),

@@ -215,3 +215,25 @@ fn frames_are_announced_once_and_in_order_before_they_come() {
         }
     }
 }
+
+/// RFC 1761: a record is a header of 24 bytes, the packet, and at most so much padding as a boundary needs.
+#[test]
+fn a_record_of_snoop_has_its_header_its_packet_and_little_padding() {
+    let file = |record: u32| {
+        let fields = [100, 4, record, 0, 7, 9];
+        let end = vec![5; (record as usize).saturating_sub(24).clamp(4, 600)];
+        let header = [b"snoop\0\0\0".to_vec(), numbers(bytes::Order::Big, &[2, 4])].concat();
+        [header, numbers(bytes::Order::Big, &fields), end].concat()
+    };
+    for record in [28, 29, 32, 28 + 256] {
+        let expected = (1, 7_000_009_000, 1, 0, 100, vec![5; 4]);
+        assert_eq!(frames(&file(record), 7).unwrap(), [expected], "{record}");
+    }
+    for record in [0, 24, 27, 28 + 100_000, u32::MAX] {
+        let wrong = frames(&file(record), 64).unwrap_err();
+        assert!(
+            matches!(wrong, Error::Invalid { what: "record length", offset: 16, found, .. } if found == u64::from(record)),
+            "{wrong}"
+        );
+    }
+}

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{IntegerSetter, Opcode, Updater, ioctl, opcode};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 /// The kernel's `struct ifreq`, as far as TUNSETIFF reads and writes it.
@@ -108,6 +108,12 @@ impl Tun {
             set.map_err(|error| Error::new(format!("let {name} offload"), &io::Error::from(error), ""))?;
         }
         Ok(Self { file, name, offloads })
+    }
+
+    /// Takes for a device what hands over one packet a read and one a write without blocking, such as one of a pair of sockets.
+    /// With `offloads`, each packet has the ten bytes of a device with offload in front.
+    pub fn over(descriptor: OwnedFd, name: &str, offloads: bool) -> Self {
+        Self { file: descriptor.into(), name: name.to_owned(), offloads }
     }
 
     /// Returns its name.

@@ -5,6 +5,7 @@
 mod packets;
 
 use eifel_base::time::{Duration, Instant};
+use eifel_live::hiccup::label::Flows;
 use eifel_live::hiccup::order::{Order, Trigger};
 use eifel_live::hiccup::truth::{Judged, Truth};
 use eifel_live::hiccup::{Direction, Fate, Hiccup, Passage};
@@ -237,4 +238,48 @@ fn a_retransmission_is_spurious_if_an_earlier_copy_came_out_even_later() {
     truth.ends(&dropped);
     assert_eq!(named(truth.judged()), [(4, 2, true), (5, 2, false), (6, 3, true)]);
     assert_eq!(named(truth.finish()), []);
+}
+
+/// Flows beyond 65 536 are taken together with the last: a scan of ports costs the box no memory.
+#[test]
+fn flows_beyond_the_most_are_taken_together() {
+    let mut flows = Flows::default();
+    let from = |number: u32| {
+        let mut packet = udp(number as u16, 40);
+        packet[23] = (number >> 16) as u8;
+        packet
+    };
+    let mut flow = |number| flows.see(Direction::There, &from(number)).label.flow;
+    assert!((0..65_536).all(|number| flow(number) == number));
+    assert_eq!([65_536, 65_537, 65_535, 3].map(&mut flow), [65_535, 65_535, 65_535, 3]);
+    // What cannot be read is a flow of its own, with its packets numbered.
+    let mut flows = Flows::default();
+    assert_eq!(flows.see(Direction::There, &udp(1, 40)).label.flow, 0);
+    for number in 1..3 {
+        let seen = flows.see(Direction::There, &[0x10; 30]);
+        assert_eq!((seen.label.flow, seen.label.segment, seen.label.copy, seen.number), (1, 0, 0, number));
+        assert_eq!((seen.protocol, seen.identification, seen.tcp, seen.data), (0, 0, None, None));
+    }
+}
+
+/// A connection with the ends of an earlier one has its data behind that one's.
+#[test]
+fn the_next_connection_of_the_same_ends_goes_on_behind_the_last() {
+    let mut flows = Flows::default();
+    let mut positions = |packet: &[u8]| flows.see(Direction::There, packet).data.map(|data| (data.start, data.end));
+    let syn = |seq| {
+        let mut segment = packets::segment(1, 0);
+        (segment.seq, segment.flags) = (eifel_packet::seq::Seq(seq), eifel_packet::segment::Flags::SYN);
+        packets::packet(&segment)
+    };
+    assert_eq!(positions(&syn(0xffff_ffff)), None);
+    assert_eq!(positions(&data(1, 1000)), Some((1, 1001)));
+    assert_eq!(positions(&data(1001, 500)), Some((1001, 1501)));
+    // The same SYN once more begins nothing.
+    assert_eq!(positions(&syn(0xffff_ffff)), None);
+    assert_eq!(positions(&data(1501, 500)), Some((1501, 2001)));
+    assert_eq!(positions(&syn(4999)), None);
+    assert_eq!(positions(&data(5001, 100)), Some((2002, 2102)));
+    assert_eq!(positions(&syn(9999)), None);
+    assert_eq!(positions(&data(10_001, 100)), Some((2103, 2203)));
 }

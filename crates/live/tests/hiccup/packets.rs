@@ -25,7 +25,12 @@ pub fn data(position: u64, len: u32) -> Vec<u8> {
 
 /// The same with this ECN field.
 pub fn marked(position: u64, len: u32, ecn: ip::Ecn) -> Vec<u8> {
-    let segment = Segment {
+    packet(&Segment { ecn, ..segment(position, len) })
+}
+
+/// The header of a data segment.
+pub fn segment(position: u64, len: u32) -> Segment {
+    Segment {
         source_port: 1000,
         destination_port: 80,
         seq: Seq(0xffff_ffff_u32.wrapping_add(position as u32)),
@@ -34,9 +39,13 @@ pub fn marked(position: u64, len: u32, ecn: ip::Ecn) -> Vec<u8> {
         window: 1000,
         options: Options::default(),
         payload_len: len,
-        ecn,
-    };
+        ecn: ip::Ecn::NotEct,
+    }
+}
+
+/// A packet with this header, and zeros for data.
+pub fn packet(segment: &Segment) -> Vec<u8> {
     let mut packet = Vec::new();
-    datagram::emit(&Header::new(addresses()), &segment, &vec![0; len as usize], &mut packet).unwrap();
+    datagram::emit(&Header::new(addresses()), segment, &vec![0; segment.payload_len as usize], &mut packet).unwrap();
     packet
 }

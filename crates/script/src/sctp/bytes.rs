@@ -162,3 +162,60 @@ impl<'a> Reader<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+
+    /// Every shape with values of every short length: what is read of them, and whether the same bytes are written again.
+    #[test]
+    fn elements_are_read_from_bytes_as_before() {
+        let mut text = String::new();
+        for family in [Family::Chunk, Family::Parameter, Family::Cause] {
+            for shape in family.shapes() {
+                let kind = shape.kind.unwrap_or(0x3f).to_be_bytes();
+                let head = if family == Family::Chunk { [kind[1], 3] } else { kind };
+                let mut own = 0;
+                for length in 0..=28_u8 {
+                    // A long value holds an element of its own: a length of 5, 6 or 8, and counts of 1 and 0 in a SACK.
+                    for fill in [[0, 1, 0, 5], [0, 5, 0, 8], [0, 12, 0, 6], [0, 0, 0, 1], [9, 9, 9, 9]] {
+                        let value: Vec<u8> = (0..length).map(|at| fill[usize::from(at % 4)]).collect();
+                        let bytes = [&head[..], &[0, length + 4], &value].concat();
+                        let item = Item::read_by_kind(family, &bytes).expect("the generic element takes any bytes");
+                        own += u32::from(item.shape == shape);
+                        let mut again = Vec::new();
+                        item.emit(&mut again);
+                        let same = if again == bytes { "" } else { " other bytes" };
+                        writeln!(text, "{} {length}: {:?}{same}", item.shape.name, item.values).unwrap();
+                    }
+                }
+                writeln!(text, "{}: {own} of its own shape", shape.name).unwrap();
+            }
+        }
+        for bytes in [&[][..], &[1], &[1, 0, 0]] {
+            assert_eq!(Item::read_by_kind(Family::Chunk, bytes), None, "{bytes:?}");
+        }
+        let mut digests = String::new();
+        for line in text.lines().filter(|line| line.ends_with("of its own shape")) {
+            writeln!(digests, "{line}").unwrap();
+        }
+        writeln!(digests, "all of it: {}", eifel_golden::digest(&text)).unwrap();
+        eifel_golden::golden!("elements.txt", digests);
+    }
+
+    /// Types in a list that counts them, and lists to the end, by hand.
+    #[test]
+    fn lists_hold_as_many_as_there_are() {
+        let mut reader = Reader { left: &[0, 0, 0, 2, 0, 7, 0, 8], counts: [0; 2] };
+        assert_eq!(reader.value(Form::CountedTypes), Some(Value::Numbers(vec![7, 8])));
+        let mut short = Reader { left: &[0, 0, 0, 3, 0, 7, 0, 8], counts: [0; 2] };
+        assert_eq!(short.value(Form::CountedTypes), None);
+        let mut many = Reader { left: &[0xff, 0xff, 0xff, 0xff, 0, 7], counts: [0; 2] };
+        assert_eq!(many.value(Form::CountedTypes), None);
+        let of = |form, left| Reader { left, counts: [0; 2] }.value(form);
+        assert_eq!(of(Form::Types, &[0, 5, 0, 6]), Some(Value::Numbers(vec![5, 6])));
+        assert_eq!(of(Form::ChunkTypes, &[5, 6]), Some(Value::Numbers(vec![5, 6])));
+        assert_eq!(of(Form::Streams, &[0, 1, 0, 2, 0, 3, 0, 4]), Some(Value::Pairs(vec![(1, 2), (3, 4)])));
+    }
+}

@@ -21,17 +21,11 @@ const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, conges
                     timestamp_chunk, retransmit_bit, forward_tsn, data_with_cookie, heartbeat_interval_ms, cookie_life_ms, tolerance_us";
 
 /// How the association of a script is set up.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(super) settings: Settings,
     /// The addresses that `connect` calls.
     pub(super) peers: Vec<IpAddr>,
-}
-
-impl std::fmt::Debug for Setup {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setup").field("peers", &self.peers).finish_non_exhaustive()
-    }
 }
 
 /// FreeBSD's command that turns FORWARD TSN off: the one command of an operating system that is understood.

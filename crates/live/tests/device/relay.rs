@@ -1,0 +1,142 @@
+//! The box between two devices.
+
+use crate::cable::{Kept, cable, folder, read};
+use crate::packets::{data, udp};
+use eifel_base::time::{Duration, Instant};
+use eifel_live::hiccup::log::Log;
+use eifel_live::hiccup::order::Trigger;
+use eifel_live::hiccup::run::{Control, Relay, Report};
+use eifel_live::hiccup::{Fate, Hiccup};
+use eifel_live::system::clock::Clock;
+use eifel_live::system::tun::Tun;
+use eifel_sim::scenario::Scenario;
+use std::os::unix::net::UnixDatagram;
+
+/// A box of 8 Mbit/s and 10 ms each way.
+pub fn hiccup(triggers: &[&str]) -> Hiccup {
+    let text = "duration_s = 60\n[point_to_point]\nrate_bps = 8_000_000\ndelay_ms = 10\n[[flow]]\nname = \"main\"\n\
+                from = \"sender\"\nto = \"receiver\"\napplication = { kind = \"bulk\", bytes = 1000 }\n";
+    let triggers = triggers.iter().map(|text| Trigger::parse(text).unwrap()).collect();
+    Hiccup::new(&Scenario::parse(text, "test.toml".as_ref()).unwrap(), triggers).unwrap()
+}
+
+/// The ends of the box's devices: near, far. And the box itself.
+fn relay(control: Control, log: Option<Log>, clock: Clock) -> ([Tun; 2], Relay, [Kept; 2]) {
+    let (([near, in_near], kept), ([far, in_far], also)) = (cable(false), cable(false));
+    ([near, far], Relay::new(hiccup(&[]), [in_near, in_far], clock, control, log).keeping(), [kept, also])
+}
+
+/// A packet to a group of IPv4, one to a link-local address of IPv6, and one of no version: none passes the box.
+fn not_unicast() -> [Vec<u8>; 3] {
+    let mut v4 = udp(9, 60);
+    v4[16] = 224;
+    let mut v6 = vec![0; 60];
+    (v6[0], v6[24], v6[25]) = (0x60, 0xfe, 0xbf);
+    [v4, v6, vec![0x10; 40]]
+}
+
+/// A log's lines without the columns that the clock decides.
+fn untimed(path: &str) -> Vec<String> {
+    let timed = ["t_in", "t_out", "t_due"];
+    let names: Vec<&str> = path.lines().next().unwrap().split(',').collect();
+    let kept = |line: &str| {
+        let cells = line.split(',').zip(&names).filter(|(_, name)| !timed.contains(name));
+        cells.map(|(cell, _)| cell).collect::<Vec<_>>().join(",")
+    };
+    path.lines().map(kept).collect()
+}
+
+#[test]
+fn what_passes_the_box_is_counted_logged_and_judged() {
+    let (folder, clock) = (folder("relay"), Clock::start());
+    let log = Log::create(&folder, clock).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    let ([near, far], relay, _kept) = relay(Control::default(), Some(log), clock);
+    let there = [data(1, 1000), data(1001, 500), data(1, 1000), udp(7, 200)];
+    let back = udp(8, 300);
+    not_unicast().iter().chain(&there).for_each(|packet| assert!(near.write(packet).unwrap()));
+    assert!(far.write(&back).unwrap());
+    let mut came = [Vec::new(), Vec::new()];
+    let report = relay
+        .run(|| {
+            came[0].extend(read(&near));
+            came[1].extend(read(&far));
+            Ok(came[1].len() == there.len() && came[0].len() == 1)
+        })
+        .unwrap();
+    assert_eq!(came, [vec![back], there.to_vec()]);
+    let Report { counts, retransmissions, spurious, refused, origin, lasted, .. } = report;
+    let all = counts.map(|one| [one.packets, one.bytes, one.delivered, one.copied, one.dropped]);
+    let headers = 40;
+    assert_eq!(all, [[4, 2700 + 3 * headers, 4, 0, 0], [1, 300, 1, 0, 0]]);
+    assert_eq!((retransmissions, spurious, refused), (1, 1, 0));
+    assert_eq!(report.judged.len(), 1);
+    // Once through the box takes 10 ms and the time on the link; it let nothing go early.
+    assert!(origin >= Instant::ZERO + Duration::from_millis(2) && lasted >= Duration::from_millis(12), "{lasted:?}");
+    assert!(report.passages.iter().all(|passage| passage.fate == Fate::Delivered), "{:?}", report.passages);
+    assert_eq!(report.passages.len(), 5);
+    let path = std::fs::read_to_string(folder.join("path.csv")).unwrap();
+    let mut lines = untimed(&path);
+    lines[1..].sort_unstable();
+    eifel_golden::golden!("device_path.txt", lines.join("\n") + "\n");
+    let truth = std::fs::read_to_string(folder.join("truth.csv")).unwrap();
+    assert_eq!(truth.lines().count(), 2, "{truth}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// An order counts for what comes after it.
+#[test]
+fn the_box_obeys_orders_at_its_socket() {
+    let (orders, heard) = UnixDatagram::pair().unwrap();
+    heard.set_nonblocking(true).unwrap();
+    let control = Control { keys: None, socket: Some(heard) };
+    let ([near, far], relay, _kept) = relay(control, None, Clock::start());
+    orders.send(b"drop 2 there\nnonsense").unwrap();
+    let packets: Vec<_> = (1..=5).map(|port| udp(port, 100)).collect();
+    let (mut came, mut sent) = (Vec::new(), 0);
+    let report = relay
+        .run(|| {
+            came.extend(read(&far));
+            // The first passes before the order is read.
+            let more = if sent == 0 { 1 } else { 4 * came.len().min(1) };
+            for packet in packets.iter().skip(sent).take(if sent < 5 { more } else { 0 }) {
+                assert!(near.write(packet).unwrap());
+                sent += 1;
+            }
+            Ok(came.len() == 3)
+        })
+        .unwrap();
+    assert_eq!(came, [&packets[0], &packets[3], &packets[4]].map(Clone::clone));
+    assert_eq!((report.counts[0].packets, report.counts[0].delivered, report.counts[0].dropped), (5, 3, 2));
+    assert_eq!(report.passages.iter().filter(|passage| passage.fate != Fate::Delivered).count(), 2);
+}
+
+#[test]
+fn what_a_device_has_no_room_for_is_refused_and_what_is_inside_at_the_end_is_counted() {
+    let ([near, far], relay, _kept) = relay(Control::default(), None, Clock::start());
+    let packet = udp(1, 1400);
+    let mut markers = 0;
+    assert!(far.write(&udp(2, 40)).unwrap());
+    let report = relay
+        .run(|| {
+            // A marker that comes back asks for the next; each takes 10 ms or more.
+            for _ in read(&near) {
+                markers += 1;
+                assert!(far.write(&udp(2, 40)).unwrap());
+            }
+            for _ in 0..20 {
+                // What finds no room on the way to the box is not counted.
+                near.write(&packet).unwrap();
+            }
+            Ok(markers == 60)
+        })
+        .unwrap();
+    let [there, back] = report.counts;
+    let came = read(&far).len() as u64;
+    assert!(report.refused > 0, "nobody has read");
+    assert_eq!(came + report.refused, there.delivered);
+    assert!(there.delivered < there.packets, "some are inside");
+    assert_eq!((back.packets - back.delivered, markers), (u64::from(back.packets > markers), 60));
+    let inside = report.passages.iter().filter(|passage| passage.fate == Fate::Inside).count() as u64;
+    assert_eq!(inside, there.packets + back.packets - there.delivered - back.delivered);
+}
