@@ -1,0 +1,137 @@
+//! What shows whether a retransmission was needed.
+
+use crate::talk::{CLIENT, Talk, flight, said};
+use eifel_capture::sender::Cause;
+use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_packet::segment::{Flags, Options};
+use eifel_packet::seq::Seq;
+
+#[test]
+fn a_delay_spike_is_told_by_the_timestamp_that_comes_back() {
+    let mut talk = Talk::open(true, true);
+    flight(&mut talk);
+    let again = talk.data(415.0, 0);
+    let answer = talk.ack(700.0, 1, 110, &[]);
+    for number in 2..=10 {
+        talk.ack(700.0 + f64::from(number), number, 109 + number, &[]);
+    }
+    let found = talk.end();
+    let expected = (again, Cause::Rto, Verdict::Spurious, Confidence::Certain, Some(answer));
+    assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
+    let eifel = found.retransmissions[0].first_told.iter().find(|told| told.detector == "eifel-timestamps").unwrap();
+    assert_eq!((eifel.frame, eifel.spurious), (answer, true));
+}
+
+#[test]
+fn a_loss_that_later_data_reveal_was_needed() {
+    let mut talk = Talk::open(false, true);
+    flight(&mut talk);
+    for number in 1..4 {
+        talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
+    }
+    let again = talk.data(214.0, 0);
+    for number in 4..10 {
+        talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
+    }
+    let answer = talk.ack(316.0, 10, 0, &[]);
+    let found = talk.end();
+    let expected = (again, Cause::Fast, Verdict::Needed, Confidence::Likely, Some(answer));
+    assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
+}
+
+/// A fast retransmission is answered, and after the answer a DSACK reports these bytes.
+fn reported(left: u32, right: u32) -> (u64, Cause, Verdict, Confidence, Option<u64>) {
+    let mut talk = Talk::open(false, true);
+    flight(&mut talk);
+    [212.0, 213.0, 214.0].into_iter().zip(2..).for_each(|(ms, right)| _ = talk.ack(ms, 0, 0, &[(1, right)]));
+    talk.data(214.0, 0);
+    talk.ack(315.0, 10, 0, &[]);
+    let mut options = Options::default();
+    options.sack.push(Seq(CLIENT.wrapping_add(left)), Seq(CLIENT.wrapping_add(right)));
+    talk.packet(330.0, true, Flags::ACK, (1, 10_001), 0, (0, 0), options);
+    said(&talk.end().retransmissions[0])
+}
+
+#[test]
+fn an_original_that_comes_late_is_reported_as_a_duplicate() {
+    assert_eq!(reported(1, 1001), (17, Cause::Fast, Verdict::Spurious, Confidence::Likely, Some(19)));
+    assert_eq!([reported(1, 501).2, reported(501, 1001).2], [Verdict::Needed; 2], "the other half was needed");
+}
+
+#[test]
+fn go_back_n_after_a_spike_is_answered_sooner_than_it_can_be() {
+    let mut talk = Talk::open(false, false);
+    flight(&mut talk);
+    let first = talk.data(1110.0, 0);
+    talk.ack(1400.0, 1, 0, &[]);
+    let rest = [talk.data(1400.1, 1), talk.data(1400.2, 2)];
+    let answers: Vec<_> = (2..=10).map(|number| talk.ack(1400.0 + f64::from(number), number, 0, &[])).collect();
+    let found = talk.end();
+    let spurious = |frame, cause, confidence, evidence| (frame, cause, Verdict::Spurious, confidence, Some(evidence));
+    assert_eq!(
+        found.retransmissions.iter().map(said).collect::<Vec<_>>(),
+        [
+            spurious(first, Cause::Rto, Confidence::Likely, answers[0]),
+            spurious(rest[0], Cause::Loss, Confidence::Likely, answers[0]),
+            spurious(rest[1], Cause::Loss, Confidence::Likely, answers[1]),
+        ]
+    );
+}
+
+#[test]
+fn packets_that_a_capture_shows_twice_are_no_retransmissions() {
+    let mut talk = Talk::open(true, true);
+    for number in 0..10 {
+        talk.data(110.0 + f64::from(number), number);
+        talk.show(20_000);
+    }
+    talk.ack(220.0, 10, 119, &[]);
+    talk.show(20_000);
+    let found = talk.end();
+    assert_eq!((found.retransmissions.len(), found.connections[0].twins), (0, 11));
+}
+
+#[test]
+fn without_an_answer_nothing_is_decided() {
+    let mut talk = Talk::open(true, true);
+    flight(&mut talk);
+    talk.data(415.0, 0);
+    let found = talk.end();
+    assert_eq!(found.retransmissions[0].verdict, Verdict::Undecidable);
+}
+
+#[test]
+fn trouble_after_a_long_calm_is_judged_as_the_first() {
+    let mut talk = Talk::open(true, true);
+    let mut expected = Vec::new();
+    let mut at = 110;
+    let mut next = 0;
+    for _ in 0..2 {
+        for number in 0..10 {
+            talk.data(f64::from(at + number), next + number);
+        }
+        let again = talk.data(f64::from(at + 305), next);
+        let answer = talk.ack(f64::from(at + 590), next + 1, at, &[]);
+        for number in 1..10 {
+            talk.ack(f64::from(at + 590 + number), next + number + 1, at + number, &[]);
+        }
+        expected.push((again, Cause::Rto, Verdict::Spurious, Confidence::Certain, Some(answer)));
+        (at, next) = (at + 700, next + 10);
+        // A hundred windows in which nothing is amiss.
+        for _ in 0..100 {
+            for number in 0..10 {
+                talk.data(f64::from(at + number), next + number);
+            }
+            for number in 0..10 {
+                talk.ack(f64::from(at + 100 + number), next + number + 1, at + number, &[]);
+            }
+            (at, next) = (at + 120, next + 10);
+        }
+    }
+    let found = talk.end();
+    assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), expected);
+    for (one, (_, _, _, _, answer)) in found.retransmissions.iter().zip(&expected) {
+        let eifel = one.first_told.iter().find(|told| told.detector == "eifel-timestamps").unwrap();
+        assert_eq!((Some(eifel.frame), eifel.spurious), (*answer, true));
+    }
+}

@@ -1,0 +1,152 @@
+//! What looks like evidence, and is none.
+
+use crate::talk::{Talk, flight};
+use eifel_capture::analysis::Analyzer;
+use eifel_capture::sender::Cause;
+use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_packet::segment::{Flags, Options};
+
+#[test]
+fn two_copies_that_leave_at_once_are_no_twins_where_nothing_else_has_one() {
+    let mut talk = Talk::open(false, true);
+    for number in 0..20 {
+        talk.data(110.0 + f64::from(number), number);
+    }
+    for number in 1..4 {
+        talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
+    }
+    let fast = talk.data(214.0, 0);
+    talk.identification = Some(0);
+    let timeout = talk.data(214.2, 0);
+    let duplicate = talk.ack(315.0, 20, 0, &[(0, 1)]);
+    let found = talk.end();
+    // One of the two copies was a duplicate, and nothing says which came first but that paths mostly keep their order.
+    let frames: Vec<_> = found.retransmissions.iter().map(|one| (one.frame, one.verdict, one.evidence_frame)).collect();
+    let needed = (fast, Verdict::Needed, Some(duplicate));
+    assert_eq!(frames, [needed, (timeout, Verdict::Spurious, Some(duplicate))]);
+}
+
+/// Without SACK each partial ACK shows the next loss. RFC 6582's impatient variant sets the timer at the first one only.
+#[test]
+fn a_timer_that_partial_acks_do_not_set_is_told_from_their_repairs() {
+    let mut talk = Talk::open(false, false);
+    flight(&mut talk);
+    for number in 1..4 {
+        talk.ack(210.0 + f64::from(number), 0, 0, &[]);
+    }
+    talk.data(213.0, 0);
+    for number in 1..5 {
+        let now = 223.0 + f64::from(number) * 90.0;
+        talk.ack(now, number, 0, &[]);
+        talk.data(now, number);
+    }
+    // The first partial ACK came at 313 ms; 300 ms later the timer expires.
+    talk.data(614.0, 4);
+    talk.ack(713.0, 5, 0, &[]);
+    talk.data(713.0, 5);
+    let found = talk.end();
+    let causes: Vec<_> = found.retransmissions.iter().map(|one| one.cause).collect();
+    let repairs = [Cause::Fast; 5];
+    assert_eq!(causes, [repairs.as_slice(), &[Cause::Rto, Cause::Loss]].concat());
+}
+
+#[test]
+fn what_was_sent_before_the_capture_began_is_not_judged() {
+    let mut talk = Talk { frame: 0, analyzer: Analyzer::default(), ..Talk::open(true, true) };
+    // Segments 0 to 4 were under way when it began.
+    talk.data(110.0, 5);
+    talk.ack(150.0, 0, 90, &[(5, 6)]);
+    for number in 0..3 {
+        talk.data(400.0 + f64::from(number) * 10.0, number);
+    }
+    let again = talk.data(700.0, 5);
+    let found = talk.end();
+    assert_eq!(found.retransmissions.iter().map(|one| one.frame).collect::<Vec<_>>(), [again]);
+}
+
+/// The gap at the front began before the capture. So the ACK that fills it may echo the timestamp of a segment below all that was
+/// seen, and says nothing of this one.
+#[test]
+fn an_echo_proves_nothing_of_the_first_segment_of_a_capture_that_begins_late() {
+    let mut talk = Talk { frame: 0, analyzer: Analyzer::default(), ..Talk::open(true, true) };
+    talk.data(110.0, 5);
+    talk.data(400.0, 4);
+    talk.data(402.0, 5);
+    talk.ack(503.0, 6, 400, &[]);
+    let found = talk.end();
+    let verdicts: Vec<_> = found.retransmissions.iter().map(|one| (one.verdict, one.confidence)).collect();
+    assert_eq!(verdicts, [(Verdict::Undecidable, Confidence::Weak)]);
+}
+
+/// Far from the sender, a copy may pass before one that left earlier. Timestamps show it.
+#[test]
+fn a_copy_that_was_overtaken_proves_nothing() {
+    let mut talk = Talk::open(true, true);
+    flight(&mut talk);
+    talk.data(415.0, 0);
+    // It left at 300 ms, and passes behind the one that left later.
+    talk.packet(416.0, false, Flags::ACK, (1, 1), 1000, (300, talk.heard), Options::default());
+    talk.ack(520.0, 10, 415, &[]);
+    let found = talk.end();
+    let verdicts: Vec<_> = found.retransmissions.iter().map(|one| one.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Needed, Verdict::Undecidable]);
+}
+
+/// The ACK of what filled the gap is lost. The next one covers what was sent again behind it, too.
+#[test]
+fn an_ack_that_echoes_a_later_copy_does_not_show_what_was_there_before() {
+    let mut talk = Talk::open(true, true);
+    flight(&mut talk);
+    for number in 1..4 {
+        talk.ack(211.0 + f64::from(number), 0, 109, &[(2, number + 2)]);
+    }
+    let again = [talk.data(214.0, 0), talk.data(215.0, 1)];
+    let answer = talk.ack(315.0, 10, 215, &[]);
+    let found = talk.end();
+    let verdicts: Vec<_> =
+        found.retransmissions.iter().map(|one| (one.frame, one.verdict, one.evidence_frame)).collect();
+    assert_eq!(verdicts, again.map(|frame| (frame, Verdict::Needed, Some(answer))));
+}
+
+#[test]
+fn an_ack_without_news_leaves_open_which_original_it_answers() {
+    let mut talk = Talk::open(false, true);
+    flight(&mut talk);
+    for (ms, last) in [(212.0, 2), (213.0, 3), (214.0, 5)] {
+        talk.ack(ms, 0, 0, &[(1, last)]);
+    }
+    for last in 7..=10 {
+        talk.ack(209.0 + f64::from(last), 0, 0, &[(6, last), (1, 5)]);
+    }
+    let again = [talk.data(220.0, 0), talk.data(221.0, 5)];
+    talk.ack(321.0, 5, 0, &[(6, 10)]);
+    talk.ack(322.0, 10, 0, &[]);
+    // One of the originals comes, and this receiver reports no duplicates.
+    talk.ack(370.0, 10, 0, &[]);
+    talk.data(380.0, 10);
+    talk.ack(480.0, 11, 0, &[]);
+    let found = talk.end();
+    let verdicts: Vec<_> = found.retransmissions.iter().map(|one| (one.frame, one.verdict, one.confidence)).collect();
+    assert_eq!(verdicts, again.map(|frame| (frame, Verdict::Undecidable, Confidence::Weak)));
+}
+
+#[test]
+fn without_an_identification_data_have_twins_and_acks_alone_have_none() {
+    // One that never changes says as little as none.
+    for identification in [0, 7] {
+        let mut talk = Talk::identified(false, true, Some(identification));
+        talk.data(110.0, 0);
+        talk.ack(210.0, 1, 0, &[]);
+        // Bursts of duplicate ACKs look like this.
+        talk.show(20_000);
+        assert_eq!(talk.end().connections[0].twins, 0, "{identification}");
+    }
+
+    let mut talk = Talk::open(false, true);
+    talk.identification = Some(0);
+    talk.data(110.0, 0);
+    talk.show(20_000);
+    talk.ack(210.0, 1, 0, &[]);
+    let found = talk.end();
+    assert_eq!((found.retransmissions.len(), found.connections[0].twins), (0, 1));
+}
