@@ -8,7 +8,8 @@ use crate::recording::Recording;
 use crate::system::Error;
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
-use eifel_sim::record::Record;
+use eifel_sim::record::{Record, Tables};
+use eifel_sim::summary::FlowSummary;
 
 /// What a run has moved.
 pub(super) struct Moved {
@@ -59,14 +60,19 @@ pub(super) fn finish(
         Some(path) => (std::fs::read_to_string(path).map_err(Error::of(path))?, path.to_owned()),
         None => (scenario(moved, seconds), moved.command.to_owned()),
     };
-    let mut summary = mirror::summarised(&tables);
+    let summary = summary(&tables, moved, seconds);
+    recordings.push(Recorded { folder: folder.to_owned(), scenario, origin, summary, tables });
+    Ok(())
+}
+
+fn summary(tables: &Tables, moved: &Moved, seconds: f64) -> FlowSummary {
+    let mut summary = mirror::summarised(tables);
     summary.flow = "main".to_owned();
     summary.completed = moved.arrived >= moved.written;
     summary.time_s = seconds;
     summary.bytes = moved.arrived;
     summary.goodput_bps = moved.arrived as f64 * 8.0 / seconds.max(1e-9);
-    recordings.push(Recorded { folder: folder.to_owned(), scenario, origin, summary, tables });
-    Ok(())
+    summary
 }
 
 fn scenario(moved: &Moved, seconds: f64) -> String {
@@ -91,5 +97,20 @@ mod tests {
         let text = scenario(&Moved { written: 700, ..moved }, 2.5);
         assert!(text.contains("duration_s = 2.500\n") && text.contains("bytes = 700 }"), "{text}");
         assert!(text.contains("title = \"eifel live send\""), "{text}");
+    }
+
+    #[test]
+    fn a_run_is_complete_when_all_that_was_written_has_arrived() {
+        let recording = Recording::new(Record::all(), &Config::default());
+        let (tables, _) = recording.finish(eifel_base::time::Instant::ZERO).unwrap();
+        let of = |written, arrived, lasted: Duration| {
+            let moved = Moved { command: "send", written, arrived, lasted };
+            let summary = summary(&tables, &moved, lasted.as_secs_f64());
+            assert_eq!(summary.flow, "main");
+            (summary.completed, summary.time_s, summary.bytes, summary.goodput_bps)
+        };
+        assert_eq!(of(100, 100, Duration::from_secs(2)), (true, 2.0, 100, 400.0));
+        assert_eq!(of(100, 99, Duration::from_secs(2)), (false, 2.0, 99, 396.0));
+        assert_eq!(of(100, 101, Duration::ZERO), (true, 0.0, 101, 808e9));
     }
 }
