@@ -25,7 +25,7 @@ fn open(settings: &Settings) -> (Pair, Handle, Handle) {
     (pair, from, to)
 }
 
-fn all_packets(host: &mut Host, now: Instant) -> Vec<Vec<u8>> {
+pub fn all_packets(host: &mut Host, now: Instant) -> Vec<Vec<u8>> {
     let mut packet = Vec::new();
     std::iter::from_fn(|| host.poll_packet(now, &mut packet).then(|| packet.clone())).collect()
 }

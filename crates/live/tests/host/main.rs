@@ -5,6 +5,7 @@
 mod again;
 mod hostile;
 mod iperf;
+mod large;
 mod leaving;
 mod pair;
 mod proxy;

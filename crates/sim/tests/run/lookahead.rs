@@ -203,3 +203,18 @@ fn an_association_fares_the_same_whether_it_is_evaluated_ahead_or_not() {
         }
     }
 }
+
+/// What an application's end stops is stopped at its instant, although the end of a connection could be evaluated further.
+#[test]
+fn a_flow_that_ends_fares_the_same() {
+    let link = "rate_bps = 1_000_000\ndelay_ms = 100\nqueue = { kind = \"drop-tail\", packets = 30 }";
+    for end_s in ["7.123_4", "10", "29.9"] {
+        for spikes in [("bottleneck", "sending"), ("bottleneck-back", "arriving")] {
+            is_the_same_run(&format!("{}\nend_s = {end_s}\n", path(link, 7.5, spikes)));
+        }
+        is_the_same_run(&format!(
+            "duration_s = 30\n[point_to_point]\n{link}\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\n\
+             transport = \"sctp\"\napplication = {{ kind = \"bulk\", endless = true }}\nend_s = {end_s}\n"
+        ));
+    }
+}

@@ -1,0 +1,110 @@
+//! Segments that leave as one: a device that cuts them has to send what a host without offload sends.
+
+use super::{SECOND, opened, sender};
+use crate::leaving::all_packets;
+use crate::pair::{Pair, held};
+use eifel_live::host::Handle;
+use eifel_live::system::tun::Unfinished;
+use eifel_sim::pattern;
+use eifel_tcp::Settings;
+
+/// The packets that a device makes of one, which has no sums yet (struct virtio_net_hdr): each but the last carries `unit` bytes,
+/// and only the last may push or end.
+fn cut(how: Unfinished, packet: &[u8]) -> Vec<Vec<u8>> {
+    let (ip_len, head_len) = (usize::from(how.ip_len), usize::from(how.headers_len));
+    let (head, payload) = packet.split_at(head_len);
+    let unit = if how.unit == 0 { payload.len().max(1) } else { usize::from(how.unit) };
+    let count = payload.len().div_ceil(unit).max(1);
+    let piece = |number: usize| {
+        let part = &payload[number * unit..payload.len().min((number + 1) * unit)];
+        let mut packet = [head, part].concat();
+        if how.is_v6 {
+            packet[4..6].copy_from_slice(&((head_len - ip_len + part.len()) as u16).to_be_bytes());
+        } else {
+            packet[2..4].copy_from_slice(&((head_len + part.len()) as u16).to_be_bytes());
+        }
+        let seq = u32::from_be_bytes([head[ip_len + 4], head[ip_len + 5], head[ip_len + 6], head[ip_len + 7]]);
+        packet[ip_len + 4..ip_len + 8].copy_from_slice(&seq.wrapping_add((number * unit) as u32).to_be_bytes());
+        if number + 1 < count {
+            // FIN and PSH.
+            packet[ip_len + 13] &= !9;
+        }
+        packet
+    };
+    (0..count).map(piece).collect()
+}
+
+/// A packet without its sums, and without the number that IPv4 gives it.
+fn unsummed(mut packet: Vec<u8>) -> Vec<u8> {
+    let ip_len = if packet[0] >> 4 == 4 { 20 } else { 40 };
+    if ip_len == 20 {
+        packet[4..6].fill(0);
+        packet[10..12].fill(0);
+    }
+    packet[ip_len + 16..ip_len + 18].fill(0);
+    packet
+}
+
+/// All that the first host sends now, as a device with offload cuts it, and how many packets came to that device.
+fn cut_up(pair: &mut Pair) -> (Vec<Vec<u8>>, usize) {
+    let (mut packets, mut large) = (Vec::new(), 0);
+    while let Some((how, leaving)) = pair.a.poll_large(pair.now) {
+        let mut packet = Vec::new();
+        leaving.append_to(&mut packet);
+        packets.extend(cut(how, &packet));
+        large += 1;
+    }
+    (packets, large)
+}
+
+/// Two hosts with a connection between them, and its handles.
+fn called(settings: &Settings, peer: &str) -> (Pair, [Handle; 2]) {
+    let mut pair = Pair::new();
+    pair.b.listen(80, 1, settings, &sender()).unwrap();
+    let from = pair.a.connect(pair.now, peer.parse().unwrap(), settings, &sender()).unwrap();
+    pair.run_for(SECOND);
+    let [to] = opened(&mut pair.b)[..] else { panic!("one connection opens") };
+    (pair, [from, to])
+}
+
+#[test]
+fn what_is_cut_is_what_leaves_without_offload() {
+    let settings = Settings { timestamps: Some(Default::default()), ..held() };
+    for peer in ["10.0.0.2:80", "[fd00::2]:80"] {
+        let [(mut plain, [from, to]), (mut offloads, [also, _])] = [(); 2].map(|()| called(&settings, peer));
+        assert_eq!(from, also);
+        let (mut at, mut joined, mut room) = (0, 0, [0; 9000]);
+        for count in [1, 1448, 1449, 2896, 4344, 3000, 5, 14_480, 20_000, 40_000, 65_536, 1448, 8000] {
+            for (pair, handle) in [(&mut plain, from), (&mut offloads, also)] {
+                pair.a.connection(handle).unwrap().write(&pattern::bytes(at, count));
+            }
+            at += count as u64;
+            if count == 8000 {
+                plain.a.connection(from).unwrap().close();
+                offloads.a.connection(also).unwrap().close();
+            }
+            for _ in 0..40 {
+                let packets = all_packets(&mut plain.a, plain.now);
+                let (cut, large) = cut_up(&mut offloads);
+                let [expected, found] =
+                    [&packets, &cut].map(|all| all.iter().cloned().map(unsummed).collect::<Vec<_>>());
+                assert_eq!(expected.len(), found.len(), "{peer} {count}");
+                assert!(expected == found, "{peer} {count}");
+                joined += packets.len() - large;
+                // Both peers have the same packets, sums and all.
+                for pair in [&mut plain, &mut offloads] {
+                    packets.iter().for_each(|packet| pair.b.handle_packet(pair.now, packet));
+                    while pair.b.connection(to).is_some_and(|end| end.read(&mut room) > 0) {}
+                    pair.b.handle_timeout(pair.now);
+                    let answers = all_packets(&mut pair.b, pair.now);
+                    answers.iter().for_each(|packet| pair.a.handle_packet(pair.now, packet));
+                    for end in [&mut pair.a, &mut pair.b] {
+                        end.handle_timeout(pair.now);
+                    }
+                    pair.now += SECOND / 20;
+                }
+            }
+        }
+        assert!(joined > 20, "{joined}");
+    }
+}
