@@ -142,3 +142,31 @@ fn records_that_cannot_be_read_are_counted() {
         assert_eq!(found.traces[0].damaged, count as u64, "{text}");
     }
 }
+
+/// draft-ietf-quic-qlog-main-schema: a time may be that since the event before.
+#[test]
+fn times_since_the_event_before_add_up() {
+    let absolute =
+        events(|name| format!("transport:{name}")).join(",").replace("transport:packet_lost", "recovery:packet_lost");
+    let text = |format: &str, events: &str| {
+        format!(
+            r#"{{"qlog_version": "0.3", "traces": [{{"vantage_point": {{"type": "server"}},
+            "common_fields": {{"ODCID": "ab", "time_format": "{format}"}}, "events": [{events}]}}]}}"#
+        )
+    };
+    let mut list: Vec<serde_json::Value> = serde_json::from_str(&format!("[{absolute}]")).unwrap();
+    let mut before = 0.0;
+    for event in &mut list {
+        let time = event["time"].as_f64().unwrap();
+        event["time"] = (time - before).into();
+        before = time;
+    }
+    let relative = list.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let expected = analyse(&[("server.qlog", &text("absolute", &absolute))]).unwrap();
+    assert_eq!(expected.packets.len(), 2);
+    for format in ["delta", "relative_to_previous_event"] {
+        let found = analyse(&[("server.qlog", &text(format, &relative))]).unwrap();
+        assert_eq!(format!("{:?}", found.packets), format!("{:?}", expected.packets), "{format}");
+        assert_eq!(format!("{:?}", found.events), format!("{:?}", expected.events), "{format}");
+    }
+}

@@ -1,5 +1,4 @@
 //! What the program prints of many cases.
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use eifel_hostile::hunt::hunt;
 use std::process::Command;

@@ -100,6 +100,58 @@ mod tests {
         assert_eq!(line("x", &VecDeque::from([0.0])), "       x      0.00 ▁");
     }
 
+    /// Two intervals: variables in the first line, bars below it, and the second drawn over the first.
+    #[test]
+    fn an_interval_is_drawn_over_the_one_before() {
+        use eifel_base::time::{Duration, Instant};
+        let variables = |srtt, ssthresh| eifel_recovery::engine::Snapshot {
+            cwnd: 30_000,
+            ssthresh,
+            flight: 12_345,
+            pipe: 0,
+            una: 1,
+            nxt: 1,
+            srtt,
+            rttvar: None,
+            rto: Duration::from_millis(1500),
+            latest_rtt: None,
+            samples: 0,
+            deadline: Instant::NEVER,
+        };
+        let ms = Duration::from_millis;
+        let interval = |start, end, bytes, retransmissions, variables| Interval {
+            start: ms(start),
+            end: ms(end),
+            bytes,
+            retransmissions,
+            variables,
+        };
+        let mut view = View::default();
+        let first = view.interval(&interval(0, 1000, 500_000, 2, variables(Some(ms(80)), u64::MAX)));
+        view.report("undone".to_owned());
+        let second = view.interval(&interval(1000, 3000, 250_000, 1, variables(None, 20_000)));
+        let lines = |text: &str| text.split("\n\x1b[2K").map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(
+            lines(&first),
+            [
+                "\x1b[2K     1.0 s  0.5 MB sent, 2 segments again; in flight 12.3 kB, ssthresh unset, RTO 1500 ms",
+                "  Mbit/s      4.00 █",
+                " cwnd kB     30.00 █",
+                " SRTT ms     80.00 █\n",
+            ]
+        );
+        assert_eq!(
+            lines(&second),
+            [
+                "\x1b[4A\x1b[2K     3.0 s  0.8 MB sent, 3 segments again; in flight 12.3 kB, ssthresh 20.0 kB, RTO 1500 ms",
+                "  Mbit/s      1.00 █▂",
+                " cwnd kB     30.00 ██",
+                " SRTT ms      0.00 █▁",
+                "undone\n",
+            ]
+        );
+    }
+
     #[test]
     fn reports_are_bounded_and_the_newest_stay() {
         let mut view = View::default();

@@ -124,3 +124,19 @@ fn a_flood_of_calls_costs_no_memory_and_an_honest_peer_gets_in() {
     let to = opened(&mut pair.b)[0];
     transfer(&mut pair, (from, to), 50_000, |_| {});
 }
+
+/// An error message of ICMP without the packet that it is about.
+#[test]
+fn complaints_that_are_cut_off_are_counted() {
+    let mut pair = Pair::new();
+    for (number, (source, destination, protocol, kind)) in
+        [("10.0.0.1", "10.0.0.2", 1, 3), ("fd00::1", "fd00::2", 58, 1)].into_iter().enumerate()
+    {
+        let addresses = Addresses::new(source.parse().unwrap(), destination.parse().unwrap()).unwrap();
+        let mut bytes = Vec::new();
+        ip::emit(&Header::new(addresses), protocol, 3, &mut bytes).unwrap();
+        bytes.extend([kind, 3, 0]);
+        pair.b.handle_packet(pair.now, &bytes);
+        assert_eq!(pair.b.counts().malformed, number as u64 + 1, "{source}");
+    }
+}

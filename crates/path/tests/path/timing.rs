@@ -265,3 +265,13 @@ fn a_delay_applies_to_transmissions_that_end_with_it_or_later_and_nothing_overta
     let refused = Link::new(&with(vec![change(2, 1), change(2, 3)]), "link", 1).unwrap_err().to_string();
     assert!(refused.starts_with("delay_changes: a change at "), "{refused}");
 }
+
+/// A parcel that begins at the instant of a change has the new rate.
+#[test]
+fn a_change_counts_for_what_begins_with_it() {
+    // Each takes 8 ms before the change, and 4 ms after it.
+    let times = |at_ms| run(&with_changes(vec![change(at_ms, 2_000_000)]), &burst(0, 2)).times();
+    assert_eq!(times(8), [108 * MS, 112 * MS]);
+    let later = with_changes(vec![change(8, 2_000_000)]);
+    assert_eq!(run(&later, &[(8 * MS, sized(1, 1000))]).times(), [112 * MS]);
+}

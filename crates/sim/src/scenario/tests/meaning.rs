@@ -204,3 +204,52 @@ fn a_detector_may_be_blind_where_nobody_names_it_or_the_other_end_is_another_sta
     let marked = "payload_bytes = 1000\nretransmission_marks = \"bits\"";
     parse(&with(&with(PLAIN, "payload_bytes = 1000", marked), "recover = \"reno-sack\"", "detect = \"eifel-bit\""));
 }
+
+fn tried(text: &str) -> Result<Scenario, crate::scenario::Error> {
+    Scenario::parse(text, "test.toml".as_ref())
+}
+
+/// A key's unit is that of every number of a distribution below it.
+#[test]
+fn drawn_delays_in_milliseconds_are_so_many_thousandths_of_a_second() {
+    let jitter = |draw: &str| {
+        let link = format!("delay_ms = 150\njitter = {{ delay_ms = {draw} }}");
+        format!("{:?}", parse(&PLAIN.replace("delay_ms = 150", &link)).links[0])
+    };
+    for (draw, meaning) in [
+        (
+            "{ normal = { mean = 8, deviation = 2, minimum = 1, maximum = 16 } }",
+            "Normal { mean_s: 0.008, deviation_s: 0.002, minimum_s: 0.001, maximum_s: 0.016 }",
+        ),
+        ("{ log_normal = { median = 4, sigma = 0.5 } }", "LogNormal { median_s: 0.004, sigma: 0.5 }"),
+        ("{ pareto = { minimum = 4, shape = 1.5 } }", "Pareto { minimum_s: 0.004, shape: 1.5 }"),
+        ("{ exponential = 8 }", "Exponential { mean_s: 0.008 }"),
+        ("{ uniform = [1, 2] }", "Uniform { low_s: 0.001, high_s: 0.002 }"),
+    ] {
+        let found = jitter(draw);
+        assert!(found.contains(meaning), "{draw}: {found}");
+    }
+}
+
+#[test]
+fn spikes_may_touch() {
+    let at = |list: &str| tried(&PLAIN.replace("[{ start_s = 28, end_s = 40 }]", list));
+    assert!(at("[{ start_s = 28, end_s = 40 }, { start_s = 40, end_s = 41 }]").is_ok());
+    let refused = at("[{ start_s = 28, end_s = 40 }, { start_s = 39.999, end_s = 41 }]").unwrap_err().to_string();
+    assert!(refused.contains("begins at 39.999 s, but the one before it ends at 40 s"), "{refused}");
+}
+
+/// The larger window counts, whichever end has it, and the smaller segment.
+#[test]
+fn a_window_of_either_end_may_hold_too_many_segments() {
+    let ends = |own: &str, other: &str| {
+        let text = PLAIN.replace("payload_bytes = 1000", own);
+        tried(&format!("{text}\n[flow.answering_tcp]\n{other}\n"))
+    };
+    let (large, small) = ("receive_window_bytes = 1_073_741_824\npayload_bytes = 511", "payload_bytes = 511");
+    assert!(ends(small, small).is_ok());
+    for (own, other) in [(large, small), (small, large)] {
+        let refused = ends(own, other).unwrap_err().to_string();
+        assert!(refused.contains("a window of 1073741824 bytes holds 2101256 segments of 511 bytes"), "{refused}");
+    }
+}
