@@ -22,6 +22,8 @@ fn cut(how: Unfinished, packet: &[u8]) -> Vec<Vec<u8>> {
             packet[4..6].copy_from_slice(&((head_len - ip_len + part.len()) as u16).to_be_bytes());
         } else {
             packet[2..4].copy_from_slice(&((head_len + part.len()) as u16).to_be_bytes());
+            let identification = u16::from_be_bytes([head[4], head[5]]).wrapping_add(number as u16);
+            packet[4..6].copy_from_slice(&identification.to_be_bytes());
         }
         let seq = u32::from_be_bytes([head[ip_len + 4], head[ip_len + 5], head[ip_len + 6], head[ip_len + 7]]);
         packet[ip_len + 4..ip_len + 8].copy_from_slice(&seq.wrapping_add((number * unit) as u32).to_be_bytes());
@@ -34,11 +36,10 @@ fn cut(how: Unfinished, packet: &[u8]) -> Vec<Vec<u8>> {
     (0..count).map(piece).collect()
 }
 
-/// A packet without its sums, and without the number that IPv4 gives it.
+/// A packet without its sums.
 fn unsummed(mut packet: Vec<u8>) -> Vec<u8> {
     let ip_len = if packet[0] >> 4 == 4 { 20 } else { 40 };
     if ip_len == 20 {
-        packet[4..6].fill(0);
         packet[10..12].fill(0);
     }
     packet[ip_len + 16..ip_len + 18].fill(0);
@@ -74,12 +75,13 @@ fn what_is_cut_is_what_leaves_without_offload() {
         let [(mut plain, [from, to]), (mut offloads, [also, _])] = [(); 2].map(|()| called(&settings, peer));
         assert_eq!(from, also);
         let (mut at, mut joined, mut room) = (0, 0, [0; 9000]);
-        for count in [1, 1448, 1449, 2896, 4344, 3000, 5, 14_480, 20_000, 40_000, 65_536, 1448, 8000] {
+        for count in [1, 1448, 1449, 2896, 4344, 3000, 5, 14_480, 20_000, 40_000, 65_536, 1448, 8000, 0] {
             for (pair, handle) in [(&mut plain, from), (&mut offloads, also)] {
                 pair.a.connection(handle).unwrap().write(&pattern::bytes(at, count));
             }
             at += count as u64;
-            if count == 8000 {
+            // The FIN has a segment of its own.
+            if count == 0 {
                 plain.a.connection(from).unwrap().close();
                 offloads.a.connection(also).unwrap().close();
             }
