@@ -227,3 +227,63 @@ fn a_flood_of_half_open_connections_needs_bounded_memory() {
     assert_eq!(analysis.evicted, u64::from(FLOWS) - MOST_CONNECTIONS as u64);
     assert_eq!((analysis.without_data, analysis.connections.len()), (u64::from(FLOWS), 0));
 }
+
+/// Of many connections a reader announces packets, and the state of their connections is loaded before they come. Frames that are
+/// handed over one by one are not announced.
+#[test]
+fn announced_packets_of_many_connections_count_as_others() {
+    const CONNECTIONS: usize = 2500;
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 101, 0, 0, 0];
+    let (mut next, mut heard) = (vec![0_i32; CONNECTIONS], vec![0_i32; CONNECTIONS]);
+    // Rounds of all of them, each in another order, because 7 and 11 do not divide their number.
+    for turn in 0..12 * CONNECTIONS {
+        let (round, flow) = (turn / CONNECTIONS, turn * [7, 11][turn / CONNECTIONS % 2] % CONNECTIONS);
+        let lost = (turn * turn) % 97 == 5;
+        let seq = next[flow] - if (turn * turn) % 89 == 4 { 2 } else { 0 };
+        next[flow] = next[flow].max(seq + 2);
+        heard[flow] = if lost { heard[flow] } else { next[flow] };
+        let usual = Step {
+            from_server: true,
+            flags: 0x10,
+            seq,
+            ack: 0,
+            payload: 100,
+            window: 500,
+            stamps: Some((round as u8, round as u8)),
+            sacks: Vec::new(),
+            later_us: 0,
+        };
+        let second = Step { seq: seq + 1, ..usual.clone() };
+        let ack = Step { from_server: false, seq: 0, ack: heard[flow], payload: 0, ..usual.clone() };
+        for (index, step) in [usual, second, ack].into_iter().enumerate() {
+            // Each step's numbers count hundreds of bytes.
+            let mut bytes = bytes(&Step { seq: step.seq * 100, ack: step.ack * 100, ..step.clone() });
+            let port = 1000 + flow as u16;
+            bytes[if step.from_server { 22..24 } else { 20..22 }].copy_from_slice(&port.to_be_bytes());
+            let micros = 300_000 * round as u32 + (turn % CONNECTIONS) as u32 * 100 + 30 * index as u32;
+            let (captured, wire) = (bytes.len() as u32, bytes.len() as u32 + u32::from(step.payload));
+            for number in [micros / 1_000_000, micros % 1_000_000, captured, wire] {
+                file.extend(number.to_le_bytes());
+            }
+            file.extend(bytes);
+        }
+    }
+    let analysed = |announced: bool| {
+        let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
+        for piece in file.chunks(1 << 16) {
+            reader.feed(piece);
+            if announced {
+                reader.each(&mut analyzer).unwrap();
+            } else {
+                while let Some(frame) = reader.frame().unwrap() {
+                    analyzer.frame(&frame);
+                }
+            }
+        }
+        analyzer.finish()
+    };
+    let found = analysed(true);
+    assert_eq!(found.connections.len(), CONNECTIONS);
+    assert!(found.retransmissions.len() > 300, "{}", found.retransmissions.len());
+    assert_eq!(found, analysed(false));
+}
