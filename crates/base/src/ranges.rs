@@ -36,6 +36,12 @@ impl Ranges {
         self.sorted.count()
     }
 
+    /// Returns the lowest range.
+    #[inline]
+    pub fn lowest(&self) -> Option<Block> {
+        self.sorted.first()
+    }
+
     /// Returns the first position beyond the highest range.
     pub fn highest(&self) -> Option<u64> {
         self.sorted.last().map(|range| range.end)

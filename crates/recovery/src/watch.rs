@@ -241,6 +241,11 @@ impl Watch {
         judgement
     }
 
+    /// Whether there is a detector that judges.
+    pub(crate) fn has_detectors(&self) -> bool {
+        !self.detectors.is_empty()
+    }
+
     /// Whether every detector waits for a retransmission, and would ignore an ACK of new data.
     pub(crate) fn detectors_wait(&self) -> bool {
         self.detectors.iter().all(|(_, detector)| detector.is_idle())

@@ -90,7 +90,7 @@ pub use event::{Event, Failure};
 pub use icmp::IcmpError;
 pub use listener::{Heard, Listener, out_of_the_blue};
 pub use plain::{Next, Plain};
-pub use quiet::{Alone, Bare, Leaving, Lone, Single};
+pub use quiet::{Alone, Bare, Leaving, Lone, Single, Taken};
 pub use reassembly::Message;
 pub use send_queue::{Delivery, Refused};
 pub use settings::{Ports, Settings, TimestampChunk, TimestampValues};

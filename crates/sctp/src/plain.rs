@@ -12,6 +12,7 @@ use eifel_packet::seq::Seq;
 use crate::association::{Association, Outgoing};
 use crate::input::Origin;
 use crate::output::Sink;
+use crate::quiet::Lone;
 use crate::send_queue::{Content, Delivery, Refused, zeros};
 use crate::state::State;
 
@@ -102,12 +103,26 @@ impl Plain {
         Some(self.sack?.with(&self.gaps, &self.duplicates))
     }
 
-    /// Becomes a packet of these.
-    pub(crate) fn hold(&mut self, header: Header, sack: Option<Acknowledges>, chunk: Option<Counted>) {
+    /// Returns the packet as a few numbers, if it is a single DATA chunk that is not marked as a retransmission.
+    #[inline]
+    pub fn lone(&self) -> Option<Lone> {
+        let [chunk] = &self.data[..] else { return None };
+        let alone = self.sack.is_none() && self.stamp.is_none() && !chunk.flags.has(DataFlags::SENT_AGAIN);
+        alone.then(|| Lone::new(self.header.verification_tag, chunk))
+    }
+
+    /// Becomes a packet of one chunk.
+    pub(crate) fn hold_chunk(&mut self, header: Header, chunk: Counted) {
         self.begin(header);
-        (self.sack, self.data) = (sack, chunk.into_iter().collect());
+        self.data.push(chunk);
+    }
+
+    /// Becomes a packet of one SACK.
+    pub(crate) fn hold_sack(&mut self, header: Header, sack: Acknowledges, duplicate: Option<Seq>) {
+        self.begin(header);
+        self.sack = Some(sack);
         self.gaps.clear();
-        self.duplicates.clear();
+        self.duplicates = duplicate.iter().map(|tsn| tsn.0.to_be_bytes()).collect();
     }
 
     /// Begins another packet, in the memory of this one.

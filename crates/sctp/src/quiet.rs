@@ -1,10 +1,11 @@
-//! A shortcut for nearly all packets between two ends in one process: one chunk of new data, or a SACK that says nothing
-//! but its cumulative TSN and the window. Such a packet is a few numbers.
+//! A shortcut for nearly all packets between two ends in one process: one chunk of data, or a SACK that says nothing
+//! but its cumulative TSN, the window and one duplicate. Such a packet is a few numbers.
 //!
-//! It is made only where it takes a look at few things to know that nothing else leaves, and taken in only where the full
-//! way would do nothing but what is done here: data is the next in order and read at once; a SACK is a
-//! [quiet](eifel_recovery::association::Engine::on_quiet_sack) one. In all other cases nothing is done, and the packet goes
-//! the way of all [values](crate::plain). A test compares both ways.
+//! It is made only where it takes a look at few things to know that nothing else leaves, or of the [value](crate::plain)
+//! that it equals. It is taken in only where the full way would do nothing but what is done here. Data is the next in order
+//! and read at once, or it was here before. A SACK is a [quiet](eifel_recovery::association::Engine::on_quiet_sack) one,
+//! or [acknowledges nothing](eifel_recovery::association::Engine::on_repeated_sack). In all other cases nothing is done,
+//! and the packet goes the way of all values. A test compares both ways.
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -13,13 +14,13 @@ use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::association::PathId;
 use eifel_recovery::fact::TxId;
 
-use crate::association::{Association, Inbound};
+use crate::association::Association;
 use crate::plain::{Acknowledges, Counted, Plain};
 use crate::reassembly::Message;
 use crate::settings::Ports;
 use crate::state::State;
 
-/// A packet of one DATA chunk that left for the first time. Its user data is counted.
+/// A packet of one DATA chunk. Its user data is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lone {
     tag: u32,
@@ -31,12 +32,22 @@ pub struct Lone {
     flags: DataFlags,
 }
 
-/// A packet of one SACK without gaps and duplicates.
+/// A packet of one SACK without gaps, and with one duplicate at the most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bare {
     tag: u32,
     cumulative: Seq,
     a_rwnd: u32,
+    duplicate: Option<Seq>,
+}
+
+/// What became of a chunk that was taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// Its message was read.
+    Read,
+    /// It was here before.
+    Again,
 }
 
 /// A packet of either kind, between two associations with these ports.
@@ -89,6 +100,12 @@ impl Lone {
         Message { stream, ppid, unordered, bytes: Vec::new(), len: len as usize, begins: true, ends: true }
     }
 
+    /// Makes the packet of a chunk for the peer with this tag.
+    pub(crate) fn new(tag: u32, chunk: &Counted) -> Self {
+        let &Counted { flags, tsn, stream, ssn, ppid, len } = chunk;
+        Self { tag, tsn, ppid, len: len as u32, stream, ssn, flags }
+    }
+
     fn chunk(&self) -> Counted {
         let &Self { flags, tsn, stream, ssn, ppid, len, .. } = self;
         Counted { flags, tsn, stream, ssn, ppid, len: len as usize }
@@ -108,7 +125,7 @@ impl Single {
     pub fn len(&self) -> u32 {
         let rest = match self {
             Self::Data(lone) => Data::HEADER_LEN as u32 + lone.len.next_multiple_of(4),
-            Self::Sack(_) => Sack::MIN_LEN as u32,
+            Self::Sack(bare) => Sack::MIN_LEN as u32 + if bare.duplicate.is_some() { 4 } else { 0 },
         };
         HEADER_LEN as u32 + rest
     }
@@ -117,8 +134,8 @@ impl Single {
     pub fn emit(&self, ports: Ports, out: &mut Vec<u8>) {
         let mut plain = Plain::default();
         match self {
-            Self::Data(lone) => plain.hold(ports.header(lone.tag), None, Some(lone.chunk())),
-            Self::Sack(bare) => plain.hold(ports.header(bare.tag), Some(bare.sack()), None),
+            Self::Data(lone) => plain.hold_chunk(ports.header(lone.tag), lone.chunk()),
+            Self::Sack(bare) => plain.hold_sack(ports.header(bare.tag), bare.sack(), bare.duplicate),
         }
         plain.emit(out);
     }
@@ -186,43 +203,69 @@ impl Association {
         Alone::Chunk(lone, transmission.id, transmission.start)
     }
 
-    #[inline]
+    // Returned through memory, as in `poll_lone`.
+    #[inline(always)]
     fn leave_sack(&mut self, path: PathId) -> Leaving {
         let Some(inbound) = &mut self.inbound else { return Leaving::Other };
         let window = (self.settings.receive_buffer as usize).saturating_sub(inbound.reassembly.held());
         inbound.advertised = window;
-        inbound.tracker.take_bare();
+        let duplicate = inbound.tracker.take_bare();
         let cumulative = inbound.tracker.cumulative();
-        Leaving::Sack(Bare { tag: self.peer_tag, cumulative, a_rwnd: window as u32 }, path)
+        Leaving::Sack(Bare { tag: self.peer_tag, cumulative, a_rwnd: window as u32, duplicate }, path)
     }
 
-    /// Takes in a chunk that came on `path` and is the next in order; its [message](Lone::message) counts as read. Returns
-    /// `false`, with nothing done, where more than that would have to be done: see [`handle_single`](Self::handle_single).
+    /// Takes in a chunk that came on `path` and is the next in order, or was here before; its [message](Lone::message)
+    /// counts as read. Returns `None`, with nothing done, where more than that would have to be done: see
+    /// [`handle_single`](Self::handle_single).
     #[inline]
-    pub fn take_lone(&mut self, now: Instant, path: PathId, lone: &Lone) -> bool {
+    pub fn take_lone(&mut self, now: Instant, path: PathId, lone: &Lone) -> Option<Taken> {
         let &Lone { tag, flags, tsn, stream, ssn, .. } = lone;
         let open = matches!(self.state, State::Established) && tag == self.local_tag && path.0 < self.paths.len();
         if !open || self.stamps.is_some() || !flags.has(DataFlags::WHOLE) {
-            return false;
+            return None;
         }
-        let next = |inbound: &&mut Inbound| stream < inbound.streams && inbound.tracker.is_next(tsn);
-        let Some(inbound) = self.inbound.as_mut().filter(next) else { return false };
+        let inbound = self.inbound.as_mut().filter(|inbound| stream < inbound.streams)?;
+        let when = (self.settings.sack_every, self.settings.sack_delay);
+        if !inbound.tracker.is_next(tsn) {
+            let read = inbound.reassembly.held() == 0;
+            let again = read && inbound.tracker.take_again(now, when, tsn);
+            inbound.answer_to = if again { path } else { inbound.answer_to };
+            return again.then_some(Taken::Again);
+        }
         if !inbound.reassembly.pass(stream, (!flags.has(DataFlags::UNORDERED)).then_some(ssn)) {
-            return false;
+            return None;
         }
         inbound.answer_to = path;
-        let when = (self.settings.sack_every, self.settings.sack_delay);
         inbound.tracker.take_next(now, when, flags.has(DataFlags::IMMEDIATE));
         inbound.update_window(self.settings.receive_buffer as usize);
-        true
+        Some(Taken::Read)
     }
 
-    /// Takes in a SACK. Returns `false`, with nothing done, unless all is quiet.
+    /// Takes in a SACK. Returns `false`, with nothing done, unless all is quiet or it acknowledges nothing.
     #[inline]
     pub fn take_bare(&mut self, now: Instant, bare: &Bare) -> bool {
         let open = matches!(self.state, State::Established) && bare.tag == self.local_tag;
         let read = self.inbound.as_ref().is_none_or(|inbound| inbound.reassembly.held() == 0);
-        open && read && self.take_quiet_sack(now, bare.cumulative, bare.a_rwnd)
+        let quiet = bare.duplicate.is_none() && open && read;
+        if quiet && self.take_quiet_sack(now, bare.cumulative, bare.a_rwnd) {
+            return true;
+        }
+        open && read && self.take_repeated_sack(bare)
+    }
+
+    /// Takes in a SACK that acknowledges nothing.
+    #[inline(never)]
+    fn take_repeated_sack(&mut self, bare: &Bare) -> bool {
+        if self.stamps.is_some() || self.extensions.retransmit_bit {
+            return false;
+        }
+        let Some(cumulative) = self.acknowledged(bare.cumulative) else { return false };
+        if !self.brain.on_repeated_sack(cumulative) {
+            return false;
+        }
+        self.sacks_come = true;
+        self.a_rwnd = bare.a_rwnd;
+        true
     }
 
     /// Takes in a SACK without gaps and duplicates, if all is quiet.
@@ -248,8 +291,10 @@ impl Association {
         match single {
             Single::Data(lone) => self.handle_values(now, addresses, &header(lone.tag), (None, None), &[lone.chunk()]),
             Single::Sack(bare) => {
+                let duplicate = bare.duplicate.map(|tsn| tsn.0.to_be_bytes());
                 let sack = bare.sack();
-                self.handle_values(now, addresses, &header(bare.tag), (None, Some(sack.with(&[], &[]))), &[]);
+                let sack = sack.with(&[], duplicate.as_slice());
+                self.handle_values(now, addresses, &header(bare.tag), (None, Some(sack)), &[]);
             }
         }
     }

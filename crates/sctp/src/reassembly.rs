@@ -192,7 +192,7 @@ impl Reassembly {
 
     /// Lets a whole message that is the next in order pass to the application, which reads it at once; `ssn` is its number
     /// if it is ordered. Returns `false`, with nothing done, if anything waits here, or the message is not the next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass(&mut self, stream: u16, ssn: Option<u16>) -> bool {
         // All that waits costs something.
         if self.held > 0 {

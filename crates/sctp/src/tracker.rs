@@ -148,6 +148,19 @@ impl Tracker {
         self.owe(now, when, immediate);
     }
 
+    /// Takes in a packet of one TSN that has arrived before, as [`look`](Self::look) and [`end_packet`](Self::end_packet) do.
+    /// Returns `false`, with nothing done, if it has not, or if it is not in order.
+    pub(crate) fn take_again(&mut self, now: Instant, when: (u32, Duration), tsn: Seq) -> bool {
+        if self.position(tsn) >= self.next {
+            return false;
+        }
+        if self.duplicates.len() < MOST_DUPLICATES {
+            self.duplicates.push(tsn);
+        }
+        self.owe(now, when, true);
+        true
+    }
+
     /// Counts a packet, and says when its SACK is due: now where `at_once` asks for it, for the first packet of all (section
     /// 5.1), and for each `every`-th; otherwise after `delay`.
     #[inline]
@@ -198,8 +211,7 @@ impl Tracker {
     /// Owes no SACK if the cumulative TSN says all: a SHUTDOWN will carry it (section 9.2).
     pub(crate) fn leave_to_shutdown(&mut self) {
         if !self.has_gaps() && self.duplicates.is_empty() {
-            self.due = Due::No;
-            self.packets = 0;
+            self.owe_nothing();
         }
     }
 
@@ -217,15 +229,21 @@ impl Tracker {
         }
     }
 
-    /// Returns whether a SACK that leaves now says more than the cumulative TSN and the window.
+    /// Returns whether a SACK that leaves now says more than the cumulative TSN, the window and one duplicate.
     #[inline]
     pub(crate) fn says_more(&self) -> bool {
-        self.retransmission || !self.beyond.is_empty() || !self.duplicates.is_empty()
+        self.retransmission || !self.beyond.is_empty() || self.duplicates.len() > 1
     }
 
-    /// Takes note that a SACK leaves that [says no more](Self::says_more).
+    /// Takes note that a SACK leaves that [says no more](Self::says_more). Returns the duplicate that it lists.
     #[inline]
-    pub(crate) fn take_bare(&mut self) {
+    pub(crate) fn take_bare(&mut self) -> Option<Seq> {
+        self.owe_nothing();
+        self.duplicates.pop()
+    }
+
+    #[inline]
+    fn owe_nothing(&mut self) {
         self.due = Due::No;
         self.packets = 0;
     }
@@ -258,10 +276,10 @@ impl Tracker {
             .map(Gap::to_bytes)
             .take(entries)
             .collect();
-        let mut duplicates = std::mem::take(&mut self.duplicates);
-        duplicates.truncate(entries - gaps.len());
-        self.take_bare();
-        (gaps, duplicates.into_iter().map(|tsn| tsn.0.to_be_bytes()).collect())
+        let room = entries - gaps.len();
+        let duplicates = self.duplicates.drain(..).take(room).map(|tsn| tsn.0.to_be_bytes()).collect();
+        self.owe_nothing();
+        (gaps, duplicates)
     }
 
     /// How far a position is from the cumulative TSN.

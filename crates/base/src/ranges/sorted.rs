@@ -54,6 +54,12 @@ impl Sorted {
         self.count
     }
 
+    /// Returns the lowest range.
+    #[inline]
+    pub(super) fn first(&self) -> Option<Block> {
+        Some(self.chunks.first()?.get(0))
+    }
+
     /// Returns the highest range.
     pub(super) fn last(&self) -> Option<Block> {
         let top = self.chunks.last()?;

@@ -150,7 +150,7 @@ proptest! {
             prop_assert_eq!(ranges.is_empty(), ranges.count() == 0);
             let held = held(&ranges);
             prop_assert_eq!(held.len(), ranges.count());
-            prop_assert_eq!(held.last().map(|range| range.end), ranges.highest());
+            prop_assert_eq!((held.first().copied(), held.last().map(|range| range.end)), (ranges.lowest(), ranges.highest()));
             prop_assert!(held.iter().all(|range| range.start < range.end));
             prop_assert!(held.windows(2).all(|pair| pair[0].end < pair[1].start));
             prop_assert!(held.iter().rev().copied().eq(ranges.descending()));

@@ -141,7 +141,7 @@ impl Ledger {
 
     /// Returns the lowest position that is marked for retransmission, from `from` on.
     pub(super) fn marked_from(&self, from: u64) -> Option<u64> {
-        let lowest = self.marked.ascending().next()?;
+        let lowest = self.marked.lowest()?;
         if from <= lowest.start {
             return Some(lowest.start);
         }
@@ -227,7 +227,7 @@ impl Ledger {
 
     /// Returns the lowest position under way on a path.
     pub(super) fn oldest(&self, path: PathId) -> Option<u64> {
-        let listed = self.under_way[path.0].positions.ascending().next().map(|range| range.start);
+        let listed = self.under_way[path.0].positions.lowest().map(|range| range.start);
         listed.or_else(|| (self.newest_path == Some(path) && self.fresh < self.nxt()).then_some(self.fresh))
     }
 

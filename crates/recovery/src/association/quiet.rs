@@ -47,6 +47,19 @@ impl Engine {
         Some(path)
     }
 
+    /// Takes in a SACK that reports no gaps and acknowledges nothing as [`on_sack`](Self::on_sack) would, if nothing was
+    /// reported before and no detector judges. Its duplicates change nothing then, and it takes back no report.
+    /// `cumulative` is its first position that has not arrived in order. Returns `false`, with nothing done, if not.
+    pub fn on_repeated_sack(&mut self, cumulative: u64) -> bool {
+        let judged = self.destinations.iter().any(|destination| destination.path.watch.has_detectors());
+        if cumulative != self.ledger.una() || judged || self.ledger.has_reports() {
+            return false;
+        }
+        self.shares.fill(Share::default());
+        self.destinations.iter_mut().for_each(|destination| destination.path.on_input());
+        true
+    }
+
     /// Whether a packet with the chunk of new data that is next, of this size, leaves on `path` now. Returns `None` where
     /// [`poll`](Self::poll) has to find out.
     #[inline]

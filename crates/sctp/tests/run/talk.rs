@@ -111,8 +111,8 @@ pub struct World {
     pub reads_at_once: bool,
     /// The memory of the next packet of values, with what the last one has left there.
     plain: Plain,
-    /// Packets that took it.
-    pub shortcuts: [usize; 2],
+    /// Packets that took it: chunks that were read and chunks that came again, SACKs with news and SACKs without.
+    pub shortcuts: [usize; 4],
     /// Each packet that was sent: when, by whom, to which of the other's addresses, and its bytes.
     pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
 }
@@ -151,7 +151,7 @@ impl World {
             values: false,
             reads_at_once: false,
             plain: Plain::default(),
-            shortcuts: [0; 2],
+            shortcuts: [0; 4],
             log: Vec::new(),
         }
     }
@@ -196,15 +196,19 @@ impl World {
                 Contents::Single(single, _) => {
                     let path = end.path_of(addresses.source()).expect("it is the peer's");
                     let taken = match single {
-                        Single::Data(lone) => end.take_lone(now, path, lone),
-                        Single::Sack(bare) => end.take_bare(now, bare),
+                        Single::Data(lone) => end.take_lone(now, path, lone).map(|taken| taken as usize),
+                        Single::Sack(bare) => {
+                            let repeats = end.brain().una();
+                            end.take_bare(now, bare).then(|| if end.brain().una() == repeats { 3 } else { 2 })
+                        }
                     };
-                    if !taken {
-                        end.handle_single(now, &addresses, single);
-                    } else if let Single::Data(lone) = single {
+                    match taken {
+                        Some(kind) => self.shortcuts[kind] += 1,
+                        None => end.handle_single(now, &addresses, single),
+                    }
+                    if let (Some(0), Single::Data(lone)) = (taken, single) {
                         self.received[to].push(lone.message());
                     }
-                    self.shortcuts[usize::from(matches!(single, Single::Sack(_)))] += usize::from(taken);
                 }
             },
             _ => match self.listeners[to].handle_packet(now, &addresses, &contents.bytes()) {
@@ -379,7 +383,11 @@ fn poll(
     if let Some(plain) = plain {
         match association.poll_plain(now, || &mut *plain) {
             Next::Nothing => return None,
-            Next::Plain(outgoing) => return Some((outgoing, Contents::Values(plain.clone()))),
+            Next::Plain(outgoing) => {
+                let lone = plain.lone().filter(|_| singles);
+                let values = || Contents::Values(plain.clone());
+                return Some((outgoing, lone.map_or_else(values, |lone| contents(Single::Data(lone)))));
+            }
             Next::Other => {}
         }
     }

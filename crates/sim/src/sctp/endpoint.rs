@@ -4,6 +4,7 @@ use super::bundle::{Bundle, Bundles, Form, sent};
 use super::liar::Liar;
 use super::messages::{Reader, Writer};
 use super::opening::ports;
+use super::solo::Solo;
 use crate::network::Network;
 use crate::oracle::{Role, Sent};
 use crate::record::recorder::Subject;
@@ -185,6 +186,12 @@ impl Endpoint {
             let path = path_to(&self.ways, &outgoing);
             let transmissions = association.transmissions();
             let packet = packet(empty, transmissions);
+            // Its numbers tell the way alone, so it has to leave between that way's addresses.
+            let straight = outgoing.addresses == self.ways[path.0].addresses;
+            let lone = match (bundle.form, transmissions) {
+                (Form::Plain, [only]) if straight => bundle.plain.lone().map(|lone| Solo::of_chunk(lone, &sent(only))),
+                _ => None,
+            };
             if packet.positions > 1 {
                 bundle.chunks.extend(transmissions.iter().map(sent));
             }
@@ -196,7 +203,10 @@ impl Endpoint {
                 }
             }
             self.count(net, path);
-            self.launch(net, path);
+            match lone {
+                Some(lone) => self.send_rare_solo(net, path.0, &lone),
+                None => self.launch(net, path),
+            }
             if !IN_ORDER && self.transmit_singles(net) {
                 return;
             }
@@ -264,15 +274,15 @@ impl Endpoint {
         }
     }
 
-    /// Sets the alarm to the timer as it is now.
-    pub fn renew_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        let due = self.due();
+    /// Sets the alarm to the timer, which is now due at `due`.
+    pub fn renew_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, due: Instant) {
         // A past deadline that the association leaves in place would stop time.
         self.alarm = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };
         net.queue.set(self.slot, self.alarm);
     }
 
-    fn due(&self) -> Instant {
+    /// Returns when the timer is due, or a liar's answer.
+    pub fn due(&self) -> Instant {
         let held = self.liar.as_ref().map_or(Instant::NEVER, |liar| liar.due());
         self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout).min(held)
     }

@@ -1,6 +1,7 @@
 //! A flow over SCTP: two ends and an application.
 
 use super::endpoint::Endpoint;
+use super::solo::News;
 use crate::app::reader::Reader as Pauses;
 use crate::app::{Alarm, Step, StreamApp};
 use crate::lookahead::Foresighted;
@@ -56,11 +57,12 @@ impl AssociationFlow {
         }
     }
 
-    /// Does what [`pump`](Self::pump) does after a packet of a few numbers, from which the application may have `read`.
+    /// Does what [`pump`](Self::pump) does after a packet of a few numbers, which was this `news`.
     #[inline]
-    pub(super) fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, read: bool) {
+    pub(super) fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, news: News) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
+        let read = news == News::Message;
         if read && let Some(step) = self.app.read(net.now, end, endpoint.reader.bytes) {
             self.apply(net, end, &step);
             return self.pump(net, end);
@@ -69,10 +71,10 @@ impl AssociationFlow {
             return endpoint.set_alarm_to(net, due);
         }
         let quickly = endpoint.transmit_waiting(net);
-        let due = |association: &Association| match read {
-            true => association.timeout_after_data(),
-            false if quickly => association.timeout_after_bare(),
-            false => association.poll_timeout(),
+        let due = |association: &Association| match news {
+            News::Message | News::Again => association.timeout_after_data(),
+            News::Sack if quickly => association.timeout_after_bare(),
+            News::Sack => association.poll_timeout(),
         };
         let due = endpoint.association.as_ref().map_or(Instant::NEVER, due);
         endpoint.set_alarm_to(net, due);
@@ -264,11 +266,17 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
         if IN_ORDER {
             ends[end.index()].release(net);
         }
-        if ends[end.index()].run_timer(net.now) {
+        let endpoint = &mut ends[end.index()];
+        let due = endpoint.due();
+        if due > net.now {
+            return endpoint.renew_alarm(net, due);
+        }
+        if endpoint.run_timer(net.now) {
             self.pump(net, end);
         }
         if let Some(ends) = &mut self.ends {
-            ends[end.index()].renew_alarm(net);
+            let endpoint = &mut ends[end.index()];
+            endpoint.renew_alarm(net, endpoint.due());
         }
     }
 
@@ -277,9 +285,9 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
         let endpoint = &mut ends[end.index()];
         if !IN_ORDER
             && self.pauses.is_none()
-            && let Some(read) = endpoint.take_single(net, handle)
+            && let Some(news) = endpoint.take_single(net, handle)
         {
-            return self.go_on(net, end, read);
+            return self.go_on(net, end, news);
         }
         if IN_ORDER {
             endpoint.record(net, handle);

@@ -1,8 +1,7 @@
 //! Packets of a few numbers, and the shortest way for them.
 //!
 //! Between ends that are evaluated [ahead of the clock](crate::lookahead), such a packet stands in no cell of the slab: what
-//! an end sends waits in a queue at the other end. One that a link drops or keeps gets a cell, as all other packets do, and
-//! so does one that takes more than a few looks to be taken in.
+//! an end sends waits in a queue at the other end. One that a link drops or keeps gets a cell, as all other packets do.
 
 use super::bundle::Form;
 use super::endpoint::{Endpoint, Way};
@@ -17,7 +16,7 @@ use eifel_base::time::Instant;
 use eifel_path::link::NextEvent;
 use eifel_path::parcel::Parcel;
 use eifel_recovery::association::PathId;
-use eifel_sctp::{Alone, Leaving, Single};
+use eifel_sctp::{Alone, Leaving, Lone, Phase, Single, Taken};
 
 /// Stands in place of a handle for a packet without cell.
 pub const NO_CELL: u32 = u32::MAX;
@@ -30,22 +29,41 @@ pub struct Solo {
     transmission: u64,
     /// Position of its chunk.
     start: u64,
+    /// Whether its chunk left before.
+    repeats: bool,
+}
+
+/// What an end has taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum News {
+    /// A message that the application has read.
+    Message,
+    /// A chunk that was here before.
+    Again,
+    Sack,
 }
 
 impl Solo {
     /// Returns the packet that stands for it in the slab.
     fn packet(&self, flow: u32, sender: End) -> Packet {
-        let &Self { transmission, start, .. } = self;
+        let &Self { transmission, start, repeats, .. } = self;
         let empty = Packet { flow, sender, bundled: true, ahead: true, ..NO_PACKET };
         if transmission == 0 {
             return empty;
         }
-        Packet { transmission, start, segment: start + 1, positions: 1, ..empty }
+        Packet { transmission, start, segment: start + 1, positions: 1, repeats, ..empty }
     }
 
     fn sent(&self) -> Sent {
-        let &Self { transmission, start, .. } = self;
-        Sent { transmission, start, end: start + 1, role: Role::Original }
+        let &Self { transmission, start, repeats, .. } = self;
+        let role = if repeats { Role::Retransmission } else { Role::Original };
+        Sent { transmission, start, end: start + 1, role }
+    }
+
+    /// Makes the packet of a chunk that left with this transmission.
+    pub(super) fn of_chunk(lone: Lone, sent: &Sent) -> Self {
+        let &Sent { transmission, start, role, .. } = sent;
+        Self { single: Single::Data(lone), transmission, start, repeats: role == Role::Retransmission }
     }
 }
 
@@ -59,7 +77,8 @@ impl Endpoint {
             Leaving::Other => false,
             Leaving::Sack(bare, path) => {
                 let way = self.way_of(path);
-                self.send_solo(net, way, &Solo { single: Single::Sack(bare), transmission: 0, start: 0 });
+                let solo = Solo { single: Single::Sack(bare), transmission: 0, start: 0, repeats: false };
+                self.send_solo(net, way, &solo);
                 // A SACK leaves alone where no data waits, and answers all that has come.
                 true
             }
@@ -79,7 +98,7 @@ impl Endpoint {
                 Alone::Other => return false,
                 Alone::Chunk(lone, id, start) => {
                     first = false;
-                    let solo = Solo { single: Single::Data(lone), transmission: id.0 + 1, start };
+                    let solo = Solo { single: Single::Data(lone), transmission: id.0 + 1, start, repeats: false };
                     self.tallies[way].counts.segments += 1;
                     if net.oracle.knows_losses(self.flow, self.end) {
                         net.oracle.left(self.flow, self.end, solo.sent());
@@ -99,8 +118,15 @@ impl Endpoint {
         }
     }
 
-    /// Sends a packet on a way.
+    /// Does so from where few packets leave.
     #[inline(never)]
+    pub(super) fn send_rare_solo<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, way: usize, solo: &Solo) {
+        self.send_solo(net, way, solo);
+    }
+
+    /// Sends a packet on a way.
+    // Handed over through memory, its numbers would be read in pairs before they are stored.
+    #[inline(always)]
     fn send_solo<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, way: usize, solo: &Solo) {
         let Way { destination, link, .. } = self.ways[way];
         let bytes = net.ip.header_len() + solo.single.len();
@@ -114,14 +140,28 @@ impl Endpoint {
     }
 
     /// Takes in a packet without cell, if that has no effect beyond what is done here: the application's bytes, the oracle's
-    /// arrival. Returns whether the application has read something; `None`, with nothing done, if not.
+    /// arrival. Returns `None`, with nothing done, if not.
     #[inline]
-    pub(super) fn take_solo<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, solo: &Solo) -> Option<bool> {
-        let read = self.take_numbers(net.now, &solo.single, 0)?;
-        if read {
+    pub(super) fn take_solo<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, solo: &Solo) -> Option<News> {
+        let news = self.take_numbers(net.now, &solo.single, 0)?;
+        if news != News::Sack {
             net.oracle.arrived(self.flow, self.end.other(), solo.sent(), u64::MAX);
         }
-        Some(read)
+        Some(news)
+    }
+
+    /// Lets the association take in a packet without cell the full way. Returns `false`, with nothing done, if there is no
+    /// association that could.
+    #[inline(never)]
+    fn take_solo_fully<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, solo: &Solo) -> bool {
+        let Self { association, ways, flow, end, .. } = self;
+        let Some(association) = association.as_mut().filter(|open| open.phase() != Phase::Closed) else { return false };
+        association.handle_single(net.now, &ways[0].addresses.reversed(), &solo.single);
+        if solo.transmission > 0 {
+            let accepted = if association.has_received(solo.start) { u64::MAX } else { solo.start };
+            net.oracle.arrived(*flow, end.other(), solo.sent(), accepted);
+        }
+        true
     }
 
     /// Does so for a packet with a cell, which is free afterwards.
@@ -130,11 +170,11 @@ impl Endpoint {
         &mut self,
         net: &mut Network<IN_ORDER>,
         handle: u32,
-    ) -> Option<bool> {
+    ) -> Option<News> {
         let Form::Single(ref single, way) = net.bundles.get(handle).form else { return None };
-        let read = self.take_numbers(net.now, single, usize::from(way))?;
+        let news = self.take_numbers(net.now, single, usize::from(way))?;
         let (cell, arrival) = net.slab.reach(handle);
-        if read {
+        if news != News::Sack {
             let chunk = crate::network::sent(&cell.packet);
             match arrival {
                 Arrival::First => _ = net.oracle.arrived(self.flow, self.end.other(), chunk, u64::MAX),
@@ -142,12 +182,12 @@ impl Endpoint {
             }
         }
         net.slab.release(handle);
-        Some(read)
+        Some(news)
     }
 
     /// Lets the association and the application take in a packet that came on a way.
     #[inline(always)]
-    fn take_numbers(&mut self, now: Instant, single: &Single, way: usize) -> Option<bool> {
+    fn take_numbers(&mut self, now: Instant, single: &Single, way: usize) -> Option<News> {
         let association = self.association.as_mut().filter(|association| !association.has_events())?;
         match single {
             Single::Data(lone) => {
@@ -155,11 +195,15 @@ impl Endpoint {
                     Some(way) => association.path_of(way.addresses.destination())?,
                     None => PathId(0),
                 };
-                let taken = association.take_lone(now, path, lone);
-                self.reader.bytes += if taken { u64::from(lone.data_len()) } else { 0 };
-                taken.then_some(true)
+                match association.take_lone(now, path, lone)? {
+                    Taken::Read => {
+                        self.reader.bytes += u64::from(lone.data_len());
+                        Some(News::Message)
+                    }
+                    Taken::Again => Some(News::Again),
+                }
             }
-            Single::Sack(bare) => association.take_bare(now, bare).then_some(false),
+            Single::Sack(bare) => association.take_bare(now, bare).then_some(News::Sack),
         }
     }
 
@@ -214,8 +258,11 @@ impl AssociationFlow {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         let solo = net.lookahead.next_solo(end);
-        if let Some(read) = endpoint.take_solo(net, &solo) {
-            return self.go_on(net, end, read);
+        if let Some(news) = endpoint.take_solo(net, &solo) {
+            return self.go_on(net, end, news);
+        }
+        if endpoint.take_solo_fully(net, &solo) {
+            return self.pump(net, end);
         }
         let handle = endpoint.house(net, &solo);
         self.receive(net, handle, end);

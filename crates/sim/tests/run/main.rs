@@ -17,5 +17,6 @@ mod marks;
 mod proxies;
 mod queues;
 mod sctp;
+mod sctp_addresses;
 mod sctp_liars;
 mod streaming;

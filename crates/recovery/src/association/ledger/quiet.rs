@@ -25,6 +25,11 @@ impl Ledger {
         Covered { end: cumulative, copies: 0, last_sent }
     }
 
+    /// Returns whether a gap ack block has reported something that is outstanding.
+    pub(in super::super) fn has_reports(&self) -> bool {
+        !self.reported.is_empty()
+    }
+
     /// Returns the path on which everything outstanding left, if something is, and nothing is reported or marked.
     pub(in super::super) fn only_path(&self) -> Option<PathId> {
         let whole = self.reported.is_empty() && self.marked.is_empty();
