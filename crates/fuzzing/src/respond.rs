@@ -27,7 +27,11 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let now = window(u)?;
         let adjusted = response.respond(&verdict, &saved, &now).window;
         assert!(adjusted.cwnd > 0 && adjusted.ssthresh > 0, "{adjusted:?}");
-        let step_9 = verdict.flight + verdict.acked.min(verdict.initial_window);
+        // In fast recovery what the receiver reports makes the flight grow, beyond any window.
+        let step_9 = match verdict.cause {
+            Cause::Timeout => verdict.flight + verdict.acked.min(verdict.initial_window),
+            Cause::FastRetransmit => 0,
+        };
         let least = saved.reduced.ssthresh.max(u64::from(verdict.mss));
         let most = saved.window.cwnd.max(now.cwnd).max(step_9).max(least);
         assert!(adjusted.cwnd <= most, "{adjusted:?} for {verdict:?} with {saved:?} at {now:?}");
@@ -60,6 +64,7 @@ fn saved(u: &mut Unstructured<'_>) -> Result<Saved> {
         // A loss signal sets ssthresh, whatever it was.
         reduced: Window { cwnd: 1 + magnitude(u, MOST_BYTES)?, ssthresh: 1 + magnitude(u, MOST_BYTES)? },
         flight: magnitude(u, MOST_BYTES)?,
+        peer_window: magnitude(u, MOST_BYTES)?,
         estimate: u.arbitrary::<bool>()?.then_some(estimate),
     })
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use eifel_path::stream::Stream;
 use eifel_sim::liar::Kind;
-use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Number, Occasion, Schedule};
+use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Gaps, Number, Occasion, Schedule};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::{Scenario, Traffic};
 
@@ -93,7 +93,7 @@ fn told(answer: &Answer) -> String {
     word("number", answer.number != honest.number, &quoted(Number::NAMES, answer.number as usize));
     word("echo", answer.echoed != honest.echoed, &quoted(Echoed::NAMES, answer.echoed as usize));
     word("duplicates", answer.duplicates != honest.duplicates, &quoted(Duplicates::NAMES, answer.duplicates as usize));
-    word("hides_sack", answer.hides_sack, "true");
+    word("gaps", answer.gaps != honest.gaps, &quoted(Gaps::NAMES, answer.gaps as usize));
     word("denies_mark", answer.denies_mark, "true");
     word("withheld", answer.withheld, "true");
     word("held_ms", answer.held_ms != honest.held_ms, &answer.held_ms.to_string());
@@ -126,7 +126,7 @@ fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
         0 => answer.number = Number::ALL[pick(4)],
         1 => answer.echoed = Echoed::ALL[pick(5)],
         2 => answer.duplicates = Duplicates::ALL[pick(3)],
-        3 => answer.hides_sack = pick(2) == 1,
+        3 => answer.gaps = Gaps::ALL[pick(3)],
         4 => answer.denies_mark = pick(2) == 1,
         5 => answer.withheld = pick(2) == 1,
         6 => answer.every = WAITS[pick(WAITS.len())],
@@ -170,7 +170,7 @@ impl Candidate for Schedule {
                 Answer { number: honest.number, ..answer },
                 Answer { echoed: honest.echoed, ..answer },
                 Answer { duplicates: honest.duplicates, ..answer },
-                Answer { hides_sack: false, ..answer },
+                Answer { gaps: honest.gaps, ..answer },
                 Answer { denies_mark: false, ..answer },
                 Answer { withheld: false, ..answer },
                 Answer { every: honest.every, ..answer },
@@ -241,7 +241,7 @@ mod tests {
                 seen[0] += usize::from(answer.number == Number::OneMore);
                 seen[1] += usize::from(answer.echoed == Echoed::Newest);
                 seen[2] += usize::from(answer.duplicates == Duplicates::Invented);
-                seen[3] += usize::from(answer.hides_sack);
+                seen[3] += usize::from(answer.gaps == Gaps::Invented);
                 seen[4] += usize::from(answer.denies_mark);
                 seen[5] += usize::from(answer.withheld);
                 seen[6] += usize::from(answer.every > 4);

@@ -14,9 +14,11 @@ pub struct Saved {
     pub window: Window,
     /// The window after the loss signal reduced it.
     pub reduced: Window,
-    /// FlightSize at the loss signal, in bytes; no more than ssthresh while an earlier loss, whose cut stands, is being
-    /// repaired.
+    /// FlightSize at the loss signal, in bytes, as far as the window had let it out; no more than ssthresh while an earlier
+    /// loss, whose cut stands, is being repaired.
     pub flight: u64,
+    /// The peer's window at the loss signal, in bytes.
+    pub peer_window: u64,
     /// RFC 4015's SRTT_prev and RTTVAR_prev before the granularity is added; `None` without samples.
     pub estimate: Option<Estimate>,
 }

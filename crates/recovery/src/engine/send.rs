@@ -216,7 +216,7 @@ impl Engine {
     fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
         let transmission = self.named(transmission);
         if !self.quiet {
-            self.recovery.on_sent(transmission.positions(), transmission.kind);
+            self.recovery.on_sent(now, transmission.positions(), transmission.kind);
         }
         self.path.on_sent(now, transmission.len);
         transmission

@@ -77,7 +77,7 @@ impl Path {
         }
         let nxt = self.watch.view().nxt;
         let undone = self.window;
-        let cut = self.cut_for_echo(&saved.window, Flight { outstanding: saved.flight, peer_window: u64::MAX });
+        let cut = self.cut_for_echo(&saved.window, Flight::at(saved));
         self.window = Window { cwnd: undone.cwnd.min(cut.cwnd), ssthresh: undone.ssthresh.min(cut.ssthresh) };
         self.marked().echoes.cut_at(nxt);
         self.watch.tell(Event::Echoed { window: self.window });

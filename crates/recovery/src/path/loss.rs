@@ -5,6 +5,7 @@ use crate::congest::{Loss, Window};
 use crate::episode::Saved;
 use crate::event::Event;
 use crate::fact::Cause;
+use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
 /// How much is outstanding at a loss signal, and how much the peer takes. Lengths in bytes.
@@ -21,6 +22,11 @@ impl Flight {
     fn less(self, bytes: u64) -> Self {
         Self { outstanding: self.outstanding.saturating_sub(bytes), ..self }
     }
+
+    /// The flight as it was at the loss signal that left `saved`.
+    pub(super) fn at(saved: &Saved) -> Self {
+        Self { outstanding: saved.flight, peer_window: saved.peer_window }
+    }
 }
 
 impl Path {
@@ -36,6 +42,20 @@ impl Path {
             return Window { ssthresh: window.ssthresh.min(self.window.ssthresh), ..window };
         }
         window
+    }
+
+    /// Returns the flight as far as a loss signal counts it. RFC 5681, section 3.1, equation 4 is a bound ("no more than"): what
+    /// a receiver lets leave by reporting alone, while its cumulative number stands still, says nothing of the path. So a signal
+    /// counts what the window had room for, and the segment that may lie across its end; or, until all that was outstanding at
+    /// the last signal is acknowledged, what counted there. Part of that has left before the window was cut.
+    fn within_window(&mut self, flight: Flight) -> Flight {
+        let &View { una, mss, .. } = self.watch.view();
+        let repaired = self.watch.last_episode().is_none_or(|last| una >= last.recovery_point);
+        let carried = if repaired { 0 } else { self.marked().counted };
+        let room = self.window.cwnd.saturating_add(u64::from(mss));
+        let outstanding = flight.outstanding.min(room.max(carried));
+        self.marked().counted = outstanding;
+        Flight { outstanding, ..flight }
     }
 
     /// Cuts the window, and opens an episode. `limited` bytes of the flight were sent by Limited Transmit and do not count
@@ -56,7 +76,7 @@ impl Path {
             self.marked().lesson = None;
         }
         let window = self.window;
-        let flight = flight.less(limited);
+        let flight = self.within_window(flight.less(limited));
         let safe = if self.repairs_a_loss() { window.ssthresh } else { u64::MAX };
         self.window = match (cause, self.is_answered()) {
             (_, false) => self.cut(cause, flight, false),
@@ -66,8 +86,13 @@ impl Path {
         };
         self.answer_echoes();
         self.forget_echoes();
-        let saved =
-            Saved { window, reduced: self.window, flight: flight.outstanding.min(safe), estimate: self.rto.estimate() };
+        let saved = Saved {
+            window,
+            reduced: self.window,
+            flight: flight.outstanding.min(safe),
+            peer_window: flight.peer_window,
+            estimate: self.rto.estimate(),
+        };
         let past = self.marked();
         (past.saved, past.lost_since, past.undone) = (Some(saved), lost_since, false);
         let episode = self.watch.open_episode(cause);
@@ -91,6 +116,7 @@ impl Path {
     pub(crate) fn on_timeout(&mut self, flight: Flight) {
         let timeouts = match self.watch.count_timeout() {
             Some(timeouts) => {
+                let flight = self.within_window(flight);
                 self.window = self.cut(Cause::Timeout, flight, true);
                 timeouts
             }
@@ -106,6 +132,7 @@ impl Path {
 
     /// Cuts the window for a loss that a probe repaired already (RFC 8985, section 7.4.2).
     pub(crate) fn cut_for_repaired(&mut self, flight: Flight) {
+        let flight = self.within_window(flight);
         self.watch.forget_closed();
         self.note_loss(self.watch.view().now);
         self.window = self.cut(Cause::FastRetransmit, flight, false);
@@ -118,8 +145,7 @@ impl Path {
         let Some(saved) = self.saved().filter(|_| undone) else { return };
         self.note_loss(self.watch.view().now);
         let now = std::mem::replace(&mut self.window, saved.window);
-        let flight = Flight { outstanding: saved.flight, peer_window: u64::MAX };
-        let cut = self.cut(Cause::FastRetransmit, flight, false);
+        let cut = self.cut(Cause::FastRetransmit, Flight::at(&saved), false);
         self.window = Window { cwnd: now.cwnd.min(cut.cwnd), ssthresh: now.ssthresh.min(cut.ssthresh) };
     }
 

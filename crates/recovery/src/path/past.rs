@@ -11,6 +11,8 @@ use eifel_base::time::Instant;
 pub(super) struct Past {
     /// The state that an undo of the last episode can restore.
     pub(super) saved: Option<Saved>,
+    /// The bytes that the last loss signal counted of the flight.
+    pub(super) counted: u64,
     /// When the segment left that the last loss signal is about, as far as the timer tells.
     pub(super) lost_since: Instant,
     /// Whether an undo has restored the threshold since the last loss signal.

@@ -10,6 +10,7 @@ use crate::fact::{Acked, Block, Cause, Kind};
 use crate::registry::{Parameter, Parameters};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+use eifel_base::time::Instant;
 
 /// A setting of the recoveries that only count duplicate ACKs.
 pub(super) const LATE: Parameter = Parameter::switch(
@@ -70,8 +71,8 @@ impl Recovery for LateFastRetransmit {
         }
     }
 
-    fn on_sent(&mut self, sent: Block, kind: Kind) {
-        self.inner.on_sent(sent, kind);
+    fn on_sent(&mut self, now: Instant, sent: Block, kind: Kind) {
+        self.inner.on_sent(now, sent, kind);
     }
 
     fn next(&mut self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {

@@ -165,8 +165,8 @@ pub trait Recovery: Send + DuplicateRecovery {
     fn cwnd_after_echo(&self, _: &Scoreboard, _: &Window, _: &View) -> Option<u64> {
         None
     }
-    /// Learns that `sent` has left.
-    fn on_sent(&mut self, sent: Block, kind: Kind);
+    /// Learns that `sent` leaves now.
+    fn on_sent(&mut self, now: Instant, sent: Block, kind: Kind);
     /// Returns the ACKs that it wants to see from now on.
     fn attention(&self) -> Attention;
     /// Returns its alarm as things stand.

@@ -7,6 +7,7 @@ use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
+use eifel_base::time::Instant;
 
 /// The steps that an algorithm adds to the common course.
 pub trait Repair: Clone + core::fmt::Debug + Send + 'static {
@@ -63,7 +64,7 @@ impl<A: Repair> Recovery for OnCourse<A> {
         self.course.on_spurious(cause)
     }
 
-    fn on_sent(&mut self, sent: Block, kind: Kind) {
+    fn on_sent(&mut self, _: Instant, sent: Block, kind: Kind) {
         self.repair.on_sent(sent, kind);
         self.course.on_sent(sent, kind);
     }

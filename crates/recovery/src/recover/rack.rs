@@ -39,8 +39,8 @@ pub(super) struct Rack {
     persist: u32,
     /// RACK.dsack_round: another DSACK before this position is acknowledged tells nothing new.
     dsack_round: Option<u64>,
-    /// Where each retransmission begins, in the order of sending.
-    again: VecDeque<u64>,
+    /// When each retransmission left and where it begins, in the order of RACK_sent_after: by both.
+    again: VecDeque<(Instant, u64)>,
     /// Retransmissions that were lost, in the same order.
     lost_again: Vec<Block>,
     /// When the segments that are not lost yet are checked again.
@@ -166,7 +166,7 @@ impl Rack {
     ) -> Option<Instant> {
         self.prune(board);
         let mut news = None;
-        while let Some(&start) = self.again.front() {
+        while let Some(&(_, start)) = self.again.front() {
             let under_way = |segment: &&Sent| {
                 start < board.resent_below() && board.sacked().containing(start).is_none() && segment.copies() > 0
             };
@@ -198,10 +198,12 @@ impl Rack {
         self.lost_again.retain(|block| block.start >= una && board.sacked().containing(block.start).is_none());
     }
 
-    /// Notes a retransmission that begins at `start`.
-    pub(super) fn on_again(&mut self, start: u64) {
+    /// Notes a retransmission that leaves now and begins at `start`. Of several that leave at one instant the lowest counts
+    /// as sent first, in whatever order they left (RACK_sent_after, section 6.2).
+    pub(super) fn on_again(&mut self, now: Instant, start: u64) {
         self.lost_again.retain(|block| block.start != start);
-        self.again.push_back(start);
+        let later = self.again.iter().rev().take_while(|&&earlier| earlier > (now, start)).count();
+        self.again.insert(self.again.len() - later, (now, start));
     }
 
     /// Forgets all retransmissions, after a timeout or an undo.
@@ -309,7 +311,7 @@ mod tests {
         for (first, when) in [(0, 100), (1, 100), (2, 105), (3, 105), (4, 110)] {
             let block = Block { start: 1 + first * 1000, end: 1001 + first * 1000 };
             board.on_retransmission(at(when), block, HighRxt::Advance);
-            rack.on_again(block.start);
+            rack.on_again(at(when), block.start);
         }
         let sacks = [Block { start: 4001, end: 5001 }];
         let ack = Ack { cumulative: 1, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
@@ -328,10 +330,25 @@ mod tests {
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1), 4000));
         // Once is enough.
         assert!(!rack.detect_loss(&board, Repairing::Losses, &view(210, 1)).news);
-        rack.on_again(1);
+        rack.on_again(at(210), 1);
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1001), 3000));
         rack.forget_again();
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again(), rack.timeout()), (None, 0, None));
+    }
+
+    /// The higher one left first, at one instant: RACK_sent_after goes by the end where the times are equal.
+    #[test]
+    fn of_one_instant_the_lower_one_was_sent_first() {
+        let (mut rack, board) = repaired();
+        rack.forget_again();
+        for start in [2001, 3001, 1, 1001] {
+            rack.on_again(at(100), start);
+        }
+        rack.on_again(at(99), 4001);
+        let order: Vec<u64> = rack.again.iter().map(|&(_, start)| start).collect();
+        assert_eq!(order, [4001, 1, 1001, 2001, 3001]);
+        assert_eq!(rack.detect_loss(&board, Repairing::Losses, &view(210, 1)).again, Some(at(105)));
+        assert_eq!(rack.bytes_lost_again(), 4000);
     }
 
     /// With a window of 25 ms, a quarter of the shortest round trip, it takes until 225 and 230 ms.
@@ -353,7 +370,7 @@ mod tests {
     fn what_was_lost_again_is_counted_once() {
         let (mut rack, board) = repaired();
         rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
-        rack.again.push_back(1);
+        rack.again.push_back((at(210), 1));
         rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         assert_eq!(rack.bytes_lost_again(), 4000);
     }

@@ -204,8 +204,8 @@ impl Recovery for RackTlp {
         self.is_reduced().then(|| self.after_echo.cwnd(self.pipe(board), window, view.mss))
     }
 
-    fn on_sent(&mut self, sent: Block, kind: Kind) {
-        self.without_sack.on_sent(sent, kind);
+    fn on_sent(&mut self, now: Instant, sent: Block, kind: Kind) {
+        self.without_sack.on_sent(now, sent, kind);
         self.course.on_sent(sent, kind);
         self.prr.on_sent(sent);
         self.after_echo.on_sent(sent);
@@ -213,7 +213,7 @@ impl Recovery for RackTlp {
         if self.tlp.is_due() {
             self.tlp.on_sent(sent.end, again);
         } else if again {
-            self.rack.on_again(sent.start);
+            self.rack.on_again(now, sent.start);
         }
     }
 

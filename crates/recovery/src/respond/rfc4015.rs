@@ -41,7 +41,13 @@ fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
     // While ssthresh has its unset initial value, pipe_prev is that value too: slow start without a limit goes on.
     // [rfc4015:3.1.0]
     let pipe_prev = saved.flight.max(saved.window.ssthresh);
-    let cwnd = verdict.flight + verdict.acked.min(verdict.initial_window);
+    let restored = verdict.flight + verdict.acked.min(verdict.initial_window);
+    // The RFC knows timeouts alone, after which the flight is what left before. In fast recovery the flight grows by what the
+    // receiver reports, beyond the window that is to be restored.
+    let cwnd = match verdict.cause {
+        Cause::Timeout => restored,
+        Cause::FastRetransmit => restored.min(saved.window.cwnd),
+    };
     // After a small ACK that covers everything outstanding, the step leaves less than a segment; but no window is below the
     // loss window (RFC 5681, section 3.1).
     Window { cwnd: cwnd.max(u64::from(verdict.mss)), ssthresh: pipe_prev }

@@ -40,6 +40,7 @@ mod rto_samples;
 mod rto_sequences;
 mod rto_series;
 mod script;
+mod undone_flight;
 
 use std::panic::catch_unwind;
 

@@ -28,6 +28,7 @@ fn saved() -> Saved {
         window: Window { cwnd: 20_000, ssthresh: 16_000 },
         reduced: Window { cwnd: 1000, ssthresh: 9000 },
         flight: 18_000,
+        peer_window: 64_000,
         estimate: Some(ESTIMATE),
     }
 }

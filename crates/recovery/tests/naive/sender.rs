@@ -46,6 +46,10 @@ pub struct Sender {
     pub recover: u64,
     /// Below it a timeout does not raise ssthresh: the repair of the last loss goes up to here.
     pub cut_until: u64,
+    /// What was outstanding at the last loss lies below.
+    last_loss: u64,
+    /// What the last loss counted of the flight.
+    counted: u64,
     pub timer: rto::rfc6298::Naive,
     pub sampler: sampling::Naive,
     pub samples: u64,
@@ -81,6 +85,8 @@ impl Sender {
             limited: 0,
             recover: 0,
             cut_until: 0,
+            last_loss: 0,
+            counted: 0,
             timer: rto::rfc6298::Naive::new(&bounds),
             sampler: sampling::Naive::new(timestamps),
             samples: 0,
@@ -238,12 +244,27 @@ impl Sender {
         begins
     }
 
+    /// RFC 5681, equation (4), is a bound: what of `flight` a loss counts, since the window has let it leave, now or before it
+    /// was cut.
+    pub fn count(&mut self, flight: u64) -> u64 {
+        let before_the_cut = if self.una < self.last_loss { self.counted } else { 0 };
+        self.counted = flight.min(before_the_cut.max(self.congest.cwnd + MSS));
+        self.counted
+    }
+
+    /// The same for a loss that is no part of the last one.
+    pub fn begin_loss(&mut self, flight: u64) -> u64 {
+        let counted = self.count(flight);
+        self.last_loss = self.nxt;
+        counted
+    }
+
     fn begin_recovery(&mut self, repair: &mut dyn Repair, now: u64) {
         self.phase = Phase::FastRecovery { point: self.nxt };
         (self.recover, self.cut_until) = (self.nxt, self.nxt);
         self.owed = true;
         // RFC 3042, section 2: what Limited Transmit has sent does not count.
-        let flight = self.outstanding() - self.limited;
+        let flight = self.begin_loss(self.outstanding() - self.limited);
         self.congest.loss(Cause::FastRetransmit, flight, self.congest.cwnd, false, &ALWAYS);
         repair.begin(self);
         self.start_timer(now);
@@ -253,7 +274,7 @@ impl Sender {
         repair.expired();
         self.note_timeout();
         self.asked_at = None;
-        let flight = self.outstanding();
+        let flight = if again { self.count(self.outstanding()) } else { self.begin_loss(self.outstanding()) };
         let before = self.congest.ssthresh;
         self.congest.loss(Cause::Timeout, flight, self.congest.cwnd, again, &ALWAYS);
         if self.una < self.cut_until {

@@ -79,14 +79,32 @@ impl Duplicates {
     pub const ALL: [Self; 3] = [Self::True, Self::Hidden, Self::Invented];
 }
 
+/// The data above its number that an acknowledgement reports (RFC 2018).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Gaps {
+    /// Reports what has arrived above what is missing.
+    #[default]
+    True,
+    /// Reports nothing.
+    Hidden,
+    /// Reports besides all that has arrived beyond the first segment above the number, as if that one were missing.
+    Invented,
+}
+
+impl Gaps {
+    /// Names in scenarios.
+    pub const NAMES: &'static [&'static str] = &["true", "hidden", "invented"];
+    /// In the order of the names.
+    pub const ALL: [Self; 3] = [Self::True, Self::Hidden, Self::Invented];
+}
+
 /// The alterations of one acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answer {
     pub number: Number,
     pub echoed: Echoed,
     pub duplicates: Duplicates,
-    /// Whether it leaves out SACK blocks above its number.
-    pub hides_sack: bool,
+    pub gaps: Gaps,
     /// Whether it claims to answer an original, where retransmissions are marked.
     pub denies_mark: bool,
     /// Whether it does not leave.
@@ -105,7 +123,7 @@ impl Default for Answer {
             number: Number::All,
             echoed: Echoed::Due,
             duplicates: Duplicates::True,
-            hides_sack: false,
+            gaps: Gaps::True,
             denies_mark: false,
             withheld: false,
             held_ms: 0,
@@ -248,8 +266,9 @@ impl Scheduled {
         let honest = unwrap(self.complete, base, segment.ack);
         let number = self.number(answer.number, honest);
         let echo = self.echo(answer.echoed);
-        if !segment.options.sack.is_empty() || answer.duplicates == Duplicates::Invented {
-            segment.options.sack = self.blocks(answer, segment, base);
+        let invents = answer.duplicates == Duplicates::Invented || answer.gaps == Gaps::Invented;
+        if !segment.options.sack.is_empty() || invents {
+            segment.options.sack = self.blocks(answer, number, segment, base);
         }
         if let (Some(echo), Some(Timestamps { echo: echoed, .. })) = (echo, &mut segment.options.timestamps) {
             *echoed = echo;
@@ -294,7 +313,13 @@ impl Scheduled {
         }
     }
 
-    fn blocks(&self, answer: &Answer, segment: &Segment, base: Seq) -> SackBlocks {
+    /// Returns what has arrived in order beyond the first segment above `number`.
+    fn beyond(&self, number: u64) -> Option<(u64, u64)> {
+        let denied = self.heard.get(&number)?;
+        (denied.end < self.complete).then_some((denied.end, self.complete))
+    }
+
+    fn blocks(&self, answer: &Answer, number: u64, segment: &Segment, base: Seq) -> SackBlocks {
         let honest = segment.options.sack.as_slice();
         let ack = unwrap(self.complete, base, segment.ack);
         let place = |&(left, right): &(Seq, Seq)| (unwrap(ack, base, left), unwrap(ack, base, right));
@@ -315,7 +340,12 @@ impl Scheduled {
             }
             Duplicates::True | Duplicates::Hidden => {}
         }
-        if !answer.hides_sack {
+        if answer.gaps == Gaps::Invented
+            && let Some((start, end)) = self.beyond(number)
+        {
+            blocks.push(wrap(start, base), wrap(end, base));
+        }
+        if answer.gaps != Gaps::Hidden {
             for block in honest.iter().skip(usize::from(reports_duplicate)) {
                 if blocks.len() < room {
                     blocks.push(block.0, block.1);

@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use crate::liar::Kind;
-use crate::liar::schedule::{Answer, Duplicates, Echoed, Number, Occasion, Schedule};
+use crate::liar::schedule::{Answer, Duplicates, Echoed, Gaps, Number, Occasion, Schedule};
 
 /// Reads the value of `liar`: the name of a lie, or a table of answers.
 pub(super) fn read(flow: &Reader<'_>) -> Option<Kind> {
@@ -20,7 +20,7 @@ fn answer(table: &Reader<'_>) -> Answer {
         number: chosen(table.text("number"), Number::NAMES, &Number::ALL),
         echoed: chosen(table.text("echo"), Echoed::NAMES, &Echoed::ALL),
         duplicates: chosen(table.text("duplicates"), Duplicates::NAMES, &Duplicates::ALL),
-        hides_sack: table.switch("hides_sack"),
+        gaps: chosen(table.text("gaps"), Gaps::NAMES, &Gaps::ALL),
         denies_mark: table.switch("denies_mark"),
         withheld: table.switch("withheld"),
         held_ms: table.integer("held_ms") as u32,

@@ -28,6 +28,8 @@ struct Answer<'b> {
 enum Reported<'t> {
     /// All that has arrived.
     Truth,
+    /// All that has arrived, and this block.
+    Besides((Seq, Seq)),
     /// These blocks.
     Instead(&'t [(Seq, Seq)]),
 }
@@ -141,6 +143,7 @@ impl<'b> Answer<'b> {
         };
         let mut gaps: Vec<[u8; 4]> = match reported {
             Reported::Truth => self.gaps().filter_map(gap).collect(),
+            Reported::Besides(block) => self.gaps().chain([block]).filter_map(gap).collect(),
             Reported::Instead(blocks) => blocks.iter().copied().filter_map(gap).collect(),
         };
         gaps.sort_unstable();
@@ -166,12 +169,27 @@ impl<'b> Answer<'b> {
             let below = told.ack.0.wrapping_sub(left.0).wrapping_sub(1) < 1 << 31;
             below || self.gaps().any(|gap| holds(gap, left))
         };
-        match told.options.sack.as_slice() {
-            blocks @ [_, ..] if truth.starts_with(blocks) => (None, Reported::Truth),
-            [first, rest @ ..] if is_duplicate(first) && truth.starts_with(rest) => {
-                (Some(first.0), if rest.is_empty() { Reported::Instead(&[]) } else { Reported::Truth })
-            }
-            blocks => (None, Reported::Instead(blocks)),
+        // Data above the number that has arrived in order is reported as if there was a gap below.
+        let is_invented = |&(left, right): &(Seq, Seq)| {
+            let above = left.0.wrapping_sub(told.ack.0).wrapping_sub(1) < 1 << 31;
+            above && honest.ack.0.wrapping_sub(right.0) < 1 << 31
+        };
+        let beyond = |blocks: &'t [(Seq, Seq)]| match blocks {
+            [] => Some(Reported::Instead(&[])),
+            _ if truth.starts_with(blocks) => Some(Reported::Truth),
+            [first, rest @ ..] if is_invented(first) && truth.starts_with(rest) => Some(Reported::Besides(*first)),
+            _ => None,
+        };
+        let blocks = told.options.sack.as_slice();
+        if let Some(reported) = beyond(blocks) {
+            return (None, reported);
+        }
+        match blocks {
+            [first, rest @ ..] if is_duplicate(first) => match beyond(rest) {
+                Some(reported) => (Some(first.0), reported),
+                None => (None, Reported::Instead(blocks)),
+            },
+            _ => (None, Reported::Instead(blocks)),
         }
     }
 
@@ -201,7 +219,7 @@ mod tests {
     use super::*;
     use eifel_packet::sctp::DataFlags;
     use liar::Kind;
-    use liar::schedule::{Answer as Table, Duplicates, Echoed, Number, Schedule};
+    use liar::schedule::{Answer as Table, Duplicates, Echoed, Gaps, Number, Schedule};
 
     const HEADER: Header = Header { source_port: 1, destination_port: 2, verification_tag: 3 };
     /// TSNs wrap in these tests.
@@ -290,8 +308,26 @@ mod tests {
         assert_eq!(told(hidden), Some((next, gaps.clone(), vec![], echo)));
         let invented = Table { duplicates: Duplicates::Invented, ..Table::default() };
         assert_eq!(told(invented), Some((next, gaps, vec![10], echo)));
-        let blind = Table { hides_sack: true, ..Table::default() };
+        let blind = Table { gaps: Gaps::Hidden, ..Table::default() };
         assert_eq!(told(blind), Some((next, vec![], duplicates, echo)));
+        // One chunk less is acknowledged, and nothing lies beyond it.
+        let inventive = Table { number: Number::OneLess, gaps: Gaps::Invented, ..Table::default() };
+        assert_eq!(told(inventive), told(one_less));
+    }
+
+    /// Chunk 0 is acknowledged, 1 denied, and 2 reported above it, with every true block.
+    #[test]
+    fn a_gap_is_invented_below_what_has_arrived() {
+        let (_, gaps, duplicates, echo) = honest();
+        let mut liar = Liar::new(
+            always(Table { number: Number::OneMore, gaps: Gaps::Invented, ..Table::default() }),
+            Stream::new(1, &["test"]),
+        );
+        HEARD.iter().for_each(|(index, value)| liar.hears(&data(*index, *value)));
+        let mut bytes = sack(&honest());
+        liar.says(&mut bytes).unwrap();
+        let with_invented = [&[(2, 2)], &gaps[..]].concat();
+        assert_eq!(read(&bytes), (1, with_invented, duplicates, echo));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use eifel_packet::segment::Segment;
-use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Number};
+use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Gaps, Number};
 
 use super::endings::Endings;
 use crate::fate::{Fate, Fates, Subject};
@@ -105,8 +105,8 @@ pub(super) fn answers(world: &World, lies: bool) -> Vec<Answer> {
     for number in Number::ALL {
         for echoed in Echoed::ALL {
             for duplicates in [Duplicates::True, Duplicates::Hidden] {
-                for hides_sack in [false, true] {
-                    add(Answer { number, echoed, duplicates, hides_sack, ..Answer::default() });
+                for gaps in [Gaps::True, Gaps::Hidden] {
+                    add(Answer { number, echoed, duplicates, gaps, ..Answer::default() });
                 }
             }
         }

@@ -88,7 +88,7 @@ impl RackTlp {
         let was_open = !matches!(phase, Phase::FastRecovery { .. });
         if repaired && !entered && (was_open || !exits) {
             // Section 7.4.2: as if by fast recovery.
-            let flight = sender.outstanding();
+            let flight = sender.count(sender.outstanding());
             sender.congest.loss(Cause::FastRetransmit, flight, sender.congest.cwnd, false, &ALWAYS);
         } else if heard.acked > 0 && was_open && !entered {
             sender.congest.ack(heard.acked, heard.flight, &ALWAYS);
@@ -240,7 +240,7 @@ impl RackTlp {
         (sender.recover, sender.cut_until) = (sender.nxt, sender.nxt);
         // What was lost above the last recovery point is on its way again already.
         sender.owed = !sender.segments[0].resent;
-        let flight = sender.outstanding() - sender.limited;
+        let flight = sender.begin_loss(sender.outstanding() - sender.limited);
         sender.congest.loss(Cause::FastRetransmit, flight, sender.congest.cwnd, false, &ALWAYS);
         if let Some(prr) = &mut self.prr {
             prr.begin(sender);

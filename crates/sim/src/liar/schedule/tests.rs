@@ -108,6 +108,32 @@ fn an_acknowledgement_never_falls_behind_the_last_nor_runs_ahead_of_the_truth() 
     }
 }
 
+/// Segments 0 to 3 and 5 have arrived; 4 is missing.
+#[test]
+fn a_gap_is_invented_above_the_first_segment_that_is_not_acknowledged() {
+    let told = |answer: Answer, honest: &[(u64, u64)]| {
+        let mut lie = Scheduled::new(Schedule { tables: [[answer; 5]; 2] });
+        for number in [0, 1, 2, 3, 5] {
+            lie.hears(&data(number, 0), false);
+        }
+        let mut said = ack(4, honest);
+        assert!(lie.says(&mut said));
+        let at = |seq| unwrap(0, Seq(BASE), seq) / 1000;
+        let blocks: Vec<(u64, u64)> = said.options.sack.as_slice().iter().map(|&(l, r)| (at(l), at(r))).collect();
+        (position(&said) / 1000, blocks)
+    };
+    let invents = Answer { gaps: Gaps::Invented, ..Answer::default() };
+    let one_more = Answer { number: Number::OneMore, ..invents };
+    assert_eq!(told(one_more, &[(5, 6)]), (1, vec![(2, 4), (5, 6)]));
+    assert_eq!(told(one_more, &[]), (1, vec![(2, 4)]));
+    let duplicate = Answer { duplicates: Duplicates::Invented, ..one_more };
+    assert_eq!(told(duplicate, &[(5, 6)]), (1, vec![(5, 6), (2, 4), (5, 6)]));
+    // Nothing has arrived in order beyond the one that is denied, or none is denied.
+    assert_eq!(told(Answer { number: Number::OneLess, ..invents }, &[(5, 6)]), (3, vec![(5, 6)]));
+    assert_eq!(told(invents, &[(5, 6)]), (4, vec![(5, 6)]));
+    assert_eq!(told(Answer { gaps: Gaps::Hidden, ..one_more }, &[(5, 6)]), (1, vec![]));
+}
+
 /// Hears the segments in their order, and returns the positions that it acknowledges honestly; `None` where it is silent.
 fn answered(schedule: Schedule, order: &[u64]) -> Vec<Option<u64>> {
     let mut lie = Scheduled::new(schedule);

@@ -3,7 +3,7 @@
 use super::super::shape::Fallback::{Integer, Switch, Word};
 use super::super::shape::Key;
 use super::{Kind, Table, default, optional};
-use crate::liar::schedule::{Duplicates, Echoed, Number};
+use crate::liar::schedule::{Duplicates, Echoed, Gaps, Number};
 
 pub(in super::super) static SCHEDULE: Table = Table {
     name: "schedule",
@@ -58,7 +58,13 @@ static ANSWER: Table = Table {
             Word("true"),
             "The duplicates that are reported: the true ones, none, or whatever arrived last.",
         ),
-        default("hides_sack", Kind::Switch, Switch(false), "Whether nothing above the number is reported."),
+        default(
+            "gaps",
+            Kind::Word(Gaps::NAMES),
+            Word("true"),
+            "The data above the number that is reported: what has arrived above what is missing, nothing, or besides all \
+             that has arrived beyond the first segment above the number, as if that one were missing.",
+        ),
         default("denies_mark", Kind::Switch, Switch(false), "Whether it claims to answer an original, by its mark."),
         default("withheld", Kind::Switch, Switch(false), "Whether the acknowledgement does not leave."),
         default(
