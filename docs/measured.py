@@ -48,7 +48,7 @@ INTERVALS = (
     *measured_captures.INTERVALS,
     *(
         f"detectors.{one}"
-        for one in ("neighbours", "liars", "liars_found", "liars_repair", "liars_sctp", "beside", "proof")
+        for one in ("neighbours", "liars", "liars_found", "liars_fast", "liars_repair", "liars_sctp", "beside", "proof")
     ),
 )
 """Of these the 95 % intervals are kept too."""

@@ -8,7 +8,7 @@ from typing import Any
 import measured_worlds
 from stored import Stored, half_width, lines, mean, spaced
 
-from eifel.studies import burst, liars_repair, neighbours_settings, proof
+from eifel.studies import burst, liars_fast, liars_repair, neighbours_settings, proof
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.crossed_situations import CROSSED
 from eifel.studies.settings import BUFFERS, HOLDS, LOSES
@@ -24,6 +24,7 @@ KEPT: Mapping[str, tuple[str, ...]] = {
     "detectors.neighbours": ("saved", "spurious_fast_retransmits"),
     "detectors.liars": (),
     "detectors.liars_found": ("gain",),
+    "detectors.liars_fast": ("gain",),
     "detectors.liars_repair": ("gain",),
     "detectors.liars_sctp": ("forged_echo", "forged_mark", "forged_dsack", "withheld_ack"),
     "detectors.beside": ("beside",),
@@ -190,7 +191,8 @@ def _gains(store: Stored, artefact: str, column: str, **keys: Any) -> list[str]:
         half = half_width(store, artefact, column, loss=loss, **keys)
         return f"{mean(store, artefact, column, loss=loss, **keys):.2f} ± {half:.2f}"
 
-    return [cell(loss) for loss in LOSSES]
+    rows = store[artefact]["rows"]
+    return [cell(loss) for loss in dict.fromkeys(row["keys"]["loss"] for row in rows)]
 
 
 def _by_grant(name: str, gains: Callable[[str], list[str]]) -> list[list[str]]:
@@ -249,13 +251,19 @@ def found(store: Stored) -> str:
     return lines(("detector", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
 
 
-REPAIR = {
+SENDERS = {
     liars_repair.DEFAULT: "the default: Reno, half of FlightSize (RFC 5681)",
     liars_repair.UNDETECTED: "the same without a detector",
     liars_repair.HALF_OF_CWND: 'half of cwnd (`ssthresh_from = "window"`)',
     liars_repair.RACK: "recovery by RACK-TLP",
     "cubic": "CUBIC",
 }
+
+
+def fast(store: Stored) -> str:
+    """What a receiver gains by the best lie that a search finds where windows are large."""
+    rows = [[name, *_gains(store, "detectors.liars_fast", "gain", sender=sender)] for sender, name in SENDERS.items()]
+    return lines(("sender", *(f"loss {100 * loss:g} %" for loss in liars_fast.LOSSES)), rows)
 
 
 def repair(store: Stored) -> str:
@@ -266,7 +274,7 @@ def repair(store: Stored) -> str:
         half = half_width(store, "detectors.liars_repair", "gain", **keys)
         return f"{mean(store, 'detectors.liars_repair', 'gain', **keys):.2f} ± {half:.2f}"
 
-    rows = [[name, *(cell(sender, rate) for rate in liars_repair.PATHS)] for sender, name in REPAIR.items()]
+    rows = [[name, *(cell(sender, rate) for rate in liars_repair.PATHS)] for sender, name in SENDERS.items()]
     return lines(("sender", *(f"{rate} Mbit/s" for rate in liars_repair.PATHS)), rows)
 
 
@@ -315,6 +323,7 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "neighbours": ("docs/detectors.md", neighbours),
     "lies": ("docs/liars.md", lies),
     "found": ("docs/liars.md", found),
+    "fast": ("docs/liars.md", fast),
     "repair": ("docs/liars.md", repair),
     "over sctp": ("docs/liars.md", over_sctp),
     "proven": ("docs/liars.md", proven),

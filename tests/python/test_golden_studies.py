@@ -31,10 +31,9 @@ from eifel.studies import (
     captures_truth,
     captures_whatif,
     cheating,
-    liars_found,
+    liar_search,
     liars_neighbour,
     liars_repair,
-    liars_sctp,
     questions,
 )
 from test_golden import ALL, digest
@@ -132,8 +131,9 @@ OF_RUNS = {
     "detectors.liars": cheating,
     "detectors.liars_repair": liars_repair,
     "detectors.beside": liars_neighbour,
-    "detectors.liars_found": liars_found,
-    "detectors.liars_sctp": liars_sctp,
+    "detectors.liars_found": liar_search,
+    "detectors.liars_fast": liar_search,
+    "detectors.liars_sctp": liar_search,
 }
 
 

@@ -258,7 +258,11 @@ def test_a_search_on_a_cluster_finds_what_one_machine_does(tmp_path: Path, monke
 
 def test_no_liar_is_one_of_the_published_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [claim for claim in hunts.PUBLISHED if claim.claim["kind"] == "liars"]
-    assert [claim.claim["scenario"]["point_to_point"]["loss"]["rate"] for claim in asked] == [0.001, 0.01, 0.05]
+    paths = [claim.claim["scenario"]["point_to_point"] for claim in asked]
+    slow, fast = (10_000_000, 80), (100_000_000, 800)
+    expected = [*((*slow, loss) for loss in (0.001, 0.01, 0.05)), *((*fast, loss) for loss in (1e-3, 1e-4, 1e-5))]
+    assert [(path["rate_bps"], path["queue"]["packets"], path["loss"]["rate"]) for path in paths] == expected
+    assert [path["back"]["rate_bps"] for path in paths] == [path["rate_bps"] for path in paths]
     monkeypatch.setattr(hunts, "PART", 10)
     short = {**asked[1].claim["scenario"], "duration_s": 5}
     claim = replace(asked[1], claim={"kind": "liars", "scenario": short}, most=5.0)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eifel import toml
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study, Tell
-from eifel.runs import run_many
 from eifel.statistics import Mean
-from eifel.studies import cheating
+from eifel.studies import cheating, liar_search
 from eifel.studies.cheating import DEFAULT, DETECTORS, DURATION_S, LOSSES, PLAIN, ratio, scenario
 
 if TYPE_CHECKING:
@@ -29,23 +25,17 @@ SENDERS = tuple((detect, grant, loss) for detect in DETECTORS for grant in GRANT
 
 def _find(effort: Effort) -> Mapping[str, Any]:
     """A search for each sender and rate of loss, and the runs that judge what it found."""
-    from eifel import _engine
 
     def one(number: int, tell: Tell) -> dict[str, Any]:
         detect, grant, loss = SENDERS[number]
         honest = scenario(detect, "rfc4015", grant, loss, "none")
-        text = toml.dumps({**honest, "seed": effort.seed})
-        found = json.loads(_engine.hunt_liars(text, "liars", RUNS, effort.seed, tell))
-        flow = {**honest["flow"][0], "liar": "none", **tomllib.loads("[[flow]]\n" + found["liar"])["flow"][0]}
-        # Other seeds than the search's, or the luckiest would win.
-        judging = [{**honest, "seed": effort.seed + 1}, {**honest, "flow": [flow], "seed": effort.seed + 1}]
-        runs = run_many(judging, repetitions=effort.repetitions, threads=effort.threads)
-        goodput = runs["goodput_bps"].reshape(2, -1)
+        liar, lying = liar_search.best(honest, RUNS, effort, tell)
+        goodput = liar_search.judged([honest, lying], effort)
         return {
             "sender": np.full(goodput.shape[1], number),
             "honest_bps": goodput[0],
             "lying_bps": goodput[1],
-            "liar": np.full(goodput.shape[1], found["liar"]),
+            "liar": np.full(goodput.shape[1], liar),
         }
 
     definition = {"senders": SENDERS, "runs": RUNS, "scenario": scenario(DEFAULT, "rfc4015", "always", 0, "none")}
@@ -69,7 +59,10 @@ ARTEFACT = Artefact(
     columns=(Column("gain", "Gain", digits=2),),
     rows=tuple(Row({"detect": detect, "grant": grant, "loss": loss}) for detect, grant, loss in SENDERS),
     method=Studied(
-        Study(_find, {"senders": SENDERS, "runs": RUNS}, (cheating,)), measure=_measure, repetitions=40, long=True
+        Study(_find, {"senders": SENDERS, "runs": RUNS}, (cheating, liar_search)),
+        measure=_measure,
+        repetitions=40,
+        long=True,
     ),
     fitted=(
         Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "that of detectors.liars", "chosen"),

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eifel import toml
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings as sctp
 from eifel.papers.study import Effort, Study, Tell
-from eifel.runs import run_many
 from eifel.statistics import Mean
-from eifel.studies import cheating
+from eifel.studies import cheating, liar_search
 from eifel.studies.cheating import LOSSES, ratio
 
 if TYPE_CHECKING:
@@ -53,23 +49,15 @@ _DESIGN = {"rows": _ROWS, "lies": LIES, "runs": RUNS, "scenario": scenario(PLAIN
 
 def _find(effort: Effort) -> Mapping[str, Any]:
     """The runs of each row: honest, each lie, and the liar that a search finds for this row."""
-    from eifel import _engine
 
     def one(number: int, tell: Tell) -> dict[str, Any]:
         honest = scenario(*_ROWS[number])
-        text = toml.dumps({**honest, "seed": effort.seed})
-        found = json.loads(_engine.hunt_liars(text, "liars", RUNS, effort.seed, tell))
-        schedule = tomllib.loads("[[flow]]\n" + found["liar"])["flow"][0]
-        told = [scenario(*_ROWS[number], lie) for lie in ("none", *LIES)]
-        told.append({**honest, "flow": [{**honest["flow"][0], **schedule}]})
-        # Other seeds than the search's, or the luckiest would win.
-        judging = [{**each, "seed": effort.seed + 1} for each in told]
-        runs = run_many(judging, repetitions=effort.repetitions, threads=effort.threads)
-        goodput = runs["goodput_bps"].reshape(len(told), -1)
+        liar, lying = liar_search.best(honest, RUNS, effort, tell)
+        goodput = liar_search.judged([*(scenario(*_ROWS[number], lie) for lie in ("none", *LIES)), lying], effort)
         places = dict(zip(("lie", "repetition"), np.indices(goodput.shape), strict=True))
         columns = {name: place.ravel() for name, place in places.items()}
-        liar = np.full(goodput.size, found["liar"])
-        return {"row": np.full(goodput.size, number), **columns, "goodput_bps": goodput.ravel(), "liar": liar}
+        columns |= {"row": np.full(goodput.size, number), "liar": np.full(goodput.size, liar)}
+        return {**columns, "goodput_bps": goodput.ravel()}
 
     table = effort.parts("liars over sctp", _DESIGN, [RUNS] * len(_ROWS), one)
     return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
@@ -101,7 +89,7 @@ ARTEFACT = Artefact(
         Column("found", "Best of a search", digits=2),
     ),
     rows=tuple(Row({"detect": detect, "loss": loss}) for detect, loss in _ROWS),
-    method=Studied(Study(_find, _DESIGN, (_find, cheating)), measure=_measure, repetitions=40, long=True),
+    method=Studied(Study(_find, _DESIGN, (_find, cheating, liar_search)), measure=_measure, repetitions=40, long=True),
     fitted=(
         Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "that of detectors.liars", "chosen"),
         Setting("transfer", f"{DURATION_S} s", "150 round trips", "chosen"),

@@ -52,6 +52,10 @@ def rises(over: str) -> Callable[[Measured], bool]:
     return lambda m: all(taus == sorted(taus) and taus[0] < taus[-1] for taus in curves(m, over).values())
 
 
+ROUNDED = 1e-24
+"""A share of the values' own squares that rounding may leave; it differs between processors."""
+
+
 def residual(m: Measured, over: str, scale: Callable[[Any], Any]) -> float:
     """What a straight line through each curve leaves unexplained, over the axis so scaled; the sum of squares.
 
@@ -65,7 +69,8 @@ def residual(m: Measured, over: str, scale: Callable[[Any], Any]) -> float:
         # Curves lack points at their slow end only, which is the first by rate and by delay, and the last by MTU.
         at = values[-len(taus) :] if over != "mtu_bytes" else values[: len(taus)]
         x = scale(np.array(at, np.float64))
-        left += float(np.sum((np.polyval(np.polyfit(x, taus, 1), x) - taus) ** 2))
+        squares = float(np.sum((np.polyval(np.polyfit(x, taus, 1), x) - taus) ** 2))
+        left += squares if squares > ROUNDED * float(np.sum(np.square(taus))) else 0.0
     return left
 
 

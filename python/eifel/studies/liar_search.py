@@ -1,0 +1,32 @@
+"""The liar that a search finds against a sender, and the runs that judge it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eifel import toml
+from eifel.papers.study import Effort, Tell
+from eifel.runs import run_many
+
+
+def best(honest: Mapping[str, Any], runs: int, effort: Effort, tell: Tell) -> tuple[str, dict[str, Any]]:
+    """The best liar of a search of so many runs, as tables below `[[flow]]`, and the scenario with it."""
+    from eifel import _engine
+
+    text = toml.dumps({**honest, "seed": effort.seed})
+    liar: str = json.loads(_engine.hunt_liars(text, "liars", runs, effort.seed, tell))["liar"]
+    flow = {**honest["flow"][0], **tomllib.loads("[[flow]]\n" + liar)["flow"][0]}
+    return liar, {**honest, "flow": [flow]}
+
+
+def judged(told: Sequence[Mapping[str, Any]], effort: Effort) -> NDArray[np.float64]:
+    """Goodput in bit/s by scenario and repetition. The seeds are not the search's, or the luckiest would win."""
+    scenarios = [{**each, "seed": effort.seed + 1} for each in told]
+    runs = run_many(scenarios, repetitions=effort.repetitions, threads=effort.threads)
+    return runs["goodput_bps"].reshape(len(told), -1)
