@@ -9,7 +9,7 @@ import measured_worlds
 from stored import Stored, half_width, lines, mean, spaced
 
 from eifel.studies import burst, liars_fast, liars_repair, neighbours_settings, proof
-from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
+from eifel.studies.cheating import DEFAULT, PLAIN
 from eifel.studies.crossed_situations import CROSSED
 from eifel.studies.settings import BUFFERS, HOLDS, LOSES
 
