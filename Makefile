@@ -42,6 +42,7 @@ test: test-rust test-python  ## all tests
 
 test-rust:
 	cargo test --locked --workspace --exclude eifel-python
+	cargo test --quiet --locked --manifest-path mutants/Cargo.toml
 
 # After the Rust tests, so that the last lines are pytest's own.
 test-python: setup test-rust
@@ -87,7 +88,12 @@ fuzz:  ## each fuzz target for a minute (SECONDS=…, TARGETS=…); needs a nigh
 CHANGED :=
 BASE := main
 MUTANTS := cargo mutants --cargo-arg=--locked $(if $(CHANGED),--in-diff target/changed.diff)
-mutants:  ## changes the code line by line, and lists what no test notices; CHANGED=1: only lines that differ from BASE=main
+SAMPLE :=
+mutants:  ## changes the code line by line, and lists what no test notices; CHANGED=1: only lines that differ from BASE=main; SAMPLE=100: so many at random (SEED=…)
+ifneq ($(SAMPLE),)
+	@echo "sample of $(SAMPLE), seed $(SEED)"
+	@cargo run --quiet --release --locked --manifest-path mutants/Cargo.toml -- --sample $(SAMPLE) --seed $(SEED)
+else
 	@command -v cargo-mutants >/dev/null || test -x target/tools/bin/cargo-mutants \
 		|| cargo install --quiet --locked --root target/tools cargo-mutants
 	@mkdir -p target && git diff $(BASE) -- crates > target/changed.diff
@@ -97,11 +103,14 @@ mutants:  ## changes the code line by line, and lists what no test notices; CHAN
 		$(MUTANTS) --output target/mutants-rest \
 			$(addprefix --package eifel-,tcp path packet sim script worlds) || status=$$?; \
 		exit $$status
+endif
 
 lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check
+	cargo fmt --check --manifest-path mutants/Cargo.toml
 	rustfmt --check --edition 2024 $(ALGORITHMS)
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --manifest-path mutants/Cargo.toml --all-targets -- -D warnings
 	$(BIN)/ruff check python tests/python benches docs crates/web/page
 	$(BIN)/ruff format --check python tests/python benches docs crates/web/page
 	$(BIN)/mypy
@@ -110,6 +119,7 @@ lint: setup  ## what a reviewer should not have to say
 
 format:  setup  ## put the sources in order
 	cargo fmt
+	cargo fmt --manifest-path mutants/Cargo.toml
 	rustfmt --edition 2024 $(ALGORITHMS)
 	$(BIN)/ruff check --fix-only --quiet python tests/python benches docs crates/web/page
 	$(BIN)/ruff format python tests/python benches docs crates/web/page
