@@ -162,7 +162,9 @@ def proof(store: Stored) -> list[tuple[str, str]]:
         keys = [{"path": path, "recovery": recovery} for path in paths for recovery in RECOVERIES]
         over = [mean(store, "detectors.proof", "over_plain", proof=proof_study.DEFAULT, **one) for one in keys]
         least, most = (f"{100 - 100 * one:.1f}" for one in (max(over), min(over)))
-        return "Nothing" if most == "0.0" else f"{least} to {most} %"
+        if most == "0.0":
+            return "Nothing"
+        return f"{most} %" if least == most else f"{least} to {most} %"
 
     return [
         ("docs/liars.md", f"**{cost(proof_study.SPIKES, proof_study.SPIKES_AND_LOSS)} over delay spikes**"),

@@ -86,7 +86,7 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         f"{max(lost[one] for one in AGG):.0f} %",
         f"has {floor['linux']:.0f} spurious timeouts an hour. An RTO of at least 200 ms has "
         f"{spaced(floor['rfc6298, 200 ms'])}",
-        f"needed timeouts wait for {min(trained):.1f} to {max(trained):.1f} s",
+        f"needed timeouts wait for {' to '.join(dict.fromkeys(f'{one(trained):.1f}' for one in (min, max)))} s",
     ]
     return [("docs/timers.md", sentence) for sentence in said]
 

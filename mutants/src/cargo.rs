@@ -41,7 +41,7 @@ pub fn build(tree: &Path, target: &Path, planted: &Planted) -> Result<Built, Str
             "--lib",
             "--tests",
         ])
-        .args(["--keep-going", "--message-format=json"])
+        .args(["--no-fail-fast", "--message-format=json"])
         .args(["--profile", "mutants"])
         .current_dir(tree)
         .env("CARGO_TARGET_DIR", target)

@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,9 @@ use crate::cargo::Program;
 /// Virtual memory of a test program, in KiB.
 const MEMORY_KIB: u64 = 4 << 20;
 const PATIENCE: Duration = Duration::from_millis(20);
+/// Its tests make devices and namespaces, which two runs at a time would take from each other.
+const ONE_AT_A_TIME: &str = "live";
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// How a program ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +31,7 @@ pub enum Ended {
 
 /// Runs a program, for no longer than `limit`.
 pub fn run(program: &Program, environment: (&str, &str), limit: Duration) -> io::Result<(Ended, Duration)> {
+    let _alone = (program.krate == ONE_AT_A_TIME).then(|| ALONE.lock());
     let began = Instant::now();
     let limited = format!("ulimit -v {MEMORY_KIB}; exec \"$0\" --test-threads 1");
     let mut child = Command::new("sh")

@@ -1,6 +1,7 @@
 //! *Looks at* the flight when the verdict comes, what its ACK acknowledged, ECN-Echo, and what was saved.
-//! *Decides* for cwnd = FlightSize + min(bytes acked, initial window) and ssthresh = pipe_prev. After a timeout, the first
-//! sample of data that was unsent then re-seeds the timer, no lower than before.
+//! *Decides* for cwnd = FlightSize + min(bytes acked, initial window), after a fast retransmit no more than before it, and
+//! ssthresh = pipe_prev. After a timeout, the first sample of data that was unsent then re-seeds the timer, no lower than
+//! before.
 //! *Blind to* nothing that it needs. It restores no window on an ACK with ECN-Echo.
 //! *From* RFC 4015, section 3.1, steps 0, 9 and 11, and section 3.4.
 
