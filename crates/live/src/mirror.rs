@@ -329,4 +329,52 @@ mod tests {
         assert_eq!((summary.fast_retransmits, summary.spurious_fast_retransmits), (3, 1));
         assert_eq!(summary.detected_spurious, 5);
     }
+
+    /// Two segments, of which the second overtakes the first; a copy of it; and one that is dropped last. The box tells of them
+    /// in this order or in any other.
+    #[test]
+    fn arrivals_are_in_the_order_of_their_times_whatever_the_reports() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let passage = |segment, due, fate| Passage {
+            direction: Direction::There,
+            seen: Seen {
+                label: Label { segment, ..Label::default() },
+                number: segment,
+                protocol: 6,
+                identification: 0,
+                tcp: None,
+                data: Some(Block { start: 1 + 100 * (segment - 1), end: 1 + 100 * segment }),
+            },
+            bytes: 140,
+            entered: at(1),
+            due: at(due),
+            fate,
+        };
+        let lost = Fate::Dropped(eifel_path::parcel::DropCause::Random);
+        let passages = [
+            passage(1, 40, Fate::Delivered),
+            passage(2, 30, Fate::Delivered),
+            passage(2, 35, Fate::Copied),
+            passage(3, 20, lost),
+            passage(4, 10, lost),
+        ];
+        let filled = |passages: Vec<Passage>| {
+            let mut tables = Tables::default();
+            let sent = &mut tables.transmissions;
+            (sent.t_ns, sent.segment, sent.copy) = (vec![0; 4], vec![1, 2, 3, 4], vec![0; 4]);
+            (sent.tx, sent.fate, sent.arrived_ns) = (vec![5, 6, 7, 8], vec![0; 4], vec![-1; 4]);
+            sent.needed = vec![0; 4];
+            // The recording began 7 ms after the box's clock and 2 ms before the box's first packet.
+            fill(&mut tables, &Report { origin: at(9), passages, ..Report::default() }, at(7), 3);
+            let (sent, came, drops) = (tables.transmissions, tables.arrivals, tables.drops);
+            let ms = |times: Vec<i64>| times.into_iter().map(|at| at / 1_000_000).collect::<Vec<_>>();
+            assert_eq!(sent.fate, [codes::DELIVERED, codes::DELIVERED, codes::DROPPED, codes::DROPPED]);
+            assert_eq!((ms(sent.arrived_ns), drops.link), (vec![42, 32, 0, 0], vec![3, 3]));
+            ((ms(came.t_ns), came.tx, came.new_bytes, came.in_order), (ms(drops.t_ns), drops.tx))
+        };
+        let found = filled(passages.to_vec());
+        assert_eq!(found.0, (vec![32, 37, 42], vec![6, 6, 5], vec![100, 0, 100], vec![false, false, true]));
+        assert_eq!(found.1, (vec![12, 22], vec![8, 7]));
+        assert_eq!(filled(passages.into_iter().rev().collect()), found);
+    }
 }
