@@ -152,6 +152,8 @@ mod tests {
             (2, [1, 0, 0, 1], vec![None, None]),
             (2, [0, 1, 1, 0], vec![None, None]),
             (2, [1, 0, 0, 0], vec![None, None]),
+            (1, [0, 0, 0, 0], vec![None]),
+            (2, [0, 0, 0, 1], vec![None, None]),
         ] {
             let text = format!(
                 "time,name,value\n1.0,RetransSegs,{again}\n1.0,TCPTimeouts,{timeouts}\n\
