@@ -1,10 +1,11 @@
 //! What links drop and let out is told at the instant at which it happens.
 
 use crate::packets::{marked, udp};
-use crate::{at, hiccup};
+use crate::{MS, at, gone, hiccup};
 use eifel_base::time::Instant;
 use eifel_live::hiccup::{Direction, Fate, Hiccup, Passage};
 use eifel_packet::ip::Ecn;
+use eifel_path::parcel::DropCause;
 use eifel_path::stream::Stream;
 
 /// All that can drop, duplicate and reorder: at the entrance, on the way into a queue and out of it.
@@ -23,6 +24,9 @@ fn news(hiccup: &mut Hiccup, now: Instant, told: &mut Vec<Passage>, place: &str)
     let out: Vec<Passage> = hiccup.delivered().into_iter().map(|(passage, _)| passage).collect();
     let news: Vec<Passage> = out.into_iter().chain(hiccup.dropped()).collect();
     assert!(news.iter().all(|passage| passage.due == now), "{place}: at {now:?} {news:?}");
+    // Elements decide when a packet comes in.
+    let late = |passage: &&Passage| passage.fate == Fate::Dropped(DropCause::Random) && passage.entered < now;
+    assert_eq!(news.iter().find(late), None, "{place}");
     told.extend(news);
 }
 
@@ -70,4 +74,23 @@ fn each_fate_is_told_when_it_is_decided() {
         fates.dedup();
         assert_eq!((fates.len() as u64, told.len() - copies), (taken[0] + taken[1], fates.len()), "{link}");
     }
+}
+
+/// A queue that drops by the time of waiting looks at packets when the link is free: the next one that it lets pass is at the end
+/// of the link 1 ms of transmission and 10 ms of delay later.
+#[test]
+fn a_queue_that_drops_at_its_exit_tells_of_it_when_the_next_packet_leaves() {
+    let mut hiccup = hiccup(LINKS[3], "", &[]);
+    for number in 0..400 {
+        hiccup.take(at(0) + MS * 9 / 10 * number, Direction::There, udp(1, 1000));
+    }
+    let mut gone = gone(&mut hiccup, at(1_000_000));
+    gone.sort_by_key(|passage| passage.seen.number);
+    let mut dropped = 0;
+    for (place, passage) in gone.iter().enumerate().filter(|(_, passage)| passage.fate != Fate::Delivered) {
+        let next = gone[place..].iter().find(|later| later.fate == Fate::Delivered).unwrap();
+        assert_eq!(next.due.since(passage.due), MS * 11, "{passage:?}");
+        dropped += 1;
+    }
+    assert!(dropped > 3, "{dropped}");
 }
