@@ -254,6 +254,7 @@ pub fn summarised(tables: &Tables) -> FlowSummary {
 mod tests {
     use super::*;
     use crate::hiccup::label::Seen;
+    use crate::hiccup::truth::Judged;
     use crate::host::Config;
     use eifel_base::ranges::Block;
     use eifel_path::parcel::Label;
@@ -328,5 +329,100 @@ mod tests {
         assert_eq!((summary.spurious_timeouts, summary.genuine_timeouts), (3, 1));
         assert_eq!((summary.fast_retransmits, summary.spurious_fast_retransmits), (3, 1));
         assert_eq!(summary.detected_spurious, 5);
+    }
+
+    /// Two segments, of which the second overtakes the first; a copy of it; and one that is dropped last. The box tells of them
+    /// in this order or in any other.
+    #[test]
+    fn arrivals_are_in_the_order_of_their_times_whatever_the_reports() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let passage = |segment, due, fate| Passage {
+            direction: Direction::There,
+            seen: Seen {
+                label: Label { segment, ..Label::default() },
+                number: segment,
+                protocol: 6,
+                identification: 0,
+                tcp: None,
+                data: Some(Block { start: 1 + 100 * (segment - 1), end: 1 + 100 * segment }),
+            },
+            bytes: 140,
+            entered: at(1),
+            due: at(due),
+            fate,
+        };
+        let lost = Fate::Dropped(eifel_path::parcel::DropCause::Random);
+        let passages = [
+            passage(1, 40, Fate::Delivered),
+            passage(2, 30, Fate::Delivered),
+            passage(2, 35, Fate::Copied),
+            passage(3, 20, lost),
+            passage(4, 10, lost),
+        ];
+        let filled = |passages: Vec<Passage>| {
+            let mut tables = Tables::default();
+            let sent = &mut tables.transmissions;
+            (sent.t_ns, sent.segment, sent.copy) = (vec![0; 4], vec![1, 2, 3, 4], vec![0; 4]);
+            (sent.tx, sent.fate, sent.arrived_ns) = (vec![5, 6, 7, 8], vec![0; 4], vec![-1; 4]);
+            sent.needed = vec![0; 4];
+            // The recording began 7 ms after the box's clock and 2 ms before the box's first packet.
+            fill(&mut tables, &Report { origin: at(9), passages, ..Report::default() }, at(7), 3);
+            let (sent, came, drops) = (tables.transmissions, tables.arrivals, tables.drops);
+            let ms = |times: Vec<i64>| times.into_iter().map(|at| at / 1_000_000).collect::<Vec<_>>();
+            assert_eq!(sent.fate, [codes::DELIVERED, codes::DELIVERED, codes::DROPPED, codes::DROPPED]);
+            assert_eq!((ms(sent.arrived_ns), drops.link), (vec![42, 32, 0, 0], vec![3, 3]));
+            ((ms(came.t_ns), came.tx, came.new_bytes, came.in_order), (ms(drops.t_ns), drops.tx))
+        };
+        let found = filled(passages.to_vec());
+        assert_eq!(found.0, (vec![32, 37, 42], vec![6, 6, 5], vec![100, 0, 100], vec![false, false, true]));
+        assert_eq!(found.1, (vec![12, 22], vec![8, 7]));
+        assert_eq!(filled(passages.into_iter().rev().collect()), found);
+    }
+
+    /// Packets and verdicts of another flow and of the other direction have the numbers of the first flow's packets.
+    #[test]
+    fn needs_and_truths_are_of_the_first_flows_packets_on_the_way_there() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let passage = |direction, flow, number, segment| Passage {
+            direction,
+            seen: Seen {
+                label: Label { flow, segment, ..Label::default() },
+                number,
+                protocol: 6,
+                identification: 0,
+                tcp: None,
+                data: None,
+            },
+            bytes: 140,
+            entered: at(1),
+            due: at(1),
+            fate: Fate::Delivered,
+        };
+        let judged = |direction, flow, number, spurious| Judged {
+            at: at(1),
+            frame: 1,
+            flow,
+            direction,
+            number,
+            seq: 1,
+            len: 100,
+            nth: 2,
+            fate: Fate::Delivered,
+            spurious,
+            original_known: true,
+        };
+        let (there, back) = (Direction::There, Direction::Back);
+        let mut passages: Vec<Passage> = (1..4).map(|number| passage(there, 0, number, number)).collect();
+        passages.extend([passage(there, 1, 3, 1), passage(back, 0, 3, 2)]);
+        let verdicts = vec![judged(there, 0, 3, true), judged(there, 1, 1, false), judged(back, 0, 2, false)];
+        let mut tables = Tables::default();
+        let sent = &mut tables.transmissions;
+        (sent.t_ns, sent.kind) = (vec![10, 20, 30], vec![0, 0, 1]);
+        (sent.segment, sent.copy, sent.needed) = (vec![1, 2, 3], vec![0; 3], vec![0; 3]);
+        // The second episode has no retransmission.
+        (tables.episodes.opened_ns, tables.episodes.truth) = (vec![15, 31], vec![0; 2]);
+        fill(&mut tables, &Report { passages, judged: verdicts, ..Report::default() }, Instant::ZERO, 3);
+        assert_eq!(tables.transmissions.needed, [0, 0, codes::need(false)]);
+        assert_eq!(tables.episodes.truth, [codes::truth(false), 0]);
     }
 }

@@ -47,8 +47,9 @@ impl Side {
     pub fn device(self, namespace: &Namespace, mtu: u32, ours: bool) -> Result<Tun, Error> {
         let tun = namespace.within(|| Tun::create(BOX))?;
         let (name, own, other) = (tun.name(), self, self.other());
+        // A device that comes up without that mode gives itself a link-local address, and searches for routers.
         let mut commands = format!(
-            "link set {name} mtu {mtu} txqueuelen 5000 addrgenmode none up\n\
+            "link set {name} mtu {mtu} txqueuelen 5000 addrgenmode none\nlink set {name} up\n\
              addr add {} peer {} dev {name}\n\
              addr add {} peer {} dev {name} nodad\n",
             own.v4(),
@@ -74,7 +75,7 @@ impl Side {
         let (name, host) = (tun.name(), self.host());
         let kernel = Ipv4Addr::from_bits(host.to_bits() ^ 3);
         namespace.configure(&format!(
-            "link set {name} mtu 1500 txqueuelen 5000 addrgenmode none up\naddr add {kernel} peer {host} dev {name}\n"
+            "link set {name} mtu 1500 txqueuelen 5000 addrgenmode none\nlink set {name} up\naddr add {kernel} peer {host} dev {name}\n"
         ))?;
         Ok((tun, Config { v4: Some(host), v6: None, mtu: 1500, secret, most_connections: 16 }))
     }

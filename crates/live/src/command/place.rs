@@ -124,8 +124,9 @@ impl Ground {
         })?;
         let (device, v4_kernel, v6_kernel) =
             (tun.name(), Ipv4Addr::from_bits(v4.to_bits() ^ 3), Ipv6Addr::from_bits(v6.to_bits() ^ 3));
+        // A device that comes up without that mode gives itself a link-local address, and searches for routers.
         namespace.configure(&format!(
-            "link set {device} mtu {mtu} txqueuelen 5000 addrgenmode none up\n\
+            "link set {device} mtu {mtu} txqueuelen 5000 addrgenmode none\nlink set {device} up\n\
              addr add {v4_kernel} peer {v4} dev {device}\n\
              addr add {v6_kernel} peer {v6} dev {device} nodad\n"
         ))?;
@@ -209,4 +210,74 @@ pub(super) fn terms(options: &Options, role: Role, secret: [u64; 2]) -> Result<T
     };
     let none = || Failure::Usage(format!("--like {path}: no flow over TCP in it"));
     Terms::like(&scenario(path)?, role, secret, buffer).ok_or_else(none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_recovery::engine;
+    use eifel_tcp::Settings;
+
+    /// Waits for ever, or is done.
+    struct Idle(Next);
+
+    impl Application for Idle {
+        fn turn(&mut self, _: Instant, _: &mut Host) -> Result<Next, Error> {
+            Ok(self.0)
+        }
+
+        fn stop(&mut self, _: Instant, _: &mut Host) {}
+    }
+
+    /// A command that has ended; `None`, and a line, where none may be started.
+    fn ended(program: &str) -> Option<Running> {
+        let started = Namespace::current().and_then(|current| current.spawn(Command::new(program)));
+        let mut running = started.map_err(|error| eprintln!("SKIPPED: {error}")).ok()?;
+        while running.ended().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        Some(running)
+    }
+
+    fn host() -> Host {
+        Host::new(Config { v4: Some([10, 0, 0, 1].into()), v6: None, mtu: 1500, secret: [1, 2], most_connections: 8 })
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    const WAITS: Next = Next::Turn(Instant::NEVER);
+
+    #[test]
+    fn a_command_that_has_ended_is_waited_for_a_second_while_nothing_is_connected() {
+        let Some(running) = ended("true") else { return };
+        let (mut idle, mut peer, mut host) = (Idle(WAITS), Some(running), host());
+        let mut attended = Attended { application: &mut idle, peer: &mut peer, alone_since: None };
+        let alone = left_alone(ExitStatus::default()).to_string();
+        let mut turn = |millis, host: &mut Host| attended.turn(at(millis), host).map_err(|error| error.to_string());
+        assert_eq!(turn(5000, &mut host), Ok(WAITS));
+        assert_eq!(turn(5999, &mut host), Ok(WAITS));
+        // While something is connected nobody is alone.
+        let to = "10.0.0.2:80".parse().unwrap();
+        let call = host.connect(at(5999), to, &Settings::default(), &engine::Config::default()).unwrap();
+        assert_eq!(turn(9000, &mut host), Ok(WAITS));
+        host.connection(call).unwrap().abort();
+        while host.poll_packet(at(9000), &mut Vec::new()) {}
+        assert_eq!((turn(9500, &mut host), turn(10_499, &mut host)), (Ok(WAITS), Ok(WAITS)));
+        assert_eq!(turn(10_500, &mut host), Err(alone));
+    }
+
+    #[test]
+    fn a_command_that_has_failed_ends_a_run_at_once_unless_it_is_done() {
+        let Some(running) = ended("false") else { return };
+        let (mut idle, mut done, mut peer, mut host) = (Idle(WAITS), Idle(Next::Done), Some(running), host());
+        let mut attended = Attended { application: &mut done, peer: &mut peer, alone_since: None };
+        assert_eq!(attended.turn(at(1), &mut host).unwrap(), Next::Done);
+        let mut attended = Attended { application: &mut idle, peer: &mut peer, alone_since: None };
+        let error = attended.turn(at(1), &mut host).unwrap_err().to_string();
+        assert_eq!(error, "the command behind --: exit status: 1");
+        let mut attended = Attended { application: &mut idle, peer: &mut None, alone_since: None };
+        assert_eq!(attended.turn(at(1), &mut host).unwrap(), WAITS);
+    }
 }

@@ -135,7 +135,6 @@ impl Course {
         }
         // A connection that was there before the box begins with its first data.
         let isn = *self.isn.get_or_insert(Seq(segment.seq.0.wrapping_sub(1)));
-        self.nxt = self.nxt.max(1);
         let start = unwrap(self.nxt, isn, segment.seq);
         let block = Block { start, end: start + u64::from(segment.payload_len) };
         let (number, copy) = if start >= self.nxt {

@@ -152,6 +152,8 @@ mod tests {
             (2, [1, 0, 0, 1], vec![None, None]),
             (2, [0, 1, 1, 0], vec![None, None]),
             (2, [1, 0, 0, 0], vec![None, None]),
+            (1, [0, 0, 0, 0], vec![None]),
+            (2, [0, 0, 0, 1], vec![None, None]),
         ] {
             let text = format!(
                 "time,name,value\n1.0,RetransSegs,{again}\n1.0,TCPTimeouts,{timeouts}\n\
@@ -170,5 +172,52 @@ mod tests {
         let loss = Some(Cause::Loss);
         assert_eq!(counters.causes(5), Ok(vec![Some(Cause::Rto), loss, loss, None, None]));
         assert!(Counters::parse("time,name,value\nx,y,1\n").unwrap_err().contains("line 2"));
+    }
+
+    /// Something that the kernel may do between two looks, the counters that rise, and the cause of the data it sends again.
+    type Deed = (&'static [&'static str], Option<Cause>);
+    const DEEDS: [Deed; 6] = [
+        (&["TCPSynRetrans", "TCPTimeouts", "RetransSegs"], None),
+        (&["TCPTimeouts", "RetransSegs"], Some(Cause::Rto)),
+        (&["TCPSlowStartRetrans", "RetransSegs"], Some(Cause::Loss)),
+        (&["TCPFastRetrans", "RetransSegs"], Some(Cause::Fast)),
+        (&["TCPLossProbes", "RetransSegs"], Some(Cause::Probe)),
+        // A probe of new data.
+        (&["TCPLossProbes"], None),
+    ];
+
+    /// One long run, in which every mixture of up to two deeds of each kind falls between two looks.
+    #[test]
+    fn every_mixture_of_deeds_has_its_causes_or_none() {
+        let (mut counted, mut text) = (BTreeMap::<&str, u64>::new(), "time,name,value\n".to_owned());
+        let mut expected = Vec::new();
+        for mixture in 0..3_usize.pow(DEEDS.len() as u32) {
+            let counts: Vec<usize> = (0..DEEDS.len()).map(|kind| mixture / 3_usize.pow(kind as u32) % 3).collect();
+            let mut again = Vec::new();
+            for ((counters, cause), &count) in DEEDS.iter().zip(&counts) {
+                counters.iter().for_each(|counter| *counted.entry(counter).or_default() += count as u64);
+                again.extend(cause.iter().flat_map(|&cause| vec![Some(cause); count]));
+            }
+            counted.iter().for_each(|(name, value)| text += &format!("{mixture}.5,{name},{value}\n"));
+            let has = |cause| again.contains(&Some(cause));
+            let [rto, loss, fast, probe] = [Cause::Rto, Cause::Loss, Cause::Fast, Cause::Probe].map(has);
+            // A probe has no place among others, and nothing tells which came first of slow start and recovery.
+            let untold = (probe && (rto || loss || fast)) || (loss && fast);
+            expected.extend(again.iter().map(|&cause| if untold { None } else { cause }));
+        }
+        let counters = Counters::parse(&text).unwrap();
+        assert_eq!(counters.causes(expected.len()), Ok(expected));
+    }
+
+    #[test]
+    fn an_undo_is_found_from_an_instant_on_and_before_another() {
+        let counters =
+            Counters::parse("time,name,value\n1.0,TCPLossUndo,1\n2.0,TCPDSACKUndo,1\n2.0,TCPFullUndo,1\n").unwrap();
+        let at = |seconds: u64, nanos: u64| Instant::from_nanos(seconds * 1_000_000_000 + nanos);
+        let (one, two) = ((at(1, 0), "TCPLossUndo"), [(at(2, 0), "TCPFullUndo"), (at(2, 0), "TCPDSACKUndo")]);
+        assert_eq!(counters.undos(at(1, 0), at(2, 0)), [one]);
+        assert_eq!(counters.undos(at(1, 0), at(2, 1)), [one, two[0], two[1]]);
+        assert_eq!(counters.undos(at(1, 1), at(2, 1)), two);
+        assert_eq!(counters.undos(at(0, 0), at(1, 0)), []);
     }
 }

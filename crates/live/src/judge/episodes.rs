@@ -63,7 +63,7 @@ pub fn find(
     for number in 0..episodes.len() {
         let until = episodes.get(number + 1).map_or(Instant::NEVER, |next| next.begins);
         let Episode { begins, ends, .. } = episodes[number];
-        let until = until.min(if ends == Instant::NEVER { ends } else { ends + LATE });
+        let until = until.min(ends + LATE);
         episodes[number].undo = counters.and_then(|counters| counters.undos(begins, until).first().copied());
     }
     (episodes, belongs)
@@ -81,7 +81,7 @@ impl Course {
         let mut courses: BTreeMap<u32, Self> = BTreeMap::new();
         for row in rows {
             let course = courses.entry(row.which.flow).or_default();
-            if row.direction == direction && row.key.len > 0 && !row.is_copy() {
+            if row.direction == direction && row.key.len > 0 {
                 course.sent.push((row.entered, Seq(row.key.seq.wrapping_add(row.key.len))));
             } else if row.direction != direction
                 && Flags(row.key.flags).has(Flags::ACK)
@@ -125,6 +125,7 @@ mod tests {
     use crate::hiccup::Fate;
     use crate::hiccup::truth::Which;
     use crate::judge::frames::Key;
+    use eifel_path::stream::Stream;
 
     fn at(millis: u64) -> Instant {
         Instant::from_nanos(millis * 1_000_000)
@@ -166,5 +167,135 @@ mod tests {
         let [only] = &episodes[..] else { panic!("one episode: {episodes:?}") };
         assert_eq!((only.begins, only.ends, only.cause), (at(1500), at(2100), Some(Cause::Rto)));
         assert_eq!((only.retransmissions, only.spurious, only.first_spurious), (2, 1, false));
+    }
+
+    /// What happens to two flows, with positions that are counted in full.
+    struct World {
+        draws: Stream,
+        rows: Vec<Row>,
+        /// Data: flow, when they came in, and where they end.
+        data: Vec<(u32, Instant, u64)>,
+        /// Acknowledgements that reached the sender: flow, when, and the next position.
+        acks: Vec<(u32, Instant, u64)>,
+    }
+
+    impl World {
+        fn new(seed: u64) -> Self {
+            let (rows, data, acks) = Default::default();
+            let mut world = Self { draws: Stream::new(seed, &["episodes"]), rows, data, acks };
+            (0..60).for_each(|_| world.pass());
+            // The order of a log is of no consequence.
+            let mut places: Vec<(u64, Row)> = world.rows.iter().map(|&row| (world.draws.below(1000), row)).collect();
+            places.sort_by_key(|&(place, _)| place);
+            world.rows = places.into_iter().map(|(_, row)| row).collect();
+            world
+        }
+
+        fn below(&mut self, count: u64) -> u64 {
+            self.draws.below(count)
+        }
+
+        /// Lets a packet pass. Numbers begin shortly before they wrap.
+        fn pass(&mut self) {
+            let (flow, isn) = (self.below(2) as u32, 0xffff_f800_u32);
+            let (entered, position) = (10 * self.below(200), 100 * self.below(50));
+            let left = Some(at(entered + 10 * self.below(20))).filter(|_| self.below(10) > 0);
+            let number = |position: u64| isn.wrapping_add(position as u32);
+            let entered = at(entered);
+            let mut row = Row {
+                direction: Direction::There,
+                entered,
+                left,
+                fate: Fate::Delivered,
+                key: Key { seq: number(position), ack: 1, len: 0, flags: Flags::ACK.0, identification: 0, stamp: 0 },
+                which: Which { flow, direction: Direction::There, number: 1 },
+                block: None,
+            };
+            match self.below(10) {
+                // An acknowledgement in the direction of the data has no data, and may stand behind a FIN.
+                0 => row.key.seq = number(position + 5000),
+                1..5 => {
+                    row.key.len = 100 * (1 + self.below(3) as u32);
+                    self.data.push((flow, entered, position + u64::from(row.key.len)));
+                    if self.below(3) == 0 {
+                        self.rows.push(Row { fate: Fate::Copied, ..row });
+                    }
+                }
+                kind => {
+                    row.direction = Direction::Back;
+                    (row.key.seq, row.key.ack) = (1, number(position));
+                    // A reset without ACK acknowledges nothing.
+                    if kind == 5 {
+                        row.key.flags = Flags::RST.0;
+                    } else if let Some(left) = left {
+                        self.acks.push((flow, left, position));
+                    }
+                }
+            }
+            self.rows.push(row);
+        }
+
+        /// When all that was sent by `at` is acknowledged by something that comes later.
+        fn acknowledged(&self, flow: u32, at: Instant) -> Instant {
+            let sent = self.data.iter().filter(|&&(of, when, _)| of == flow && when <= at);
+            let Some(point) = sent.map(|&(.., end)| end).max() else { return Instant::NEVER };
+            let acks: Vec<_> = self.acks.iter().filter(|&&(of, ..)| of == flow).collect();
+            let covered = |by: Instant| acks.iter().any(|&&(_, when, ack)| when <= by && ack >= point);
+            let later = acks.iter().map(|&&(_, when, _)| when).filter(|&when| when > at && covered(when));
+            later.min().unwrap_or(Instant::NEVER)
+        }
+    }
+
+    #[test]
+    fn episodes_are_those_of_positions_that_are_counted_in_full() {
+        let (mut undone, mut ended, mut ended_by_the_next) = (0, 0, 0);
+        for seed in 0..300 {
+            let mut world = World::new(seed);
+            let mut times: Vec<u64> = (0..12).map(|_| 10 * world.below(220)).collect();
+            times.sort_unstable();
+            let judged: Vec<Judged> = times
+                .iter()
+                .map(|&millis| Judged { flow: world.below(2) as u32, ..judged(millis, world.below(2) == 0) })
+                .collect();
+            let all = [None, Some(Cause::Rto), Some(Cause::Fast), Some(Cause::Loss), Some(Cause::Probe)];
+            let causes: Vec<Option<Cause>> = judged.iter().map(|_| all[world.below(5) as usize]).collect();
+            let mut looks: Vec<u64> = (0..6).map(|_| 10 * world.below(220)).collect();
+            looks.sort_unstable();
+            let line =
+                |(number, at): (usize, &u64)| format!("{}.{:03},TCPLossUndo,{}", at / 1000, at % 1000, number + 1);
+            let lines: Vec<String> = looks.iter().enumerate().map(line).collect();
+            let counters = Counters::parse(&format!("time,name,value\n{}\n", lines.join("\n"))).unwrap();
+            let (episodes, belongs) = find(&world.rows, Direction::There, &judged, &causes, Some(&counters));
+            // Flow, beginning and end of each.
+            let mut spans: Vec<(u32, Instant, Instant)> = Vec::new();
+            for ((one, &cause), &found) in judged.iter().zip(&causes).zip(&belongs) {
+                let goes_on = spans.last().is_some_and(|&(flow, _, ends)| flow == one.flow && one.at < ends);
+                if !goes_on && cause == Some(Cause::Probe) {
+                    assert_eq!(found, None, "seed {seed}");
+                    continue;
+                }
+                if !goes_on {
+                    spans.push((one.flow, one.at, world.acknowledged(one.flow, one.at)));
+                }
+                assert_eq!(found, Some(spans.len() - 1), "seed {seed}");
+            }
+            assert_eq!(episodes.len(), spans.len(), "seed {seed}");
+            for (number, (episode, &(_, begins, ends))) in episodes.iter().zip(&spans).enumerate() {
+                let own: Vec<usize> = (0..judged.len()).filter(|&place| belongs[place] == Some(number)).collect();
+                assert_eq!((episode.begins, episode.ends), (begins, ends), "seed {seed}");
+                assert_eq!((episode.cause, episode.first_spurious), (causes[own[0]], judged[own[0]].spurious));
+                let spurious = own.iter().filter(|&&place| judged[place].spurious).count();
+                assert_eq!((episode.retransmissions, episode.spurious), (own.len() as u64, spurious as u64));
+                let next = spans.get(number + 1).map(|&(_, begins, _)| begins);
+                let late = ends + Duration::from_millis(100);
+                let within = |&when: &Instant| begins <= when && when < late && next.is_none_or(|next| when < next);
+                let undo = looks.iter().map(|&look| at(look)).find(within);
+                assert_eq!(episode.undo, undo.map(|when| (when, "TCPLossUndo")), "seed {seed}");
+                undone += u32::from(undo.is_some_and(|when| when >= ends));
+                ended += u32::from(ends < Instant::NEVER);
+                ended_by_the_next += u32::from(next.is_some_and(|next| next < ends));
+            }
+        }
+        assert!(undone > 20 && ended > 500 && ended_by_the_next > 200, "{undone} {ended} {ended_by_the_next}");
     }
 }

@@ -8,6 +8,8 @@ pub mod causes;
 pub mod episodes;
 pub mod frames;
 pub mod path;
+#[cfg(test)]
+mod tests;
 
 use crate::hiccup::Direction;
 use crate::hiccup::truth::{Data, Judged, Truth};
@@ -76,9 +78,7 @@ pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
     let mut at_receiver = Frames::read(&place(sources.receiver, names[1]))?;
     let data = |row: &&Row| row.direction == sources.direction && row.block.is_some();
     let (mut truth, mut not_at_sender, mut not_at_receiver) = (Truth::default(), 0, 0);
-    let mut entered: Vec<&Row> = rows.iter().filter(data).filter(|row| !row.is_copy()).collect();
-    entered.sort_by_key(|row| row.entered);
-    for row in entered {
+    for row in rows.iter().filter(data).filter(|row| !row.is_copy()) {
         let frame = at_sender.take(&row.key).unwrap_or_default();
         not_at_sender += u64::from(frame == 0);
         if let Some(block) = row.block {

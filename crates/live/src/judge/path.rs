@@ -117,7 +117,6 @@ impl Stream {
             return None;
         }
         let isn = *self.isn.get_or_insert(Seq(key.seq.wrapping_sub(1)));
-        self.nxt = self.nxt.max(1);
         let start = unwrap(self.nxt, isn, Seq(key.seq));
         let end = start + u64::from(key.len);
         self.nxt = self.nxt.max(end);
@@ -135,6 +134,7 @@ pub(super) fn instant(text: &str) -> Option<Instant> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_path::stream::Stream;
 
     const HEADER: &str = "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes";
 
@@ -159,5 +159,75 @@ mod tests {
         let text = format!("{HEADER}\nA,1.0,1.1,lost,1,0,0,2,1,,,1.1,0,1,6,40\n");
         assert_eq!(parse(&text).unwrap_err(), "line 2: fate: \"lost\"");
         assert_eq!(parse("dir\n").unwrap_err(), "line 1: no column t_in");
+    }
+
+    /// A sender of connections between the same ends, which tells where in its streams the data are.
+    struct Sender {
+        draws: Stream,
+        isn: u32,
+        /// The positions of earlier connections.
+        before: u64,
+        /// Bytes of this connection, from 1 on for its SYN's.
+        sent: u64,
+    }
+
+    impl Sender {
+        fn below(&mut self, count: u64) -> u64 {
+            self.draws.below(count)
+        }
+
+        /// Returns sequence number, bytes, flags, and the positions of what it sends next.
+        fn next(&mut self) -> (u32, u64, u16, Option<(u64, u64)>) {
+            match self.below(20) {
+                0 => {
+                    self.before += self.sent;
+                    (self.isn, self.sent) = (self.below(1 << 32) as u32, 1);
+                    (self.isn, 0, Flags::SYN.0, None)
+                }
+                // The SYN once more, as the other end repeats its answer to it.
+                1 => (self.isn, 0, Flags::SYN.with(Flags::ACK).0, None),
+                2..5 => (self.isn.wrapping_add(self.sent as u32), 0, Flags::ACK.0, None),
+                kind => {
+                    let len = 1 + self.below(1400);
+                    let start = if kind < 15 { self.sent } else { 1 + self.below(self.sent) };
+                    self.sent = self.sent.max(start + len);
+                    let seq = self.isn.wrapping_add(start as u32);
+                    (seq, len, Flags::ACK.0, Some((self.before + start, self.before + start + len)))
+                }
+            }
+        }
+    }
+
+    /// The first connection was there before the log.
+    #[test]
+    fn positions_are_those_of_senders_that_count_their_bytes() {
+        let (mut lines, mut expected) = (Vec::new(), Vec::new());
+        let mut senders = [0, 1, 2].map(|flow| {
+            let mut draws = Stream::new(flow, &["positions"]);
+            let isn = draws.below(1 << 32) as u32;
+            Sender { draws, isn, before: 0, sent: 1 }
+        });
+        for number in 1..3000_u64 {
+            let flow = number as usize % 3;
+            let (dir, flow_number) = [("A", 0), ("B", 0), ("A", 1)][flow];
+            let sent = match (number, &mut senders[flow]) {
+                // Its first data begin the counting.
+                (1..=3, sender) => {
+                    sender.sent = 101;
+                    (sender.isn.wrapping_add(1), 100, Flags::ACK.0, Some((1, 101)))
+                }
+                (_, sender) => sender.next(),
+            };
+            let (seq, len, flags, block) = sent;
+            // Three come at the same instant, and have their numbers in the order in which they come.
+            let at = number / 3;
+            lines.push(format!("{dir},{at}.0,,queue,{seq},1,{len},{flags},1,,,1.1,{flow_number},{number},6,40"));
+            expected.push(block);
+        }
+        // The box writes a line when a packet leaves.
+        lines.chunks_mut(20).for_each(<[String]>::reverse);
+        let text = format!("{HEADER}\n{}\n", lines.join("\n"));
+        let found: Vec<_> = parse(&text).unwrap().iter().map(|row| row.block.map(|one| (one.start, one.end))).collect();
+        assert_eq!(found, expected);
     }
 }

@@ -40,3 +40,23 @@ impl Drop for Signals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signal_hook::low_level::raise;
+
+    #[test]
+    fn a_signal_is_noted_by_those_that_live_and_by_no_others() {
+        let (gone, living) = (Signals::note().unwrap(), Signals::note().unwrap());
+        let heard = Arc::clone(&gone.asked);
+        drop(gone);
+        assert_eq!(Arc::strong_count(&heard), 1, "no handler has it any more");
+        for signal in [SIGINT, SIGTERM] {
+            assert!(!living.ask_to_stop());
+            raise(signal).unwrap();
+            assert!(living.ask_to_stop() && !heard.load(Ordering::Relaxed));
+            living.asked.store(false, Ordering::Relaxed);
+        }
+    }
+}

@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod drops;
+mod orders;
 mod packets;
+mod truth;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_live::hiccup::label::Flows;

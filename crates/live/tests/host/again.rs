@@ -128,3 +128,26 @@ fn without_the_setting_a_syn_is_challenged() {
     assert_eq!((told.flags, told.seq), (Flags::ACK, waiting.last.ack));
     assert!(waiting.waits());
 }
+
+/// The peer's data may come before anything is sent.
+#[test]
+fn the_last_connection_has_ended_before_the_next_one_opens() {
+    let mut waiting = Waiting::new(&reopening());
+    let (_, answer) = waiting.calls();
+    let first = Segment { ack: Seq(answer.seq.0.wrapping_add(1)), ..waiting.segment(Flags::ACK, 5001) };
+    let data = Segment { payload_len: 5, ..first };
+    for (segment, payload) in [(first, &b""[..]), (data, b"hello")] {
+        let mut bytes = Vec::new();
+        datagram::emit(&Header::new(waiting.addresses), &segment, payload, &mut bytes).unwrap();
+        waiting.pair.b.handle_packet(waiting.pair.now, &bytes);
+    }
+    assert_eq!(waiting.pair.b.connections(), 1);
+    let happened = events(&mut waiting.pair.b);
+    let ended = happened.iter().position(|(at, of)| *at == waiting.old && matches!(of, Happening::Ended(_)));
+    let opened = happened.iter().position(|(_, of)| matches!(of, Happening::Opened { .. }));
+    assert!(ended.is_some() && ended < opened, "{happened:?}");
+    let next = happened[opened.unwrap()].0;
+    let mut room = [0; 9];
+    assert_eq!(waiting.pair.b.connection(next).unwrap().read(&mut room), 5);
+    assert_eq!(room[..5], *b"hello");
+}

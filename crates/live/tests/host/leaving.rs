@@ -13,6 +13,7 @@ use eifel_sim::pattern;
 use eifel_sim::record::Record;
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{EcnUse, WindowScale};
+use std::collections::VecDeque;
 
 /// A pair with one open connection, on which nothing is under way: its two ends.
 fn open(settings: &Settings) -> (Pair, Handle, Handle) {
@@ -187,4 +188,50 @@ fn a_host_says_whether_it_has_events_or_packets() {
     assert!(pair.b.has_events());
     assert_eq!(opened(&mut pair.b).len(), 1);
     assert!(!pair.b.has_events());
+}
+
+/// Few packets of either direction are lost.
+#[test]
+fn sending_may_wait_where_an_acknowledgement_finds_and_leaves_the_sender_quiet() {
+    let (mut pair, from, to) = open(&held());
+    let mut under_way = VecDeque::new();
+    let (mut sent, mut room, mut written) = (0_u64, vec![0; 1 << 16], [0; 2]);
+    // By whether a packet was a bare acknowledgement, and whether the sender was quiet before and after it.
+    let mut seen = [0_u32; 8];
+    for _ in 0..4000 {
+        for (place, host, end) in [(0, &mut pair.a, from), (1, &mut pair.b, to)] {
+            host.handle_timeout(pair.now);
+            let connection = host.connection(end).unwrap();
+            while connection.read(&mut room) > 0 {}
+            // The other end answers now and then.
+            if place == 0 || pair.now.as_nanos() / 100_000_000 % 3 == 0 {
+                written[place] += connection.write(&pattern::bytes(written[place] as u64, 10_000));
+            }
+            for packet in all_packets(host, pair.now) {
+                sent += 1;
+                if sent % 150 > 0 {
+                    under_way.push_back((pair.now + Duration::from_millis(5), place, packet));
+                }
+            }
+        }
+        pair.now += Duration::from_millis(1);
+        while under_way.front().is_some_and(|&(at, ..)| at <= pair.now)
+            && let Some((_, from_place, packet)) = under_way.pop_front()
+        {
+            let (host, end) = if from_place == 0 { (&mut pair.b, to) } else { (&mut pair.a, from) };
+            let (_, segment, payload) = datagram::parse(&packet).unwrap();
+            let bare = payload.is_empty() && segment.flags == Flags::ACK;
+            let before = host.connection(end).unwrap().engine().is_quiet();
+            host.handle_packet(pair.now, &packet);
+            let after = host.connection(end).unwrap().engine().is_quiet();
+            assert_eq!(host.may_wait(), bare && before && after, "{segment:?}");
+            seen[usize::from(bare) * 4 + usize::from(before) * 2 + usize::from(after)] += 1;
+            if host.may_wait() {
+                host.handle_packet(pair.now, &packet[..9]);
+                assert!(!host.may_wait(), "what cannot be read is no acknowledgement");
+            }
+        }
+    }
+    // All true, and each one false where the others are true.
+    assert!([7, 3, 5, 6].iter().all(|&place| seen[place] > 2), "{seen:?}");
 }

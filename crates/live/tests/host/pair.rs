@@ -24,7 +24,8 @@ pub struct Pair {
     pub a: Host,
     pub b: Host,
     pub now: Instant,
-    under_way: VecDeque<(Instant, bool, Vec<u8>)>,
+    /// When each packet arrives, whether at the second host, and its bytes. None overtakes another.
+    pub under_way: VecDeque<(Instant, bool, Vec<u8>)>,
 }
 
 impl Pair {

@@ -6,8 +6,10 @@ use eifel_live::apps::proxy::{Passed, Plan, Proxy};
 use eifel_live::host::{Handle, Happening};
 use eifel_live::station::{Application, Next};
 use eifel_recovery::engine;
+use eifel_recovery::registry::Choice;
 use eifel_sim::pattern;
 use eifel_tcp::Event;
+use rustix::net::sockopt;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
@@ -33,6 +35,11 @@ impl Program {
     }
 
     fn go_on(&mut self) {
+        self.say();
+        self.hear();
+    }
+
+    fn say(&mut self) {
         if !self.to_say.is_empty() {
             let count = self.socket.write(&self.to_say).unwrap_or(0);
             self.to_say.drain(..count);
@@ -40,6 +47,9 @@ impl Program {
                 self.socket.shutdown(Shutdown::Write).unwrap();
             }
         }
+    }
+
+    fn hear(&mut self) {
         let mut room = vec![0; 1 << 16];
         while !self.over {
             match self.socket.read(&mut room) {
@@ -256,4 +266,87 @@ fn a_proxy_that_is_stopped_ends_its_connections() {
     assert!(program.over);
     assert_eq!((pair.a.connections(), pair.b.connections()), (0, 0));
     assert_eq!((passed.borrow().len(), passed.borrow()[0].opened, proxy.waits().len()), (1, true, 1));
+}
+
+/// A proxy for one client, a program that sends a body and closes, and an echo.
+struct One<'a> {
+    pair: Pair,
+    proxy: Proxy<'a>,
+    program: Program,
+    echo: Echo,
+}
+
+impl<'a> One<'a> {
+    /// Sockets hold `kept` bytes, where that is given.
+    fn new(body: &[u8], kept: Option<usize>, passed: &'a RefCell<Vec<Passed>>) -> Self {
+        let mut pair = Pair::new();
+        let sender = engine::Config { observers: vec![Choice::named("f-rto")], ..engine::Config::default() };
+        pair.b.listen(80, 64, &held(), &sender).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        let told = Box::new(|one: &Passed| passed.borrow_mut().push(*one));
+        if let Some(kept) = kept {
+            sockopt::set_socket_send_buffer_size(&listener, kept).unwrap();
+        }
+        let proxy = Proxy::begin(listener, Plan { settings: held(), sender, clients: Some(1) }, told).unwrap();
+        let program = Program::new(at, &[&socks(&[1, 10, 0, 0, 2], 80), body].concat(), true);
+        if let Some(kept) = kept {
+            sockopt::set_socket_recv_buffer_size(&program.socket, kept).unwrap();
+        }
+        Self { pair, proxy, program, echo: Echo::default() }
+    }
+
+    /// Lets some milliseconds pass; whether the proxy is done.
+    fn step(&mut self, millis: u64) -> bool {
+        self.pair.run_for(MS * millis);
+        self.program.say();
+        let next = self.proxy.turn(self.pair.now, &mut self.pair.a).unwrap();
+        self.echo.turn(&mut self.pair);
+        next == Next::Done
+    }
+}
+
+/// The program reads nothing until its connection has ended, with bytes in it for which the proxy had no room.
+#[test]
+fn a_program_that_reads_late_has_all_that_came() {
+    let (passed, body) = (RefCell::new(Vec::new()), pattern::bytes(0, 110_000));
+    let mut one = One::new(&body, Some(4096), &passed);
+    while passed.borrow().is_empty() {
+        assert!(!one.step(20) && one.pair.now < Instant::ZERO + Duration::from_secs(200));
+    }
+    let moved = passed.borrow()[0].moved;
+    assert_eq!((moved.sent, moved.received), (110_000, 110_000));
+    while !one.step(1) {
+        one.program.hear();
+    }
+    // The kernel still has some of it.
+    for _ in 0..10_000 {
+        if one.program.over {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        one.program.hear();
+    }
+    assert!(one.program.over && one.program.heard == [answered(0), body].concat(), "{}", one.program.heard.len());
+}
+
+/// One delay spike: the detector that acts tells of one episode, and so does the one that watches.
+#[test]
+fn a_spurious_timeout_of_a_connection_is_counted_once() {
+    for (spike, expected) in [(false, 0), (true, 1)] {
+        let passed = RefCell::new(Vec::new());
+        let mut one = One::new(&pattern::bytes(0, LONG), None, &passed);
+        let mut held = !spike;
+        while !one.step(2) {
+            one.program.hear();
+            if !held && one.program.heard.len() > 100_000 {
+                one.pair.under_way.iter_mut().for_each(|(arrival, ..)| *arrival += Duration::from_millis(2500));
+                held = true;
+            }
+            assert!(one.pair.now < Instant::ZERO + Duration::from_secs(200));
+        }
+        let [only] = passed.borrow()[..] else { panic!("one connection") };
+        assert_eq!((only.spurious, only.moved.received), (expected, LONG as u64));
+        assert_eq!(only.tally.retransmissions > 0, spike, "{only:?}");
+    }
 }

@@ -6,6 +6,7 @@
 mod again;
 mod behind_the_box;
 mod commands;
+mod devices;
 mod namespaces;
 mod orders;
 mod proxy;
@@ -15,3 +16,4 @@ mod rough;
 mod sctp;
 mod station;
 mod streams;
+mod tap;

@@ -169,8 +169,13 @@ impl Client {
             }
             moved += self.write_socket();
             if moved == 0 {
-                return;
+                break;
             }
+        }
+        // Not before: the connection may hold what there was no room for.
+        if self.peer_closed && self.back.is_empty() {
+            // The client may be gone.
+            let _ = self.socket.shutdown(Shutdown::Write);
         }
     }
 
@@ -205,10 +210,6 @@ impl Client {
         let count = *written.as_ref().unwrap_or(&0);
         self.broken |= written.is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock);
         self.back.drain(..count);
-        if self.peer_closed && self.back.is_empty() {
-            // The client may be gone.
-            let _ = self.socket.shutdown(Shutdown::Write);
-        }
         count
     }
 
@@ -245,18 +246,282 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Config;
+    use crate::host::{Config, Happening};
     use eifel_recovery::engine;
+    use eifel_sim::pattern;
+    use eifel_tcp::settings::{ReceiveKind, SendKind};
     use eifel_tcp::{Settings, State};
+    use rustix::net::sockopt;
     use std::net::TcpListener;
+
+    /// A program outside, its client, and the hosts at both ends of a connection that it may have.
+    struct Rig {
+        outside: TcpStream,
+        client: Client,
+        near: Host,
+        far: Host,
+        now: Instant,
+        /// The connection's handles at the two hosts.
+        ends: [Handle; 2],
+    }
+
+    /// What the client says when it is connected.
+    fn reply() -> Vec<u8> {
+        request::reply(Dialect::Http, Reply::Connected)
+    }
+
+    fn host(number: u8) -> Host {
+        let v4 = Some([10, 0, 0, number].into());
+        Host::new(Config { v4, v6: None, mtu: 1500, secret: [number.into(), 2], most_connections: 8 })
+    }
+
+    impl Rig {
+        /// Makes one in which sockets hold little.
+        fn new() -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            sockopt::set_socket_send_buffer_size(&listener, 16_384).unwrap();
+            let outside = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            sockopt::set_socket_recv_buffer_size(&outside, 16_384).unwrap();
+            outside.set_nonblocking(true).unwrap();
+            let client = Client::new(listener.accept().unwrap().0, Instant::ZERO).unwrap();
+            let (mut near, mut far) = (host(1), host(2));
+            let settings = Settings {
+                send: SendKind::Held { buffer: 1 << 20 },
+                receive: ReceiveKind::Held,
+                receive_window: 1 << 18,
+                ..Settings::default()
+            };
+            let (sender, now) = (engine::Config::default(), Instant::ZERO);
+            far.listen(80, 4, &settings, &sender).unwrap();
+            let one = near.connect(now, "10.0.0.2:80".parse().unwrap(), &settings, &sender).unwrap();
+            let mut rig = Self { outside, client, near, far, now, ends: [one; 2] };
+            rig.run();
+            let opened = std::iter::from_fn(|| rig.far.poll_event())
+                .find_map(|(handle, news)| matches!(news, Happening::Opened { .. }).then_some(handle));
+            rig.ends[1] = opened.unwrap();
+            rig
+        }
+
+        fn open() -> Self {
+            let mut rig = Self::new();
+            rig.client.connected(rig.ends[0]);
+            rig
+        }
+
+        /// Lets packets go to and fro for some time.
+        fn run(&mut self) {
+            let mut packet = Vec::new();
+            for _ in 0..50 {
+                self.now += Duration::from_millis(10);
+                self.near.handle_timeout(self.now);
+                self.far.handle_timeout(self.now);
+                let mut quiet = false;
+                while !std::mem::replace(&mut quiet, true) {
+                    while self.near.poll_packet(self.now, &mut packet) {
+                        self.far.handle_packet(self.now, &packet);
+                        quiet = false;
+                    }
+                    while self.far.poll_packet(self.now, &mut packet) {
+                        self.near.handle_packet(self.now, &packet);
+                        quiet = false;
+                    }
+                }
+            }
+        }
+
+        /// The far end's application sends these bytes.
+        fn far_sends(&mut self, bytes: &[u8]) {
+            assert_eq!(self.far.connection(self.ends[1]).unwrap().write(bytes), bytes.len());
+            self.run();
+        }
+
+        /// Reads what comes to the program until it is so much, or the end.
+        fn hears(&mut self, count: usize) -> Vec<u8> {
+            let (mut heard, mut room) = (Vec::new(), vec![0; ROOM]);
+            for _ in 0..10_000 {
+                if heard.len() >= count {
+                    break;
+                }
+                self.client.exchange(&mut self.near);
+                match self.outside.read(&mut room) {
+                    Ok(0) => break,
+                    Ok(count) => heard.extend_from_slice(&room[..count]),
+                    Err(_) => {
+                        self.run();
+                        std::thread::sleep(std::time::Duration::from_millis(1));
+                    }
+                }
+            }
+            heard
+        }
+
+        /// Whether the program reads the end at once.
+        fn is_at_the_end(&mut self) -> bool {
+            self.client.exchange(&mut self.near);
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            matches!(self.outside.read(&mut [0]), Ok(0))
+        }
+
+        fn waits(&self) -> Option<(bool, bool)> {
+            self.client.waits().map(|waits| (waits.to_read, waits.to_write))
+        }
+    }
+
+    #[test]
+    fn a_client_waits_for_what_it_can_read_and_write() {
+        let mut rig = Rig::new();
+        assert!(rig.client.socket.nodelay().unwrap());
+        assert_eq!(rig.waits(), Some((true, false)));
+        rig.client.connected(rig.ends[0]);
+        assert_eq!(rig.waits(), Some((true, true)), "there is an answer to write");
+        assert_eq!(rig.hears(reply().len()), reply());
+        assert!(!rig.is_at_the_end());
+        assert_eq!(rig.waits(), Some((true, false)));
+        rig.outside.shutdown(Shutdown::Write).unwrap();
+        rig.client.exchange(&mut rig.near);
+        assert_eq!(rig.waits(), None, "it sends no more");
+        let mut rig = Rig::new();
+        rig.client.fail(Reply::Refused);
+        assert_eq!(rig.waits(), Some((false, true)));
+        rig.outside.write_all(b"more").unwrap();
+        rig.client.exchange(&mut rig.near);
+        assert_eq!((rig.waits(), rig.client.out.len()), (None, 0), "nobody wants to hear it");
+    }
+
+    #[test]
+    fn a_client_reads_no_more_than_there_is_room_for() {
+        const BYTES: usize = 400_000;
+        let mut rig = Rig::new();
+        let bytes = pattern::bytes(0, BYTES);
+        let mut said = 0;
+        rig.client.phase = Phase::Naming;
+        for _ in 0..100 {
+            said += rig.outside.write(&bytes[said..]).unwrap_or(0);
+            rig.client.exchange(&mut rig.near);
+        }
+        assert!((ROOM..2 * ROOM).contains(&rig.client.out.len()), "{}", rig.client.out.len());
+        assert_eq!(rig.waits(), None);
+        rig.client.connected(rig.ends[0]);
+        let (mut heard, mut room) = (Vec::new(), vec![0; ROOM]);
+        for _ in 0..1000 {
+            said += rig.outside.write(&bytes[said..]).unwrap_or(0);
+            rig.client.exchange(&mut rig.near);
+            assert!(rig.client.out.len() < 2 * ROOM);
+            rig.run();
+            let count = rig.far.connection(rig.ends[1]).unwrap().read(&mut room);
+            heard.extend_from_slice(&room[..count]);
+            if heard.len() == BYTES {
+                break;
+            }
+        }
+        assert!(heard == bytes);
+        assert_eq!(rig.client.moved, Moved { sent: BYTES as u64, received: 0 });
+        rig.hears(reply().len());
+        assert_eq!(rig.waits(), Some((true, false)));
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_handed_no_more_than_there_is_room_for_and_all_in_the_end() {
+        let (mut rig, bytes) = (Rig::open(), pattern::bytes(0, 400_000));
+        rig.far_sends(&bytes);
+        for _ in 0..20 {
+            rig.client.exchange(&mut rig.near);
+            rig.run();
+            assert!(rig.client.back.len() < 2 * ROOM, "{}", rig.client.back.len());
+        }
+        let expected = [reply(), bytes].concat();
+        assert!(rig.hears(expected.len()) == expected && !rig.is_at_the_end());
+        rig.client.peer_closes();
+        assert!(rig.is_at_the_end());
+        // The program may still send.
+        assert!(!rig.client.is_over());
+        assert_eq!(rig.client.moved, Moved { sent: 0, received: 400_000 });
+    }
+
+    /// What the program has not read yet fills the room, and the connection holds more, when the program reads again: all at once
+    /// where sockets hold much.
+    #[test]
+    fn a_peer_that_has_closed_is_heard_to_its_last_byte() {
+        for kept in [4096, 4 * ROOM] {
+            let (mut rig, bytes) = (Rig::open(), pattern::bytes(0, 100_000));
+            sockopt::set_socket_send_buffer_size(&rig.client.socket, kept).unwrap();
+            rig.far_sends(&bytes);
+            rig.far.connection(rig.ends[1]).unwrap().close();
+            rig.run();
+            rig.client.back.resize(ROOM, 0);
+            rig.client.peer_closes();
+            let heard = rig.hears(ROOM + bytes.len());
+            assert!(heard.len() == ROOM + bytes.len() && heard[ROOM..] == bytes, "{kept}: {}", heard.len());
+            assert!(rig.is_at_the_end());
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_connection_is_taken_whole_where_it_was_open() {
+        for (phase_is_open, taken) in [(true, 100_000), (false, 0)] {
+            let mut rig = Rig::open();
+            rig.far_sends(&pattern::bytes(0, 100_000));
+            if !phase_is_open {
+                rig.client.end();
+            }
+            rig.client.take_rest(rig.near.connection(rig.ends[0]).unwrap());
+            assert_eq!((rig.client.back.len(), rig.client.moved.received), (reply().len() + taken, taken as u64));
+        }
+    }
+
+    #[test]
+    fn a_client_is_over_when_both_ways_are_or_when_its_socket_is_broken() {
+        for number in 0..32 {
+            let [broken, ending, quiet, peer_closed, passed_on] = [0, 1, 2, 3, 4].map(|bit| number >> bit & 1 == 1);
+            let mut rig = Rig::open();
+            if ending {
+                rig.client.end();
+            }
+            if quiet {
+                rig.client.back.clear();
+            }
+            (rig.client.broken, rig.client.peer_closed, rig.client.passed_on) = (broken, peer_closed, passed_on);
+            assert_eq!(rig.client.is_over(), broken || (quiet && (ending || (peer_closed && passed_on))), "{number}");
+        }
+    }
+
+    /// A program that goes without having read what came to it resets its socket.
+    #[test]
+    fn a_program_that_is_gone_is_noticed_by_either_way() {
+        let mut rig = Rig::open();
+        rig.client.exchange(&mut rig.near);
+        drop(rig.outside);
+        rig.client.exchange(&mut rig.near);
+        assert!(rig.client.is_over(), "nothing can be read");
+        let mut rig = Rig::open();
+        rig.outside.shutdown(Shutdown::Write).unwrap();
+        rig.client.exchange(&mut rig.near);
+        assert!(!rig.client.is_over());
+        drop(rig.outside);
+        rig.client.back.extend([0; 100]);
+        rig.client.exchange(&mut rig.near);
+        assert!(rig.client.is_over(), "nothing can be written");
+    }
+
+    #[test]
+    fn a_client_hears_why_it_fails_until_its_connection_is_open() {
+        let mut rig = Rig::new();
+        rig.client.fail(Reply::Unreachable);
+        let said = request::reply(Dialect::Http, Reply::Unreachable);
+        assert_eq!(rig.client.back, said);
+        rig.client.fail(Reply::Refused);
+        assert_eq!(rig.client.back, said, "once");
+        let mut rig = Rig::open();
+        rig.client.fail(Reply::Failed);
+        assert_eq!((rig.client.back, rig.client.phase), (reply(), Phase::Ending));
+    }
 
     #[test]
     fn a_client_that_sends_no_more_closes_its_connection_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let outside = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut client = Client::new(listener.accept().unwrap().0, Instant::ZERO).unwrap();
-        let v4 = Some([10, 0, 0, 1].into());
-        let mut host = Host::new(Config { v4, v6: None, mtu: 1500, secret: [1, 2], most_connections: 8 });
+        let mut host = host(1);
         let (peer, settings) = ("10.0.0.2:80".parse().unwrap(), Settings::default());
         let handle = host.connect(Instant::ZERO, peer, &settings, &engine::Config::default()).unwrap();
         client.connected(handle);

@@ -1,0 +1,112 @@
+//! The devices that commands make, and what the commands beside them find.
+
+use crate::behind_the_box::folder;
+use crate::rig::{allowed, has};
+use std::path::Path;
+use std::process::Command;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+
+/// Writes what a command finds in its namespace into a file: devices, addresses, the way to others, its environment, and its
+/// input.
+fn looks(file: &Path) -> String {
+    let commands = [
+        "ip -d -o link show",
+        "ip -o addr show",
+        "ip route show default",
+        "ip -6 route show default",
+        "cat /proc/sys/net/ipv4/ip_forward /proc/sys/net/ipv6/conf/all/forwarding",
+        "env | grep ^EIFEL_ADDRESS | sort",
+        "env | grep ^EIFEL_PEER | sort",
+        "readlink /proc/self/fd/0",
+        "echo on standard output",
+    ];
+    let all = commands.map(|command| format!("{command} >>{}", file.display()));
+    // The last is not for the file.
+    all.join("; ").replace(&format!("output >>{}", file.display()), "output")
+}
+
+fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap()
+}
+
+/// Nothing listens there, so that the call ends as soon as the peer has looked around.
+#[test]
+fn a_device_has_the_name_the_addresses_and_the_length_that_are_asked_for() {
+    if !allowed() || !has("ip") {
+        return;
+    }
+    let folder = folder("device");
+    let asked = "--device mine --mtu 1400 --address 10.99.1.2 --address6 fd99::6";
+    let cases = [
+        (asked, ["mine", "1400", "10.99.1.1", "10.99.1.2", "fd99::5", "fd99::6"], "vnet_hdr off"),
+        ("--offload", ["eifel0", "1500", "10.85.0.1", "10.85.0.2", "fd85::1", "fd85::2"], "vnet_hdr on"),
+    ];
+    for (options, [device, mtu, v4, peer_v4, v6, peer_v6], offload) in cases {
+        let file = folder.join(device);
+        let target = format!("{v4}:5");
+        let output = Command::new(PROGRAM)
+            .args(["send", "--bytes", "1"])
+            .args(options.split(' '))
+            .args([&target, "--", "sh", "-c", &format!("{}; sleep 60", looks(&file))])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.ends_with(&format!("{target}: connection refused; nothing listens at this port\n")), "{said}");
+        assert_eq!(output.stdout, b"", "what the peer prints is left out");
+        let found = read(&file);
+        let expected = [
+            format!(": {device}: <POINTOPOINT,MULTICAST,NOARP,UP,LOWER_UP> mtu {mtu} "),
+            "qlen 5000".to_owned(),
+            offload.to_owned(),
+            format!("{device}    inet {v4} peer {peer_v4}/32 "),
+            format!("{device}    inet6 {v6} peer {peer_v6}/128 scope global nodad"),
+            format!(
+                "EIFEL_ADDRESS6={v6}\nEIFEL_ADDRESS={v4}\nEIFEL_PEER6={peer_v6}\nEIFEL_PEER={peer_v4}\n/dev/null\n"
+            ),
+        ];
+        for part in expected {
+            assert!(found.contains(&part), "{options}: no {part:?} in\n{found}");
+        }
+        // Besides the loopback device there is no other, and none has an address of its own making.
+        assert_eq!(found.matches(" mtu ").count(), 2, "{found}");
+        assert!(!found.contains("fe80::"), "{found}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn both_sides_of_the_box_have_its_device_as_their_way_to_others_and_forward() {
+    if !allowed() || !has("ip") {
+        return;
+    }
+    let folder = folder("sides");
+    let [near, far] = ["near", "far"].map(|name| folder.join(name));
+    // The far command is ended with the near one.
+    let waits = format!("while ! grep -q ^EIFEL_PEER= {0}; do sleep 0.02; done; {1}", far.display(), looks(&near));
+    let output = Command::new(PROGRAM)
+        .args(["hiccup", "--mtu", "1400", "--peer", &looks(&far)])
+        .arg(folder.join("plain.toml"))
+        .args(["--", "sh", "-c", &waits])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "on standard output\n", "the near command's");
+    for (file, own, other) in [(near, 1, 2), (far, 2, 1)] {
+        let found = read(&file);
+        let expected = [
+            ": hiccup0: <POINTOPOINT,MULTICAST,NOARP,UP,LOWER_UP> mtu 1400 ".to_owned(),
+            "qlen 5000".to_owned(),
+            "vnet_hdr off".to_owned(),
+            format!("hiccup0    inet 10.77.0.{own} peer 10.77.0.{other}/32 "),
+            format!("hiccup0    inet6 fd77::{own} peer fd77::{other}/128 scope global nodad"),
+            "default dev hiccup0 scope link \ndefault dev hiccup0 metric 1024 ".to_owned(),
+            "\n1\n1\nEIFEL_ADDRESS".to_owned(),
+        ];
+        for part in expected {
+            assert!(found.contains(&part), "{own}: no {part:?} in\n{found}");
+        }
+        assert!(!found.contains("fe80::"), "{found}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,46 @@
+//! A tap on the devices of a namespace.
+
+use crate::rig::allowed;
+use eifel_live::system::clock::Clock;
+use eifel_live::system::namespace::Namespace;
+use eifel_live::system::tap::Tap;
+use std::net::UdpSocket;
+use std::time::Duration;
+
+/// Nanoseconds by which two readings of the machine's time may differ.
+const TOLERANCE: u64 = 1_000_000;
+
+#[test]
+fn a_packet_has_the_time_at_which_the_kernel_saw_it() {
+    if !allowed() {
+        return;
+    }
+    let sent_and_seen = Namespace::new().unwrap().within(|| {
+        let (tap, clock) = (Tap::open()?, Clock::start());
+        let [one, other] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+        let mut room = [0; 2000];
+        let mut found = Vec::new();
+        for number in 1..6_usize {
+            let before = clock.unix_nanos(clock.now());
+            one.send_to(&vec![7; 100 * number], other.local_addr().unwrap()).unwrap();
+            let after = clock.unix_nanos(clock.now());
+            // It is read some time after it was seen.
+            std::thread::sleep(Duration::from_millis(30));
+            let mut seen = Vec::new();
+            while let Some((length, at)) = tap.read(&mut room)? {
+                assert!(room[28..length].iter().all(|&byte| byte == 7));
+                seen.push((length, at));
+            }
+            found.push((number, before, seen, after));
+        }
+        assert_eq!((tap.missed()?, tap.read(&mut room)?), (0, None));
+        Ok(found)
+    });
+    for (number, before, seen, after) in sent_and_seen.unwrap() {
+        // As it leaves, and as it arrives.
+        assert_eq!(seen.iter().map(|&(length, _)| length).collect::<Vec<_>>(), [28 + 100 * number; 2]);
+        for (_, at) in seen {
+            assert!((before - TOLERANCE..=after + TOLERANCE).contains(&at), "{before} {at} {after}");
+        }
+    }
+}
