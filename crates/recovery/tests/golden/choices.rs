@@ -42,8 +42,15 @@ pub fn choices() -> Vec<(Seam, Choice)> {
 pub fn around(seam: Seam, choice: &Choice, dice: &mut Dice) -> Config {
     let mut any = |seam: Seam| {
         let entries = seam.entries();
-        let all = of_entry(&entries[dice.below(entries.len() as u64) as usize]);
-        all[dice.below(all.len() as u64) as usize].clone()
+        let entry = &entries[dice.below(entries.len() as u64) as usize];
+        let mut drawn = Choice::named(entry.name);
+        for parameter in entry.parameters {
+            let mut others = others(parameter);
+            if !others.is_empty() && dice.once_in(3) {
+                drawn = drawn.with(parameter.name, others.swap_remove(dice.below(others.len() as u64) as usize));
+            }
+        }
+        drawn
     };
     let mut config = Config {
         detect: any(Seam::Detect),

@@ -143,7 +143,7 @@ impl<'d> Conversation<'d> {
         if self.dice.once_in(4) {
             self.end += [MSS * self.dice.below(60), self.dice.below(2500), MSS][self.dice.below(3) as usize];
         }
-        if self.dice.once_in(70) {
+        if self.dice.once_in(50) {
             // The window closes at what has come, or opens again.
             self.window =
                 if self.window == 0 { MSS * self.dice.from(1, 40) } else { self.window * self.dice.below(3) / 2 };
@@ -171,7 +171,10 @@ impl<'d> Conversation<'d> {
                 self.now += self.dice.below(1500);
                 self.end += MSS;
                 self.limit = self.limit.max(self.receiver.next + self.window);
-                if self.limit <= self.engine.una() {
+                if self.limit <= self.engine.una() && self.dice.once_in(2) {
+                    let sent = self.engine.probe_window(self.at(), 1, self.stamp());
+                    self.left(&sent);
+                } else if self.limit <= self.engine.una() {
                     self.window = MSS * 5;
                     self.limit = self.receiver.next + self.window;
                 }
@@ -223,8 +226,8 @@ impl<'d> Conversation<'d> {
 
     fn arrive(&mut self, event: Event) {
         match event {
-            // Beyond the window nothing is taken, and the ACK says so.
-            Event::Packet(packet) if packet.block.end <= self.limit => {
+            // A probe of a closed window is taken now and then.
+            Event::Packet(packet) if packet.block.end <= self.limit || self.dice.once_in(3) => {
                 let answer = self.receiver.take(&packet, self.dice);
                 self.limit = self.limit.max(answer.cumulative + self.window);
                 if let Some(at) = self.paths[1].crosses(self.now, self.dice) {
