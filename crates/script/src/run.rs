@@ -346,3 +346,6 @@ fn shown(returned: Returned) -> String {
         Returned::Error(name) | Returned::WouldBlock(name) => format!("-1 {name}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -347,3 +347,97 @@ fn settings_are_read_as_before() {
     }
     golden!("settings.txt", text);
 }
+
+/// Calls of an association's application, with `VALUE` in place of what they are told.
+const CALLS_OF_SCTP: [&str; 16] = [
+    "setsockopt(3, IPPROTO_SCTP, SCTP_RTOINFO, {srto_initial=VALUE, srto_max=VALUE, srto_min=...}, 16) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_INITMSG, {sinit_num_ostreams=VALUE, sinit_max_instreams=...}, 8) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_INITMSG, {sinit_max_instreams=VALUE}, 8) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_INITMSG, {sinit_max_attempts=VALUE, sinit_max_init_timeo=100}, 8) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_ASSOCINFO, {sasoc_asocmaxrxt=VALUE}, 8) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_ASSOCINFO, {sasoc_cookie_life=VALUE}, 8) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, {spp_flags=VALUE, spp_hbinterval=700}, 152) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, {spp_flags=SPP_HB_ENABLE, spp_hbinterval=VALUE}, 152) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, {spp_pathmaxrxt=VALUE}, 152) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_DELAYED_SACK, {sack_delay=VALUE, sack_freq=2}, 12) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_DELAYED_ACK_TIME, {sack_freq=VALUE}, 12) = 0",
+    "setsockopt(3, IPPROTO_SCTP, SCTP_NODELAY, VALUE, 4) = 0",
+    "getsockopt(3, IPPROTO_SCTP, SCTP_STATUS, {sstat_state=VALUE, sstat_instrms=VALUE, sstat_outstrms=3}, 8) = 0",
+    "sctp_sendmsg(3, ..., 1000, ..., ..., VALUE, 0, 1, 0, 0) = 1000",
+    "sctp_sendmsg(3, ..., 1000, ..., ..., htonl(4), VALUE, 1, 0, 0) = 1000",
+    "sctp_sendmsg(3, ..., 1000, ..., ..., htonl(4), 0, VALUE, 0, 0) = 1000",
+];
+
+/// What such a call may be told: numbers about bounds, words, and flags alone and among others.
+const TOLD: [&str; 36] = [
+    "...",
+    "0",
+    "1",
+    "2",
+    "99",
+    "100",
+    "101",
+    "999",
+    "1000",
+    "1001",
+    "65534",
+    "65535",
+    "65536",
+    "3600000",
+    "3600001",
+    "4294967295",
+    "4294967296",
+    "-1",
+    "[0]",
+    "[1]",
+    "[2]",
+    "[1, 1]",
+    "htonl(7)",
+    "SCTP_ESTABLISHED",
+    "SPP_HB_ENABLE",
+    "SPP_HB_DISABLE",
+    "SPP_HB_DEMAND",
+    "SPP_HB_ENABLE|SPP_HB_DEMAND",
+    "SPP_HB_DEMAND|SPP_PMTUD_DISABLE",
+    "SPP_HB_DISABLE|SPP_HB_DEMAND",
+    "SPP_HB_ENABLE|SPP_HB_DISABLE",
+    "SPP_PMTUD_ENABLE",
+    "SCTP_UNORDERED",
+    "SCTP_SACK_IMMEDIATELY",
+    "SCTP_UNORDERED|SCTP_SACK_IMMEDIATELY",
+    "SCTP_EOF|SCTP_UNORDERED",
+];
+
+/// Returns what a call means, or what is wrong with it.
+fn meaning_of_call(call: &str) -> String {
+    let script = format!("0 socket(..., SOCK_SEQPACKET, IPPROTO_SCTP) = 3\n+0 {call}\n");
+    match parse_for(Profile::named("standard").unwrap(), &script, "x.pkt") {
+        Ok(script) => {
+            let events = format!("{script:?}");
+            let from = events.rfind("Calls { call: ").unwrap();
+            events[from..].split(", expected: ").next().unwrap().replacen("Calls { call: ", "", 1)
+        }
+        Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Each call of an association's application with each value.
+#[test]
+fn calls_of_an_association_are_read_as_before() {
+    let mut text = String::new();
+    for call in CALLS_OF_SCTP {
+        let mut meanings: Vec<(String, Vec<&str>)> = Vec::new();
+        for told in TOLD {
+            let meaning = meaning_of_call(&call.replace("VALUE", told));
+            match meanings.iter_mut().find(|(known, _)| *known == meaning) {
+                Some((_, values)) => values.push(told),
+                None => meanings.push((meaning, vec![told])),
+            }
+        }
+        writeln!(text, "{call}").unwrap();
+        for (meaning, values) in meanings {
+            writeln!(text, "  {}: {meaning}", values.join(" ")).unwrap();
+        }
+    }
+    golden!("calls_sctp.txt", text);
+}

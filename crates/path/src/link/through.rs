@@ -44,3 +44,30 @@ impl Link {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::LinkConfig;
+    use eifel_base::time::Duration;
+    use eifel_base::units::Rate;
+
+    /// What has left is forgotten in one go, so that memory stays bounded and a parcel costs next to nothing.
+    #[test]
+    fn parcels_are_counted_as_transmitted_when_too_many_are_not() {
+        let config = LinkConfig::plain(Rate::from_bps(8_000_000).unwrap(), Duration::from_millis(1));
+        let mut link = Link::new(&config, "link", 1).unwrap();
+        let mut lengths = Vec::new();
+        for number in 0..5000 {
+            let now = Instant::from_nanos(1_000_000 * number);
+            link.offer_through(now, Parcel { handle: 0, bytes: 1000 }, |_| true, &mut Vec::new());
+            lengths.push(link.passing.len() as u64);
+        }
+        // Each leaves as the next one comes, so that one is left. The first time there is none before.
+        let most = u64::from(MOST_UNSETTLED);
+        let expected: Vec<u64> = (0..5000)
+            .map(|number| if number < most - 1 { number + 1 } else { (number + 1 - most) % (most - 1) + 1 })
+            .collect();
+        assert_eq!(lengths, expected);
+    }
+}

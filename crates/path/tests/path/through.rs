@@ -1,6 +1,6 @@
 //! Parcels that cross a link without an event of their own fare as they do with one.
 
-use crate::common::drop_tail;
+use crate::common::{S, drop_tail, parcel};
 use crate::properties::{any_link, any_traffic};
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
@@ -92,6 +92,25 @@ proptest! {
         prop_assert_eq!(at_once.at_once, at_once.arrived.len());
         prop_assert_eq!(by_events.arrived, at_once.arrived);
         prop_assert_eq!(by_events.dropped, at_once.dropped);
+    }
+}
+
+/// A second takes a packet of 1000 bytes. What leaves at just this instant makes room, and is no longer in the queue.
+#[test]
+fn what_leaves_as_another_comes_has_left() {
+    for at_once in [false, true] {
+        let mut driver =
+            Driver { link: Link::new(&steady(8000, 2), "link", 1).unwrap(), at_once, series: Series::default() };
+        let second = |number: u64| Instant::from_nanos(number * S);
+        for (at, packets) in [(0, 1), (0, 2), (0, 2), (1, 2), (1, 2), (2, 2), (4, 1)] {
+            driver.advance(second(at));
+            driver.offer(second(at), parcel(at as u32));
+            assert_eq!(driver.link.queue(second(at)).packets, packets, "{at} {at_once}");
+        }
+        let dropped: Vec<u64> = driver.series.dropped.iter().map(|(at, ..)| at / S).collect();
+        assert_eq!(dropped, [0, 1], "{at_once}");
+        let left = [4, 5].map(|at| (driver.link.queue(second(at)).packets, driver.link.queue(second(at)).bytes));
+        assert_eq!(left, [(1, 1000), (0, 0)], "{at_once}");
     }
 }
 

@@ -17,6 +17,7 @@ fn a_name_keeps_its_number_from_block_to_block() {
     assert!(outcome("%{ a = 0x10; b = a * 2\nb -= 1 }%\n+.1 %{ a += b\nassert a == 47 and b == 31 }%").passed());
     assert_eq!(fails("%{ a = 5 }%\n+0 %{ assert a == 6 }%"), "a == 6 does not hold: ");
     assert_eq!(fails("%{ a = 5 // 0 }%"), "this number cannot be computed");
+    assert_eq!(fails("%{ assert 5 // 0 }%"), "5 // 0 does not hold: ");
     assert!(outcome("%{ assert 1 | 6 == 7 and 6 & 3 == 2 and 1 | 6 & 8 == 1 }%").passed());
     assert!(outcome("%{ assert 1 == 1 and \\\n2 == 2, 'a' ; \\\nassert 3 == 3 }%").passed());
 }

@@ -98,6 +98,21 @@ fn tolerance_ranges_and_stars_are_packetdrill_s() {
     assert!(passes("", "1.004") && !passes("", "1.004001"));
 }
 
+/// The retransmission leaves at 1.1 s, and the script expects it 50 ms before.
+#[test]
+fn what_follows_a_late_packet_counts_from_the_scripts_time_and_happens_no_earlier() {
+    let late = format!("{OPEN}+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n+.95 > P. 1:6(5) ack 1\n");
+    let rest = "1.06 write(4, ..., 5) = 5\n+.1 write(4, ..., 5) = 5";
+    let text = format!("{late}{rest}").replace("//: tolerance_us = 0", "//: tolerance_us = 100000");
+    let rows = run(&parse(&text, "x.pkt").unwrap()).rows;
+    let last: Vec<_> = rows[rows.len() - 2..].iter().map(|row| (row.due.unwrap().0, row.seen[0].at)).collect();
+    let millis = |at: u64| eifel_base::time::Instant::from_nanos(at * 1_000_000);
+    assert_eq!(last, [(millis(1060), millis(1100)), (millis(1160), millis(1160))]);
+    let text = format!("{late}+.1 write(4, ..., 5) = 5").replace("//: tolerance_us = 0", "//: tolerance_us = 100000");
+    let rows = run(&parse(&text, "x.pkt").unwrap()).rows;
+    assert_eq!(rows[rows.len() - 1].due.unwrap().0, millis(1150), "0.1 s, 0.95 s and 0.1 s");
+}
+
 #[test]
 fn a_packet_may_stand_for_several_segments_unless_it_is_strict() {
     let sent = "+0 write(4, ..., 3000) = 3000\n+0 > P. 1:3001(3000) ack 1";

@@ -1,0 +1,85 @@
+//! Each algorithm by itself, and with each of its parameters away from its default.
+
+use eifel_base::time::Duration;
+use eifel_recovery::engine::Config;
+use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value, entries};
+
+use crate::dice::Dice;
+
+/// Values of a parameter besides its default.
+fn others(parameter: &Parameter) -> Vec<Value> {
+    match parameter.kind {
+        Kind::Switch { default } => vec![Value::Switch(!default)],
+        Kind::Word { default, allowed } => {
+            allowed.iter().filter(|word| **word != default).map(|word| Value::Word((*word).into())).collect()
+        }
+        Kind::Integer { default, minimum, maximum } => [default - 1, default + 1]
+            .into_iter()
+            .filter(|near| (minimum..=maximum).contains(near))
+            .map(Value::Integer)
+            .collect(),
+        Kind::Milliseconds { default, minimum, maximum } => {
+            let near = if default == Duration::ZERO { Duration::from_millis(20) } else { default / 3 };
+            vec![Value::Duration(near.clamp(minimum, maximum))]
+        }
+    }
+}
+
+fn of_entry(entry: &Entry) -> Vec<Choice> {
+    let mut found = vec![Choice::named(entry.name)];
+    for parameter in entry.parameters {
+        found.extend(others(parameter).into_iter().map(|value| Choice::named(entry.name).with(parameter.name, value)));
+    }
+    found
+}
+
+pub fn choices() -> Vec<(Seam, Choice)> {
+    entries().flat_map(|entry| of_entry(entry).into_iter().map(|choice| (entry.seam, choice))).collect()
+}
+
+/// A sender with this choice and others at random. Every other one has RFC 3522's detection or none, so that undos are
+/// neither rare nor everywhere.
+pub fn around(seam: Seam, choice: &Choice, dice: &mut Dice) -> Config {
+    let mut any = |seam: Seam| {
+        let entries = seam.entries();
+        let entry = &entries[dice.below(entries.len() as u64) as usize];
+        let mut drawn = Choice::named(entry.name);
+        for parameter in entry.parameters {
+            let mut others = others(parameter);
+            if !others.is_empty() && dice.once_in(3) {
+                drawn = drawn.with(parameter.name, others.swap_remove(dice.below(others.len() as u64) as usize));
+            }
+        }
+        drawn
+    };
+    let mut config = Config {
+        detect: any(Seam::Detect),
+        observers: vec![any(Seam::Detect)],
+        respond: any(Seam::Respond),
+        grant: any(Seam::Grant),
+        rto: any(Seam::Rto),
+        after_spurious: any(Seam::AfterSpurious),
+        recover: any(Seam::Recover),
+        congest: any(Seam::Congest),
+        pace: any(Seam::Pace),
+    };
+    if dice.once_in(2) {
+        config.pace = Choice::named("none");
+    }
+    if dice.once_in(3) {
+        config.detect = Choice::named("eifel-timestamps");
+    }
+    let part = match seam {
+        Seam::Detect => &mut config.detect,
+        Seam::Respond => &mut config.respond,
+        Seam::Grant => &mut config.grant,
+        Seam::Rto => &mut config.rto,
+        Seam::AfterSpurious => &mut config.after_spurious,
+        Seam::Recover => &mut config.recover,
+        Seam::Congest => &mut config.congest,
+        Seam::Pace => &mut config.pace,
+        Seam::Retransmit | Seam::Credit => unreachable!("a connection has none"),
+    };
+    *part = choice.clone();
+    config
+}
