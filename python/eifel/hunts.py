@@ -83,8 +83,8 @@ SELDOM = 0.01
 PUBLISHED = (
     *(liars(loss) for loss in cheating.LOSSES),
     *(fast_liars(loss) for loss in liars_fast.LOSSES),
-    harm(DEFAULT, BASELINE, share=0.021),
-    harm(CAREFUL, BASELINE, share=0.015),
+    harm(DEFAULT, BASELINE, share=0.02),
+    harm(CAREFUL, BASELINE, share=0.0151),
     wrong("eifel-timestamps"),
     wrong("eifel-or-f-rto"),
     wrong("eifel-bit", SELDOM, share=0.002),
