@@ -335,7 +335,7 @@ fn a_program_that_reads_late_has_all_that_came() {
     assert!(one.program.over && one.program.heard == [answered(0), body].concat(), "{}", one.program.heard.len());
 }
 
-/// One delay spike: the detector that acts tells of one episode, and so does the one that watches.
+/// Packets that are under way are held once, for longer than the timer waits.
 #[test]
 fn a_spurious_timeout_of_a_connection_is_counted_once() {
     for (spike, expected) in [(false, 0), (true, 1)] {
