@@ -94,3 +94,23 @@ fn a_queue_that_drops_at_its_exit_tells_of_it_when_the_next_packet_leaves() {
     }
     assert!(dropped > 3, "{dropped}");
 }
+
+/// What is due before a packet comes in is done before it: a queue has the room that it has by then.
+#[test]
+fn a_box_that_is_only_given_packets_does_the_same() {
+    for link in LINKS {
+        let mut boxes = [hiccup(link, "", &[]), hiccup(link, "", &[])];
+        let (mut draws, mut now) = (Stream::new(8, &[link]), at(0));
+        for _ in 0..1000 {
+            now += MS * draws.below(1500) / 1000;
+            while boxes[0].next_event() < now {
+                let due = boxes[0].next_event();
+                boxes[0].run(due);
+            }
+            let packet = udp(draws.below(2) as u16, 1000);
+            boxes.iter_mut().for_each(|one| one.take(now, Direction::There, packet.clone()));
+        }
+        let [asked, given] = boxes.each_mut().map(|one| gone(one, at(1_000_000)));
+        assert!(asked == given, "{link}");
+    }
+}

@@ -262,6 +262,8 @@ fn a_proxy_that_is_stopped_ends_its_connections() {
     assert_ne!(go_on(&mut pair, &mut proxy, &mut program), Next::Done);
     assert_eq!((program.heard.as_slice(), proxy.waits().len()), (answered(0).as_slice(), 2));
     proxy.stop(pair.now, &mut pair.a);
+    // One that comes now is not taken.
+    let _late = Program::new(at, &[], false);
     assert_eq!(go_on(&mut pair, &mut proxy, &mut program), Next::Done);
     assert!(program.over);
     assert_eq!((pair.a.connections(), pair.b.connections()), (0, 0));
@@ -274,6 +276,8 @@ struct One<'a> {
     proxy: Proxy<'a>,
     program: Program,
     echo: Echo,
+    /// Where no proxy listens.
+    elsewhere: TcpListener,
 }
 
 impl<'a> One<'a> {
@@ -293,7 +297,8 @@ impl<'a> One<'a> {
         if let Some(kept) = kept {
             sockopt::set_socket_recv_buffer_size(&program.socket, kept).unwrap();
         }
-        Self { pair, proxy, program, echo: Echo::default() }
+        let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self { pair, proxy, program, echo: Echo::default(), elsewhere }
     }
 
     /// Lets some milliseconds pass; whether the proxy is done.
@@ -330,7 +335,7 @@ fn a_program_that_reads_late_has_all_that_came() {
     assert!(one.program.over && one.program.heard == [answered(0), body].concat(), "{}", one.program.heard.len());
 }
 
-/// One delay spike: the detector that acts tells of one episode, and so does the one that watches.
+/// Packets that are under way are held once, for longer than the timer waits.
 #[test]
 fn a_spurious_timeout_of_a_connection_is_counted_once() {
     for (spike, expected) in [(false, 0), (true, 1)] {
@@ -349,4 +354,23 @@ fn a_spurious_timeout_of_a_connection_is_counted_once() {
         assert_eq!((only.spurious, only.moved.received), (expected, LONG as u64));
         assert_eq!(only.tally.retransmissions > 0, spike, "{only:?}");
     }
+}
+
+/// The program goes without having read its answer, which resets its socket.
+#[test]
+fn a_program_that_goes_takes_its_connection_along() {
+    let passed = RefCell::new(Vec::new());
+    let mut one = One::new(b"hello", None, &passed);
+    one.program.closes = false;
+    for _ in 0..100 {
+        assert!(!one.step(1));
+    }
+    assert_eq!((one.pair.b.connections(), one.echo.open.len()), (1, 1));
+    one.program = Program::new(one.elsewhere.local_addr().unwrap(), &[], false);
+    while !one.step(10) {
+        assert!(one.pair.now < Instant::ZERO + Duration::from_secs(200));
+    }
+    let [only] = passed.borrow()[..] else { panic!("one connection") };
+    assert_eq!((only.moved.sent, only.moved.received), (5, 5));
+    assert_eq!((one.pair.a.connections(), one.echo.open.len()), (0, 0));
 }

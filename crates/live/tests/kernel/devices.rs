@@ -3,7 +3,7 @@
 use crate::behind_the_box::folder;
 use crate::rig::{allowed, has};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
@@ -49,6 +49,7 @@ fn a_device_has_the_name_the_addresses_and_the_length_that_are_asked_for() {
             .args(["send", "--bytes", "1"])
             .args(options.split(' '))
             .args([&target, "--", "sh", "-c", &format!("{}; sleep 60", looks(&file))])
+            .stdin(Stdio::piped())
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
