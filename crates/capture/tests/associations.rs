@@ -271,3 +271,35 @@ fn a_shutdown_is_an_answer_to_all_that_was_sent() {
     let expected = (again, tsn(1), Cause::Rto, Verdict::Spurious, Confidence::Likely, Some(answer));
     assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
 }
+
+/// Returns how many packets are taken for copies of others, if the last of a conversation is captured again so often,
+/// changed and so many nanoseconds apart.
+fn twins(times: u64, apart: u64, change: impl Fn(&mut [u8])) -> u64 {
+    let mut talk = Talk::default();
+    talk.data(0, 0, 0);
+    talk.data(10, 0, 1);
+    let (at, mut bytes) = talk.shown[1].clone();
+    change(&mut bytes);
+    for time in 1..=times {
+        let (nanos, wire_len) = (at + time * apart, bytes.len() as u32);
+        talk.analyzer.frame(&Frame { number: 2 + time, nanos, link: 101, interface: 0, wire_len, bytes: &bytes });
+    }
+    talk.end().connections[0].twins
+}
+
+/// The identification and the checksum tell packets apart by each of their bits, and so does the number of chunks.
+#[test]
+fn a_packet_is_captured_twice_where_all_of_it_is_the_same() {
+    assert_eq!(
+        [(1, 0), (1, 999_999), (1, 1_000_000), (2, 0), (3, 0)].map(|(times, apart)| twins(times, apart, |_| {})),
+        [1, 1, 0, 1, 2]
+    );
+    for place in (4..6).chain(28..32) {
+        for bit in 0..8 {
+            assert_eq!(twins(1, 0, |bytes| bytes[place] ^= 1 << bit), 0, "bit {bit} of byte {place}");
+        }
+    }
+    // The chunk ends where its header says, and another stands behind it.
+    let cut = |bytes: &mut [u8]| bytes[34..36].copy_from_slice(&516_u16.to_be_bytes());
+    assert_eq!(twins(1, 0, cut), 0);
+}

@@ -36,8 +36,7 @@ pub fn open<const IN_ORDER: bool>(
     let settings = [End::From, End::To].map(|end| settings(agreed, end, running.carries_bytes, &secret));
     let mut stream = Stream::new(seed, &["flow", &flow.name, "isn"]);
     let isns = agreed.isns.unwrap_or_else(|| [draw(&mut stream), draw(&mut stream)]).map(Seq);
-    let from_port = (FROM_PORT + index % PORTS) as u16;
-    let to_port = (TO_PORT + index / PORTS) as u16;
+    let [from_port, to_port] = ports(index);
     let ports = [Ports { local: from_port, remote: to_port }, Ports { local: to_port, remote: from_port }];
     let make = |end: End| -> Result<Connection, Error> {
         let sender = match end {
@@ -106,6 +105,11 @@ pub fn open<const IN_ORDER: bool>(
     Ok(())
 }
 
+/// Returns the ports of the two ends of a flow.
+fn ports(flow: u32) -> [u16; 2] {
+    [FROM_PORT + flow % PORTS, TO_PORT + flow / PORTS].map(|port| port as u16)
+}
+
 /// Returns the settings of one end, from the scenario's. Streams hold only lengths, or bytes if the
 /// run carries them.
 fn settings(agreed: &Agreed, end: End, carries_bytes: bool, secret: &Secret<'_>) -> Settings {
@@ -148,4 +152,18 @@ impl Secret<'_> {
 
 fn draw(stream: &mut Stream) -> u32 {
     (stream.unit() * 4_294_967_296.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_flow_has_its_pair_of_ports() {
+        assert_eq!([0, 1, PORTS - 1].map(ports), [[49_152, 5_001], [49_153, 5_001], [65_535, 5_001]]);
+        assert_eq!([PORTS, PORTS + 1].map(ports), [[49_152, 5_002], [49_153, 5_002]]);
+        let many = 3 * PORTS + 5;
+        assert_eq!((0..many).map(ports).collect::<BTreeSet<_>>().len(), many as usize);
+    }
 }

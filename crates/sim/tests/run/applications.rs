@@ -195,6 +195,24 @@ fn who_stops_does_not_write_what_there_was_no_room_for() {
     assert!(outcome.summary.duration_s < 1.0, "both ends have closed");
 }
 
+/// A flow with an end of its own writes no further ahead than it has to. Its FIN follows the last byte all the same.
+#[test]
+fn a_transfer_that_is_done_before_its_end_closes_at_once() {
+    let rest = "end_s = 9\ntcp = { time_wait_s = 0.1 }";
+    for buffer in ["", "send_buffer_bytes = 3000, "] {
+        let text = flow(r#"{ kind = "bulk", bytes = 300_000 }"#, &rest.replace("{ ", &format!("{{ {buffer}")));
+        let outcome = observed(&scenario(&text), 0);
+        assert!(
+            outcome.summary.flows[0].completed && outcome.summary.duration_s < 8.0,
+            "{}",
+            outcome.summary.duration_s
+        );
+        let ends =
+            std::iter::zip(numbers(&outcome, "transmissions", "start"), numbers(&outcome, "transmissions", "len"));
+        assert_eq!(ends.map(|(start, len)| start + len).max(), Some(300_002), "the SYN, the bytes and the FIN");
+    }
+}
+
 /// Requests of 1000 bytes at 1 Mbit/s and 10 ms, with headers of 40 bytes: 8.32 ms and 10 ms there, as long back.
 #[test]
 fn a_request_takes_until_the_last_byte_of_its_response() {
