@@ -1,0 +1,64 @@
+//! Everything that is said of random conversations which were captured away from their sender: on the path, and next to the
+//! receiver.
+
+mod conversation;
+
+use std::fmt::Write;
+
+use conversation::{Conversation, Setup};
+use eifel_capture::flow::Vantage;
+use eifel_capture::report::Retransmission;
+use eifel_golden::{digest, golden};
+
+const CONVERSATIONS: u64 = 2400;
+/// So many make one digest.
+const TOGETHER: u64 = 6;
+/// Every one of so many is written out.
+const WRITTEN_OUT: u64 = 120;
+
+fn line(one: &Retransmission) -> String {
+    let told: Vec<String> = one
+        .first_told
+        .iter()
+        .map(|told| {
+            format!("{} {} at {}", told.detector, if told.spurious { "spurious" } else { "genuine" }, told.frame)
+        })
+        .collect();
+    let other = one.other_cause.map_or(String::new(), |other| format!(" or {}", other.name()));
+    format!(
+        "  frame {}, seq {}, copy {}: {}{other}, {:?}, {:?}, {}; {}",
+        one.frame,
+        one.number.value(),
+        one.copy,
+        one.cause.name(),
+        one.verdict,
+        one.confidence,
+        one.reason,
+        told.join(", ")
+    )
+}
+
+#[test]
+fn conversations_away_from_their_sender_are_judged_as_before() {
+    let (mut text, mut together) = (String::new(), String::new());
+    let (mut again, mut told, mut far) = (0, 0, 0);
+    for seed in 0..CONVERSATIONS {
+        let setup = Setup::draw(seed);
+        let said = Conversation::new(setup, seed).run();
+        again += said.retransmissions.len();
+        told += said.retransmissions.iter().filter(|one| !one.first_told.is_empty()).count();
+        far += said.connections.iter().filter(|one| one.directions[0].vantage != Vantage::Sender).count();
+        write!(together, "{:?}{:?}", said.connections, said.retransmissions).unwrap();
+        if seed % WRITTEN_OUT == 0 {
+            writeln!(text, "{seed}: {setup:?}, {:?}", said.connections[0].directions[0]).unwrap();
+            said.retransmissions.iter().for_each(|one| writeln!(text, "{}", line(one)).unwrap());
+        }
+        if seed % TOGETHER == TOGETHER - 1 {
+            writeln!(text, "up to {seed}: {}", digest(std::mem::take(&mut together))).unwrap();
+        }
+    }
+    // Most conversations have something to judge, and are seen from where they are meant to be.
+    assert!(again > 20_000 && told * 2 > again, "{told} of {again}");
+    assert!(far * 10 > CONVERSATIONS as usize * 9, "{far}");
+    golden!("away.txt", text);
+}
