@@ -4,6 +4,8 @@
 //! long before the models hear of them: everything stands in the sender's order of time.
 
 mod hear;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 

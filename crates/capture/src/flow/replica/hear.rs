@@ -100,7 +100,7 @@ impl Replica {
 
     /// Takes note of what an ACK covers: the lowest position of those that were sent once and are covered for the first time,
     /// and how many bytes SACK blocks report anew.
-    fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
+    pub(super) fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
         let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
         let again = &self.again;
         let mut once = |gap: Block| {
@@ -110,10 +110,8 @@ impl Replica {
             }
         };
         if advances {
-            let start = self.sacked.containing(self.una).map_or(self.una, |range| range.end);
-            if start < ack.cumulative {
-                once(Block { start, end: ack.cumulative });
-            }
+            // What SACK has reported before is not news (RFC 5682, section 3.1).
+            self.sacked.insert(Block { start: self.una, end: ack.cumulative }, &mut once);
         }
         for block in ack.sacks() {
             if self.sacked.count() < MOST_RANGES && block.start > self.una {
