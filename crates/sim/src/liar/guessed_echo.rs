@@ -108,6 +108,21 @@ mod tests {
         assert_eq!(said(&mut lie, 4001), Some(7), "the gap is closed");
     }
 
+    /// Segments 1 and 3 of five are missing, and 1 comes again.
+    #[test]
+    fn of_two_gaps_the_one_that_the_retransmission_fills_is_guessed_from() {
+        let mut lie = GuessedEcho::default();
+        for (number, value) in [(0, 100), (2, 120), (4, 150)] {
+            let options = stamped(Timestamps { value, echo: 0 });
+            lie.hears(&Segment { seq: Seq(1 + 1000 * number), payload_len: 1000, options, ..Segment::EMPTY }, false);
+        }
+        for (number, guess) in [(1, 110), (3, 135)] {
+            let options = stamped(Timestamps { value: 999, echo: 0 });
+            lie.hears(&Segment { seq: Seq(1 + 1000 * number), payload_len: 1000, options, ..Segment::EMPTY }, true);
+            assert_eq!(lie.guessed, Some(guess));
+        }
+    }
+
     fn stamped(stamps: Timestamps) -> Options {
         Options { timestamps: Some(stamps), ..Options::default() }
     }
