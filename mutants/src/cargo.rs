@@ -33,7 +33,6 @@ pub fn build(tree: &Path, target: &Path, planted: &Planted) -> Result<Built, Str
         .args([
             "test",
             "--locked",
-            "--offline",
             "--workspace",
             "--exclude",
             "eifel-python",
