@@ -102,6 +102,7 @@ impl Analyzer {
         self.goes_straight(common, when)
     }
 
+    #[cold]
     #[inline(never)]
     fn slowly(&mut self, frame: &Frame<'_>, when: When) {
         match decode::plain(frame.link, frame.bytes) {
@@ -111,6 +112,7 @@ impl Analyzer {
     }
 
     /// Takes in what is not TCP over plain IPv4.
+    #[cold]
     #[inline(never)]
     fn any(&mut self, frame: &Frame<'_>, when: When) {
         match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
@@ -144,6 +146,7 @@ impl Analyzer {
     }
 
     /// Takes in the first packet of a connection.
+    #[cold]
     #[inline(never)]
     fn open(&mut self, way: Way, packet: &Packet, when: When) {
         if let Some(over) = self.table.remove(&way) {

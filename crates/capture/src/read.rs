@@ -244,6 +244,7 @@ impl Reader {
     }
 
     /// Returns the next frame of any format, or what is wrong with it.
+    #[cold]
     #[inline(never)]
     fn next(&mut self) -> Result<Option<Frame<'_>>, Error> {
         let record = loop {
@@ -347,6 +348,7 @@ fn cut_off<'a>(left: &mut &'a [u8], Record { length, start, captured, head }: Re
 }
 
 /// Hands over a frame of an unusual record; the usual ones become a part of the loop.
+#[cold]
 #[inline(never)]
 fn hand_over(sink: &mut impl Sink, frame: &Frame<'_>) {
     sink.frame(frame);

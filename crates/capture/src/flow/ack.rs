@@ -181,6 +181,7 @@ impl Half {
         self.last_advance = setting.when;
     }
 
+    #[cold]
     #[inline(never)]
     fn on_troubled_ack(&mut self, segment: &Segment, cumulative: u64, plain: bool, setting: &Setting) -> Option<u64> {
         let ack = self.read(segment, cumulative, plain, setting)?;

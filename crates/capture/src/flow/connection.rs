@@ -26,6 +26,7 @@ pub(super) struct Side {
 }
 
 impl Side {
+    #[cold]
     #[inline(never)]
     fn on_syn(&mut self, packet: &Packet) {
         let options = &packet.segment.options;

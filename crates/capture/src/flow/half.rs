@@ -185,6 +185,7 @@ impl Half {
         repeated.unwrap_or_else(|| self.left_far_away(stamp, passes))
     }
 
+    #[cold]
     #[inline(never)]
     fn left_far_away(&mut self, stamp: Option<Timestamp>, passes: u64) -> u64 {
         self.away().clock.left(stamp, passes)
@@ -267,6 +268,7 @@ impl Half {
     }
 
     /// The direction begins here in the capture; returns the position.
+    #[cold]
     #[inline(never)]
     fn first(&mut self, seq: Seq, syn: bool) -> u64 {
         let start = if syn { 0 } else { MIDSTREAM };
@@ -296,6 +298,7 @@ impl Half {
     }
 
     /// A segment that does not follow the last one.
+    #[cold]
     #[inline(never)]
     fn on_other(&mut self, start: u64, data: &Data, setting: &Setting) {
         if start > self.nxt {

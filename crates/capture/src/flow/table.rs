@@ -72,6 +72,7 @@ impl Table {
     }
 
     /// The connection that goes this way or back, and which of its ends is the source.
+    #[cold]
     #[inline(never)]
     pub fn find(&mut self, way: &Way) -> Option<(&mut Connection, usize)> {
         let mut place = self.last;
