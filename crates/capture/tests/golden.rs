@@ -89,17 +89,22 @@ fn captures() -> Vec<(String, Vec<u8>, Option<String>)> {
         }
     }
     for seed in 0..60 {
-        let text = generate::scenario(seed).to_string();
-        if !text.contains("sctp") {
-            continue;
-        }
-        let mut scenario = Scenario::parse(&text, "golden".as_ref()).unwrap();
-        scenario.duration = eifel_base::time::Duration::from_secs(300).min(scenario.duration);
-        let options = Options { record: Record::none().capturing(0), most_events: Some(40_000), ..Options::default() };
-        let Ok(outcome) = run_with(&scenario, 0, options) else { continue };
-        found.push((format!("SCTP {seed}"), outcome.captures[0].pcapng.clone(), None));
+        found.extend(association(seed, 0).map(|pcapng| (format!("SCTP {seed}"), pcapng, None)));
     }
     found
+}
+
+/// The capture of a random association at a node; none of a connection.
+fn association(seed: u64, node: usize) -> Option<Vec<u8>> {
+    let text = generate::scenario(seed).to_string();
+    if !text.contains("sctp") {
+        return None;
+    }
+    let mut scenario = Scenario::parse(&text, "golden".as_ref()).unwrap();
+    scenario.duration = eifel_base::time::Duration::from_secs(300).min(scenario.duration);
+    let options = Options { record: Record::none().capturing(node), most_events: Some(40_000), ..Options::default() };
+    let outcome = run_with(&scenario, 0, options).ok()?;
+    Some(outcome.captures[0].pcapng.clone())
 }
 
 /// All that is made of a capture.
@@ -145,6 +150,26 @@ fn captures_are_reported_as_before() {
     }
     golden!("reports.txt", whole);
     golden!("report_digests.txt", digests);
+}
+
+/// Many more conversations than those that are kept whole, at every place.
+#[test]
+fn reports_of_many_captures_have_the_same_digests() {
+    let mut text = String::new();
+    for seed in 60..360 {
+        let node = seed as usize % 2;
+        let Some(pcapng) = association(seed, node) else { continue };
+        writeln!(text, "SCTP {seed} {node}: {}", digest(Report::of_bytes("x.pcap", &pcapng).unwrap().json())).unwrap();
+    }
+    for (weather, seeds) in [(Weather::Plain, 20..32), (Weather::Wild, 20..44)] {
+        for seed in seeds {
+            for place in captured(seed, weather).into_iter().flat_map(|run| run.places) {
+                let report = Report::of_bytes("x.pcap", &place.pcapng).unwrap();
+                writeln!(text, "{weather:?} {seed} {}: {}", place.name, digest(report.json())).unwrap();
+            }
+        }
+    }
+    golden!("many.txt", text);
 }
 
 /// Layers below IP: the number of the link, and the bytes before the packet.
