@@ -49,21 +49,29 @@ fn patience_is_as_long_as_before() {
     golden!("patience_digests.txt", digests(DRAWN, patience));
 }
 
-/// What two hundred transfers do, by every table and every packet at the first node.
+/// Transfers of which digests are kept.
+const TRANSFERS: u64 = 800;
+
+/// What transfers do, by every table and every packet at the first node. A run that nobody observes takes short ways, and comes to
+/// the same.
 #[test]
 fn transfers_go_as_before() {
     let mut text = String::new();
-    for seed in 0..200 {
+    for seed in 0..TRANSFERS {
         let mut scenario = Scenario::parse(&generate::scenario(seed).to_string(), "case.toml".as_ref()).unwrap();
         let patience = patience::of(&scenario);
         scenario.duration = eifel_base::time::Duration::from_secs(200).min(scenario.duration);
         let record = Record::all().capturing(0);
         let options = Options { record, checked: true, bytes: true, most_events: Some(patience.events.min(200_000)) };
+        let unobserved = Options { record: Record::none(), checked: false, bytes: false, ..options };
         match run_with(&scenario, 0, options) {
             Ok(outcome) => {
                 let (tables, packets) = (format!("{:?}", outcome.tables.into_columns()), &outcome.captures[0].pcapng);
                 let [tables, packets, summary] = [digest(tables), digest(packets), digest(outcome.summary.to_json())];
                 writeln!(text, "{seed}: {tables} {packets} {summary}").unwrap();
+                let alone = run_with(&scenario, 0, unobserved).unwrap();
+                let values = |text: String| text.split_once("\"flows\"").unwrap().1.to_owned();
+                assert_eq!(values(alone.summary.to_json()), values(outcome.summary.to_json()), "{seed}");
             }
             Err(error) => writeln!(text, "{seed}: {error}").unwrap(),
         }

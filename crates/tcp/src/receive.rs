@@ -123,6 +123,7 @@ impl Receiver {
         self.due.in_order(now, end - start, &self.pace);
         if self.stream.is_drained() {
             self.nxt = end;
+            self.after_read(end - start);
             return Arrival::Nothing;
         }
         let before = self.unread();
@@ -240,6 +241,7 @@ impl Receiver {
     }
 
     /// Makes an acknowledgement due if the peer should hear at once of the room that reading `count` bytes has made.
+    #[inline]
     fn after_read(&mut self, count: u64) {
         if count > 0 && self.nxt <= self.fin && self.window.is_worth_telling(self.nxt, self.unread()) {
             self.due.now();

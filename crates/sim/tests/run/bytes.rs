@@ -32,6 +32,10 @@ fn over_ipv6(text: &str) -> String {
 #[test]
 fn carrying_bytes_gives_the_same_tables() {
     let narrow = |buffer: u32, text: &str| format!("{text}\n[tcp]\nsend_buffer_bytes = {buffer}\n");
+    // Each read makes so much room that the peer hears of it at once.
+    let little = |segments: u32, every: u32| {
+        format!("{DIALOGUE}\n[tcp]\nreceive_window_segments = {segments}\ndelayed_ack_every = {every}\n")
+    };
     let others = [
         marked("bits"),
         marked("timestamps"),
@@ -39,6 +43,8 @@ fn carrying_bytes_gives_the_same_tables() {
         over_ipv6(DIALOGUE),
         narrow(10_000, ROUGH),
         narrow(3_000, DIALOGUE),
+        little(2, 2),
+        little(10, 8),
     ];
     for text in [ROUGH, SPIKES, DIALOGUE].into_iter().chain(others.iter().map(String::as_str)) {
         let scenario = scenario(text);
