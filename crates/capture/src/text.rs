@@ -192,3 +192,13 @@ fn escaped(name: &str) -> String {
     };
     name.chars().map(escape).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(escaped("a\u{1b}[2Jä.pcap"), "a\\u{1b}[2Jä.pcap");
+    }
+}

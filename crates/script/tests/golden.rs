@@ -409,8 +409,8 @@ const TOLD: [&str; 36] = [
 ];
 
 /// Returns what a call means, or what is wrong with it.
-fn meaning_of_call(call: &str) -> String {
-    let script = format!("0 socket(..., SOCK_SEQPACKET, IPPROTO_SCTP) = 3\n+0 {call}\n");
+fn meaning_of_call(socket: &str, call: &str) -> String {
+    let script = format!("0 socket({socket}) = 3\n+0 {call}\n");
     match parse_for(Profile::named("standard").unwrap(), &script, "x.pkt") {
         Ok(script) => {
             let events = format!("{script:?}");
@@ -421,14 +421,13 @@ fn meaning_of_call(call: &str) -> String {
     }
 }
 
-/// Each call of an association's application with each value.
-#[test]
-fn calls_of_an_association_are_read_as_before() {
+/// Returns what each call means with each value.
+fn meanings_of_calls(socket: &str, calls: &[&str]) -> String {
     let mut text = String::new();
-    for call in CALLS_OF_SCTP {
+    for call in calls {
         let mut meanings: Vec<(String, Vec<&str>)> = Vec::new();
         for told in TOLD {
-            let meaning = meaning_of_call(&call.replace("VALUE", told));
+            let meaning = meaning_of_call(socket, &call.replace("VALUE", told));
             match meanings.iter_mut().find(|(known, _)| *known == meaning) {
                 Some((_, values)) => values.push(told),
                 None => meanings.push((meaning, vec![told])),
@@ -439,5 +438,47 @@ fn calls_of_an_association_are_read_as_before() {
             writeln!(text, "  {}: {meaning}", values.join(" ")).unwrap();
         }
     }
-    golden!("calls_sctp.txt", text);
+    text
+}
+
+/// Calls of a connection's application.
+const CALLS_OF_TCP: [&str; 26] = [
+    "setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [VALUE], 4) = 0",
+    "setsockopt(3, SOL_SOCKET, SO_LINGER, {onoff=VALUE, linger=0}, 8) = 0",
+    "setsockopt(3, SOL_SOCKET, SO_LINGER, {onoff=1, linger=VALUE}, 8) = 0",
+    "setsockopt(3, SOL_SOCKET, SO_RCVBUF, [VALUE], 4) = 0",
+    "setsockopt(3, SOL_TCP, TCP_NODELAY, [VALUE], 4) = 0",
+    "setsockopt(3, SOL_TCP, TCP_CORK, [VALUE], 4) = 0",
+    "setsockopt(3, SOL_TCP, TCP_MAXSEG, [VALUE], 4) = 0",
+    "setsockopt(3, SOL_TCP, TCP_USER_TIMEOUT, [VALUE], 4) = 0",
+    "setsockopt(3, SOL_TCP, TCP_KEEPINIT, [VALUE], 4) = 0",
+    "setsockopt(3, SOL_TCP, TCP_MD5SIG, [VALUE], 4) = 0",
+    "setsockopt(3, SOL_TCP, TCP_NODELAY, VALUE, 4) = 0",
+    "setsockopt(VALUE, SOL_TCP, TCP_NODELAY, [1], 4) = 0",
+    "getsockopt(3, SOL_SOCKET, SO_ERROR, [VALUE], [4]) = 0",
+    "getsockopt(3, SOL_TCP, TCP_MAXSEG, [VALUE], [4]) = 0",
+    "getsockopt(3, SOL_SOCKET, SO_SNDBUF, [VALUE], [4]) = 0",
+    "connect(3, ..., ...) = VALUE",
+    "write(3, ..., VALUE) = VALUE",
+    "read(3, ..., VALUE) = VALUE",
+    "sendto(3, ..., VALUE, 0, ..., ...) = VALUE",
+    "recvfrom(3, ..., VALUE, MSG_PEEK, ..., ...) = VALUE",
+    "listen(3, VALUE) = 0",
+    "shutdown(3, SHUT_WR) = VALUE",
+    "shutdown(3, VALUE) = 0",
+    "close(VALUE) = 0",
+    "fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK) = VALUE",
+    "ioctl(3, SIOCINQ, [VALUE]) = 0",
+];
+
+/// Each call of a connection's application with each value.
+#[test]
+fn calls_of_a_connection_are_read_as_before() {
+    golden!("calls.txt", meanings_of_calls("..., SOCK_STREAM, IPPROTO_TCP", &CALLS_OF_TCP));
+}
+
+/// Each call of an association's application with each value.
+#[test]
+fn calls_of_an_association_are_read_as_before() {
+    golden!("calls_sctp.txt", meanings_of_calls("..., SOCK_SEQPACKET, IPPROTO_SCTP", &CALLS_OF_SCTP));
 }

@@ -6,6 +6,7 @@ mod codel;
 mod codel_naive;
 mod common;
 mod elements;
+mod golden;
 mod properties;
 mod recorded;
 mod spikes;

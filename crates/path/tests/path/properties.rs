@@ -42,10 +42,10 @@ fn any_capacity() -> impl Strategy<Value = Capacity> {
 }
 
 fn any_queue() -> impl Strategy<Value = QueueConfig> {
-    let manner = (any::<bool>(), any::<bool>(), any::<bool>(), 100u32..1500, 1u32..60).prop_map(
-        |(gentle, wait, bytes, mean_packet_bytes, limit_packets)| {
+    let manner = ([any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()], 100u32..1500, 1u32..60).prop_map(
+        |([gentle, wait, bytes, ecn], mean_packet_bytes, limit_packets)| {
             let unit = if bytes { Unit::Bytes } else { Unit::Packets };
-            Manner { gentle, wait, unit, mean_packet_bytes, limit_packets, ecn: false }
+            Manner { gentle, wait, unit, mean_packet_bytes, limit_packets, ecn }
         },
     );
     let red = (manner.clone(), 1.0..10.0, 1.0..20.0, 0.0..1.0, 0.001..1.0).prop_map(
@@ -131,15 +131,13 @@ fn any_element() -> impl Strategy<Value = ElementConfig> {
 }
 
 pub fn any_traffic() -> impl Strategy<Value = Vec<(u64, Labelled)>> {
-    vec((0u64..20 * MS, 40u32..1600, 0u32..3), 1..300).prop_map(|gaps| {
+    vec((0u64..20 * MS, 40u32..1600, 0u32..3, any::<bool>()), 1..300).prop_map(|gaps| {
         let mut now = 0;
         let number = (1..).zip(gaps);
-        let parcels = number.map(|(handle, (gap, bytes, flow))| {
+        let parcels = number.map(|(handle, (gap, bytes, flow, takes_marks))| {
             now += gap;
-            {
-                let one = sized(handle, bytes);
-                (now, Labelled { label: Label { flow, ..one.label }, ..one })
-            }
+            let one = sized(handle, bytes);
+            (now, Labelled { label: Label { flow, takes_marks, ..one.label }, ..one })
         });
         parcels.collect()
     })

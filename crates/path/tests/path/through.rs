@@ -8,6 +8,7 @@ use eifel_path::config::{Capacity, DelayChange, LinkConfig, RateChange};
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Labelled, Outcome};
 use eifel_path::queue::QueueConfig;
+use eifel_path::queue::red::Manner;
 use eifel_path::spike::{HoldsAt, SpikeConfig, SpikeSource};
 use proptest::prelude::*;
 
@@ -76,13 +77,25 @@ impl Driver {
     }
 }
 
+fn red(queue: &mut QueueConfig) -> Option<&mut Manner> {
+    match queue {
+        QueueConfig::Red(red) => Some(&mut red.manner),
+        QueueConfig::AdaptiveRed(red) => Some(&mut red.manner),
+        _ => None,
+    }
+}
+
 proptest! {
     #[test]
     fn whether_at_once_or_by_events_is_the_same(mut config in any_link(), traffic in any_traffic()) {
         let link = |config: &_| Link::new(config, "link", 1).unwrap();
-        let open = config.elements.is_empty() && !config.queue.decides_at_exit();
+        let marks = red(&mut config.queue).is_some_and(|manner| manner.ecn);
+        let open = config.elements.is_empty() && !config.queue.decides_at_exit() && !marks;
         prop_assert_eq!(link(&config).is_open(), open);
         config.elements.clear();
+        if let Some(manner) = red(&mut config.queue) {
+            manner.ecn = false;
+        }
         if config.queue.decides_at_exit() {
             config.queue = QueueConfig::Unlimited;
         }
