@@ -71,7 +71,8 @@ impl Clock {
             return None;
         }
         let passed = nanos.saturating_sub(self.began);
-        if passed >= LONG_ENOUGH && ticks > 0 && passed / ticks < self.seeming {
+        // Few ticks seem shorter than all before, so that few need the division.
+        if passed >= LONG_ENOUGH && passed < self.seeming.saturating_mul(ticks) {
             self.seeming = passed / ticks;
             self.tick = nearest(self.seeming).unwrap_or(0);
         }
