@@ -253,6 +253,10 @@ mod tests {
             panic!("a stream")
         };
         assert!(connection.liar.is_some());
+        // What gains no more than is claimed refutes nothing.
+        let least = worst.value - worst.error;
+        let again = Claim::parse(text, 1).unwrap().hunt(100, least, &effort(1, None), |_| {});
+        assert_eq!((again.worst, again.against), (Some(worst), Vec::new()));
         assert!(Claim::parse("kind = \"liars\"", 1).is_err());
     }
 

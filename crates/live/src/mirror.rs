@@ -276,6 +276,25 @@ mod tests {
     }
 
     #[test]
+    fn the_first_flow_is_run_if_its_size_is_fixed() {
+        let flow = |name: &str, application: &str| {
+            format!(
+                "[[flow]]\nname = {name:?}\nfrom = \"sender\"\nto = \"receiver\"\napplication = {{ {application} }}\n"
+            )
+        };
+        let amount = |flows: &[String]| {
+            let head = "duration_s = 9\n[point_to_point]\nrate_bps = 1000000\ndelay_ms = 1\n";
+            amount(&Scenario::parse(&(head.to_owned() + &flows.concat()), "mirror.toml".as_ref()).unwrap())
+        };
+        let [five, endless] = [flow("a", "kind = \"bulk\", bytes = 5"), flow("b", "kind = \"bulk\", endless = true")];
+        let drawn = flow("c", "kind = \"bulk\", bytes = { uniform = [1, 9] }");
+        let datagrams = flow("d", "kind = \"cbr\", rate_bps = 1000, packet_bytes = 100");
+        assert!(matches!(amount(&[five.clone(), endless.clone()]), Some(Amount::Bytes(5))));
+        assert!(matches!(amount(&[endless, five]), Some(Amount::Time(time)) if time == Duration::from_secs(9)));
+        assert!(amount(&[drawn]).is_none() && amount(&[datagrams]).is_none());
+    }
+
+    #[test]
     fn an_application_has_a_turn_at_its_own_instant_or_at_the_limit_and_is_stopped_once() {
         let at = Instant::from_nanos;
         let mut host = Host::new(Config { v4: None, v6: None, mtu: 1500, secret: [1, 2], most_connections: 1 });

@@ -208,6 +208,7 @@ fn extension_headers_that_cannot_be_followed() {
     let parse = |next, extensions| datagram::parse(&over_ipv6(next, extensions)).expect_err("refused");
     assert_eq!(parse(44, "06 00 00 08 00 00 00 07"), Error::Fragment { offset: 40 });
     assert_eq!(parse(44, "06 00 00 01 00 00 00 07"), Error::Fragment { offset: 40 });
+    assert_eq!(parse(44, "06 00 01 00 00 00 00 07"), Error::Fragment { offset: 40 });
     let what = "segments left in IPv6 routing header";
     assert_eq!(
         parse(43, "06 00 00 01 00 00 00 00"),

@@ -189,6 +189,14 @@ mod tests {
     }
 
     #[test]
+    fn a_long_line_of_garbage_is_cut() {
+        let said = |line: &str| Trace::parse(line).unwrap_err().to_string();
+        let letters = |count| "x".repeat(count);
+        assert!(said(&letters(24)).contains(&format!("{:?}", letters(24))) && !said(&letters(24)).contains("..."));
+        assert!(said(&letters(25)).contains(&format!("{:?}...", letters(24))), "{}", said(&letters(25)));
+    }
+
+    #[test]
     fn the_mean_rate_is_the_nearest_whole_one() {
         let mean = |text: &str| Trace::parse(text).unwrap().mean_rate().as_bps();
         // 12 000 bits in 7 ms are 1 714 285.7 a second, 36 000 bits are 5 142 857.1.

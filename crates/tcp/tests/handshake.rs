@@ -299,3 +299,17 @@ fn no_syn_is_too_big() {
     assert_eq!(talk.connection.mss(), 1000);
     assert_eq!(talk.connection.counts().ignored_icmp, 1);
 }
+
+/// A router that calls a packet too large that is larger than all of ours says nothing.
+#[test]
+fn what_is_too_big_for_a_router_has_to_be_smaller_than_a_full_segment() {
+    let mut talk = Talk::open(&plain());
+    let full = talk.connection.mss();
+    talk.connection.write_counted(u64::from(full));
+    talk.sent();
+    for (beyond, ignored) in [(1, 1), (0, 2), (-1, 2)] {
+        let mtu = (i64::from(full) + 40 + beyond) as u32;
+        talk.connection.handle_icmp(IcmpError::TooBig { mtu, version: Version::V4 }, Seq(ISS.wrapping_add(1)));
+        assert_eq!(talk.connection.counts().ignored_icmp, ignored, "{beyond}");
+    }
+}

@@ -280,3 +280,19 @@ fn is_unicast(packet: &[u8]) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_to_one_host_passes() {
+        let v4 = |to: u8| [&[0x45; 16][..], &[to]].concat();
+        let v6 = |to: [u8; 2]| [&[0x60; 24][..], &to].concat();
+        assert!(is_unicast(&v4(223)) && !is_unicast(&v4(224)) && !is_unicast(&v4(255)));
+        assert!(is_unicast(&v6([0xfd, 0])) && is_unicast(&v6([0xfe, 0x40])) && is_unicast(&v6([0xfc, 0x80])));
+        assert!(!is_unicast(&v6([0xff, 2])) && !is_unicast(&v6([0xfe, 0x80])) && !is_unicast(&v6([0xfe, 0xbf])));
+        // What ends before its destination goes nowhere.
+        assert!(![&v4(1)[..16], &v6([0xfd, 0])[..25], &[0x15; 40], &[]].into_iter().any(is_unicast));
+    }
+}

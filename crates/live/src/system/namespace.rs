@@ -246,3 +246,19 @@ fn leave(flags: UnshareFlags, tried: &str) -> Result<(), Error> {
         Error::new(tried, &error, advice(&error))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_that_listens_is_found_by_its_state() {
+        const HEAD: &str = "  sl  local_address rem_address   st tx_queue rx_queue\n";
+        let line = |state: &str| format!("   0: 0100007F:1389 00000000:0000 {state} 00000000:00000000\n");
+        let table = |states: &[&str]| states.iter().fold(HEAD.to_owned(), |text, state| text + &line(state));
+        assert!(has_listener(&table(&["01", "0A"])));
+        assert!(!has_listener(&table(&["01", "06"])) && !has_listener(HEAD) && !has_listener(""));
+        // The first line names the columns.
+        assert!(!has_listener(&line("0A")));
+    }
+}

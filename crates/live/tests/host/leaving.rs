@@ -61,6 +61,20 @@ fn packet(addresses: &Addresses, segment: &Segment, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Nobody listens at any of these ports.
+#[test]
+fn refusals_leave_in_the_order_of_the_calls() {
+    let mut pair = Pair::new();
+    let addresses = Addresses::V4 { source: [10, 0, 0, 9].into(), destination: [10, 0, 0, 1].into() };
+    for port in [7, 5, 6] {
+        let call = Segment { source_port: 1000, destination_port: port, flags: Flags::SYN, ..Segment::EMPTY };
+        pair.a.handle_packet(pair.now, &packet(&addresses, &call, &[]));
+    }
+    let resets = all_packets(&mut pair.a, pair.now);
+    let ports: Vec<u16> = resets.iter().map(|reset| datagram::parse(reset).unwrap().1.source_port).collect();
+    assert_eq!(ports, [7, 5, 6]);
+}
+
 #[test]
 fn a_mark_of_the_network_is_seen_and_echoed() {
     let (mut pair, _, next, back) = with_marks();
