@@ -10,7 +10,7 @@ use eifel_capture::annotate::Annotator;
 use eifel_capture::anonymise::Anonymiser;
 use eifel_capture::decode::{self, Fragments};
 use eifel_capture::read::{Frame, Reader};
-use eifel_capture::report::Report;
+use eifel_capture::report::{Capture, Report, Retransmission};
 use eifel_capture::share::{self, Share};
 use eifel_capture::{quic, score, text};
 use eifel_golden::{digest, golden};
@@ -150,6 +150,32 @@ fn captures_are_reported_as_before() {
     }
     golden!("reports.txt", whole);
     golden!("report_digests.txt", digests);
+}
+
+/// Captures of which each is one of its own are numbered one after the other.
+#[test]
+fn what_a_second_capture_shows_is_numbered_behind_the_first() {
+    let run = captured(2, Weather::Plain).unwrap();
+    let analysed = || {
+        let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
+        reader.feed(&run.places[0].pcapng);
+        reader.each(&mut analyzer).unwrap();
+        analyzer.finish()
+    };
+    let mut report = Report::default();
+    for file in ["one", "two"] {
+        let analysis = analysed();
+        report.add(vec![Capture { file: file.to_owned(), frames: analysis.frames, error: None }], analysis);
+    }
+    let connections = report.connections.len() as u64 / 2 + report.connections_without_data / 2;
+    let (one, two) = report.retransmissions.split_at(report.retransmissions.len() / 2);
+    assert!(!one.is_empty() && connections > 0);
+    for (one, two) in one.iter().zip(two) {
+        let behind = Retransmission { capture: 1, connection: one.connection + connections, ..one.clone() };
+        assert_eq!((one.capture, two), (0, &behind));
+    }
+    let numbers = |report: &Report| report.connections.iter().map(|one| one.connection).collect::<Vec<_>>();
+    assert!(numbers(&report).windows(2).all(|pair| pair[0] < pair[1]));
 }
 
 /// Many more conversations than those that are kept whole, at every place.
