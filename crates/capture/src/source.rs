@@ -379,4 +379,18 @@ mod tests {
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
         std::fs::remove_dir_all(&folder).unwrap();
     }
+    #[test]
+    fn what_is_no_capture_is_not_anonymised() {
+        let folder = std::env::temp_dir().join(format!("eifel-anonymised-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (input, output) = (folder.join("in"), folder.join("out"));
+        std::fs::write(&input, "no capture at all").unwrap();
+        let said = anonymise(&input, &output).unwrap_err();
+        assert!(said.contains(&input.display().to_string()), "{said}");
+        assert!(!output.exists());
+        // An empty file is one without frames.
+        std::fs::write(&input, "").unwrap();
+        assert_eq!(anonymise(&input, &output), Ok(()));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -265,6 +265,14 @@ mod tests {
 
     const EFFORT: Effort = Effort { runs: 4000, glance: 2, judging: 50, survivors: 5, seed: 7, threads: None };
 
+    /// One survives at least.
+    #[test]
+    fn a_search_of_which_none_survive_goes_on_from_the_best() {
+        let found = |survivors| search(&Hill, &Effort { runs: 200, survivors, ..EFFORT }, Vec::new(), |_| {});
+        let values = |survivors| found(survivors).iter().map(|one| one.judged.value).collect::<Vec<_>>();
+        assert_eq!(values(0)[..1], values(1)[..1]);
+    }
+
     #[test]
     fn it_climbs_far_above_what_chance_finds_and_repeats_itself() {
         let found = search(&Hill, &EFFORT, Vec::new(), |_| {});

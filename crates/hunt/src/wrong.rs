@@ -147,3 +147,95 @@ impl Subject for Wrong {
         Worth { value: all.false_positives as f64 / (all.needed as f64 + PRIOR), error: 0.0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_path::stream::Stream;
+
+    /// A few episodes of three senders, with retransmissions and verdicts at any time.
+    fn drawn(seed: u64) -> Tables {
+        let dice = &mut Stream::new(seed, &["wrong"]);
+        let mut tables = Tables::default();
+        let sender = |dice: &mut Stream| [(0, 0), (0, 1), (3, 0)][dice.below(3) as usize];
+        let mut opened = 0;
+        for _ in 0..dice.below(8) {
+            let (flow, end) = sender(dice);
+            opened += dice.below(10) as i64;
+            let episodes = &mut tables.episodes;
+            (episodes.flow.push(flow), episodes.end.push(end), episodes.opened_ns.push(opened));
+            episodes.cause.push(1 + dice.below(2) as u8);
+        }
+        for _ in 0..dice.below(20) {
+            let (flow, end) = sender(dice);
+            let sent = &mut tables.transmissions;
+            (sent.flow.push(flow), sent.end.push(end), sent.t_ns.push(dice.below(50) as i64));
+            (sent.len.push(dice.below(3) as _), sent.needed.push(dice.below(3) as u8));
+        }
+        for _ in 0..dice.below(12) {
+            let (flow, end) = sender(dice);
+            let verdicts = &mut tables.verdicts;
+            (verdicts.flow.push(flow), verdicts.end.push(end), verdicts.acting.push(dice.below(4) > 0));
+            (verdicts.episode.push(dice.below(4) as _), verdicts.verdict.push(dice.below(3) as u8));
+        }
+        tables
+    }
+
+    /// Looks through all rows for each episode.
+    fn naive(tables: &Tables) -> Counts {
+        let (sent, episodes, verdicts) = (&tables.transmissions, &tables.episodes, &tables.verdicts);
+        let mut counts = Counts::default();
+        for row in 0..episodes.flow.len() {
+            let sender = (episodes.flow[row], episodes.end[row]);
+            let of_sender = |row: &usize| (episodes.flow[*row], episodes.end[*row]) == sender;
+            let number = (0..=row).filter(of_sender).count();
+            let next = (row + 1..episodes.flow.len()).find(of_sender).map_or(i64::MAX, |next| episodes.opened_ns[next]);
+            let within = |place: &usize| {
+                (sent.flow[*place], sent.end[*place]) == sender
+                    && (episodes.opened_ns[row]..next).contains(&sent.t_ns[*place])
+            };
+            let bytes = |word: &str| -> i64 {
+                let of_word = |place: &usize| codes::NEEDS[usize::from(sent.needed[*place])] == word;
+                (0..sent.flow.len()).filter(within).filter(of_word).map(|place| i64::from(sent.len[place])).sum()
+            };
+            let judged = (0..verdicts.flow.len()).find(|place| {
+                (verdicts.flow[*place], verdicts.end[*place]) == sender
+                    && verdicts.acting[*place]
+                    && verdicts.episode[*place] as usize == number
+                    && verdicts.verdict[*place] != 0
+            });
+            let spurious = u64::from(
+                judged.is_some_and(|place| codes::VERDICTS[usize::from(verdicts.verdict[place])] == "spurious"),
+            );
+            match (bytes("needed"), bytes("spurious")) {
+                (1.., 0) => {
+                    counts.needed += 1;
+                    counts.false_positives += spurious;
+                }
+                (1.., _) => {
+                    counts.mixed += 1;
+                    counts.undone += spurious;
+                }
+                (_, 1..) if codes::CAUSES[usize::from(episodes.cause[row])] == "timeout" => {
+                    counts.needless_timeouts += 1;
+                    counts.found_timeouts += spurious;
+                }
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn episodes_are_counted_as_by_a_look_through_all_rows() {
+        let mut all = Counts::default();
+        for seed in 0..3000 {
+            let tables = drawn(seed);
+            assert_eq!(counts(&tables), naive(&tables), "{seed}");
+            all = [all, naive(&tables)].into_iter().sum();
+        }
+        let Counts { needed, false_positives, needless_timeouts, found_timeouts, mixed, undone } = all;
+        assert!([false_positives, found_timeouts, undone].iter().all(|few| *few > 50), "{all:?}");
+        assert!(needed > false_positives && needless_timeouts > found_timeouts && mixed > undone, "{all:?}");
+    }
+}
