@@ -30,16 +30,7 @@ pub enum Built {
 /// Says what does not compile besides the changes.
 pub fn build(tree: &Path, target: &Path, planted: &Planted) -> Result<Built, String> {
     let output = Command::new("cargo")
-        .args([
-            "test",
-            "--locked",
-            "--workspace",
-            "--exclude",
-            "eifel-python",
-            "--no-run",
-            "--lib",
-            "--tests",
-        ])
+        .args(["test", "--locked", "--workspace", "--exclude", "eifel-python", "--no-run", "--lib", "--tests"])
         .args(["--no-fail-fast", "--message-format=json"])
         .args(["--profile", "mutants"])
         .current_dir(tree)
