@@ -163,20 +163,28 @@ mod tests {
             let (flow, end) = sender(dice);
             opened += dice.below(10) as i64;
             let episodes = &mut tables.episodes;
-            (episodes.flow.push(flow), episodes.end.push(end), episodes.opened_ns.push(opened));
+            episodes.flow.push(flow);
+            episodes.end.push(end);
+            episodes.opened_ns.push(opened);
             episodes.cause.push(1 + dice.below(2) as u8);
         }
         for _ in 0..dice.below(20) {
             let (flow, end) = sender(dice);
             let sent = &mut tables.transmissions;
-            (sent.flow.push(flow), sent.end.push(end), sent.t_ns.push(dice.below(50) as i64));
-            (sent.len.push(dice.below(3) as _), sent.needed.push(dice.below(3) as u8));
+            sent.flow.push(flow);
+            sent.end.push(end);
+            sent.t_ns.push(dice.below(50) as i64);
+            sent.len.push(dice.below(3) as _);
+            sent.needed.push(dice.below(3) as u8);
         }
         for _ in 0..dice.below(12) {
             let (flow, end) = sender(dice);
             let verdicts = &mut tables.verdicts;
-            (verdicts.flow.push(flow), verdicts.end.push(end), verdicts.acting.push(dice.below(4) > 0));
-            (verdicts.episode.push(dice.below(4) as _), verdicts.verdict.push(dice.below(3) as u8));
+            verdicts.flow.push(flow);
+            verdicts.end.push(end);
+            verdicts.acting.push(dice.below(4) > 0);
+            verdicts.episode.push(dice.below(4) as _);
+            verdicts.verdict.push(dice.below(3) as u8);
         }
         tables
     }
@@ -196,7 +204,7 @@ mod tests {
             };
             let bytes = |word: &str| -> i64 {
                 let of_word = |place: &usize| codes::NEEDS[usize::from(sent.needed[*place])] == word;
-                (0..sent.flow.len()).filter(within).filter(of_word).map(|place| i64::from(sent.len[place])).sum()
+                (0..sent.flow.len()).filter(within).filter(of_word).map(|place| sent.len[place]).sum()
             };
             let judged = (0..verdicts.flow.len()).find(|place| {
                 (verdicts.flow[*place], verdicts.end[*place]) == sender

@@ -1,7 +1,5 @@
 //! Captures of receivers, clocks and applications of other kinds than hidden paths have, and captures that missed frames.
 
-use std::fmt::Write;
-
 use eifel_capture::read::Reader;
 use eifel_golden::{digest, golden, rounded};
 use eifel_packet::pcapng::{Packet, Writer};
@@ -9,6 +7,7 @@ use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
 use eifel_whatif::trial::{Cross, hidden};
 use eifel_whatif::{events, replay, scenario};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 const SEEDS: u64 = 60;
@@ -44,35 +43,37 @@ fn drawn(seed: u64) -> Value {
 
 /// Copies a capture without some of its frames: each is left out with this probability, or all before a number.
 fn thinned(pcapng: &[u8], missed: f64, before: u64, dice: &mut Stream) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new(), "test").unwrap();
-    let interface = writer.interface("sender").unwrap();
+    let mut writer = Writer::new(Vec::new(), "test").expect("memory takes all");
+    let interface = writer.interface("sender").expect("memory takes all");
     let mut reader = Reader::new();
     reader.feed(pcapng);
-    while let Some(frame) = reader.frame().unwrap() {
+    while let Some(frame) = reader.frame().expect("a whole capture") {
         if frame.number > before && !dice.chance(missed) {
             let packet = Packet { bytes: frame.bytes, wire_len: frame.wire_len, comment: None };
-            writer.packet(interface, frame.nanos, packet).unwrap();
+            writer.packet(interface, frame.nanos, packet).expect("memory takes all");
         }
     }
-    writer.finish().unwrap()
+    writer.finish().expect("memory takes all")
+}
+
+fn json(value: impl Serialize) -> String {
+    rounded(&serde_json::to_value(value).expect("text from numbers").to_string())
 }
 
 /// What is made of a capture: its events, its path, and the scenarios of both kinds.
 fn made(text: &mut String, pcapng: &[u8], sender: &Value, seed: u64) {
     let Some(captured) = events::of_pcapng(pcapng) else {
-        writeln!(text, "nothing was sent").unwrap();
+        text.push_str("nothing was sent\n");
         return;
     };
-    let json = |value: Value| rounded(&value.to_string());
-    writeln!(text, "{}", json(serde_json::to_value(captured.events()).unwrap())).unwrap();
+    text.push_str(&json(captured.events()));
+    text.push('\n');
     match captured.path() {
         Ok(path) => {
-            let whole = json(serde_json::to_value(&path).unwrap());
-            let seen = json(scenario::as_seen(&path, sender, seed));
-            writeln!(text, "{}\n{} {}", json(serde_json::to_value(&path.ends).unwrap()), digest(whole), digest(seen))
-                .unwrap();
+            let (whole, seen) = (digest(json(&path)), digest(json(scenario::as_seen(&path, sender, seed))));
+            text.push_str(&format!("{}\n{whole} {seen}\n", json(path.ends)));
         }
-        Err(refusal) => writeln!(text, "{}", refusal.0).unwrap(),
+        Err(refusal) => text.push_str(&format!("{}\n", refusal.0)),
     }
 }
 
@@ -83,7 +84,7 @@ fn paths_of_other_ends_are_extracted_as_before() {
         let scenario = drawn(seed);
         let outcome = replay::simulated(&scenario, Record::none().capturing(2)).unwrap();
         let (pcapng, sender) = (&outcome.captures[0].pcapng, &scenario["flow"][0]["sender"]);
-        writeln!(text, "# {seed}").unwrap();
+        text.push_str(&format!("# {seed}\n"));
         made(&mut text, pcapng, sender, seed);
         let dice = &mut Stream::new(seed, &["missed"]);
         let (missed, before) =
