@@ -10,16 +10,17 @@ use core::fmt;
 pub struct Ring<T> {
     /// Empty, or a power of two long.
     cells: Vec<T>,
-    /// Place of the first value. It only grows, and wraps at the end of `usize`.
-    head: usize,
-    len: usize,
+    /// Place of the first value. It only grows, and wraps at the end of its type.
+    head: u32,
+    /// Short, because there may be many rings, and none comes near four thousand million values.
+    len: u32,
 }
 
 impl<T: Copy + Default> Ring<T> {
     /// Returns the number of values.
     #[inline]
     pub fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     /// Returns whether the ring is empty.
@@ -31,14 +32,14 @@ impl<T: Copy + Default> Ring<T> {
     /// Returns the value behind `ahead` others.
     #[inline]
     pub fn get(&self, ahead: usize) -> Option<&T> {
-        if ahead < self.len { self.cells.get(self.place(ahead)) } else { None }
+        if ahead < self.len() { self.cells.get(self.place(ahead)) } else { None }
     }
 
     /// Returns the value behind `ahead` others, to be changed.
     #[inline]
     pub fn get_mut(&mut self, ahead: usize) -> Option<&mut T> {
         let place = self.place(ahead);
-        if ahead < self.len { self.cells.get_mut(place) } else { None }
+        if ahead < self.len() { self.cells.get_mut(place) } else { None }
     }
 
     /// Returns the first value.
@@ -50,16 +51,16 @@ impl<T: Copy + Default> Ring<T> {
     /// Returns the last value.
     #[inline]
     pub fn back(&self) -> Option<&T> {
-        self.get(self.len.wrapping_sub(1))
+        self.get(self.len().wrapping_sub(1))
     }
 
     /// Adds a value behind all others.
     #[inline]
     pub fn push_back(&mut self, value: T) {
-        if self.len == self.cells.len() {
+        if self.len() == self.cells.len() {
             self.grow();
         }
-        let place = self.place(self.len);
+        let place = self.place(self.len());
         if let Some(cell) = self.cells.get_mut(place) {
             *cell = value;
             self.len += 1;
@@ -83,9 +84,29 @@ impl<T: Copy + Default> Ring<T> {
             count += 1;
         }
         let last = self.get(count.wrapping_sub(1)).copied()?;
-        self.head = self.head.wrapping_add(count);
-        self.len -= count;
+        self.head = self.head.wrapping_add(count as u32);
+        self.len -= count as u32;
         Some(last)
+    }
+
+    /// Puts a value behind `ahead` others, or behind all where there are not as many. It takes time in proportion to those behind it.
+    pub fn insert(&mut self, ahead: usize, value: T) {
+        self.push_back(value);
+        for place in (ahead..self.len().saturating_sub(1)).rev() {
+            let moved = self.get(place).copied().unwrap_or_default();
+            if let Some(cell) = self.get_mut(place + 1) {
+                *cell = moved;
+            }
+        }
+        if let Some(cell) = self.get_mut(ahead) {
+            *cell = value;
+        }
+    }
+
+    /// Returns how many values there is room for.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.cells.len()
     }
 
     /// Removes all values. The next one takes the first place in memory, so that a ring with few
@@ -103,13 +124,13 @@ impl<T: Copy + Default> Ring<T> {
 
     /// Iterates from the value behind `ahead` others to the last.
     pub fn iter_from(&self, ahead: usize) -> impl Iterator<Item = &T> {
-        (ahead..self.len).filter_map(|ahead| self.get(ahead))
+        (ahead..self.len()).filter_map(|ahead| self.get(ahead))
     }
 
     /// Counts the values at the front for which `before` holds. It must hold for no value behind
     /// them.
     pub fn partition_point(&self, mut before: impl FnMut(&T) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.len);
+        let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
             if self.get(middle).is_some_and(&mut before) {
@@ -123,7 +144,7 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline]
     fn place(&self, ahead: usize) -> usize {
-        self.head.wrapping_add(ahead) & self.cells.len().wrapping_sub(1)
+        (self.head as usize).wrapping_add(ahead) & self.cells.len().wrapping_sub(1)
     }
 
     #[cold]
@@ -133,15 +154,15 @@ impl<T: Copy + Default> Ring<T> {
         self.cells.rotate_left(begin);
         self.head = 0;
         // No more than that: a vector begins with room for four, and an idle connection has one segment behind it.
-        self.cells.reserve_exact(self.len.max(1));
-        self.cells.resize((2 * self.len).max(1), T::default());
+        self.cells.reserve_exact(self.len().max(1));
+        self.cells.resize((2 * self.len()).max(1), T::default());
     }
 }
 
 /// Shows the values alone: two rings with the same values look alike, whatever they held before.
 impl<T: Copy + Default + fmt::Debug> fmt::Debug for Ring<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries((0..self.len).filter_map(|ahead| self.get(ahead))).finish()
+        f.debug_list().entries((0..self.len()).filter_map(|ahead| self.get(ahead))).finish()
     }
 }
 
@@ -157,6 +178,21 @@ mod tests {
         (1..6).for_each(|value| ring.push_back(value));
         (1..4).for_each(|_| _ = ring.pop_front());
         assert_eq!(format!("{ring:?}"), "[4, 5]");
+    }
+
+    #[test]
+    fn values_are_put_between_others_wherever_the_ring_begins() {
+        for (gone, len) in (0..9).flat_map(|gone| (0..9).map(move |len| (gone, len))) {
+            for ahead in 0..len + 2 {
+                let mut ring = Ring::default();
+                (0..gone + len).for_each(|value| ring.push_back(value));
+                (0..gone).for_each(|_| _ = ring.pop_front());
+                let mut other: VecDeque<_> = ring.iter().copied().collect();
+                ring.insert(ahead, 100);
+                other.insert(ahead.min(len), 100);
+                assert!(ring.iter().eq(&other), "{ring:?} {other:?}");
+            }
+        }
     }
 
     proptest! {
@@ -181,6 +217,7 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(ring.len(), other.len());
+                prop_assert!((ring.len()..=2 * number + 2).contains(&ring.capacity()));
                 prop_assert_eq!(ring.is_empty(), other.is_empty());
                 prop_assert_eq!((ring.front(), ring.back()), (other.front(), other.back()));
                 prop_assert_eq!(ring.get(3), other.get(3));

@@ -55,7 +55,9 @@ impl Half {
             trouble.echoed = Some(Timestamp(stamps.echo));
         }
         if !self.is_calm() {
-            return self.on_mended_ack(cumulative, plain, stamps, setting);
+            // A copy has an address, so that the fields of `setting` stay in registers on the usual way.
+            let setting = *setting;
+            return self.on_mended_ack(cumulative, plain, stamps, &setting);
         }
         if !setting.is_next_to_sender() && cumulative > self.una {
             let stamp = stamps.map(|stamps| Timestamp(stamps.value));
@@ -112,14 +114,13 @@ impl Half {
         setting: &Setting,
     ) -> Option<u64> {
         let when = setting.when;
-        let (mut newest, mut original): (Option<Sent>, Option<u64>) = (None, None);
-        while let Some(sent) = self.out.pop(cumulative) {
+        let mut original: Option<u64> = None;
+        let newest = self.out.pop_below(cumulative, |sent| {
             // Nothing that is outstanding was repaired, so that one sending is the first one.
             if sent.copies == 1 && !sent.missing {
                 original = Some(sent.end());
             }
-            newest = Some(sent);
-        }
+        });
         self.advance(cumulative, setting);
         let mut trouble = self.trouble.take()?;
         trouble.flight.on_ack(when.nanos, cumulative, self.nxt - cumulative, setting.round_trip().unwrap_or(0));
@@ -157,10 +158,7 @@ impl Half {
             }
             return None;
         }
-        let mut newest: Option<Sent> = None;
-        while let Some(sent) = self.out.pop(cumulative) {
-            newest = Some(sent);
-        }
+        let newest = self.out.pop_below(cumulative, |_| {});
         self.advance(cumulative, setting);
         if let Some(trouble) = &mut self.trouble {
             trouble.flight.on_ack(now, cumulative, self.nxt - cumulative, setting.round_trip().unwrap_or(0));
@@ -170,15 +168,21 @@ impl Half {
         Some(took)
     }
 
+    #[inline]
     fn advance(&mut self, cumulative: u64, setting: &Setting) {
         if !setting.is_next_to_sender() {
-            self.away().boundaries.on_ack(cumulative, setting.when.nanos);
+            self.note_boundary(cumulative, setting.when.nanos);
         }
         self.una = cumulative;
         self.duplicates = 0;
         self.last_ack = setting.when.nanos;
         self.timer_since = setting.when.nanos;
         self.last_advance = setting.when;
+    }
+
+    #[inline(never)]
+    fn note_boundary(&mut self, cumulative: u64, nanos: u64) {
+        self.away().boundaries.on_ack(cumulative, nanos);
     }
 
     #[cold]
@@ -197,10 +201,7 @@ impl Half {
         let mut popped = trouble.popped.reused(self.duplicates);
         if advances {
             let before = self.una;
-            while let Some(sent) = self.out.pop(cumulative) {
-                popped.note(&sent, &trouble, setting);
-                newest = Some(sent);
-            }
+            newest = self.out.pop_below(cumulative, |sent| popped.note(sent, &trouble, setting));
             self.advance(cumulative, setting);
             trouble.on_advance(self, Block { start: before, end: cumulative }, &ack, &popped, setting);
         }

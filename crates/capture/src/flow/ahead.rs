@@ -9,6 +9,7 @@ use super::connection::Connection;
 use super::half::Half;
 use super::recent;
 use super::table::{Table, hash_of};
+use super::twin::Print;
 use crate::decode::common::Ends;
 use std::hint::black_box;
 
@@ -83,7 +84,7 @@ impl Table {
 fn first_places(connection: &Connection) -> u64 {
     let [one, other] = &connection.sides;
     let trips = one.trip.kept().shortest().unwrap_or(0) ^ other.trip.kept().shortest().unwrap_or(0);
-    let twins = one.twins.may_know(0) ^ other.twins.may_know(0);
+    let twins = one.twins.may_know(Print::default()) ^ other.twins.may_know(Print::default());
     connection.last ^ connection.twins ^ trips ^ u64::from(twins) ^ u64::from(connection.way.tunnel)
 }
 

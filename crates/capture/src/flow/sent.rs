@@ -1,12 +1,12 @@
 //! The outstanding data of one direction, as the place of the capture has seen it.
 
-use std::collections::VecDeque;
+use eifel_base::ring::Ring;
 
 /// Segments remembered of a direction. Of what is beyond, the oldest are forgotten.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
 /// A segment that was sent and is not acknowledged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sent {
     pub(super) start: u64,
     pub(super) len: u32,
@@ -28,7 +28,7 @@ impl Sent {
 /// Outstanding segments in ascending order, without gaps: what is missing stands among them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
-    ring: VecDeque<Sent>,
+    ring: Ring<Sent>,
 }
 
 impl Outstanding {
@@ -44,18 +44,24 @@ impl Outstanding {
         self.ring.push_back(sent);
     }
 
-    /// Takes out the first, if it ends at or below `cumulative`; cuts it where `cumulative` lies in it.
-    #[inline]
-    pub(super) fn pop(&mut self, cumulative: u64) -> Option<Sent> {
-        let first = self.ring.front_mut()?;
-        if first.end() <= cumulative {
-            return self.ring.pop_front();
-        }
-        if first.start < cumulative {
+    /// Takes out what ends at or below `cumulative`, and cuts off what else lies below it. `each` sees what is taken out. Returns the
+    /// last of it.
+    #[inline(always)]
+    pub(super) fn pop_below(&mut self, cumulative: u64, mut each: impl FnMut(&Sent)) -> Option<Sent> {
+        let last = self.ring.pop_front_while(|sent| {
+            let gone = sent.end() <= cumulative;
+            if gone {
+                each(sent);
+            }
+            gone
+        });
+        if let Some(first) = self.ring.get_mut(0)
+            && first.start < cumulative
+        {
             first.len = (first.end() - cumulative) as u32;
             first.start = cumulative;
         }
-        None
+        last
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Sent> {
@@ -93,19 +99,18 @@ impl Outstanding {
     /// Whether something above the first was sent, and only once, within `margin` of `nanos`.
     pub(super) fn has_sent_about(&self, nanos: u64, margin: u64) -> bool {
         let from = self.ring.partition_point(|sent| sent.nanos < nanos.saturating_sub(margin)).max(1);
-        let near = self.ring.range(from.min(self.ring.len())..);
-        near.take_while(|sent| sent.nanos <= nanos + margin).any(|sent| sent.copies == 1)
+        self.ring.iter_from(from).take_while(|sent| sent.nanos <= nanos + margin).any(|sent| sent.copies == 1)
     }
 
     /// Gives memory back that a quiet connection does not need.
     pub(super) fn shrink(&mut self) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {
-            self.ring = VecDeque::new();
+            self.ring = Ring::default();
         }
     }
 
     /// Leaves its memory to other directions where nothing is outstanding.
-    #[inline(always)]
+    #[inline]
     pub(super) fn leave(&mut self, spare: &mut Spare) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {
             spare.take(std::mem::take(&mut self.ring));
@@ -113,7 +118,7 @@ impl Outstanding {
     }
 
     /// Takes memory that another direction has left, where it has none.
-    #[inline(always)]
+    #[inline]
     pub(super) fn settle_in(&mut self, spare: &mut Spare) {
         if self.ring.capacity() == 0
             && let Some(ring) = spare.rings.pop()
@@ -127,7 +132,7 @@ impl Outstanding {
 /// connections end or begin such a pause.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
-    rings: Vec<VecDeque<Sent>>,
+    rings: Vec<Ring<Sent>>,
 }
 
 impl Spare {
@@ -136,8 +141,8 @@ impl Spare {
     /// Segments for which a ring has room that is kept.
     const LARGEST: usize = 256;
 
-    #[inline(always)]
-    fn take(&mut self, ring: VecDeque<Sent>) {
+    #[inline]
+    fn take(&mut self, ring: Ring<Sent>) {
         if self.rings.len() < Self::MOST && ring.capacity() <= Self::LARGEST {
             self.rings.push(ring);
         }
@@ -158,10 +163,14 @@ mod tests {
         let parts: Vec<_> = outstanding.iter().map(|sent| (sent.start, sent.len)).collect();
         assert_eq!(parts, [(0, 100), (100, 50), (150, 50), (200, 900)]);
         assert_eq!(outstanding.align(0, 100), 0);
-        assert!(outstanding.pop(50).is_none());
-        assert_eq!(outstanding.pop(120).map(|sent| (sent.start, sent.len)), Some((50, 50)));
-        assert!(outstanding.pop(120).is_none());
-        assert_eq!(outstanding.get(0).map(|sent| (sent.start, sent.len)), Some((120, 30)));
+        let mut pop = |cumulative| {
+            let mut seen = Vec::new();
+            let last = outstanding.pop_below(cumulative, |sent| seen.push((sent.start, sent.len)));
+            assert_eq!(last.map(|sent| (sent.start, sent.len)), seen.last().copied());
+            seen
+        };
+        assert_eq!([50, 120, 120, 160].map(&mut pop), [vec![], vec![(50, 50)], vec![], vec![(120, 30)]]);
+        assert_eq!(outstanding.get(0).map(|sent| (sent.start, sent.len)), Some((160, 40)));
     }
 
     #[test]
@@ -174,7 +183,7 @@ mod tests {
             // What is outstanding stays.
             one.leave(&mut spare);
             assert_eq!(one.len(), 1);
-            one.pop(1);
+            one.pop_below(1, |_| {});
         }
         many.iter_mut().for_each(|one| one.leave(&mut spare));
         assert!(many.iter().all(|one| one.ring.capacity() == 0));
@@ -184,7 +193,7 @@ mod tests {
         assert!(many[0].ring.capacity() > 0 && spare.rings.len() == Spare::MOST - 1);
         // Room for many would be kept for few.
         (0..=Spare::LARGEST as u64).for_each(|start| many[0].push(sent(start)));
-        while many[0].pop(u64::MAX).is_some() {}
+        many[0].pop_below(u64::MAX, |_| {});
         many[0].leave(&mut spare);
         assert_eq!((many[0].ring.capacity(), spare.rings.len()), (0, Spare::MOST - 1));
     }

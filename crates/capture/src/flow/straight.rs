@@ -17,26 +17,27 @@ impl Connection {
     pub(crate) fn on_common<const STAMPED: bool>(
         &mut self,
         common: &Common<'_, STAMPED>,
-        (side, spare): (usize, &mut Spare),
+        (side, spare): (usize, Option<&mut Spare>),
         when: When,
     ) -> bool {
-        // Where every field stands is known to the compiler then.
-        if side == 0 {
-            self.straight::<STAMPED, 0>(common, when, spare)
-        } else {
-            self.straight::<STAMPED, 1>(common, when, spare)
+        // Where every field stands, and what a packet without payload leaves alone, is known to the compiler then.
+        match (side, common.payload_len) {
+            (0, 0) => self.straight::<STAMPED, 0, true>(common, when, spare),
+            (0, _) => self.straight::<STAMPED, 0, false>(common, when, spare),
+            (_, 0) => self.straight::<STAMPED, 1, true>(common, when, spare),
+            _ => self.straight::<STAMPED, 1, false>(common, when, spare),
         }
     }
 
     #[inline(always)]
-    fn straight<const STAMPED: bool, const SIDE: usize>(
+    fn straight<const STAMPED: bool, const SIDE: usize, const BARE: bool>(
         &mut self,
         common: &Common<'_, STAMPED>,
         when: When,
-        spare: &mut Spare,
+        mut spare: Option<&mut Spare>,
     ) -> bool {
         let print = fingerprint_of(common);
-        let (shift, stamps, bare) = (self.shift(SIDE), common.stamps(), common.payload_len == 0);
+        let (shift, stamps) = (self.shift(SIDE), common.stamps());
         let window = (u32::from(common.window()) << shift, common.window());
         let ([one, other], [half, back]) = (&mut self.sides, &mut self.halves);
         let (from, to, sent, heard) = if SIDE == 0 { (one, other, half, back) } else { (other, one, back, half) };
@@ -45,8 +46,8 @@ impl Connection {
         }
         let quiet = match heard {
             None => None,
-            Some(half) if !bare && half.has_heard(common.ack(), window) => None,
-            Some(half) => match half.quiet(common.ack(), bare, window) {
+            Some(half) if !BARE && half.has_heard(common.ack(), window) => None,
+            Some(half) => match half.quiet(common.ack(), BARE, window) {
                 Some(quiet) => Some((half, quiet)),
                 None => return false,
             },
@@ -68,16 +69,20 @@ impl Connection {
             if let Some(took) = half.on_quiet(quiet, stamps, &setting) {
                 from.trip.sample(took);
             }
-            half.out.leave(spare);
+            if let Some(spare) = &mut spare {
+                half.out.leave(spare);
+            }
         }
-        if !bare {
+        if !BARE {
             let setting = Setting { when, to_receiver: to.trip.kept(), to_sender: from.trip.kept(), sack };
             let half = match sent {
                 Some(half) => half,
                 None => sent.insert(Box::default()),
             };
             let stamp = stamps.map(|stamps| Timestamp(stamps.value));
-            half.out.settle_in(spare);
+            if let Some(spare) = spare {
+                half.out.settle_in(spare);
+            }
             let left = half.left(stamp, &setting);
             let (len, echo) = (common.payload_len, stamps.map(|stamps| Timestamp(stamps.echo)));
             half.on_data(&Data { seq: common.seq(), len, payload: len, syn: false, stamp, left, echo }, &setting);

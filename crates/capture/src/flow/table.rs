@@ -62,13 +62,14 @@ impl Table {
     }
 
     /// The connection over IPv4, and outside of tunnels, between these ends, and which of them has sent the packet. `None` where
-    /// only [`find`](Self::find) knows. With it comes the memory that connections leave to each other.
+    /// only [`find`](Self::find) knows. With it comes the memory that many connections leave to each other; few keep theirs.
     #[inline]
-    pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize, &mut Spare)> {
+    pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize, Option<&mut Spare>)> {
+        let many = self.is_large();
         let (place, side) = self.recent.get(ends)?;
         let connection = self.store.get_mut(place as usize)?.as_mut()?;
         self.last = place;
-        Some((connection, side, &mut self.spare))
+        Some((connection, side, many.then_some(&mut self.spare)))
     }
 
     /// The connection that goes this way or back, and which of its ends is the source.

@@ -16,10 +16,19 @@ const AT_ONCE: u64 = 1_000_000;
 /// A capture without a twin among this number of packets shows none at all.
 const ALONE: u8 = 16;
 
-/// The last two packets of a direction.
+/// What the twin of a packet has in common with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Print {
+    /// Sequence and acknowledgement number, as they stand in the packet.
+    numbers: u64,
+    /// All else, mixed. Where both numbers are alike nothing in it makes up for another.
+    rest: u64,
+}
+
+/// The last two packets of a direction, and when they passed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Twins {
-    prints: [(u64, u64); 2],
+    prints: [(Print, u64); 2],
     identification: u16,
     identifies: bool,
     seen: bool,
@@ -45,21 +54,25 @@ impl Twins {
 
     /// Whether a packet with this fingerprint may have just been seen.
     #[inline]
-    pub(super) fn may_know(&self, print: u64) -> bool {
+    pub(super) fn may_know(&self, print: Print) -> bool {
         self.prints[0].0 == print || self.prints[1].0 == print
     }
 
     /// Takes note of a packet that is no twin.
     #[inline]
-    pub(super) fn note(&mut self, print: u64, identification: u16, when: When) {
+    pub(super) fn note(&mut self, print: Print, identification: u16, when: When) {
         self.identify(identification);
         self.prints = [(print, when.nanos), self.prints[0]];
-        self.alone = self.alone.saturating_add(1);
+        if self.alone < ALONE {
+            self.alone += 1;
+        }
     }
 
     #[inline]
     fn identify(&mut self, identification: u16) {
-        self.identifies |= self.identification != identification && self.identification != 0;
+        if !self.identifies {
+            self.identifies = self.identification != identification && self.identification != 0;
+        }
         self.identification = identification;
     }
 
@@ -78,13 +91,13 @@ impl Twins {
             self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
             self.alone = 0;
             // Each packet has one twin; a third of its kind is another packet, or that one's first.
-            self.prints[index].0 = if named { print } else { !print };
+            self.prints[index].0.rest = if named { print.rest } else { !print.rest };
         }
         is_twin
     }
 }
 
-fn fingerprint(packet: &Packet) -> u64 {
+fn fingerprint(packet: &Packet) -> Print {
     let segment = &packet.segment;
     let sack = match segment.options.sack.as_slice() {
         [] => 0,
@@ -94,25 +107,20 @@ fn fingerprint(packet: &Packet) -> u64 {
     let stamps = stamps.map_or(0, |stamps| u64::from(stamps.value) << 32 | u64::from(stamps.echo));
     let rest = u32::from(segment.flags.0) << 16 | u32::from(segment.window);
     let words = (numbers.to_be_bytes(), stamps.to_be_bytes(), rest.to_be_bytes());
-    print(words, segment.payload_len, packet.identification) ^ mixed(sack)
+    let Print { numbers, rest } = print(words, segment.payload_len, packet.identification);
+    Print { numbers, rest: rest ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43) }
 }
 
 /// The same of a segment without SACK blocks.
 #[inline(always)]
-pub(super) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) -> u64 {
+pub(super) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) -> Print {
     print(common.words(), common.payload_len, common.identification())
 }
 
-/// Three products that do not wait for each other.
 #[inline(always)]
-fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> u64 {
+fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> Print {
     let rest = u64::from(u32::from_le_bytes(rest)) ^ u64::from(payload_len) << 32 ^ u64::from(identification) << 48;
-    u64::from_le_bytes(numbers).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        ^ u64::from_le_bytes(stamps).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23)
-        ^ mixed(rest)
-}
-
-#[inline(always)]
-fn mixed(rest: u64) -> u64 {
-    rest.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43)
+    // The lowest bytes of both timestamps, which change most, come upon the flags and the length, which change together with the
+    // numbers; only they could make up for each other.
+    Print { numbers: u64::from_le_bytes(numbers), rest: rest ^ u64::from_le_bytes(stamps).rotate_left(44) }
 }

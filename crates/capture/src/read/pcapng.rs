@@ -35,8 +35,16 @@ pub(super) struct File {
 struct Interface {
     link: u32,
     snaplen: u32,
+    clock: Clock,
+}
+
+/// The meaning of an interface's times.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
     resolution: Resolution,
     offset_s: i64,
+    /// Nanoseconds in a tick; 0 where that is no whole number, or an offset is added.
+    scale: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,17 +63,26 @@ impl Resolution {
     }
 }
 
-impl Interface {
+impl Clock {
+    fn new(resolution: Resolution, offset_s: i64) -> Self {
+        let scale = match resolution {
+            Resolution::Decimal(digits @ 0..=9) if offset_s == 0 => 10_u64.pow(9 - digits),
+            _ => 0,
+        };
+        Self { resolution, offset_s, scale }
+    }
+
     /// Nanoseconds since 1970, cut to what 64 bits hold.
     #[inline]
     fn nanos(&self, ticks: u64) -> u64 {
-        match self.resolution {
-            Resolution::Decimal(9) if self.offset_s == 0 => ticks,
-            Resolution::Decimal(6) if self.offset_s == 0 => ticks.saturating_mul(1000),
+        match ticks.checked_mul(self.scale) {
+            Some(nanos) if self.scale > 0 => nanos,
             _ => self.any_nanos(ticks),
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn any_nanos(&self, ticks: u64) -> u64 {
         let ticks = u128::from(ticks);
         let nanos = match self.resolution {
@@ -113,7 +130,7 @@ impl File {
         let interface = self.interfaces.get(index as usize)?;
         let ticks = u64::from(number(12)) << 32 | u64::from(number(16));
         let wire_len = number(24).max(captured);
-        self.nanos = interface.nanos(ticks);
+        self.nanos = interface.clock.nanos(ticks);
         let head = Head { nanos: self.nanos, link: interface.link, interface: index, wire_len };
         Some(Record { length, start: 28, captured: captured as usize, head })
     }
@@ -191,29 +208,25 @@ impl File {
             let found = MOST_INTERFACES as u64 + 1;
             return Err(Error::Invalid { what: "number of interfaces", offset, expected: "at most 65536", found });
         }
-        let mut interface = Interface {
-            link: u32::from(self.order.u16(block, 8)),
-            snaplen: self.order.u32(block, 12),
-            resolution: Resolution::Decimal(6),
-            offset_s: 0,
-        };
+        let (mut resolution, mut offset_s) = (Resolution::Decimal(6), 0);
         let mut options = &block[16..block.len() - 4];
         while options.len() >= 4 {
             let (code, length) = (self.order.u16(options, 0), usize::from(self.order.u16(options, 2)));
             let Some(value) = options.get(4..4 + length) else { break };
             match (code, value) {
                 (END_OF_OPTIONS, _) => break,
-                (TIME_RESOLUTION, [exponent, ..]) => interface.resolution = Resolution::read(*exponent),
+                (TIME_RESOLUTION, [exponent, ..]) => resolution = Resolution::read(*exponent),
                 (TIME_OFFSET, value) if length == 8 => {
                     let (first, second) = (self.order.u32(value, 0), self.order.u32(value, 4));
                     let (high, low) = if self.order == Order::Big { (first, second) } else { (second, first) };
-                    interface.offset_s = (u64::from(high) << 32 | u64::from(low)) as i64;
+                    offset_s = (u64::from(high) << 32 | u64::from(low)) as i64;
                 }
                 _ => {}
             }
             options = options.get((4 + length).next_multiple_of(4)..).unwrap_or_default();
         }
-        self.interfaces.push(interface);
+        let (link, snaplen) = (u32::from(self.order.u16(block, 8)), self.order.u32(block, 12));
+        self.interfaces.push(Interface { link, snaplen, clock: Clock::new(resolution, offset_s) });
         Ok(Step::Skip(block.len() as u64))
     }
 
@@ -224,7 +237,7 @@ impl File {
         };
         let interface = self.described(index, offset)?;
         let ticks = u64::from(self.order.u32(block, 12)) << 32 | u64::from(self.order.u32(block, 16));
-        self.nanos = interface.nanos(ticks);
+        self.nanos = interface.clock.nanos(ticks);
         let captured = self.order.u32(block, 20);
         self.frame(block, Body { start: 28, captured, wire_len: self.order.u32(block, 24), index }, offset)
     }
@@ -278,9 +291,7 @@ mod tests {
 
     #[test]
     fn extreme_resolutions_and_offsets_are_cut_to_what_time_holds() {
-        let nanos = |resolution, offset_s, ticks| {
-            Interface { link: 1, snaplen: 0, resolution: Resolution::read(resolution), offset_s }.nanos(ticks)
-        };
+        let nanos = |resolution, offset_s, ticks| Clock::new(Resolution::read(resolution), offset_s).nanos(ticks);
         assert_eq!(nanos(9, 0, 5), 5);
         assert_eq!(nanos(127, 0, u64::MAX), 0);
         assert_eq!(nanos(0x80 | 127, 0, u64::MAX), 0);
