@@ -296,7 +296,8 @@ impl Reader {
         if found == 0 {
             return Ok(());
         }
-        if matches!(self.format, Format::Unknown) {
+        // A header of which more is wanted belongs to a format that is known.
+        if matches!(self.format, Format::Unknown) && self.wanted == 4 {
             let mut magic = [0; 4];
             magic[..found.min(4)].copy_from_slice(&self.buffer[self.at..][..found.min(4)]);
             return Err(Error::Unknown { magic });

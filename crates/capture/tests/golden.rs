@@ -377,3 +377,87 @@ fn the_program_prints_what_it_printed() {
     std::fs::remove_dir_all(&folder).unwrap();
     golden!("program.txt", text);
 }
+
+/// Three packets in each format, small enough to be cut behind every byte.
+fn small_files() -> [(&'static str, Vec<u8>); 5] {
+    let words =
+        |order: fn(u32) -> [u8; 4], words: &[u32]| words.iter().flat_map(|&word| order(word)).collect::<Vec<u8>>();
+    let packets: [&[u8]; 3] = [b"four", b"eight of", b""];
+    let classic = |order: fn(u32) -> [u8; 4], magic: u32, version: u32| {
+        let mut file = words(order, &[magic, version, 0, 0, 65_535, 101]);
+        for (number, packet) in (1..).zip(packets) {
+            file.extend(words(order, &[number, 5, packet.len() as u32, 60]));
+            file.extend(packet);
+        }
+        file
+    };
+    let block = |order: fn(u32) -> [u8; 4], kind: u32, body: &[u8]| {
+        let length = [body.len() as u32 + 12];
+        [words(order, &[kind]), words(order, &length), body.to_vec(), words(order, &length)].concat()
+    };
+    let blocks = |order: fn(u32) -> [u8; 4], version: u32, link: u32| {
+        let mut file = block(order, 0x0a0d_0d0a, &words(order, &[0x1a2b_3c4d, version, u32::MAX, u32::MAX]));
+        file.extend(block(order, 1, &words(order, &[link, 0])));
+        // A name resolution, which is passed over.
+        file.extend(block(order, 4, &[0; 8]));
+        for (number, packet) in (1..).zip(packets) {
+            let head = words(order, &[0, 0, number, packet.len() as u32, 60]);
+            file.extend(block(order, 6, &[&head, packet].concat()));
+        }
+        file
+    };
+    let mut snoop = [b"snoop\0\0\0".to_vec(), words(u32::to_be_bytes, &[2, 4])].concat();
+    for (number, packet) in (1..).zip(packets) {
+        let length = packet.len() as u32;
+        snoop.extend(words(u32::to_be_bytes, &[60, length, length + 24, 0, number, 5]));
+        snoop.extend(packet);
+    }
+    [
+        ("pcap", classic(u32::to_le_bytes, 0xa1b2_c3d4, 0x0004_0002)),
+        ("pcap, big", classic(u32::to_be_bytes, 0xa1b2_3c4d, 0x0002_0004)),
+        ("pcapng", blocks(u32::to_le_bytes, 1, 101)),
+        ("pcapng, big", blocks(u32::to_be_bytes, 0x0001_0000, 101 << 16)),
+        ("snoop", snoop),
+    ]
+}
+
+/// Reads a file in pieces, and says how far that went: frames one by one, or all at once.
+fn far(file: &[u8], piece: usize, at_once: bool) -> String {
+    let (mut reader, mut lengths) = (Reader::new(), Vec::new());
+    let mut failed = None;
+    for bytes in file.chunks(piece) {
+        reader.feed(bytes);
+        let mut take = |frame: &Frame<'_>| lengths.push((frame.number, frame.bytes.len()));
+        let read = if at_once {
+            reader.each(&mut take)
+        } else {
+            loop {
+                match reader.frame() {
+                    Ok(Some(frame)) => take(&frame),
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+            }
+        };
+        failed = failed.or(read.err());
+    }
+    let end = failed.map_or_else(|| reader.finish(), Err);
+    format!("{lengths:?} {}", end.map_or_else(|error| error.to_string(), |()| "whole".to_owned()))
+}
+
+#[test]
+fn files_that_end_anywhere_are_read_as_before() {
+    let mut text = String::new();
+    for (name, file) in small_files() {
+        writeln!(text, "# {name}").unwrap();
+        for end in 0..=file.len() {
+            let whole = far(&file[..end], usize::MAX, false);
+            for piece in [1, 3, 16, 50] {
+                assert_eq!(far(&file[..end], piece, false), whole, "{name} to {end} in pieces of {piece}");
+                assert_eq!(far(&file[..end], piece, true), whole, "{name} to {end} in pieces of {piece}");
+            }
+            writeln!(text, "{end}: {whole}").unwrap();
+        }
+    }
+    golden!("ends.txt", text);
+}

@@ -196,6 +196,23 @@ pub(crate) fn measured<S: Subject>(
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_ratio_of_means_errs_as_its_residuals_say() {
+        // Means 2 and 4; residuals 1 - 1, 2 - 2 and 3 - 3 in the first set, and 0.5, -0.5 in the second.
+        let same = ratio([(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)].into_iter());
+        assert_eq!((same.value, same.error), (0.5, 0.0));
+        let two = ratio([(1.0, 1.0), (1.0, 3.0)].into_iter());
+        assert_eq!(two.value, 0.5);
+        // sqrt((0.25 + 0.25) / 1 / 2) / 2 is a quarter.
+        assert!((two.error - DEVIATIONS * 0.25).abs() < 1e-12 && (two.least() - (0.5 - two.error)).abs() < 1e-12);
+        for nothing in [&[][..], &[(3.0, 0.0)], &[(3.0, -1.0)]] {
+            let ratio = ratio(nothing.iter().copied());
+            assert_eq!((ratio.value, ratio.error), (0.0, 0.0), "{nothing:?}");
+        }
+        let one = ratio([(1.0, 4.0)].into_iter());
+        assert_eq!((one.value, one.error), (0.25, 0.0));
+    }
+
     fn exact(value: f64) -> Worth {
         Worth { value, error: 0.0 }
     }

@@ -131,6 +131,9 @@ mod tests {
         assert!(doubts.covers(8999));
         doubts.on_again(3000, 12_000);
         assert!(!doubts.covers(9000));
+        // Of what left later, that is doubted which lies below the last that is reported.
+        doubts.on_ack(&ack(1000, &[(12_000, 13_000), (10_000, 11_000)]), 13_000, true, None);
+        assert_eq!([11_999, 12_000].map(|position| doubts.covers(position)), [true, false]);
     }
 
     #[test]

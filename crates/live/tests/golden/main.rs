@@ -7,9 +7,11 @@ use eifel_base::time::{Duration, Instant};
 use eifel_golden::golden;
 use eifel_live::apps::Amount;
 use eifel_live::apps::proxy::request::{self, Dialect};
+use eifel_live::hiccup::log::Log;
 use eifel_live::hiccup::order::{Order, Trigger};
 use eifel_live::hiccup::tally::{Counts, Expectation, numbers};
 use eifel_live::hiccup::{Direction, Passage};
+use eifel_live::system::clock::Clock;
 use eifel_packet::pcapng::{self, Writer};
 use run::{LOSSY, MS, Run, SPIKE, run, scenario};
 use std::fmt::Write;
@@ -96,6 +98,92 @@ fn folder(run: &Run, folder: &Path) {
         }
     }
     std::fs::write(folder.join("sender.counters.csv"), counters).unwrap();
+}
+
+/// Microseconds of a number of seconds with six digits behind the point; `None` where there is none.
+fn micros(seconds: &str) -> Option<u64> {
+    let (whole, part) = seconds.split_once('.')?;
+    assert_eq!(part.len(), 6, "{seconds}");
+    Some(whole.parse::<u64>().unwrap() * 1_000_000 + part.parse::<u64>().unwrap())
+}
+
+#[test]
+fn the_box_writes_down_what_passed() {
+    const LATE: Duration = Duration::from_micros(7);
+    let top = std::env::temp_dir().join(format!("eifel-live-log-{}", std::process::id()));
+    let found = run(&scenario(LOSSY, SPIKE), &["back packet 30: drop 3 back"], Amount::Bytes(400_000), false);
+    folder(&found, &top.join("naive"));
+    let clock = Clock::start();
+    let mut log = Log::create(&top.join("log"), clock).unwrap();
+    log.begin(Instant::ZERO + MS);
+    let (mut frames, mut leaving, mut copies) = ([0_u64; 2], 0, 0);
+    for passage in &found.passages {
+        let side = passage.direction as usize;
+        frames[side] += 1;
+        assert_eq!(log.enters(passage, b"it comes", Some("a word on it")).unwrap(), frames[side]);
+        if matches!(passage.fate.name(), "ok" | "copy") {
+            log.leaves(passage, b"it goes", passage.due + LATE).unwrap();
+            frames[1 - side] += 1;
+            leaving += 1;
+            copies += usize::from(passage.fate.name() == "copy");
+        } else {
+            log.row(passage, None).unwrap();
+        }
+    }
+    found.judged.iter().for_each(|one| log.judged(one).unwrap());
+    log.finish().unwrap();
+    let read = |name: &str| std::fs::read_to_string(top.join(name)).unwrap();
+    let began = clock.unix_nanos(Instant::ZERO + MS) / 1000;
+    let (written, naive) = (read("log/path.csv"), read("naive/path.csv"));
+    assert!(copies > 0 && written.lines().count() == naive.lines().count());
+    assert_eq!(written.lines().next(), naive.lines().next());
+    for (written, naive) in written.lines().zip(naive.lines()).skip(1) {
+        let (one, other): (Vec<&str>, Vec<&str>) = (written.split(',').collect(), naive.split(',').collect());
+        for (column, (one, other)) in one.iter().zip(&other).enumerate() {
+            let Some(expected) = micros(other).filter(|_| matches!(column, 1 | 2 | 11)) else {
+                assert_eq!(one, other, "{written}\n{naive}");
+                continue;
+            };
+            let late = if column == 2 { 7 } else { 0 };
+            let passed = micros(one).unwrap() - began;
+            // The clock's own beginning may lie between two microseconds.
+            assert!((passed..=passed + 1).contains(&(expected - 1_000_000 + late)), "{written}\n{naive}");
+        }
+    }
+    let truth = read("log/truth.csv");
+    assert_eq!(truth.lines().count(), found.judged.len() + 1);
+    assert!(found.judged.iter().any(|one| one.direction == Direction::There));
+    for (line, one) in truth.lines().skip(1).zip(&found.judged) {
+        let (from, when) = (if one.direction == Direction::There { 'A' } else { 'B' }, line.split(',').nth(1).unwrap());
+        let passed = micros(when).unwrap() - began;
+        assert!((passed..=passed + 1).contains(&(one.at.as_nanos() / 1000)), "{line}");
+        let expected = format!(
+            "{},{when},{},{},{},{},{},{},{from},{}",
+            one.frame,
+            one.seq,
+            one.len,
+            one.nth,
+            one.fate.name(),
+            u8::from(one.spurious),
+            u8::from(one.original_known),
+            one.flow
+        );
+        assert_eq!(line, expected);
+    }
+    let captures = ["sender", "receiver"].map(|name| {
+        String::from_utf8_lossy(&std::fs::read(top.join(format!("log/{name}.pcapng"))).unwrap()).into_owned()
+    });
+    let count = |what: &str| captures.iter().map(|capture| capture.matches(what).count()).sum::<usize>();
+    assert_eq!(
+        [count("it comes"), count("a word on it"), count("it goes")],
+        [found.passages.len(), found.passages.len(), leaving]
+    );
+    assert_eq!([count(" s in the box, let go 7 us late"), count("a copy, ")], [leaving, copies]);
+    for (side, capture) in captures.iter().enumerate() {
+        let comes = found.passages.iter().filter(|one| one.direction as usize == side).count();
+        assert_eq!(capture.matches("it comes").count(), comes);
+    }
+    std::fs::remove_dir_all(&top).unwrap();
 }
 
 fn called(folder: &Path, arguments: &str) -> String {

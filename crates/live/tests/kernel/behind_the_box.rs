@@ -1,6 +1,11 @@
 //! The box between two kernels.
 
 use crate::rig::allowed;
+use eifel_live::apps::Amount;
+use eifel_live::mirror::{self, Mirrored};
+use eifel_live::system::namespace::Namespace;
+use eifel_sim::record::Record;
+use eifel_sim::scenario::Scenario;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -164,6 +169,26 @@ fn a_scenario_gives_the_same_run_simulated_and_live() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+#[test]
+fn a_mirrored_flow_counts_what_it_undid() {
+    if !allowed() {
+        return;
+    }
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/live-spike.toml"));
+    let scenario = Scenario::parse(&std::fs::read_to_string(path).unwrap(), path).unwrap();
+    let places = || [Namespace::new().unwrap(), Namespace::new().unwrap()];
+    let Mirrored { tables, summary, report } = mirror::run(&scenario, Record::all(), places(), [3, 4]).unwrap();
+    let Some(Amount::Bytes(bytes)) = mirror::amount(&scenario) else { panic!("{path:?} is endless") };
+    assert!(summary.completed && summary.bytes == bytes && summary.undos > 0, "{summary:?}");
+    assert_eq!(summary.flow, scenario.flows[0].name);
+    // All of the last data had arrived by then, and none of it later.
+    let last = report.passages.iter().filter(|one| one.seen.data.is_some() && one.fate.name() == "ok").count();
+    assert_eq!(tables.arrivals.t_ns.len(), last);
+    let time_s = *tables.arrivals.t_ns.last().unwrap() as f64 / 1e9;
+    assert_eq!((summary.time_s, summary.goodput_bps), (time_s, bytes as f64 * 8.0 / time_s));
+    assert_eq!(tables.spikes, eifel_sim::run(&scenario, 0, Record::all()).unwrap().tables.spikes);
+}
+
 /// How late the box may let a packet go, so that the run is still the simulated one: the spike begins that long before
 /// another packet would be the first that it holds.
 const ON_TIME_US: f64 = 2000.0;
@@ -177,6 +202,7 @@ fn compared(scenario: &Path) -> Option<serde_json::Value> {
         let mut call = Command::new(PROGRAM);
         let output = call.args(["compare", "--json", "--within-ms", "1000"]).arg(scenario).output().unwrap();
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.success(), document["agrees"] == true, "{document:#}");
         let same = document["retransmissions"]["same"] == true && document["verdicts"]["same"] == true;
         if same {
             return Some(document);

@@ -98,6 +98,19 @@ fn what_cannot_be_done_is_said_in_one_line() {
 }
 
 #[test]
+fn a_command_behind_the_box_gets_all_its_words() {
+    if !allowed() {
+        return;
+    }
+    let file = std::env::temp_dir().join(format!("eifel-live-words-{}", std::process::id()));
+    let said = format!("echo \"$0 $1 $2\" > {}", file.display());
+    let output = call(&["hiccup", SPIKE, "--", "sh", "-c", &said, "one", "two", "three"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "one two three\n");
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
 fn a_call_that_is_stopped_before_an_answer_says_so() {
     if !allowed() {
         return;
