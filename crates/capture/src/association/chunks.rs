@@ -327,3 +327,27 @@ impl Chunks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_chunks_are_remembered_than_there_is_room_for() {
+        const LEN: u16 = 100;
+        let mut chunks = Chunks::default();
+        chunks.begin(Seq(7));
+        let place = |frame: u64| Place { when: When { nanos: frame, frame }, receiver: None, sender: None };
+        let most = MOST_REMEMBERED as u64;
+        (0..most).for_each(|number| chunks.on_data(Seq(7 + number as u32), LEN, &place(number + 1)));
+        assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (0, most, most * u64::from(LEN)));
+        (most..most + 5).for_each(|number| chunks.on_data(Seq(7 + number as u32), LEN, &place(number + 1)));
+        assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (5, most + 5, most * u64::from(LEN)));
+        // What is so far ahead that nothing would be left beside it is of another association.
+        chunks.on_data(Seq((7 + 2 * most + 5) as u32), LEN, &place(most + 6));
+        assert_eq!(chunks.nxt(), most + 5);
+        chunks.on_data(Seq((7 + 2 * most + 4) as u32), LEN, &place(most + 7));
+        assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (most + 5, 2 * most + 5, u64::from(LEN)));
+        assert_eq!(chunks.counts.segments, most + 7);
+    }
+}
