@@ -67,8 +67,8 @@ pub(crate) fn read(link: u32, bytes: &[u8]) -> Option<Found<'_>> {
     let total = u32::from(u16::from_be_bytes([header[2], header[3]]));
     match header[32] >> 4 {
         WITH_TIMESTAMPS => {
-            let (kind, options) = options.split_first_chunk::<4>()?;
-            let stamps = options.first_chunk::<8>().filter(|_| *kind == ALIGNED_TIMESTAMPS)?;
+            let option = options.first_chunk::<12>()?;
+            let stamps = option.last_chunk().filter(|_| option.first_chunk() == Some(&ALIGNED_TIMESTAMPS))?;
             Some(Found::Stamped(Common { header, stamps, payload_len: total.checked_sub(52)? }))
         }
         WITHOUT_OPTIONS => {

@@ -224,7 +224,9 @@ impl Half {
         if data.payload > 0 {
             self.counts.segments += 1;
             self.counts.bytes += u64::from(data.payload);
-            self.largest = self.largest.max(data.payload);
+            if data.payload > self.largest {
+                self.largest = data.payload;
+            }
         }
         let start = self.position(data);
         if !setting.is_next_to_sender()

@@ -38,7 +38,8 @@ impl Connection {
     ) -> bool {
         let print = fingerprint_of(common);
         let (shift, stamps) = (self.shift(SIDE), common.stamps());
-        let window = (u32::from(common.window()) << shift, common.window());
+        // Not asked for where nobody hears it.
+        let window = || (u32::from(common.window()) << shift, common.window());
         let ([one, other], [half, back]) = (&mut self.sides, &mut self.halves);
         let (from, to, sent, heard) = if SIDE == 0 { (one, other, half, back) } else { (other, one, back, half) };
         if from.twins.may_know(print) {
@@ -46,8 +47,8 @@ impl Connection {
         }
         let quiet = match heard {
             None => None,
-            Some(half) if !BARE && half.has_heard(common.ack(), window) => None,
-            Some(half) => match half.quiet(common.ack(), BARE, window) {
+            Some(half) if !BARE && half.has_heard(common.ack(), window()) => None,
+            Some(half) => match half.quiet(common.ack(), BARE, window()) {
                 Some(quiet) => Some((half, quiet)),
                 None => return false,
             },

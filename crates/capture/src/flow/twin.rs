@@ -62,7 +62,8 @@ impl Twins {
     #[inline]
     pub(super) fn note(&mut self, print: Print, identification: u16, when: When) {
         self.identify(identification);
-        self.prints = [(print, when.nanos), self.prints[0]];
+        self.prints[1] = self.prints[0];
+        self.prints[0] = (print, when.nanos);
         if self.alone < ALONE {
             self.alone += 1;
         }
