@@ -94,6 +94,46 @@ fn pcapng_of_several_sections_interfaces_and_kinds_of_block() {
 }
 
 #[test]
+fn an_offset_of_time_may_be_negative() {
+    for order in [bytes::Order::Little, bytes::Order::Big] {
+        let (ten, offset) = (10_u64, -7_i64);
+        let two = |number: u16| if order == bytes::Order::Big { number.to_be_bytes() } else { number.to_le_bytes() };
+        let mut body = [two(101), two(0)].concat();
+        body.extend(numbers(order, &[0]));
+        body.extend([two(14), two(8)].concat());
+        body.extend(if order == bytes::Order::Big { offset.to_be_bytes() } else { offset.to_le_bytes() });
+        let mut file = [section(order), block(order, 1, &body)].concat();
+        file.extend(block(order, 6, &[numbers(order, &[0, 0, ten as u32 * 1_000_000, 0, 0])].concat()));
+        assert_eq!(frames(&file, 9), Ok(vec![(1, 3_000_000_000, 101, 0, 0, vec![])]));
+    }
+}
+
+#[test]
+fn the_longest_packets_are_read_in_every_kind_of_record() {
+    let (little, most) = (bytes::Order::Little, MOST_CAPTURED as usize);
+    let longest = vec![7; most];
+    let named = |kind: u32, more: usize| {
+        let body = [numbers(little, &[0, 0, 1, (most + more) as u32, 9]), vec![7; most + more]].concat();
+        [section(little), interface(little, 1, 6), block(little, kind, &body)].concat()
+    };
+    let classic = |more: usize| {
+        let head = numbers(little, &[0xa1b2_3c4d, 0x0004_0002, 0, 0, 65_535, 1, 0, 1, (most + more) as u32, 9]);
+        [head, vec![7; most + more]].concat()
+    };
+    for (name, file, over) in [
+        ("enhanced", named(6, 0), named(6, 4)),
+        ("obsolete", named(2, 0), named(2, 4)),
+        ("classic", classic(0), classic(4)),
+    ] {
+        for piece in [100_000, usize::MAX] {
+            let read = frames(&file, piece).unwrap();
+            assert!(read.len() == 1 && read[0].5 == longest && read[0].4 as usize == most, "{name}");
+            assert!(frames(&over, piece).unwrap_err().to_string().contains("at most"), "{name}");
+        }
+    }
+}
+
+#[test]
 fn snoop() {
     let mut file = b"snoop\0\0\0".to_vec();
     file.extend(numbers(bytes::Order::Big, &[2, 4, 1514, 3, 28, 0, 9, 8]));

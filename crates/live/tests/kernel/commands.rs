@@ -71,6 +71,8 @@ fn what_cannot_be_done_is_said_in_one_line() {
         (&["hiccup", SPIKE, "--mtu", "100", "--", "true"], "--mtu 100: expected 1280 to 65535"),
         (&["sctp", "send", "--streams", "0", "10.0.0.1:5"], "--streams 0: expected a number from 1 to 65535"),
         (&["sctp", "send", "--streams", "65536", "10.0.0.1:5"], "--streams 65536: expected a number from 1 to 65535"),
+        (&["send", "--record", "x", "--bytes", "1", "10.0.0.1:5"], "--record: only `eifel live` can write the tables"),
+        (&["receive", "--record", "x", "5001"], "--record: only `eifel live` can write the tables"),
         (&["dance"], "no such command"),
     ];
     for (arguments, expected) in &cases {

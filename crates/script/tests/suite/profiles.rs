@@ -28,6 +28,40 @@ fn a_syn_of_freebsd() {
     assert!(passes(Profile::FreeBsd, &small.replace("wscale 6", "wscale 0")));
 }
 
+/// RFC 9260 leaves open what stacks do differently: the standard takes what any stack does whose lines a script has.
+#[test]
+fn a_script_of_sctp_with_lines_for_one_stack_may_pass_as_that_of_another() {
+    let with = |lines: &str| format!("0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n{lines}+0 close(3) = 0\n");
+    // No socket has these numbers, so that a reading with such a line fails.
+    let only_freebsd = with("#ifdef Linux\n+0 close(9) = 0\n#endif\n");
+    let only_linux = with("#ifndef Linux\n+0 close(9) = 0\n#endif\n");
+    assert!(passes(Profile::Standard, &only_freebsd) && passes(Profile::Standard, &only_linux));
+    assert!(!passes(Profile::Standard, &with("+0 close(9) = 0\n")));
+    assert!(passes(Profile::FreeBsd, &only_freebsd) && !passes(Profile::FreeBsd, &only_linux));
+    assert!(passes(Profile::Linux, &only_linux) && !passes(Profile::Linux, &only_freebsd));
+}
+
+#[test]
+fn nothing_is_written_without_an_error() {
+    let text = "
+--tolerance_usecs=0
+0    socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0   bind(3, ..., ...) = 0
++0   listen(3, 1) = 0
++0   < S 0:0(0) win 65535 <mss 1460,sackOK>
++0   > S. 0:0(0) ack 1 <...>
++.01 < . 1:1(0) ack 1 win 65535
++0   accept(3, ..., ...) = 4
++0   write(4, ..., 0) = 0
++0   write(4, ..., 1) = 1
++0   > P. 1:2(1) ack 1
+";
+    let outcome = run(&parse(text, "x.pkt").unwrap());
+    assert!(outcome.passed(), "{outcome}");
+    let refused = run(&parse(&text.replace(", 0) = 0\n+0   write", ", 0) = -1 EPIPE\n+0   write"), "x.pkt").unwrap());
+    assert!(!refused.passed(), "{refused}");
+}
+
 /// 65 536 bytes, in whole segments 65 700: the room of 299 unread bytes is announced to the byte, and every second segment of any
 /// size is acknowledged.
 #[test]

@@ -79,6 +79,26 @@ fn repeated_flows_are_one_each() {
 }
 
 #[test]
+fn tables_that_repeat_flows_keep_their_own_settings() {
+    let table = |name: &str, bytes: u64| {
+        format!(
+            "[[flow]]\nname = \"{name}#\"\nrepeat = 3\nfrom = \"sender\"\nto = \"receiver\"\n\
+             application = {{ kind = \"bulk\", bytes = {bytes} }}\n"
+        )
+    };
+    let path = "duration_s = 5\n[point_to_point]\nrate_bps = 8_000_000\ndelay_ms = 20\n";
+    let text = format!("{path}{}{}", table("one", 1000), table("other", 2000));
+    let scenario = Scenario::parse(&text, &root().join("x.toml")).expect("a scenario");
+    let found: Vec<(&str, String)> =
+        scenario.flows.iter().map(|flow| (flow.name.as_str(), format!("{:?}", flow.traffic))).collect();
+    let names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["one1", "one2", "one3", "other1", "other2", "other3"]);
+    for (number, (_, traffic)) in found.iter().enumerate() {
+        assert_eq!([traffic.contains("1000"), traffic.contains("2000")], [number < 3, number >= 3], "{traffic}");
+    }
+}
+
+#[test]
 fn every_scenario_of_the_reference_is_understood() {
     let text = std::fs::read_to_string(root().join("docs/scenario.md")).expect("the reference");
     let blocks: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
