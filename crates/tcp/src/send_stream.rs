@@ -230,6 +230,35 @@ mod tests {
     }
 
     #[test]
+    fn no_segment_reaches_beyond_a_record_but_the_fin_goes_with_the_last() {
+        let mut stream = SendStream::new(SendKind::Counted);
+        stream.write_counted(10);
+        stream.end_record(1);
+        // An empty record is none.
+        stream.end_record(1);
+        assert_eq!((stream.whole(), stream.last_record()), (11, 11));
+        stream.write_counted(5);
+        assert_eq!((stream.whole(), stream.end()), (11, 16));
+        stream.pass(11);
+        assert_eq!((stream.whole(), stream.last_record()), (16, 0));
+        stream.end_record(11);
+        // Nothing follows from which the last record has to be kept apart.
+        stream.finish();
+        assert_eq!((stream.whole(), stream.last_record(), stream.end()), (17, 0, 17));
+        let mut stream = SendStream::new(SendKind::Counted);
+        stream.write_counted(10);
+        stream.end_record(1);
+        stream.write_counted(5);
+        stream.finish();
+        stream.finish();
+        assert_eq!((stream.whole(), stream.last_record(), stream.end()), (11, 11, 17));
+        stream.end_record(1);
+        assert_eq!(stream.last_record(), 11);
+        stream.pass(11);
+        assert_eq!(stream.whole(), 17);
+    }
+
+    #[test]
     fn a_counted_stream_may_have_a_limit() {
         let mut stream = SendStream::new(SendKind::CountedUpTo { buffer: 5 });
         assert_eq!((stream.write_counted(3), stream.write(b"defg"), stream.write_counted(1)), (3, 2, 0));

@@ -134,3 +134,32 @@ fn option(draw: &mut Draw, cumulative: u64, nxt: u64) -> SackBlocks {
     }
     option
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A scoreboard of which the naive model says the same, until one of its facts is another.
+    #[test]
+    fn whatever_differs_is_found() {
+        let mut victim = Victim::open(&settings(), 64_000);
+        victim.connection.write_counted(40);
+        victim.sends();
+        victim.connection.write_counted(8);
+        victim.sends();
+        let (una, nxt) = (victim.connection.engine().una(), victim.connection.engine().nxt());
+        let mut option = SackBlocks::EMPTY;
+        option.push(wrap(nxt - 8, ISS), wrap(nxt, ISS));
+        // A block that was never sent.
+        option.push(wrap(nxt + 8, ISS), wrap(nxt + 9, ISS));
+        let told = Segment { options: Options { sack: option, ..Options::default() }, ..segment(Flags::ACK, 1, una) };
+        victim.gets(&told);
+        let mut naive = Naive { una, reported: 0, ignored: 0 };
+        naive.take(una, option.as_slice(), nxt, victim.connection.engine().scoreboard().segments() as u32);
+        assert!(!differs(&victim, &naive) && naive.ignored == 1 && naive.reported.count_ones() == 8);
+        let (reported, ignored) = (naive.reported, naive.ignored);
+        for (reported, ignored) in [(reported >> 1, ignored), (reported | 1, ignored), (reported, 0), (0, ignored)] {
+            assert!(differs(&victim, &Naive { una, reported, ignored }), "{reported:b} {ignored}");
+        }
+    }
+}

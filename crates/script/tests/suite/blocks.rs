@@ -42,4 +42,10 @@ fn an_assertion_that_does_not_hold_says_its_message() {
         fails("%{ assert 0, str(tcpi_state) + x.y[1:] }%"),
         "0 does not hold:  (str ( tcpi_state ) + x . y [ 1 : ])"
     );
+    // It ends with its line, unless a bracket is open.
+    assert_eq!(
+        fails("%{ assert 0, str((1) +\n 2) + x; print('more')\nassert 1 }%"),
+        "0 does not hold:  (str ( ( 1 ) +  2 ) + x)"
+    );
+    assert_eq!(fails("%{ assert 1, str(2\n) ; assert 0, x) + y\nassert 0, 'b' }%"), "0 does not hold:  (x ) + y)");
 }
