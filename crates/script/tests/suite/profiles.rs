@@ -41,6 +41,29 @@ fn a_script_of_sctp_with_lines_for_one_stack_may_pass_as_that_of_another() {
     assert!(passes(Profile::Linux, &only_linux) && !passes(Profile::Linux, &only_freebsd));
 }
 
+/// RFC 6458, section 8.2.1: whatever a script names has to be so, and nothing else matters.
+#[test]
+fn the_status_of_an_association_is_what_is_asked_of_it() {
+    let script = |asked: &str| {
+        format!(
+            "//: tolerance_us = 0\n0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n+0 bind(3, ..., ...) = 0\n\
+             +0 connect(3, ..., ...) = -1 EINPROGRESS\n\
+             +0 > sctp: INIT[flgs=0, tag=1, a_rwnd=65536, os=..., is=..., tsn=1, ...]\n\
+             +.1 < sctp: INIT_ACK[flgs=0, tag=2, a_rwnd=100000, os=5, is=3, tsn=1, STATE_COOKIE[len=8, val=...]]\n\
+             +0 > sctp: COOKIE_ECHO[flgs=0, len=8, val=...]\n+.1 < sctp: COOKIE_ACK[flgs=0]\n\
+             +0 getsockopt(3, IPPROTO_SCTP, SCTP_STATUS, {{{asked}}}, 8) = 0\n"
+        )
+    };
+    let outcome = |asked: &str| run(&parse(&script(asked), "x.pkt").unwrap());
+    let (state, inbound, outbound) = ("sstat_state=SCTP_ESTABLISHED", "sstat_instrms=5", "sstat_outstrms=3");
+    for right in [state, inbound, outbound, &format!("{state}, {inbound}, {outbound}")] {
+        assert!(outcome(right).passed(), "{right}: {}", outcome(right));
+    }
+    for wrong in ["sstat_state=SCTP_CLOSED", "sstat_instrms=4", "sstat_outstrms=4"] {
+        assert!(!outcome(wrong).passed(), "{wrong}");
+    }
+}
+
 #[test]
 fn nothing_is_written_without_an_error() {
     let text = "

@@ -131,6 +131,21 @@ fn a_write_that_fails_is_the_outcome() {
 }
 
 #[test]
+fn the_first_segment_that_is_dropped_says_so_as_any_other_does() {
+    for segment in [1, 2, 5] {
+        let drops = format!("drops = [{{ flow = \"main\", segments = [{segment}] }}]\n[point_to_point.back]");
+        let text = ROUGH.replace("[point_to_point.back]", &drops);
+        let gathered = Box::new(Gathered::default());
+        let streamed = run_into(&scenario(&text), 0, Record::none().capturing(0), (gathered, 100)).unwrap();
+        let [(_, at_sender)] = &streamed.comments[..] else { panic!("one capture") };
+        let listed: Vec<u64> =
+            at_sender.iter().filter(|(_, text)| text.contains("listed")).map(|(frame, _)| *frame).collect();
+        // A SYN and its answer pass before.
+        assert_eq!(listed, [segment + 2]);
+    }
+}
+
+#[test]
 fn both_ends_captures_tell_what_became_of_an_original() {
     let text =
         ROUGH.replace("[point_to_point.back]", "drops = [{ flow = \"main\", segments = [3] }]\n[point_to_point.back]");
