@@ -8,6 +8,30 @@ use std::path::{Path, PathBuf};
 use eifel_golden::{digest, golden};
 use eifel_script::{Profile, parse_for, run};
 
+/// Events of a connection that opens, and of an association; and what an application does then.
+macro_rules! open {
+    () => {
+        "+0 connect(3, ..., ...) = -1 EINPROGRESS\n+0 > S 0:0(0) <...>\n\
+         +.1 < S. 0:0(0) ack 1 win 30000 <mss 1000,sackOK,nop,nop,nop,wscale 7>\n+0 > . 1:1(0) ack 1\n"
+    };
+}
+macro_rules! associating {
+    () => {
+        "+0 connect(3, ..., ...) = -1 EINPROGRESS\n+0 > sctp: INIT[flgs=0, tag=1, a_rwnd=..., os=..., is=..., tsn=1, ...]\n"
+    };
+}
+macro_rules! associated {
+    () => {
+        "+.1 < sctp: INIT_ACK[flgs=0, tag=2, a_rwnd=100000, os=5, is=3, tsn=1, STATE_COOKIE[len=8, val=...]]\n\
+         +0 > sctp: COOKIE_ECHO[flgs=0, len=8, val=...]\n+.1 < sctp: COOKIE_ACK[flgs=0]\n"
+    };
+}
+macro_rules! writing {
+    () => {
+        "+0 write(3, ..., 3000) = 3000\n+.3 write(3, ..., 1) = 1\n+2 read(3, ..., 100) = 100\n"
+    };
+}
+
 /// Faulty copies of each script.
 const FAULTS: usize = 4;
 
@@ -481,4 +505,70 @@ fn calls_of_a_connection_are_read_as_before() {
 #[test]
 fn calls_of_an_association_are_read_as_before() {
     golden!("calls_sctp.txt", meanings_of_calls("..., SOCK_SEQPACKET, IPPROTO_SCTP", &CALLS_OF_SCTP));
+}
+
+/// What an application has done before a call, by the state in which that leaves its socket, and what comes after the call.
+const STATES_OF_TCP: [[&str; 3]; 9] = [
+    ["fresh", "", concat!(open!(), writing!())],
+    ["bound", "+0 bind(3, ..., ...) = 0\n", concat!(open!(), writing!())],
+    [
+        "listening",
+        "+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n",
+        "+.1 < S 0:0(0) win 9000 <mss 1000>\n+0 > S. 0:0(0) ack 1 <...>\n+.1 < . 1:1(0) ack 1 win 9000\n\
+         +0 accept(3, ..., ...) = 4\n+0 write(4, ..., 3000) = 3000\n",
+    ],
+    ["calling", "+0 connect(3, ..., ...) = -1 EINPROGRESS\n+0 > S 0:0(0) <...>\n", writing!()],
+    ["open", open!(), writing!()],
+    ["with data of the peer", concat!(open!(), "+.1 < P. 1:701(700) ack 1 win 100\n"), writing!()],
+    ["after the peer's FIN", concat!(open!(), "+.1 < F. 1:1(0) ack 1 win 100\n+0 > . 1:1(0) ack 2\n"), writing!()],
+    ["shut down", concat!(open!(), "+.1 shutdown(3, SHUT_WR) = 0\n+0 > F. 1:1(0) ack 1\n"), writing!()],
+    ["closed", concat!(open!(), "+.1 close(3) = 0\n+0 > F. 1:1(0) ack 1\n"), writing!()],
+];
+
+/// The same of an association.
+const STATES_OF_SCTP: [[&str; 3]; 4] = [
+    ["fresh", "", concat!(associating!(), associated!(), writing!())],
+    ["bound", "+0 bind(3, ..., ...) = 0\n", concat!(associating!(), associated!(), writing!())],
+    ["calling", associating!(), concat!(associated!(), writing!())],
+    ["open", concat!(associating!(), associated!()), writing!()],
+];
+
+/// Makes each call in each state, with some of what it may be told. A line has how the script ends, by the standard's profile, and a
+/// digest of all profiles' reports.
+fn calls_made(socket: &str, states: &[[&str; 3]], calls: &[&str]) -> String {
+    let mut text = String::new();
+    for [state, before, after] in states {
+        writeln!(text, "# {state}").unwrap();
+        for call in calls {
+            let (mut ends, mut all) = (Vec::new(), String::new());
+            for value in ["0", "1", "2", "1000", "[1]", "[500]", "SCTP_UNORDERED", "SCTP_ESTABLISHED"] {
+                let made = call.replace("VALUE", value);
+                let script = format!("0 socket({socket}) = 3\n{before}+0 {made}\n{after}");
+                if parse_for(Profile::named("standard").unwrap(), &script, "x.pkt").is_err() {
+                    continue;
+                }
+                for profile in ["standard", "linux", "freebsd"] {
+                    let (end, report) = told(profile, &script);
+                    all += &report;
+                    if profile == "standard" {
+                        ends.push(format!("{value}: {end}"));
+                    }
+                }
+            }
+            if ends.is_empty() {
+                continue;
+            }
+            ends.dedup_by(|one, other| {
+                one.split_once(": ").map(|pair| pair.1) == other.split_once(": ").map(|pair| pair.1)
+            });
+            writeln!(text, "{call}\n  {} {}", digest(all), ends.join("; ")).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn calls_in_each_state_have_the_effects_they_had() {
+    let tcp = calls_made("..., SOCK_STREAM, IPPROTO_TCP", &STATES_OF_TCP, &CALLS_OF_TCP);
+    golden!("made.txt", tcp + &calls_made("..., SOCK_STREAM, IPPROTO_SCTP", &STATES_OF_SCTP, &CALLS_OF_SCTP));
 }
