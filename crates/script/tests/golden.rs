@@ -34,6 +34,8 @@ macro_rules! writing {
 
 /// Faulty copies of each script.
 const FAULTS: usize = 4;
+/// Misspelt ones.
+const MISSPELT: usize = 30;
 
 /// All scripts below a folder, by name.
 fn scripts(folder: &Path) -> Vec<PathBuf> {
@@ -102,6 +104,33 @@ fn faulty(text: &str, dice: &mut Dice) -> String {
         _ => lines[place] = increased(&lines[place], dice),
     }
     lines.join("\n") + "\n"
+}
+
+/// Returns the script with one mark less, one twice, or one in the place of another.
+fn misspelt(text: &str, dice: &mut Dice) -> String {
+    let mut marks: Vec<char> = text.chars().collect();
+    let (place, other) = (dice.below(marks.len()), dice.below(marks.len()));
+    match dice.below(3) {
+        0 => drop(marks.remove(place)),
+        1 => marks.insert(place, marks[place]),
+        _ => marks[place] = marks[other],
+    }
+    marks.into_iter().collect()
+}
+
+#[test]
+fn misspelt_scripts_go_as_before() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let mut digests = String::new();
+    for (number, path) in scripts(&root).iter().enumerate() {
+        let text = fs::read_to_string(path).unwrap();
+        let mut dice = Dice(1000 + number as u64);
+        let all: Vec<_> = (0..MISSPELT).map(|_| told("standard", &misspelt(&text, &mut dice))).collect();
+        let faults = all.iter().filter(|(said, _)| said != "passed").count();
+        let name = path.strip_prefix(&root).unwrap().display().to_string().replace('\\', "/");
+        writeln!(digests, "{name}: {faults} {}", digest(format!("{all:?}"))).unwrap();
+    }
+    golden!("misspelt.txt", digests);
 }
 
 #[test]
@@ -466,7 +495,7 @@ fn meanings_of_calls(socket: &str, calls: &[&str]) -> String {
 }
 
 /// Calls of a connection's application.
-const CALLS_OF_TCP: [&str; 26] = [
+const CALLS_OF_TCP: [&str; 44] = [
     "setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [VALUE], 4) = 0",
     "setsockopt(3, SOL_SOCKET, SO_LINGER, {onoff=VALUE, linger=0}, 8) = 0",
     "setsockopt(3, SOL_SOCKET, SO_LINGER, {onoff=1, linger=VALUE}, 8) = 0",
@@ -485,6 +514,24 @@ const CALLS_OF_TCP: [&str; 26] = [
     "connect(3, ..., ...) = VALUE",
     "write(3, ..., VALUE) = VALUE",
     "read(3, ..., VALUE) = VALUE",
+    "write(3, \"ab\"..., VALUE) = VALUE",
+    "write(3, \"ab\" \"cd\"..., 700) = VALUE",
+    "send(3, ..., 700, VALUE) = 700",
+    "send(3, ..., 700, MSG_MORE) = VALUE",
+    "send(3, ..., 700, MSG_EOR|MSG_MORE) = VALUE",
+    "send(3, ..., 700, MSG_OOB) = VALUE",
+    "writev(3, [{..., 300}, {..., VALUE}], 2) = VALUE",
+    "writev(3, [{..., 300}, {...}], VALUE) = 300",
+    "sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., VALUE}], msg_flags=0}, MSG_MORE) = VALUE",
+    "sendmsg(3, {msg_iov(2)=[{..., 300}, {..., 400}], msg_flags=0}, VALUE) = 700",
+    "recv(3, ..., VALUE, 0) = 700",
+    "recv(3, ..., 100, MSG_DONTWAIT|MSG_PEEK) = VALUE",
+    "readv(3, [{..., 300}, {..., VALUE}], 2) = 700",
+    "recvmsg(3, {msg_iov(1)=[{..., VALUE}], msg_flags=0}, 0) = 700",
+    "recvmsg(3, {msg_iov(1)=[{..., 300}], msg_control=[{cmsg_level=SOL_TCP, cmsg_type=TCP_CM_INQ, cmsg_data=VALUE}]}, 0) = 300",
+    "recvmsg(3, {msg_iov(1)=[{..., 300}], msg_control=[VALUE]}, 0) = 300",
+    "read(3, ..., 300) = VALUE",
+    "accept(3, ..., ...) = VALUE",
     "sendto(3, ..., VALUE, 0, ..., ...) = VALUE",
     "recvfrom(3, ..., VALUE, MSG_PEEK, ..., ...) = VALUE",
     "listen(3, VALUE) = 0",
