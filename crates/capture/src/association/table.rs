@@ -88,11 +88,17 @@ impl Associations {
         for (from, to) in [(one, other), (other, one)] {
             if let Some(tag) = to.tag {
                 let key = (tag, (from.port, to.port), association.tunnel);
-                self.by_tag.remove(&key).filter(|(index, _)| *index == oldest);
+                // A later association may have the same.
+                if self.by_tag.get(&key).is_some_and(|(index, _)| *index == oldest) {
+                    self.by_tag.remove(&key);
+                }
             }
         }
         let end = |side: &super::Side| (side.addresses[0], side.port);
-        self.by_way.remove(&(end(one), end(other), association.tunnel));
+        let way = (end(one), end(other), association.tunnel);
+        if self.by_way.get(&way) == Some(&oldest) {
+            self.by_way.remove(&way);
+        }
         Some(association)
     }
 
@@ -105,4 +111,60 @@ impl Associations {
 fn way(packet: &Packet<'_>) -> Way {
     let (source, destination) = (packet.addresses.source(), packet.addresses.destination());
     ((source, packet.ports.0), (destination, packet.ports.1), packet.tunnel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::{Fragments, Held, held};
+
+    /// An INIT from this port, with this tag of its own, over IPv4.
+    fn init(port: u16, tag: u32) -> Vec<u8> {
+        let mut bytes = vec![0x45, 0, 0, 52, 0, 1, 0x40, 0, 64, 132, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        bytes.extend([port.to_be_bytes(), 80_u16.to_be_bytes()].concat());
+        // No tag is known of the destination; the checksum is not looked at.
+        bytes.extend([0; 8]);
+        bytes.extend([1, 0, 0, 20]);
+        bytes.extend([tag, 65_536, 10 << 16 | 10, tag].map(u32::to_be_bytes).concat());
+        bytes
+    }
+
+    struct Opened {
+        associations: Associations,
+        number: u64,
+    }
+
+    impl Opened {
+        /// Returns the number of the association that had to make room.
+        fn opens(&mut self, port: u16, tag: u32) -> Option<u64> {
+            let bytes = init(port, tag);
+            let mut fragments = Fragments::default();
+            let Ok(Held::Sctp(packet)) = held(101, &bytes, bytes.len() as u32, &mut fragments) else {
+                panic!("a packet of SCTP")
+            };
+            let when = When { nanos: self.number, frame: self.number + 1 };
+            self.associations.on_packet(&packet, when, &mut self.number).map(|evicted| evicted.number)
+        }
+    }
+
+    #[test]
+    fn the_oldest_makes_room_and_takes_nothing_of_a_later_one_along() {
+        let mut opened = Opened { associations: Associations::default(), number: 0 };
+        let most = MOST as u64;
+        for number in 0..most - 1 {
+            assert_eq!(opened.opens(number as u16, number as u32 + 1), None);
+        }
+        // Between the ends of the first, and with its tag.
+        assert_eq!(opened.opens(0, 70_000), None);
+        assert_eq!((opened.number, opened.associations.kept.len() as u64), (most, most));
+        let tags = opened.associations.by_tag.len();
+        assert_eq!(opened.opens(60_000, 1), Some(0));
+        assert_eq!(opened.opens(60_001, 80_000), Some(1));
+        assert_eq!((opened.associations.kept.len() as u64, opened.associations.by_tag.len()), (most, tags));
+        let Associations { by_way, order, .. } = &opened.associations;
+        assert_eq!((by_way.len() as u64, order.len() as u64, order.front()), (most, most, Some(&2)));
+        // What repeats an INIT opens nothing.
+        assert_eq!((opened.opens(0, 70_000), opened.number), (None, most + 2));
+        assert_eq!((opened.opens(60_000, 1), opened.number), (None, most + 2));
+    }
 }
