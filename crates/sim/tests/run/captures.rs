@@ -79,3 +79,37 @@ fn read(outcome: &Outcome, ip: &str) {
         }
     }
 }
+
+/// The packets of a pcapng file, in ascending order of their bytes.
+fn packets(pcapng: &[u8]) -> Vec<Vec<u8>> {
+    let number = |at: usize| u32::from_le_bytes(pcapng[at..at + 4].try_into().unwrap()) as usize;
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < pcapng.len() {
+        // An enhanced packet block.
+        if number(at) == 6 {
+            found.push(pcapng[at + 28..at + 28 + number(at + 20)].to_vec());
+        }
+        at += number(at + 4);
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_router_has_the_same_packets_as_the_sender_with_every_byte() {
+    let mut text = String::from("duration_s = 20\n");
+    for node in ["a", "b", "c"] {
+        text += &format!("[[node]]\nname = \"{node}\"\n");
+    }
+    for (from, to) in [("a", "b"), ("b", "c")] {
+        text += &format!("[[link]]\nname = \"{from}{to}\"\nfrom = \"{from}\"\nto = \"{to}\"\nboth = true\n");
+        text += "rate_bps = 8_000_000\ndelay_ms = 5\n";
+    }
+    text += "[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"c\"\napplication = { kind = \"bulk\", bytes = 100_000 }\n";
+    let record = Record::none().capturing(0).capturing(1).capturing(2).with_payload();
+    let outcome = run(&scenario(&text), 0, record).unwrap();
+    assert!(outcome.summary.flows[0].completed);
+    let [sender, router, receiver] = [0, 1, 2].map(|node| packets(&outcome.captures[node].pcapng));
+    let bytes: usize = sender.iter().map(Vec::len).sum();
+    assert!(bytes > 100_000 && sender == router && sender == receiver, "{bytes}");
+}
