@@ -113,3 +113,19 @@ fn stream(read: &Read) -> serde_json::Value {
     let rate = if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
     json!({ "bytes": bytes, "seconds": seconds, "bits_per_second": rate })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::meter::Meter;
+    use eifel_base::time::{Duration, Instant};
+
+    #[test]
+    fn a_stream_has_the_rate_of_its_bytes_over_its_time() {
+        let read = |lasted| Read { bytes: 1000, lasted, meter: Meter::new(Instant::ZERO, Duration::from_secs(1)) };
+        let shown = |lasted| stream(&read(lasted)).to_string();
+        let expected = r#"{"bits_per_second":4000.0,"bytes":1000,"seconds":2.0}"#;
+        assert_eq!(shown(Duration::from_secs(2)), expected);
+        assert_eq!(shown(Duration::ZERO), r#"{"bits_per_second":0.0,"bytes":1000,"seconds":0.0}"#);
+    }
+}
