@@ -89,3 +89,23 @@ fn append(chunk: &RawChunk<'_>, heartbeats: &mut Heartbeats, into: &mut Vec<u8>)
     into.resize(into.len() + zeros, 0);
     zeros
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heartbeat_and_its_answer_have_one_number_until_many_others_have_come() {
+        let mut heartbeats = Heartbeats::default();
+        let most = MOST_HEARTBEATS as u64;
+        let numbers: Vec<u64> = (0..most).map(|content| heartbeats.number(content)).collect();
+        assert!(numbers.iter().copied().eq(1..=most));
+        assert_eq!([0, most - 1].map(|content| heartbeats.number(content)), [1, most]);
+        // The first makes room, and is another one when it comes again; the last stays.
+        assert_eq!(
+            [most, most - 1, 0, most - 1].map(|content| heartbeats.number(content)),
+            [most + 1, most, most + 2, most]
+        );
+        assert_eq!(heartbeats.seen.len() as u64, most);
+    }
+}
