@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -44,19 +45,23 @@ pub fn run(program: &Program, environment: (&str, &str), limit: Duration) -> io:
         .stdin(Stdio::null())
         .stdout(File::create("/dev/null")?)
         .stderr(File::create("/dev/null")?)
+        .process_group(0)
         .spawn()?;
-    loop {
+    let ended = loop {
         if let Some(status) = child.try_wait()? {
-            let ended = if status.success() { Ended::Passed } else { Ended::Failed };
-            return Ok((ended, began.elapsed()));
+            break if status.success() { Ended::Passed } else { Ended::Failed };
         }
         if began.elapsed() > limit {
-            child.kill()?;
-            child.wait()?;
-            return Ok((Ended::Late, began.elapsed()));
+            break Ended::Late;
         }
         thread::sleep(PATIENCE);
-    }
+    };
+    let took = began.elapsed();
+    // What a test has started may run for ever, and would take its core from all programs that follow.
+    let group = format!("kill -s KILL -- -{} 2>/dev/null", child.id());
+    Command::new("sh").arg("-c").arg(group).status()?;
+    child.wait()?;
+    Ok((ended, took))
 }
 
 /// A program that passes without any change.
@@ -99,4 +104,38 @@ pub fn noticed<'u>(id: u32, krate: &str, usable: &'u [Usable], limit: Duration) 
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// Whether a process runs that is more than an entry for its parent to read.
+    fn runs(process: &str) -> bool {
+        fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+    }
+
+    #[test]
+    fn nothing_that_a_program_has_started_outlives_it() {
+        let folder = std::env::temp_dir().join(format!("eifel-mutants-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (path, started) = (folder.join("program"), folder.join("started"));
+        for (end, expected) in [("wait", Ended::Late), ("exit 1", Ended::Failed), ("exit 0", Ended::Passed)] {
+            let text = format!("#!/bin/sh\nsleep 600 & echo $! > started.new; mv started.new started; {end}\n");
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            let program =
+                Program { krate: "any".into(), name: "program".into(), path: path.clone(), folder: folder.clone() };
+            let (ended, _) = run(&program, ("EIFEL_CHANGE", "0"), Duration::from_millis(600)).unwrap();
+            assert_eq!(ended, expected, "{end}");
+            let process = fs::read_to_string(&started).unwrap().trim().to_owned();
+            let gone = (0..100).any(|_| {
+                thread::sleep(PATIENCE);
+                !runs(&process)
+            });
+            assert!(gone, "{end}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }
