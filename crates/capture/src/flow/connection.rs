@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn an_idle_connection_is_small() {
         // A capture may hold a hundred thousand of them.
-        assert!(size_of::<Connection>() <= 280, "{}", size_of::<Connection>());
+        assert!(size_of::<Connection>() <= 248, "{}", size_of::<Connection>());
         assert!(size_of::<Half>() <= 200, "{}", size_of::<Half>());
     }
 }

@@ -16,14 +16,9 @@ const AT_ONCE: u64 = 1_000_000;
 /// A capture without a twin among this number of packets shows none at all.
 const ALONE: u8 = 16;
 
-/// What the twin of a packet has in common with it.
+/// What the twin of a packet has in common with it, mixed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Print {
-    /// Sequence and acknowledgement number, as they stand in the packet.
-    numbers: u64,
-    /// All else, mixed. Where both numbers are alike nothing in it makes up for another.
-    rest: u64,
-}
+pub(super) struct Print(u64);
 
 /// The last two packets of a direction, and when they passed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,7 +87,7 @@ impl Twins {
             self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
             self.alone = 0;
             // Each packet has one twin; a third of its kind is another packet, or that one's first.
-            self.prints[index].0.rest = if named { print.rest } else { !print.rest };
+            self.prints[index].0 = if named { print } else { Print(!print.0) };
         }
         is_twin
     }
@@ -108,8 +103,8 @@ fn fingerprint(packet: &Packet) -> Print {
     let stamps = stamps.map_or(0, |stamps| u64::from(stamps.value) << 32 | u64::from(stamps.echo));
     let rest = u32::from(segment.flags.0) << 16 | u32::from(segment.window);
     let words = (numbers.to_be_bytes(), stamps.to_be_bytes(), rest.to_be_bytes());
-    let Print { numbers, rest } = print(words, segment.payload_len, packet.identification);
-    Print { numbers, rest: rest ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43) }
+    let Print(print) = print(words, segment.payload_len, packet.identification);
+    Print(print ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43))
 }
 
 /// The same of a segment without SACK blocks.
@@ -121,7 +116,8 @@ pub(super) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) 
 #[inline(always)]
 fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> Print {
     let rest = u64::from(u32::from_le_bytes(rest)) ^ u64::from(payload_len) << 32 ^ u64::from(identification) << 48;
-    // The lowest bytes of both timestamps, which change most, come upon the flags and the length, which change together with the
-    // numbers; only they could make up for each other.
-    Print { numbers: u64::from_le_bytes(numbers), rest: rest ^ u64::from_le_bytes(stamps).rotate_left(44) }
+    // Where both numbers are alike nothing else makes up for another: the lowest bytes of the timestamps, which change most, come upon
+    // the flags and the length, which change together with the numbers.
+    let rest = rest ^ u64::from_le_bytes(stamps).rotate_left(44);
+    Print(u64::from_le_bytes(numbers).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest)
 }
