@@ -306,7 +306,12 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             return;
         }
         cell.segment.ecn = ecn;
-        if IN_ORDER && let Some(wire) = &mut self.observers.wire {
+        // A datagram is no more than its length.
+        let is_datagram = cell.packet.segment > 0 && cell.packet.transmission == 0;
+        if IN_ORDER
+            && !is_datagram
+            && let Some(wire) = &mut self.observers.wire
+        {
             ip::remark(&mut wire[parcel.handle as usize], ecn);
         }
     }
@@ -351,9 +356,10 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
 
 /// Returns the label by which elements of a link select a packet.
 fn label(cell: &Cell) -> Label {
-    let Packet { flow, copy, segment, .. } = cell.packet;
-    // A datagram has no number, and what its cell holds of a segment means nothing.
-    Label { flow, copy, segment, takes_marks: segment > 0 && cell.segment.ecn.is_capable() }
+    let Packet { flow, copy, segment, transmission, bundled, .. } = cell.packet;
+    // Datagrams and packets of associations leave the segment of their cell as an earlier packet left it.
+    let has_segment = transmission > 0 && !bundled;
+    Label { flow, copy, segment, takes_marks: has_segment && segment > 0 && cell.segment.ecn.is_capable() }
 }
 
 /// Returns a packet's transmission as the oracle sees it.
@@ -376,16 +382,24 @@ mod tests {
     use super::*;
     use crate::slab::NO_PACKET;
 
+    /// The segment in the cell of a datagram or of an association's packet is an earlier packet's.
     #[test]
-    fn segments_from_the_first_on_take_marks_and_datagrams_and_bare_acks_take_none() {
+    fn data_segments_take_marks_and_nothing_else_does() {
         let mut slab = Slab::default();
-        for (segment, ecn, takes_marks) in
-            [(0, Ecn::Ect0, false), (1, Ecn::Ect0, true), (2, Ecn::Ect0, true), (1, Ecn::NotEct, false)]
-        {
+        for (transmission, segment, bundled, ecn, takes_marks) in [
+            (1, 1, false, Ecn::Ect0, true),
+            (9, 2, false, Ecn::Ect0, true),
+            (1, 1, false, Ecn::NotEct, false),
+            (1, 0, false, Ecn::Ect0, false),
+            (0, 0, false, Ecn::Ect0, false),
+            (0, 1, false, Ecn::Ect0, false),
+            (1, 1, true, Ecn::Ect0, false),
+        ] {
             let cell = slab.vacant();
-            cell.packet = Packet { flow: 3, copy: 2, segment, ..NO_PACKET };
+            cell.packet = Packet { flow: 3, copy: 2, segment, transmission, bundled, ..NO_PACKET };
             cell.segment.ecn = ecn;
-            assert_eq!(label(cell), Label { flow: 3, copy: 2, segment, takes_marks }, "{segment} {ecn:?}");
+            let expected = Label { flow: 3, copy: 2, segment, takes_marks };
+            assert_eq!(label(cell), expected, "{transmission} {segment} {bundled} {ecn:?}");
         }
     }
 }

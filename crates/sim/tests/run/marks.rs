@@ -2,6 +2,7 @@
 
 use crate::common::{observed, scenario};
 use eifel_sim::summary::FlowSummary;
+use eifel_sim::{Options, run_with};
 
 /// One flow of 2 MB through RED at 5 Mbit/s, 60 ms there and back.
 fn flow(ends: &str, queue: &str, faults: &str) -> FlowSummary {
@@ -56,4 +57,37 @@ fn routers_that_clear_or_forge_marks_cost_no_data() {
         (honest.segments_sent, honest.timeouts),
         "not agreed, not heard"
     );
+}
+
+/// A mark on a datagram is a mark on nothing, beside a connection and alone.
+#[test]
+fn datagrams_pass_routers_that_forge_marks() {
+    let datagrams = r#"
+        duration_s = 5
+        stop = "at-duration"
+        [dumbbell]
+        left = 1
+        right = 1
+        access = { rate_bps = 5_000_000, delay_ms = 1, ecn_faults = { forge = 0.5, clear = 0.2 } }
+        bottleneck = { rate_bps = 5_000_000, delay_ms = 1 }
+        [[flow]]
+        name = "datagrams"
+        from = "left1"
+        to = "right1"
+        application = { kind = "cbr", rate_bps = 100_000, packet_bytes = 500 }
+    "#;
+    let connection = r#"
+        [[flow]]
+        name = "main"
+        from = "left1"
+        to = "right1"
+        application = { kind = "bulk", bytes = 200_000 }
+    "#;
+    for text in [datagrams.to_owned(), format!("{datagrams}{connection}")] {
+        let scenario = scenario(&text);
+        let unseen = run_with(&scenario, 0, Options::default()).unwrap().summary;
+        let options = Options { checked: true, bytes: true, ..Options::default() };
+        assert_eq!(run_with(&scenario, 0, options).unwrap().summary, unseen);
+        assert!(unseen.flows.iter().all(|flow| flow.bytes > 50_000), "{unseen:?}");
+    }
 }
