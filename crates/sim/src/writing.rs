@@ -36,20 +36,21 @@ impl Endpoint {
         carries_bytes: bool,
     ) {
         loop {
-            if self.write_backlog(carries_bytes) {
-                self.transmit(net);
+            let mut wrote = self.write_backlog(carries_bytes);
+            if !self.is_blocked() {
+                // What the application adds fills the last segment of the backlog.
+                let unsent = self.connection.end().saturating_sub(self.connection.engine().nxt());
+                let more = app.refill(self.end, unsent);
+                if more > 0 {
+                    self.write(more, carries_bytes);
+                    if app.is_over(self.end) {
+                        self.close();
+                    }
+                    wrote = true;
+                }
             }
-            if self.is_blocked() {
+            if !wrote {
                 break;
-            }
-            let unsent = self.connection.end().saturating_sub(self.connection.engine().nxt());
-            let more = app.refill(self.end, unsent);
-            if more == 0 {
-                break;
-            }
-            self.write(more, carries_bytes);
-            if app.is_over(self.end) {
-                self.close();
             }
             self.transmit(net);
         }

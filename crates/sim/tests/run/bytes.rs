@@ -1,6 +1,6 @@
 //! Segments as bytes give the run that segments as values give.
 
-use crate::common::{ROUGH, SPIKES, observed, scenario};
+use crate::common::{LOSS, ROUGH, SPIKES, endless, observed, scenario};
 use eifel_sim::record::Record;
 use eifel_sim::{Options, run_with};
 
@@ -55,6 +55,21 @@ fn carrying_bytes_gives_the_same_tables() {
         assert_eq!(bytes.summary, values.summary);
         assert!(!values.tables.transmissions.t_ns.is_empty());
         assert_eq!(bytes.tables, values.tables);
+    }
+}
+
+/// An endless transfer of values is written at once, one of bytes in pieces: neither shows where a piece ends.
+#[test]
+fn carrying_bytes_gives_the_same_tables_of_an_endless_transfer() {
+    for tcp in
+        ["", "send_buffer_bytes = 9_000", "send_buffer_bytes = 200_000", "send_buffer_bytes = 9_000\nnagle = true"]
+    {
+        let scenario = endless(LOSS, &format!("tcp = {{ {} }}", tcp.replace('\n', ", ")));
+        let values = observed(&scenario, 0);
+        let options = Options { record: Record::all(), checked: true, bytes: true, ..Options::default() };
+        let bytes = run_with(&scenario, 0, options).unwrap();
+        assert!(values.summary.flows[0].bytes > 1_000_000, "{tcp}");
+        assert_eq!((bytes.summary, bytes.tables), (values.summary, values.tables), "{tcp}");
     }
 }
 
