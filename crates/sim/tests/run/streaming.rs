@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 type Kept = BTreeMap<(&'static str, &'static str), (Vec<i64>, Vec<String>)>;
 
 #[derive(Clone, Default)]
-struct Gathered {
+pub struct Gathered {
     kept: Arc<Mutex<Kept>>,
     /// How many rows came at once, at the most.
     most: Arc<Mutex<usize>>,

@@ -1,0 +1,47 @@
+//! Whole runs of drawn scenarios: what each kind of run does is kept as a digest.
+//!
+//! A change of an algorithm or a default changes the digests of the runs that use it.
+
+use crate::common::scenario;
+use crate::drawn::{self, KINDS};
+use crate::streaming::Gathered;
+use eifel_golden::{digest, golden};
+use eifel_sim::record::Record;
+use eifel_sim::{Options, run_into, run_with};
+use std::fmt::Write;
+
+/// Scenarios of each kind.
+const OF_A_KIND: u64 = 30;
+
+/// Each run fares the same whether nobody looks, or it is recorded, checked and carried as bytes, or it is streamed.
+#[test]
+fn runs_of_every_kind_are_as_before() {
+    let mut text = String::new();
+    for (index, kind) in KINDS.iter().enumerate() {
+        for number in 0..OF_A_KIND {
+            let drawn = drawn::scenario(kind, 1000 * index as u64 + number);
+            let scenario = scenario(&drawn);
+            let unseen = run_with(&scenario, 0, Options::default()).unwrap().summary;
+            let nodes = 0..scenario.nodes.len();
+            let record = nodes.clone().fold(Record::all(), Record::capturing);
+            let options = Options { record, checked: true, bytes: true, most_events: None };
+            let seen = run_with(&scenario, 0, options).unwrap();
+            assert_eq!(unseen, seen.summary, "{drawn}");
+            let record = nodes.fold(Record::all(), Record::capturing).with_payload();
+            let gathered = Gathered::default();
+            let streamed = run_into(&scenario, 0, record, (Box::new(gathered.clone()), 100)).unwrap();
+            assert_eq!(unseen, streamed.summary, "{drawn}");
+            let captures = seen.captures.iter().flat_map(|capture| capture.pcapng.iter().copied());
+            let shown: String = seen.captures.iter().map(|capture| format!("{:?}", capture.shown)).collect();
+            let printed = [
+                digest(seen.summary.to_json()),
+                digest(format!("{:?}{:?}", seen.tables.categories(), seen.tables.clone().into_columns())),
+                digest(captures.collect::<Vec<u8>>()),
+                digest(shown),
+                digest(format!("{:?}", streamed.comments)),
+            ];
+            writeln!(text, "{kind} {number}: {} events, {}", seen.summary.events, printed.join(" ")).unwrap();
+        }
+    }
+    golden!("runs.txt", text);
+}
