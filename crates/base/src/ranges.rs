@@ -9,7 +9,7 @@ use held::Held;
 use sorted::Place;
 
 /// Positions `start..end` of the sequence space.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Block {
     /// First position.
     pub start: u64,

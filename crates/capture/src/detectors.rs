@@ -138,10 +138,19 @@ impl Detectors {
     }
 
     /// Something leaves for the first time.
+    #[inline(always)]
     pub(crate) fn on_new(&mut self, departed: &Departed) {
         if !self.keeps_new(departed) {
-            self.take_new(departed);
+            // A copy has an address, so that the fields of `departed` stay in registers on the usual way.
+            let departed = *departed;
+            self.show_new(&departed);
         }
+    }
+
+    #[inline(never)]
+    fn show_new(&mut self, departed: &Departed) {
+        self.catch_up();
+        self.take_new(departed);
     }
 
     fn take_new(&mut self, departed: &Departed) {

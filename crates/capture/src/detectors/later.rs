@@ -87,8 +87,6 @@ impl Detectors {
         let keeps = self.later.has_room(len.into());
         if keeps {
             self.later.keep(Packet::new(nanos, len, stamp));
-        } else {
-            self.catch_up();
         }
         keeps
     }

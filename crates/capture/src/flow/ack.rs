@@ -168,7 +168,7 @@ impl Half {
         Some(took)
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, cumulative: u64, setting: &Setting) {
         if !setting.is_next_to_sender() {
             self.note_boundary(cumulative, setting.when.nanos);

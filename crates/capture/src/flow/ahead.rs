@@ -13,9 +13,6 @@ use super::twin::Print;
 use crate::decode::common::Ends;
 use std::hint::black_box;
 
-/// With fewer connections, a processor's second cache holds them all.
-const MANY: usize = 2048;
-
 /// The connections of frames that come soon.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
@@ -72,11 +69,6 @@ impl Table {
             }
             at = (at + 1) & mask;
         }
-    }
-
-    /// Whether it is worth while to load connections ahead.
-    pub(crate) fn is_large(&self) -> bool {
-        self.len() > MANY
     }
 }
 

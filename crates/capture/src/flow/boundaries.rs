@@ -3,7 +3,7 @@
 //! The timer repairs the first segment that is not acknowledged. So its retransmission begins where an ACK has ended, and leaves
 //! a timeout after that ACK has come at the soonest.
 
-use std::collections::VecDeque;
+use eifel_base::ring::Ring;
 
 /// ACKs remembered.
 const MOST: usize = 256;
@@ -14,7 +14,7 @@ const MOST_KEPT: usize = 2;
 /// The last ACKs of new data, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Boundaries {
-    ends: VecDeque<(u64, u64)>,
+    ends: Ring<(u64, u64)>,
 }
 
 /// How a position lies among the ends of ACKs.
@@ -30,24 +30,21 @@ pub enum Place {
 
 impl Boundaries {
     /// An ACK of everything below `end` passes at `nanos`.
+    #[inline]
     pub(super) fn on_ack(&mut self, end: u64, nanos: u64) {
         if self.ends.len() == MOST {
             self.ends.pop_front();
-        }
-        if self.ends.len() == self.ends.capacity() {
-            // A queue begins with room for four, and connections that pause have two.
-            self.ends.reserve_exact(self.ends.len().max(MOST_KEPT));
         }
         self.ends.push_back((end, nanos));
     }
 
     /// The sender has heard an ACK of everything below `end`: it sends nothing again that begins before.
     pub(super) fn forget_below(&mut self, end: u64) {
-        while self.ends.front().is_some_and(|(first, _)| *first < end) {
-            self.ends.pop_front();
-        }
+        self.ends.pop_front_while(|(first, _)| *first < end);
         if self.ends.len() <= MOST_KEPT && self.ends.capacity() > 4 * MOST_KEPT {
-            self.ends.shrink_to(MOST_KEPT);
+            let mut kept = Ring::default();
+            self.ends.iter().for_each(|one| kept.push_back(*one));
+            self.ends = kept;
         }
     }
 

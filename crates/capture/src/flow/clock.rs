@@ -7,12 +7,10 @@ use eifel_base::units::Timestamp;
 
 /// Ticks that stacks use, in nanoseconds.
 const TICKS: [u64; 8] = [1_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000, 20_000_000, 100_000_000, 500_000_000];
-/// How many of them are no coarser than [`COARSEST`].
+/// How many of them are fine enough, up to ten milliseconds: a coarser clock tells less than the time of passing does.
 const FINE: usize = 5;
 /// Over less than this, in nanoseconds, a rate says little.
 const LONG_ENOUGH: u64 = 100_000_000;
-/// Coarser clocks tell less than the time of passing does.
-const COARSEST: u64 = 10_000_000;
 
 /// Turns TSvals into the capture's time. A capture may hold a hundred thousand of them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,8 +21,8 @@ pub(super) struct Clock {
     /// The TSval that came last, and when it left by this clock: others of the same tick left with it.
     same: Timestamp,
     left: u64,
-    /// In nanoseconds; 0 while it is not known.
-    tick: u64,
+    /// The place of its tick in [`TICKS`], once that is known, if it is fine enough.
+    place: Option<u8>,
     /// The smallest time a tick has seemed to take: delays make it seem longer.
     seeming: u64,
     /// For each of [`TICKS`] that is fine enough: the capture's time at the first TSval, less the smallest delay.
@@ -34,7 +32,7 @@ pub(super) struct Clock {
 impl Clock {
     /// Whether its ticks are shorter than any sender takes to send something again.
     pub(super) fn is_fine(&self) -> bool {
-        (1..=COARSEST).contains(&self.tick)
+        self.place.is_some()
     }
 
     /// Reads something from the parts of it that a cache loads at once.
@@ -74,13 +72,17 @@ impl Clock {
         // Few ticks seem shorter than all before, so that few need the division.
         if passed >= LONG_ENOUGH && passed < self.seeming.saturating_mul(ticks) {
             self.seeming = passed / ticks;
-            self.tick = nearest(self.seeming).unwrap_or(0);
+            let tick = nearest(self.seeming);
+            self.place = TICKS[..FINE].iter().position(|fine| Some(*fine) == tick).map(|place| place as u8);
         }
-        // All of them are kept from the start: a queue that grows hides the smallest delay later.
-        for (base, tick) in self.bases.iter_mut().zip(TICKS) {
+        // All of them are kept from the start: a queue that grows hides the smallest delay later. What a tick seems to take only
+        // becomes shorter, so that ticks which are longer than the one that was found do not come back.
+        let place = self.place.map(usize::from);
+        let kept = place.map_or(FINE, |place| place + 1);
+        for (base, tick) in self.bases.iter_mut().zip(TICKS).take(kept) {
             *base = (*base).min(nanos as i64 - (ticks * tick) as i64);
         }
-        let place = TICKS[..FINE].iter().position(|tick| *tick == self.tick)?;
+        let place = place?;
         let elapsed = (ticks * TICKS[place]) as i64;
         Some(self.bases[place].saturating_add(elapsed) as u64)
     }

@@ -18,6 +18,7 @@ use crate::detectors::{Departed, Detectors, Standing};
 use crate::report::Told;
 use crate::sender::{Explained, Heard, MODELS, Resent, Strands, UNDECIDED};
 use eifel_base::ranges::{Block, Ranges};
+use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
 use eifel_recovery::view::Negotiated;
 
@@ -52,7 +53,9 @@ pub(super) struct Replica {
     doubted: bool,
     doubts: Doubts,
     timer_since: u64,
-    waiting: VecDeque<Waiting>,
+    waiting: Ring<Waiting>,
+    /// What those of them report that report anything, in their order.
+    reports: VecDeque<Reports>,
     /// The echo that came last, where it alone says that the sender has not heard those that wait.
     settled: Option<Timestamp>,
     /// None while everything is repaired.
@@ -64,15 +67,46 @@ pub(super) struct Replica {
     told_apart: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// An ACK that the sender has not heard. Few report anything, and what these report stands apart.
+#[derive(Clone, Copy, Default, Debug)]
 struct Waiting {
     /// When the sender hears it, as far as is known, and the soonest that it can.
     due: u64,
     soonest: u64,
-    ack: Acknowledgement,
-    /// The timestamp that the detectors hear it echo.
-    echo: Option<Timestamp>,
+    when: When,
+    cumulative: u64,
+    advances: bool,
+    plain: bool,
     sack: bool,
+    /// Whether it has [`Reports`].
+    reports: bool,
+    stamp: Option<Timestamp>,
+    /// The timestamp that it echoes, and the one that the detectors hear it echo.
+    echo: Option<Timestamp>,
+    told: Option<Timestamp>,
+}
+
+/// What an ACK reports besides that it is one.
+#[derive(Clone, Copy, Default, Debug)]
+struct Reports {
+    sacks: [Block; 4],
+    count: usize,
+    dsack: Option<Block>,
+}
+
+impl Reports {
+    fn sacks(&self) -> &[Block] {
+        &self.sacks[..self.count]
+    }
+}
+
+impl Waiting {
+    /// The whole ACK.
+    fn with(&self, reports: Option<Reports>) -> Acknowledgement {
+        let &Self { when, cumulative, advances, plain, stamp, echo, .. } = self;
+        let Reports { sacks, count, dsack } = reports.unwrap_or_default();
+        Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain }
+    }
 }
 
 impl Replica {
@@ -95,7 +129,8 @@ impl Replica {
             doubted: false,
             doubts: Doubts::default(),
             timer_since: 0,
-            waiting: VecDeque::new(),
+            waiting: Ring::default(),
+            reports: VecDeque::new(),
             settled: None,
             detectors: None,
             told: BTreeMap::new(),
@@ -154,7 +189,8 @@ impl Replica {
         for (ack, echo) in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
             self.on_ack_with(&ack, echo, setting);
         }
-        match self.waiting.back().map(|last| last.ack) {
+        // None of those that had waited before the trouble reports anything.
+        match self.waiting.back().map(|last| last.with(None)) {
             None => {
                 self.duplicates = half.duplicates;
                 self.doubts.begin(half.una, half.duplicates);
@@ -171,8 +207,7 @@ impl Replica {
 
     /// Whether the sender has heard that everything is, by all models.
     pub(super) fn is_repaired(&self) -> bool {
-        let reports = |one: &Waiting| one.ack.count > 0 || one.ack.dsack.is_some();
-        self.models.iter().all(Strands::is_open) && !self.waiting.iter().any(reports)
+        self.models.iter().all(Strands::is_open) && self.reports.is_empty()
     }
 
     /// Everything is repaired: the detectors have said what they have to say. Returns the ACKs that the sender has not heard.
@@ -180,12 +215,12 @@ impl Replica {
         self.forget_detectors();
         let waiting = std::mem::take(&mut self.waiting);
         self.settled = None;
-        let trip = waiting.front().map_or(0, |first| first.due - first.ack.when.nanos);
-        let plain = |one: Waiting| {
-            let Acknowledgement { when, cumulative, stamp, .. } = one.ack;
-            Plain { nanos: when.nanos, cumulative, stamp, echo: one.echo }
+        let trip = waiting.front().map_or(0, |first| first.due - first.when.nanos);
+        let plain = |one: &Waiting| {
+            let &Waiting { when, cumulative, stamp, told: echo, .. } = one;
+            Plain { nanos: when.nanos, cumulative, stamp, echo }
         };
-        Unheard::after(self.una, self.last_ack.saturating_sub(trip), waiting.into_iter().map(plain))
+        Unheard::after(self.una, self.last_ack.saturating_sub(trip), waiting.iter().map(plain))
     }
 
     fn forget_detectors(&mut self) {
@@ -195,6 +230,7 @@ impl Replica {
     }
 
     /// A segment of new data passes.
+    #[inline(always)]
     pub(super) fn on_new(&mut self, data: &Data) {
         // The other segments of a train say nothing new.
         if self.settled.is_none() || self.settled != data.echo {
@@ -215,6 +251,7 @@ impl Replica {
         }
     }
 
+    #[inline]
     fn on_sent(&mut self, now: u64, len: u32) {
         if self.una == self.nxt {
             self.timer_since = now;
@@ -293,19 +330,39 @@ impl Replica {
         episode
     }
 
+    #[inline]
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
         self.on_ack_with(ack, ack.echo, setting);
     }
 
-    fn on_ack_with(&mut self, ack: &Acknowledgement, echo: Option<Timestamp>, setting: &Setting) {
-        let trip = setting.sender().unwrap_or(0);
-        let due = ack.when.nanos + trip;
+    #[inline(always)]
+    fn on_ack_with(&mut self, ack: &Acknowledgement, told: Option<Timestamp>, setting: &Setting) {
+        let &Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain } = ack;
+        let (trip, sack) = (setting.sender().unwrap_or(0), setting.sack);
+        let due = when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
             self.hear_next();
         }
         self.settled = None;
+        let reports = count > 0 || dsack.is_some();
+        if reports {
+            self.reports.push_back(Reports { sacks, count, dsack });
+        }
         // The shortest trip that was seen may have been a little longer than the shortest there is.
-        self.waiting.push_back(Waiting { due, soonest: due - trip / 16, ack: *ack, echo, sack: setting.sack });
+        let soonest = due - trip / 16;
+        self.waiting.push_back(Waiting {
+            due,
+            soonest,
+            when,
+            cumulative,
+            advances,
+            plain,
+            sack,
+            reports,
+            stamp,
+            echo,
+            told,
+        });
     }
 
     /// The place of the model that leaves the least unexplained.

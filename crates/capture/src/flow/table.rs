@@ -13,6 +13,9 @@ pub const MOST_CONNECTIONS: usize = 1 << 17;
 
 const FREE: u32 = u32::MAX;
 
+/// With fewer connections, a processor's second cache holds them all.
+const MANY: usize = 2048;
+
 /// All connections that last.
 #[derive(Debug)]
 pub struct Table {
@@ -26,6 +29,8 @@ pub struct Table {
     last: u32,
     pub(super) recent: Recent,
     spare: Spare,
+    /// Whether it is [large](Self::is_large), which every packet asks.
+    large: bool,
 }
 
 impl Default for Table {
@@ -38,6 +43,7 @@ impl Default for Table {
             last: FREE,
             recent: Recent::default(),
             spare: Spare::default(),
+            large: false,
         }
     }
 }
@@ -46,6 +52,11 @@ impl Table {
     /// How many connections there are.
     pub fn len(&self) -> usize {
         self.store.len() - self.free.len()
+    }
+
+    /// Whether it is worth while to load connections ahead, and to have them share memory.
+    pub(crate) fn is_large(&self) -> bool {
+        self.large
     }
 
     /// Whether there are none.
@@ -65,11 +76,10 @@ impl Table {
     /// only [`find`](Self::find) knows. With it comes the memory that many connections leave to each other; few keep theirs.
     #[inline]
     pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize, Option<&mut Spare>)> {
-        let many = self.is_large();
         let (place, side) = self.recent.get(ends)?;
         let connection = self.store.get_mut(place as usize)?.as_mut()?;
         self.last = place;
-        Some((connection, side, many.then_some(&mut self.spare)))
+        Some((connection, side, self.large.then_some(&mut self.spare)))
     }
 
     /// The connection that goes this way or back, and which of its ends is the source.
@@ -129,6 +139,7 @@ impl Table {
         self.enter(&way, place);
         self.recent.put(&way, place);
         self.last = place;
+        self.large = self.len() > MANY;
         evicted
     }
 
@@ -153,6 +164,7 @@ impl Table {
         self.slots[at] = FREE;
         self.recent.forget(way);
         self.free.push(place);
+        self.large = self.len() > MANY;
         self.store[place as usize].take()
     }
 

@@ -3,8 +3,8 @@
 use super::half::{Acknowledgement, Half, Setting};
 use crate::detectors::Departed;
 use eifel_base::ranges::Block;
+use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
-use std::collections::VecDeque;
 
 /// ACKs remembered; what is beyond counts as heard.
 const MOST: usize = 1024;
@@ -13,7 +13,7 @@ const MOST: usize = 1024;
 const MOST_KEPT: usize = 16;
 
 /// An acknowledgement, as far as it matters while nothing is missing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Plain {
     pub(super) nanos: u64,
     pub(super) cumulative: u64,
@@ -25,7 +25,7 @@ pub(super) struct Plain {
 /// Those that the sender has not heard, and the last that it has.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unheard {
-    waiting: VecDeque<Plain>,
+    waiting: Ring<Plain>,
     heard: Option<Plain>,
     /// The echo that came last, where it alone says that the sender has not heard those that wait.
     settled: Option<Timestamp>,
@@ -44,19 +44,16 @@ impl Unheard {
     /// The sender has heard an ACK of everything below `una` that passed at `passed`, and none of `waiting`.
     pub(super) fn after(una: u64, passed: u64, waiting: impl Iterator<Item = Plain>) -> Self {
         let heard = Some(Plain { nanos: passed, cumulative: una, stamp: None, echo: None });
-        let mut unheard = Self { waiting: VecDeque::new(), heard, settled: None };
+        let mut unheard = Self { waiting: Ring::default(), heard, settled: None };
         waiting.for_each(|plain| unheard.on_ack(plain));
         unheard
     }
 
+    #[inline]
     pub(super) fn on_ack(&mut self, ack: Plain) {
         self.settled = None;
         if self.waiting.len() == MOST {
             self.heard = self.waiting.pop_front();
-        }
-        if self.waiting.len() == self.waiting.capacity() {
-            // A queue begins with room for four, and of most connections one ACK waits while they pause.
-            self.waiting.reserve_exact(self.waiting.len().max(1));
         }
         self.waiting.push_back(ack);
     }
@@ -83,15 +80,19 @@ impl Unheard {
     pub(super) fn on_data(&mut self, now: u64, echo: Option<Timestamp>, trip: u64) -> Option<u64> {
         let certain = |ack: &Plain| ack.stamp?.precedes(echo?).then_some(ack.cumulative);
         let mut heard = self.heard.as_ref().and_then(certain);
-        while let Some(first) = self.waiting.front()
-            && is_heard(first.nanos, first.stamp, now, echo, trip)
-        {
-            self.heard = self.waiting.pop_front();
-            heard = self.heard.as_ref().and_then(certain).or(heard);
+        let last = self.waiting.pop_front_while(|first| {
+            let gone = is_heard(first.nanos, first.stamp, now, echo, trip);
+            if gone {
+                heard = certain(first).or(heard);
+            }
+            gone
+        });
+        if last.is_some() {
+            self.heard = last;
         }
         self.settled = echo.filter(|_| self.waiting.front().is_none_or(|first| first.stamp.is_some()));
         if self.waiting.is_empty() && self.waiting.capacity() > MOST_KEPT {
-            self.waiting = VecDeque::new();
+            self.waiting = Ring::default();
         }
         heard
     }

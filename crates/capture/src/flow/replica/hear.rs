@@ -2,7 +2,7 @@
 
 use super::super::half::Acknowledgement;
 use super::super::unheard::is_heard;
-use super::{MOST_RANGES, Replica, Waiting};
+use super::{MOST_RANGES, Replica, Reports, Waiting};
 use crate::detectors;
 use crate::sender::{Heard, Strands};
 use eifel_base::ranges::Block;
@@ -12,10 +12,11 @@ use eifel_recovery::fact::Ack;
 impl Replica {
     /// The sender hears what has come to it until `now`. The timestamp that it echoes says which ACK it has heard last; without
     /// timestamps the time alone says so.
+    #[inline(never)]
     pub(super) fn hear_until(&mut self, now: u64, echo: Option<Timestamp>) {
         while let Some(first) = self.waiting.front() {
-            if !is_heard(first.soonest, first.ack.stamp, now, echo, 0) {
-                self.settled = echo.filter(|_| first.ack.stamp.is_some());
+            if !is_heard(first.soonest, first.stamp, now, echo, 0) {
+                self.settled = echo.filter(|_| first.stamp.is_some());
                 return;
             }
             self.hear_next();
@@ -31,32 +32,33 @@ impl Replica {
     }
 
     pub(super) fn hear_next(&mut self) {
-        let Some(Waiting { due, ack, echo, sack, .. }) = self.waiting.pop_front() else { return };
-        let reports = ack.count > 0 || ack.dsack.is_some();
-        if self.idle && !reports && ack.cumulative > self.una && self.sacked.is_empty() {
-            self.hear_of_new(&ack, due, sack);
+        let Some(one) = self.waiting.pop_front() else { return };
+        let reports = if one.reports { self.reports.pop_front() } else { None };
+        if self.idle && reports.is_none() && one.cumulative > self.una && self.sacked.is_empty() {
+            self.hear_of_new(&one);
         } else {
-            self.hear_fully(&ack, due, sack);
+            self.hear_fully(&one.with(reports), one.due, one.sack);
         }
         if let Some(detectors) = &mut self.detectors {
             let facts = Ack {
-                cumulative: ack.cumulative,
-                sacks: ack.sacks(),
-                dsacks: ack.dsack.as_slice(),
+                cumulative: one.cumulative,
+                sacks: reports.as_ref().map_or(&[], Reports::sacks),
+                dsacks: reports.as_ref().map_or(&[], |reports| reports.dsack.as_slice()),
                 echo: None,
                 mark: None,
-                plain: ack.plain,
+                plain: one.plain,
                 ece: false,
             };
-            let (frame, stamp) = (ack.when.frame, ack.stamp);
-            detectors.on_ack(&detectors::Heard { now: due, frame, ack: facts, echo, stamp, volume: None });
+            let (now, frame, echo, stamp) = (one.due, one.when.frame, one.told, one.stamp);
+            detectors.on_ack(&detectors::Heard { now, frame, ack: facts, echo, stamp, volume: None });
         }
     }
 
     /// The sender hears an ACK of new data that says nothing else, and no model has anything to learn from it.
-    fn hear_of_new(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
-        if !sack {
-            self.doubts.on_ack(ack, self.nxt, sack, None);
+    #[inline]
+    fn hear_of_new(&mut self, ack: &Waiting) {
+        if !ack.sack {
+            self.doubts.on_ack(&ack.with(None), self.nxt, false, None);
         }
         self.una = ack.cumulative;
         self.nxt = self.nxt.max(self.una);
@@ -64,10 +66,11 @@ impl Replica {
             self.again.remove_below(self.una, |_| {});
         }
         self.duplicates = 0;
-        self.timer_since = due;
-        self.last_ack = due;
+        self.timer_since = ack.due;
+        self.last_ack = ack.due;
     }
 
+    #[inline(never)]
     fn hear_fully(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
         self.doubts.on_ack(ack, self.nxt, sack, self.sacked.highest());
         let advances = ack.cumulative > self.una;
