@@ -43,6 +43,8 @@ pub(super) fn help(flags: &[&str], json: &str) -> String {
     format!("{HELP}{offload}  --json                {json}\n{COMMAND}")
 }
 
+const EVERY: Duration = Duration::from_secs(1);
+const EVERY_OF_VIEW: Duration = Duration::from_millis(100);
 const MOST_CONNECTIONS: usize = 100_000;
 
 /// A host, and the command that is its peer.
@@ -183,6 +185,12 @@ pub(super) fn mtu(options: &Options) -> Result<u32, Failure> {
     }
 }
 
+/// Returns how long an interval is: a second, or a tenth of one for a view, where nothing else is asked for.
+pub(super) fn interval(options: &Options) -> Result<Duration, Failure> {
+    let usual = if options.has("--view") { EVERY_OF_VIEW } else { EVERY };
+    Ok(options.seconds("--interval")?.unwrap_or(usual))
+}
+
 /// Returns a namespace. Without the rights for one, it restarts the command in a user namespace
 /// that has them.
 pub(super) fn namespace() -> Result<Namespace, Failure> {
@@ -245,6 +253,36 @@ mod tests {
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn options(words: &[&str]) -> Options {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        Options::read(&words, &VALUED, &["--view"]).ok().flatten().unwrap()
+    }
+
+    #[test]
+    fn an_interval_is_a_second_unless_something_else_is_asked_for() {
+        for (words, millis) in [
+            (&[][..], 1000),
+            (&["--view"], 100),
+            (&["--interval", "0.25"], 250),
+            (&["--view", "--interval", "2"], 2000),
+            (&["--interval", "1000000000"], 1_000_000_000_000),
+        ] {
+            let found = interval(&options(words)).ok();
+            assert_eq!(found, Some(Duration::from_millis(millis)), "{words:?}");
+        }
+        for text in ["0", "-1", "1000000001", "soon"] {
+            assert!(interval(&options(&["--interval", text])).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_device_takes_packets_of_1280_to_65535_bytes() {
+        assert_eq!(mtu(&options(&[])).ok(), Some(1500));
+        for (bytes, taken) in [(1279, None), (1280, Some(1280)), (65_535, Some(65_535)), (65_536, None)] {
+            assert_eq!(mtu(&options(&["--mtu", &bytes.to_string()])).ok(), taken, "{bytes}");
+        }
     }
 
     const WAITS: Next = Next::Turn(Instant::NEVER);

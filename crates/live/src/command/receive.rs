@@ -3,7 +3,7 @@
 use super::options::Options;
 use super::place::{self, Place, terms};
 use super::recorded::{self, Moved};
-use super::send::{call, finish, no_way, status};
+use super::send::{call, finish, is_success, no_way, status};
 use super::show::Show;
 use super::target::{Service, Target};
 use super::{Failure, OK, Recordings, print, say};
@@ -60,7 +60,7 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
     if target.service != Service::Http {
         return Err(refused());
     }
-    let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
+    let every = place::interval(options)?;
     let mut place = Place::make(options)?;
     let Terms { settings, sender } = terms(options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
@@ -72,8 +72,8 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
     let (outcome, meter) = call(&mut place, plan, show.watch())?;
     let moved = moved(outcome.read, outcome.lasted);
     recorded::finish(options, recording, recordings, &mut place, &moved)?;
-    match status(&outcome) {
-        Some(status) if (200..300).contains(&status) => finish(&show, &target, &outcome, meter, Amount::Bytes(0)),
+    match status(&outcome.head) {
+        Some(status) if is_success(status) => finish(&show, &target, &outcome, meter, Amount::Bytes(0)),
         Some(status) => Err(Error::new(peer.to_string(), &format!("HTTP status {status}"), "").into()),
         None => Err(Error::new(peer.to_string(), &"no answer in HTTP", "").into()),
     }
@@ -85,7 +85,7 @@ fn moved(bytes: u64, lasted: Duration) -> Moved {
 }
 
 fn listen(options: &Options, port: u16, recordings: Recordings<'_>) -> Result<u8, Failure> {
-    let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
+    let every = place::interval(options)?;
     let calls = Some(options.value("--calls", "a whole number")?.unwrap_or(1));
     let mut place = Place::make(options)?;
     let Terms { settings, sender } = terms(options, Role::Answers, place.secret)?;

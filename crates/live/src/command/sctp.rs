@@ -8,7 +8,6 @@ use crate::apps::meter::Interval;
 use crate::messenger::{Carrier, Messenger, Outcome, Task};
 use crate::system::namespace::Running;
 use crate::system::random;
-use eifel_base::time::Duration;
 use eifel_packet::udp;
 use eifel_sctp::{Association, Listener, Ports, Settings};
 use eifel_sim::scenario::Traffic;
@@ -47,15 +46,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let Some(options) = Options::read(words, &valued, &FLAGS)? else { return print(&usage()).map(|()| OK) };
     let wrong = || Failure::Usage("send ADDRESS:PORT or receive PORT is needed; see --help".to_owned());
     let [what, target] = &options.rest[..] else { return Err(wrong()) };
-    let message = options.bytes("--message")?.unwrap_or(16_000);
-    if !(1..=1_000_000).contains(&message) {
-        return Err(Failure::Usage(format!("--message {message}: expected 1 to 1000000 bytes")));
-    }
-    let bytes = options.bytes("--bytes")?.unwrap_or(10_000_000);
-    let streams = options.value("--streams", STREAMS)?.unwrap_or(1u16);
-    if streams == 0 {
-        return Err(Failure::Usage(format!("--streams 0: expected {STREAMS}")));
-    }
+    let load = Load::read(&options)?;
     let udp: Option<u16> = options.value("--udp", "a port")?;
     let remote: Option<SocketAddr> = match what.as_str() {
         "send" => Some(target.parse().map_err(|_| Failure::Usage(format!("{target}: expected ADDRESS:PORT")))?),
@@ -80,7 +71,10 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
             // One address of ours, of the peer's version: the peer has no way to the other.
             settings.addresses.retain(|own| own.is_ipv4() == remote.is_ipv4());
             let called = Association::connect(ground.clock.now(), &settings, ports, &[remote.ip()], 0);
-            (Ok(called.map_err(unknown)?), Task::Send { bytes, message: message as usize, streams })
+            (
+                Ok(called.map_err(unknown)?),
+                Task::Send { bytes: load.bytes, message: load.message, streams: load.streams },
+            )
         }
         None => (Err(Listener::new(settings, port).map_err(unknown)?), Task::Receive),
     };
@@ -91,7 +85,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         messenger.captured(capture)?;
     }
     if !options.has("--json") {
-        let every = options.seconds("--interval")?.unwrap_or(Duration::from_secs(1));
+        let every = place::interval(&options)?;
         let sends = remote.is_some();
         say(heading(sends));
         let watch = move |interval: &Interval| say(&line(interval, sends));
@@ -103,6 +97,33 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         None => Ok(()),
     })?;
     print(&shown(&outcome, options.has("--json"))).map(|()| OK)
+}
+
+/// What a sender sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Load {
+    bytes: u64,
+    /// Bytes of a message.
+    message: usize,
+    streams: u16,
+}
+
+/// What is sent where nothing else is asked for.
+const USUAL: Load = Load { bytes: 10_000_000, message: 16_000, streams: 1 };
+
+impl Load {
+    fn read(options: &Options) -> Result<Self, Failure> {
+        let message = options.bytes("--message")?.map_or(USUAL.message, |bytes| bytes as usize);
+        if !(1..=1_000_000).contains(&message) {
+            return Err(Failure::Usage(format!("--message {message}: expected 1 to 1000000 bytes")));
+        }
+        let bytes = options.bytes("--bytes")?.unwrap_or(USUAL.bytes);
+        let streams = options.value("--streams", STREAMS)?.unwrap_or(USUAL.streams);
+        if streams == 0 {
+            return Err(Failure::Usage(format!("--streams 0: expected {STREAMS}")));
+        }
+        Ok(Self { bytes, message, streams })
+    }
 }
 
 /// Those of `--like`, or RFC 9260's with larger buffers.
@@ -145,6 +166,28 @@ fn shown(outcome: &Outcome, as_json: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_base::time::Duration;
+
+    #[test]
+    fn a_sender_sends_what_is_asked_for_and_ten_megabytes_otherwise() {
+        let load = |words: &str| {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            let read = Options::read(&words, &["--bytes", "--message", "--streams"], &[]).ok().flatten().unwrap();
+            Load::read(&read).ok().map(|load| (load.bytes, load.message, load.streams))
+        };
+        for (words, found) in [
+            ("", Some((10_000_000, 16_000, 1))),
+            ("--bytes 3K --streams 65535", Some((3000, 16_000, 65_535))),
+            ("--message 1", Some((10_000_000, 1, 1))),
+            ("--message 1M --streams 1", Some((10_000_000, 1_000_000, 1))),
+            ("--message 0", None),
+            ("--message 1000001", None),
+            ("--streams 0", None),
+            ("--streams 65536", None),
+        ] {
+            assert_eq!(load(words), found, "{words}");
+        }
+    }
 
     #[test]
     fn an_outcome_is_a_line_or_a_document() {

@@ -5,7 +5,7 @@ use super::place::{self, Place, terms};
 use super::recorded::{self, Moved};
 use super::show::{Show, document};
 use super::target::{FORMS, Service, Target};
-use super::{Failure, OK, Recordings, print};
+use super::{Failure, OK, Recordings, print, say};
 use crate::apps::call::{self, Call, Outcome};
 use crate::apps::iperf::{self, Test};
 use crate::apps::meter::Meter;
@@ -38,6 +38,9 @@ example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1
     )
 }
 
+/// How long a run is.
+const USUAL: Duration = Duration::from_secs(10);
+
 pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
     let valued = [&place::VALUED[..], &["--bytes", "--seconds", "--record"]].concat();
     let Some(options) = Options::read(words, &valued, &FLAGS)? else {
@@ -47,14 +50,9 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
         return Err(Failure::Usage(format!("one TARGET is needed: {FORMS}")));
     };
     let target = Target::parse(target)?;
-    let amount = match (options.bytes("--bytes")?, options.seconds("--seconds")?) {
-        (Some(_), Some(_)) => return Err(Failure::Usage("--bytes contradicts --seconds".to_owned())),
-        (Some(bytes), None) => Amount::Bytes(bytes),
-        (None, length) => Amount::Time(length.unwrap_or(Duration::from_secs(10))),
-    };
+    let amount = amount(&options)?;
     let views = options.has("--view");
-    let usual = if views { Duration::from_millis(100) } else { Duration::from_secs(1) };
-    let every = options.seconds("--interval")?.unwrap_or(usual);
+    let every = place::interval(&options)?;
     if views && (options.has("--json") || !std::io::stdout().is_terminal()) {
         return Err(Failure::Usage("--view: needs a terminal, and no --json".to_owned()));
     }
@@ -82,12 +80,20 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
     let (written, arrived, lasted) = (outcome.written, outcome.acknowledged, outcome.lasted);
     let moved = Moved { command: "eifel live send", written, arrived, lasted };
     recorded::finish(&options, recording, recordings, &mut place, &moved)?;
-    if let Some(status) =
-        status(&outcome).filter(|status| target.service == Service::Http && !(200..300).contains(status))
+    if let Some(status) = status(&outcome.head).filter(|&status| target.service == Service::Http && !is_success(status))
     {
         return Err(Error::new(target.address.to_string(), &format!("HTTP status {status}"), "").into());
     }
     finish(&show, &target, &outcome, meter, amount)
+}
+
+/// Returns how much is sent: as much as fits into ten seconds, unless something else is asked for.
+fn amount(options: &Options) -> Result<Amount, Failure> {
+    match (options.bytes("--bytes")?, options.seconds("--seconds")?) {
+        (Some(_), Some(_)) => Err(Failure::Usage("--bytes contradicts --seconds".to_owned())),
+        (Some(bytes), None) => Ok(Amount::Bytes(bytes)),
+        (None, length) => Ok(Amount::Time(length.unwrap_or(USUAL))),
+    }
 }
 
 /// Returns the HTTP request before the body.
@@ -103,9 +109,14 @@ fn preamble(target: &Target, amount: Amount) -> Result<Vec<u8>, Failure> {
         .into_bytes())
 }
 
-/// Returns the status of an HTTP answer.
-pub(super) fn status(outcome: &Outcome) -> Option<u16> {
-    let line = outcome.head.split(|&byte| byte == b'\r').next()?;
+/// Returns whether a status of HTTP says that a request was met (RFC 9110, section 15).
+pub(super) fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+/// Returns the status of an HTTP answer that begins with `head`.
+pub(super) fn status(head: &[u8]) -> Option<u16> {
+    let line = head.split(|&byte| byte == b'\r').next()?;
     std::str::from_utf8(line).ok()?.strip_prefix("HTTP/1.")?.split(' ').nth(1)?.parse().ok()
 }
 
@@ -137,18 +148,84 @@ pub(super) fn finish(
     amount: Amount,
 ) -> Result<u8, Failure> {
     if !show.json {
-        show.summary(outcome);
+        say(&show.summary(outcome));
         return Ok(OK);
     }
+    let start = start(target, amount);
+    let document = document(start, outcome, &meter, show.sends, show.events());
+    print(&format!("{document:#}\n")).map(|()| OK)
+}
+
+/// Returns what iperf3's documents begin with.
+fn start(target: &Target, amount: Amount) -> Value {
     let (duration, bytes) = match amount {
         Amount::Bytes(bytes) => (0.0, bytes),
         Amount::Time(length) => (length.as_secs_f64(), 0),
     };
-    let start: Value = json!({
+    json!({
         "version": concat!("eifel ", env!("CARGO_PKG_VERSION")),
         "connecting_to": { "host": target.address.ip().to_string(), "port": target.address.port() },
         "test_start": { "protocol": "TCP", "num_streams": 1, "omit": 0, "duration": duration, "bytes": bytes, "reverse": 0 },
-    });
-    let document = document(start, outcome, &meter, show.sends, show.events());
-    print(&format!("{document:#}\n")).map(|()| OK)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_seconds_are_sent_unless_bytes_or_a_time_are_asked_for() {
+        let of = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            amount(&Options::read(&words, &["--bytes", "--seconds"], &[]).ok().flatten().unwrap()).ok()
+        };
+        assert_eq!(of(&[]), Some(Amount::Time(Duration::from_secs(10))));
+        assert_eq!(of(&["--seconds", "2.5"]), Some(Amount::Time(Duration::from_millis(2500))));
+        assert_eq!(of(&["--bytes", "64K"]), Some(Amount::Bytes(64_000)));
+        assert_eq!(of(&["--bytes", "1", "--seconds", "1"]), None);
+    }
+
+    #[test]
+    fn a_document_begins_with_the_target_and_the_amount() {
+        let start = |amount| start(&Target::parse("iperf3://10.0.0.1").ok().unwrap(), amount);
+        for (amount, duration, bytes) in [
+            (Amount::Bytes(70), json!(0.0), json!(70)),
+            (Amount::Time(Duration::from_millis(2500)), json!(2.5), json!(0)),
+        ] {
+            let found = start(amount);
+            assert_eq!((&found["test_start"]["duration"], &found["test_start"]["bytes"]), (&duration, &bytes));
+            assert_eq!(found["connecting_to"], json!({ "host": "10.0.0.1", "port": 5201 }));
+        }
+    }
+
+    #[test]
+    fn a_request_stands_before_the_body_where_the_service_is_http() {
+        let before = |target: &str, amount| {
+            let bytes = preamble(&Target::parse(target).ok().unwrap(), amount).ok()?;
+            Some(String::from_utf8(bytes).unwrap())
+        };
+        let (bytes, time) = (Amount::Bytes(70), Amount::Time(Duration::from_secs(1)));
+        let request = "PUT /a HTTP/1.1\r\nHost: 10.0.0.1:80\r\nContent-Length: 70\r\nConnection: close\r\n\r\n";
+        assert_eq!(before("http://10.0.0.1/a", bytes).as_deref(), Some(request));
+        assert_eq!(before("http://10.0.0.1/a", time), None, "no length is known");
+        assert_eq!(before("10.0.0.1:80", bytes).as_deref(), Some(""));
+        assert_eq!(before("iperf3://10.0.0.1", time).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn a_status_is_the_second_word_of_an_answer_in_http() {
+        for (head, found) in [
+            ("HTTP/1.1 200 OK\r\nHost: a\r\n", Some(200)),
+            ("HTTP/1.0 404", Some(404)),
+            ("HTTP/1.1 x\r\n", None),
+            ("HTTP/1.1\r\n200", None),
+            ("HTTP/2 200 OK\r\n", None),
+            ("a\r\nHTTP/1.1 200 OK", None),
+            ("", None),
+        ] {
+            assert_eq!(status(head.as_bytes()), found, "{head:?}");
+        }
+        let successes: Vec<u16> = (0..1000).filter(|&status| is_success(status)).collect();
+        assert_eq!(successes, (200..=299).collect::<Vec<_>>());
+    }
 }

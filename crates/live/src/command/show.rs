@@ -1,8 +1,8 @@
 //! The output of commands: lines as iperf3 prints them, mixed with the engine's reports, or one
 //! JSON document in iperf3's format.
 
+use super::say;
 use super::view::View;
-use super::{print, say};
 use crate::apps::News;
 use crate::apps::call::Outcome;
 use crate::apps::meter::{Interval, Meter};
@@ -45,25 +45,25 @@ impl Show {
     }
 
     fn tell(&self, now: Instant, news: &News<'_>) {
-        match news {
-            News::Connected => {
-                *self.began.borrow_mut() = now;
-                if !self.json && self.view.is_none() {
-                    say(heading(self.sends));
-                }
-            }
-            News::Interval(interval) if self.view.is_some() => {
-                let drawn = self.view.as_ref().map(|view| view.borrow_mut().interval(interval));
-                // A terminal that is gone ends no run.
-                let _ = print(&drawn.unwrap_or_default());
-            }
-            News::Interval(interval) if !self.json => say(&line(interval, self.sends)),
-            News::Interval(_) => {}
-            News::Recovery(event) => self.recovery(now, event),
+        if let Some(text) = self.told(now, news) {
+            say(&text);
         }
     }
 
-    fn recovery(&self, now: Instant, event: &Event) {
+    /// Returns the lines that news have on the terminal; `None` for none.
+    fn told(&self, now: Instant, news: &News<'_>) -> Option<String> {
+        match (news, &self.view) {
+            (News::Connected, view) => {
+                *self.began.borrow_mut() = now;
+                (!self.json && view.is_none()).then(|| heading(self.sends).to_owned())
+            }
+            (News::Interval(interval), Some(view)) => Some(view.borrow_mut().interval(interval)),
+            (News::Interval(interval), None) => (!self.json).then(|| line(interval, self.sends)),
+            (News::Recovery(event), _) => self.recovery(now, event),
+        }
+    }
+
+    fn recovery(&self, now: Instant, event: &Event) -> Option<String> {
         let at = now.since(*self.began.borrow()).as_secs_f64();
         let (word, more) = self.said(event);
         if self.json {
@@ -71,8 +71,9 @@ impl Show {
         } else if let Some(view) = &self.view {
             view.borrow_mut().report(format!("{at:>10.3} s  {word}: {more}"));
         } else {
-            say(&format!("  {at:>10.6} s  {word}: {more}"));
+            return Some(format!("  {at:>10.6} s  {word}: {more}"));
         }
+        None
     }
 
     fn said(&self, event: &Event) -> (&'static str, String) {
@@ -108,18 +109,17 @@ impl Show {
         }
     }
 
-    /// Prints the last lines.
-    pub(super) fn summary(&self, outcome: &Outcome) {
+    /// Returns the last lines.
+    pub(super) fn summary(&self, outcome: &Outcome) -> String {
         let rate = rate_of(outcome.written.max(outcome.read), outcome.lasted);
-        say("- - - - - - - - - - - - - - - - - - - - - - - - -");
-        say(&format!(
-            "        0.00-{:<6.2} sec  {:>12}  {:>16}  {:>5}          {}",
+        format!(
+            "- - - - - - - - - - - - - - - - - - - - - - - - -\n        0.00-{:<6.2} sec  {:>12}  {:>16}  {:>5}          {}",
             outcome.lasted.as_secs_f64(),
             amount(outcome.written.max(outcome.read)),
             bits(rate),
             outcome.tally.retransmissions,
             if self.sends { "sender" } else { "receiver" },
-        ));
+        )
     }
 
     /// Returns the engine's reports, for the JSON document.
@@ -253,6 +253,11 @@ pub(super) fn document(start: Value, outcome: &Outcome, meter: &Meter, sends: bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Tally;
+    use eifel_recovery::congest::Window;
+    use eifel_recovery::episode::{Episode, Saved};
+    use eifel_recovery::fact::Cause;
+    use eifel_recovery::registry::Choice;
 
     #[test]
     fn a_rate_has_three_digits() {
@@ -309,26 +314,60 @@ mod tests {
         eifel_golden::golden!("intervals.txt", text);
     }
 
-    #[test]
-    fn a_run_is_a_document_as_before() {
-        let mut text = String::new();
-        let mut meter = Meter::new(Instant::ZERO, Duration::from_secs(1));
-        let tally = |retransmissions| crate::host::Tally { segments: 90, retransmissions };
-        meter.cut(Instant::ZERO + Duration::from_secs(1), 90_000, tally(3), variables(30_000));
-        meter.cut(Instant::ZERO + Duration::from_secs(2), 100_000, tally(4), variables(20_000));
-        let outcome = Outcome {
+    fn outcome() -> Outcome {
+        Outcome {
             written: 100_000,
             acknowledged: 99_000,
             read: 700,
             head: Vec::new(),
             lasted: Duration::from_millis(2500),
-            tally: tally(4),
+            tally: Tally { segments: 90, retransmissions: 4 },
             counts: Default::default(),
             mss: 1448,
             variables: variables(20_000),
+        }
+    }
+
+    /// One event of each kind, and verdicts of two detectors.
+    fn events() -> [Event; 9] {
+        let window = |ssthresh| Window { cwnd: 5000, ssthresh };
+        let saved =
+            Saved { window: window(7000), reduced: window(7000), flight: 6000, peer_window: 65_535, estimate: None };
+        let episode = Episode {
+            number: 3,
+            cause: Cause::Timeout,
+            opened_at: Instant::ZERO,
+            start: 10_001,
+            recovery_point: 16_001,
+            timeouts: 1,
+            settled: false,
+            closed: false,
         };
-        for (sends, lasted) in [(true, outcome.lasted), (false, outcome.lasted), (true, Duration::ZERO)] {
-            let outcome = Outcome { lasted, ..outcome.clone() };
+        let reason = "a reason";
+        let verdict = |detector, outcome| Event::Judged { episode: 3, detector, outcome, reason };
+        [
+            Event::TimerExpired { timeouts: 2 },
+            Event::EpisodeOpened { episode, saved },
+            verdict(0, Verdict::Spurious),
+            verdict(0, Verdict::Genuine),
+            verdict(9, Verdict::Spurious),
+            Event::Distrusted { detector: 0, reason },
+            Event::Adjusted { episode: 3, window: window(u64::MAX) },
+            Event::Echoed { window: window(4000) },
+            Event::EpisodeClosed { episode: 3, timeouts: 1 },
+        ]
+    }
+
+    #[test]
+    fn a_run_is_a_document_as_before() {
+        let mut text = String::new();
+        let mut meter = Meter::new(Instant::ZERO, Duration::from_secs(1));
+        let tally = |retransmissions| Tally { segments: 90, retransmissions };
+        meter.cut(Instant::ZERO + Duration::from_secs(1), 90_000, tally(3), variables(30_000));
+        meter.cut(Instant::ZERO + Duration::from_secs(2), 100_000, tally(4), variables(20_000));
+        let lasted = outcome().lasted;
+        for (sends, lasted) in [(true, lasted), (false, lasted), (true, Duration::ZERO)] {
+            let outcome = Outcome { lasted, ..outcome() };
             let made = document(json!({ "x": 1 }), &outcome, &meter, sends, json!(["undo"]));
             text += &format!("{made:#}\n");
         }
@@ -337,27 +376,51 @@ mod tests {
 
     #[test]
     fn what_the_engine_reports_is_said_as_before() {
-        use eifel_recovery::congest::Window;
-        let config = Config::default();
-        let show = Show::new(true, true, &config);
-        let window = |ssthresh| Window { cwnd: 5000, ssthresh };
-        let reason = "a reason";
-        let verdict = |detector, outcome| Event::Judged { episode: 3, detector, outcome, reason };
-        for event in [
-            Event::TimerExpired { timeouts: 2 },
-            verdict(0, Verdict::Spurious),
-            verdict(0, Verdict::Genuine),
-            verdict(9, Verdict::Spurious),
-            Event::Distrusted { detector: 0, reason },
-            Event::Adjusted { episode: 3, window: window(u64::MAX) },
-            Event::Echoed { window: window(4000) },
-            Event::EpisodeClosed { episode: 3, timeouts: 1 },
-        ] {
-            show.tell(Instant::ZERO + Duration::from_millis(1500), &News::Recovery(&event));
+        let show = Show::new(true, true, &Config::default());
+        for event in events() {
+            assert_eq!(show.told(Instant::ZERO + Duration::from_millis(1500), &News::Recovery(&event)), None);
         }
         let events = show.events();
         let said: Vec<String> = events.as_array().unwrap().iter().map(|one| format!("{one}\n")).collect();
         eifel_golden::golden!("said.txt", said.concat());
         assert_eq!(show.events(), json!([]), "each report is handed over once");
+    }
+
+    /// Intervals with more values and events than a view shows, as lines, as a document, and as a view.
+    #[test]
+    fn a_run_is_shown_on_a_terminal_as_before() {
+        let mut text = String::new();
+        let config = Config { observers: vec![Choice::named("f-rto")], ..Config::default() };
+        for (how, json, view, sends) in [
+            ("a sender's lines", false, false, true),
+            ("a receiver's lines", false, false, false),
+            ("a document", true, false, true),
+            ("a view", false, true, true),
+        ] {
+            let show = Show::new(json, sends, &config);
+            let show = if view { show.drawing() } else { show };
+            let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+            let mut told = vec![show.told(at(250), &News::Connected)];
+            for number in 0..64 {
+                if let Some(event) = events().get(number as usize) {
+                    told.push(show.told(at(1000 * number + 900), &News::Recovery(event)));
+                }
+                let mut interval = interval(1000 * number, 1000 * (number + 1), 1000 + number * number % 97);
+                interval.variables.cwnd = 10_000 + 700 * number;
+                interval.variables.srtt = (number > 0).then(|| Duration::from_millis(100 - number));
+                interval.variables.ssthresh = if number < 5 { u64::MAX } else { 1000 * number };
+                told.push(show.told(at(1000 * (number + 1) + 250), &News::Interval(&interval)));
+            }
+            told.push(Some(show.summary(&outcome())));
+            told.push(Some(show.summary(&Outcome { read: 200_000, ..outcome() })));
+            let lines: Vec<String> = told.into_iter().flatten().collect();
+            let shown = lines.join("\n").replace('\x1b', "ESC");
+            // Numbers go on as they begin: the first and the last ones show all.
+            let lines: Vec<&str> = shown.lines().collect();
+            let kept = lines.iter().enumerate().filter(|(place, _)| *place < 60 || place + 30 >= lines.len());
+            text += &format!("# {how}: {} lines, {}\n", lines.len(), eifel_golden::digest(&shown));
+            kept.for_each(|(_, line)| text += &format!("{line}\n"));
+        }
+        eifel_golden::golden!("terminal.txt", text);
     }
 }

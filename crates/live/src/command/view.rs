@@ -2,7 +2,6 @@
 
 use crate::apps::meter::Interval;
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 
 /// Values that a line of bars shows.
 const BARS: usize = 60;
@@ -32,7 +31,7 @@ impl View {
         self.reports.push_back(line);
     }
 
-    /// Adds an interval; returns what is to be written to the terminal.
+    /// Adds an interval; returns the lines to be written to the terminal, the first of which goes back to the view's first line.
     pub(super) fn interval(&mut self, interval: &Interval) -> String {
         self.bytes += interval.bytes;
         self.retransmissions += interval.retransmissions;
@@ -66,15 +65,10 @@ impl View {
             line("SRTT ms", &self.srtt),
         ];
         lines.extend(self.reports.iter().cloned());
-        let mut text = String::new();
-        if self.drawn > 0 {
-            let _ = write!(text, "\x1b[{}A", self.drawn);
-        }
-        for line in &lines {
-            let _ = writeln!(text, "\x1b[2K{line}");
-        }
+        let back = if self.drawn > 0 { format!("\x1b[{}A", self.drawn) } else { String::new() };
+        let drawn: Vec<String> = lines.iter().map(|line| format!("\x1b[2K{line}")).collect();
         self.drawn = lines.len();
-        text
+        back + &drawn.join("\n")
     }
 }
 
@@ -137,7 +131,7 @@ mod tests {
                 "\x1b[2K     1.0 s  0.5 MB sent, 2 segments again; in flight 12.3 kB, ssthresh unset, RTO 1500 ms",
                 "  Mbit/s      4.00 █",
                 " cwnd kB     30.00 █",
-                " SRTT ms     80.00 █\n",
+                " SRTT ms     80.00 █",
             ]
         );
         assert_eq!(
@@ -147,7 +141,7 @@ mod tests {
                 "  Mbit/s      1.00 █▂",
                 " cwnd kB     30.00 ██",
                 " SRTT ms      0.00 █▁",
-                "undone\n",
+                "undone",
             ]
         );
     }
