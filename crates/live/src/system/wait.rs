@@ -49,8 +49,8 @@ pub fn which_ready(all: &[Waits<'_>]) -> Result<Vec<usize>, Error> {
 }
 
 fn ready(all: &[Waits<'_>], limit: Duration) -> Result<Vec<usize>, Error> {
-    let nanos = limit.min(LONGEST).as_nanos();
-    let timeout = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 };
+    // Less than a second.
+    let timeout = Timespec { tv_sec: 0, tv_nsec: limit.min(LONGEST).as_nanos() as i64 };
     let mut polled: Vec<PollFd<'_>> = all
         .iter()
         .map(|waits| {
@@ -105,10 +105,11 @@ impl Precise {
 
 impl Drop for Precise {
     fn drop(&mut self) {
-        let _ = rustix::thread::set_current_timer_slack(self.slack);
+        // A thread that goes before others has no slack, and none can be set.
         if self.scheduled {
             schedule(libc::SCHED_OTHER, 0);
         }
+        let _ = rustix::thread::set_current_timer_slack(self.slack);
     }
 }
 
@@ -117,4 +118,93 @@ fn schedule(policy: i32, sched_priority: i32) -> bool {
     let parameters = libc::sched_param { sched_priority };
     // SAFETY: 0 names the calling thread, and the kernel reads the parameters during the call only.
     unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+    use std::os::fd::{AsFd, OwnedFd};
+
+    fn pair() -> (OwnedFd, OwnedFd) {
+        socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap()
+    }
+
+    /// Runs something; returns for how long.
+    #[expect(clippy::disallowed_methods, reason = "it waits for real time")]
+    fn lasted(what: impl FnOnce()) -> std::time::Duration {
+        let begun = std::time::Instant::now();
+        what();
+        begun.elapsed()
+    }
+
+    /// A socket with something to read, one with nothing, and one that is full: each asked for reading, for writing, and for
+    /// both.
+    #[test]
+    fn those_are_ready_that_can_do_what_is_waited_for() {
+        let ((full, other), (quiet, _kept)) = (pair(), pair());
+        while rustix::io::write(&full, &[7; 4096]).is_ok() {}
+        let sockets = [(&other, true, true), (&quiet, false, true), (&full, false, false)];
+        let mut all = Vec::new();
+        for (socket, can_read, can_write) in sockets {
+            for (to_read, to_write) in [(true, false), (false, true), (true, true), (false, false)] {
+                let waits = Waits { descriptor: socket.as_fd(), to_read, to_write };
+                let ready = (to_read && can_read) || (to_write && can_write);
+                assert_eq!(which_ready(&[waits]).unwrap().len(), usize::from(ready), "{waits:?}");
+                all.push((waits, ready));
+            }
+            assert_eq!(is_readable(socket.as_fd()).unwrap(), can_read);
+        }
+        let expected: Vec<usize> = (0..all.len()).filter(|&place| all[place].1).collect();
+        let waits: Vec<Waits<'_>> = all.iter().map(|(waits, _)| *waits).collect();
+        assert_eq!(which_ready(&waits).unwrap(), expected);
+    }
+
+    /// Where nothing is ready, a wait lasts as long as it may, and never longer than a signal may take to be seen.
+    #[test]
+    fn a_wait_lasts_for_its_limit_unless_something_is_ready() {
+        let ((quiet, other), long) = (pair(), std::time::Duration::from_secs(5));
+        for (limit, at_least) in [(0, 0), (30_000, 30_000), (1_200_000, 100_000)] {
+            let limit = Duration::from_micros(limit);
+            let took = lasted(|| until_readable(&[quiet.as_fd()], limit).unwrap());
+            assert!(took >= std::time::Duration::from_micros(at_least) && took < long, "{limit:?}: {took:?}");
+        }
+        assert!(lasted(|| until_ready(&[], Duration::MAX).unwrap()) < long);
+        rustix::io::write(&other, b"x").unwrap();
+        let waits = Waits { descriptor: quiet.as_fd(), to_read: true, to_write: false };
+        // A busy machine may take this long once, and not each time.
+        let quick = || {
+            let took = lasted(|| until_ready(&[waits], Duration::MAX).unwrap());
+            took < std::time::Duration::from_millis(90)
+        };
+        assert!((0..10).any(|_| quick()));
+    }
+
+    /// The policy of the calling thread, and its timer slack.
+    fn manner() -> (i32, Option<NonZeroU64>) {
+        let slack = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
+        // SAFETY: 0 names the calling thread.
+        (unsafe { libc::sched_getscheduler(0) }, slack)
+    }
+
+    #[test]
+    fn a_thread_waits_precisely_for_as_long_as_it_asks_for_that() {
+        rustix::thread::set_current_timer_slack(NonZeroU64::new(77_000)).unwrap();
+        let before = manner();
+        assert_eq!(before.1, NonZeroU64::new(77_000));
+        let first = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
+        let allowed = schedule(first, 1) && schedule(libc::SCHED_OTHER, 0);
+        for (urgency, policy) in
+            [(Urgency::Ordinary, before.0), (Urgency::First, if allowed { first } else { before.0 })]
+        {
+            rustix::thread::set_current_timer_slack(NonZeroU64::new(77_000)).unwrap();
+            let precise = Precise::begin(urgency);
+            let (found, slack) = manner();
+            assert_eq!(found, policy, "{urgency:?}");
+            // Newer kernels give a thread that goes before others none at all.
+            assert!(slack.is_none_or(|slack| slack.get() == 1), "{urgency:?}: {slack:?}");
+            drop(precise);
+            assert_eq!(manner(), before, "{urgency:?}");
+        }
+    }
 }
