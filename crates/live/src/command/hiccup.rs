@@ -15,6 +15,7 @@ use crate::system::kernel::Watcher;
 use crate::system::namespace::{Namespace, Running};
 use eifel_sim::scenario::Scenario;
 use serde_json::{Map, Value, json};
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -161,7 +162,9 @@ fn control(options: &Options) -> Result<Control, Failure> {
             Some(socket)
         }
     };
-    Ok(Control { keys: options.has("--keys").then(std::io::stdin), socket })
+    let own = || std::io::stdin().as_fd().try_clone_to_owned().map_err(Error::of("standard input"));
+    let keys = if options.has("--keys") { Some(own()?) } else { None };
+    Ok(Control { keys, socket })
 }
 
 fn is_refused(error: &std::io::Error) -> bool {

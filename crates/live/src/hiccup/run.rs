@@ -12,7 +12,7 @@ use crate::system::signals::Signals;
 use crate::system::tun::Tun;
 use crate::system::wait::{self, Urgency};
 use eifel_base::time::{Duration, Instant};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 
 /// Packets that are taken from a device between two looks at the clock.
@@ -24,8 +24,8 @@ const ORDER: usize = 256;
 /// Where orders come from while the box runs.
 #[derive(Default)]
 pub struct Control {
-    /// Each line typed is an order; an empty one toggles.
-    pub keys: Option<std::io::Stdin>,
+    /// Where orders are typed, one a line; an empty one toggles.
+    pub keys: Option<OwnedFd>,
     /// Each datagram is an order.
     pub socket: Option<UnixDatagram>,
 }
@@ -59,8 +59,7 @@ pub struct Relay {
     tuns: [Tun; 2],
     clock: Clock,
     control: Control,
-    /// What was typed of a line that has not ended.
-    typed: Vec<u8>,
+    typed: Typed,
     log: Option<Log>,
     /// When the first packet came: the box's time begins there, as the simulator's does with its first flow.
     origin: Option<Instant>,
@@ -86,7 +85,7 @@ impl Relay {
             judged: Vec::new(),
         };
         let truth = Truth::default();
-        Self { hiccup, tuns, clock, control, typed: Vec::new(), log, origin: None, truth, report, keeps: false }
+        Self { hiccup, tuns, clock, control, typed: Typed::default(), log, origin: None, truth, report, keeps: false }
     }
 
     /// Keeps all packets' fates, and all that is judged, for the report.
@@ -214,14 +213,7 @@ impl Relay {
             if count == 0 {
                 self.control.keys = None;
             }
-            self.typed.extend_from_slice(&text[..count]);
-            // A pipe may hand on a part of a line.
-            let whole = match self.typed.iter().rposition(|&byte| byte == b'\n') {
-                Some(end) => end + 1,
-                None if count > 0 && self.typed.len() < ORDER => 0,
-                None => self.typed.len(),
-            };
-            let lines: Vec<u8> = self.typed.drain(..whole).collect();
+            let lines = self.typed.take(&text[..count]);
             self.follow(&lines);
         }
         while let Some(socket) = &self.control.socket
@@ -269,6 +261,24 @@ impl Relay {
     }
 }
 
+/// What was typed of a line that has not ended: a pipe may hand on a part of one.
+#[derive(Debug, Default)]
+struct Typed(Vec<u8>);
+
+impl Typed {
+    /// Takes what was typed next, which is nothing at the end; returns the lines that are whole. At the end the last line is,
+    /// and so is one that is as long as an order may be.
+    fn take(&mut self, next: &[u8]) -> Vec<u8> {
+        self.0.extend_from_slice(next);
+        let whole = match self.0.iter().rposition(|&byte| byte == b'\n') {
+            Some(end) => end + 1,
+            None if !next.is_empty() && self.0.len() < ORDER => 0,
+            None => self.0.len(),
+        };
+        self.0.drain(..whole).collect()
+    }
+}
+
 /// Returns whether a packet passes the box. A broadcast of a device, such as a search for routers, does not.
 fn is_unicast(packet: &[u8]) -> bool {
     match packet {
@@ -284,6 +294,34 @@ fn is_unicast(packet: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_whole_however_they_are_handed_on() {
+        let text = b"hold 2\n\nrelease there\n  \ntoggle\ndrop 3";
+        for length in 1..=text.len() {
+            let mut typed = Typed::default();
+            let mut taken = Vec::new();
+            for piece in text.chunks(length) {
+                let lines = typed.take(piece);
+                assert!(lines.is_empty() || lines.ends_with(b"\n"), "{length}: {lines:?}");
+                taken.extend(lines);
+                // What is left is the line that has begun.
+                let read = taken.len() + typed.0.len();
+                let begun = text[..read].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+                assert_eq!((taken.as_slice(), typed.0.as_slice()), (&text[..begun], &text[begun..read]));
+            }
+            assert_eq!(typed.take(b""), b"drop 3");
+            assert_eq!(typed.take(b""), b"", "nothing is taken twice");
+        }
+    }
+
+    #[test]
+    fn a_line_is_kept_until_it_is_as_long_as_an_order_may_be() {
+        let mut typed = Typed::default();
+        assert!(typed.take(&[b'x'; ORDER - 1]).is_empty());
+        assert_eq!(typed.take(b"x"), [b'x'; ORDER]);
+        assert!(typed.take(b"y").is_empty());
+    }
 
     #[test]
     fn what_goes_to_one_host_passes() {
