@@ -135,9 +135,7 @@ impl Namespace {
     pub fn wait_for_listener(&self) -> Result<(), Error> {
         self.within(|| {
             for _ in 0..LOOKS {
-                let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
-                let listens = |table| std::fs::read_to_string(table).is_ok_and(|text| has_listener(&text));
-                if kernel::has_listener().unwrap_or_else(|_| tables.into_iter().any(listens)) {
+                if kernel::has_listener().unwrap_or_else(|_| is_listener_in_tables()) {
                     break;
                 }
                 thread::sleep(BETWEEN_LOOKS);
@@ -181,6 +179,13 @@ impl Namespace {
 
 const LOOKS: u32 = 100;
 const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// Returns whether a socket of the calling thread's namespace listens, by the tables that kernels without socket diagnosis
+/// have too.
+fn is_listener_in_tables() -> bool {
+    let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
+    tables.into_iter().any(|table| std::fs::read_to_string(table).is_ok_and(|text| has_listener(&text)))
+}
 
 /// Returns whether a table of the kernel's sockets has one in the state LISTEN, which is its fourth
 /// column.
@@ -260,5 +265,22 @@ mod tests {
         assert!(!has_listener(&table(&["01", "06"])) && !has_listener(HEAD) && !has_listener(""));
         // The first line names the columns.
         assert!(!has_listener(&line("0A")));
+    }
+
+    /// Both ways to ask are asked, in a namespace where nothing else listens.
+    #[test]
+    fn a_listener_is_found_in_either_version_by_diagnosis_and_by_tables() {
+        let asked = |address: Option<&str>| {
+            Namespace::new()?.within(|| {
+                let _listens = address.map(|address| std::net::TcpListener::bind(address).unwrap());
+                Ok([is_listener_in_tables(), kernel::has_listener().unwrap_or_else(|_| is_listener_in_tables())])
+            })
+        };
+        for (address, found) in [(None, false), (Some("127.0.0.1:7"), true), (Some("[::1]:7"), true)] {
+            match asked(address) {
+                Ok(said) => assert_eq!(said, [found; 2], "{address:?}"),
+                Err(error) => return eprintln!("SKIPPED: {error}"),
+            }
+        }
     }
 }
