@@ -86,6 +86,8 @@ pub struct Proxy<'a> {
     accepted: u64,
     looked: Instant,
     names: (Sender<Resolved>, Receiver<Resolved>),
+    /// The most clients at a time.
+    most: usize,
     stopped: bool,
 }
 
@@ -98,7 +100,18 @@ impl<'a> Proxy<'a> {
         listener.set_nonblocking(true).map_err(Error::of("listen"))?;
         let (clients, passages) = (BTreeMap::new(), BTreeMap::new());
         let (looked, names) = (Instant::ZERO, mpsc::channel());
-        Ok(Self { plan, told, listener, clients, passages, accepted: 0, looked, names, stopped: false })
+        Ok(Self {
+            plan,
+            told,
+            listener,
+            clients,
+            passages,
+            accepted: 0,
+            looked,
+            names,
+            most: MOST_CLIENTS,
+            stopped: false,
+        })
     }
 
     /// Takes what the host has to tell; returns the clients that are concerned.
@@ -153,10 +166,15 @@ impl<'a> Proxy<'a> {
         Ok(())
     }
 
+    /// Returns whether it looks at its sockets now that the host has told of these clients.
+    fn is_to_look(&self, now: Instant, concerned: &BTreeSet<u64>) -> bool {
+        concerned.is_empty() || now.since(self.looked) >= BETWEEN_LOOKS
+    }
+
     /// Whether there is room for another client, and one is wanted.
     fn takes_clients(&self) -> bool {
         let wanted = self.plan.clients.is_none_or(|clients| self.accepted < clients);
-        wanted && !self.stopped && self.clients.len() < MOST_CLIENTS
+        wanted && !self.stopped && self.clients.len() < self.most
     }
 
     /// Moves bytes of a client, and makes its connection where it has asked for one.
@@ -217,7 +235,7 @@ fn tell(client: &mut Client, handle: Handle, happening: &mut Happening) {
 impl Application for Proxy<'_> {
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
         let mut concerned = self.take_events(now, host);
-        if concerned.is_empty() || now.since(self.looked) >= BETWEEN_LOOKS {
+        if self.is_to_look(now, &concerned) {
             self.look(now, &mut concerned)?;
         }
         concerned.into_iter().for_each(|number| self.serve(now, host, number));
@@ -241,5 +259,67 @@ impl Application for Proxy<'_> {
     fn waits(&self) -> Vec<Waits<'_>> {
         let listener = Waits { descriptor: self.listener.as_fd(), to_read: true, to_write: false };
         self.clients.values().filter_map(Client::waits).chain([listener]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Config;
+    use std::net::TcpStream;
+
+    fn proxy(clients: Option<u64>) -> (Proxy<'static>, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        let plan = Plan { settings: Settings::default(), sender: engine::Config::default(), clients };
+        (Proxy::begin(listener, plan, Box::new(|_| {})).unwrap(), at)
+    }
+
+    #[test]
+    fn sockets_are_looked_at_whenever_the_host_is_quiet_and_now_and_then_otherwise() {
+        let (mut proxy, _) = proxy(None);
+        let at = |micros| Instant::ZERO + Duration::from_micros(micros);
+        for looked in [0, 5000] {
+            proxy.looked = at(looked);
+            for (micros, told, looks) in
+                [(0, false, true), (0, true, false), (199, true, false), (199, false, true), (200, true, true)]
+            {
+                let concerned = if told { BTreeSet::from([1]) } else { BTreeSet::new() };
+                assert_eq!(proxy.is_to_look(at(looked + micros), &concerned), looks, "{micros} us, {told}");
+            }
+        }
+        let mut host = Host::new(Config { v4: None, v6: None, mtu: 1500, secret: [1, 2], most_connections: 1 });
+        proxy.turn(at(7000), &mut host).unwrap();
+        assert_eq!(proxy.looked, at(7000));
+    }
+
+    /// Clients beyond the most at a time wait to be accepted until another one has gone.
+    #[test]
+    fn a_proxy_has_no_more_clients_at_a_time_than_it_may() {
+        let (mut proxy, at) = proxy(Some(5));
+        proxy.most = 2;
+        let mut host = Host::new(Config { v4: None, v6: None, mtu: 1500, secret: [1, 2], most_connections: 1 });
+        let mut programs: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(at).unwrap()).collect();
+        let mut numbers = Vec::new();
+        for _ in 0..3 {
+            for _ in 0..3 {
+                proxy.turn(Instant::ZERO, &mut host).unwrap();
+            }
+            numbers.push(proxy.clients.keys().copied().collect::<Vec<_>>());
+            drop(programs.remove(0));
+            while proxy.clients.len() == 2 && proxy.accepted < 4 {
+                let before = proxy.accepted;
+                proxy.turn(Instant::ZERO, &mut host).unwrap();
+                if proxy.accepted > before {
+                    break;
+                }
+                thread::yield_now();
+            }
+        }
+        assert_eq!(numbers, [vec![0, 1], vec![1, 2], vec![2, 3]]);
+        assert_eq!(
+            Proxy::begin(TcpListener::bind("127.0.0.1:0").unwrap(), proxy.plan.clone(), Box::new(|_| {})).unwrap().most,
+            1024
+        );
     }
 }
