@@ -60,6 +60,9 @@ mod tests {
     fn quantiles_are_those_of_what_was_noted() {
         let mut lateness = Lateness::default();
         assert_eq!(lateness.quantile(0.5), Duration::ZERO);
+        lateness.note(Duration::from_micros(7));
+        assert_eq!([0.0, 0.5, 1.0].map(|share| lateness.quantile(share)), [Duration::from_micros(8); 3]);
+        let mut lateness = Lateness::default();
         (1..=100).for_each(|us| lateness.note(Duration::from_micros(us) - Duration::from_nanos(1)));
         assert_eq!(lateness.quantile(0.5), Duration::from_micros(50));
         assert_eq!(lateness.quantile(0.99), Duration::from_micros(99));

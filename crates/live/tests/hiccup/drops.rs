@@ -114,3 +114,33 @@ fn a_box_that_is_only_given_packets_does_the_same() {
         assert!(asked == given, "{link}");
     }
 }
+
+/// One who asks the box after each packet hears the same as one who asks now and then, or at the end.
+#[test]
+fn fates_are_the_same_however_seldom_the_box_is_asked() {
+    for link in LINKS {
+        let told = |seldom: u64| {
+            let mut hiccup = hiccup(link, "", &[]);
+            let (mut draws, mut told, mut now) = (Stream::new(8, &[link]), Vec::new(), at(0));
+            for number in 0..1000 {
+                now += eifel_base::time::Duration::from_micros(draws.below(1500));
+                let direction = Direction::ALL[usize::from(draws.below(4) == 0)];
+                hiccup.take(now, direction, udp(draws.below(3) as u16, 1000));
+                if number % seldom == 0 {
+                    told.extend(gone(&mut hiccup, now));
+                }
+            }
+            told.extend(gone(&mut hiccup, at(1_000_000)));
+            assert_eq!(hiccup.left().count(), 0, "{link}: nothing is left");
+            let of = |one: &Passage| (one.direction, one.seen.label.flow, one.seen.number, one.due, one.fate.name());
+            let mut told: Vec<_> = told.iter().map(of).collect();
+            told.sort_unstable();
+            told
+        };
+        let expected = told(1);
+        assert!(expected.len() >= 1000);
+        for seldom in [7, 2000] {
+            assert!(told(seldom) == expected, "{link}: asked after each {seldom} packets");
+        }
+    }
+}

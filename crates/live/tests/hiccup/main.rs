@@ -286,3 +286,40 @@ fn the_next_connection_of_the_same_ends_goes_on_behind_the_last() {
     assert_eq!(positions(&syn(9999)), None);
     assert_eq!(positions(&data(10_001, 100)), Some((2103, 2203)));
 }
+
+/// Each connection of a flow numbers its own segments and copies; packets are counted through.
+#[test]
+fn segments_are_numbered_anew_after_the_next_syn() {
+    let syn = |seq| {
+        let mut segment = packets::segment(1, 0);
+        (segment.seq, segment.flags) = (eifel_packet::seq::Seq(seq), eifel_packet::segment::Flags::SYN);
+        packets::packet(&segment)
+    };
+    let sent = [
+        // A connection that was there before the box: its first data is the first of all.
+        (data(7001, 100), (1, 0), Some((1, 101))),
+        (data(7101, 100), (2, 0), Some((101, 201))),
+        (data(7001, 100), (1, 1), Some((1, 101))),
+        (data(7001, 300), (1, 2), Some((1, 301))),
+        // What was new in it has a number of its own.
+        (data(7301, 100), (4, 0), Some((301, 401))),
+        (syn(0x8000_0000), (0, 0), None),
+        (data(0x8000_0002, 50), (1, 0), Some((402, 452))),
+        (data(0x8000_0034, 50), (2, 0), Some((452, 502))),
+        (data(0x8000_0002, 50), (1, 1), Some((402, 452))),
+        (syn(0x8000_0000), (0, 0), None),
+        (data(0x8000_0034, 50), (2, 1), Some((452, 502))),
+        // An acknowledgement is no segment.
+        (data(0x8000_0066, 0), (0, 0), None),
+        (syn(5), (0, 0), None),
+        (data(7, 10), (1, 0), Some((503, 513))),
+        (data(7, 10), (1, 1), Some((503, 513))),
+    ];
+    let mut flows = Flows::default();
+    for (number, (packet, label, positions)) in (1..).zip(sent) {
+        let seen = flows.see(Direction::There, &packet);
+        let found = seen.data.map(|data| (data.start, data.end));
+        assert_eq!((seen.label.segment, seen.label.copy), label, "packet {number}");
+        assert_eq!((seen.number, seen.label.flow, found), (number, 0, positions), "packet {number}");
+    }
+}
