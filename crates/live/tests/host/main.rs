@@ -11,9 +11,11 @@ mod pair;
 mod proxy;
 
 use eifel_base::time::{Duration, Instant};
-use eifel_live::apps::Amount;
+use eifel_live::apps::answer::{self, Answer};
 use eifel_live::apps::body::Body;
+use eifel_live::apps::{Amount, News};
 use eifel_live::host::{Handle, Happening, Host};
+use eifel_live::station::{Application, Next};
 use eifel_packet::ip::{self, Addresses, Version};
 use eifel_packet::{datagram, icmp};
 use eifel_recovery::engine;
@@ -208,4 +210,98 @@ fn what_cannot_be_read_is_counted_and_does_nothing() {
     }
     assert!(!pair.b.may_send());
     assert_eq!(pair.b.counts().malformed, 2 * syn.len() as u64);
+}
+
+/// Calls to a peer that does not answer: each SYN is repeated one second and three after its own first, whatever others do.
+#[test]
+fn each_connections_timer_expires_at_its_own_time() {
+    let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+    let (mut pair, mut sent, mut expected, mut packet) = (Pair::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut starts = [0, 1, 300, 700, 1500, 9000].map(at).into_iter().peekable();
+    // More turns than alarms and calls.
+    for _ in 0..100 {
+        let call = starts.peek().copied().unwrap_or(Instant::NEVER);
+        pair.now = call.min(pair.a.poll_timeout());
+        if pair.now >= at(6000) {
+            break;
+        }
+        pair.a.handle_timeout(pair.now);
+        if call == pair.now {
+            starts.next();
+            connect(&mut pair, "10.0.0.2:80");
+            expected.extend([0, 1, 3].map(|seconds| call + SECOND * seconds));
+        }
+        while pair.a.poll_packet(pair.now, &mut packet) {
+            sent.push(pair.now);
+        }
+    }
+    expected.sort_unstable();
+    assert_eq!(sent, expected);
+}
+
+/// Answers that nobody fetches are kept up to 1024, and handed out in the order of what they answer.
+#[test]
+fn answers_that_wait_are_bounded_and_in_order_with_offload_or_without() {
+    for large in [false, true] {
+        let mut pair = Pair::new();
+        let mut syns = Vec::new();
+        for _ in 0..1100 {
+            connect(&mut pair, "10.0.0.2:81");
+            let mut syn = Vec::new();
+            assert!(pair.a.poll_packet(pair.now, &mut syn));
+            syns.push(datagram::parse(&syn).unwrap().1.source_port);
+            pair.b.handle_packet(pair.now, &syn);
+        }
+        assert_eq!(pair.b.counts().reset, 1100);
+        let mut answered = Vec::new();
+        loop {
+            let mut packet = Vec::new();
+            match large {
+                false if !pair.b.poll_packet(pair.now, &mut packet) => break,
+                false => {}
+                true => match pair.b.poll_large(pair.now) {
+                    None => break,
+                    Some((how, leaving)) => {
+                        assert_eq!((how.unit, how.ip_len, how.headers_len, how.is_v6), (0, 20, 40, false));
+                        leaving.append_to(&mut packet);
+                    }
+                },
+            }
+            answered.push(u16::from_be_bytes([packet[22], packet[23]]));
+        }
+        assert_eq!(answered, syns[..1024], "large: {large}");
+    }
+}
+
+/// A station that is stopped asks its application to stop: an answering end resets its connections, and is done.
+#[test]
+fn an_answering_end_that_is_stopped_has_all_that_came_until_then() {
+    let mut pair = Pair::new();
+    let every = Duration::from_millis(400);
+    let (settings, calls) = (held(), Some(5));
+    let plan = answer::Plan { port: 80, settings, sender: sender(), calls, checked: true, every };
+    let told = std::cell::RefCell::new(Vec::new());
+    let watch = |now: Instant, news: &News<'_>| {
+        if let News::Interval(interval) = news {
+            told.borrow_mut().push((now, interval.bytes));
+        }
+    };
+    let mut answer = Answer::begin(&mut pair.b, plan, Box::new(watch)).unwrap();
+    let from = connect(&mut pair, "10.0.0.2:80");
+    pair.run_for(SECOND);
+    pair.a.connection(from).unwrap().write(&pattern::bytes(0, 5000));
+    let mut next = Next::Done;
+    for _ in 0..10 {
+        pair.run_for(Duration::from_millis(100));
+        next = answer.turn(pair.now, &mut pair.b).unwrap();
+    }
+    let Next::Turn(due) = next else { panic!("it waits for four more calls") };
+    assert!(due > pair.now && due <= pair.now + every, "{due:?}");
+    answer.stop(pair.now, &mut pair.b);
+    pair.run_for(SECOND);
+    assert_eq!(answer.turn(pair.now, &mut pair.b).unwrap(), Next::Done);
+    assert!(events(&mut pair.a).iter().any(|(_, of)| matches!(of, Happening::Event(Event::Reset))));
+    let reads = answer.finish();
+    assert_eq!((reads.len(), reads[0].bytes, pair.b.connections()), (1, 5000, 0));
+    assert_eq!(told.borrow().iter().map(|&(_, bytes)| bytes).sum::<u64>(), 5000);
 }
