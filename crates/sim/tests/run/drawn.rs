@@ -34,14 +34,14 @@ impl Dice {
 }
 
 /// What a scenario is about, in turn.
-pub const KINDS: [&str; 6] = ["connections", "associations", "mixed", "endless", "lies", "proxies"];
+pub const KINDS: [&str; 7] = ["connections", "associations", "mixed", "endless", "lies", "proxies", "apart"];
 
 /// Draws a scenario of a kind.
 pub fn scenario(kind: &str, seed: u64) -> String {
     let dice = &mut Dice(seed);
     let mut text = format!("seed = {}\nduration_s = {}\n", 1 + seed, 15 + dice.below(20));
     text += &dice.some(&["ip = \"ipv6\"", "header_bytes = 40"]);
-    if kind != "endless" {
+    if !["endless", "apart"].contains(&kind) {
         text += &format!("stop = \"{}\"\n", dice.one(&["all-flows-done", "first-flow-done", "at-duration"]));
     }
     if kind == "proxies" {
@@ -63,15 +63,17 @@ pub fn scenario(kind: &str, seed: u64) -> String {
     text += &format!("[[link]]\nname = \"wireless\"\nfrom = \"middle\"\nto = \"b\"\nboth = true\n{}", link(dice));
     text += &format!("[[link]]\nname = \"second\"\nfrom = \"a2\"\nto = \"b2\"\nboth = true\n{}", link(dice));
     text += &held(dice);
-    let flows = 1 + dice.below(3);
+    let flows = if kind == "apart" { 2 } else { 1 + dice.below(3) };
     for number in 0..flows {
         text += &flow(kind, number, dice);
     }
-    if kind == "mixed" {
+    if kind == "mixed" || kind == "apart" && dice.once_in(3) {
         text += &datagrams(dice);
     }
     text
 }
+
+const STARTS: [&str; 2] = ["start_s = { uniform = [0, 3] }", "end_s = 11"];
 
 fn link(dice: &mut Dice) -> String {
     let rate = dice.one(&["300_000", "1_000_000", "1_500_000", "4_000_000"]);
@@ -129,9 +131,15 @@ fn flow(kind: &str, number: u64, dice: &mut Dice) -> String {
     let from = if associations { "a".to_owned() } else { dice.one(&["a", "c", "middle"]) };
     let from = if kind == "proxies" { dice.one(&["a", "c"]) } else { from };
     let (from, to) = if dice.once_in(4) { ("b".to_owned(), from) } else { (from, "b".to_owned()) };
+    // Flows that share no link: their ends are evaluated ahead of the clock.
+    let (from, to) = match (kind, number) {
+        ("apart", 1) => ("a2".to_owned(), "b2".to_owned()),
+        ("apart", _) => (dice.one(&["a", "middle"]), "b".to_owned()),
+        _ => (from, to),
+    };
     let mut text = format!("[[flow]]\nname = \"f{number}\"\nfrom = \"{from}\"\nto = \"{to}\"\n");
     let application = match kind {
-        "endless" => "{ kind = \"bulk\", endless = true }".to_owned(),
+        "endless" | "apart" => "{ kind = \"bulk\", endless = true }".to_owned(),
         _ => dice.one(&[
             "{ kind = \"bulk\", bytes = 150_000 }",
             "{ kind = \"bulk\", segments = 70 }",
@@ -144,11 +152,11 @@ fn flow(kind: &str, number: u64, dice: &mut Dice) -> String {
         ]),
     };
     text += &format!("application = {application}\n");
-    text += &dice.some(&["start_s = { uniform = [0, 3] }", "end_s = 11"]);
-    if kind != "endless" {
+    text += &dice.some(if kind == "apart" { &STARTS[..1] } else { &STARTS });
+    if !["endless", "apart"].contains(&kind) {
         text += &dice.some(&["reading = { bytes = 3_000, every_ms = 40 }"]);
     }
-    if kind == "lies" || dice.once_in(12) && kind != "endless" {
+    if kind == "lies" || dice.once_in(12) && !["endless", "apart"].contains(&kind) {
         text += &format!("liar = {}\n", liar(dice));
     }
     if associations {

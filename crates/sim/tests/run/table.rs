@@ -7,11 +7,40 @@ use crate::drawn::{self, KINDS};
 use crate::streaming::Gathered;
 use eifel_golden::{digest, golden};
 use eifel_sim::record::Record;
+use eifel_sim::scenario::{document, schema};
 use eifel_sim::{Options, run_into, run_with};
 use std::fmt::Write;
 
 /// Scenarios of each kind.
 const OF_A_KIND: u64 = 30;
+
+fn seed(kind: usize, number: u64) -> u64 {
+    1000 * kind as u64 + number
+}
+
+/// A scenario means the same as TOML and as JSON.
+#[test]
+fn scenarios_of_every_kind_are_understood_as_before() {
+    let mut text = String::new();
+    for (index, kind) in KINDS.iter().enumerate() {
+        let mut of_a_kind = String::new();
+        for number in 0..OF_A_KIND {
+            let drawn = drawn::scenario(kind, seed(index, number));
+            let parsed = format!("{:?}", scenario(&drawn));
+            let json = document(&drawn, "drawn.toml".as_ref()).unwrap();
+            assert_eq!(format!("{:?}", scenario(&json)), parsed, "{drawn}");
+            of_a_kind += &(parsed + &json);
+        }
+        writeln!(text, "{kind}: {}", digest(of_a_kind)).unwrap();
+    }
+    golden!("scenarios.txt", text);
+}
+
+/// See `make docs`.
+#[test]
+fn the_schema_is_the_one_beside_the_reference() {
+    assert_eq!(schema(), include_str!("../../../../docs/scenario.schema.json"));
+}
 
 /// Each run fares the same whether nobody looks, or it is recorded, checked and carried as bytes, or it is streamed.
 #[test]
@@ -19,7 +48,7 @@ fn runs_of_every_kind_are_as_before() {
     let mut text = String::new();
     for (index, kind) in KINDS.iter().enumerate() {
         for number in 0..OF_A_KIND {
-            let drawn = drawn::scenario(kind, 1000 * index as u64 + number);
+            let drawn = drawn::scenario(kind, seed(index, number));
             let scenario = scenario(&drawn);
             let unseen = run_with(&scenario, 0, Options::default()).unwrap().summary;
             let nodes = 0..scenario.nodes.len();
