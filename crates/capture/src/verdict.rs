@@ -144,6 +144,11 @@ pub(crate) const BY_ECHO: &str = "the ACK echoes this sending's timestamp or a l
 pub(crate) const ANSWERED: &str = "answered as a duplicate";
 
 impl Repeated {
+    /// Whether an ACK can still tell something new of it, besides duplicates.
+    pub(crate) fn may_tell_more(&self) -> bool {
+        self.answer.is_none_or(|answer| answer.up_to.is_some())
+    }
+
     /// The number of the last sending, from 0, that an ACK which comes now can answer.
     pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<usize> {
         self.sendings.iter().rposition(|sending| sending.nanos.saturating_add(shortest) <= now)

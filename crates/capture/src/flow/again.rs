@@ -298,7 +298,6 @@ impl Trouble {
         self.flight.on_ack(ack.when.nanos, block.end, half.nxt - block.end, setting.round_trip().unwrap_or(0));
         self.neighbour = popped.originals.last().map(|last| (last.end, ack.when));
         self.sacked.remove_below(block.end, |_| {});
-        self.retire();
     }
 
     /// New data are acknowledged after everything was repaired. Of what the ACK covers, the last that was sent once ends at
@@ -325,21 +324,24 @@ impl Trouble {
         }
         self.on_without_news(ack, news, setting);
         let highest = ack.sacks().iter().map(|block| block.end).max();
-        for start in &self.active {
-            let Some(one) = self.repeated.get_mut(start).filter(|one| one.answer.is_none()) else { continue };
-            let reported = ack.sacks().iter().any(|block| block.start <= *start && one.end <= block.end);
-            if reported {
-                one.answer = Some(Answered { when: ack.when, echo: None, up_to: None });
-            } else if one.gap.is_none() && highest.is_some_and(|highest| highest > one.end) {
-                one.gap = Some(ack.when.frame);
+        let repeated = &mut self.repeated;
+        self.active.retain(|start| {
+            let Some(one) = repeated.get_mut(start) else { return false };
+            if one.answer.is_none() {
+                let reported = ack.sacks().iter().any(|block| block.start <= *start && one.end <= block.end);
+                if reported {
+                    one.answer = Some(Answered { when: ack.when, echo: None, up_to: None });
+                } else if one.gap.is_none() && highest.is_some_and(|highest| highest > one.end) {
+                    one.gap = Some(ack.when.frame);
+                }
             }
-        }
+            one.may_tell_more()
+        });
         for block in ack.sacks() {
             if self.sacked.count() < MOST_REMEMBERED {
                 self.sacked.add(*block);
             }
         }
-        self.retire();
     }
 
     /// Counts ACKs without news. One of them may answer an original that a retransmission has overtaken: by SACK any, and without
@@ -373,12 +375,5 @@ impl Trouble {
                 one.duplicates.push(ack.when);
             }
         }
-    }
-
-    fn retire(&mut self) {
-        let repeated = &self.repeated;
-        self.active.retain(|start| {
-            repeated.get(start).is_some_and(|one| one.answer.is_none_or(|answer| answer.up_to.is_some()))
-        });
     }
 }
