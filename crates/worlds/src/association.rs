@@ -134,7 +134,7 @@ impl World {
             ends[0].send(Delivery::default(), message(&question.settings, number)).expect("a buffer for all");
         }
         let mut world = Self {
-            now: Instant::ZERO + HANDSHAKE,
+            now: opened_at(),
             ends,
             paths: vec![Path::default(); question.paths],
             size: question.size,
@@ -190,8 +190,8 @@ impl World {
 
     /// Processes the next arrival or timer; returns `false` if there is none.
     fn step(&mut self) -> bool {
-        let timers = [self.ends[0].poll_timeout(), self.ends[1].poll_timeout()];
-        let timer = timers[0].min(timers[1]);
+        // The receiver answers at once and sends no data, so it needs no timer.
+        let timer = self.ends[0].poll_timeout();
         let path = (0..self.paths.len()).min_by_key(|path| self.paths[*path].next()).unwrap_or_default();
         let arrival = self.paths[path].next();
         let sender = self.ends[0].brain();
@@ -200,9 +200,7 @@ impl World {
         }
         self.now = self.now.max(arrival.min(timer));
         if timer < arrival {
-            for (end, _) in timers.into_iter().enumerate().filter(|(_, due)| *due <= self.now) {
-                self.ends[end].handle_timeout(self.now);
-            }
+            self.ends[0].handle_timeout(self.now);
         } else if let Some(arrival) = self.paths[path].take() {
             let Packet { to, contents: Datagram { addresses, bytes }, sent, subject, .. } = arrival.packet;
             if let (true, Some(sent)) = (arrival.first, sent) {
@@ -237,7 +235,7 @@ impl World {
 
     /// Sends a packet of one end. Returns the packet that needs a fate, if this one does.
     fn leaves(&mut self, end: End, contents: Datagram) -> Option<Subject> {
-        let mut packet = Packet { to: end.other(), contents, sent: None, subject: None, number: 0 };
+        let mut packet = Packet { to: end.other(), contents, sent: None, subject: None, number: None };
         match end {
             End::From => {
                 let transmissions = self.ends[0].transmissions();
@@ -270,9 +268,10 @@ impl World {
     fn suffer(&mut self, packet: Packet<Datagram>, fate: Fate) {
         let IpAddr::V4(to) = packet.contents.addresses.destination() else { unreachable!("all are of IPv4") };
         let path = &mut self.paths[usize::from(to.octets()[1])];
+        let [sender, _] = &self.ends;
         match fate {
             Fate::Delivered => path.carry(self.now, packet, true),
-            Fate::Delayed => path.hold(self.now, packet, self.ends[0].brain().rto(PRIMARY) * LONGEST_HELD),
+            Fate::Delayed => path.hold(self.now, packet, sender.brain().rto(PRIMARY) * LONGEST_HELD),
             Fate::Duplicated => {
                 path.carry(self.now, packet.clone(), true);
                 path.carry(self.now, packet, false);
@@ -305,7 +304,6 @@ impl World {
     fn finish(&mut self) {
         let Some(threshold) = self.threshold else { return };
         assert_eq!(u64::from(self.read), self.chunks(), "messages read in the world: {}", self.fates);
-        self.oracle.finish();
         for settled in self.oracle.take_settled() {
             self.truth.settled(&settled);
         }
@@ -313,40 +311,35 @@ impl World {
     }
 }
 
-/// The time that the handshake takes: one round trip for each pair of its packets.
-const HANDSHAKE: Duration = Duration::from_millis(100);
+/// The time that each of the two round trips of the handshake takes.
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// Returns when the handshake is over.
+fn opened_at() -> Instant {
+    Instant::ZERO + ROUND_TRIP + ROUND_TRIP
+}
 
 /// Returns both ends after the handshake, over a network without loss.
-fn opened(caller: Association, mut listener: Listener) -> [Association; 2] {
-    let (mut caller, mut callee, mut bytes) = (caller, None::<Association>, Vec::new());
-    let later = Instant::ZERO + HANDSHAKE;
-    loop {
-        let now = if callee.is_some() { later } else { Instant::ZERO };
-        let mut silent = true;
-        while let Some(outgoing) = caller.poll_transmit(now, &mut bytes) {
-            silent = false;
-            match &mut callee {
-                Some(callee) => callee.handle_packet(now, &outgoing.addresses, &bytes),
-                None => match listener.handle_packet(now, &outgoing.addresses, &bytes) {
-                    Heard::Answer(addresses, answer) => caller.handle_packet(later, &addresses, &answer),
-                    Heard::Accepted(accepted) => callee = Some(*accepted),
-                    Heard::Nothing => {}
-                },
-            }
-            bytes.clear();
-        }
-        while let Some(outgoing) = callee.as_mut().and_then(|callee| callee.poll_transmit(later, &mut bytes)) {
-            silent = false;
-            caller.handle_packet(later, &outgoing.addresses, &bytes);
-            bytes.clear();
-        }
-        if silent {
-            let callee = callee.expect("the listener accepts a cookie of its own");
-            assert_eq!([caller.phase(), callee.phase()], [Phase::Established; 2], "nothing is lost");
-            while caller.poll_event().is_some() {}
-            return [caller, callee];
-        }
-    }
+fn opened(mut caller: Association, mut listener: Listener) -> [Association; 2] {
+    let answered = Instant::ZERO + ROUND_TRIP;
+    let sent = |end: &mut Association, now| {
+        let mut bytes = Vec::new();
+        let outgoing = end.poll_transmit(now, &mut bytes).expect("one packet of the handshake");
+        (outgoing.addresses, bytes)
+    };
+    let (addresses, init) = sent(&mut caller, Instant::ZERO);
+    let Heard::Answer(addresses, answer) = listener.handle_packet(Instant::ZERO, &addresses, &init) else {
+        panic!("the listener answers an INIT");
+    };
+    caller.handle_packet(answered, &addresses, &answer);
+    let (addresses, echo) = sent(&mut caller, answered);
+    let Heard::Accepted(mut callee) = listener.handle_packet(answered, &addresses, &echo) else {
+        panic!("the listener accepts a cookie of its own");
+    };
+    let (addresses, answer) = sent(&mut callee, answered);
+    caller.handle_packet(opened_at(), &addresses, &answer);
+    assert_eq!([caller.phase(), callee.phase()], [Phase::Established; 2], "nothing is lost");
+    [caller, *callee]
 }
 
 /// Returns a message that fills a packet, and begins with its number.
@@ -361,6 +354,8 @@ fn message(settings: &Settings, number: u32) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use eifel_sctp::TimestampChunk;
+
     use super::*;
 
     fn question() -> Associated {
@@ -386,13 +381,53 @@ mod tests {
 
     #[test]
     fn a_message_fills_its_packet() {
-        let len = |pmtu| message(&Settings { pmtu, ..question().settings }, 7).len();
-        assert_eq!([1500, 1503, 1504].map(len), [1452, 1452, 1456]);
+        let len = |timestamp_chunk, pmtu| message(&Settings { pmtu, timestamp_chunk, ..question().settings }, 7).len();
+        assert_eq!([1500, 1503, 1504].map(|pmtu| len(TimestampChunk::Off, pmtu)), [1452, 1452, 1456]);
+        // A TIMESTAMP chunk has twelve bytes.
+        assert_eq!([1500, 1503, 1504].map(|pmtu| len(TimestampChunk::Agreed, pmtu)), [1440, 1440, 1444]);
     }
 
     #[test]
     fn a_number_of_paths_that_there_is_not_is_refused() {
         let search = |paths| search_association(&Associated { paths, ..question() }, |_| ControlFlow::Continue(()));
-        assert!([0, 3].iter().all(|paths| search(*paths).unwrap_err().to_string().starts_with("paths: ")));
+        let refused = [0, 3].map(|paths| search(paths).unwrap_err().to_string());
+        assert_eq!(refused, [0, 3].map(|paths| format!("paths: {paths} is out of bounds; allowed: 1 to 2")));
+    }
+
+    /// Lets every packet arrive; returns how the world ended, and after how many inputs.
+    fn ended(mut world: World) -> (Progress, u32) {
+        loop {
+            match world.advance() {
+                Progress::Asks(_) => world.choose(Fate::Delivered),
+                ended => return (ended, world.inputs),
+            }
+        }
+    }
+
+    /// Seven chunks arrive, and their SACKs. Each run ends with an input that finds nothing.
+    #[test]
+    fn every_arrival_is_an_input_and_one_too_many_makes_a_world_stuck() {
+        let after = |inputs| {
+            let mut world = World::new(&question()).unwrap();
+            world.inputs += inputs;
+            ended(world)
+        };
+        assert_eq!(after(0), (Progress::Over, 2 * 7 + 2));
+        assert_eq!(after(MOST_INPUTS - 16), (Progress::Over, MOST_INPUTS));
+        assert_eq!(after(MOST_INPUTS - 15).0, Progress::Stuck);
+    }
+
+    #[test]
+    fn a_packet_takes_the_path_of_its_addresses_and_a_held_one_arrives_after_three_timeouts() {
+        let mut world = World::new(&question()).unwrap();
+        world.paths = vec![Path::default(); 2];
+        for (path, fate) in [(0, Fate::Delivered), (1, Fate::Delayed)] {
+            let addresses = Addresses::new(address(End::From, path), address(End::To, path)).unwrap();
+            let contents = Datagram { addresses, bytes: [].into() };
+            world.suffer(Packet { to: End::To, contents, sent: None, subject: None, number: None }, fate);
+        }
+        let soon = world.now + crate::DELAY;
+        let rto = world.ends[0].brain().rto(PRIMARY);
+        assert_eq!([0, 1].map(|path| world.paths[path].next()), [soon, soon + rto * 3]);
     }
 }

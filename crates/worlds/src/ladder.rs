@@ -145,32 +145,124 @@ impl Ladder {
     }
 }
 
-/// Widths of the columns.
+/// Width of the sender's column.
 const SENDER: usize = 30;
+
+/// What a line tells of. Lines of one instant stand in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Line {
+    Arrival,
+    Report,
+    Departure,
+}
 
 impl fmt::Display for Ladder {
     /// Writes one line for each event: the sender's on the left, the receiver's on the right.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:>9}  {:<SENDER$}receiver", "ms", "sender")?;
-        let mut lines: Vec<(f64, u8, String)> = Vec::new();
+        let mut lines: Vec<(f64, Line, String)> = Vec::new();
         for arrow in &self.arrows {
             let Arrow { left_ms, arrived_ms, label, fate, .. } = arrow;
             let suffers = if *fate == Fate::Delivered { String::new() } else { format!("  ({fate})") };
             lines.push(match arrow.from_sender {
-                true => (*left_ms, 2, format!("{label} -->{suffers}")),
-                false => (*left_ms, 1, format!("{:SENDER$}<-- {label}{suffers}", "")),
+                true => (*left_ms, Line::Departure, format!("{label} -->{suffers}")),
+                false => (*left_ms, Line::Departure, format!("{:SENDER$}<-- {label}{suffers}", "")),
             });
             lines.extend(arrived_ms.iter().map(|at| match arrow.from_sender {
-                true => (*at, 0, format!("{:SENDER$}--> {label}", "")),
-                false => (*at, 0, format!("<-- {label}")),
+                true => (*at, Line::Arrival, format!("{:SENDER$}--> {label}", "")),
+                false => (*at, Line::Arrival, format!("<-- {label}")),
             }));
         }
-        lines.extend(self.notes.iter().map(|note| (note.at_ms, 1, format!("* {}", note.text))));
-        // At one instant arrivals come first, then reports, then departures.
+        lines.extend(self.notes.iter().map(|note| (note.at_ms, Line::Report, format!("* {}", note.text))));
         lines.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         for (at, _, text) in lines {
             writeln!(f, "{at:>9.1}  {text}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eifel_packet::segment::Options;
+    use eifel_sim::oracle::Sent;
+
+    use super::*;
+
+    const ISS: Seq = Seq(u32::MAX - 5000);
+
+    fn ladder() -> Ladder {
+        Ladder::new(Instant::ZERO, Numbers { iss: ISS, mss: 1000, before: 2 })
+    }
+
+    /// Returns the sequence number of a position; position 1 is the first byte.
+    fn seq(position: u32) -> Seq {
+        Seq(ISS.0.wrapping_add(position))
+    }
+
+    #[test]
+    fn every_byte_of_a_segment_has_its_number() {
+        let numbers = [1, 1000, 1001, 2000, 2001, 3000, 3001, 9000].map(|position| ladder().number(seq(position)));
+        assert_eq!(numbers, [-1, -1, 0, 0, 1, 1, 2, 7]);
+    }
+
+    #[test]
+    fn the_first_block_is_of_a_duplicate_where_it_begins_below_the_acknowledgement() {
+        let label = |blocks: &[(u32, u32)]| {
+            let mut options = Options::default();
+            for (left, right) in blocks {
+                assert!(options.sack.push(seq(*left), seq(*right)));
+            }
+            ladder().ack(&Segment { ack: seq(3001), options, ..Segment::default() })
+        };
+        assert_eq!(label(&[]), "ACK 2");
+        assert_eq!(label(&[(2001, 3001)]), "ACK 2 DSACK 1");
+        assert_eq!(label(&[(3001, 5001)]), "ACK 2 SACK 2-3");
+        assert_eq!(label(&[(1, 3001), (4001, 5001)]), "ACK 2 DSACK -1-1 SACK 3");
+        assert_eq!(label(&[(4001, 5001), (2001, 3001)]), "ACK 2 SACK 3 SACK 1");
+    }
+
+    #[test]
+    fn whatever_left_not_for_the_first_time_left_again() {
+        let label = |role: Option<Role>| {
+            let sent = role.map(|role| Sent { transmission: 1, start: 2001, end: 3001, role });
+            let contents = Segment { seq: seq(2001), ..Segment::default() };
+            ladder().data(&Packet { to: End::To, contents, sent, subject: None, number: None })
+        };
+        let roles = [None, Some(Role::Original), Some(Role::Retransmission), Some(Role::Probe)];
+        assert_eq!(roles.map(label), ["1", "1", "1 again", "1 again"]);
+    }
+
+    #[test]
+    fn at_one_instant_arrivals_stand_before_reports_and_these_before_departures() {
+        let mut ladder = ladder();
+        let arrow = |from_sender, label: &str, left_ms, arrived_ms: &[f64], fate| Arrow {
+            left_ms,
+            arrived_ms: arrived_ms.to_vec(),
+            from_sender,
+            label: label.into(),
+            fate,
+        };
+        ladder.arrows = vec![
+            arrow(true, "1", 2.0, &[], Fate::Lost),
+            arrow(false, "ACK 0", 2.0, &[3.5], Fate::Delivered),
+            arrow(true, "0", 0.5, &[2.0, 2.0], Fate::Duplicated),
+            arrow(false, "ACK -1", 0.0, &[2.0], Fate::Delivered),
+        ];
+        ladder.notes = vec![Note { at_ms: 2.0, text: "timer expires".into() }];
+        let expected = [
+            "       ms  sender                        receiver",
+            "      0.0                                <-- ACK -1",
+            "      0.5  0 -->  (duplicated)",
+            "      2.0                                --> 0",
+            "      2.0                                --> 0",
+            "      2.0  <-- ACK -1",
+            "      2.0  * timer expires",
+            "      2.0  1 -->  (lost)",
+            "      2.0                                <-- ACK 0",
+            "      3.5  <-- ACK 0",
+            "",
+        ];
+        assert_eq!(ladder.to_string(), expected.join("\n"));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Packet<C> {
     /// The packet whose fate it has, if one was chosen.
     pub(crate) subject: Option<Subject>,
     /// Its number in the drawing, if the world is drawn.
-    pub(crate) number: usize,
+    pub(crate) number: Option<usize>,
 }
 
 /// A future arrival.

@@ -101,15 +101,12 @@ pub struct Failed {
 impl Failed {
     fn add(&mut self, weight: u64, fates: &Fates) {
         self.worlds += weight;
-        if self.smallest.is_none_or(|smallest| (fates.hurt(), fates) < (smallest.hurt(), &smallest)) {
-            self.smallest = Some(*fates);
-        }
+        self.smallest = self.smallest.into_iter().chain([*fates]).min_by_key(|fates| (fates.hurt(), *fates));
     }
 
     fn merge(&mut self, other: &Self) {
-        match &other.smallest {
-            Some(fates) => self.add(other.worlds, fates),
-            None => self.worlds += other.worlds,
+        if let Some(fates) = &other.smallest {
+            self.add(other.worlds, fates);
         }
     }
 }

@@ -80,7 +80,7 @@ impl World {
         };
         let back = Ports { local: PORTS.remote, remote: PORTS.local };
         let mut oracle = Oracle::new(1);
-        oracle.begin(0, End::From, 1);
+        oracle.syn_arrived(0, End::From);
         let mut world = Self {
             now: Instant::ZERO,
             sender: make(PORTS, ISNS)?,
@@ -235,8 +235,8 @@ impl World {
 
     /// Processes the next arrival or timer; returns `false` if there is none.
     fn step(&mut self) -> bool {
-        let timers = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
-        let timer = timers[0].min(timers[1]);
+        debug_assert_eq!(self.receiver.poll_timeout(), Instant::NEVER, "it answers at once and sends no data");
+        let timer = self.sender.poll_timeout();
         let arrival = self.path.next();
         let all = self.sender.engine().una() == self.sender.end();
         if arrival == Instant::NEVER && (all || timer == Instant::NEVER) {
@@ -244,16 +244,11 @@ impl World {
         }
         self.now = self.now.max(arrival.min(timer));
         if timer < arrival {
-            if timers[0] <= self.now {
-                self.sender.handle_timeout(self.now);
-            }
-            if timers[1] <= self.now {
-                self.receiver.handle_timeout(self.now);
-            }
+            self.sender.handle_timeout(self.now);
         } else if let Some(arrival) = self.path.take() {
             let packet = &arrival.packet;
-            if let Some(ladder) = &mut self.ladder {
-                ladder.arrives(self.now, packet.number);
+            if let (Some(ladder), Some(number)) = (&mut self.ladder, packet.number) {
+                ladder.arrives(self.now, number);
             }
             match packet.to {
                 End::From => self.sender.handle_segment(self.now, &packet.contents, &[]),
@@ -285,7 +280,7 @@ impl World {
     fn leaves(&mut self, segment: Segment, outgoing: &Outgoing) -> Option<Subject> {
         // The engine reported these events before this segment left.
         self.listen();
-        let mut packet = Packet { to: End::To, contents: segment, sent: None, subject: None, number: 0 };
+        let mut packet = Packet { to: End::To, contents: segment, sent: None, subject: None, number: None };
         if let Some(transmission) = outgoing.transmission {
             let sent = sent(&transmission);
             packet.sent = Some(sent);
@@ -304,7 +299,7 @@ impl World {
         if let (None, Some((liar, _))) = (subject, &mut self.liar) {
             liar.say(&Answer::default(), &mut segment);
         }
-        self.decide(Packet { to: End::From, contents: segment, sent: None, subject, number: 0 })
+        self.decide(Packet { to: End::From, contents: segment, sent: None, subject, number: None })
     }
 
     /// Returns the number of the segment with a fate that begins where `sent` does.
@@ -329,7 +324,7 @@ impl World {
 
     fn suffer(&mut self, mut packet: Packet<Segment>, fate: Fate) {
         if let Some(ladder) = &mut self.ladder {
-            packet.number = ladder.leaves(self.now, &packet, fate);
+            packet.number = Some(ladder.leaves(self.now, &packet, fate));
         }
         match fate {
             Fate::Delivered => self.path.carry(self.now, packet, true),
@@ -370,7 +365,6 @@ impl World {
     }
 
     fn finish(&mut self) {
-        self.oracle.finish();
         for settled in self.oracle.take_settled() {
             self.truth.settled(&settled);
         }
@@ -381,7 +375,7 @@ impl World {
 /// Returns a transmission as the oracle sees it.
 pub(crate) fn sent(transmission: &Transmission) -> Sent {
     Sent {
-        transmission: transmission.id.0 + 1,
+        transmission: transmission.id.0,
         start: transmission.start,
         end: transmission.start + u64::from(transmission.len),
         role: match (transmission.kind, transmission.copy) {
@@ -389,5 +383,119 @@ pub(crate) fn sent(transmission: &Transmission) -> Sent {
             (_, 0) => Role::Original,
             (_, _) => Role::Probe,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eifel_recovery::engine::Config;
+    use eifel_recovery::registry::Choice;
+    use eifel_tcp::Settings;
+    use eifel_tcp::settings::{GiveUp, TimestampSettings};
+
+    use super::*;
+    use crate::question::HeldUntil;
+    use crate::walk::draw;
+
+    fn question(detect: &str) -> Question {
+        let settings = Settings { timestamps: Some(TimestampSettings::default()), ..Settings::default() };
+        let sender = Config { detect: Choice::named(detect), ..Config::default() };
+        Question { settings, sender, size: Size { segments: 3, before: 2, after: 4, ..Size::default() } }
+    }
+
+    /// Gives every packet the fate that was chosen for it; the others are delivered.
+    fn run(mut world: World, fates: &Fates) -> (Progress, World) {
+        loop {
+            match world.advance() {
+                Progress::Asks(subject) => world.choose(fates.get(subject).unwrap_or(Fate::Delivered)),
+                ended => return (ended, world),
+            }
+        }
+    }
+
+    #[test]
+    fn a_world_is_stuck_with_one_input_more_than_it_may_have() {
+        for fates in [Fates::default(), Fates::of(&[(Subject::Segment(0), Fate::Lost)])] {
+            let world = || World::new(&question("none")).unwrap();
+            let (ended, over) = run(world(), &fates);
+            assert_eq!(ended, Progress::Over);
+            let left = MOST_INPUTS - over.inputs();
+            assert_eq!(run(world().after_inputs(left), &fates).0, Progress::Over);
+            assert_eq!(run(world().after_inputs(left + 1), &fates).0, Progress::Stuck);
+        }
+    }
+
+    /// Nine segments arrive, and their ACKs. Each run ends with an input that finds nothing.
+    #[test]
+    fn every_arrival_is_an_input() {
+        let (_, over) = run(World::new(&question("none")).unwrap(), &Fates::default());
+        assert_eq!(over.inputs(), 2 * 9 + 2);
+    }
+
+    #[test]
+    fn segments_with_fates_are_those_between_the_others() {
+        let world = World::new(&question("none")).unwrap();
+        let mss = u64::from(world.sender.mss());
+        let number = |start| world.number(&Sent { transmission: 0, start, end: start + 1, role: Role::Original });
+        assert_eq!([1, 2 * mss, 5 * mss + 1, 9 * mss].map(number), [None; 4]);
+        assert_eq!([2 * mss + 1, 3 * mss, 3 * mss + 1, 5 * mss].map(number), [0, 0, 1, 2].map(Some));
+    }
+
+    #[test]
+    fn a_held_packet_arrives_after_three_timeouts_if_its_event_never_comes() {
+        let mut world = World::new(&question("none")).unwrap();
+        assert!(matches!(world.advance(), Progress::Asks(_)));
+        world.choose(Fate::Delayed);
+        let snapshot = world.sender.engine().snapshot();
+        assert_eq!(world.path.next(), world.now + crate::DELAY + snapshot.rto * 3);
+    }
+
+    /// The sender forgets a connection whose data nobody acknowledges for as long as an ACK of the last segment takes.
+    #[test]
+    fn an_arrival_comes_before_the_timer_of_the_same_instant() {
+        let drawn = |user_timeout: Option<Duration>| {
+            let mut question = question("none");
+            question.settings.give_up = GiveUp { user_timeout, ..GiveUp::default() };
+            draw(&question, &Fates::default()).unwrap().to_string()
+        };
+        let patient = drawn(None);
+        assert_eq!(drawn(Some(crate::DELAY * 2)), patient);
+        assert_ne!(drawn(Some(crate::DELAY * 2 - Duration::from_nanos(1))), patient);
+    }
+
+    #[test]
+    fn a_response_is_asked_at_the_first_verdict_that_the_episode_was_spurious() {
+        let late = Fates::of(&[(Subject::Segment(0), Fate::Delayed)]);
+        for (detect, fates, expected) in [
+            ("dsack", Fates::default(), false),
+            ("dsack", Fates::of(&[(Subject::Segment(0), Fate::Lost)]), false),
+            ("dsack", late, true),
+            ("none", late, false),
+        ] {
+            let mut question = question(detect);
+            question.size.held_until = HeldUntil::LossSignal;
+            let world = World::new(&question).unwrap();
+            assert!(!world.may_have_responded());
+            let drawn = draw(&question, &fates).unwrap();
+            assert_eq!(run(world, &fates).1.may_have_responded(), expected, "{detect}, {fates}: {drawn}");
+        }
+    }
+
+    /// RFC 7323, section 5.3: segment 2 comes behind the retransmission of segment 1, and its timestamp is older. Reno leaves
+    /// its recovery at once, so that segment 2 is the first retransmission of an episode of its own.
+    #[test]
+    fn data_that_the_receiver_refuses_has_to_be_sent_again() {
+        let needed = |late_ms| {
+            let mut question = question("none");
+            question.sender.recover = Choice::named("reno");
+            question.size.held_until = HeldUntil::LossSignal;
+            question.size.late_ms = late_ms;
+            let fates = Fates::of(&[(Subject::Segment(0), Fate::Lost), (Subject::Segment(1), Fate::Delayed)]);
+            let (_, world) = run(World::new(&question).unwrap(), &fates);
+            world.truth().episodes().iter().map(|episode| episode.needed).collect::<Vec<_>>()
+        };
+        assert_eq!(needed(40), [Some(true)]);
+        assert_eq!(needed(60), [Some(true), Some(true)]);
+        assert_eq!(needed(4000), [Some(true), Some(false)]);
     }
 }

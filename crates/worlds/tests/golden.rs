@@ -10,7 +10,8 @@ use eifel_sctp::{TimestampChunk, TimestampValues};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{Marks, TimestampSettings};
 use eifel_worlds::{
-    Associated, Fate, Fates, HeldUntil, Question, Size, Subject, draw, search, search_association, search_lies,
+    Associated, Fate, Fates, HeldUntil, Question, Size, Subject, draw, draw_lies, search, search_association,
+    search_lies,
 };
 
 const DETECTORS: [&str; 6] = ["none", "eifel-timestamps", "eifel-bit", "dsack", "f-rto", "min-rtt"];
@@ -110,10 +111,23 @@ fn lies_come_to_what_they_came_to() {
             search_lies(&question(detect, size), Some(altered), |_| ControlFlow::Continue(())).unwrap().unwrap();
         for lied in &found {
             let shown = format!("{lied:?}");
+            if let Some(smallest) = lied.smallest.as_ref().filter(|_| lied.pays()) {
+                let drawn = draw_lies(&question(detect, size), &lied.losses, smallest).unwrap();
+                writeln!(text, "{drawn}").unwrap();
+            }
             // The number of states depends on what algorithms remember, and not on what lies come to.
             let (shown, _) = shown.rsplit_once(", states: ").unwrap();
             writeln!(text, "{detect} {altered}, {}: {shown} }}", lied.losses).unwrap();
         }
     }
     golden!("lies.txt", text);
+}
+
+#[test]
+fn questions_are_as_before() {
+    let mut text = format!("{:#?}\n", Size::default());
+    for (segments, distinct) in [(3, false), (6, true)] {
+        writeln!(text, "{:#?}", Question::of_lies(Choice::named("dsack"), segments, distinct)).unwrap();
+    }
+    golden!("questions.txt", text);
 }

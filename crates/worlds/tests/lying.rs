@@ -1,6 +1,7 @@
 //! Lies told to a few segments: none spares the default sender a cut, and the same search finds those that pay elsewhere.
 
 use core::ops::ControlFlow;
+use std::sync::Mutex;
 
 use eifel_recovery::registry::{Choice, Value};
 use eifel_sim::liar::schedule::{Answer, Echoed};
@@ -109,6 +110,28 @@ fn a_lie_is_drawn() {
     assert!(drawn.to_string().contains("is spurious: echo older than the first retransmission"), "{drawn}");
     let honest = draw_lies(&question, &pays.losses, &[]).expect("a question");
     assert!(honest.to_string().contains("is genuine"), "{honest}");
+}
+
+/// On one thread the counts come in order.
+#[test]
+fn progress_counts_every_lie_and_is_not_asked_again_once_it_says_no() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let told = |most: usize| {
+        let counts = Mutex::new(Vec::new());
+        let found = pool.install(|| {
+            search_lies(&question("none", 3), Some(1), |count| {
+                let mut counts = counts.lock().expect("one thread");
+                counts.push(count);
+                if counts.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+        });
+        (counts.into_inner().expect("one thread"), found.expect("a question"))
+    };
+    let (counts, found) = told(usize::MAX);
+    assert!(counts.is_sorted_by(|one, next| one < next), "{counts:?}");
+    let lies: u64 = found.expect("an answer").iter().map(|lied| lied.lies).sum();
+    assert_eq!(counts.last(), Some(&lies));
+    assert_eq!(told(3), (counts[..3].to_vec(), None));
 }
 
 #[test]

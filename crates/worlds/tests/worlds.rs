@@ -1,6 +1,7 @@
 //! Small sizes: exact totals, and each way of counting against the other.
 
 use core::ops::ControlFlow;
+use std::sync::Mutex;
 
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::Config;
@@ -177,6 +178,39 @@ fn responses_together_are_what_they_are_apart() {
         let apart: Vec<Tally> = apart.collect();
         assert_eq!(together.expect("a question"), Some(apart), "{detect}, {late_ms}");
     }
+}
+
+/// The response of the question is not that of the search.
+#[test]
+fn one_response_is_what_it_is_in_a_question() {
+    let question = question("eifel-timestamps", 10);
+    let respond = Choice::named("none");
+    assert_ne!(respond, question.sender.respond);
+    let one = search_each(&question, std::slice::from_ref(&respond), |_| ControlFlow::Continue(()));
+    let sender = Config { respond, ..question.sender.clone() };
+    assert_eq!(one.expect("a question"), Some(vec![all(&Question { sender, ..question })]));
+}
+
+/// On one thread the counts come in order.
+#[test]
+fn progress_counts_every_world_and_is_not_asked_again_once_it_says_no() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let question = question("none", 10);
+    let told = |most: usize| {
+        let counts = Mutex::new(Vec::new());
+        let found = pool.install(|| {
+            search(&question, |count| {
+                let mut counts = counts.lock().expect("one thread");
+                counts.push(count);
+                if counts.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+        });
+        (counts.into_inner().expect("one thread"), found.expect("a question").is_some())
+    };
+    let (counts, complete) = told(usize::MAX);
+    assert!(complete && counts.is_sorted_by(|one, next| one < next), "{counts:?}");
+    assert_eq!(counts.last(), Some(&4096));
+    assert_eq!(told(3), (counts[..3].to_vec(), false));
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn near_the_limit_of_inputs_lies_count_as_one_by_one() {
     let question = question(PLAIN, 3);
     let losses = lost(&[0]);
     let mut stuck = Vec::new();
-    for left in [10, 18, 22, 60, 500] {
+    for left in (10..32).chain([60, 500]) {
         let world = || world(&question).after_inputs(MOST_INPUTS - left);
         let digest = |world: &World, digester: &mut Digester| digester.digest(&world.state());
         let expected = one_by_one(world(), &losses, None);
@@ -213,4 +213,18 @@ fn near_the_limit_of_inputs_lies_count_as_one_by_one() {
     }
     assert!(stuck.iter().any(|(stuck, ends)| *stuck > 0 && *ends > 0), "{stuck:?}");
     assert_eq!(stuck.last().map(|(stuck, _)| *stuck), Some(0), "{stuck:?}");
+}
+
+#[test]
+fn a_search_that_is_broken_off_tells_nothing_more() {
+    for stop in [1, 2, 7] {
+        let mut told = 0;
+        let mut tell = |_| {
+            told += 1;
+            told < stop
+        };
+        let mut search = Search::new(lost(&[0]), &mut tell);
+        search.endings(world(&question(PLAIN, 3)), None);
+        assert_eq!(told, stop);
+    }
 }
