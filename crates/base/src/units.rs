@@ -33,7 +33,7 @@ impl Timestamp {
     /// circle away).
     pub const fn precedes(self, later: Self) -> bool {
         let distance = later.0.wrapping_sub(self.0);
-        distance != 0 && distance < 1 << 31
+        distance as i32 > 0
     }
 }
 

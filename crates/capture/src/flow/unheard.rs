@@ -26,7 +26,9 @@ pub(super) struct Plain {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unheard {
     waiting: Ring<Plain>,
-    heard: Option<Plain>,
+    heard: Plain,
+    /// Whether there is a last one.
+    has_heard: bool,
     /// The echo that came last, where it alone says that the sender has not heard those that wait.
     settled: Option<Timestamp>,
 }
@@ -43,8 +45,8 @@ pub(super) fn is_heard(passed: u64, stamp: Option<Timestamp>, now: u64, echo: Op
 impl Unheard {
     /// The sender has heard an ACK of everything below `una` that passed at `passed`, and none of `waiting`.
     pub(super) fn after(una: u64, passed: u64, waiting: impl Iterator<Item = Plain>) -> Self {
-        let heard = Some(Plain { nanos: passed, cumulative: una, stamp: None, echo: None });
-        let mut unheard = Self { waiting: Ring::default(), heard, settled: None };
+        let heard = Plain { nanos: passed, cumulative: una, stamp: None, echo: None };
+        let mut unheard = Self { waiting: Ring::default(), heard, has_heard: true, settled: None };
         waiting.for_each(|plain| unheard.on_ack(plain));
         unheard
     }
@@ -52,8 +54,10 @@ impl Unheard {
     #[inline]
     pub(super) fn on_ack(&mut self, ack: Plain) {
         self.settled = None;
-        if self.waiting.len() == MOST {
-            self.heard = self.waiting.pop_front();
+        if self.waiting.len() == MOST
+            && let Some(first) = self.waiting.pop_front()
+        {
+            (self.heard, self.has_heard) = (first, true);
         }
         self.waiting.push_back(ack);
     }
@@ -79,7 +83,7 @@ impl Unheard {
     #[inline]
     pub(super) fn on_data(&mut self, now: u64, echo: Option<Timestamp>, trip: u64) -> Option<u64> {
         let certain = |ack: &Plain| ack.stamp?.precedes(echo?).then_some(ack.cumulative);
-        let mut heard = self.heard.as_ref().and_then(certain);
+        let mut heard = certain(&self.heard);
         let last = self.waiting.pop_front_while(|first| {
             let gone = is_heard(first.nanos, first.stamp, now, echo, trip);
             if gone {
@@ -87,8 +91,8 @@ impl Unheard {
             }
             gone
         });
-        if last.is_some() {
-            self.heard = last;
+        if let Some(last) = last {
+            (self.heard, self.has_heard) = (last, true);
         }
         self.settled = echo.filter(|_| self.waiting.front().is_none_or(|first| first.stamp.is_some()));
         if self.waiting.is_empty() && self.waiting.capacity() > MOST_KEPT {
@@ -99,7 +103,7 @@ impl Unheard {
 
     /// The last ACK that the sender has heard, if there was one that it may not have.
     pub(super) fn last_heard(&self) -> Option<&Plain> {
-        self.heard.as_ref()
+        self.has_heard.then_some(&self.heard)
     }
 
     /// Returns the data that the waiting ACKs cover, one departure per ACK: the sender still counts the data as outstanding. No record
@@ -108,7 +112,7 @@ impl Unheard {
     pub(super) fn answered(&self, half: &Half, setting: &Setting) -> impl Iterator<Item = Departed> {
         let trip = setting.receiver().unwrap_or(0);
         let latest = half.out.iter().next().map_or(u64::MAX, |first| first.nanos);
-        let mut una = self.heard.map_or(half.una, |heard| heard.cumulative);
+        let mut una = self.last_heard().map_or(half.una, |heard| heard.cumulative);
         self.waiting.iter().filter_map(move |plain| {
             let len = plain.cumulative.checked_sub(una).filter(|len| *len > 0)?;
             una = plain.cumulative;
