@@ -9,7 +9,7 @@ use eifel_packet::sctp::{
     self, Chunk, Data, DataFlags, Gaps, Header, Init, Parameter, Parameters, Sack, SackFlags, Writer, extension,
 };
 use eifel_packet::seq::Seq;
-use eifel_sctp::{Association, Phase, Ports, Settings};
+use eifel_sctp::{Association, IcmpError, Phase, Ports, Settings};
 
 pub(crate) const PORTS: Ports = Ports { local: 443, remote: 50_000 };
 pub(crate) const LOCAL: [IpAddr; 2] = [addr(10, 0, 0, 1), addr(10, 0, 1, 1)];
@@ -119,6 +119,12 @@ impl Associated {
         self.association.handle_packet(self.now, &from_peer(0), bytes);
     }
 
+    /// Delivers an ICMP error by which the peer's host has no SCTP, about a packet with this tag.
+    pub(crate) fn hears_of_no_sctp(&mut self, tag: u32) {
+        note((self.now, tag));
+        self.association.handle_icmp(PEER[0], tag, None, IcmpError::NoSctp);
+    }
+
     /// Delivers a SACK of this end's chunks up to `cumulative`, counted from 0, with gaps and duplicates.
     pub(crate) fn acknowledges(&mut self, cumulative: u32, gaps: &[[u8; 4]], duplicates: &[u32]) {
         let duplicates: Vec<[u8; 4]> =
@@ -164,4 +170,20 @@ pub(crate) fn count(sent: &[(IpAddr, Vec<u8>)], such: fn(&Chunk<'_>) -> bool) ->
         Err(_) => 0,
     };
     sent.iter().map(|(_, bytes)| chunks(bytes)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_icmp_error_ends_an_association_only_with_the_tag_of_its_packets() {
+        let lives = |tag: fn(&Associated) -> u32| {
+            let mut victim = Associated::open(&settings());
+            victim.hears_of_no_sctp(tag(&victim));
+            victim.lives()
+        };
+        assert!(lives(|victim| victim.tag) && lives(|_| PEER_TAG + 1));
+        assert!(!lives(|_| PEER_TAG));
+    }
 }

@@ -29,7 +29,7 @@ fn run(trial: &mut Trial) {
         let now = (sender.victim.now.as_nanos() / 1_000_000) as u32;
         sender.gets(&stamped(ack(next), now, draw.any()));
         let snapshot = sender.victim.connection.engine().snapshot();
-        outside += u64::from(snapshot.rto < Duration::from_secs(1) || snapshot.rto > Duration::from_secs(60));
+        outside += u64::from(is_outside(snapshot.rto));
         if let Some(srtt) = snapshot.srtt {
             (shortest, longest) = (shortest.min(srtt), longest.max(srtt));
         }
@@ -39,6 +39,30 @@ fn run(trial: &mut Trial) {
     trial.at_most("distance of the shortest from the truth", "ms", distance(shortest), 100);
 }
 
+/// Returns whether a timer is outside the bounds of RFC 6298, section 2.
+fn is_outside(rto: Duration) -> bool {
+    !(Duration::from_secs(1)..=Duration::from_secs(60)).contains(&rto)
+}
+
 fn distance(srtt: Duration) -> u64 {
     srtt.as_nanos().abs_diff(ROUND_TRIP.as_nanos()) / 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_may_be_as_short_and_as_long_as_its_bounds() {
+        let outside = |nanos| is_outside(Duration::from_nanos(nanos));
+        assert_eq!([1_000_000_000, 60_000_000_000].map(outside), [false; 2]);
+        assert_eq!([0, 999_999_999, 60_000_000_001].map(outside), [true; 3]);
+    }
+
+    #[test]
+    fn a_distance_is_counted_both_ways() {
+        let far = |millis| distance(Duration::from_millis(millis));
+        let truth = ROUND_TRIP.as_nanos() / 1_000_000;
+        assert_eq!([truth - 30, truth, truth + 30].map(far), [30, 0, 30]);
+    }
 }

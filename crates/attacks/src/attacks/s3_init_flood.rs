@@ -24,26 +24,41 @@ fn run(trial: &mut Trial) {
     let mut listener = listener();
     let mut draw = Draw::new(1, ATTACK.name);
     let call = packet(0, &[Chunk::Init(init(&[]))]);
-    let (mut answers, mut longest, mut opened) = (0u64, 0, 0u64);
+    let mut heard = Counted::default();
     let (nanos, ()) = cpu_nanos(|| {
         for number in 0..inits {
             let now = Instant::ZERO + Duration::from_micros(number);
             let Some(from) = from(draw.any()) else { continue };
-            match listener.handle_packet(now, &from, &call) {
-                Heard::Answer(_, bytes) => {
-                    answers += 1;
-                    longest = longest.max(bytes.len());
-                }
-                Heard::Accepted(_) => opened += 1,
-                Heard::Nothing => {}
-            }
+            heard.count(&listener.handle_packet(now, &from, &call));
         }
     });
-    trial.at_most("answers", "packets", answers, inits);
-    trial.at_most("longest answer to 32 bytes", "bytes", longest as u64, 256);
-    trial.exactly("associations opened", "associations", opened, 0);
+    trial.at_most("answers", "packets", heard.answers, inits);
+    trial.at_most("longest answer to 32 bytes", "bytes", heard.longest, 256);
+    trial.exactly("associations opened", "associations", heard.opened, 0);
     trial.at_most("size of a listener, which has no table of callers", "bytes", size_of::<Listener>() as u64, 4096);
     trial.timed("an INIT, on average", "µs", nanos as f64 / 1e3 / inits as f64, 5.0);
+}
+
+/// What a listener did with packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Counted {
+    answers: u64,
+    /// Bytes of the longest answer.
+    longest: u64,
+    opened: u64,
+}
+
+impl Counted {
+    fn count(&mut self, heard: &Heard) {
+        match heard {
+            Heard::Answer(_, bytes) => {
+                self.answers += 1;
+                self.longest = self.longest.max(bytes.len() as u64);
+            }
+            Heard::Accepted(_) => self.opened += 1,
+            Heard::Nothing => {}
+        }
+    }
 }
 
 #[expect(clippy::expect_used, reason = "the names are this crate's own")]
@@ -54,4 +69,35 @@ fn listener() -> Listener {
 /// Returns the addresses of a packet from any host; `None` for addresses that no host has.
 fn from(source: u32) -> Option<Addresses> {
     Addresses::new(core::net::Ipv4Addr::from(source).into(), LOCAL[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use eifel_packet::sctp;
+
+    use super::*;
+
+    #[test]
+    fn a_caller_that_brings_its_cookie_back_is_counted_as_opened() {
+        let mut listener = listener();
+        let from = from(0x0102_0304).unwrap();
+        let mut counted = Counted::default();
+        let answer = listener.handle_packet(Instant::ZERO, &from, &packet(0, &[Chunk::Init(init(&[]))]));
+        counted.count(&answer);
+        let Heard::Answer(_, bytes) = answer else { panic!("an INIT is answered") };
+        let longest = bytes.len() as u64;
+        assert_eq!(counted, Counted { answers: 1, longest, opened: 0 });
+        let (_, mut chunks) = sctp::parse(&bytes).unwrap();
+        let Some(Ok(Chunk::InitAck(answered))) = chunks.next() else { panic!("an INIT ACK") };
+        let cookie = answered.parameters.iter().find_map(|parameter| match parameter {
+            Ok(sctp::Parameter::Cookie(cookie)) => Some(cookie),
+            _ => None,
+        });
+        let echo = packet(answered.initiate_tag, &[Chunk::CookieEcho(cookie.unwrap())]);
+        counted.count(&listener.handle_packet(Instant::ZERO, &from, &echo));
+        assert_eq!(counted, Counted { answers: 1, longest, opened: 1 });
+        counted.count(&Heard::Nothing);
+        counted.count(&Heard::Answer(from, vec![0; 3]));
+        assert_eq!(counted, Counted { answers: 2, longest, opened: 1 });
+    }
 }

@@ -36,7 +36,7 @@ fn run(trial: &mut Trial) {
             _ => Chunk::ShutdownAck,
         };
         victim.gets_bytes(&packet(tag, &[chunk]));
-        victim.association.handle_icmp(crate::associated::PEER[0], tag, None, eifel_sctp::IcmpError::NoSctp);
+        victim.hears_of_no_sctp(tag);
         killed += u64::from(!victim.lives());
     }
     trial.exactly("associations ended by guessed tags", "associations", killed, 0);

@@ -162,4 +162,16 @@ mod tests {
             assert!(differs(&victim, &Naive { una, reported, ignored }), "{reported:b} {ignored}");
         }
     }
+
+    /// Blocks may be one more than the segments before no further block is taken, as the scoreboard has it.
+    #[test]
+    fn blocks_are_taken_until_there_are_more_of_them_than_segments() {
+        let block = |left: u64| (wrap(left, ISS), wrap(left + 1, ISS));
+        let taken = |segments| {
+            let mut naive = Naive { una: 1, reported: 0, ignored: 0 };
+            naive.take(1, &[3, 5, 7, 9].map(block), 100, segments);
+            (naive.pieces(), naive.ignored)
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(taken), [(1, 0), (2, 0), (3, 0), (4, 0), (4, 0)]);
+    }
 }
