@@ -138,6 +138,7 @@ mod tests {
         comments.frame(1, sender, [2].into_iter());
         comments.arrived(sender, &Sent { transmission: 2, start: 0, end: 9, role: Role::Retransmission });
         comments.settled(&Settled { flow: 0, sender: End::From, transmission: 2, needed: true });
+        assert!(comments.halves.is_empty(), "both halves are known");
         comments.frame(0, (0, End::To), std::iter::empty());
         comments.last(0, "undo");
         comments.last(0, "twice");

@@ -213,3 +213,39 @@ fn leaves_ends_alone(flow: &Flow) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Observers;
+    use crate::world::World;
+
+    #[test]
+    fn each_end_of_each_flow_has_its_own_answer() {
+        let mut text = "duration_s = 1\nstop = \"at-duration\"\n".to_owned();
+        for node in ["a", "b", "c", "d", "e"] {
+            text += &format!("[[node]]\nname = \"{node}\"\n");
+        }
+        for (from, to) in [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")] {
+            text += &format!(
+                "[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nboth = true\nrate_bps = 1_000_000\ndelay_ms = 1\n"
+            );
+        }
+        // The third and the fourth flow leave the node d over one link, and come to it over another one.
+        let flows = [
+            ("a", "b", "endless = true"),
+            ("b", "c", "bytes = 9"),
+            ("d", "c", "endless = true"),
+            ("e", "c", "endless = true"),
+        ];
+        for (number, (from, to, amount)) in flows.into_iter().enumerate() {
+            text += &format!("[[flow]]\nname = \"f{number}\"\nfrom = \"{from}\"\nto = \"{to}\"\n");
+            text += &format!("application = {{ kind = \"bulk\", {amount} }}\n");
+        }
+        let scenario = Scenario::parse(&text, "apart.toml".as_ref()).unwrap_or_else(|error| panic!("{error}"));
+        let world = World::<false>::new(&scenario, 1, Observers::default()).unwrap();
+        let ahead: Vec<[bool; 2]> =
+            (0..4).map(|flow| [End::From, End::To].map(|end| world.net.lookahead.is_ahead(flow, end))).collect();
+        assert_eq!(ahead, [[true, true], [false, false], [false, false], [true, false]]);
+    }
+}

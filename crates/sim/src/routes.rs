@@ -21,6 +21,11 @@ impl Routes {
     /// # Errors [`Error::TooLarge`] if more nodes forward to more nodes than the simulator has room
     /// for.
     pub fn new(scenario: &Scenario) -> Result<Self, Error> {
+        Self::within(scenario, MOST_CELLS)
+    }
+
+    /// Does so with room for so many pairs of nodes.
+    fn within(scenario: &Scenario, most: u64) -> Result<Self, Error> {
         let nodes = scenario.nodes.len();
         let (mut forwarding, mut receiving) = (vec![false; nodes], vec![false; nodes]);
         let paths = || scenario.flows.iter().flat_map(|flow| flow.ways());
@@ -33,7 +38,7 @@ impl Routes {
         }
         let (width, columns) = places(&receiving, 1);
         let (cells, rows) = places(&forwarding, width);
-        if cells > MOST_CELLS {
+        if cells > most {
             return Err(Error::TooLarge);
         }
         let mut routes = Self { rows, columns, next: vec![NONE; cells as usize] };
@@ -101,5 +106,12 @@ mod tests {
                 assert_eq!(routes.next(scenario.links[link].from as u16, destination), link);
             }
         }
+    }
+
+    #[test]
+    fn the_last_pair_of_nodes_for_which_there_is_room_has_it() {
+        let scenario = chain(5);
+        assert!(Routes::within(&scenario, 6).is_ok());
+        assert!(matches!(Routes::within(&scenario, 5), Err(Error::TooLarge)));
     }
 }

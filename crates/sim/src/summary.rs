@@ -229,6 +229,13 @@ mod tests {
     }
 
     #[test]
+    fn without_requests_none_was_answered_and_no_time_is_a_number() {
+        let [(_, answered), times @ ..] = Requests::numbers(None);
+        assert_eq!(answered, Number::Count(0));
+        assert!(times.iter().all(|(_, time)| matches!(time, Number::Measure(seconds) if seconds.is_nan())));
+    }
+
+    #[test]
     fn names_are_quoted_for_json() {
         assert_eq!(json_text("a\"b\\c\u{7}"), r#""a\"b\\c\u0007""#);
         let summary = Summary { flows: vec![FlowSummary::default()], duration_s: 1.5, events: 3 };

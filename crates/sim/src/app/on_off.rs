@@ -49,4 +49,24 @@ mod tests {
         let gaps: Vec<u64> = (0..7).map(|_| source.gap().as_nanos() / 1_000_000).collect();
         assert_eq!(gaps, [108, 8, 8, 108, 8, 8, 108]);
     }
+
+    #[test]
+    fn a_burst_is_rounded_to_datagrams_and_has_one_at_least() {
+        let rate = Rate::from_bps(1_000_000).unwrap();
+        for (burst_s, datagrams) in [(0.0, 1), (0.003, 1), (0.011_999, 1), (0.012, 2), (0.019_999, 2), (0.020, 3)] {
+            let draws = (Draw::Constant { value_s: burst_s }, Draw::Constant { value_s: 0.1 });
+            let mut source = OnOff::new(rate, 1000, draws, Stream::new(1, &["x"]));
+            let gaps: Vec<u64> = (0..7).map(|_| source.gap().as_nanos() / 1_000_000).collect();
+            let expected: Vec<u64> = (0..7).map(|number| if number % datagrams == 0 { 108 } else { 8 }).collect();
+            assert_eq!(gaps, expected, "{burst_s}");
+        }
+    }
+
+    #[test]
+    fn time_passes_between_datagrams_without_length() {
+        let rate = Rate::from_bps(1_000_000_000_000).unwrap();
+        let draws = (Draw::Constant { value_s: 0.0 }, Draw::Constant { value_s: 0.0 });
+        let mut source = OnOff::new(rate, 0, draws, Stream::new(1, &["x"]));
+        assert_eq!([source.gap(), source.gap()], [Duration::from_nanos(1); 2]);
+    }
 }

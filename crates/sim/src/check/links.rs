@@ -84,7 +84,24 @@ fn accept(limit: Option<DropTail>, counts: &Counts, queue: &QueueState) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_base::time::Duration;
     use eifel_path::parcel::Tally;
+    use eifel_path::queue::codel::{CodelConfig, Law};
+    use eifel_path::queue::fq_codel::FqCodelConfig;
+
+    #[test]
+    fn a_queue_that_drops_behind_its_head_holds_one_packet_more() {
+        let law = Law { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false };
+        let queues = [
+            QueueConfig::DropTail(DropTail::Bytes(9)),
+            QueueConfig::Codel(CodelConfig { law, limit_packets: 7 }),
+            QueueConfig::FqCodel(FqCodelConfig { law, limit_packets: 8, queues: 4, quantum_bytes: 1500 }),
+            QueueConfig::Unlimited,
+        ];
+        let limits = Links::new(queues.iter()).limits;
+        let expected = [Some(DropTail::Bytes(9)), Some(DropTail::Packets(8)), Some(DropTail::Packets(9)), None];
+        assert_eq!(limits, expected);
+    }
 
     #[test]
     fn each_law_is_broken_by_one_more() {

@@ -330,6 +330,20 @@ mod tests {
         assert_eq!(read(&bytes), (1, with_invented, duplicates, echo));
     }
 
+    /// Half of all TSNs lie before another one, as far away as they are.
+    #[test]
+    fn a_duplicate_is_one_however_old_it_is() {
+        let invented = always(Table { duplicates: Duplicates::Invented, ..Table::default() });
+        for next in [1, 5, (1 << 30) - 1, (1 << 30) + 5, (1 << 31) - 1] {
+            let heard = [(next - 1, 10), (0, 11)];
+            assert_eq!(
+                answered(invented, &heard, &(next, vec![], vec![], 7)),
+                Some((next, vec![], vec![0], 7)),
+                "{next}"
+            );
+        }
+    }
+
     #[test]
     fn a_forged_gap_report_covers_what_is_missing() {
         let (next, _, duplicates, echo) = honest();

@@ -43,7 +43,15 @@ fn each_law_is_broken_by_one_fault() {
             Account { paths: vec![(3000, 4000, Instant::NEVER)], ..sound() },
             "something is under way on a path whose timer is off",
         ),
+        (
+            Account { paths: vec![(3000, 4000, Instant::ZERO), (1, 1000, Instant::NEVER)], ..sound() },
+            "something is under way on a path whose timer is off",
+        ),
         (Account { paths: vec![(3000, 0, Instant::ZERO)], ..sound() }, "a congestion window is closed"),
+        (
+            Account { paths: vec![(3000, 4000, Instant::ZERO), (0, 0, Instant::NEVER)], ..sound() },
+            "a congestion window is closed",
+        ),
         (Account { buffered: (1001 + SLACK, 1000), ..sound() }, "the receive buffer is overfull"),
     ] {
         assert_eq!(judged(&broken), Err(says), "{broken:?}");
