@@ -148,3 +148,6 @@ fn after(segment: &Segment) -> Seq {
 fn is_before(one: Seq, other: Seq) -> bool {
     other.0.wrapping_sub(one.0).wrapping_sub(1) < 1 << 31
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,8 +14,8 @@ type Kept = BTreeMap<(&'static str, &'static str), (Vec<i64>, Vec<String>)>;
 #[derive(Clone, Default)]
 pub struct Gathered {
     kept: Arc<Mutex<Kept>>,
-    /// How many rows came at once, at the most.
-    most: Arc<Mutex<usize>>,
+    /// How many rows of each table came at once, in order.
+    pub handed: Arc<Mutex<Vec<(&'static str, usize)>>>,
     bytes: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     /// A capture takes no more bytes than these.
     room: Option<usize>,
@@ -45,16 +45,17 @@ impl Write for Pipe {
 impl Sink for Gathered {
     fn rows(&mut self, table: Table, columns: Columns, words: Vec<(&'static str, Vec<String>)>) {
         let mut kept = self.kept.lock().unwrap();
+        let mut rows = 0;
         for (name, column) in columns {
             let (values, known) = kept.entry((table.name(), name)).or_default();
             let values_here = numbers(column);
-            let mut most = self.most.lock().unwrap();
-            *most = values_here.len().max(*most);
+            rows = values_here.len();
             values.extend(values_here);
             if let Some((_, words)) = words.iter().find(|(column, _)| *column == name) {
                 known.clone_from(words);
             }
         }
+        self.handed.lock().unwrap().push((table.name(), rows));
     }
 
     fn capture(&mut self, node: &str) -> io::Result<Box<dyn Write>> {
@@ -107,7 +108,8 @@ fn the_rows_and_captures_are_those_kept_in_memory() {
 fn no_more_is_held_than_what_is_asked_for_and_what_is_under_way() {
     let gathered = Gathered::default();
     run_into(&scenario(ROUGH), 0, Record::all(), (Box::new(gathered.clone()), 50)).unwrap();
-    let (kept, most) = (gathered.kept.lock().unwrap(), *gathered.most.lock().unwrap());
+    let kept = gathered.kept.lock().unwrap();
+    let most = gathered.handed.lock().unwrap().iter().map(|(_, rows)| *rows).max().unwrap();
     let rows = kept[&("transmissions", "tx")].0.len();
     assert!(rows > 700, "{rows}");
     // The rest of the last window, and what the oracle has not judged.

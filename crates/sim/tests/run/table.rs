@@ -67,7 +67,7 @@ fn runs_of_every_kind_are_as_before() {
                 digest(format!("{:?}{:?}", seen.tables.categories(), seen.tables.clone().into_columns())),
                 digest(captures.collect::<Vec<u8>>()),
                 digest(shown),
-                digest(format!("{:?}", streamed.comments)),
+                digest(format!("{:?}{:?}", streamed.comments, gathered.handed)),
             ];
             writeln!(text, "{kind} {number}: {} events, {}", seen.summary.events, printed.join(" ")).unwrap();
         }

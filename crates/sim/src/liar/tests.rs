@@ -1,0 +1,119 @@
+//! What each lie makes of the acknowledgements of drawn arrivals is kept as a digest.
+
+use super::schedule::{Answer, Duplicates, Echoed, Gaps, Number};
+use super::*;
+use eifel_golden::{digest, golden};
+use eifel_packet::segment::{SackBlocks, Timestamps};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Sequence numbers wrap in these tests.
+const BASE: u32 = u32::MAX - 20_000;
+const LEN: u32 = 1000;
+const ARRIVALS: u64 = 400;
+
+/// An honest receiver of segments that are told by their numbers.
+#[derive(Default)]
+struct Receiver {
+    arrived: BTreeSet<u64>,
+}
+
+impl Receiver {
+    fn next(&self) -> u64 {
+        (0..).find(|number| !self.arrived.contains(number)).unwrap()
+    }
+
+    /// Returns the acknowledgement of a segment that arrives: a duplicate is reported first, then the block of the segment.
+    fn takes(&mut self, number: u64, stamp: u32) -> Segment {
+        let again = !self.arrived.insert(number);
+        let next = self.next();
+        let mut blocks = SackBlocks::EMPTY;
+        let mut push = |(from, to): (u64, u64)| {
+            if blocks.len() < 3 {
+                blocks.push(at(from), at(to));
+            }
+        };
+        if again {
+            push((number, number + 1));
+        }
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for &above in self.arrived.range(next..) {
+            match runs.last_mut() {
+                Some((_, to)) if *to == above => *to += 1,
+                _ => runs.push((above, above + 1)),
+            }
+        }
+        runs.sort_by_key(|&(from, to)| (!(from..to).contains(&number), from));
+        runs.into_iter().for_each(&mut push);
+        let flags = if again { Flags::ACK.with(Flags::ANSWERS_SENT_AGAIN) } else { Flags::ACK };
+        let mut segment = Segment { ack: at(next), flags, ..Segment::EMPTY };
+        segment.options.timestamps = Some(Timestamps { value: 1, echo: stamp });
+        segment.options.sack = blocks;
+        segment
+    }
+}
+
+fn at(number: u64) -> Seq {
+    Seq(BASE.wrapping_add(number as u32 * LEN))
+}
+
+/// Draws numbers below a bound.
+fn below(stream: &mut Stream, bound: u64) -> u64 {
+    (stream.unit() * bound as f64) as u64
+}
+
+/// Lets a liar answer arrivals with losses, repairs, reordering and duplicates. Returns all that it says.
+fn told(kind: Kind, seed: u64) -> String {
+    let mut stream = Stream::new(seed, &["arrivals"]);
+    let mut liar = Liar::<()>::new(kind, Stream::new(seed, &["liar"]));
+    let (mut receiver, mut sent, mut said) = (Receiver::default(), 0, String::new());
+    liar.begins(at(0));
+    for stamp in 0..ARRIVALS as u32 {
+        let number = match below(&mut stream, 10) {
+            0 => sent + 1 + below(&mut stream, 3),
+            1 => below(&mut stream, sent + 1),
+            2..4 => receiver.next(),
+            _ => sent,
+        };
+        sent = sent.max(number + 1);
+        let mut data = Segment { seq: at(number), payload_len: LEN, flags: Flags::ACK, ..Segment::EMPTY };
+        data.options.timestamps = Some(Timestamps { value: 3 * stamp, echo: 0 });
+        liar.hears(&data);
+        let mut answer = receiver.takes(number, 3 * stamp);
+        let leaves = liar.says(&mut answer);
+        let Segment { ack, flags, .. } = answer;
+        let options = (answer.options.timestamps, answer.options.sack.as_slice());
+        writeln!(said, "{number} {leaves:?} {ack:?} {flags:?} {options:?}").unwrap();
+    }
+    said
+}
+
+fn drawn(stream: &mut Stream) -> Schedule {
+    let mut answer = || Answer {
+        number: Number::ALL[below(stream, 4) as usize],
+        echoed: Echoed::ALL[below(stream, 5) as usize],
+        duplicates: Duplicates::ALL[below(stream, 3) as usize],
+        gaps: Gaps::ALL[below(stream, 3) as usize],
+        denies_mark: below(stream, 2) == 0,
+        withheld: below(stream, 8) == 0,
+        held_ms: 50 * below(stream, 3) as u32,
+        every: 1 + below(stream, 2) as u8,
+        turns: below(stream, 3) == 0,
+    };
+    Schedule { tables: [(); 2].map(|()| [(); 5].map(|()| answer())) }
+}
+
+#[test]
+fn every_lie_is_told_as_before() {
+    let mut text = String::new();
+    for name in Kind::NAMES {
+        if let Some(kind) = Kind::named(name) {
+            writeln!(text, "{name}: {} {}", digest(told(kind, 1)), digest(told(kind, 2))).unwrap();
+        }
+    }
+    for seed in 0..40 {
+        let schedule = drawn(&mut Stream::new(seed, &["schedule"]));
+        writeln!(text, "schedule {seed}: {}", digest(told(Kind::Scheduled(schedule), seed))).unwrap();
+    }
+    golden!("lies.txt", text);
+}
