@@ -170,3 +170,99 @@ fn times_since_the_event_before_add_up() {
         assert_eq!(format!("{:?}", found.events), format!("{:?}", expected.events), "{format}");
     }
 }
+
+/// Events of draft 01 are lists whose fields stand in the order that the trace names, whatever it calls them; without names they
+/// are time, category, event and data.
+#[test]
+fn fields_of_lists_stand_where_the_trace_says() {
+    let events: Vec<serde_json::Value> =
+        events(|name| name.to_owned()).iter().map(|event| serde_json::from_str(event).unwrap()).collect();
+    let log = |fields: Option<&[&str]>, order: &[usize]| {
+        let list = |event: &serde_json::Value| {
+            let values = [event["time"].clone(), "recovery".into(), event["name"].clone(), event["data"].clone()];
+            serde_json::Value::Array(order.iter().map(|place| values[*place].clone()).collect())
+        };
+        let mut trace = serde_json::json!({
+            "vantage_point": { "type": "server" },
+            "common_fields": { "ODCID": "ab" },
+            "events": events.iter().map(list).collect::<Vec<_>>(),
+        });
+        if let Some(fields) = fields {
+            trace["event_fields"] = fields.into();
+        }
+        serde_json::json!({ "traces": [trace] }).to_string()
+    };
+    let expected = analyse(&[("server.qlog", &sequence())]).unwrap();
+    let (time, category, event, data) = (0, 1, 2, 3);
+    let orders: [(Option<&[&str]>, &[usize]); 7] = [
+        (None, &[time, category, event, data]),
+        (Some(&["time", "category", "event", "data"]), &[time, category, event, data]),
+        (Some(&["data", "event", "category", "relative_time"]), &[data, event, category, time]),
+        (Some(&["event_type", "data", "delta_time"]), &[event, data, time]),
+        (Some(&["category", "data", "name", "time"]), &[category, data, event, time]),
+        // What is not named stands where it stands without names.
+        (Some(&["when", "category", "event"]), &[time, category, event, data]),
+        (Some(&["time", "category", "what", "trigger", "group"]), &[time, category, event, category, data]),
+    ];
+    for (fields, order) in orders {
+        let found = analyse(&[("server.qlog", &log(fields, order))]).unwrap();
+        assert_eq!(format!("{:?}", found.packets), format!("{:?}", expected.packets), "{fields:?}");
+        assert_eq!(format!("{:?}", found.events), format!("{:?}", expected.events), "{fields:?}");
+    }
+}
+
+/// Stacks write names, numbers and units each in their own way.
+#[test]
+fn the_same_log_in_other_spellings_is_judged_alike() {
+    let text = sequence();
+    let expected = analyse(&[("server.qlog", &text)]).unwrap();
+    let spellings: [&[(&str, &str)]; 12] = [
+        &[("packet_number", "pn")],
+        &[("\"1RTT\"", "\"1rtt\"")],
+        &[("packet_type", "packet_number_space"), ("\"1RTT\"", "\"application_data\"")],
+        &[("\"1RTT\"", "\"0RTT\"")],
+        &[("quic:", "recovery:"), ("metrics_updated", "metric_update")],
+        &[("quic:", ""), ("metrics_updated", "RECOVERY_METRICS_UPDATED"), ("packet_lost", "Packet_Lost")],
+        &[("congestion_window", "cwnd"), ("smoothed_rtt", "smoothed_rtt_ms"), ("20000", "\"20000\"")],
+        &[("\"ack\"", "\"ACK\""), ("[0, 2]", "\"0-2\""), ("[4, 9]", "[4,9],[8,7],{},[]")],
+        &[("[[0, 2]", "[[0], [1], [2]"), ("[4, 9]", "\"4 - 9\", \"9\", \"x\"")],
+        &[("\"time\"", "\"relative_time\""), ("\"name\"", "\"event\"")],
+        &[("\"time\"", "\"delta_time\""), ("\"name\"", "\"type\"")],
+        &[("\u{1e}", ""), ("{\"qlog", "\u{feff}{\"qlog")],
+    ];
+    for spelling in spellings {
+        let log = spelling.iter().fold(text.clone(), |text, (from, to)| text.replace(from, to));
+        assert_ne!(log, text, "{spelling:?}");
+        let found = analyse(&[("server.qlog", &log)]).unwrap();
+        assert_eq!(found.traces[0].damaged, 0, "{spelling:?}");
+        assert_eq!(format!("{:?}", found.packets), format!("{:?}", expected.packets), "{spelling:?}");
+        assert_eq!(format!("{:?}", found.events), format!("{:?}", expected.events), "{spelling:?}");
+    }
+    // Each number space has numbers of its own: what is acknowledged is packet 4 of another one.
+    for (word, space) in [("initial", "initial"), ("Handshake", "handshake")] {
+        let lost = |word: &str| format!("\"{word}\", \"packet_number\": 4}}, \"trigger\"");
+        let log = text.replace(&lost("1RTT"), &lost(word));
+        let found = analyse(&[("server.qlog", &log)]).unwrap();
+        let told: Vec<_> = found.packets.iter().map(|one| (one.space, one.packet_number, one.verdict)).collect();
+        assert_eq!(told, [("application", 3, Fate::Genuine), (space, 4, Fate::Undecidable)]);
+    }
+    // Units of time.
+    for (unit, scale) in [("us", 1000.0), ("ns", 1_000_000.0), ("ms", 1.0)] {
+        let scaled: Vec<String> = text
+            .split_inclusive('\n')
+            .map(|record| {
+                let mut event: serde_json::Value = serde_json::from_str(record.trim_start_matches('\u{1e}')).unwrap();
+                match event["time"].as_f64() {
+                    Some(time) => event["time"] = (time * scale).into(),
+                    None => event["trace"]["common_fields"]["time_units"] = unit.into(),
+                }
+                format!("{event}\n")
+            })
+            .collect();
+        let found = analyse(&[("server.qlog", &scaled.concat())]).unwrap();
+        let times = |losses: &eifel_capture::quic::Losses| {
+            losses.packets.iter().map(|one| one.acknowledged_ms).collect::<Vec<_>>()
+        };
+        assert_eq!(times(&found), times(&expected), "{unit}");
+    }
+}
