@@ -12,11 +12,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// The most sockets whose last row is kept, so that it is not written again.
 const MOST_SOCKETS: usize = 4096;
 /// Between two looks, at least.
-const EVERY: std::time::Duration = std::time::Duration::from_millis(4);
+const EVERY: Duration = Duration::from_millis(4);
 
 /// A thread that looks at a namespace.
 #[derive(Debug)]
@@ -57,9 +58,7 @@ impl Watcher {
                     look.counters.flush().map_err(Error::of("write counters"))?;
                     return look.sockets.flush().map_err(Error::of("write sockets"));
                 }
-                // Where there are so many sockets that a look is long, most of the time is still the others'.
-                let took = std::time::Duration::from_nanos(clock.now().since(begun).as_nanos());
-                thread::sleep(EVERY.max(took * 4));
+                thread::sleep(pause(Duration::from_nanos(clock.now().since(begun).as_nanos())));
             }
         });
         Ok(Self { stop, thread })
@@ -115,16 +114,31 @@ impl Look {
     fn sockets(&mut self, socket: &OwnedFd) -> Result<(), Error> {
         let time = self.time();
         for (name, row) in dump(socket, CONNECTED)? {
-            if self.last.get(&name) != Some(&row) {
+            if is_new(&mut self.last, &name, &row) {
                 writeln!(self.sockets, "{time},{name},{row}").map_err(Error::of("write sockets"))?;
-                if self.last.len() >= MOST_SOCKETS {
-                    self.last.clear();
-                }
-                self.last.insert(name, row);
             }
         }
         Ok(())
     }
+}
+
+/// Returns whether the row of a socket differs from its last one, and keeps it. Where there are too many to keep, all are
+/// forgotten, and written once more.
+fn is_new(last: &mut BTreeMap<String, String>, name: &str, row: &str) -> bool {
+    if last.get(name).is_some_and(|before| before == row) {
+        return false;
+    }
+    if last.len() >= MOST_SOCKETS {
+        last.clear();
+    }
+    last.insert(name.to_owned(), row.to_owned());
+    true
+}
+
+/// Returns how long to wait after a look that took so long. Where there are so many sockets that a look is long, most of the
+/// time is still the others'.
+fn pause(took: Duration) -> Duration {
+    EVERY.max(took * 4)
 }
 
 /// Returns the counters of TCP in a table of the kernel: two lines for each protocol, names and values. What is 0 is left out.
@@ -187,27 +201,30 @@ fn dump(socket: &OwnedFd, states: u32) -> Result<Vec<(String, String)>, Error> {
         request.extend([0; 48]);
         rustix::io::write(socket, &request).map_err(failed)?;
         let mut room = vec![0; 1 << 15];
-        'answers: loop {
+        loop {
             let length = rustix::io::read(socket, &mut room).map_err(failed)?;
-            let mut rest = &room[..length];
-            while let Some(size) = number(rest, 0).map(|size| size as usize).filter(|&size| size >= HEADER) {
-                let (message, after) = rest.split_at(size.min(rest.len()));
-                let kind = message.get(4..6).and_then(|kind| Some(u16::from_ne_bytes(kind.try_into().ok()?)));
-                match kind {
-                    Some(NLMSG_DONE) | None => break 'answers,
-                    // Nothing follows an error.
-                    Some(NLMSG_ERROR) => return Err(refused(&message[HEADER..])),
-                    Some(_) => {}
-                }
-                found.extend(described(&message[HEADER..]));
-                rest = &after[(size.next_multiple_of(4) - size).min(after.len())..];
-            }
-            if length == 0 {
+            if !answered(&room[..length], &mut found)? || length == 0 {
                 break;
             }
         }
     }
     Ok(found)
+}
+
+/// Reads the messages of an answer (netlink(7)); returns whether more answers follow.
+fn answered(mut rest: &[u8], found: &mut Vec<(String, String)>) -> Result<bool, Error> {
+    while let Some(size) = number(rest, 0).map(|size| size as usize).filter(|&size| size >= HEADER) {
+        let (message, after) = rest.split_at(size.min(rest.len()));
+        let kind = message.get(4..6).and_then(|kind| Some(u16::from_ne_bytes(kind.try_into().ok()?)));
+        match (kind, message.get(HEADER..)) {
+            (Some(NLMSG_DONE) | None, _) | (_, None) => return Ok(false),
+            // Nothing follows an error.
+            (Some(NLMSG_ERROR), Some(content)) => return Err(refused(content)),
+            (Some(_), Some(content)) => found.extend(described(content)),
+        }
+        rest = &after[(size.next_multiple_of(4) - size).min(after.len())..];
+    }
+    Ok(true)
 }
 
 /// The error of an `nlmsgerr`, which begins with its negative number.
@@ -247,6 +264,61 @@ mod tests {
     fn an_answer_that_refuses_a_question_says_why() {
         let error = refused(&(-libc::ENOENT).to_ne_bytes()).to_string();
         assert!(error.contains("ask about sockets") && error.contains("No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_row_is_written_when_it_has_changed_or_was_forgotten() {
+        let mut last = BTreeMap::new();
+        let mut new = |number: usize, row: &str| is_new(&mut last, &number.to_string(), row);
+        assert!(new(0, "a") && !new(0, "a") && new(0, "b") && !new(0, "b") && new(0, "a"));
+        // As many are kept as may be.
+        assert!((1..MOST_SOCKETS).all(|number| new(number, "a")));
+        assert!(!(0..MOST_SOCKETS).any(|number| new(number, "a")));
+        assert!(new(MOST_SOCKETS, "a") && !new(MOST_SOCKETS, "a") && new(0, "a") && new(1, "a"));
+    }
+
+    #[test]
+    fn a_watcher_looks_for_a_fifth_of_the_time_at_most() {
+        let ms = Duration::from_millis;
+        assert_eq!([0, 1, 2, 50].map(|took| pause(ms(took))), [ms(4), ms(4), ms(8), ms(200)]);
+    }
+
+    /// A message of this kind: its length, its kind, the rest of its header, and room up to the next multiple of four.
+    fn message(kind: u16, content: &[u8]) -> Vec<u8> {
+        let mut bytes = ((HEADER + content.len()) as u32).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.resize(HEADER, 0);
+        bytes.extend(content);
+        bytes.resize(bytes.len().next_multiple_of(4), 0xff);
+        bytes
+    }
+
+    /// An answer holds any number of sockets, and the last answer says so.
+    #[test]
+    fn all_messages_of_an_answer_are_read() {
+        let socket = |port: u8| {
+            let mut described = vec![0; MESSAGE];
+            (described[5], described[7]) = (port, 9);
+            // An odd length, so that the next message is aligned.
+            message(SOCK_DIAG_BY_FAMILY, &[described, attribute(INET_DIAG_INFO, &info(104)), vec![0]].concat())
+        };
+        let (done, refusal) = (message(NLMSG_DONE, &[0; 4]), message(NLMSG_ERROR, &(-libc::EPERM).to_ne_bytes()));
+        let read = |messages: &[Vec<u8>]| {
+            let mut found = Vec::new();
+            let more = answered(&messages.concat(), &mut found).map_err(|error| error.to_string());
+            (more, found.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+        };
+        let named = |ports: &[u8]| ports.iter().map(|port| format!("{port},9")).collect::<Vec<_>>();
+        assert_eq!(read(&[]), (Ok(true), named(&[])));
+        assert_eq!(read(&[socket(1), socket(2), socket(3)]), (Ok(true), named(&[1, 2, 3])));
+        assert_eq!(read(&[socket(1), done.clone(), socket(3)]), (Ok(false), named(&[1])));
+        assert_eq!(read(&[done]), (Ok(false), named(&[])));
+        let (said, found) = read(&[socket(1), refusal, socket(3)]);
+        assert!(said.unwrap_err().contains("not permitted") && found == named(&[1]));
+        // What is cut off, or has no length, ends the answer.
+        assert_eq!(read(&[socket(1), vec![16, 0, 0]]), (Ok(true), named(&[1])));
+        assert_eq!(read(&[socket(1), vec![0; 16], socket(3)]), (Ok(true), named(&[1])));
+        assert_eq!(read(&[socket(1), socket(2)[..10].to_vec()]), (Ok(false), named(&[1])));
     }
 
     /// An attribute of this kind: length and kind, the content, and room up to the next multiple of four.
