@@ -296,10 +296,10 @@ impl Messenger {
         self.outcome.lasted = self.begun.map_or(Duration::ZERO, |begun| now.since(begun));
         match self.task {
             Task::Send { bytes, message, streams } => {
-                let count = streams.min(association.streams()).max(1);
+                let offered = association.streams();
                 while self.begun.is_some() && *written < bytes && association.send_room() >= message {
                     let length = (bytes - *written).min(message as u64);
-                    let stream = (self.outcome.messages % u64::from(count)) as u16;
+                    let stream = stream_of(self.outcome.messages, streams, offered);
                     let content: Arc<[u8]> = vec![stream as u8; length as usize].into();
                     if association.send(Delivery { stream, ..Delivery::default() }, content).is_err() {
                         break;
@@ -323,6 +323,11 @@ impl Messenger {
     }
 }
 
+/// Returns the stream of a message: those that are wanted take turns, as far as the peer takes so many.
+fn stream_of(message: u64, wanted: u16, offered: u16) -> u16 {
+    (message % u64::from(wanted.min(offered).max(1))) as u16
+}
+
 fn said(failure: &Failure) -> String {
     match failure {
         Failure::NoAnswer => "no answer".to_owned(),
@@ -339,6 +344,19 @@ fn said(failure: &Failure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streams_take_turns_as_far_as_there_are_so_many() {
+        for (wanted, offered, expected) in [
+            (1, 10, [0, 0, 0, 0, 0]),
+            (3, 10, [0, 1, 2, 0, 1]),
+            (10, 2, [0, 1, 0, 1, 0]),
+            (4, 4, [0, 1, 2, 3, 0]),
+            (3, 0, [0; 5]),
+        ] {
+            assert_eq!([0, 1, 2, 3, 4].map(|message| stream_of(message, wanted, offered)), expected);
+        }
+    }
 
     #[test]
     fn a_failure_is_said_in_words() {

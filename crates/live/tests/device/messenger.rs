@@ -139,3 +139,18 @@ fn a_listener_asks_whether_anybody_may_come() {
     assert!(one.write(&packet).unwrap());
     assert_eq!(end(2, other, false).run(nobody).unwrap_err().to_string(), "the peer: it is gone");
 }
+
+/// A listener that hears nothing waits between two questions, and takes no time meanwhile.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "it waits for real time")]
+fn a_listener_that_hears_nothing_waits() {
+    let ([_one, other], _kept) = cable(false);
+    let (begun, mut asked) = (std::time::Instant::now(), 0);
+    let ended = end(2, other, false).run(|| {
+        asked += 1;
+        if begun.elapsed() < std::time::Duration::from_millis(300) { Ok(()) } else { nobody() }
+    });
+    assert_eq!(ended.unwrap_err().to_string(), "the peer: it is gone");
+    // It wakes ten times a second to look for a signal.
+    assert!((2..20).contains(&asked), "{asked}");
+}

@@ -87,7 +87,7 @@ fn each_interval_has_a_line() {
     let output = Command::new(PROGRAM).args(words).arg(peer).args(["listen", "0", "7"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = said.lines().collect();
-    assert!(lines.len() > 3 && lines[0].starts_with("[ ID]  Interval"), "{said}");
+    assert!(lines.len() > 3 && lines[0].starts_with("[ ID]  Interval") && lines[0].contains("Cwnd"), "{said}");
     assert!(lines[1..lines.len() - 1].iter().all(|line| line.starts_with("[  1]") && line.contains("bits/sec")));
     assert!(lines[lines.len() - 1].contains("20000000 bytes in "), "{said}");
 }
