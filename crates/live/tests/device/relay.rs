@@ -140,3 +140,106 @@ fn what_a_device_has_no_room_for_is_refused_and_what_is_inside_at_the_end_is_cou
     let inside = report.passages.iter().filter(|passage| passage.fate == Fate::Inside).count() as u64;
     assert_eq!(inside, there.packets + back.packets - there.delivered - back.delivered);
 }
+
+/// A box in which nothing moves waits: for a packet, for an order, or until what is in it is due.
+#[test]
+fn the_box_waits_while_nothing_moves() {
+    let ([near, far], relay, _kept) = relay(Control::default(), None, Clock::start());
+    let clock = Clock::start();
+    let (mut turns, mut came) = (0, 0);
+    let mut turns_of_packets = 0;
+    let report = relay
+        .run(|| {
+            turns += 1;
+            let quiet = clock.now() < Instant::ZERO + Duration::from_millis(250);
+            if quiet {
+                return Ok(false);
+            }
+            if turns_of_packets == 0 {
+                turns_of_packets = turns;
+                assert!(near.write(&udp(1, 100)).unwrap());
+            }
+            came += read(&far).len();
+            Ok(came == 1)
+        })
+        .unwrap();
+    // It wakes ten times a second to look for a signal, and a loop that does not wait goes round thousands of times.
+    assert!((2..20).contains(&turns_of_packets), "{turns_of_packets} turns while nothing came");
+    assert!(turns - turns_of_packets < 20, "{} turns while a packet was inside for 10 ms", turns - turns_of_packets);
+    assert_eq!(report.counts[0].delivered, 1);
+    let late = report.lateness.longest();
+    assert!(late < Duration::from_millis(90), "it does not sleep past what is due: {late:?}");
+}
+
+/// Words are typed through a pipe, in pieces; the last line has no end.
+#[test]
+fn the_box_obeys_orders_that_are_typed() {
+    let (typed, keys) = std::io::pipe().map(|(read, write)| (write, read)).unwrap();
+    let control = Control { keys: Some(keys.into()), socket: None };
+    let ([near, far], relay, _kept) = relay(control, None, Clock::start());
+    let mut typed = Some(typed);
+    let mut step = 0;
+    let mut came = Vec::new();
+    let mut say = |text: &str, ends: bool| {
+        use std::io::Write;
+        typed.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+        if ends {
+            typed = None;
+        }
+    };
+    let report = relay
+        .run(|| {
+            came.extend(read(&far));
+            step += 1;
+            match step {
+                1 => say("drop 1 th", false),
+                3 => say("ere\nnonsense\n", false),
+                // The order is read at the end of the turn before.
+                5 => [1, 2].into_iter().for_each(|port| assert!(near.write(&udp(port, 100)).unwrap())),
+                _ if came.len() == 1 && step < 1000 => {
+                    step = 1000;
+                    say("drop 1", true);
+                }
+                1002 => [3, 4].into_iter().for_each(|port| assert!(near.write(&udp(port, 100)).unwrap())),
+                _ => {}
+            }
+            Ok(came.len() == 2)
+        })
+        .unwrap();
+    assert_eq!(came, [udp(2, 100), udp(4, 100)]);
+    assert_eq!((report.counts[0].packets, report.counts[0].dropped), (4, 2));
+}
+
+/// A capture says of each packet that was dropped as it came in what dropped it, and of no other.
+#[test]
+fn captures_say_what_was_dropped_and_why() {
+    let (folder, clock) = (folder("dropped"), Clock::start());
+    let log = Log::create(&folder, clock).unwrap();
+    let (([near, in_near], _kept), ([far, in_far], _also)) = (cable(false), cable(false));
+    let hiccup = hiccup(&["packet 2: drop 1 there", "packet 4: drop 2 there", "packet 4: drop 1 back"]);
+    let relay = Relay::new(hiccup, [in_near, in_far], clock, Control::default(), Some(log));
+    let there: Vec<_> = (0..6).map(|number| data(1 + 100 * number, 100)).collect();
+    let back = [udp(8, 300), udp(8, 301)];
+    let (mut came, mut sent) = ([0, 0], 0);
+    let report = relay
+        .run(|| {
+            came[0] += read(&near).len();
+            came[1] += read(&far).len();
+            if sent < there.len() {
+                assert!(near.write(&there[sent]).unwrap());
+                if let Some(packet) = sent.checked_sub(4).and_then(|place| back.get(place)) {
+                    assert!(far.write(packet).unwrap());
+                }
+                sent += 1;
+            }
+            Ok(came == [1, 3])
+        })
+        .unwrap();
+    assert_eq!(report.counts.map(|one| (one.packets, one.dropped)), [(6, 3), (2, 1)]);
+    let comments = |name: &str| {
+        let bytes = std::fs::read(folder.join(name)).unwrap();
+        String::from_utf8_lossy(&bytes).matches("dropped: ordered").count()
+    };
+    assert_eq!(["sender.pcapng", "receiver.pcapng"].map(comments), [3, 1]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
