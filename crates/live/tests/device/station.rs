@@ -5,8 +5,9 @@ use eifel_base::time::{Duration, Instant};
 use eifel_live::apps::answer::{self, Answer};
 use eifel_live::apps::call::{self, Call, End};
 use eifel_live::apps::{Amount, News};
-use eifel_live::host::Config;
-use eifel_live::station::Station;
+use eifel_live::host::{Config, Host};
+use eifel_live::station::{Application, Next, Station};
+use eifel_live::system::Error;
 use eifel_live::system::clock::Clock;
 use eifel_live::system::tun::{Tun, Unfinished};
 use eifel_recovery::engine;
@@ -107,4 +108,27 @@ fn unfinished_segments_have_the_kernels_header_in_front() {
     let sum = eifel_packet::checksum::Sum::default().bytes(&long[2..]).finish().to_be_bytes();
     assert_eq!(read[0][18..20], sum, "{read:?}");
     assert_eq!((&read[0][..18], &read[0][20..]), (&long[..18], &long[20..]));
+}
+
+/// Calls so often, and is done at once.
+struct Calls(u32);
+
+impl Application for Calls {
+    fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
+        for _ in 0..std::mem::take(&mut self.0) {
+            host.connect(now, "10.0.0.2:7".parse().unwrap(), &settings(), &engine::Config::default()).unwrap();
+        }
+        Ok(Next::Done)
+    }
+
+    fn stop(&mut self, _: Instant, _: &mut Host) {}
+}
+
+#[test]
+fn packets_that_the_kernel_has_no_room_for_are_counted() {
+    let ([one, other], _kept) = cable(false);
+    let mut station = station(1, one);
+    station.run(&mut Calls(3000)).unwrap();
+    let came = crate::cable::read(&other).len() as u64;
+    assert!(came > 0 && station.lost() > 0 && came + station.lost() == 3000, "{came} and {}", station.lost());
 }
