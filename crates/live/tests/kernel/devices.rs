@@ -111,3 +111,33 @@ fn both_sides_of_the_box_have_its_device_as_their_way_to_others_and_forward() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Without a peer the other side is the caller's namespace, whose ways to others stay as they are.
+#[test]
+fn the_callers_namespace_gets_a_device_and_nothing_else() {
+    if !allowed() || !has("ip") {
+        return;
+    }
+    let folder = folder("caller");
+    let file = folder.join("caller");
+    let near = format!(
+        "{} hiccup {} -- sh -c 'while ! test -e {}.done; do sleep 0.02; done'",
+        PROGRAM,
+        folder.join("plain.toml").display(),
+        file.display()
+    );
+    let looks = looks(&file);
+    let script = format!(
+        "for file in ipv4/ip_forward ipv6/conf/all/forwarding; do echo 0 >/proc/sys/net/$file; done; \
+         {near} & while ! ip addr show dev hiccup0 2>/dev/null | grep -q inet6; do sleep 0.02; done; {looks}; \
+         touch {}.done; wait",
+        file.display()
+    );
+    let output = Command::new("timeout").args(["20", "unshare", "--net", "sh", "-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found = read(&file);
+    let expected =
+        [": hiccup0: <", "hiccup0    inet 10.77.0.2 peer 10.77.0.1/32 ", "fd77::2 peer fd77::1/128", "\n0\n0\n"];
+    assert!(expected.iter().all(|part| found.contains(part)) && !found.contains("default dev"), "{found}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
