@@ -295,6 +295,18 @@ mod tests {
     }
 
     #[test]
+    fn spikes_are_those_of_the_first_simulated_run() {
+        let text = "duration_s = 60\nseed = 3\n[point_to_point]\nrate_bps = 1000000\ndelay_ms = 1\n[[flow]]\nname = \"a\"\n\
+                    from = \"sender\"\nto = \"receiver\"\napplication = { kind = \"bulk\", bytes = 500000 }\n[[spike]]\n\
+                    links = [\"bottleneck\"]\nholds = \"arriving\"\nfirst_s = { uniform = [0, 3] }\n\
+                    length_s = { uniform = [0.2, 1] }\ninterval_s = { uniform = [1, 3] }\ninterval = \"end-to-start\"\n";
+        let scenario = Scenario::parse(text, "spikes.toml".as_ref()).unwrap();
+        let of_run = |run| eifel_sim::run(&scenario, run, Record::all()).unwrap().tables.spikes;
+        assert_eq!(spikes(&scenario).unwrap(), of_run(0));
+        assert_ne!(of_run(0), of_run(1), "each run has its own");
+    }
+
+    #[test]
     fn an_application_has_a_turn_at_its_own_instant_or_at_the_limit_and_is_stopped_once() {
         let at = Instant::from_nanos;
         let mut host = Host::new(Config { v4: None, v6: None, mtu: 1500, secret: [1, 2], most_connections: 1 });

@@ -180,6 +180,22 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_difference_is_that_of_pairs_that_are_the_same() {
+        let simulated = [("a", 10), ("b", 20), ("c", 30)];
+        for (live, expected) in [
+            (vec![("a", 10), ("b", 20), ("c", 30)], (true, 0)),
+            (vec![("a", 12), ("b", 15), ("c", 31)], (true, -5)),
+            (vec![("a", 9), ("b", 26), ("c", 27)], (true, 6)),
+            (vec![("a", 11), ("x", 90), ("c", 30)], (false, 1)),
+            (vec![("a", 11), ("b", 22)], (false, 2)),
+            (vec![("a", 10), ("b", 20), ("c", 30), ("d", 90)], (false, 0)),
+            (vec![], (false, 0)),
+        ] {
+            assert_eq!(difference(&simulated, &live), expected, "{live:?}");
+        }
+    }
+
+    #[test]
     fn stories_agree_up_to_the_time_that_is_allowed_and_no_further() {
         let story = |at: i64, segment: i64| Story {
             retransmissions: vec![((segment, 1, 1), at)],

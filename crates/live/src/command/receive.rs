@@ -128,4 +128,19 @@ mod tests {
         assert_eq!(shown(Duration::from_secs(2)), expected);
         assert_eq!(shown(Duration::ZERO), r#"{"bits_per_second":0.0,"bytes":1000,"seconds":0.0}"#);
     }
+
+    #[test]
+    fn one_connection_is_recorded_and_calls_are_not_counted_then() {
+        let said = |words: &str| {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            match command(&words, Some(&mut Vec::new())) {
+                Err(Failure::Usage(what)) => what,
+                _ => panic!("{words:?} makes nothing"),
+            }
+        };
+        assert_eq!(said("--record x --calls 2 5"), "--record: one connection is recorded; leave --calls out");
+        for words in ["--record x 0", "--calls 2 0"] {
+            assert!(said(words).starts_with("0: expected a PORT"), "{words}");
+        }
+    }
 }
