@@ -51,9 +51,7 @@ pub(crate) fn acks(trace: &Trace, answers: &Answers, fitted: &Fitted) -> Acks {
         }
     }
     let steady: Vec<Report> = answers.reports.iter().copied().filter(|one| !after_a_hold(one, fitted)).collect();
-    let delay = USUAL_DELAYS_S
-        .into_iter()
-        .find(|usual| waits.iter().filter(|wait| (*wait / usual - 1.0).abs() < 0.1).count() * 5 > waits.len());
+    let delay = usual_delay(&waits);
     Acks {
         every: answers.every,
         delay_ms: delay.unwrap_or(USUAL_DELAYS_S[0]) * 1e3,
@@ -61,6 +59,12 @@ pub(crate) fn acks(trace: &Trace, answers: &Answers, fitted: &Fitted) -> Acks {
         heard: steady.len() as u32,
         lost: lost(&steady, answers.every),
     }
+}
+
+/// The first usual delay that more than a fifth of the waits are near to.
+fn usual_delay(waits: &[f64]) -> Option<f64> {
+    let near = |usual: f64| waits.iter().filter(|wait| (*wait / usual - 1.0).abs() < 0.1).count();
+    USUAL_DELAYS_S.into_iter().find(|usual| near(*usual) * 5 > waits.len())
 }
 
 /// How many segments an ACK in order usually covers.
@@ -107,6 +111,20 @@ mod tests {
 
     fn in_order(pieces: &[u32]) -> Vec<Report> {
         reports(false, pieces)
+    }
+
+    #[test]
+    fn a_delay_is_usual_if_more_than_a_fifth_of_the_waits_are_near_to_it() {
+        assert_eq!(usual_delay(&[]), None);
+        assert_eq!([0.2, 0.04, 0.1, 0.05].map(|wait| usual_delay(&[wait])), USUAL_DELAYS_S.map(Some));
+        // Two of ten are a fifth, three are more.
+        let waits = |near: usize| [vec![0.1; near], vec![0.01; 10 - near]].concat();
+        assert_eq!([2, 3].map(|near| usual_delay(&waits(near))), [None, Some(0.1)]);
+        // A tenth off is too far.
+        assert_eq!([0.179, 0.181, 0.219, 0.221].map(|wait| usual_delay(&[wait]).is_some()), [false, true, true, false]);
+        // Of two that are often enough, the one that more stacks have.
+        assert_eq!(usual_delay(&[0.05, 0.04]), Some(0.04));
+        assert_eq!(usual_delay(&[0.04, 0.2]), Some(0.2));
     }
 
     #[test]

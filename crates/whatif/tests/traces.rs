@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 use eifel_capture::decode::Packet;
 use eifel_capture::flow::{Endpoint, Way};
 use eifel_packet::ip::Addresses;
-use eifel_packet::segment::{Flags, Segment, Timestamps};
+use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
-use eifel_whatif::trace::Trace;
+use eifel_whatif::trace::{MOST_SENDINGS, Sending, Trace};
 
 /// An end of a connection: the last number of its address, and its port.
 type End = (u8, u16);
@@ -81,4 +81,50 @@ fn a_long_segment_is_cut_as_the_network_card_cuts_it() {
         let lengths: Vec<_> = trace.pieces.iter().map(|piece| piece.end - piece.start).collect();
         assert_eq!(lengths, pieces, "{mss:?} {stamps:?}");
     }
+}
+
+/// Takes in two SYNs with these options, and then a long segment. Returns the longest piece, and whether SACK is permitted.
+fn opened(ours: Options, theirs: Options) -> (u64, bool) {
+    let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
+    let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
+    for (from, to, flags, options) in
+        [(SENDER, RECEIVER, Flags::SYN, ours), (RECEIVER, SENDER, Flags::SYN.with(Flags::ACK), theirs)]
+    {
+        let mut syn = packet(from, to, 0, 0);
+        syn.segment = Segment { flags, payload_len: 0, options, ..syn.segment };
+        trace.packet(&syn, 1_000_000, 1);
+    }
+    let mut long = packet(SENDER, RECEIVER, 0, 1);
+    long.segment.payload_len = 4000;
+    trace.packet(&long, 2_000_000, 2);
+    (trace.pieces[0].end - trace.pieces[0].start, trace.sack)
+}
+
+#[test]
+fn the_smaller_offer_bounds_segments_and_both_ends_have_to_permit_sack() {
+    let mss = |mss| Options { mss, ..Options::default() };
+    for (ours, theirs, longest) in [
+        (None, None, 1460),
+        (Some(1200), None, 1200),
+        (None, Some(1200), 1200),
+        (Some(1200), Some(1300), 1200),
+        (Some(1300), Some(1200), 1200),
+    ] {
+        assert_eq!(opened(mss(ours), mss(theirs)), (longest, false), "{ours:?} {theirs:?}");
+    }
+    let sack = |sack_permitted| Options { sack_permitted, ..Options::default() };
+    for (ours, theirs) in [(false, false), (false, true), (true, false), (true, true)] {
+        assert_eq!(opened(sack(ours), sack(theirs)), (1460, ours && theirs));
+    }
+}
+
+#[test]
+fn a_trace_has_no_more_than_the_most_sendings() {
+    let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
+    let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
+    trace.sendings = vec![Sending { at: 0.0, frame: 1, piece: 0, wire: 140 }; MOST_SENDINGS - 1];
+    trace.packet(&packet(SENDER, RECEIVER, 0, 1), 1_000_000, 1);
+    assert_eq!((trace.sendings.len(), trace.pieces.len(), trace.cut), (MOST_SENDINGS, 1, false));
+    trace.packet(&packet(SENDER, RECEIVER, 0, 101), 2_000_000, 2);
+    assert_eq!((trace.sendings.len(), trace.pieces.len(), trace.cut), (MOST_SENDINGS, 1, true));
 }

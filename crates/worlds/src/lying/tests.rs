@@ -228,3 +228,13 @@ fn a_search_that_is_broken_off_tells_nothing_more() {
         assert_eq!(told, stop);
     }
 }
+
+#[test]
+fn a_lie_pays_where_it_spares_a_cut_that_an_honest_receiver_causes() {
+    let pays = |honest_is_cut, uncut| {
+        let losses = Fates::default();
+        Lied { losses, honest_is_cut, lies: 9, uncut, stuck: 0, smallest: None, states: 9 }.pays()
+    };
+    assert_eq!([pays(true, 1), pays(true, 2)], [true; 2]);
+    assert_eq!([pays(true, 0), pays(false, 1), pays(false, 0)], [false; 3]);
+}
