@@ -470,9 +470,12 @@ mod tests {
             ("dsack", Fates::default(), false),
             ("dsack", Fates::of(&[(Subject::Segment(0), Fate::Lost)]), false),
             ("dsack", late, true),
+            // A verdict, but of a genuine episode.
+            ("eifel-timestamps", Fates::of(&[(Subject::Segment(0), Fate::Lost)]), false),
             ("none", late, false),
         ] {
             let mut question = question(detect);
+            question.settings.timestamps = Some(TimestampSettings::distinct([1, 2]));
             question.size.held_until = HeldUntil::LossSignal;
             let world = World::new(&question).unwrap();
             assert!(!world.may_have_responded());
