@@ -220,6 +220,53 @@ mod tests {
     use crate::network::Observers;
     use crate::world::World;
 
+    /// Builds a scenario of one flow between two hosts with two addresses each.
+    fn one(flow: &str) -> Scenario {
+        let mut text = "duration_s = 2\n".to_owned();
+        for node in ["a", "b", "a2", "b2"] {
+            text += &format!("[[node]]\nname = \"{node}\"\n");
+        }
+        for (from, to) in [("a", "b"), ("a2", "b2")] {
+            text += &format!(
+                "[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nboth = true\nrate_bps = 1_000_000\ndelay_ms = 1\n"
+            );
+        }
+        text += &format!("[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n{flow}\n");
+        Scenario::parse(&text, "one.toml".as_ref()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn only_packets_and_timers_reach_the_ends_of_a_flow_that_never_stops_and_reads_at_once() {
+        let application = "application = { kind = \"bulk\", endless = true }";
+        let reading = "reading = { bytes = 100, every_ms = 5 }";
+        for (more, over_tcp, over_sctp) in [
+            ("", Some(true), true),
+            (reading, Some(false), false),
+            ("end_s = 1", Some(false), false),
+            ("alternates = [{ from = \"a2\", to = \"b2\" }]", None, false),
+        ] {
+            let flow = |transport: &str| one(&format!("{application}\ntransport = \"{transport}\"\n{more}"));
+            if let Some(expected) = over_tcp {
+                assert_eq!(leaves_ends_alone(&flow("tcp").flows[0]), expected, "{more}");
+            }
+            assert_eq!(leaves_ends_alone(&flow("sctp").flows[0]), over_sctp, "{more}");
+        }
+        let finite = one("application = { kind = \"bulk\", bytes = 100 }");
+        assert!(!leaves_ends_alone(&finite.flows[0]));
+    }
+
+    #[test]
+    fn what_arrives_at_the_end_of_a_run_happens_and_later_arrivals_do_not() {
+        let scenario = one("application = { kind = \"bulk\", endless = true }");
+        let mut lookahead = Lookahead::none(&scenario);
+        let end = Instant::from_nanos(2_000_000_000);
+        for (arrives, happens) in [(end, true), (Instant::from_nanos(2_000_000_001), false)] {
+            assert_eq!(lookahead.foresee(End::To, Foreseen { arrives, ..Foreseen::default() }), happens);
+        }
+        assert_eq!(lookahead.next().map(|(end, foreseen)| (end, foreseen.arrives)), Some((End::To, end)));
+        assert!(lookahead.next().is_none());
+    }
+
     #[test]
     fn each_end_of_each_flow_has_its_own_answer() {
         let mut text = "duration_s = 1\nstop = \"at-duration\"\n".to_owned();

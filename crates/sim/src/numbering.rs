@@ -60,6 +60,7 @@ mod tests {
         let mut start = 1;
         for (index, len) in lengths.into_iter().enumerate() {
             assert_eq!(numbering.next(start, len), index as u64 + 1);
+            assert_eq!(numbering.count(), index as u64 + 1);
             start += u64::from(len);
         }
         assert_eq!(numbering.rows.len(), 4);

@@ -253,3 +253,23 @@ fn a_window_of_either_end_may_hold_too_many_segments() {
         assert!(refused.contains("a window of 1073741824 bytes holds 2101256 segments of 511 bytes"), "{refused}");
     }
 }
+
+#[test]
+fn among_equally_short_ways_the_first_listed_link_is_taken() {
+    let beside = "[[flow]]";
+    for names in [["one", "two"], ["two", "one"]] {
+        let links: String = names
+            .iter()
+            .map(|name| {
+                format!(
+                    "[[link]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"c\"\nboth = true\nrate_bps = 9\ndelay_ms = 1\n\n"
+                )
+            })
+            .collect();
+        let scenario = parse(&with(GRAPH, beside, &format!("{links}{beside}")));
+        let flow = &scenario.flows[0];
+        let taken = [&flow.there, &flow.back]
+            .map(|way| way.iter().map(|&link| scenario.links[link].name.as_str()).collect::<Vec<_>>());
+        assert_eq!(taken, [vec![names[0]], vec![&format!("{}-back", names[0])]]);
+    }
+}
