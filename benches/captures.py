@@ -43,8 +43,8 @@ class File:
 def as_stored(path: Path) -> None:
     """Reads a file anew, as it is read that was captured before.
 
-    Of a file that was just written in small pieces the kernel keeps small pieces too, and takes more than twice as long to hand
-    them out. Both sides would spend the same time more.
+    Of a file that was just written in small pieces the kernel keeps small pieces too, and takes more than twice as long
+    to hand them out. Both sides would spend the same time more.
     """
     with path.open("rb") as file:
         os.fsync(file)

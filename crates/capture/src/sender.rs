@@ -9,6 +9,8 @@ mod model;
 mod seen;
 mod settings;
 mod strands;
+#[cfg(test)]
+mod tests;
 
 pub use model::Model;
 pub use seen::{Heard, Resent};

@@ -270,3 +270,90 @@ impl Repeated {
         self.duplicates.iter().find(|when| when.nanos < soonest).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drawn::Random;
+    use eifel_golden::{digest, golden};
+    use std::collections::BTreeMap;
+    use std::fmt::Write;
+
+    const SHORTEST: u64 = 64;
+
+    /// A time at or beside one of those that decide, behind `from`.
+    fn behind(random: &mut Random, from: u64) -> u64 {
+        from + random.near(&[1, 1, SHORTEST / 4, SHORTEST / 2, SHORTEST - SHORTEST / 16, SHORTEST, REORDERED_WITHIN])
+    }
+
+    fn stamp(random: &mut Random) -> Option<Timestamp> {
+        [None, Some(Timestamp(random.below(4) as u32))][usize::from(random.below(4) > 0)]
+    }
+
+    /// A segment that was sent two to four times, with drawn evidence.
+    fn repeated(random: &mut Random) -> Repeated {
+        let mut nanos = 1000;
+        let mut sendings = Vec::new();
+        for _ in 0..2 + random.below(3) {
+            sendings.push(Sending { nanos, stamp: stamp(random) });
+            nanos = behind(random, nanos);
+        }
+        let mut when = |frame| {
+            let from = sendings[random.below(sendings.len() as u64) as usize].nanos;
+            When { nanos: behind(random, from), frame }
+        };
+        let [answer, neighbour, one, other, third] = [1, 2, 3, 4, 5].map(&mut when);
+        let mut duplicates = vec![one, other, third];
+        duplicates.truncate(random.below(10).saturating_sub(6) as usize);
+        let echo = stamp(random);
+        let mut some = |frame: u64| (random.below(4) == 0).then_some(frame);
+        let [gap, in_order, there_before] = [some(6), some(7), some(8)];
+        let original = [Original::Seen, Original::Seen, Original::Unseen, Original::Late { frame: 9 }];
+        let filled = random.one_of(&sendings).nanos;
+        Repeated {
+            end: 10,
+            answer: (random.below(8) > 0).then_some(Answered { when: answer, echo, up_to: None }),
+            duplicates,
+            gap,
+            in_order,
+            there_before: there_before.map(|_| random.near(&[filled])),
+            original: random.one_of(&original),
+            filler: None,
+            refused: random.below(4) == 0,
+            doubted: random.below(4) == 0,
+            neighbour: random.coin().then_some(neighbour),
+            sendings,
+        }
+    }
+
+    #[test]
+    fn drawn_evidence_is_judged_as_before() {
+        let (mut random, mut text) = (Random(1), String::new());
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for group in 0..40 {
+            let mut said = String::new();
+            for _ in 0..1000 {
+                let one = repeated(&mut random);
+                let mut coin = || random.below(3) == 0;
+                let circumstances = Circumstances {
+                    at_receiver: coin(),
+                    at_sender: coin(),
+                    silent: coin(),
+                    reports: coin(),
+                    shortest: SHORTEST * u64::from(!coin()),
+                };
+                let (may, now) = (one.may_tell_more(), behind(&mut random, 1000));
+                writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();
+                for index in 1..one.sendings.len() {
+                    let (in_order, overtaken) = (one.passed_in_order(index, &circumstances), one.was_overtaken(index));
+                    let judged = one.judge(index, &circumstances);
+                    writeln!(said, "{in_order} {overtaken} {judged:?}").unwrap();
+                    *counts.entry(judged.reason).or_default() += 1;
+                }
+            }
+            writeln!(text, "{group}: {}", digest(said)).unwrap();
+        }
+        counts.iter().for_each(|(reason, count)| writeln!(text, "{count} {reason}").unwrap());
+        golden!("evidence.txt", text);
+    }
+}

@@ -137,23 +137,31 @@ impl Flight {
     /// Everything below `una` is acknowledged at `now`, and `flight` bytes are under way.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
-        if let Some(watched) = self.watched.as_mut()
-            && !watched.is_over(now)
-        {
+        if let Some(watched) = &mut self.watched {
             watched.on_ack(now, una, flight, round_trip);
+            self.settle_if_over(now);
         }
     }
 
     /// New data leave at `now`: `flight` bytes are under way.
     #[inline(always)]
     pub(crate) fn on_new(&mut self, now: u64, flight: u64) {
-        if let Some(watched) = self.watched.as_mut()
-            && !watched.is_over(now)
-        {
+        if let Some(watched) = &mut self.watched {
             watched.on_new(now, flight);
+            self.settle_if_over(now);
         }
     }
 
+    /// What nothing can change any more is looked at no longer.
+    #[inline]
+    fn settle_if_over(&mut self, now: u64) {
+        if self.watched.as_ref().is_some_and(|watched| watched.is_over(now)) {
+            self.settle();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
     fn settle(&mut self) {
         self.settled.extend(self.watched.take().map(Watched::settle));
     }
@@ -186,6 +194,9 @@ impl Flight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drawn::Random;
+    use eifel_golden::{digest, golden};
+    use std::fmt::Write;
 
     fn after(flight: u64) -> Noticed {
         let mut watched = Flight::default();
@@ -220,5 +231,34 @@ mod tests {
         let [after] = watched.finish() else { panic!() };
         // 100 ns without 15 000 bytes, and 300 ns without 10 000.
         assert_eq!((after.window_lost, after.back, after.held_back), (Some(10_000), Some(500), 225));
+    }
+
+    /// Small numbers, so that limits are often reached exactly.
+    #[test]
+    fn drawn_flights_are_watched_as_before() {
+        let (mut random, mut text) = (Random(1), String::new());
+        for group in 0..20 {
+            let mut said = String::new();
+            for _ in 0..200 {
+                let (mut flight, mut now, mut rows, mut cost) = (Flight::default(), 100, 0, Cost::default());
+                for _ in 0..random.below(20) {
+                    now += random.below(4);
+                    let bytes = random.below(12) * 10;
+                    match random.below(5) {
+                        0 => {
+                            flight.on_again(now, rows, random.below(6), bytes);
+                            rows += 1;
+                        }
+                        1 | 2 => flight.on_ack(now, random.below(6), bytes, random.below(4)),
+                        _ => flight.on_new(now, bytes),
+                    }
+                }
+                let needless: Vec<bool> = (0..rows).map(|_| random.below(4) > 0).collect();
+                let reactions = flight.reactions(&needless, &mut cost);
+                writeln!(said, "{reactions:?} {cost:?}").unwrap();
+            }
+            writeln!(text, "{group}: {}", digest(said)).unwrap();
+        }
+        golden!("flights.txt", text);
     }
 }

@@ -36,13 +36,14 @@ impl Connection {
         when: When,
         mut spare: Option<&mut Spare>,
     ) -> bool {
-        let print = fingerprint_of(common);
         let (shift, stamps) = (self.shift(SIDE), common.stamps());
         // Not asked for where nobody hears it.
         let window = || (u32::from(common.window()) << shift, common.window());
         let ([one, other], [half, back]) = (&mut self.sides, &mut self.halves);
         let (from, to, sent, heard) = if SIDE == 0 { (one, other, half, back) } else { (other, one, back, half) };
-        if from.twins.may_know(print) {
+        let identification = common.identification();
+        let print = (!from.twins.are_none(identification)).then(|| fingerprint_of(common));
+        if print.is_some_and(|print| from.twins.may_know(print)) {
             return false;
         }
         let quiet = match heard {
@@ -53,7 +54,9 @@ impl Connection {
                 None => return false,
             },
         };
-        from.twins.note(print, common.identification(), when);
+        if let Some(print) = print {
+            from.twins.note(print, identification, when);
+        }
         self.last = when.nanos;
         self.packets += 1;
         let sack = self.sacks;

@@ -32,9 +32,18 @@ pub(super) struct Twins {
 }
 
 impl Twins {
+    /// Whether nothing tells a packet with this identification from a twin any more: it has none, and the last packets had no twins.
+    #[inline(always)]
+    pub(super) fn are_none(&self, identification: u16) -> bool {
+        identification == 0 && self.alone == ALONE
+    }
+
     /// Whether this packet was just seen. `shortest` is the smallest round trip between the ends, in nanoseconds.
     #[inline]
     pub(super) fn knows(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
+        if self.are_none(packet.identification) {
+            return false;
+        }
         let print = fingerprint(packet);
         let [last, before] = self.prints;
         if last.0 == print || before.0 == print {
