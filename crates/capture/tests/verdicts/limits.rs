@@ -150,3 +150,38 @@ fn without_an_identification_data_have_twins_and_acks_alone_have_none() {
     let found = talk.end();
     assert_eq!((found.retransmissions.len(), found.connections[0].twins), (0, 1));
 }
+
+/// Sixteen packets of an end without a twin show that there are none, unless an identification tells one from its copy.
+#[test]
+fn after_many_packets_without_a_twin_only_an_identification_tells_one() {
+    // The handshake has two of the client's packets.
+    for (identification, number, twins) in [
+        (Some(0), 13, 1),
+        (Some(0), 14, 0),
+        (Some(0), 30, 0),
+        (Some(7), 13, 1),
+        (Some(7), 14, 0),
+        (None, 14, 1),
+        (None, 30, 1),
+    ] {
+        let mut talk = Talk::identified(false, true, identification);
+        for segment in 0..number {
+            talk.data(110.0 + f64::from(segment), segment);
+        }
+        talk.show(20_000);
+        let found = talk.end();
+        let told = (found.connections[0].twins, found.retransmissions.len() as u64);
+        assert_eq!(told, (twins, 1 - twins), "{identification:?}, {number}");
+    }
+    // An end that gives none for a while and then does.
+    let mut talk = Talk::identified(false, true, Some(0));
+    for segment in 0..20 {
+        talk.data(110.0 + f64::from(segment), segment);
+    }
+    talk.identification = None;
+    for segment in 20..23 {
+        talk.data(110.0 + f64::from(segment), segment);
+    }
+    talk.show(20_000);
+    assert_eq!(talk.end().connections[0].twins, 1);
+}
