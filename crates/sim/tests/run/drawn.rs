@@ -34,14 +34,20 @@ impl Dice {
 }
 
 /// What a scenario is about, in turn.
-pub const KINDS: [&str; 7] = ["connections", "associations", "mixed", "endless", "lies", "proxies", "apart"];
+pub const KINDS: [&str; 9] =
+    ["connections", "associations", "mixed", "endless", "lies", "proxies", "apart", "failing", "far"];
+
+/// Kinds whose flows never stop.
+const ENDLESS: [&str; 3] = ["endless", "apart", "far"];
+/// Kinds whose flows share no link: their ends are evaluated ahead of the clock.
+const APART: [&str; 2] = ["apart", "far"];
 
 /// Draws a scenario of a kind.
 pub fn scenario(kind: &str, seed: u64) -> String {
     let dice = &mut Dice(seed);
     let mut text = format!("seed = {}\nduration_s = {}\n", 1 + seed, 15 + dice.below(20));
     text += &dice.some(&["ip = \"ipv6\"", "header_bytes = 40"]);
-    if !["endless", "apart"].contains(&kind) {
+    if !ENDLESS.contains(&kind) {
         text += &format!("stop = \"{}\"\n", dice.one(&["all-flows-done", "first-flow-done", "at-duration"]));
     }
     if kind == "proxies" {
@@ -60,10 +66,16 @@ pub fn scenario(kind: &str, seed: u64) -> String {
     for host in ["a", "c"] {
         text += &access(host, dice);
     }
-    text += &format!("[[link]]\nname = \"wireless\"\nfrom = \"middle\"\nto = \"b\"\nboth = true\n{}", link(dice));
-    text += &format!("[[link]]\nname = \"second\"\nfrom = \"a2\"\nto = \"b2\"\nboth = true\n{}", link(dice));
-    text += &held(dice);
-    let flows = if kind == "apart" { 2 } else { 1 + dice.below(3) };
+    for (name, from, to) in [("wireless", "middle", "b"), ("second", "a2", "b2")] {
+        let way = if kind == "far" { far(dice) } else { link(dice) };
+        text += &format!("[[link]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nboth = true\n{way}");
+    }
+    text += &match kind {
+        "failing" => cut(dice),
+        "far" => String::new(),
+        _ => held(dice),
+    };
+    let flows = if APART.contains(&kind) { 2 } else { 1 + dice.below(3) };
     for number in 0..flows {
         text += &flow(kind, number, dice);
     }
@@ -104,6 +116,24 @@ fn link(dice: &mut Dice) -> String {
     text
 }
 
+/// Draws a way that disturbs nothing, and takes longer than the first timeouts.
+fn far(dice: &mut Dice) -> String {
+    let rate = dice.one(&["200_000", "1_000_000"]);
+    let queue = dice.one(&["packets = 3", "packets = 30", "bytes = 20_000"]);
+    format!(
+        "rate_bps = {rate}\ndelay_ms = {}\nqueue = {{ kind = \"drop-tail\", {queue} }}\n",
+        dice.one(&["20", "400", "900", "1_500", "2_500"])
+    )
+}
+
+/// Draws a pause of the ways that outlasts the patience of most ends: packets are lost, or arrive at its end.
+fn cut(dice: &mut Dice) -> String {
+    let links = dice.one(&["\"wireless\"", "\"wireless-back\"", "\"wireless\", \"wireless-back\", \"second\""]);
+    let at = format!("at = [{{ start_s = {}, length_s = {} }}]\n", 1 + dice.below(3), 4 + dice.below(12));
+    let how = dice.one(&["[[spike]]\nholds = \"arriving\"", "[[spike]]\nholds = \"sending\"", "[[outage]]"]);
+    format!("{how}\nlinks = [{links}]\n{at}")
+}
+
 /// Draws spikes and outages.
 fn held(dice: &mut Dice) -> String {
     let mut text = String::new();
@@ -131,15 +161,14 @@ fn flow(kind: &str, number: u64, dice: &mut Dice) -> String {
     let from = if associations { "a".to_owned() } else { dice.one(&["a", "c", "middle"]) };
     let from = if kind == "proxies" { dice.one(&["a", "c"]) } else { from };
     let (from, to) = if dice.once_in(4) { ("b".to_owned(), from) } else { (from, "b".to_owned()) };
-    // Flows that share no link: their ends are evaluated ahead of the clock.
-    let (from, to) = match (kind, number) {
-        ("apart", 1) => ("a2".to_owned(), "b2".to_owned()),
-        ("apart", _) => (dice.one(&["a", "middle"]), "b".to_owned()),
-        _ => (from, to),
+    let (from, to) = match number {
+        _ if !APART.contains(&kind) => (from, to),
+        1 => ("a2".to_owned(), "b2".to_owned()),
+        _ => (dice.one(&["a", "middle"]), "b".to_owned()),
     };
     let mut text = format!("[[flow]]\nname = \"f{number}\"\nfrom = \"{from}\"\nto = \"{to}\"\n");
     let application = match kind {
-        "endless" | "apart" => "{ kind = \"bulk\", endless = true }".to_owned(),
+        _ if ENDLESS.contains(&kind) => "{ kind = \"bulk\", endless = true }".to_owned(),
         _ => dice.one(&[
             "{ kind = \"bulk\", bytes = 150_000 }",
             "{ kind = \"bulk\", segments = 70 }",
@@ -152,18 +181,24 @@ fn flow(kind: &str, number: u64, dice: &mut Dice) -> String {
         ]),
     };
     text += &format!("application = {application}\n");
-    text += &dice.some(if kind == "apart" { &STARTS[..1] } else { &STARTS });
-    if !["endless", "apart"].contains(&kind) {
+    text += &dice.some(if APART.contains(&kind) { &STARTS[..1] } else { &STARTS });
+    if kind == "failing" {
+        let pauses =
+            ["", "reading = { bytes = 800, every_ms = 300 }\n", "reading = { bytes = 2_000, every_ms = 900 }\n"];
+        text += &dice.one(&pauses);
+    } else if !ENDLESS.contains(&kind) {
         text += &dice.some(&["reading = { bytes = 3_000, every_ms = 40 }"]);
     }
-    if kind == "lies" || dice.once_in(12) && !["endless", "apart"].contains(&kind) {
+    if kind == "lies" || dice.once_in(12) && !ENDLESS.contains(&kind) {
         text += &format!("liar = {}\n", liar(dice));
     }
+    let impatient = ["failing", "far"].contains(&kind);
     if associations {
-        text + &association(from == "a" || to == "a", from == "b", dice)
+        text += &association(from == "a" || to == "a", from == "b", impatient, dice);
     } else {
-        text + &connection(dice)
+        text += &connection(impatient, dice);
     }
+    text
 }
 
 fn liar(dice: &mut Dice) -> String {
@@ -201,7 +236,7 @@ fn liar(dice: &mut Dice) -> String {
     format!("{{ {} }}", own.trim_end_matches(", "))
 }
 
-fn connection(dice: &mut Dice) -> String {
+fn connection(impatient: bool, dice: &mut Dice) -> String {
     let mut text = dice.one(&[
         "",
         "handshake = true\n",
@@ -223,9 +258,12 @@ fn connection(dice: &mut Dice) -> String {
         "window_probe = \"empty\"",
         "fin_beyond_cwnd = true",
         "time_wait_s = 2",
-        "give_up_timeouts = 3",
-        "user_timeout_s = 6",
     ]);
+    text += &if impatient {
+        dice.one(&["give_up_timeouts = 1\n", "user_timeout_s = 2\n", ""])
+    } else {
+        dice.some(&["give_up_timeouts = 3", "user_timeout_s = 6"])
+    };
     if dice.once_in(3) {
         text += "[flow.answering_tcp]\n";
         text += &dice.some(&[
@@ -254,7 +292,7 @@ fn connection(dice: &mut Dice) -> String {
     text
 }
 
-fn association(second: bool, turned: bool, dice: &mut Dice) -> String {
+fn association(second: bool, turned: bool, impatient: bool, dice: &mut Dice) -> String {
     let mut text = "transport = \"sctp\"\n".to_owned();
     if second && dice.once_in(2) {
         let (from, to) = if turned { ("b2", "a2") } else { ("a2", "b2") };
@@ -280,9 +318,13 @@ fn association(second: bool, turned: bool, dice: &mut Dice) -> String {
         "sack_every = 1",
         "nagle = true",
         "heartbeat_interval_s = 2",
-        "path_max_retransmits = 1",
-        "association_max_retransmits = 4",
     ]);
+    text += &if impatient {
+        let errors = dice.one(&["1", "1", "2"]);
+        format!("association_max_retransmits = {errors}\npath_max_retransmits = {}\n", dice.one(&["1", "2"]))
+    } else {
+        dice.some(&["path_max_retransmits = 1", "association_max_retransmits = 4"])
+    };
     if dice.once_in(3) {
         text += "[flow.answering_sctp]\n";
         text += &dice.some(&["sack_every = 3", "receive_window_bytes = 30_000", "heartbeat_interval_s = 3"]);
