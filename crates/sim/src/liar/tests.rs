@@ -117,3 +117,23 @@ fn every_lie_is_told_as_before() {
     }
     golden!("lies.txt", text);
 }
+
+/// Segment `n` leaves a gap before it. The echo of the repair of the first gap is that of the oldest gap which is kept.
+#[test]
+fn a_forged_echo_forgets_the_oldest_gap() {
+    const MOST: u32 = 1024;
+    let segment = |number: u32| {
+        let mut segment = Segment { seq: at(u64::from(number)), payload_len: LEN, ..Segment::EMPTY };
+        segment.options.timestamps = Some(Timestamps { value: number, echo: 0 });
+        segment
+    };
+    for (gaps, oldest) in [(1, 1), (MOST - 1, 1), (MOST, 1), (MOST + 1, 2), (MOST + 9, 10)] {
+        let mut lie = forged_echo::ForgedEcho::default();
+        (0..=gaps).for_each(|gap| lie.hears(&segment(2 * gap), false));
+        lie.hears(&segment(1), true);
+        let mut answer = segment(0);
+        answer.ack = at(0);
+        assert!(lie.says(&mut answer));
+        assert_eq!(answer.options.timestamps.map(|stamps| stamps.echo), Some(2 * oldest), "{gaps} gaps");
+    }
+}

@@ -144,3 +144,40 @@ fn intern(words: &mut Vec<String>, word: &str) -> u8 {
     });
     u8::try_from(place).unwrap_or(u8::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_stands_for_its_word() {
+        let (timeout, fast) = (Kind::Retransmission(Cause::Timeout), Kind::Retransmission(Cause::FastRetransmit));
+        for (kind, words) in [
+            (Kind::New, ["new", "-"]),
+            (timeout, ["retransmission", "timeout"]),
+            (fast, ["retransmission", "fast-retransmit"]),
+            (Kind::WindowProbe, ["probe", "-"]),
+        ] {
+            let (kind, cause) = kind_and_cause(kind);
+            assert_eq!([KINDS[usize::from(kind)], CAUSES[usize::from(cause)]], words);
+        }
+        assert_eq!([true, false].map(|needed| NEEDS[usize::from(need(needed))]), ["needed", "spurious"]);
+        assert_eq!([true, false].map(|needed| TRUTHS[usize::from(truth(needed))]), ["genuine", "spurious"]);
+        let outcomes = [Outcome::Spurious, Outcome::Genuine];
+        assert_eq!(outcomes.map(|outcome| VERDICTS[usize::from(verdict(outcome))]), ["spurious", "genuine"]);
+        for cause in DropCause::ALL {
+            assert_eq!(DropCause::ALL[usize::from(drop_cause(cause))], cause);
+        }
+    }
+
+    #[test]
+    fn a_word_keeps_its_code_and_the_last_code_stands_for_all_beyond() {
+        let mut words = Vec::new();
+        for number in 0..300_usize {
+            for _ in 0..2 {
+                assert_eq!(usize::from(intern(&mut words, &number.to_string())), number.min(255));
+            }
+        }
+        assert_eq!(words.len(), 300);
+    }
+}

@@ -268,3 +268,22 @@ fn shown(mut columns: Columns, has_paths: bool) -> Columns {
     columns.retain(|(name, _)| has_paths || *name != "path");
     columns
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_keeps_the_tables_that_were_asked_for() {
+        let all = Table::ALL.into_iter().fold(Record::none(), Record::with);
+        assert_eq!(Record::all(), all);
+        for table in Table::ALL {
+            let one = Record::none().with(table);
+            assert!(Table::ALL.into_iter().all(|other| one.keeps(other) == (other == table)), "{table:?}");
+            assert_eq!(Record::named([table.name()]).as_ref(), Ok(&one));
+            assert!(all.keeps(table) && !one.is_none() && !one.keeps_payload());
+        }
+        assert!(Record::none().is_none() && !Record::none().capturing(0).is_none());
+        assert_eq!(Record::none().capturing(1).capturing(0).capturing(1).captures(), [1, 0]);
+    }
+}

@@ -273,3 +273,38 @@ fn among_equally_short_ways_the_first_listed_link_is_taken() {
         assert_eq!(taken, [vec![names[0]], vec![&format!("{}-back", names[0])]]);
     }
 }
+
+/// A packet has at least 20 bytes of IPv4 or 40 of IPv6, 12 of SCTP and 16 of a chunk; a timestamp chunk has 12.
+#[test]
+fn a_message_fills_a_packet_to_a_multiple_of_four_bytes() {
+    for (ip, header) in [("ipv4", 20), ("ipv6", 40)] {
+        for (stamps, stamp) in [("off", 0), ("agreed", 12), ("always", 12)] {
+            for pmtu in (512..524).chain([1280, 1500, 65_535]) {
+                let sctp = format!("[sctp]\npmtu_bytes = {pmtu}\ntimestamp_chunk = \"{stamps}\"");
+                let scenario = parse(&format!("ip = \"{ip}\"\n{GRAPH}{sctp}\n{}", flow_over("sctp", "")));
+                let Traffic::Messages { association, .. } = &scenario.flows.last().unwrap().traffic else {
+                    panic!("an association")
+                };
+                let longest = (0..=pmtu).rev().find(|bytes| bytes % 4 == 0 && header + 28 + stamp + bytes <= pmtu);
+                assert_eq!(association.message_bytes.map(Some), [longest; 2], "{ip} {stamps} {pmtu}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flow_lies_if_it_has_a_liar() {
+    for transport in ["tcp", "sctp"] {
+        for (liar, lies) in [("", false), ("liar = { in_order = { number = \"one-more\" } }", true)] {
+            let scenario = parse(&format!("{GRAPH}{}", flow_over(transport, liar)));
+            assert_eq!(scenario.flows.last().unwrap().lies(), lies, "{transport} {liar}");
+        }
+    }
+}
+
+fn flow_over(transport: &str, more: &str) -> String {
+    format!(
+        "[[flow]]\nname = \"last\"\nfrom = \"a\"\nto = \"c\"\ntransport = \"{transport}\"\n{more}\n\
+         application = {{ kind = \"bulk\", endless = true }}\n"
+    )
+}
