@@ -185,3 +185,32 @@ fn after_many_packets_without_a_twin_only_an_identification_tells_one() {
     talk.show(20_000);
     assert_eq!(talk.end().connections[0].twins, 1);
 }
+
+/// Where no SYN was seen, one opens another connection between the same ports only after the first is over.
+#[test]
+fn a_connection_that_was_seen_to_end_is_followed_by_another() {
+    let fin = Flags::FIN.with(Flags::ACK);
+    let rst = Flags::RST.with(Flags::ACK);
+    let cases: [(&[(bool, Flags)], usize); 6] = [
+        (&[], 1),
+        (&[(false, fin)], 1),
+        (&[(true, fin)], 1),
+        (&[(false, fin), (true, fin)], 2),
+        (&[(false, rst)], 2),
+        (&[(true, fin), (true, rst)], 2),
+    ];
+    for (ends, connections) in cases {
+        let mut talk = Talk::open(false, true);
+        talk.analyzer = Analyzer::default();
+        talk.data(110.0, 0);
+        talk.ack(210.0, 1, 0, &[]);
+        for (from_server, flags) in ends {
+            let numbers = if *from_server { (1, 1001) } else { (1001, 1) };
+            talk.packet(220.0, *from_server, *flags, numbers, 0, (0, 0), Options::default());
+        }
+        talk.packet(300.0, false, Flags::SYN, (1_000_000, 0), 0, (0, 0), Options::default());
+        talk.packet(400.0, false, Flags::ACK, (1_000_001, 1), 1000, (0, 0), Options::default());
+        let found = talk.end();
+        assert_eq!(found.connections.len(), connections, "{ends:?}");
+    }
+}
