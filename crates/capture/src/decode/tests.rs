@@ -271,3 +271,200 @@ proptest! {
         }
     }
 }
+
+/// Frames of each kind that is read: link layers, tunnels, extension headers, parts of packets, and both protocols.
+fn kinds() -> Vec<(u32, Vec<u8>)> {
+    let (v4, v6) = (ip(v4()), ip(v6()));
+    let ethernet = |kind: &[u8], inside: &[u8]| (1, [&[1; 12], kind, inside].concat());
+    let inner = ethernet(&[0x86, 0xdd], &v6).1;
+    let mut extended = v6.clone();
+    let payload = extended.split_off(40);
+    extended[6] = 0;
+    let chain = [60, 0, 0, 0, 0, 0, 0, 0, 43, 0, 0, 0, 0, 0, 0, 0, 51, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    // Authentication, mobility, and a part that is whole.
+    let more = [135, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 44, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 1, 2, 3, 4];
+    extended.extend([&chain[..], &more, &payload].concat());
+    let length = (extended.len() as u16 - 40).to_be_bytes();
+    extended[4..6].copy_from_slice(&length);
+    let mut jumbo = v6.clone();
+    jumbo[4..6].copy_from_slice(&[0, 0]);
+    let chunks =
+        [&[0, 7, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 0, 3, 0, 21, 0, 0, 0, 9][..], &[7; 16], &[3, 0, 0, 24, 0, 0, 0, 8]]
+            .concat();
+    let chunks =
+        [&chunks[..], &[0, 0, 9, 9, 0, 1, 0, 1, 0, 2, 0, 3, 0, 0, 0, 5], &[16, 0, 0, 32, 0, 0, 0, 8, 0, 0, 9, 9]]
+            .concat();
+    let chunks =
+        [&chunks[..], &[0, 1, 0, 1, 0, 1, 0, 0, 0, 2, 0, 3, 0, 5, 0, 6, 0, 0, 0, 5, 64, 3, 0, 24], &[1; 20]].concat();
+    let init = [&chunks[..12], &[1, 0, 0, 20, 0, 0, 0, 1, 0, 0, 0, 2, 0, 3, 0, 4, 0, 0, 0, 5, 4, 0, 0, 8, 1, 2, 3, 4]]
+        .concat();
+    let in_udp = |from: u16, to: u16| {
+        let ports = [from.to_be_bytes(), to.to_be_bytes()].concat();
+        around(17, &[&ports, &[0; 4][..], &chunks].concat())
+    };
+    let from_gtp = {
+        let mut bytes = udp(9, &with(&[0x30, 0xff, 0, 84, 0, 0, 0, 1], &v6));
+        bytes[20..22].copy_from_slice(&2152_u16.to_be_bytes());
+        bytes
+    };
+    let mut sacks = v4.clone();
+    // Room for a SACK block beside padding, in place of the timestamps.
+    sacks[40..52].copy_from_slice(&[1, 5, 10, 0, 0, 1, 0, 0, 0, 2, 0, 0]);
+    vec![
+        (101, v4.clone()),
+        (101, v6.clone()),
+        (228, v4.clone()),
+        (229, v6.clone()),
+        ethernet(&[8, 0], &v4),
+        ethernet(&[0x81, 0, 0, 5, 0x86, 0xdd], &v6),
+        ethernet(&[0x91, 0, 0, 5, 0, 70, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0], &v4),
+        ethernet(&[0x92, 0, 0, 5, 8, 0], &v4),
+        ethernet(&[0x88, 0x64, 0x11, 0, 0, 1, 0, 78, 0, 0x57], &v6),
+        ethernet(&[0x88, 0x48, 0, 1, 0, 64, 0, 2, 1, 64], &v4),
+        ethernet(&[0, 84, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0], &v4),
+        (10, with(&[&[0; 13][..], &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat(), &v4)),
+        (11, with(&[0xaa, 0xaa, 3, 0, 0, 0, 0x86, 0xdd], &v6)),
+        (9, with(&[0x21], &v4)),
+        (50, with(&[0xff, 3, 0, 0x57], &v6)),
+        (51, with(&[0x11, 0, 0, 1, 0, 78, 0, 0x21], &v4)),
+        (104, with(&[0x0f, 0, 8, 0], &v4)),
+        (0, with(&30_u32.to_ne_bytes(), &v6)),
+        (108, with(&2_u32.to_be_bytes(), &v4)),
+        (12, v4.clone()),
+        (14, v4.clone()),
+        (113, with(&[&[0; 14][..], &[8, 0]].concat(), &v4)),
+        (276, with(&[&[8, 0][..], &[0; 18]].concat(), &v4)),
+        (101, around(41, &v6)),
+        (101, around(4, &v4)),
+        (101, around(47, &with(&[0x30, 0x80, 0x86, 0xdd, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 2], &v6))),
+        (101, around(47, &with(&[0x40, 0, 0x88, 0x0b, 0, 0, 0, 0, 0xff, 3, 0, 0x57], &v6))),
+        (101, around(47, &with(&[0, 0, 0x65, 0x58], &inner))),
+        (101, udp(4789, &with(&[8, 0, 0, 0, 0, 0, 9, 0], &inner))),
+        (101, udp(6081, &with(&[1, 0, 0x65, 0x58, 0, 0, 7, 0, 1, 2, 3, 4], &inner))),
+        (101, udp(2152, &with(&[0x32, 0xff, 0, 88, 0, 0, 0, 1, 0, 7, 9, 0x85], &v6))),
+        (101, udp(2152, &with(&[0x34, 0xff, 0, 96, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 9, 0xc0, 1, 9, 9, 0], &v6))),
+        (101, from_gtp),
+        (101, extended),
+        (101, jumbo),
+        (101, sacks),
+        (101, around(132, &chunks)),
+        (101, around(132, &init)),
+        (101, in_udp(9899, 7)),
+        (101, in_udp(7, 9899)),
+    ]
+}
+
+/// What the reader finds in a frame and in another one behind it, chunk by chunk.
+fn found(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> String {
+    match held(link, bytes, wire_len, fragments) {
+        Ok(Held::Sctp(packet)) => {
+            let whole: Vec<_> = packet.chunks().collect();
+            let raw: Vec<_> = packet.raw_chunks().collect();
+            let sacks = whole.iter().filter_map(|chunk| match chunk {
+                sctp::Chunk::Sack(sack) => Some((sack.gaps().collect(), sack.duplicates().collect())),
+                _ => None,
+            });
+            let sacks: Vec<(Vec<_>, Vec<_>)> = sacks.collect();
+            format!("{packet:?} {whole:?} {raw:?} {sacks:?}\n")
+        }
+        other => format!("{other:?}\n"),
+    }
+}
+
+#[test]
+fn frames_of_each_kind_are_read_as_before_whichever_byte_is_another_or_missing() {
+    use eifel_golden::{digest, golden};
+    let mut text = String::new();
+    for (number, (link, whole)) in kinds().into_iter().enumerate() {
+        let wire_len = whole.len() as u32;
+        let mut said = found(link, &whole, wire_len, &mut Fragments::default());
+        text += &said;
+        for end in 0..whole.len() {
+            said += &found(link, &whole[..end], wire_len, &mut Fragments::default());
+            for change in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
+                let mut bytes = whole.clone();
+                bytes[end] ^= change;
+                let mut fragments = Fragments::default();
+                said += &found(link, &bytes, wire_len, &mut fragments);
+                // Where the change has made it a part, the second one is another packet's or its own.
+                said += &found(link, &bytes, wire_len, &mut fragments);
+                said += &found(link, &whole, wire_len, &mut fragments);
+            }
+        }
+        text += &format!("{number}: {link} {}\n", digest(said));
+    }
+    golden!("frames.txt", text);
+}
+
+/// Parts of packets in any order, of which some are missing, doubled or of other packets.
+#[test]
+fn drawn_parts_are_put_together_as_before() {
+    use crate::drawn::Random;
+    use eifel_golden::{digest, golden};
+    let mut text = String::new();
+    let mut random = Random(1);
+    let (whole, other) = (ip(v4()), ip(v6()));
+    for group in 0..20 {
+        let mut said = String::new();
+        let mut fragments = Fragments::default();
+        for _ in 0..2000 {
+            let (offset, length) = (random.below(4) * 16, 8 * (1 + random.below(6)));
+            let (more, identification) = (random.coin(), random.below(3) as u8);
+            let rest = &whole[20..];
+            let carried = &rest[(offset as usize).min(rest.len())..];
+            let carried = &carried[..carried.len().min(length as usize)];
+            let bytes = if random.coin() {
+                let mut bytes = with(&whole[..20], carried);
+                let length = (bytes.len() as u16).to_be_bytes();
+                bytes[2..4].copy_from_slice(&length);
+                let word = (offset / 8) as u16 | if more { 0x2000 } else { 0 };
+                bytes[4..8].copy_from_slice(&[[0, identification], word.to_be_bytes()].concat());
+                bytes
+            } else {
+                let word = (offset as u16 | u16::from(more)).to_be_bytes();
+                let mut bytes = [&other[..40], &[6, 0, word[0], word[1], 0, identification, 0, 1], carried].concat();
+                let length = (bytes.len() as u16 - 40).to_be_bytes();
+                bytes[4..6].copy_from_slice(&length);
+                bytes[6] = 44;
+                bytes
+            };
+            let wire_len = bytes.len() as u32;
+            said += &found(101, &bytes, wire_len, &mut fragments);
+        }
+        text += &format!("{group}: {} whole, {}\n", said.matches("Tcp").count(), digest(said));
+    }
+    golden!("parts.txt", text);
+}
+
+/// More packets wait for their parts than are remembered: the one that has waited the longest makes room.
+#[test]
+fn parts_of_as_many_packets_as_are_remembered_find_each_other() {
+    const MOST: u16 = 256;
+    let whole = ip(v4());
+    let part = |identification: u16, last: bool| {
+        let mut bytes = with(&whole[..20], if last { &whole[60..] } else { &whole[20..60] });
+        let length = (bytes.len() as u16).to_be_bytes();
+        bytes[2..4].copy_from_slice(&length);
+        let word: u16 = if last { 5 } else { 0x2000 };
+        bytes[4..8].copy_from_slice(&[identification.to_be_bytes(), word.to_be_bytes()].concat());
+        bytes
+    };
+    for (count, first) in [(MOST, Ok(segment())), (MOST + 1, Err(Other::Fragment))] {
+        let mut fragments = Fragments::default();
+        let mut take = |identification, last| {
+            let bytes = part(identification, last);
+            packet(101, &bytes, bytes.len() as u32, &mut fragments).map(|packet| packet.segment)
+        };
+        (0..count).for_each(|number| assert_eq!(take(number, false), Err(Other::Fragment)));
+        assert_eq!(take(1, true), Ok(segment()));
+        assert_eq!(take(0, true), first);
+    }
+}
+
+/// A frame in so many layers is read, and in one more it is not.
+#[test]
+fn as_many_layers_as_are_allowed_are_passed_over() {
+    let within = |layers: u32| (1..layers).fold(ip(v4()), |inside, _| around(4, &inside));
+    assert_eq!(read(101, &within(MOST_LAYERS)).map(|packet| packet.segment), Ok(segment()));
+    assert_eq!(read(101, &within(MOST_LAYERS + 1)), Err(Other::Deep));
+}

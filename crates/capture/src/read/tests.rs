@@ -277,3 +277,102 @@ fn a_record_of_snoop_has_its_header_its_packet_and_little_padding() {
         );
     }
 }
+
+/// Small files of every format and kind of record.
+fn small() -> Vec<Vec<u8>> {
+    use bytes::Order::{Big, Little};
+    let mut files = Vec::new();
+    for order in [Little, Big] {
+        files.push(pcap(order, 0xa1b2_c3d4, &[5, 7, 3, 60]));
+        files.push(pcap(order, 0xa1b2_3c4d, &[5, 7, 3, 60]));
+        files.push(pcap(order, 0xa1b2_cd34, &[5, 7, 3, 60, 1, 2]));
+        let enhanced = block(order, 6, &[numbers(order, &[1, 0, 1024, 2, 90]), vec![8, 9, 0, 0]].concat());
+        let simple = block(order, 3, &[numbers(order, &[5]), vec![1, 2, 3, 4, 5, 0, 0, 0]].concat());
+        let place = if order == Big { vec![0, 0, 0, 9] } else { vec![0, 0, 9, 0] };
+        let obsolete = block(order, 2, &[place, numbers(order, &[0, 250, 4, 4]), vec![6; 4]].concat());
+        let interfaces = [interface(order, 1, 9), interface(order, 276, 0x80 | 10)].concat();
+        let skipped = block(order, 10, &[7; 8]);
+        files.push([section(order), interfaces, skipped, enhanced, simple, obsolete].concat());
+    }
+    let mut snoop = [b"snoop\0\0\0".to_vec(), numbers(Big, &[2, 4])].concat();
+    for padding in [0_u32, 3] {
+        snoop.extend(numbers(Big, &[60, 5, 29 + padding, 0, 9, 8]));
+        snoop.extend(vec![1; 5 + padding as usize]);
+    }
+    files.push(snoop);
+    files
+}
+
+#[test]
+fn small_files_are_read_as_before_whichever_byte_is_another() {
+    use eifel_golden::{digest, golden};
+    let mut text = String::new();
+    for (number, file) in small().into_iter().enumerate() {
+        let mut said = format!("{:?}\n", frames(&file, 1000));
+        text += &said;
+        for at in 0..file.len() {
+            for change in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
+                let mut changed = file.clone();
+                changed[at] ^= change;
+                let mut reader = Reader::new();
+                reader.feed(&changed);
+                // Frames before the damage count.
+                let mut found = Vec::new();
+                let read = reader.each(&mut |frame: &Frame<'_>| found.push(format!("{frame:?}")));
+                said += &format!("{found:?} {read:?} {:?} {}\n", reader.finish(), reader.frames());
+            }
+        }
+        text += &format!("{number}: {}\n", digest(said));
+    }
+    golden!("files.txt", text);
+}
+
+/// Captures of other links are read by the numbers of RFC 1761.
+#[test]
+fn links_of_snoop_have_the_numbers_of_pcap() {
+    let link = |number: u32| {
+        let mut file = [b"snoop\0\0\0".to_vec(), numbers(bytes::Order::Big, &[2, number])].concat();
+        file.extend(numbers(bytes::Order::Big, &[0, 0, 24, 0, 1, 2]));
+        frames(&file, 100).map(|frames| frames[0].2).map_err(|error| error.to_string())
+    };
+    let refused = |number: u32| Err(format!("snoop datalink type {number} is not supported"));
+    assert_eq!([0, 4, 8, 26].map(link), [Ok(1), Ok(1), Ok(10), Ok(105)]);
+    [1, 2, 3, 5, 7, 9, 25, 27].iter().for_each(|number| assert_eq!(link(*number), refused(*number)));
+}
+
+/// A record's padding and a block's options have room up to a limit.
+#[test]
+fn records_as_long_as_they_may_be_are_read() {
+    const OPTIONS: usize = 1 << 20;
+    let little = bytes::Order::Little;
+    for (more, whole) in [(0, true), (4, false)] {
+        let length = MOST_CAPTURED as usize + OPTIONS + more - 12;
+        let mut body = numbers(little, &[0, 0, 1, 4, 4]);
+        body.resize(length, 7);
+        let file = [section(little), interface(little, 1, 6), block(little, 6, &body)].concat();
+        assert_eq!(frames(&file, 1 << 18).is_ok_and(|frames| frames.len() == 1), whole, "{more} more");
+        let mut described = numbers(little, &[1, 0]);
+        described.resize(OPTIONS + more - 12, 0);
+        let file = [section(little), block(little, 1, &described)].concat();
+        assert_eq!(frames(&file, 1 << 18).is_ok(), whole, "{more} more");
+    }
+    for (padding, whole) in [(4096, true), (4097, false)] {
+        let mut file =
+            [b"snoop\0\0\0".to_vec(), numbers(bytes::Order::Big, &[2, 4, 4, 4, 28 + padding, 0, 1, 2])].concat();
+        file.resize(file.len() + 4 + padding as usize, 0);
+        assert_eq!(frames(&file, 1000).is_ok(), whole, "{padding}");
+    }
+}
+
+/// A section describes up to 65536 interfaces.
+#[test]
+fn as_many_interfaces_as_are_allowed_are_described() {
+    let little = bytes::Order::Little;
+    let described = block(little, 1, &numbers(little, &[1, 0]));
+    let mut file = [section(little), described.repeat(65_536)].concat();
+    file.extend(block(little, 6, &numbers(little, &[65_535, 0, 1, 0, 0])));
+    assert_eq!(frames(&file, 1 << 18).map(|frames| frames[0].3), Ok(65_535));
+    file.extend(described);
+    let refused = frames(&file, 1 << 18).unwrap_err().to_string();
+    assert!(refused.ends_with("expected at most 65536, found 65537"), "{refused}");
+}
