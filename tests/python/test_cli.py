@@ -53,6 +53,7 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
         main([command, "--help"])
     shown = capsys.readouterr().out
     assert f"example: eifel {command}" in shown
+    assert "%%" not in shown
     assert "--json" in shown
 
 

@@ -30,7 +30,7 @@ def add_analyze(commands: Commands) -> None:
         commands,
         "analyze",
         "say of each retransmission in a capture why it was sent, and whether it was needed",
-        "eifel analyze capture.pcapng --fail-if 'spurious>1%%'",
+        "eifel analyze capture.pcapng --fail-if 'spurious>1%'",
     )
     parser.add_argument(
         "files",
