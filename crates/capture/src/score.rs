@@ -6,7 +6,7 @@
 //! other numbers and times, and copies may be missing: there a retransmission is the latest of its sequence number that had left
 //! by then, or, without times, the one of the same copy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::Retransmission;
 use crate::verdict::{Confidence, Verdict};
@@ -165,7 +165,9 @@ pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
             score.wrong.push(Wrong { frame: row.frame, seq: row.seq, copy: row.copy, truth, found });
         }
     }
-    score.not_in_truth = found.len() as u64 - score.found;
+    // Several rows may name one retransmission.
+    let named: BTreeSet<usize> = belongs.into_iter().flatten().collect();
+    score.not_in_truth = (found.len() - named.len()) as u64;
     score
 }
 
@@ -270,5 +272,16 @@ mod tests {
         let found = [one(9, 3.71, 40, End::Client), one(15, 5.02, 43, End::Client)];
         let score = score(&read_truth(TRUTH).unwrap(), &found);
         assert_eq!((score.found, score.right, score.needed_called_spurious_certainly), (2, 1, 1));
+    }
+    #[test]
+    fn rows_that_name_one_retransmission_leave_the_others_out_of_the_truth() {
+        let row = "6,3.642514401,40,2,1,rto\n";
+        let truth = format!("frame,time,seq,nth,spurious,cause\n{row}{row}");
+        let found = [one(6, 3.642514401, 40, End::Client), one(9, 3.7, 40, End::Client)];
+        let scored = |found: &[Retransmission]| {
+            let score = score(&read_truth(&truth).unwrap(), found);
+            (score.found, score.not_in_truth)
+        };
+        assert_eq!((scored(&found[..1]), scored(&found)), ((2, 0), (2, 1)));
     }
 }

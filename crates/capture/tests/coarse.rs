@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use eifel_capture::analysis::{Analysis, Analyzer};
+use eifel_capture::analysis::{Analysis, Analyzer, SoFar};
 use eifel_capture::read::Frame;
 use eifel_golden::{digest, golden};
 use eifel_packet::datagram;
@@ -176,7 +176,21 @@ impl Talk {
         self.back += data;
     }
 
-    fn run(mut self) -> Analysis {
+    /// All arrives and is acknowledged, for so many windows.
+    fn calm(&mut self) {
+        for _ in 0..self.random.below(8) {
+            self.now += self.random.near(&[0, 50 * MS, 100 * MS, 300 * MS]);
+            for number in self.nxt..self.nxt + 1 + self.random.below(2) as u32 {
+                self.packet(0, Flags::ACK, (1 + number * LEN, 1 + self.back), LEN, Options::default());
+                self.nxt = number + 1;
+            }
+            self.now += self.random.near(&[MS, 50 * MS, 100 * MS]);
+            self.una = self.nxt;
+            self.packet(1, Flags::ACK, (1 + self.back, 1 + self.nxt * LEN), 0, Options::default());
+        }
+    }
+
+    fn run(mut self) -> (SoFar, Analysis) {
         let offer =
             Options { mss: Some(LEN as u16), window_scale: Some(1), sack_permitted: self.sack, ..Options::default() };
         if self.random.below(4) > 0 {
@@ -187,6 +201,9 @@ impl Talk {
             self.packet(0, Flags::ACK, (1, 1), 0, Options::default());
         }
         for _ in 0..8 + self.random.below(60) {
+            if self.random.below(24) == 0 {
+                self.calm();
+            }
             self.now += self.random.near(self.gaps);
             match self.random.below(20) {
                 0..7 => self.data(false),
@@ -204,7 +221,7 @@ impl Talk {
                 },
             }
         }
-        self.analyzer.finish()
+        (self.analyzer.so_far(), self.analyzer.finish())
     }
 }
 
@@ -213,11 +230,11 @@ fn drawn_segments_are_judged_as_before() {
     let (mut text, mut together) = (String::new(), String::new());
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for seed in 0..CONVERSATIONS {
-        let found = Talk::new(seed).run();
+        let (so_far, found) = Talk::new(seed).run();
         for one in &found.retransmissions {
             *counts.entry(format!("{}, {:?}: {}", one.cause.name(), one.verdict, one.reason)).or_default() += 1;
         }
-        writeln!(together, "{found:?}").unwrap();
+        writeln!(together, "{so_far:?} {found:?}").unwrap();
         if seed % TOGETHER == TOGETHER - 1 {
             writeln!(text, "up to {seed}: {}", digest(std::mem::take(&mut together))).unwrap();
         }
