@@ -293,3 +293,160 @@ fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Dete
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drawn::Random;
+    use eifel_golden::{digest, golden};
+    use std::fmt::Write;
+
+    const MS: u64 = 1_000_000;
+    const SENDERS: u64 = 3000;
+    /// So many make one digest.
+    const TOGETHER: u64 = 50;
+
+    /// A sender of segments of 100 positions, or of chunks of one.
+    struct Drawn {
+        random: Random,
+        detectors: Detectors,
+        now: u64,
+        una: u64,
+        nxt: u64,
+        len: u64,
+        negotiated: Negotiated,
+        sctp: bool,
+        frame: u64,
+    }
+
+    impl Drawn {
+        fn new(seed: u64) -> Self {
+            let mut random = Random(seed);
+            let sctp = random.below(4) == 0;
+            let negotiated = Negotiated { mss: 100, sack: sctp || random.coin(), timestamps: !sctp && random.coin() };
+            let (now, len) = (10_000 * MS, if sctp { 1 } else { 100 });
+            let round_trip = random.one_of(&[None, Some(100 * MS), Some(7 * MS)]);
+            let before = random.below(3) as u32;
+            let standing = Standing { now, una: 1000, round_trip, negotiated, sctp, before };
+            let count = random.below(8);
+            let stamp = |number: u64| negotiated.timestamps.then_some(Timestamp(5 + number as u32 / 2));
+            let under_way = (0..count).map(|number| Departed {
+                nanos: now - 50 * MS + number * MS,
+                len: len as u32,
+                stamp: stamp(number),
+            });
+            let detectors = Detectors::new(&standing, under_way);
+            Self { random, detectors, now, una: 1000, nxt: 1000 + count * len, len, negotiated, sctp, frame: 1 }
+        }
+
+        fn stamp(&mut self) -> Option<Timestamp> {
+            let stamp = Timestamp(4 + self.random.below(12) as u32);
+            self.negotiated.timestamps.then_some(stamp)
+        }
+
+        fn new_data(&mut self) {
+            let stamp = self.stamp();
+            self.detectors.on_new(&Departed { nanos: self.now, len: self.len as u32, stamp });
+            self.nxt += self.len;
+        }
+
+        fn again(&mut self) -> Option<u32> {
+            let stamp = self.stamp();
+            let start = (self.una + self.len * self.random.below(6)).saturating_sub(self.len);
+            let block = Block { start, end: start + self.len * (1 + self.random.below(2)) };
+            let why = self.random.one_of(&[Why::Rto, Why::Loss, Why::Fast, Why::Fast, Why::Tlp]);
+            self.detectors.on_again(self.now, block, why, stamp)
+        }
+
+        fn ack(&mut self) {
+            self.frame += 1;
+            let room = (self.nxt - self.una) / self.len;
+            let ahead = self.random.below(room + 1) * self.random.below(2);
+            // Now and then one is older than all, or of what was never sent.
+            let cumulative = match self.random.below(24) {
+                0 => self.una - self.len,
+                1 => self.nxt + self.len,
+                _ => self.una + ahead * self.len,
+            };
+            if cumulative <= self.nxt {
+                self.una = self.una.max(cumulative);
+            }
+            let (mut sacks, mut dsacks) = (Vec::new(), Vec::new());
+            if self.negotiated.sack && self.random.coin() && room > ahead + 1 {
+                let start = self.una + self.len * (1 + self.random.below(room - ahead - 1));
+                sacks.push(Block { start, end: (start + self.len).min(self.nxt) });
+            }
+            if self.negotiated.sack && self.random.below(4) == 0 {
+                dsacks.push(Block { start: self.una - self.len, end: self.una });
+            }
+            let plain = self.random.below(5) > 0;
+            let ack = Ack { cumulative, sacks: &sacks, dsacks: &dsacks, echo: None, mark: None, plain, ece: false };
+            let (echo, stamp) = (self.stamp(), self.stamp());
+            let volume =
+                Volume { acked: ahead * 100, sacked: 100 * sacks.len() as u64, originals: 100 * self.random.below(2) };
+            let volume = self.sctp.then_some(volume);
+            let heard = Heard { now: self.now, frame: self.frame, ack, echo, stamp, volume };
+            self.detectors.on_ack(&heard);
+            if self.random.below(8) == 0 {
+                // The network copies it.
+                self.detectors.on_ack(&Heard { frame: self.frame + 1, ..heard });
+                self.frame += 1;
+            }
+        }
+
+        fn run(mut self) -> String {
+            let mut said = format!("{:?}\n", self.detectors.names);
+            for _ in 0..self.random.below(40) {
+                self.now += MS * self.random.one_of(&[0, 1, 20, 50, 100, 300]);
+                match self.random.below(8) {
+                    0..3 => self.new_data(),
+                    3..5 => writeln!(said, "{:?}", self.again()).unwrap(),
+                    _ => self.ack(),
+                }
+            }
+            self.detectors.catch_up();
+            let Detectors { told, board, next, .. } = &self.detectors;
+            write!(said, "{told:?} {} {} {next}", board.una(), board.nxt()).unwrap();
+            said
+        }
+    }
+
+    #[test]
+    fn detectors_say_of_drawn_senders_what_they_said() {
+        let (mut text, mut together) = (String::new(), String::new());
+        for seed in 0..SENDERS {
+            let said = Drawn::new(seed).run();
+            if seed % 100 == 3 {
+                writeln!(text, "{seed}: {said}").unwrap();
+            }
+            together += &said;
+            if seed % TOGETHER == TOGETHER - 1 {
+                writeln!(text, "up to {seed}: {}", digest(std::mem::take(&mut together))).unwrap();
+            }
+        }
+        golden!("detectors.txt", text);
+    }
+
+    /// An echo is of the newest sending that carries it or an older timestamp, as long as that is remembered.
+    #[test]
+    fn an_echo_tells_when_what_it_answers_has_left() {
+        let negotiated = Negotiated { mss: 100, sack: true, timestamps: true };
+        let standing = Standing { now: 0, una: 0, round_trip: None, negotiated, sctp: false, before: 0 };
+        let most = MOST_STAMPS as u32;
+        for (count, first) in [(most, Some(900)), (most + 1, None)] {
+            let departed = |number: u32| Departed {
+                nanos: 100 + u64::from(number),
+                len: 1,
+                stamp: Some(Timestamp(10 + 2 * number)),
+            };
+            let detectors = Detectors::new(&standing, (0..count).map(departed));
+            let age = |value| {
+                detectors.echo(Timestamp(value), 1000).map(|echo| match echo {
+                    Echo::Known { age, .. } => age.as_nanos(),
+                    _ => panic!("its age is known"),
+                })
+            };
+            assert_eq!((age(9), age(10), age(12), age(13), age(14)), (None, first, Some(899), Some(899), Some(898)));
+        }
+    }
+}
