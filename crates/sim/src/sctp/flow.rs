@@ -127,7 +127,7 @@ impl AssociationFlow {
     fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let Endpoint { association: Some(association), reader, .. } = &mut ends[end.index()] else { return };
-        if self.pauses.is_none() && !association.is_readable() {
+        if !association.is_readable() {
             return;
         }
         let news = match &mut self.pauses {

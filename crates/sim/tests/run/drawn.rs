@@ -320,8 +320,8 @@ fn association(second: bool, turned: bool, impatient: bool, dice: &mut Dice) -> 
         "heartbeat_interval_s = 2",
     ]);
     text += &if impatient {
-        let errors = dice.one(&["1", "1", "2"]);
-        format!("association_max_retransmits = {errors}\npath_max_retransmits = {}\n", dice.one(&["1", "2"]))
+        let errors = dice.one(&["1", "2", "10"]);
+        format!("association_max_retransmits = {errors}\npath_max_retransmits = {}\n", dice.one(&["1", "5"]))
     } else {
         dice.some(&["path_max_retransmits = 1", "association_max_retransmits = 4"])
     };

@@ -370,3 +370,45 @@ fn a_link_that_forges_ecn_marks_changes_nothing_for_an_association() {
     let forged = run(&two_paths(&[ENDLESS, ("{primary}", "ecn_faults = { forge = 1.0 }")], ""), 0);
     assert_eq!(plain, forged);
 }
+
+/// Both ends send until they are cut off, and give up at the second timeout. What arrived before is read slowly.
+#[test]
+fn an_association_that_fails_while_something_is_unread_ends_with_the_last_reading() {
+    let text = |links: &str, (bytes, every_s): (u32, f64)| {
+        format!(
+            r#"
+            [point_to_point]
+            rate_bps = 1_000_000
+            delay_ms = 20
+            [[spike]]
+            links = [{links}]
+            holds = "arriving"
+            at = [{{ start_s = 2, length_s = 16 }}]
+            [sctp]
+            association_max_retransmits = 1
+            [[flow]]
+            name = "main"
+            from = "sender"
+            to = "receiver"
+            transport = "sctp"
+            application = {{ kind = "exchange", bytes = 900_000, back_bytes = 700_000 }}
+            reading = {{ bytes = {bytes}, every_ms = {} }}
+            "#,
+            every_s * 1000.0
+        )
+    };
+    for links in ["\"bottleneck\"", "\"bottleneck-back\"", "\"bottleneck\", \"bottleneck-back\""] {
+        for reading in [(2000, 0.1), (900, 0.1), (9000, 1.0)] {
+            let until = |seconds: f64, stop: &str| {
+                let text = format!("duration_s = {seconds}\nstop = \"{stop}\"\n{}", text(links, reading));
+                eifel_sim::run(&scenario(&text), 0, Record::none()).unwrap().summary
+            };
+            let ended = until(100.0, "all-flows-done");
+            let bytes = |seconds: f64| until(seconds, "at-duration").flows[0].bytes;
+            let last = ended.duration_s;
+            assert!((5.0..50.0).contains(&last) && !ended.flows[0].completed, "{links} {reading:?}: {last}");
+            assert_eq!([ended.flows[0].bytes; 2], [bytes(100.0), bytes(last + 0.001)], "{links} {reading:?}");
+            assert!(bytes(last - 0.001) < ended.flows[0].bytes, "{links} {reading:?}");
+        }
+    }
+}
