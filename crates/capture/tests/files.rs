@@ -1,0 +1,281 @@
+//! Captures in files: in any order, damaged, compressed, streamed, followed, copied with comments, and plotted.
+#![cfg(feature = "files")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use eifel_capture::read::Reader;
+use eifel_capture::report::Report;
+use eifel_capture::source;
+use eifel_golden::{digest, golden};
+use eifel_hostile::captured::{Weather, captured};
+use eifel_packet::datagram;
+use eifel_packet::ip::{Addresses, Header};
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::Seq;
+
+/// Nanoseconds since 1970 and bytes.
+type Packets = Vec<(u64, Vec<u8>)>;
+
+/// A classic capture in nanoseconds, of raw IP.
+fn pcap(packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let mut file: Vec<u8> =
+        [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 101].iter().flat_map(|word| word.to_le_bytes()).collect();
+    for (nanos, bytes) in packets {
+        let (seconds, rest, length) =
+            ((nanos / 1_000_000_000) as u32, (nanos % 1_000_000_000) as u32, bytes.len() as u32);
+        file.extend([seconds, rest, length, length].iter().flat_map(|word| word.to_le_bytes()));
+        file.extend(bytes);
+    }
+    file
+}
+
+/// A connection that loses packets.
+fn packets() -> Packets {
+    let run = captured(2, Weather::Plain).unwrap();
+    let (mut reader, mut found) = (Reader::new(), Vec::new());
+    reader.feed(&run.places[0].pcapng);
+    while let Some(frame) = reader.frame().unwrap() {
+        found.push((frame.nanos, frame.bytes.to_vec()));
+    }
+    found
+}
+
+/// An empty folder.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("files-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The parts of a capture, whole, cut off, empty, compressed, and none.
+fn written(name: &str) -> PathBuf {
+    let folder = folder(name);
+    let packets = packets();
+    let third = packets.len() / 3;
+    let save = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
+    save("first", &pcap(&packets[..third]));
+    save("second", &pcap(&packets[third..2 * third]));
+    save("third", &pcap(&packets[2 * third..]));
+    save("across", &pcap(&packets[third / 2..third + 9]));
+    save("empty", &pcap(&[]));
+    save("nothing", b"");
+    let cut = pcap(&packets[..third]);
+    save("cut", &cut[..cut.len() - 7]);
+    save("none", b"no capture at all");
+    save("header", &cut[..30]);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&cut).unwrap();
+    save("first.gz", &encoder.finish().unwrap());
+    save("log", br#" {"traces": [{"events": [{"time": 0, "name": "packet_lost", "data": {"packet_number": 1}}]}]}"#);
+    save("wrong.log", b"{\"traces\": 5}");
+    folder
+}
+
+/// What a report says of files and of all that is in them, with names that do not depend on the place.
+fn said(report: &Report, folder: &Path) -> String {
+    let name = |file: &str| file.replace(&folder.display().to_string(), "");
+    let files: Vec<_> =
+        report.captures.iter().map(|one| (name(&one.file), one.frames, one.error.as_deref().map(name))).collect();
+    let numbers: Vec<_> = report.connections.iter().map(|one| (one.connection, one.packets)).collect();
+    let again: Vec<_> = report.retransmissions.iter().map(|one| (one.capture, one.frame, one.evidence_frame)).collect();
+    let logs = report.quic.as_ref().map(|quic| quic.packets.len());
+    format!("{files:?} {numbers:?} {} {} {logs:?}\n", again.len(), digest(format!("{again:?}")))
+}
+
+#[test]
+fn files_are_joined_where_one_follows_another() {
+    let folder = written("joined");
+    let mut text = String::new();
+    let lists: [&[&str]; 19] = [
+        &["first"],
+        &["first", "second", "third"],
+        &["third", "first", "second"],
+        &["first", "across"],
+        &["across", "third", "first"],
+        &["empty", "first"],
+        &["first", "empty", "second"],
+        &["cut", "second"],
+        &["first.gz", "second"],
+        &["first", "none"],
+        &["none"],
+        &["nothing"],
+        &["nothing", "second"],
+        &["header"],
+        &["first", "header"],
+        &["log", "second"],
+        &["log"],
+        &["wrong.log"],
+        &["first", "absent"],
+    ];
+    for list in lists {
+        let files: Vec<_> = list.iter().map(|name| folder.join(name)).collect();
+        let mut heard = Vec::new();
+        let found = source::analyze(&files, &mut |read, all| {
+            heard.push((read, all));
+            Ok(())
+        });
+        let found = found.map_or_else(
+            |error| error.replace(&folder.display().to_string(), "") + "\n",
+            |report| said(&report, &folder),
+        );
+        write!(text, "{list:?}: {heard:?} {found}").unwrap();
+        // Who hears of progress may stop it.
+        if !heard.is_empty() {
+            let stopped = source::analyze(&files, &mut |_, _| Err("enough".to_owned()));
+            assert_eq!(stopped.err().as_deref(), Some("enough"), "{list:?}");
+        }
+    }
+    let beside = source::analyze(&[folder.join("first"), "-".into()], &mut |_, _| Ok(()));
+    writeln!(text, "{:?}", beside.unwrap_err()).unwrap();
+    golden!("joined.txt", text);
+}
+
+#[test]
+fn a_file_is_streamed_and_followed_as_it_is_analysed() {
+    let folder = written("streamed");
+    let mut text = String::new();
+    for name in ["first", "cut", "first.gz", "none", "nothing", "empty", "absent"] {
+        let file = folder.join(name);
+        let (mut heard, mut taken) = (Vec::new(), (Vec::new(), Vec::new()));
+        let mut take = |ended: Vec<_>, again: Vec<_>| {
+            assert!(!ended.is_empty() || !again.is_empty());
+            taken.0.extend(ended);
+            taken.1.extend(again);
+        };
+        let streamed = source::stream(
+            &file,
+            &mut |read, all| {
+                heard.push((read, all));
+                Ok(())
+            },
+            &mut take,
+        );
+        let mut so_far = Vec::new();
+        let followed = source::follow(&file, &mut |now| {
+            so_far.push(now);
+            Ok(())
+        });
+        let place = folder.display().to_string();
+        writeln!(text, "{name}: {heard:?} {so_far:?}").unwrap();
+        match (streamed, followed) {
+            (Ok(mut streamed), Ok(followed)) => {
+                streamed.connections.extend(taken.0);
+                streamed.retransmissions.extend(taken.1);
+                streamed.retransmissions.sort_by_key(|one| one.frame);
+                assert_eq!(streamed, followed);
+                assert_eq!(source::analyze(&[file.clone()], &mut |_, _| Ok(())), Ok(followed));
+                text += &said(&streamed, &folder);
+            }
+            (streamed, followed) => {
+                assert_eq!(streamed, followed);
+                writeln!(text, "{}", streamed.unwrap_err().replace(&place, "")).unwrap();
+            }
+        }
+        if !heard.is_empty() {
+            let stop = || Err("enough".to_owned());
+            let streamed = source::stream(&file, &mut |_, _| stop(), &mut |_, _| ());
+            let followed = source::follow(&file, &mut |_| stop());
+            assert_eq!([streamed.err(), followed.err()].map(Option::unwrap_or_default), ["enough", "enough"]);
+        }
+    }
+    golden!("streamed.txt", text);
+}
+
+#[test]
+fn copies_are_made_of_the_frames_that_can_be_read() {
+    let folder = written("copied");
+    let mut text = String::new();
+    let place = folder.display().to_string();
+    let clean = |result: Result<(), String>| format!("{result:?}").replace(&place, "");
+    for name in ["first", "cut", "first.gz", "none", "nothing"] {
+        let (input, output) = (folder.join(name), folder.join("copy"));
+        let _ = std::fs::remove_file(&output);
+        let done = source::anonymise(&input, &output);
+        let copy = std::fs::read(&output).ok().map(digest);
+        writeln!(text, "{name}: {} {copy:?}", clean(done)).unwrap();
+        let _ = std::fs::remove_file(&output);
+        if let Ok(report) = source::analyze(&[input], &mut |_, _| Ok(())) {
+            let done = source::annotate(&report, &output);
+            let copy = std::fs::read(&output).ok().map(digest);
+            writeln!(text, "{name}: {} {copy:?}", clean(done)).unwrap();
+        }
+    }
+    // A run's capture gets its comments, and is left as it is without any.
+    let (file, before) = (folder.join("first"), std::fs::read(folder.join("first")).unwrap());
+    assert_eq!(source::comment(&file, "node", BTreeMap::new()), Ok(()));
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    let comments = BTreeMap::from([(1, "the first".to_owned()), (7, "another".to_owned())]);
+    assert_eq!(source::comment(&folder.join("absent"), "node", comments.clone()), Ok(()));
+    assert!(!folder.join("absent").exists());
+    assert_eq!(source::comment(&file, "node", comments), Ok(()));
+    let after = std::fs::read(&file).unwrap();
+    let holds = |what: &[u8]| after.windows(what.len()).any(|bytes| bytes == what);
+    assert_eq!([b"the first".as_slice(), b"another", b"node", b"none"].map(holds), [true, true, true, false]);
+    let nowhere = folder.join("no folder").join("copy");
+    writeln!(text, "{}", clean(source::anonymise(&file, &nowhere))).unwrap();
+    golden!("copied.txt", text);
+}
+
+/// A capture of so many connections, in each of which both ends send something again.
+fn many(connections: u16) -> Packets {
+    let mut packets = Vec::new();
+    for step in 0..4_u64 {
+        for port in 0..connections {
+            let from_server = step % 2 == 1;
+            let (source_port, destination_port) = if from_server { (80, 1000 + port) } else { (1000 + port, 80) };
+            let segment = Segment {
+                source_port,
+                destination_port,
+                seq: Seq(1),
+                flags: Flags::ACK,
+                payload_len: 9,
+                ..Segment::EMPTY
+            };
+            let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+            let mut header = Header::new(if from_server { addresses.reversed() } else { addresses });
+            header.identification = step as u16 + 1;
+            let mut bytes = Vec::new();
+            datagram::emit(&header, &segment, &[7; 9], &mut bytes).unwrap();
+            packets.push((1_000_000_000 * (step + 1) + u64::from(port), bytes));
+        }
+    }
+    packets
+}
+
+#[test]
+fn the_first_directions_are_plotted_each_in_a_file_of_its_own() {
+    let folder = folder("plotted");
+    for (connections, plots) in [(24, 48), (25, 50), (26, 50)] {
+        let file = folder.join("many");
+        std::fs::write(&file, pcap(&many(connections))).unwrap();
+        let report = source::analyze(&[file], &mut |_, _| Ok(())).unwrap();
+        assert_eq!(report.retransmissions.len(), usize::from(connections) * 2);
+        let into = folder.join(format!("plots-{connections}"));
+        source::plot(&report, &into).unwrap();
+        let files: Vec<_> = std::fs::read_dir(&into).unwrap().map(|one| one.unwrap().path()).collect();
+        assert_eq!((files.len(), source::MOST_PLOTS), (plots, 50));
+        for (connection, end, port) in [(3, "client", 1003), (7, "server", 80)] {
+            let plot = std::fs::read_to_string(into.join(format!("{connection}.{end}.xpl"))).unwrap();
+            assert!(plot.lines().any(|line| line.contains(&format!(":{port}_==>_"))), "{plot}");
+            assert_eq!((plot.matches("white").count(), plot.matches("red").count()), (1, 1));
+        }
+    }
+}
+
+#[test]
+fn only_a_single_file_is_read_once_more() {
+    let report = |files: &[&str]| {
+        let capture = |file: &&str| eifel_capture::report::Capture { file: (*file).to_owned(), frames: 1, error: None };
+        Report { captures: files.iter().map(capture).collect(), ..Report::default() }
+    };
+    assert_eq!(source::only_file(&report(&["a"])), Ok(PathBuf::from("a")));
+    let said = |files: &[&str]| source::only_file(&report(files)).unwrap_err();
+    assert_eq!(said(&["-"]), "-: standard input cannot be read twice; expected a file");
+    assert_eq!(said(&["a", "b"]), "expected one file, because its frames are read once more");
+    assert_eq!(said(&[]), said(&["a", "b"]));
+}
