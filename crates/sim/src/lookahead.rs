@@ -295,4 +295,49 @@ mod tests {
             (0..4).map(|flow| [End::From, End::To].map(|end| world.net.lookahead.is_ahead(flow, end))).collect();
         assert_eq!(ahead, [[true, true], [false, false], [false, false], [true, false]]);
     }
+
+    /// Two senders, a and b, reach x and y over one link; whether the links behind it follow depends on their rates.
+    #[test]
+    fn links_behind_a_bottleneck_follow_it_where_they_keep_up_and_nothing_else_feeds_them() {
+        // The rate of the links to x and to y, and whether one more flow comes to y from another node.
+        for (rates, third, expected) in [
+            ([2_000_000, 1_000_000], false, [true, true, true]),
+            ([2_000_000, 1_000_000], true, [true, true, false]),
+            ([2_000_000, 999_999], false, [true, true, false]),
+            ([999_999, 2_000_000], true, [false, false, false]),
+        ] {
+            let mut text = "duration_s = 1\nstop = \"at-duration\"\n".to_owned();
+            for node in ["a", "b", "in", "out", "x", "y", "z"] {
+                text += &format!("[[node]]\nname = \"{node}\"\n");
+            }
+            let [to_x, to_y] = rates;
+            for (name, from, to, rate) in [
+                ("ai", "a", "in", 9_000_000),
+                ("bi", "b", "in", 9_000_000),
+                ("io", "in", "out", 1_000_000),
+                ("ox", "out", "x", to_x),
+                ("oy", "out", "y", to_y),
+                ("zo", "z", "out", 9_000_000),
+            ] {
+                text += &format!("[[link]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nboth = true\n");
+                text += &format!("rate_bps = {rate}\ndelay_ms = 1\n");
+                text += "queue = { kind = \"drop-tail\", packets = 10_000 }\n";
+            }
+            let flows = [("a", "x"), ("b", "y"), ("z", "y")];
+            for (from, to) in &flows[..if third { 3 } else { 2 }] {
+                text += &format!("[[flow]]\nname = \"{from}{to}\"\nfrom = \"{from}\"\nto = \"{to}\"\n");
+                text += "application = { kind = \"bulk\", endless = true }\n";
+            }
+            let scenario = Scenario::parse(&text, "tree.toml".as_ref()).unwrap_or_else(|error| panic!("{error}"));
+            let at = |name: &str| scenario.links.iter().position(|link| link.name == name).unwrap();
+            let world = World::<false>::new(&scenario, 1, Observers::default()).unwrap();
+            let span = |name: &str| &world.net.spans[at(name)];
+            let found = [span("io").feeds_ahead, span("ox").follows, span("oy").follows];
+            assert_eq!(found, expected, "{rates:?} {third}");
+            let fed = feeders(&scenario);
+            let of = |name: &str| fed[at(name)];
+            assert_eq!(["ai", "bi", "io", "ox"].map(of), [None, None, None, Some(at("io"))]);
+            assert_eq!(of("oy"), if third { None } else { Some(at("io")) });
+        }
+    }
 }

@@ -245,7 +245,7 @@ impl AssociationFlow {
         } else {
             ends.iter().all(Endpoint::is_closed)
         };
-        if over && !matches!(self.progress, Progress::Over { .. }) {
+        if over {
             self.give_up();
         }
     }

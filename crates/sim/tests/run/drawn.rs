@@ -34,8 +34,8 @@ impl Dice {
 }
 
 /// What a scenario is about, in turn.
-pub const KINDS: [&str; 9] =
-    ["connections", "associations", "mixed", "endless", "lies", "proxies", "apart", "failing", "far"];
+pub const KINDS: [&str; 10] =
+    ["connections", "associations", "mixed", "endless", "lies", "proxies", "apart", "failing", "far", "copies"];
 
 /// Kinds whose flows never stop.
 const ENDLESS: [&str; 3] = ["endless", "apart", "far"];
@@ -53,6 +53,10 @@ pub fn scenario(kind: &str, seed: u64) -> String {
     if kind == "proxies" {
         text += "proxy = { links = [\"wireless\"] }\n";
     }
+    if kind == "copies" {
+        let window = dice.one(&["1_500", "2_500", "6_000"]);
+        text += &format!("[tcp]\nreceive_window_bytes = {window}\n[sctp]\nreceive_window_bytes = {window}\n");
+    }
     for node in ["a", "c", "middle", "b", "a2", "b2"] {
         text += &format!("[[node]]\nname = \"{node}\"\n");
     }
@@ -67,7 +71,11 @@ pub fn scenario(kind: &str, seed: u64) -> String {
         text += &access(host, dice);
     }
     for (name, from, to) in [("wireless", "middle", "b"), ("second", "a2", "b2")] {
-        let way = if kind == "far" { far(dice) } else { link(dice) };
+        let way = match kind {
+            "far" => far(dice),
+            "copies" => copying(dice),
+            _ => link(dice),
+        };
         text += &format!("[[link]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nboth = true\n{way}");
     }
     text += &match kind {
@@ -123,6 +131,18 @@ fn far(dice: &mut Dice) -> String {
     format!(
         "rate_bps = {rate}\ndelay_ms = {}\nqueue = {{ kind = \"drop-tail\", {queue} }}\n",
         dice.one(&["20", "400", "900", "1_500", "2_500"])
+    )
+}
+
+/// Draws a way that copies many packets, and loses some of the copies.
+fn copying(dice: &mut Dice) -> String {
+    let rate = dice.one(&["100_000", "500_000"]);
+    let disturbed = ["loss = { kind = \"random\", rate = 0.1 }", "reorder = { rate = 0.1, length = 3 }"];
+    format!(
+        "rate_bps = {rate}\ndelay_ms = {}\nqueue = {{ kind = \"drop-tail\", packets = {} }}\nduplicate = {{ rate = 0.4 }}\n{}",
+        5 + dice.below(80),
+        2 + dice.below(4),
+        dice.some(&disturbed)
     )
 }
 
