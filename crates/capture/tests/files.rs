@@ -168,7 +168,7 @@ fn a_file_is_streamed_and_followed_as_it_is_analysed() {
                 streamed.retransmissions.extend(taken.1);
                 streamed.retransmissions.sort_by_key(|one| one.frame);
                 assert_eq!(streamed, followed);
-                assert_eq!(source::analyze(&[file.clone()], &mut |_, _| Ok(())), Ok(followed));
+                assert_eq!(source::analyze(std::slice::from_ref(&file), &mut |_, _| Ok(())), Ok(followed));
                 text += &said(&streamed, &folder);
             }
             (streamed, followed) => {
