@@ -2,7 +2,7 @@
 
 use crate::common::{numbers, observed, scenario, words};
 use eifel_sim::record::Record;
-use eifel_sim::{Options, run_with};
+use eifel_sim::{Options, run, run_with};
 
 fn flow(application: &str, rest: &str) -> String {
     format!(
@@ -301,5 +301,45 @@ fn an_open_window_below_half_a_segment_takes_data_whatever_probes_a_closed_one()
     for probe in ["data", "empty"] {
         let outcome = run_with(&scenario(&text(probe)), 0, Options::default()).unwrap();
         assert_eq!(outcome.summary.flows[0].bytes, 62_788, "{probe}");
+    }
+}
+
+/// The application stops at 2 s, and the connection is closed long before the receiver has read what it holds.
+#[test]
+fn a_flow_that_stops_while_something_is_unread_ends_with_the_last_reading() {
+    for transport in ["tcp", "sctp"] {
+        for (bytes, every_s) in [(2000, 0.1), (500, 0.04), (9000, 1.0)] {
+            let until = |seconds: f64, stop: &str| {
+                let text = format!(
+                    r#"
+                    duration_s = {seconds}
+                    stop = "{stop}"
+                    [point_to_point]
+                    rate_bps = 1_000_000
+                    delay_ms = 20
+                    [tcp]
+                    time_wait_s = 0.5
+                    [sctp]
+                    send_buffer_bytes = 20_000
+                    [[flow]]
+                    name = "main"
+                    from = "sender"
+                    to = "receiver"
+                    transport = "{transport}"
+                    end_s = 2
+                    application = {{ kind = "bulk", bytes = 5_000_000 }}
+                    reading = {{ bytes = {bytes}, every_ms = {} }}
+                    "#,
+                    every_s * 1000.0
+                );
+                run(&scenario(&text), 0, Record::none()).unwrap().summary
+            };
+            let ended = until(100.0, "all-flows-done");
+            let bytes = |seconds: f64| until(seconds, "at-duration").flows[0].bytes;
+            let last = ended.duration_s;
+            assert!((3.0..90.0).contains(&last) && !ended.flows[0].completed, "{transport} {every_s}: {last}");
+            assert_eq!([ended.flows[0].bytes; 2], [bytes(100.0), bytes(last + 0.001)], "{transport} {every_s}");
+            assert!(bytes(last - 0.001) < ended.flows[0].bytes, "{transport} {every_s}");
+        }
     }
 }
