@@ -303,3 +303,57 @@ fn a_packet_is_captured_twice_where_all_of_it_is_the_same() {
     let cut = |bytes: &mut [u8]| bytes[34..36].copy_from_slice(&516_u16.to_be_bytes());
     assert_eq!(twins(1, 0, cut), 0);
 }
+
+/// An end's first addresses are remembered, up to a limit.
+#[test]
+fn an_end_has_up_to_sixteen_addresses() {
+    let mut talk = Talk::default();
+    talk.data(0, 0, 0);
+    let (at, bytes) = talk.shown[0].clone();
+    for number in 1..20 {
+        let mut bytes = bytes.clone();
+        bytes[5] = 100 + number;
+        // The source's last byte, and the destination's.
+        (bytes[15], bytes[19]) = (100 + number, 200 + number.min(17));
+        let (nanos, wire_len) = (at + u64::from(number), bytes.len() as u32);
+        talk.analyzer.frame(&Frame {
+            number: u64::from(number) + 1,
+            nanos,
+            link: 101,
+            interface: 0,
+            wire_len,
+            bytes: &bytes,
+        });
+    }
+    let found = talk.end();
+    let expected = |last: u8| (1..16).map(|number| IpAddr::from([10, 0, 0, last + number])).collect::<Vec<_>>();
+    assert_eq!(found.connections[0].other_addresses, [expected(100), expected(200)]);
+}
+
+/// A report of much that was never seen is of another association.
+#[test]
+fn a_report_far_beyond_what_was_sent_is_passed_over() {
+    for (ahead, not_seen) in [(65_536, 65_536), (65_537, 0)] {
+        let mut talk = Talk::default();
+        talk.heartbeat(0);
+        talk.data(10, 0, 0);
+        talk.sack(110, 1 + ahead, &[], &[]);
+        let counts = talk.end().connections[0].directions[1].counts;
+        assert_eq!((counts.bytes_not_seen, counts.acks), (not_seen, 1));
+    }
+}
+
+/// RFC 9260, section 3.3.4: a gap begins at 1 at the least, above the cumulative TSN.
+#[test]
+fn a_gap_that_begins_at_the_cumulative_tsn_reports_nothing() {
+    for (gap, answered) in [((0, 2), false), ((2, 2), true)] {
+        let mut talk = Talk::default();
+        talk.heartbeat(0);
+        (0..4).for_each(|number| _ = talk.data(10 + u64::from(number), 0, number));
+        talk.sack(110, 1, &[], &[]);
+        talk.data(1200, 0, 2);
+        talk.sack(1350, 1, &[gap], &[]);
+        let found = talk.end();
+        assert_eq!(found.retransmissions[0].evidence_frame.is_some(), answered);
+    }
+}

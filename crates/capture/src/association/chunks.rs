@@ -16,7 +16,6 @@ use eifel_packet::seq::{Seq, unwrap};
 const MOST_REMEMBERED: usize = 1 << 16;
 /// Where positions begin where the handshake was not seen: what comes late lies below.
 const MIDSTREAM: u64 = 1 << 32;
-const HALF: u64 = 1 << 31;
 /// With a trip to the sender shorter than this, in nanoseconds, chunks pass when they leave.
 const NEXT_TO: u64 = 1_000_000;
 /// A SACK's consequences leave within this time, in nanoseconds.
@@ -108,13 +107,10 @@ impl Chunks {
             for _ in nxt..position {
                 self.push(Sent { when: place.when, len: 0, copies: 1, missing: true }, place);
             }
-            if self.una == self.nxt() {
-                self.timer_since = place.when.nanos;
-            }
             self.push(Sent { when: place.when, len, copies: 1, missing: false }, place);
             self.last_sent = place.when.nanos;
             self.flight.on_new(place.when.nanos, self.under_way);
-        } else if nxt - position < HALF {
+        } else {
             self.on_again(position, len, place);
         }
     }
@@ -227,7 +223,6 @@ impl Chunks {
         };
         if cause == Cause::Rto {
             self.loss_below = Some(self.nxt());
-            self.timer_since = now;
         }
         cause
     }
@@ -237,7 +232,7 @@ impl Chunks {
         let initial = self.initial?;
         let cumulative = unwrap(self.una, initial, sack.cumulative) + 1;
         self.counts.acks += 1;
-        if cumulative > self.nxt() + MOST_REMEMBERED as u64 || cumulative + HALF < self.una {
+        if cumulative > self.nxt() + MOST_REMEMBERED as u64 {
             return None;
         }
         self.last_sack = place.when;
@@ -253,8 +248,7 @@ impl Chunks {
             let base = cumulative - 1;
             // One that was overtaken reports what is acknowledged by now.
             let block = Block { start: (base + u64::from(first)).max(self.una), end: base + u64::from(last) + 1 };
-            if first > 0 && block.start < block.end && block.end <= self.nxt() && self.sacked.count() < MOST_REMEMBERED
-            {
+            if first > 0 && block.start < block.end && block.end <= self.nxt() {
                 let (una, out, under_way) = (self.una, &self.out, &mut self.under_way);
                 self.sacked.insert(block, |gap| {
                     newest = out.get((gap.end - 1 - una) as usize).copied().or(newest);
@@ -331,6 +325,7 @@ impl Chunks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::End;
 
     #[test]
     fn no_more_chunks_are_remembered_than_there_is_room_for() {
@@ -349,5 +344,32 @@ mod tests {
         chunks.on_data(Seq((7 + 2 * most + 4) as u32), LEN, &place(most + 7));
         assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (most + 5, 2 * most + 5, u64::from(LEN)));
         assert_eq!(chunks.counts.segments, most + 7);
+    }
+    #[test]
+    fn a_chunk_that_was_forgotten_begins_anew() {
+        let mut chunks = Chunks::default();
+        chunks.begin(Seq(7));
+        let most = MOST_REMEMBERED as u64;
+        let mut frame = 0;
+        let mut leaves = |chunks: &mut Chunks, number: u64| {
+            frame += 1;
+            let place = Place { when: When { nanos: 400_000_000 * frame, frame }, receiver: None, sender: None };
+            chunks.on_data(Seq(7 + number as u32), 9, &place);
+        };
+        [0, 0, 0]
+            .into_iter()
+            .chain((1..most).flat_map(|number| [number; 2]))
+            .for_each(|number| leaves(&mut chunks, number));
+        assert_eq!((chunks.repeated.len() as u64, chunks.repeated[&0].sendings.len()), (most, 3));
+        [most, most, 0].iter().for_each(|number| leaves(&mut chunks, *number));
+        // The lowest makes room.
+        assert_eq!((chunks.repeated.len() as u64, chunks.repeated.contains_key(&1)), (most, false));
+        let place = Place { when: When::default(), receiver: None, sender: None };
+        let mut found = Vec::new();
+        chunks.finish(&place, (0, End::Client), &mut found);
+        let reasons = [0, 1, 2, most as usize + 2].map(|number| (found[number].copy, found[number].reason));
+        let (open, forgotten) =
+            ("no acknowledgement covers it in the capture", "too much was sent again to remember it all");
+        assert_eq!(reasons, [(2, open), (3, forgotten), (2, forgotten), (2, open)]);
     }
 }

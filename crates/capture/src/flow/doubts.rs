@@ -146,4 +146,16 @@ mod tests {
         let covered = [999, 1000, 7999].map(|position| doubts.covers(position));
         assert_eq!((covered, doubts.shows(1000)), ([false, true, true], false));
     }
+    #[test]
+    fn as_many_gaps_and_recoveries_are_kept_as_there_is_room_for() {
+        let (mut by_sack, mut by_count) = (Doubts::default(), Doubts::default());
+        for number in 0..=MOST as u64 {
+            let at = 10 * number + 10;
+            by_sack.on_ack(&ack(0, &[(at + 5, at + 6)]), at + 9, true, Some(at));
+            (0..=DUPLICATES).for_each(|_| by_count.on_ack(&ack(at, &[]), at + 1, false, None));
+        }
+        let last = 10 * MOST as u64;
+        assert_eq!([last, last + 10].map(|position| by_sack.shows(position)), [true, false]);
+        assert_eq!([last, last + 10].map(|position| by_count.covers(position)), [true, false]);
+    }
 }

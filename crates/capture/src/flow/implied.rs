@@ -93,3 +93,22 @@ impl Trouble {
         late.next().filter(|_| late.next().is_none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_sendings_make_room_and_those_near_an_instant_are_found() {
+        let mut implied = Implied::default();
+        let most = MOST_REMEMBERED as u64;
+        let first = |implied: &Implied| implied.about(0, u64::MAX).next();
+        (1..=most).for_each(|number| implied.on_again(10 * number, number, 1));
+        assert_eq!(first(&implied), Some((10, 1, 1)));
+        implied.on_again(10 * (most + 1), 0, 2);
+        assert_eq!((first(&implied), implied.sendings.len()), (Some((20, 2, 1)), MOST_REMEMBERED));
+        // Those at the margin are too far.
+        let near = |margin| implied.about(100, margin).map(|(nanos, ..)| nanos).collect::<Vec<_>>();
+        assert_eq!((near(10), near(11)), (vec![100], vec![90, 100, 110]));
+    }
+}

@@ -135,3 +135,24 @@ fn trouble_after_a_long_calm_is_judged_as_the_first() {
         assert_eq!((Some(eifel.frame), eifel.spurious), (*answer, true));
     }
 }
+
+/// Verdicts on the oldest of very many retransmissions are final, because their evidence makes room.
+#[test]
+fn as_many_retransmissions_as_are_remembered_are_judged_by_their_evidence() {
+    const MOST: u32 = 1 << 16;
+    let mut talk = Talk::open(false, true);
+    for number in 0..=MOST {
+        let at = 1000.0 + 500.0 * f64::from(number);
+        // Neither retransmissions nor ACKs are twins.
+        talk.identification = Some(number as u16);
+        talk.data(at, number);
+        talk.identification = Some(number as u16 ^ 0x8000);
+        talk.data(at + 300.0, number);
+        talk.ack(at + 400.0, number + 1, 0, &[]);
+    }
+    let found = talk.end();
+    let forgotten = "too much was sent again to remember it all";
+    assert_eq!(found.retransmissions.len(), MOST as usize + 1);
+    let reasons = found.retransmissions.iter().map(|one| one.reason == forgotten);
+    assert!(reasons.eq([true].into_iter().chain([false; MOST as usize])));
+}

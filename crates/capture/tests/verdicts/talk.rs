@@ -76,7 +76,7 @@ impl Talk {
         let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
         let addresses = if from_server { addresses.reversed() } else { addresses };
         let mut header = Header::new(addresses);
-        header.identification = self.identification.unwrap_or(self.frame as u16 + 1);
+        header.identification = self.identification.unwrap_or((self.frame + 1) as u16);
         let mut bytes = Vec::new();
         datagram::emit(&header, &segment, &[], &mut bytes).expect("it fits a packet");
         let nanos = 1_000_000_000_000 + (ms * 1e6) as u64;
