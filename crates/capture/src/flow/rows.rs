@@ -40,7 +40,7 @@ impl Trouble {
             both.filter(|(judged, _)| judged.verdict == wanted && judged.reason != ANSWERED).count()
         };
         let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
-        let reorders = needless * 100 >= (needless + needed) * REORDERS && needless > 0;
+        let reorders = needless * 100 >= (needless + needed) * REORDERS;
         for (judged, _) in verdicts.iter_mut().zip(causes).filter(|(_, one)| one.cause == Cause::Fast) {
             if judged.reason == ANSWERED || reorders && judged.reason == BY_ECHO {
                 *judged = DOUBTED;
@@ -142,5 +142,30 @@ impl Trouble {
             reason: "too much was sent again to remember it all",
             evidence: None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns how many verdicts stay of so many that were needless, needed, or answered as duplicates.
+    fn kept(cause: Cause, counts: [usize; 3]) -> [usize; 3] {
+        let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
+        let kinds =
+            [judged(Verdict::Spurious, "late"), judged(Verdict::Needed, BY_ECHO), judged(Verdict::Spurious, ANSWERED)];
+        let mut verdicts: Vec<_> = kinds.iter().zip(counts).flat_map(|(kind, count)| vec![*kind; count]).collect();
+        let causes = vec![Explained { cause, other: None }; verdicts.len()];
+        Trouble::doubt(&mut verdicts, &causes);
+        assert!(verdicts.iter().all(|judged| *judged == DOUBTED || kinds.contains(judged)));
+        kinds.map(|kind| verdicts.iter().filter(|judged| **judged == kind).count())
+    }
+
+    #[test]
+    fn where_a_path_reorders_an_echo_decides_nothing() {
+        assert_eq!(kept(Cause::Fast, [1, 4, 2]), [1, 0, 0]);
+        assert_eq!(kept(Cause::Fast, [1, 5, 9]), [1, 5, 0]);
+        assert_eq!(kept(Cause::Fast, [0, 1, 1]), [0, 1, 0]);
+        assert_eq!(kept(Cause::Rto, [1, 4, 2]), [1, 4, 2]);
     }
 }

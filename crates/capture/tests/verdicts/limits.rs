@@ -214,3 +214,24 @@ fn a_connection_that_was_seen_to_end_is_followed_by_another() {
         assert_eq!(found.connections.len(), connections, "{ends:?}");
     }
 }
+
+/// An ACK without news may answer the original of one of the last 64 that were sent again.
+#[test]
+fn an_ack_without_news_leaves_no_doubt_of_what_was_sent_again_long_before() {
+    let mut talk = Talk::open(true, false);
+    for number in 0..70 {
+        talk.data(110.0 + f64::from(number), number);
+    }
+    for number in 0..70 {
+        talk.data(1500.0 + f64::from(number), number);
+    }
+    for number in 0..70 {
+        talk.ack(1600.0 + f64::from(number), number + 1, 1500 + number, &[]);
+    }
+    talk.ack(1700.0, 70, 1569, &[]);
+    talk.data(1710.0, 70);
+    talk.ack(1810.0, 71, 1710, &[]);
+    let found = talk.end();
+    let verdicts = found.retransmissions.iter().map(|one| one.verdict);
+    assert!(verdicts.eq([Verdict::Needed; 6].into_iter().chain([Verdict::Undecidable; 64])));
+}
