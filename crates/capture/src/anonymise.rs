@@ -105,3 +105,32 @@ impl<W: Write> Anonymiser<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Reader;
+    use eifel_packet::segment::{Flags, Segment};
+
+    #[test]
+    fn a_copy_keeps_what_tells_a_packet_from_its_twin() {
+        let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let mut header = Header::new(addresses);
+        (header.hop_limit, header.identification) = (17, 0x1234);
+        let segment =
+            Segment { source_port: 7, destination_port: 9, flags: Flags::ACK, payload_len: 3, ..Segment::EMPTY };
+        let mut bytes = Vec::new();
+        datagram::emit(&header, &segment, &[5; 3], &mut bytes).unwrap();
+        let mut anonymiser = Anonymiser::new(Vec::new()).unwrap();
+        let wire_len = bytes.len() as u32;
+        let frame = Frame { number: 1, nanos: 7, link: 101, interface: 0, wire_len, bytes: &bytes };
+        anonymiser.frame(&frame).unwrap();
+        let file = anonymiser.finish().unwrap();
+        let mut reader = Reader::new();
+        reader.feed(&file);
+        let copy = reader.frame().unwrap().unwrap();
+        let found = decode::packet(copy.link, copy.bytes, copy.wire_len, &mut Fragments::default()).unwrap();
+        assert_eq!((found.hop_limit, found.identification, found.segment), (17, 0x1234, segment));
+        assert_eq!((copy.nanos, copy.wire_len, copy.bytes.len()), (7, wire_len, bytes.len() - 3));
+    }
+}

@@ -377,7 +377,8 @@ mod tests {
                 sacks.push(Block { start, end: (start + self.len).min(self.nxt) });
             }
             if self.negotiated.sack && self.random.below(4) == 0 {
-                dsacks.push(Block { start: self.una - self.len, end: self.una });
+                let end = self.random.one_of(&[self.una, 1000]);
+                dsacks.push(Block { start: end - self.len, end });
             }
             let plain = self.random.below(5) > 0;
             let ack = Ack { cumulative, sacks: &sacks, dsacks: &dsacks, echo: None, mark: None, plain, ece: false };

@@ -235,3 +235,14 @@ fn an_ack_without_news_leaves_no_doubt_of_what_was_sent_again_long_before() {
     let verdicts = found.retransmissions.iter().map(|one| one.verdict);
     assert!(verdicts.eq([Verdict::Needed; 6].into_iter().chain([Verdict::Undecidable; 64])));
 }
+
+/// RFC 9293, section 3.5.2: a reset carries no data, whatever follows its header.
+#[test]
+fn what_follows_the_header_of_a_reset_is_no_data() {
+    for (flags, segments) in [(Flags::ACK, 2), (Flags::RST.with(Flags::ACK), 1), (Flags::RST, 1)] {
+        let mut talk = Talk::open(false, true);
+        talk.data(110.0, 0);
+        talk.packet(120.0, false, flags, (1001, 1), 100, (0, 0), Options::default());
+        assert_eq!(talk.end().connections[0].directions[0].counts.segments, segments);
+    }
+}
