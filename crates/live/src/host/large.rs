@@ -99,3 +99,54 @@ fn unfinished(header: &Header, segment: &Segment, unit: u32, head: &mut Vec<u8>)
         is_v6: version == Version::V6,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_packet::segment::{Options, Timestamps};
+    use eifel_packet::seq::Seq;
+
+    /// A segment of 3000 bytes that is made of three, and the next one.
+    #[test]
+    fn a_segment_follows_that_a_device_would_cut_off() {
+        let timestamps = Some(Timestamps { value: 7, echo: 8 });
+        let options = Options { timestamps, ..Options::default() };
+        let all = Segment {
+            seq: Seq(u32::MAX - 999),
+            ack: Seq(5),
+            flags: Flags::ACK,
+            window: 100,
+            options,
+            ..Segment::EMPTY
+        };
+        let whole = Segment { payload_len: 3000, ..all };
+        let next = Segment { seq: Seq(2000), payload_len: 1000, ..all };
+        let later = Options { timestamps: Some(Timestamps { value: 8, echo: 8 }), ..options };
+        let cases = [
+            (next, true),
+            (Segment { payload_len: 1, ..next }, true),
+            (Segment { flags: Flags::ACK.with(Flags::PSH), ..next }, true),
+            (Segment { flags: Flags::ACK.with(Flags::FIN).with(Flags::PSH), ..next }, true),
+            (Segment { payload_len: 0, ..next }, false),
+            (Segment { payload_len: 1001, ..next }, false),
+            (Segment { seq: Seq(1999), ..next }, false),
+            (Segment { seq: Seq(2001), ..next }, false),
+            (Segment { flags: Flags::ACK.with(Flags::RST), ..next }, false),
+            (Segment { flags: Flags::ACK.with(Flags::ECE), ..next }, false),
+            (Segment { ack: Seq(6), ..next }, false),
+            (Segment { window: 99, ..next }, false),
+            (Segment { options: later, ..next }, false),
+        ];
+        for (next, expected) in cases {
+            assert_eq!(follows(&whole, &next, 1000), expected, "{next:?}");
+        }
+        for (flags, expected) in [
+            (Flags::ACK, true),
+            (Flags::ACK.with(Flags::PSH), false),
+            (Flags::ACK.with(Flags::FIN), false),
+            (Flags::ACK.with(Flags::CWR), false),
+        ] {
+            assert_eq!(goes_on(&Segment { flags, ..whole }), expected, "{flags:?}");
+        }
+    }
+}
