@@ -137,3 +137,48 @@ fn a_forged_echo_forgets_the_oldest_gap() {
         assert_eq!(answer.options.timestamps.map(|stamps| stamps.echo), Some(2 * oldest), "{gaps} gaps");
     }
 }
+
+/// Segment `n` leaves at the instant `n`, and each odd one is missing. What is guessed of a gap that is forgotten is wrong.
+#[test]
+fn a_guessed_echo_forgets_the_oldest_gap() {
+    const MOST: u32 = 1024;
+    let segment = |number: u32| {
+        let mut segment = Segment { seq: at(u64::from(number)), payload_len: LEN, ..Segment::EMPTY };
+        segment.options.timestamps = Some(Timestamps { value: number, echo: 0 });
+        segment
+    };
+    for (gaps, forgotten) in [(1, 0), (MOST, 0), (MOST + 1, 1), (MOST + 9, 9)] {
+        let mut lie = guessed_echo::GuessedEcho::default();
+        (0..=gaps).for_each(|gap| lie.hears(&segment(2 * gap), false));
+        for gap in 0..gaps.min(20) {
+            lie.hears(&segment(2 * gap + 1), true);
+            let mut answer = segment(0);
+            answer.ack = at(0);
+            assert!(lie.says(&mut answer));
+            let echo = answer.options.timestamps.map(|stamps| stamps.echo);
+            assert_eq!(echo == Some(2 * gap + 1), gap >= forgotten, "{gap} of {gaps}: {echo:?}");
+        }
+    }
+}
+
+/// The echo of the first segment that is not acknowledged is the honest one, 77, where that segment is forgotten.
+#[test]
+fn a_schedule_remembers_so_many_segments() {
+    const MOST: u64 = 4096;
+    let answer = Answer { echoed: Echoed::FirstUnacknowledged, ..Answer::default() };
+    for (segments, echo) in [(1, 5), (MOST, 5), (MOST + 1, 77)] {
+        let kind = Kind::Scheduled(Schedule { tables: [[answer; 5]; 2] });
+        let mut liar = Liar::<()>::new(kind, Stream::new(1, &["liar"]));
+        liar.begins(at(0));
+        let mut segment = Segment { payload_len: LEN, flags: Flags::ACK, ..Segment::EMPTY };
+        for number in 0..segments {
+            segment.seq = at(number);
+            segment.options.timestamps = Some(Timestamps { value: 5 + number as u32, echo: 0 });
+            liar.hears(&segment);
+        }
+        let mut told = Segment { ack: at(segments), flags: Flags::ACK, ..Segment::EMPTY };
+        told.options.timestamps = Some(Timestamps { value: 1, echo: 77 });
+        liar.says(&mut told);
+        assert_eq!(told.options.timestamps.map(|stamps| stamps.echo), Some(echo), "{segments}");
+    }
+}
