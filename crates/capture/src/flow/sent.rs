@@ -110,7 +110,7 @@ impl Outstanding {
     }
 
     /// Leaves its memory to other directions where nothing is outstanding.
-    #[inline]
+    #[inline(never)]
     pub(super) fn leave(&mut self, spare: &mut Spare) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {
             spare.take(std::mem::take(&mut self.ring));
@@ -118,7 +118,7 @@ impl Outstanding {
     }
 
     /// Takes memory that another direction has left, where it has none.
-    #[inline]
+    #[inline(never)]
     pub(super) fn settle_in(&mut self, spare: &mut Spare) {
         if self.ring.capacity() == 0
             && let Some(ring) = spare.rings.pop()
