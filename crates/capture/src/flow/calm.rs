@@ -1,7 +1,6 @@
 //! Rest after trouble: once everything that was sent again has been answered, and two windows have passed without any sign of
 //! trouble, a direction costs as little as one that never had any, until the next sign. What was found stays.
 
-use super::When;
 use super::again::Trouble;
 use super::half::{Half, Setting};
 use super::replica::Replica;
@@ -69,7 +68,6 @@ impl Half {
 impl Trouble {
     fn wake(&mut self, half: &Half, setting: &Setting) {
         self.replica.wake(half, setting);
-        self.neighbour = Some((half.una, half.last_advance)).filter(|(_, when)| *when != When::default());
         self.stir(half.nxt, setting);
     }
 

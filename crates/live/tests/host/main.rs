@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod again;
+mod call;
 mod hostile;
 mod iperf;
 mod large;
