@@ -352,3 +352,42 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cells of packets are used again: a transfer ten times as long needs no more of them once its window is as large.
+    #[test]
+    fn a_longer_run_needs_no_more_cells() {
+        let cells = |flow: &str, path: &str, bytes: u32, observed: bool| {
+            let text = format!(
+                "duration_s = 600\n[point_to_point]\nrate_bps = 8_000_000\ndelay_ms = 10\n{path}\n[[flow]]\n\
+                 name = \"a\"\nfrom = \"sender\"\nto = \"receiver\"\n{flow}\n\
+                 application = {{ kind = \"bulk\", bytes = {bytes} }}\n"
+            );
+            let scenario = Scenario::parse(&text, "cells.toml".as_ref()).expect("a scenario");
+            let seed = seed::of_repetition(scenario.seed, 0);
+            if observed {
+                let mut world = World::<true>::new(&scenario, seed, Observers::default()).expect("a world");
+                world.run(u64::MAX).expect("a run");
+                world.net.slab.cells()
+            } else {
+                let mut world = World::<false>::new(&scenario, seed, Observers::default()).expect("a world");
+                world.run(u64::MAX).expect("a run");
+                world.net.slab.cells()
+            }
+        };
+        let queue = "queue = { kind = \"drop-tail\", packets = 20 }";
+        let worse = "queue = { kind = \"drop-tail\", packets = 20 }\nloss = { kind = \"random\", rate = 0.02 }\n\
+                     duplicate = { rate = 0.05 }";
+        for flow in ["", "transport = \"sctp\""] {
+            for path in [queue, worse] {
+                for observed in [false, true] {
+                    let [short, long] = [300_000, 3_000_000].map(|bytes| cells(flow, path, bytes, observed));
+                    assert!(long <= short * 2, "{flow} {path} {observed}: {short} cells, then {long}");
+                }
+            }
+        }
+    }
+}

@@ -136,6 +136,12 @@ impl Slab {
         handle
     }
 
+    /// Returns how many cells there are, free ones included.
+    #[cfg(test)]
+    pub fn cells(&self) -> usize {
+        self.cells.len()
+    }
+
     /// Returns the handle that the next packet will get.
     pub fn next_handle(&self) -> u32 {
         self.first_free
