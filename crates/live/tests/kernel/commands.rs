@@ -1,5 +1,6 @@
 //! The commands, as a person calls them, against peers that nobody here wrote.
 
+use crate::behind_the_box::SINK;
 use crate::rig::{allowed, has};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -155,4 +156,26 @@ fn a_reader_who_leaves_ends_no_run() {
     });
     assert_eq!(taken.as_deref(), Some("3000000"));
     std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn lines_are_those_of_the_end_that_prints_them() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let source =
+        "import socket\ns = socket.create_connection(('10.85.0.2', 5001))\ns.sendall(b'x' * 3000000)\ns.close()";
+    let cases: [(&[&str], &[&str], bool); 2] = [
+        (&["receive", "5001"], &["python3", "-c", source], false),
+        (&["send", "--bytes", "3M", "10.85.0.1:5001"], &["python3", "-c", SINK], true),
+    ];
+    for (own, other, sends) in cases {
+        let output = call(&[own, &["--"], other].concat());
+        let said = String::from_utf8_lossy(&output.stdout);
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(output.status.success() && lines.len() >= 3, "{own:?}: {said}");
+        assert_eq!(lines[0].contains("Cwnd"), sends, "{said}");
+        let end = if sends { "  sender" } else { " s" };
+        assert!(lines[lines.len() - 1].ends_with(end), "{said}");
+    }
 }
