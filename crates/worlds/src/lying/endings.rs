@@ -61,3 +61,26 @@ impl Endings {
         Some(told)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_each_answer_is_added_up_and_the_longest_way_and_the_smallest_lie_stay() {
+        let altered = Answer { withheld: true, ..Answer::default() };
+        let ways = [
+            (altered, Endings { inputs: 3, ..Endings::over(false) }),
+            (Answer::default(), Endings { inputs: 5, ..Endings::over(true) }),
+            (Answer::default(), Endings { inputs: 2, ..Endings::stuck() }),
+        ];
+        for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
+            let mut all = Endings::default();
+            order.iter().for_each(|way| all.add(ways[*way].0, &ways[*way].1));
+            assert_eq!((all.lies, all.uncut, all.stuck, all.inputs), (3, 1, 1, 5));
+            assert_eq!(all.smallest(), Some(vec![altered]));
+            all.add(Answer::default(), &Endings::over(false));
+            assert_eq!(all.smallest(), Some(vec![Answer::default()]));
+        }
+    }
+}
