@@ -47,7 +47,9 @@ def test_what_the_system_refuses_is_one_line(
     assert capsys.readouterr().err == said
 
 
-@pytest.mark.parametrize("command", ["run", "reproduce", "report", "list", "attacks", "analyze", "whatif", "compare", "sweep", "worlds"])
+@pytest.mark.parametrize(
+    "command", ["run", "reproduce", "report", "list", "attacks", "analyze", "whatif", "compare", "sweep", "worlds"]
+)
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
