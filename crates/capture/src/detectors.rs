@@ -297,13 +297,13 @@ fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Dete
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drawn::Random;
+    use eifel_golden::drawn::Random;
     use eifel_golden::{digest, golden};
     use std::fmt::Write;
 
     const MS: u64 = 1_000_000;
     const SENDERS: u64 = 3000;
-    /// So many make one digest.
+    /// Cases per digest.
     const TOGETHER: u64 = 50;
 
     /// A sender of segments of 100 positions, or of chunks of one.

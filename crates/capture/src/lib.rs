@@ -41,8 +41,6 @@ pub mod association;
 pub mod attribute;
 pub mod decode;
 mod detectors;
-#[cfg(test)]
-mod drawn;
 pub mod error;
 pub mod flow;
 pub mod quic;

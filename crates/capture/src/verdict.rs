@@ -274,7 +274,7 @@ impl Repeated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drawn::Random;
+    use eifel_golden::drawn::Random;
     use eifel_golden::{digest, golden};
     use std::collections::BTreeMap;
     use std::fmt::Write;

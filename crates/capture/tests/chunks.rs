@@ -7,35 +7,15 @@ use std::fmt::Write;
 use eifel_capture::analysis::Analyzer;
 use eifel_capture::anonymise::Anonymiser;
 use eifel_capture::read::Frame;
+use eifel_golden::drawn::Random;
 use eifel_golden::{digest, golden};
 
 const CONVERSATIONS: u64 = 3000;
-/// So many make one digest.
+/// Cases per digest.
 const TOGETHER: u64 = 30;
 const MS: u64 = 1_000_000;
 const BEGIN: u64 = 1_000_000_000_000;
 const FIRST: u32 = u32::MAX - 20;
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % bound
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-
-    fn near(&mut self, choices: &[u64]) -> u64 {
-        (self.one_of(choices) + self.below(3)).saturating_sub(1)
-    }
-}
 
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use eifel_capture::analysis::{Analysis, Analyzer, SoFar};
 use eifel_capture::read::Frame;
+use eifel_golden::drawn::Random;
 use eifel_golden::{digest, golden};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
@@ -13,33 +14,16 @@ use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 
 const CONVERSATIONS: u64 = 6000;
-/// So many make one digest.
+/// Cases per digest.
 const TOGETHER: u64 = 60;
 const MS: u64 = 1_000_000;
 const BEGIN: u64 = 1_000_000_000_000;
 const FIRST: u32 = u32::MAX - 2000;
 const LEN: u32 = 100;
 
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % bound
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-
-    /// One of these numbers, mostly, or the number before or after it.
-    fn near(&mut self, choices: &[u64]) -> u64 {
-        (self.one_of(choices) + self.one_of(&[1, 1, 1, 0, 2])).saturating_sub(1)
-    }
+/// Returns mostly one of these numbers, else the number before or after it.
+fn near(random: &mut Random, choices: &[u64]) -> u64 {
+    (random.one_of(choices) + random.one_of(&[1, 1, 1, 0, 2])).saturating_sub(1)
 }
 
 /// A client that sends data, and a server that acknowledges them. Positions count segments of [`LEN`] bytes.
@@ -95,7 +79,7 @@ impl Talk {
         let number = self.frames;
         self.analyzer.frame(&Frame { number, nanos: self.now, link: 101, interface: 0, wire_len, bytes: &bytes });
         if self.twins && self.random.below(3) > 0 {
-            self.now += self.random.near(&[20_000, 900_000, MS]);
+            self.now += near(&mut self.random, &[20_000, 900_000, MS]);
             let number = number + 1;
             self.frames += 1;
             self.analyzer.frame(&Frame { number, nanos: self.now, link: 101, interface: 0, wire_len, bytes: &bytes });
@@ -179,12 +163,12 @@ impl Talk {
     /// All arrives and is acknowledged, for so many windows.
     fn calm(&mut self) {
         for _ in 0..self.random.below(8) {
-            self.now += self.random.near(&[0, 50 * MS, 100 * MS, 300 * MS]);
+            self.now += near(&mut self.random, &[0, 50 * MS, 100 * MS, 300 * MS]);
             for number in self.nxt..self.nxt + 1 + self.random.below(2) as u32 {
                 self.packet(0, Flags::ACK, (1 + number * LEN, 1 + self.back), LEN, Options::default());
                 self.nxt = number + 1;
             }
-            self.now += self.random.near(&[MS, 50 * MS, 100 * MS]);
+            self.now += near(&mut self.random, &[MS, 50 * MS, 100 * MS]);
             self.una = self.nxt;
             self.packet(1, Flags::ACK, (1 + self.back, 1 + self.nxt * LEN), 0, Options::default());
         }
@@ -195,16 +179,16 @@ impl Talk {
             Options { mss: Some(LEN as u16), window_scale: Some(1), sack_permitted: self.sack, ..Options::default() };
         if self.random.below(4) > 0 {
             self.packet(0, Flags::SYN, (0, 0), 0, offer);
-            self.now += self.random.near(self.gaps);
+            self.now += near(&mut self.random, self.gaps);
             self.packet(1, Flags::SYN.with(Flags::ACK), (0, 1), 0, offer);
-            self.now += self.random.near(&[0, MS, 50 * MS]);
+            self.now += near(&mut self.random, &[0, MS, 50 * MS]);
             self.packet(0, Flags::ACK, (1, 1), 0, Options::default());
         }
         for _ in 0..8 + self.random.below(60) {
             if self.random.below(24) == 0 {
                 self.calm();
             }
-            self.now += self.random.near(self.gaps);
+            self.now += near(&mut self.random, self.gaps);
             match self.random.below(20) {
                 0..7 => self.data(false),
                 7..11 => self.data(true),

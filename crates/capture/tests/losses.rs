@@ -4,28 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use eifel_capture::quic::{Losses, analyse, is_log};
+use eifel_golden::drawn::Random;
 use eifel_golden::{digest, golden};
 
 const LOGS: u64 = 5000;
-/// So many make one digest.
+/// Cases per digest.
 const TOGETHER: u64 = 50;
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % bound
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-}
 
 /// One event as an object, or as a list with its time first.
 struct Events<'a> {

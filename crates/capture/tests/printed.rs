@@ -12,31 +12,15 @@ use eifel_capture::report::{Capture, End, Number, Report, Retransmission, Told};
 use eifel_capture::sender::Cause;
 use eifel_capture::verdict::{Confidence, Noticed, Verdict};
 use eifel_capture::{score, text, xpl};
+use eifel_golden::drawn::Random;
 use eifel_golden::{digest, golden};
 use eifel_packet::ip::{Addresses, Ecn};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
 use eifel_packet::seq::Seq;
 
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % bound
-    }
-
-    fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize].clone()
-    }
-
-    /// Sometimes nothing.
-    fn count(&mut self, bound: u64) -> u64 {
-        self.below(2) * self.below(bound)
-    }
+/// Returns a number below `bound`, and 0 half of the time.
+fn count(random: &mut Random, bound: u64) -> u64 {
+    random.below(2) * random.below(bound)
 }
 
 const CAUSES: [Cause; 9] = [
@@ -91,8 +75,8 @@ fn connection(random: &mut Random, number: u64) -> Summary {
         rtt_ms_min: random.one_of(&[None, Some(12.3456)]),
         model: random.one_of(&[None, Some("linux")]),
         cost: Cost {
-            bytes_needless: random.count(5000),
-            window_lost_bytes: random.count(9000),
+            bytes_needless: count(random, 5000),
+            window_lost_bytes: count(random, 9000),
             held_back_ms: random.below(4000) as f64 / 8.0,
             goodput_bps: random.below(9_000_000) as f64,
             goodput_without_bps: random.below(9_000_000) as f64,
@@ -100,7 +84,7 @@ fn connection(random: &mut Random, number: u64) -> Summary {
         counts: Counts {
             segments: random.below(100),
             bytes: random.below(100_000),
-            reordered: random.count(4),
+            reordered: count(random, 4),
             ..Counts::default()
         },
     };
@@ -132,7 +116,7 @@ fn losses(random: &mut Random) -> Losses {
         other_end: None,
         sent: random.below(50),
         lost: random.below(9),
-        damaged: random.count(3),
+        damaged: count(random, 3),
     };
     let lost = |random: &mut Random| Lost {
         trace: 0,
@@ -160,7 +144,7 @@ fn losses(random: &mut Random) -> Losses {
     };
     Losses {
         traces: (0..1 + random.below(2)).map(|_| trace(random)).collect(),
-        packets: (0..random.count(9)).map(|_| lost(random)).collect(),
+        packets: (0..count(random, 9)).map(|_| lost(random)).collect(),
         events: (0..random.below(4)).map(|_| event(random)).collect(),
     }
 }
@@ -177,12 +161,12 @@ fn report(seed: u64) -> Report {
     let again = random.one_of(&[0, 1, 4, 40]);
     Report {
         captures: (0..files).map(|_| capture(&mut random)).collect(),
-        segments: random.count(500),
-        sctp_packets: random.count(500),
+        segments: count(&mut random, 500),
+        sctp_packets: count(&mut random, 500),
         others: random.one_of(&[BTreeMap::new(), BTreeMap::from([("IP fragment".to_owned(), 3)])]),
-        times_clock_went_back: random.count(3),
-        evicted: random.count(3),
-        connections_without_data: random.count(5),
+        times_clock_went_back: count(&mut random, 3),
+        evicted: count(&mut random, 3),
+        connections_without_data: count(&mut random, 5),
         // One connection of a retransmission is not known.
         connections: (0..connections).map(|number| connection(&mut random, number)).collect(),
         retransmissions: (0..again).map(|_| retransmission(&mut random, connections + 1)).collect(),

@@ -5,6 +5,8 @@
 //! [`digest`] for each case, so that the file says which cases differ.
 #![forbid(unsafe_code)]
 
+pub mod drawn;
+
 use std::fs;
 use std::path::Path;
 

@@ -323,7 +323,7 @@ impl Messenger {
     }
 }
 
-/// Returns the stream of a message: those that are wanted take turns, as far as the peer takes so many.
+/// Returns the stream of a message. Messages rotate over the wanted streams, at most as many as the peer offers.
 fn stream_of(message: u64, wanted: u16, offered: u16) -> u16 {
     (message % u64::from(wanted.min(offered).max(1))) as u16
 }

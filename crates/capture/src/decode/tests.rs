@@ -399,7 +399,7 @@ fn frames_of_each_kind_are_read_as_before_whichever_byte_is_another_or_missing()
 /// Parts of packets in any order, of which some are missing, doubled or of other packets.
 #[test]
 fn drawn_parts_are_put_together_as_before() {
-    use crate::drawn::Random;
+    use eifel_golden::drawn::Random;
     use eifel_golden::{digest, golden};
     let mut text = String::new();
     let mut random = Random(1);
@@ -461,7 +461,7 @@ fn parts_of_as_many_packets_as_are_remembered_find_each_other() {
     }
 }
 
-/// A frame in so many layers is read, and in one more it is not.
+/// Reads a frame with the most layers that are allowed, and refuses one with another layer.
 #[test]
 fn as_many_layers_as_are_allowed_are_passed_over() {
     let within = |layers: u32| (1..layers).fold(ip(v4()), |inside, _| around(4, &inside));

@@ -194,7 +194,7 @@ impl Flight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drawn::Random;
+    use eifel_golden::drawn::Random;
     use eifel_golden::{digest, golden};
     use std::fmt::Write;
 

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use super::*;
-use crate::drawn::Random;
 use crate::flow::Place;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
+use eifel_golden::drawn::Random;
 use eifel_golden::{digest, golden};
 
 const MS: u64 = 1_000_000;
 const CONVERSATIONS: u64 = 1200;
-/// So many make one digest.
+/// Cases per digest.
 const TOGETHER: u64 = 40;
 /// Limits of the models, and times between them, in milliseconds.
 const GAPS: [u64; 18] = [0, 1, 4, 8, 50, 100, 150, 172, 200, 225, 240, 300, 400, 480, 500, 600, 750, 1000];

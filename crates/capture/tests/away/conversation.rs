@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::read::Frame;
+use eifel_golden::drawn::Random;
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
@@ -18,24 +19,6 @@ const RECEIVER: u32 = 7;
 const UNIT: u32 = 500;
 const MS: u64 = 1_000_000;
 const BEGIN: u64 = 1_000_000_000_000;
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % bound
-    }
-
-    /// Whether something happens that has this chance in a thousand.
-    fn chance(&mut self, per_mille: u64) -> bool {
-        self.below(1000) < per_mille
-    }
-}
 
 /// What differs between conversations. Times are nanoseconds, chances are of a thousand.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use eifel_capture::report::Retransmission;
 use eifel_golden::{digest, golden};
 
 const CONVERSATIONS: u64 = 2400;
-/// So many make one digest.
+/// Cases per digest.
 const TOGETHER: u64 = 6;
 /// Every one of so many is written out.
 const WRITTEN_OUT: u64 = 120;

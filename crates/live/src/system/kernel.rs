@@ -135,8 +135,7 @@ fn is_new(last: &mut BTreeMap<String, String>, name: &str, row: &str) -> bool {
     true
 }
 
-/// Returns how long to wait after a look that took so long. Where there are so many sockets that a look is long, most of the
-/// time is still the others'.
+/// Returns how long to wait after a look that lasted `took`. With many sockets a look is slow, and four fifths of the time stay free.
 fn pause(took: Duration) -> Duration {
     EVERY.max(took * 4)
 }
