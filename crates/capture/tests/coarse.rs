@@ -160,7 +160,7 @@ impl Talk {
         self.back += data;
     }
 
-    /// All arrives and is acknowledged, for so many windows.
+    /// Sends up to seven windows, all of which arrive and are acknowledged.
     fn calm(&mut self) {
         for _ in 0..self.random.below(8) {
             self.now += near(&mut self.random, &[0, 50 * MS, 100 * MS, 300 * MS]);

@@ -221,7 +221,7 @@ fn copies_are_made_of_the_frames_that_can_be_read() {
     golden!("copied.txt", text);
 }
 
-/// A capture of so many connections, in each of which both ends send something again.
+/// Returns a capture of `connections` connections. Both ends of each retransmit.
 fn many(connections: u16) -> Packets {
     let mut packets = Vec::new();
     for step in 0..4_u64 {

@@ -24,7 +24,7 @@ impl Routes {
         Self::within(scenario, MOST_CELLS)
     }
 
-    /// Does so with room for so many pairs of nodes.
+    /// Computes the routes, with room for `most` pairs of nodes.
     fn within(scenario: &Scenario, most: u64) -> Result<Self, Error> {
         let nodes = scenario.nodes.len();
         let (mut forwarding, mut receiving) = (vec![false; nodes], vec![false; nodes]);

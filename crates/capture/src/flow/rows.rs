@@ -149,7 +149,7 @@ impl Trouble {
 mod tests {
     use super::*;
 
-    /// Returns how many verdicts stay of so many that were needless, needed, or answered as duplicates.
+    /// Returns how many of `counts` verdicts stay: needless, needed, and answered as duplicates.
     fn kept(cause: Cause, counts: [usize; 3]) -> [usize; 3] {
         let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
         let kinds =
