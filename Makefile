@@ -58,7 +58,7 @@ docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, docs/tables.md, t
 	@$(BIN)/python docs/licences.py
 
 golden: setup  ## writes again what tests keep whole: pages, tables, pictures, verdicts, runs, searches
-	EIFEL_RENEW_GOLDENS=1 cargo test --locked --quiet --workspace --exclude eifel-python --test golden --test attacks
+	EIFEL_RENEW_GOLDENS=1 cargo test --locked --quiet --no-fail-fast --workspace --exclude eifel-python
 	@EIFEL_GOLDEN=write $(BIN)/python -m pytest tests/python/test_claims.py tests/python/test_golden*.py
 
 N ?= 1000000

@@ -166,14 +166,17 @@ fn tested(body: Amount, fault: Fault, stopped: Option<Duration>) -> String {
         one => writeln!(news.borrow_mut(), "{now:?} {one:?}").unwrap(),
     };
     let mut test = Test::begin(pair.now, &mut pair.a, plan, Box::new(watch)).unwrap();
-    let mut over = None;
+    let (mut over, mut dues) = (None, Vec::new());
     for turn in 0..10_000 {
         pair.run_for(MS);
         if stopped == Some(MS * turn) {
             test.stop(pair.now, &mut pair.a);
         }
-        if over.is_none() && test.turn(pair.now, &mut pair.a).unwrap() == Next::Done {
-            over = Some(pair.now);
+        if over.is_none() {
+            match test.turn(pair.now, &mut pair.a).unwrap() {
+                Next::Done => over = Some(pair.now),
+                Next::Turn(due) => dues.push(due),
+            }
         }
         if server.turn(pair.now, &mut pair.b).unwrap() == Next::Done || (over.is_some() && turn % 100 == 99) {
             break;
@@ -186,7 +189,8 @@ fn tested(body: Amount, fault: Fault, stopped: Option<Duration>) -> String {
         }
         Err(error) => error.to_string(),
     };
-    format!("{}over at {over:?}\n{}{finished}\n", server.log, news.take())
+    dues.dedup();
+    format!("{}asks for turns at {dues:?}, over at {over:?}\n{}{finished}\n", server.log, news.take())
 }
 
 #[test]

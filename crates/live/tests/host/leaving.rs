@@ -175,8 +175,10 @@ fn a_recording_at_a_receiver_counts_the_segment_that_fills_its_window() {
     assert_eq!(pair.b.connection(to).unwrap().received(), 10_000);
     let now = pair.now;
     drop(pair);
-    let (tables, _) = recording.finish(now).unwrap();
-    assert_eq!(tables.arrivals.new_bytes.iter().sum::<i64>(), 10_000);
+    let arrivals = recording.finish(now).unwrap().0.arrivals;
+    assert_eq!(arrivals.new_bytes.iter().sum::<i64>(), 10_000);
+    let refused: Vec<_> = (0..arrivals.t_ns.len()).filter(|&row| arrivals.new_bytes[row] == 0).collect();
+    assert!(!refused.is_empty() && refused.iter().all(|&row| !arrivals.in_order[row]));
 }
 
 #[test]
