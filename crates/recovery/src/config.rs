@@ -1,4 +1,4 @@
-//! The choice of algorithms that a sender is made of.
+//! The algorithms that a sender is built from.
 
 use crate::congest::Congest;
 use crate::detect::Detector;
@@ -10,7 +10,7 @@ use crate::respond::Response;
 use crate::rto::Rto;
 use crate::rto::after_spurious::AfterSpurious;
 
-/// One choice for each seam.
+/// One algorithm for each seam.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// The detector that acts.
@@ -60,12 +60,12 @@ pub(crate) struct Parts {
     pub(crate) rto: Box<dyn Rto>,
     pub(crate) after_spurious: Box<dyn AfterSpurious>,
     pub(crate) congest: Box<dyn Congest>,
-    /// `None` where nothing is held back.
+    /// `None` if the chosen algorithm never holds anything back.
     pub(crate) pace: Option<Box<dyn Pace>>,
 }
 
 impl Config {
-    /// Checks that a sender can be made of these choices.
+    /// Checks that a sender can be built from these choices.
     ///
     /// # Errors
     /// An algorithm or parameter that the registry does not know.

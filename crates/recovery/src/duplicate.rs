@@ -1,6 +1,7 @@
-//! Engines can be cloned and shown, though they hold their algorithms in boxes: a search goes on from one state along several
-//! courses, and tells by `Debug` whether two courses have come to the same state. So an algorithm's `Debug` has to show all
-//! that it remembers, as the derived one does.
+//! Engines implement `Clone` and `Debug`, although they hold their algorithms in boxes. A search
+//! continues from one state along several courses. It compares `Debug` output to find out whether
+//! two courses have reached the same state. So an algorithm's `Debug` must show all of its state,
+//! as the derived one does.
 
 use core::fmt::Debug;
 

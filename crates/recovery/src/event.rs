@@ -1,10 +1,10 @@
-//! Rare events, for observers. The brain never reads them back.
+//! Rare events, for observers. The sender's logic never reads them back.
 
 use crate::congest::Window;
 use crate::detect::Outcome;
 use crate::episode::{Episode, Saved};
 
-/// A rare event in a sender's life. ACKs and samples are not among them.
+/// A rare event at a sender. ACKs and samples are not events.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Event {
     /// The retransmission timer expired on an open connection.
@@ -18,32 +18,32 @@ pub enum Event {
         /// The state that an undo could restore.
         saved: Saved,
     },
-    /// A detector judged the episode that is open, or the last one.
+    /// A detector judged the open episode, or the last one if none is open.
     Judged {
         /// Number of the episode.
         episode: u32,
-        /// Place of the detector: 0 acts, the others watch.
+        /// Index of the detector: 0 acts, the others only watch.
         detector: usize,
         /// Spurious or genuine.
         outcome: Outcome,
         /// The detector's reason.
         reason: &'static str,
     },
-    /// A detector no longer believes the peer. It judges nothing from now on.
+    /// A detector no longer trusts the peer. It judges nothing from now on.
     Distrusted {
-        /// Place of the detector: 0 acts, the others watch.
+        /// Index of the detector: 0 acts, the others only watch.
         detector: usize,
         /// The detector's reason.
         reason: &'static str,
     },
-    /// A verdict, or the end of a recovery, gave back a part of the window.
+    /// A response or loss recovery has adjusted the window, to undo a loss signal or a part of it.
     Adjusted {
         /// Number of the episode.
         episode: u32,
         /// The window from now on.
         window: Window,
     },
-    /// An echo of a mark has cut the window.
+    /// An ECN-Echo has cut the window.
     Echoed {
         /// The window from now on.
         window: Window,

@@ -1,11 +1,11 @@
-//! Facts: the values that a connection hands to its engine, and that detectors observe.
+//! Facts: the values that a connection passes to its engine and that detectors observe.
 
 pub use eifel_base::ranges::Block;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 
-/// Names one transmission of one segment; never used twice in a connection.
+/// Identifies one transmission of one segment. An id is never used twice in a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TxId(pub u64);
 
@@ -23,28 +23,29 @@ pub enum Cause {
 pub enum Kind {
     /// Sent for the first time.
     New,
-    /// Sent again in an episode that this opened.
+    /// Retransmitted because of this loss signal; `Timeout` also if no episode is open.
     Retransmission(Cause),
     /// Sent into a window that the peer has closed (RFC 9293, section 3.8.6.1).
     WindowProbe,
 }
 
-/// One sending of positions `start..start + len`.
+/// One transmission of positions `start..start + len`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transmission {
     pub id: TxId,
-    /// Its first position.
+    /// First position.
     pub start: u64,
-    /// Its length in positions: bytes of payload, and one for a SYN or FIN.
+    /// Length in positions: payload bytes in a connection, plus one for a SYN or FIN; 1 for a
+    /// chunk.
     pub len: u32,
-    /// Whether it repeats data, and what for.
+    /// New data, a retransmission or a window probe.
     pub kind: Kind,
-    /// How often its first position had left before.
+    /// How often its first position was sent before.
     pub copy: u32,
 }
 
 impl Transmission {
-    /// Returns the positions that it covers. A byte stream has a position for each byte; this is the only place that says so.
+    /// Returns the positions that it covers.
     #[inline]
     pub const fn positions(&self) -> Block {
         Block { start: self.start, end: self.start + self.len as u64 }
@@ -56,17 +57,17 @@ impl Transmission {
 pub enum Echo {
     /// A timestamp that a segment may have carried.
     Known {
-        /// TSecr as it stands in the option.
+        /// TSecr as in the option.
         value: Timestamp,
         /// Time since our timestamp clock showed `value`, to the clock's granularity.
         age: Duration,
     },
-    /// A timestamp that no segment has ever carried: the peer lies, or something on the path does.
+    /// A timestamp that no segment ever carried. The peer forged it, or a middlebox did.
     Forged,
 }
 
 impl Echo {
-    /// Returns how long ago the echoed timestamp was current; `None` for a forged one.
+    /// Returns how long ago the echoed timestamp was current; `None` if it was forged.
     #[inline]
     pub fn age(self) -> Option<Duration> {
         match self {
@@ -76,12 +77,13 @@ impl Echo {
     }
 }
 
-/// The peer's mark on an ACK: which sending of a segment caused it, where both ends mark retransmissions.
+/// The peer's mark on an ACK: whether an original or a retransmission caused it. Exists only where
+/// both ends mark retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
-    /// The first sending.
+    /// The first transmission of a segment.
     Original,
-    /// A later sending.
+    /// A later transmission of a segment.
     Retransmission,
 }
 
@@ -92,16 +94,16 @@ pub struct Ack<'a> {
     pub cumulative: u64,
     /// SACK blocks above `cumulative`, without the DSACK, in the option's order.
     pub sacks: &'a [Block],
-    /// Duplicates that the peer reports: at most one in TCP's DSACK (RFC 2883), any number in SCTP's.
+    /// Duplicates that the peer reports: at most one in TCP (RFC 2883), any number in SCTP.
     pub dsacks: &'a [Block],
-    /// The timestamp echoed, where timestamps are in use and the echo was plausible.
+    /// The echoed timestamp; `None` without timestamps, or if the echo was implausible.
     pub echo: Option<Echo>,
-    /// The peer's mark, where marks were agreed on.
+    /// The peer's mark; `None` if no marks were negotiated.
     pub mark: Option<Mark>,
-    /// No payload, neither SYN nor FIN, and the advertised window unchanged: conditions (b), (c) and (e) of
-    /// RFC 5681, section 2, for a duplicate ACK.
+    /// Whether the ACK has no payload, no SYN or FIN, and an unchanged advertised window. These are
+    /// conditions (b), (c) and (e) of RFC 5681, section 2, for a duplicate ACK.
     pub plain: bool,
-    /// ECN-Echo is set.
+    /// Whether ECN-Echo is set.
     pub ece: bool,
 }
 
@@ -110,47 +112,49 @@ pub struct Ack<'a> {
 pub struct Covered {
     /// First position beyond it.
     pub end: u64,
-    /// How often it was sent, less one.
+    /// Number of retransmissions; 0 if it was sent once.
     pub copies: u32,
-    /// When it was sent last.
+    /// When it was last sent.
     pub last_sent: Instant,
 }
 
 /// The segments that an ACK newly delivers, by its cumulative acknowledgement or by SACK blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delivered {
-    /// The segment sent last, of those sent once.
+    /// Of the segments sent only once, the one sent last.
     pub original: Option<Covered>,
-    /// The segment sent last, of those sent more than once.
+    /// Of the retransmitted segments, the one sent last.
     pub again: Option<Covered>,
-    /// The lowest segment, of those sent once.
+    /// Of the segments sent only once, the lowest.
     pub lowest_original: Option<Block>,
 }
 
-/// An ACK after the scoreboard has taken it in.
+/// An ACK after the scoreboard has processed it.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked<'a> {
     /// The cumulative acknowledgement.
     pub cumulative: u64,
-    /// Bytes that it newly acknowledged: positions of a connection, wire bytes of an association's chunks. Positions of an
-    /// association are TSNs, which bytes are not to be added to.
+    /// Bytes that it newly acknowledged: positions in a connection, wire bytes of chunks in an
+    /// association. Never add them to an association's positions, which are TSNs.
     pub bytes: u64,
-    /// Bytes that SACK blocks newly reported, in the same sense.
+    /// Bytes that SACK blocks newly reported, counted like `bytes`.
     pub sacked: u64,
-    /// Bytes newly acknowledged or reported of an association's chunks that left once; `None` for a connection.
+    /// Bytes of chunks sent only once that are newly acknowledged or SACKed; `None` in a
+    /// connection.
     pub originals: Option<u64>,
-    /// A duplicate ACK by RFC 5681, section 2; one with SACK blocks only if they report something new.
+    /// Whether it is a duplicate ACK (RFC 5681, section 2). One with SACK blocks or a DSACK counts
+    /// only if the blocks report something new.
     pub duplicate: bool,
-    /// The highest segment that the cumulative acknowledgement newly covers to its end.
+    /// The highest segment that the cumulative ACK newly covers to its end.
     pub highest: Option<Covered>,
-    /// The first position beyond the highest of its SACK blocks, or 0.
+    /// First position beyond the highest of its SACK blocks; 0 without blocks.
     pub sacked_up_to: u64,
     /// Duplicates that the peer reports.
     pub dsacks: &'a [Block],
     pub echo: Option<Echo>,
-    /// The peer's mark, where marks were agreed on.
+    /// The peer's mark; `None` if no marks were negotiated.
     pub mark: Option<Mark>,
-    /// ECN-Echo is set.
+    /// Whether ECN-Echo is set.
     pub ece: bool,
     /// Whether everything ever sent is now acknowledged.
     pub all: bool,
@@ -159,28 +163,28 @@ pub struct Acked<'a> {
 /// A fact that detectors observe.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// A retransmission has left.
+    /// A retransmission was sent.
     Retransmitted {
         transmission: &'a Transmission,
         /// TSval that it carries.
         stamp: Option<Timestamp>,
-        /// TSval of its segment's first sending. `None` where a neighbouring segment carried the same, because an echo of it
-        /// does not prove that this segment arrived.
+        /// TSval of its segment's first transmission. `None` if a neighbouring segment carried the
+        /// same TSval: its echo would not prove that this segment arrived.
         original: Option<Timestamp>,
         /// Whether it is the first of its episode.
         opens: bool,
     },
     /// An ACK came in.
     Acked(&'a Acked<'a>),
-    /// The probe that this detector has asked for will not leave.
+    /// The probe that this detector asked for will not be sent.
     NotProbed(Refusal),
 }
 
-/// The reason why a probe does not leave.
+/// Why a probe is not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// There is no new data, or no room for it in the peer's window.
+    /// There is no new data, or the peer's window has no room for it.
     NothingNew,
-    /// Another detector acts; this one watches.
+    /// The detector only watches: another one acts.
     Watches,
 }

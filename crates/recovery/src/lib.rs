@@ -1,9 +1,12 @@
-//! The brain that TCP and SCTP share: it detects, undoes, times and repairs retransmissions.
+//! The sender's logic that TCP and SCTP share: it detects, undoes, times and repairs
+//! retransmissions.
 //!
-//! Five seams hold the algorithms, one a file: [`detect`], [`respond`], [`rto`], [`recover`], [`congest`]. A
-//! [`watch::Watch`] asks the detectors, also over a capture; a [`path::Path`] adds window and timer; an
-//! [`engine::Engine`] drives one path over a byte stream, and alone applies what the algorithms decide. There is no
-//! clock, no I/O and no protocol header: time and positions are arguments.
+//! Five seams hold the algorithms, one per file: [`detect`], [`respond`], [`rto`], [`recover`],
+//! [`congest`]. A [`watch::Watch`] runs the detectors, for a sender or over a capture. A
+//! [`path::Path`] adds a window and a timer. An [`engine::Engine`] drives one path over a byte
+//! stream, and an [`association::Engine`] drives several over chunks. Only these two apply the
+//! algorithms' decisions. There is no clock, no I/O and no protocol header: time and positions are
+//! arguments.
 #![forbid(unsafe_code)]
 
 pub mod association;

@@ -1,6 +1,7 @@
-//! Every algorithm by name: what the command line, Python and the documents list, and what builds an engine.
+//! Every algorithm by name. Command line, Python and documents list them from here, and engines are
+//! built from here.
 //!
-//! An algorithm's file holds its [`Entry`]; the `mod.rs` of its seam lists the names of the files.
+//! An algorithm's file holds its [`Entry`]. The `mod.rs` of its seam lists the files.
 
 mod parameters;
 pub mod part;
@@ -12,7 +13,8 @@ use part::Build;
 /// "Responding to Spurious Timeouts in TCP", a source of several algorithms.
 pub(crate) const RESPONDING: &str = "Responding to Spurious Timeouts in TCP";
 
-/// The families of algorithms: the five seams, three parts that compose with them, and two of associations alone.
+/// The families of algorithms: the five seams, three parts that compose with them, and two that
+/// only associations have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Seam {
     /// Was that retransmission spurious?
@@ -29,16 +31,16 @@ pub enum Seam {
     Recover,
     /// How large is the window?
     Congest,
-    /// How fast may it leave?
+    /// How fast may data be sent?
     Pace,
-    /// On which path does a chunk leave again?
+    /// On which path is a chunk retransmitted?
     Retransmit,
     /// Which acknowledged chunks let a path's window grow?
     Credit,
 }
 
 impl Seam {
-    /// Those of a connection, in the order of the documents.
+    /// The seams of a connection, in the order of the documents.
     pub const ALL: [Self; 8] = [
         Self::Detect,
         Self::Respond,
@@ -50,7 +52,7 @@ impl Seam {
         Self::Pace,
     ];
 
-    /// Those that only an association has.
+    /// The seams that only an association has.
     pub const OF_ASSOCIATIONS: [Self; 2] = [Self::Retransmit, Self::Credit];
 
     /// Returns its name in scenarios and listings.
@@ -85,7 +87,8 @@ impl Seam {
         }
     }
 
-    /// Returns the algorithms that only an association can use: they count chunks, or know of several paths.
+    /// Returns the algorithms that only an association can use, because they count chunks or know
+    /// of several paths.
     pub fn association_entries(self) -> &'static [Entry] {
         match self {
             Self::Detect => detect::ASSOCIATION_ENTRIES,
@@ -101,24 +104,24 @@ impl Seam {
         }
     }
 
-    /// Returns the algorithm of that name, for a connection or an association.
+    /// Returns the algorithm with this name, for a connection or an association.
     pub(crate) fn any_entry(self, name: &str) -> Option<&'static Entry> {
         self.entry(name).or_else(|| self.association_entries().iter().find(|entry| entry.name == name))
     }
 
-    /// Returns the algorithm of that name, for a connection.
+    /// Returns the algorithm with this name, for a connection.
     pub fn entry(self, name: &str) -> Option<&'static Entry> {
         self.entries().iter().find(|entry| entry.name == name)
     }
 }
 
-/// A part of segments that an algorithm relies on, and that not every connection has. Without it, the algorithm is
-/// blind.
+/// A protocol feature that an algorithm relies on and that not every connection has. Without it,
+/// the algorithm is blind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// Timestamps on every segment (RFC 7323).
     Timestamps,
-    /// Marks on retransmissions and on their answers.
+    /// Marks on retransmissions and on the ACKs that they cause.
     Marks,
     /// Selective acknowledgements (RFC 2018).
     Sack,
@@ -138,12 +141,12 @@ impl Need {
     }
 }
 
-/// A known weakness, for which checkers of liveness allow more time or more events.
+/// A known weakness. For it, liveness checks allow more time or more events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weakness {
-    /// A lost segment may take a timeout to repair, and so may the next.
+    /// Each lost segment may take a timeout of its own to repair.
     ATimeoutASegment,
-    /// On a path without delay, one ACK may have everything under way sent again.
+    /// On a path without delay, one ACK may cause a retransmission of everything in flight.
     StormsWithoutDelay,
 }
 
@@ -153,15 +156,15 @@ pub struct Entry {
     pub seam: Seam,
     /// Its name in scenarios: the name of its file, with hyphens.
     pub name: &'static str,
-    /// Says in one line how it works.
+    /// How it works, in one line.
     pub summary: &'static str,
     /// RFC, or paper and section.
     pub source: &'static str,
-    /// The settings; none by default.
+    /// Its parameters; empty by default.
     pub parameters: &'static [Parameter],
-    /// The part of segments without which it is blind; none by default.
+    /// The protocol feature without which it is blind; `None` by default.
     pub needs: Option<Need>,
-    /// The bound of liveness that it does not keep, for the checkers; none by default.
+    /// The liveness bound that it does not keep; `None` by default.
     pub weakness: Option<Weakness>,
     pub(crate) build: Build,
 }
@@ -176,7 +179,8 @@ pub fn association_entries() -> impl Iterator<Item = &'static Entry> {
     Seam::ALL.into_iter().chain(Seam::OF_ASSOCIATIONS).flat_map(Seam::association_entries)
 }
 
-/// Declares the algorithms of a seam. A name stands for the file that holds the algorithm and its `ENTRY`.
+/// Declares the algorithms of a seam. Each name is that of a file, which holds the algorithm and
+/// its `ENTRY`.
 macro_rules! algorithms {
     ($($name:ident),* $(; association: $($also:ident),*)?) => {
         $(pub mod $name;)*

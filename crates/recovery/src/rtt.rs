@@ -1,8 +1,8 @@
 //! The one rule by which round-trip times are sampled.
 //!
-//! With timestamps every ACK that advances the window gives a sample (RFC 7323, section 4.1), whether or not the
-//! segment was retransmitted. Without them one segment a round trip is timed, and a retransmission spoils it (Karn's
-//! rule, RFC 6298, section 3).
+//! With timestamps, every ACK that advances the window gives a sample (RFC 7323, section 4.1), even
+//! if the segment was retransmitted. Without timestamps, one segment per round trip is timed. A
+//! retransmission of that segment voids its sample (Karn's rule, RFC 6298, section 3).
 
 use crate::fact::{Acked, Echo};
 use eifel_base::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use eifel_base::time::{Duration, Instant};
 pub enum Sampling {
     /// Every ACK that advances the window gives one.
     EachAck,
-    /// One segment a round trip is timed, and its ACK gives one.
+    /// One segment per round trip is timed, and its ACK gives a sample.
     OneARoundTrip,
 }
 
@@ -30,20 +30,21 @@ struct Timed {
     sent_at: Instant,
 }
 
-/// Stands for an unknown time: it is longer than any sample, so that a minimum needs no further question.
+/// An unknown time. It is longer than any sample, so a minimum needs no special case.
 const UNKNOWN: Duration = Duration::MAX;
 
 fn known(time: Duration) -> Option<Duration> {
     (time != UNKNOWN).then_some(time)
 }
 
-/// Round-trip samples of a connection.
+/// Round-trip samples of a connection. A time is `UNKNOWN` until it is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrips {
     source: Source,
     latest: Duration,
     shortest: Duration,
-    /// The time of the newest turn, if the last ACK has brought one.
+    /// Age, at the last ACK, of the highest segment that the ACK covers; `UNKNOWN` if that segment
+    /// was retransmitted or there is none.
     turn: Duration,
     minimum: Duration,
     smoothed: Duration,
@@ -51,15 +52,15 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Begins without samples; `timestamps` says whether echoes will come.
+    /// Creates the state without samples. `timestamps` says whether ACKs will echo timestamps.
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
         let (latest, shortest, turn, minimum, smoothed) = (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
         Self { source, latest, shortest, turn, minimum, smoothed, taken: 0 }
     }
 
-    /// Begins anew after the handshake. Its samples are in the timer already; its round trip counts as the smallest sample
-    /// until there is a smaller one, as in Linux.
+    /// Starts anew after the handshake. The timer already has the handshake's samples. The
+    /// handshake's round trip stays the minimum until there is a smaller sample, as in Linux.
     pub(crate) fn after_handshake(&self, timestamps: bool) -> Self {
         let Self { shortest, smoothed, taken, minimum, .. } = *self;
         Self { shortest, smoothed, taken, minimum, ..Self::new(timestamps) }
@@ -88,44 +89,47 @@ impl RoundTrips {
         known(self.smoothed)
     }
 
-    /// Returns the number of samples, the handshake's included.
+    /// Returns the number of samples, including the handshake's.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Takes note of SRTT after the newest sample.
+    /// Records SRTT after the newest sample.
     pub(crate) fn on_smoothed(&mut self, srtt: Option<Duration>) {
         self.smoothed = srtt.unwrap_or(UNKNOWN);
     }
 
-    /// Returns the shortest time between a segment's only sending and its ACK, by the sender's own clock. Unlike a sample
-    /// from an echo, no coarse timestamp clock rounds it up. A segment that left more recently cannot have been answered.
+    /// Returns the shortest time from a segment's only transmission to its ACK, by the sender's own
+    /// clock. Unlike a sample from an echo, it is not rounded up by a coarse timestamp clock. A
+    /// segment sent less than this time ago cannot have been acknowledged yet.
     pub fn shortest(&self) -> Option<Duration> {
         known(self.shortest)
     }
 
-    /// Returns how long the highest segment took that the last ACK covers, if it left only once. Every such ACK has one,
-    /// with timestamps or without.
+    /// Returns the time from transmission to ACK of the highest segment that the last ACK covers,
+    /// if that segment was sent only once. It is known with and without timestamps.
     pub fn turn(&self) -> Option<Duration> {
         known(self.turn)
     }
 
-    /// Takes note that the last ACK covers a segment which left `turn` ago and only once; `None` if it covers none.
+    /// Records that the highest segment which the last ACK covers was sent `turn` ago and only
+    /// once. `None` if it was retransmitted, or the ACK covers no segment.
     #[inline]
     pub(crate) fn on_turn(&mut self, turn: Option<Duration>) {
         self.turn = turn.unwrap_or(UNKNOWN);
         self.shortest = self.shortest.min(self.turn);
     }
 
-    /// Times the segment of new data that ends at `end`, if no other is being timed. [rfc6298:3.b]
+    /// Times the segment of new data that ends at `end`, unless another is being timed.
+    /// [rfc6298:3.b]
     pub(crate) fn on_new(&mut self, now: Instant, end: u64) {
         if let Source::OneSegment(timed @ None) = &mut self.source {
             *timed = Some(Timed { end, sent_at: now });
         }
     }
 
-    /// Stops timing a segment that reaches beyond `start`, where a retransmission begins: its ACK became ambiguous.
-    /// [rfc6298:3.a]
+    /// Stops timing the segment if it reaches beyond `start`, where a retransmission begins: its
+    /// ACK is now ambiguous. [rfc6298:3.a]
     pub(crate) fn on_retransmission(&mut self, start: u64) {
         if let Source::OneSegment(timed) = &mut self.source
             && timed.is_some_and(|timed| start < timed.end)
@@ -139,7 +143,7 @@ impl RoundTrips {
         if acked.bytes == 0 { None } else { self.on_progress(now, acked.cumulative, acked.echo) }
     }
 
-    /// Takes a sample in, however it was measured.
+    /// Records a sample from any source.
     #[inline(always)]
     pub(crate) fn on_sample(&mut self, sample: Duration) {
         self.latest = sample;

@@ -1,7 +1,9 @@
-//! The sender's record of what is outstanding: what the peer has reported of it, what is deemed lost, what was sent again.
+//! The sender's record of outstanding data: the parts that were SACKed, that are deemed lost, and
+//! that were retransmitted.
 //!
-//! Sent segments stand in a ring. Reports are kept as ranges, and losses and repetitions as two marks, in place of a state
-//! of each segment. So an ACK, a timeout and an undo cost the same for any number of segments:
+//! Sent segments are kept in a ring. SACK reports are kept as ranges. Losses and retransmissions
+//! are kept as two marks, not as a state of each segment. So an ACK, a timeout and an undo cost the
+//! same for any number of segments:
 //!
 //! ```text
 //!  una            resent_below            lost_below                    nxt
@@ -9,9 +11,10 @@
 //!   |  under way   | sent again            |                             |
 //! ```
 //!
-//! Positions that the peer has reported by SACK belong to none of the three parts. The pipe of RFC 6675, section 4, is the
-//! first part and the third. Where `resent_below` lies beyond `lost_below`, the positions between were sent again without
-//! being deemed lost: both copies may be under way, and both count.
+//! Positions that the peer has reported by SACK belong to none of the three parts. The pipe of RFC
+//! 6675, section 4, is the first part and the third. If `resent_below` lies beyond `lost_below`,
+//! the positions between were retransmitted without being deemed lost. Both copies may be in the
+//! network, and both count in the pipe.
 
 mod mark;
 mod sent;
@@ -27,7 +30,7 @@ use eifel_base::units::Timestamp;
 use mark::Mark;
 use sent::index_of;
 
-/// The sender's record of what is outstanding. All lengths in bytes.
+/// The sender's record of outstanding data. All lengths are in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sent: Ring<Sent>,
@@ -37,14 +40,15 @@ pub struct Scoreboard {
     sacked_bytes: u64,
     lost: Mark,
     resent: Mark,
-    /// The position to which a decision raised `lost` last. It stays there when an undo takes `lost` back. Otherwise each
-    /// undo would cost a count of all reports, and a peer can bring about an undo with every second ACK.
+    /// The position to which [`mark_lost_below`](Self::mark_lost_below) last raised `lost`. An undo
+    /// resets `lost` but not this mark. Otherwise each undo would cost a recount of all SACK
+    /// reports, and a peer can cause an undo with every second ACK.
     counted: Mark,
-    /// The segments that the last ACK has delivered; `None` where loss recovery does not ask for them.
+    /// The segments that the last ACK delivered; `None` if loss recovery does not use them.
     delivered: Option<Box<Delivered>>,
-    /// The most bytes from the beginning of a segment that was sent once to the end of one that was delivered before it.
+    /// Largest reordering so far, in bytes: see [`overtaken_by`](Self::overtaken_by).
     overtaken_by: u64,
-    /// TSval of the first sending of the segment acknowledged last.
+    /// TSval of the first transmission of the segment acknowledged last.
     before: Option<Timestamp>,
 }
 
@@ -59,12 +63,12 @@ impl Scoreboard {
         self.nxt
     }
 
-    /// Returns RFC 5681's FlightSize: sent and not cumulatively acknowledged.
+    /// Returns RFC 5681's FlightSize: bytes sent and not cumulatively acknowledged.
     pub fn outstanding(&self) -> u64 {
         self.nxt - self.una
     }
 
-    /// Returns what the peer has reported by SACK; never `una`, which the peer asks for.
+    /// Returns the ranges that the peer has reported by SACK. They never contain `una`.
     pub fn sacked(&self) -> &Ranges {
         &self.sacked
     }
@@ -74,36 +78,38 @@ impl Scoreboard {
         self.sacked_bytes
     }
 
-    /// Returns the first position beyond the highest SACK block, or `una`.
+    /// Returns the first position beyond the highest SACK block, or `una` without SACK blocks.
     pub fn highest_sacked(&self) -> u64 {
         self.sacked.highest().unwrap_or(self.una)
     }
 
-    /// Returns the position below which everything is deemed lost, unless reported.
+    /// Returns the position below which everything is marked lost, unless reported by SACK.
     pub fn lost_below(&self) -> u64 {
         self.lost.at
     }
 
-    /// Returns RFC 6675's HighRxt: everything below was sent again since it was deemed lost, unless reported.
+    /// Returns RFC 6675's HighRxt: since it was marked lost, everything below was retransmitted,
+    /// unless reported by SACK.
     pub fn resent_below(&self) -> u64 {
         self.resent.at
     }
 
-    /// Returns RFC 6675's pipe (section 4): the bytes believed to be under way.
+    /// Returns RFC 6675's pipe (section 4): the bytes believed to be in the network.
     pub fn pipe(&self) -> u64 {
         let believed = self.nxt - self.lost.at - (self.sacked_bytes - self.lost.sacked_below);
         let again = self.resent.at - self.una - self.resent.sacked_below;
         believed + again
     }
 
-    /// Returns the first position from `from` on that the peer has not reported, if it lies below `below`.
+    /// Returns the first position at or above `from` that the peer has not reported; `None` if it
+    /// is not below `below`.
     pub fn first_hole(&self, from: u64, below: u64) -> Option<u64> {
         let hole = self.sacked.containing(from).map_or(from, |range| range.end);
         (hole < below).then_some(hole)
     }
 
-    /// Returns the part of a sent segment to send again from `position` on: up to the segment's end, or to the next
-    /// position that the peer has reported.
+    /// Returns the part of a sent segment to retransmit from `position` on. It ends at the
+    /// segment's end, or at the next position that the peer has reported.
     pub fn segment_at(&self, position: u64) -> Option<Block> {
         let segment = self.segment(position)?;
         let mut end = segment.end();
@@ -115,7 +121,8 @@ impl Scoreboard {
         Some(Block { start: position, end })
     }
 
-    /// Returns the segments from `from` on that the peer has not reported whole, in ascending order.
+    /// Returns the segments at or above `from` that the peer has not reported in full, in ascending
+    /// order.
     pub fn unreported(&self, from: u64) -> impl Iterator<Item = &Sent> {
         let mut at = from;
         std::iter::from_fn(move || {
@@ -125,28 +132,30 @@ impl Scoreboard {
         })
     }
 
-    /// Returns the segment that holds `position`.
+    /// Returns the segment that contains `position`.
     pub fn segment(&self, position: u64) -> Option<&Sent> {
         self.sent.get(index_of(&self.sent, position)?)
     }
 
-    /// Returns the segment that was first sent last.
+    /// Returns the segment with the highest positions.
     pub fn newest(&self) -> Option<&Sent> {
         self.sent.back()
     }
 
-    /// Returns the segment that has been outstanding the longest.
+    /// Returns the segment with the lowest positions.
     pub fn oldest(&self) -> Option<&Sent> {
         self.sent.front()
     }
 
-    /// Returns when the oldest segment was sent last; `None` if it is deemed lost and not yet sent again.
+    /// Returns when the oldest segment was last sent; `None` if it is marked lost and not yet
+    /// retransmitted.
     pub fn under_way_since(&self) -> Option<Instant> {
         let deemed_lost = self.lost.at > self.una && self.resent.at <= self.una;
         self.sent.front().filter(|_| !deemed_lost).map(Sent::last_sent)
     }
 
-    /// Returns where the last part begins that the peer has not reported of the highest segment not reported whole.
+    /// Returns the start of the last hole: the last unreported part of the highest segment that the
+    /// peer has not reported in full.
     pub fn last_hole(&self) -> Option<u64> {
         let top = self.sacked.descending().next();
         let end = top.filter(|range| range.end == self.nxt).map_or(self.nxt, |range| range.start);
@@ -154,26 +163,30 @@ impl Scoreboard {
         Some(self.sacked.containing(segment.start()).map_or(segment.start(), |range| range.end))
     }
 
-    /// Returns the bytes outstanding that were sent later than `instant`, and only once.
+    /// Returns the outstanding bytes that were sent only once, and later than `instant`.
     pub fn sent_since(&self, instant: Instant) -> u64 {
-        // What was sent again stands at the front; behind it the times ascend. Where a segment among the latest was sent again
-        // too, no order tells the two parts apart, and those before it may count as older.
+        // Retransmitted segments lie at the front, and behind them the times ascend. If a segment
+        // further up was retransmitted too, the order is broken. Then segments below it may be
+        // counted as older than `instant`.
         let first = self.sent.partition_point(|segment| segment.copies > 0 || segment.last_sent <= instant);
         self.sent.get(first).map_or(0, |segment| self.nxt - segment.start)
     }
 
-    /// Returns what the last ACK has newly delivered; `None` where loss recovery does not ask for it.
+    /// Returns the segments that the last ACK newly delivered; `None` if loss recovery does not use
+    /// them.
     pub fn delivered(&self) -> Option<&Delivered> {
         self.delivered.as_deref()
     }
 
-    /// Returns by how many bytes a segment that was sent once was overtaken at the most, its own counted: from its beginning
-    /// to the end of one that was delivered before it. 0 where loss recovery does not ask what an ACK delivers.
+    /// Returns the largest reordering so far, in bytes. It extends from the start of a segment sent
+    /// only once to the end of a higher segment delivered before it. 0 if loss recovery does not
+    /// use deliveries.
     pub fn overtaken_by(&self) -> u64 {
         self.overtaken_by
     }
 
-    /// Returns how many of the outstanding segments first left with TSval `stamp` or an earlier one, where TSvals grow.
+    /// Returns how many outstanding segments were first sent with TSval `stamp` or an earlier one.
+    /// TSvals must be ascending.
     pub fn stamped_up_to(&self, stamp: Timestamp) -> usize {
         self.sent.partition_point(|sent| sent.stamp.is_none_or(|own| !stamp.precedes(own)))
     }
@@ -183,27 +196,29 @@ impl Scoreboard {
         self.sent.len()
     }
 
-    /// Keeps account of what each ACK has delivered from now on.
+    /// Starts to record which segments each ACK delivers.
     pub fn follow_deliveries(&mut self) {
         self.delivered = Some(Box::default());
     }
 
-    /// Counts positions below `position` as sent and acknowledged: there was no handshake.
+    /// Marks the positions below `position` as sent and acknowledged, where no handshake was
+    /// recorded.
     pub fn skip_to(&mut self, position: u64) {
         debug_assert!(self.sent.is_empty());
         (self.una, self.nxt) = (position, position);
         (self.lost.at, self.resent.at, self.counted.at) = (position, position, position);
     }
 
-    /// Takes note that a segment of `len` positions left for the first time, with TSval `stamp`.
+    /// Records that a new segment of `len` positions was sent, with TSval `stamp`.
     #[inline]
     pub fn on_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
         self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now, stamp });
         self.nxt += u64::from(len);
     }
 
-    /// Takes note that `block` left again. Returns how often its segment had left before, and the TSval of the first
-    /// sending, if neither of its neighbours carried the same.
+    /// Records that `block` was retransmitted. Returns how often its segment was sent before. Also
+    /// returns the TSval of the segment's first transmission, unless a neighbouring segment carried
+    /// the same TSval.
     pub fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
         let Some(index) = index_of(&self.sent, block.start) else { return (0, None) };
         let below = match index.checked_sub(1) {
@@ -222,7 +237,7 @@ impl Scoreboard {
         again
     }
 
-    /// Takes in an acceptable ACK; `sack` says whether SACK was negotiated.
+    /// Processes an acceptable ACK; `sack` says whether SACK was negotiated.
     pub fn on_ack<'a>(&mut self, ack: &Ack<'a>, sack: bool) -> Acked<'a> {
         let outstanding = self.outstanding() > 0;
         let bytes = ack.cumulative - self.una;
@@ -264,14 +279,14 @@ impl Scoreboard {
         }
     }
 
-    /// Returns whether nothing is deemed lost or reported, and loss recovery does not ask what an
-    /// ACK delivers.
+    /// Returns whether nothing is marked lost or reported by SACK, and loss recovery does not use
+    /// deliveries.
     pub(crate) fn is_quiet(&self) -> bool {
         self.sacked.is_empty() && self.lost.at == self.una && self.delivered.is_none()
     }
 
-    /// Takes in an acknowledgement of new data without SACK blocks while the board [is quiet](Self::is_quiet). Returns the
-    /// highest segment that is now covered to its end.
+    /// Processes an ACK of new data without SACK blocks while the board [is quiet](Self::is_quiet).
+    /// Returns the highest segment that is now covered to its end.
     #[inline(always)]
     pub(crate) fn on_quiet_ack(&mut self, cumulative: u64) -> Option<Covered> {
         let highest = self.sent.pop_front_while(|first| first.end() <= cumulative);
@@ -286,7 +301,7 @@ impl Scoreboard {
         Some(highest.covered())
     }
 
-    /// Deems everything below `position` lost from now on.
+    /// Marks everything below `position` lost.
     pub fn mark_lost_below(&mut self, position: u64) {
         let position = position.min(self.nxt);
         if position <= self.lost.at {
@@ -299,7 +314,8 @@ impl Scoreboard {
         self.lost = self.counted;
     }
 
-    /// Deems everything lost after a timeout, and forgets all reports: the peer may have reneged (RFC 2018, section 8).
+    /// Marks everything lost after a timeout, and discards all SACK reports: the peer may have
+    /// reneged (RFC 2018, section 8).
     pub fn mark_all_lost(&mut self) {
         self.sacked.clear();
         self.sacked_bytes = 0;
@@ -308,13 +324,13 @@ impl Scoreboard {
         self.counted = self.resent;
     }
 
-    /// Deems nothing lost any more: all that is outstanding is under way.
+    /// Removes all loss marks: outstanding data that is not SACKed counts as in the network.
     pub fn mark_none_lost(&mut self) {
         self.lost = Mark { at: self.una, sacked_below: 0 };
         self.resent = self.lost;
     }
 
-    /// Moves `una` up. Returns the highest segment that is now covered to its end.
+    /// Advances `una`. Returns the highest segment that is now covered to its end.
     fn advance(&mut self, cumulative: u64) -> Option<Covered> {
         let mut highest = None;
         while let Some(first) = self.sent.get_mut(0) {
@@ -330,7 +346,8 @@ impl Scoreboard {
             highest = self.sent.pop_front();
         }
         if !self.sacked.is_empty() {
-            // A peer that asks for what it had reported has reneged (RFC 2018, section 8): the report is void.
+            // A peer that has reported the position right at its cumulative ACK has reneged (RFC
+            // 2018, section 8). The report is void.
             let void = self.sacked.containing(cumulative).map_or(cumulative, |range| range.end);
             let (lost, resent, counted) = (&mut self.lost, &mut self.resent, &mut self.counted);
             let total = &mut self.sacked_bytes;
@@ -347,7 +364,7 @@ impl Scoreboard {
         Some(highest.covered())
     }
 
-    /// Moves `una` up, and the marks with it. Nothing that is reported lies below it, so their counts stay.
+    /// Advances `una`, and the marks with it. Nothing below it is reported, so their counts stay.
     #[inline]
     fn raise_marks(&mut self, cumulative: u64) {
         self.una = cumulative;
@@ -356,10 +373,11 @@ impl Scoreboard {
         self.counted.at = self.counted.at.max(cumulative);
     }
 
-    /// Takes in a SACK block. Returns the bytes that it newly reports.
+    /// Processes a SACK block. Returns the bytes that it newly reports.
     fn report(&mut self, block: Block) -> u64 {
-        // Only a misbehaving peer reports what was never sent, is inverted, contradicts the cumulative acknowledgement, or
-        // would split the record finer than segments were sent. Such a block counts nothing, and must not cost memory.
+        // Only a misbehaving peer reports data never sent, an inverted block, or a block that
+        // contradicts the cumulative ACK. Nor does an honest peer split the record finer than
+        // segments were sent. The block is ignored, and must not cost memory.
         let possible = self.una < block.start && block.start < block.end && block.end <= self.nxt;
         if !possible || self.sacked.count() > self.sent.len() {
             return 0;

@@ -1,26 +1,27 @@
-//! The view that every seam may read. It has no windows, because detectors must not see them.
+//! The state that every seam may read. It contains no windows, because detectors must not see them.
 
 use crate::rtt::RoundTrips;
 use eifel_base::time::Instant;
 
-/// The options that the peers agreed on in the handshake.
+/// The options that both ends agreed on in the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Negotiated {
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// SACK may be used.
+    /// Whether SACK may be used.
     pub sack: bool,
-    /// Timestamps are in use.
+    /// Whether timestamps are in use.
     pub timestamps: bool,
 }
 
-/// The connection as the seams see it at one instant. All positions are unwrapped, all lengths in bytes.
+/// The connection as the seams see it at one instant. All positions are unwrapped, and all lengths
+/// are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// First position not acknowledged.
     pub una: u64,
-    // `now` stands between `una` and `nxt`, so that the compiler does not load those two as a pair: one of them was
-    // written just before, and such a load waits for the store.
+    // `now` lies between `una` and `nxt`, so that the compiler does not load those two as a pair.
+    // One of them was written just before, and a paired load would wait for that store.
     /// The instant of the latest input.
     pub now: Instant,
     /// First position never sent.

@@ -1,11 +1,12 @@
-//! Watches one path: its round trips, the episode that is open or was the last, and the detectors that judge it.
+//! Watches one path: its round trips, its open or last episode, and the detectors that judge it.
 //!
-//! Facts go in: what was sent, sent again, and acknowledged. Samples and judgements come out. A `Watch` holds no window
-//! and no timer, so a sender uses it (inside of a [`Path`](crate::path::Path)), and so does the analyser of a capture,
-//! which has no sender at all. Segments that are outstanding stand on a [`Scoreboard`](crate::scoreboard::Scoreboard)
-//! beside it, because several paths may share one.
+//! Its input is facts: transmissions, retransmissions and ACKs. Its output is samples and
+//! judgements. A `Watch` holds no window and no timer. So a sender can use it, inside a
+//! [`Path`](crate::path::Path), and also the analyser of a capture, which has no sender.
+//! Outstanding segments are kept outside, on a [`Scoreboard`](crate::scoreboard::Scoreboard),
+//! because several paths may share one.
 //!
-//! A capture's analyser feeds it in this way:
+//! The analyser of a capture uses it like this:
 //!
 //! ```
 //! use eifel_base::time::{Duration, Instant};
@@ -66,44 +67,49 @@ use crate::view::{Negotiated, View};
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 
-/// The reason that [`Event::Judged`] gives for [`Judgement::Mixed`].
+/// The reason in [`Event::Judged`] for [`Judgement::Mixed`].
 pub const MIXED: &str = "of what was sent again some had been lost, and some had not";
 
-/// A detector, and its place among those that were chosen: 0 acts, the others watch.
+/// A detector and its index among the chosen ones: 0 acts, the others only watch.
 type Placed = (usize, Box<dyn Detector>);
 
-/// The watch over one path. See the module's documentation.
+/// Watches one path. See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Watch {
-    /// The state that the seams see. It is kept up to date, because every ACK asks several of them.
+    /// The state that the seams see. It is kept up to date, because several seams read it for every
+    /// ACK.
     view: View,
-    /// The detectors that judge, without those that never do or no longer trust the peer.
+    /// The detectors that judge, without those that never judge and those that no longer trust the
+    /// peer.
     detectors: Vec<Placed>,
-    /// The episode that is open, or the last one: at most one is ever judged. Most connections never have one, and hold only the
-    /// place; so with events.
+    /// The open episode, or the last one. Only this one can be judged. It is boxed, because most
+    /// connections never have an episode. `events` is boxed for this reason too.
     episode: Option<Box<Episode>>,
-    /// Whether that episode's first retransmission is still to leave. Detectors do not know of the episode until then.
+    /// Whether that episode's first retransmission is not sent yet. Until then detectors do not
+    /// know of the episode.
     awaits_first: bool,
-    /// Episodes so far.
+    /// Number of episodes so far.
     opened: u32,
-    /// `None` where there are none.
+    /// `None` without events.
     #[expect(clippy::box_collection, reason = "events are rare, and all connections have to hold the place")]
     events: Option<Box<VecDeque<Event>>>,
 }
 
 impl Watch {
-    /// Watches with these detectors. The first one acts: [`judge`](Self::judge) returns its judgement.
+    /// Creates a watch with these detectors. The first one acts: [`judge`](Self::judge) returns its
+    /// judgement.
     pub fn new(detectors: Vec<Box<dyn Detector>>) -> Self {
         let view =
             View { una: 0, now: Instant::ZERO, nxt: 0, mss: 536, sack: false, round_trips: RoundTrips::new(false) };
         let mut detectors: Vec<Placed> =
             detectors.into_iter().enumerate().filter(|(_, detector)| detector.judges()).collect();
-        // There is mostly one, and a vector begins with room for four.
+        // There is usually one detector, and a vector starts with room for four.
         detectors.shrink_to_fit();
         Self { view, detectors, episode: None, awaits_first: false, opened: 0, events: None }
     }
 
-    /// Takes note of what the handshake agreed on. Samples before it count for the handshake only.
+    /// Applies the options that the handshake negotiated. The round-trip statistics of the
+    /// handshake are kept, but not its latest sample.
     pub fn agree(&mut self, negotiated: Negotiated) {
         self.view.mss = negotiated.mss;
         self.view.sack = negotiated.sack;
@@ -115,8 +121,8 @@ impl Watch {
         self.view.mss = self.view.mss.min(mss);
     }
 
-    /// Refreshes the view: `una` is the first position that is not acknowledged, `nxt` the first that was never sent. To
-    /// be called before every fact that is not a transmission of new data.
+    /// Refreshes the view: `una` is the first position not acknowledged, `nxt` the first never
+    /// sent. Must be called before every fact except a transmission of new data.
     #[inline]
     pub fn look(&mut self, now: Instant, una: u64, nxt: u64) {
         self.view.now = now;
@@ -130,27 +136,27 @@ impl Watch {
         &self.view
     }
 
-    /// Returns what is known of the round-trip time.
+    /// Returns the round-trip samples and estimates.
     #[inline]
     pub fn round_trips(&self) -> &RoundTrips {
         &self.view.round_trips
     }
 
-    /// Takes note that positions up to `end` left for the first time.
+    /// Records that positions up to `end` were sent for the first time.
     #[inline(always)]
     pub fn on_new(&mut self, now: Instant, end: u64) {
         self.view.round_trips.on_new(now, end);
         self.view.nxt = end;
     }
 
-    /// Takes note that the segment at `start` left again, and tells no detector: it repairs no loss, as with a repeated
-    /// SYN or a probe of a closed window.
+    /// Records that the segment at `start` was sent again without repairing a loss, and does not
+    /// tell the detectors. Examples are a repeated SYN and a probe of a closed window.
     pub fn on_repeat(&mut self, start: u64) {
         self.view.round_trips.on_retransmission(start);
     }
 
-    /// Takes note that `transmission`, which repairs a presumed loss, left with TSval `stamp`, and tells the detectors.
-    /// `original` is as in [`Fact::Retransmitted`].
+    /// Records that `transmission`, which repairs a presumed loss, was sent with TSval `stamp`.
+    /// Passes it to the detectors. `original` is as in [`Fact::Retransmitted`].
     pub fn on_retransmission(
         &mut self,
         transmission: &Transmission,
@@ -165,14 +171,15 @@ impl Watch {
         }
     }
 
-    /// Takes the round trips of an ACK, and returns the sample that it gives, if any.
+    /// Records the round trips of an ACK, and returns the sample that it gives, if any.
     pub fn on_ack(&mut self, acked: &Acked<'_>) -> Option<Duration> {
         let now = self.view.now;
         self.on_covered(acked.highest);
         self.view.round_trips.on_ack(now, acked)
     }
 
-    /// Takes the round trips of an ACK of new data; `highest` is the highest segment that it covers to its end.
+    /// Records the round trips of an ACK of new data; `highest` is the highest segment that it
+    /// covers to its end.
     #[inline(always)]
     pub(crate) fn on_plain_ack(
         &mut self,
@@ -184,27 +191,29 @@ impl Watch {
         self.view.round_trips.on_progress(self.view.now, cumulative, echo)
     }
 
-    /// Measures how long a segment took that left only once: of others it is unknown which sending was answered.
+    /// Measures the round trip of a segment that was sent only once. For others it is unknown which
+    /// transmission the ACK answers.
     #[inline(always)]
     fn on_covered(&mut self, highest: Option<Covered>) {
         let once = highest.filter(|covered| covered.copies == 0);
         self.view.round_trips.on_turn(once.map(|covered| self.view.now.since(covered.last_sent)));
     }
 
-    /// Processes a round trip that was not measured by an ACK of data, such as that of a HEARTBEAT.
+    /// Records a round trip that no ACK of data measured, for example that of a HEARTBEAT.
     pub fn on_sample(&mut self, rtt: Duration) {
         self.view.round_trips.on_sample(rtt);
     }
 
-    /// Notes SRTT after the newest sample. The owner of the smoothing calls this: a sender's timer,
-    /// for one.
+    /// Records SRTT after the newest sample. The owner of the smoothing must call this, for example
+    /// a sender's timer.
     #[inline]
     pub fn on_smoothed(&mut self, srtt: Option<Duration>) {
         self.view.round_trips.on_smoothed(srtt);
     }
 
-    /// Asks the detectors about an ACK, reports their judgements as events, and returns that of the one that acts. It
-    /// changes no episode: see [`settle`](Self::settle). A watching detector that asks for a probe is refused it.
+    /// Passes an ACK to the detectors, reports their judgements as events, and returns the acting
+    /// detector's judgement. It changes no episode: see [`settle`](Self::settle). It refuses a
+    /// probe to detectors that only watch.
     pub fn judge(&mut self, acked: &Acked<'_>) -> Judgement {
         let fact = Fact::Acked(acked);
         let mut acting = Judgement::Undecided;
@@ -232,8 +241,8 @@ impl Watch {
         acting
     }
 
-    /// Tells the detector that acts that there is no new data for the probe which it asked for, and returns its
-    /// judgement.
+    /// Tells the acting detector that there is no new data for the probe that it asked for, and
+    /// returns its judgement.
     pub fn refuse_probe(&mut self) -> Judgement {
         let Some((0, acting)) = self.detectors.first_mut() else { return Judgement::Undecided };
         let judgement = acting.observe(&Fact::NotProbed(Refusal::NothingNew), &self.view);
@@ -241,22 +250,24 @@ impl Watch {
         judgement
     }
 
-    /// Whether there is a detector that judges.
+    /// Returns whether any detector judges.
     pub(crate) fn has_detectors(&self) -> bool {
         !self.detectors.is_empty()
     }
 
-    /// Whether every detector waits for a retransmission, and would ignore an ACK of new data.
+    /// Returns whether every detector waits for a retransmission, and would ignore an ACK of new
+    /// data.
     pub(crate) fn detectors_wait(&self) -> bool {
         self.detectors.iter().all(|(_, detector)| detector.is_idle())
     }
 
-    /// Whether an ACK of new data may make a detector judge before something is sent again.
+    /// Returns whether an ACK of new data may make a detector judge before the next retransmission.
     pub fn may_judge(&self) -> bool {
         self.detectors.iter().any(|(_, detector)| detector.may_judge())
     }
 
-    /// Removes a detector that no longer believes the peer. If it has an episode to judge, that counts as genuine.
+    /// Removes a detector that no longer trusts the peer. If there is an episode to judge, it
+    /// counts as genuine.
     #[cold]
     fn dismiss(&mut self, index: usize, reason: &'static str) {
         let (detector, _) = self.detectors.remove(index);
@@ -264,7 +275,7 @@ impl Watch {
         self.tell(Event::Distrusted { detector, reason });
     }
 
-    /// Reports a detector's verdict on the episode that is open or was the last.
+    /// Reports a detector's verdict on the open or last episode.
     fn report(&mut self, detector: usize, judgement: Judgement) {
         let (outcome, reason) = match judgement {
             Judgement::Settled(outcome, reason) => (outcome, reason),
@@ -276,13 +287,13 @@ impl Watch {
         }
     }
 
-    /// Returns the episode that a verdict given now is about, if detectors know of it.
+    /// Returns the episode that a verdict would now apply to, if detectors know of it.
     fn judged(&mut self) -> Option<&mut Episode> {
         self.episode.as_deref_mut().filter(|_| !self.awaits_first)
     }
 
-    /// Settles the episode that is open or was the last by a judgement. Returns it, or `None` if the judgement decides
-    /// nothing or the episode was settled before.
+    /// Settles the open or last episode with a judgement, and returns it. Returns `None` if the
+    /// judgement decides nothing, or there is no episode that is still to be settled.
     pub fn settle(&mut self, judgement: Judgement) -> Option<Episode> {
         if matches!(judgement, Judgement::Undecided | Judgement::Probe | Judgement::LostBesides(_)) {
             return None;
@@ -292,16 +303,17 @@ impl Watch {
         Some(*episode)
     }
 
-    /// Settles the episode that is open without a verdict. Returns it, or `None` if there is none or it was settled
-    /// before.
+    /// Settles the open episode without a verdict, and returns it. Returns `None` if none is open,
+    /// or it was settled before.
     pub(crate) fn settle_open(&mut self) -> Option<Episode> {
         let episode = self.episode.as_deref_mut().filter(|episode| !episode.closed && !episode.settled)?;
         episode.settled = true;
         Some(*episode)
     }
 
-    /// Opens an episode after a loss signal, at the view's instant and positions. It closes the one that is open, and the
-    /// last one can no longer be judged. To be called before its first retransmission leaves.
+    /// Opens an episode after a loss signal, at the view's instant and positions. An episode that
+    /// is still open is closed, and the previous one can no longer be judged. Must be called before
+    /// the episode's first retransmission.
     pub fn open_episode(&mut self, cause: Cause) -> Episode {
         self.close_episode();
         self.opened += 1;
@@ -321,8 +333,8 @@ impl Watch {
         episode
     }
 
-    /// Counts an expiry of the timer in the episode that is open, if an earlier expiry for the same oldest segment opened
-    /// it. Returns how many there were, or `None` if this one has to open an episode.
+    /// Counts a timer expiry in the open episode, if an earlier expiry for the same oldest segment
+    /// opened it. Returns the number of expiries, or `None` if this one must open an episode.
     pub fn count_timeout(&mut self) -> Option<u32> {
         let una = self.view.una;
         let again = |episode: &&mut Episode| !episode.closed && episode.cause == Cause::Timeout && episode.start == una;
@@ -331,7 +343,7 @@ impl Watch {
         Some(episode.timeouts)
     }
 
-    /// Closes the episode that is open, if everything below its recovery point is acknowledged.
+    /// Closes the open episode, if everything below its recovery point is acknowledged.
     pub fn close_if_repaired(&mut self, cumulative: u64) {
         if self.episode().is_some_and(|episode| cumulative >= episode.recovery_point) {
             self.close_episode();
@@ -346,23 +358,23 @@ impl Watch {
         }
     }
 
-    /// Forgets the last episode, if it is closed: no verdict on it counts any more.
+    /// Drops the last episode if it is closed, so that it can no longer be judged.
     pub(crate) fn forget_closed(&mut self) {
         self.episode.take_if(|episode| episode.closed);
     }
 
-    /// Returns the episode that is open.
+    /// Returns the open episode.
     #[inline]
     pub fn episode(&self) -> Option<&Episode> {
         self.episode.as_deref().filter(|episode| !episode.closed)
     }
 
-    /// Returns the episode that is open or was the last.
+    /// Returns the open or last episode.
     pub(crate) fn last_episode(&self) -> Option<&Episode> {
         self.episode.as_deref()
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has one.
+    /// Returns whether [`poll_event`](Self::poll_event) would return an event.
     #[inline]
     pub fn has_events(&self) -> bool {
         self.events.is_some()

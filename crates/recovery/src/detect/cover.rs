@@ -1,25 +1,26 @@
-//! Cover ACKs: those that acknowledge everything that was sent again (the SCTP paper, figure 6).
+//! Cover ACKs: ACKs that acknowledge everything that was retransmitted (the SCTP paper, figure 6).
 
 use crate::fact::{Acked, Block, Cause, Kind, Transmission};
 use eifel_base::ranges::Ranges;
 
-/// The retransmissions of an episode, as far as figure 6 keeps account of them. Positions are TSNs.
+/// The retransmissions of an episode, with the variables of figure 6. Positions are TSNs.
 #[derive(Clone, Debug)]
 pub(super) struct Cover {
     /// First position beyond MaxRetransmit.
     max: u64,
-    /// First position beyond all that was sent again so far: MaxRetransmit, once step 2 is done anew.
+    /// First position beyond all retransmissions so far. Step 2 sets MaxRetransmit to it.
     highest: u64,
-    /// Whether an ACK has come that covers not all: "AckRcvd". Before it, MaxRetransmit still grows.
+    /// "AckRcvd": whether an ACK has come that is no cover ACK. Until then, MaxRetransmit grows
+    /// with each retransmission.
     heard: bool,
     cause: Cause,
     resent: Ranges,
-    /// Duplicates that the peer has reported of them.
+    /// Duplicates that the peer has reported.
     duplicates: Ranges,
 }
 
 impl Cover {
-    /// Step 1: the first retransmission of an episode.
+    /// Step 1: starts with the first retransmission of an episode.
     pub(super) fn begin(first: &Transmission) -> Self {
         let cause = match first.kind {
             Kind::Retransmission(cause) => cause,
@@ -42,7 +43,7 @@ impl Cover {
         }
     }
 
-    /// Step 3: whether this is a cover ACK. Of one that is none, step 2 sets MaxRetransmit anew.
+    /// Step 3: returns whether this is a cover ACK. If it is none, step 2 sets MaxRetransmit again.
     pub(super) fn covers(&mut self, acked: &Acked<'_>) -> bool {
         acked.dsacks.iter().for_each(|block| self.duplicates.add(*block));
         if acked.cumulative >= self.max {
@@ -53,8 +54,8 @@ impl Cover {
         false
     }
 
-    /// Step 5: whether the first ACK after a timeout reports all that was sent again as duplicates. Then all ACKs of the
-    /// originals were lost.
+    /// Step 5: returns whether the first ACK after a timeout reports all retransmissions as
+    /// duplicates. Then all ACKs of the originals were lost.
     pub(super) fn acks_were_lost(&self) -> bool {
         let reported = |block: Block| self.duplicates.covers(block);
         self.cause == Cause::Timeout

@@ -1,11 +1,13 @@
-//! *Looks at* DSACKs for retransmissions; each retransmission of the episode has its record.
-//! *Decides* spurious once every retransmission has come back as a duplicate. A round trip after data sent later than the
-//! last of them are acknowledged, it decides genuine, or mixed if some have come back: by then a DSACK that was overtaken
-//! has come too. It may be told to wait for good. If the first sign of life is a DSACK for the oldest segment, a window of
-//! ACKs was lost: genuine.
-//! *Blind to* anything in time: it decides a round trip after the needless retransmissions. A DSACK is sent once: if its ACK
-//! is lost, or the retransmission was, there is no verdict. A DSACK for something never sent again reveals a network that
-//! duplicates, and disarms the detector for good.
+//! *Looks at* DSACKs for retransmissions. It keeps a record of each retransmission of the episode.
+//! *Decides* spurious once every retransmission has been reported as a duplicate. Otherwise it
+//! decides a round trip after the first ACK of data sent later than the last retransmission:
+//! genuine without duplicates, mixed with some. By then a DSACK that was overtaken has arrived too.
+//! Its parameter can make it wait until the next loss signal instead. If nothing was reported
+//! before a DSACK for the oldest segment, a window of ACKs was lost: genuine.
+//! *Blind to* anything in time: it decides a round trip after the needless retransmissions. A DSACK
+//! is sent only once. If the DSACK or the retransmission is lost, the episode is not found to be
+//! spurious. A DSACK for data never retransmitted shows that the network duplicates packets, and
+//! disarms the detector for good.
 //! *From* RFC 3708, section 3; RFC 2883.
 
 use std::collections::BTreeMap;
@@ -42,19 +44,21 @@ pub struct Dsack {
     state: State,
     /// Whether it waits for duplicates until the next loss signal.
     patient: bool,
-    /// The episode's retransmissions, by their first position.
+    /// The episode's retransmissions, keyed by their first position.
     records: BTreeMap<u64, Record>,
     resent: u32,
     needless: u32,
-    /// First position that was unsent at the last retransmission, and then when later data were first acknowledged.
+    /// First position that was unsent at the last retransmission; in state `Overtaken`, at the
+    /// first ACK of later data.
     unsent: u64,
-    /// The retransmissions of the episode before: their DSACKs may be late.
+    /// Retransmissions of the previous episode, whose DSACKs may be late.
     before: Ranges,
-    /// Where the episode's first retransmission begins: if it is sent once more, its timer has expired again.
+    /// Start of the episode's first retransmission. If it is retransmitted once more, its timer has
+    /// expired again.
     first: u64,
-    /// First position not acknowledged, while the detector waits.
+    /// First position not acknowledged, as of the last ACK that the detector has seen.
     una: u64,
-    /// First position beyond all SACK reports since a timeout has emptied the scoreboard.
+    /// First position beyond all SACK reports since the last timeout, which empties the scoreboard.
     reported: u64,
 }
 
@@ -62,9 +66,9 @@ pub struct Dsack {
 enum State {
     #[default]
     Idle,
-    /// Each retransmission may come back as a duplicate.
+    /// Each retransmission may still be reported as a duplicate.
     Waiting,
-    /// Data sent later are acknowledged. A duplicate can still be reported by an ACK that was overtaken.
+    /// Data sent later is acknowledged. An ACK that was overtaken may still report a duplicate.
     Overtaken,
     /// No DSACK is trusted any more.
     Disarmed,
@@ -79,7 +83,8 @@ struct Record {
 }
 
 impl Dsack {
-    /// Waits for missing duplicates until the next loss signal, and never calls an episode genuine because they are missing.
+    /// Creates a detector that waits for missing duplicates until the next loss signal. It never
+    /// judges an episode genuine because they are missing.
     pub fn patient() -> Self {
         Self { patient: true, ..Self::default() }
     }
@@ -118,7 +123,7 @@ impl Dsack {
         matches!(self.state, State::Waiting | State::Overtaken)
     }
 
-    /// Counts a DSACK for each record inside it, but no more often than the record was sent again.
+    /// Counts a DSACK for each record inside it, but at most once per retransmission.
     fn note(&mut self, dsack: Block) {
         let mut known = self.before.covers(dsack);
         for (_, record) in self.records.range_mut(dsack.start..dsack.end) {
@@ -130,7 +135,7 @@ impl Dsack {
                 }
             }
         }
-        // A duplicate of no retransmission, or of a part of one.
+        // The DSACK is for no retransmission, not even for a part of one.
         if !known && !self.overlaps(dsack) {
             self.state = State::Disarmed;
             self.records.clear();
@@ -159,7 +164,7 @@ impl Dsack {
             self.state = State::Idle;
             return Judgement::Settled(Outcome::Spurious, "every retransmission has come back as a duplicate");
         }
-        // Data that was unsent at the last retransmission left after it.
+        // Data that was unsent at the last retransmission was sent after it.
         if acked.cumulative > self.unsent && !self.patient {
             if self.state == State::Waiting {
                 (self.state, self.unsent) = (State::Overtaken, nxt);

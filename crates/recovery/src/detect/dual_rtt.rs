@@ -1,8 +1,10 @@
-//! *Looks at* NRTT, the time from the last sending of a segment to its ACK, after a timeout.
-//! *Decides* spurious when NRTT is less than tau times MinRTT: delayed segments arrive in one train, and their ACKs come
-//! before the answers to the retransmissions.
-//! *Blind to* most first ACKs, since it needs a second retransmission to compare with; and to fast retransmits.
-//! *From* the DualRTT paper, section IV.B (figure 6, equation 1) and section V.B (equations 3 and 6).
+//! *Looks at* NRTT, the time from the last transmission of a segment to its ACK, after a timeout.
+//! *Decides* spurious when NRTT is less than tau times MinRTT. Delayed segments arrive in one
+//! train, and their ACKs arrive before the ACKs of the retransmissions.
+//! *Blind to* most first ACKs, since it needs a second retransmission to compare with; and to fast
+//! retransmits.
+//! *From* the DualRTT paper, section IV.B (figure 6, equation 1) and section V.B (equations 3 and
+//! 6).
 
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Cause, Covered, Fact, Kind};
@@ -24,7 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Parameter::integer("tau_thousandths", "the fixed threshold, in thousandths of MinRTT", 100, (1, 1000)),
     ],
-    // As for min-rtt: it relies on time alone.
+    // Like min-rtt, it relies on time alone.
     weakness: Some(Weakness::ATimeoutASegment),
     ..Entry::detector(|parameters| {
         let fixed = Threshold::Fixed(Tau::thousandths(parameters.integer("tau_thousandths") as u32));
@@ -34,15 +36,15 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Bytes of TCP and IP headers in the path's MTU.
 const HEADERS: u32 = 40;
-/// Section V.B: "a conservative value" while the path is not known.
+/// "A conservative value" while the path is not known (section V.B).
 const UNTIL_KNOWN: Tau = Tau { millionths: 100_000 };
-/// The values of tau that the model was fitted to (section V.A).
+/// The range of tau to which the model was fitted (section V.A).
 const FITTED: (f64, f64) = (0.01, 0.6);
 
 /// How tau is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Threshold {
-    /// Always this value.
+    /// A fixed value.
     Fixed(Tau),
     /// Equation 3 with equation 6's coefficients, for the path that the sender's own statistics describe.
     Model,
@@ -60,8 +62,8 @@ impl Tau {
         Self { millionths: thousandths * 1000 }
     }
 
-    /// Computes equation 3 with equation 6's coefficients: B in bit/s, D in seconds one way, M in bytes, natural logarithms.
-    /// The result is limited to the values that the model was fitted to.
+    /// Computes equation 3 with equation 6's coefficients: B in bit/s, D in seconds one way, M in
+    /// bytes, natural logarithms. The result is limited to the range to which the model was fitted.
     pub fn of_path(rate_bps: f64, delay_s: f64, mtu: u32) -> Self {
         let tau = 8.022e-3 * libm::log(rate_bps) - 5.803e-2 * libm::log(delay_s) + 1.463e-6 * f64::from(mtu);
         Self { millionths: (tau.clamp(FITTED.0, FITTED.1) * 1e6) as u32 }
@@ -74,7 +76,8 @@ impl Tau {
     }
 }
 
-/// The most bytes acknowledged in a round trip so far: what the sender knows of the path's rate.
+/// The highest rate at which a round trip's data was acknowledged, as an estimate of the path's
+/// rate.
 #[derive(Clone, Debug, Default)]
 struct Throughput {
     since: Instant,
@@ -106,7 +109,7 @@ impl Throughput {
 pub struct DualRtt {
     threshold: Threshold,
     throughput: Throughput,
-    /// After a timeout's retransmission: the first position that was unsent then.
+    /// First position unsent at a timeout's retransmission; `None` if no timeout is being judged.
     point: Option<u64>,
 }
 

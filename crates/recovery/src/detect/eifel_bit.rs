@@ -1,12 +1,14 @@
-//! *Looks at* whether the first acceptable ACK after a retransmission says that it answers a retransmission.
-//! *Decides* spurious when the ACK says that it answers an original. The retransmission should then arrive too, and its
-//! answer say so before later data are acknowledged; after three claims in a row without such an answer the detector
-//! distrusts the peer.
-//! *Blind to* peers that have not agreed on marks; to which retransmission was answered; and to a peer that forges both
-//! answers, since a bit proves no more. If the retransmission's ACK is lost, a later original would still speak for it:
-//! an ACK that acknowledges or reports data that was unsent then does not count.
-//! *From* Ludwig, chapter 5, section 5.2.1 (one bit each way), and the retransmit bit in the proposal for SCTP, figure 6;
-//! the contradictions are this project's.
+//! *Looks at* whether the first acceptable ACK after a retransmission says that a retransmission
+//! caused it.
+//! *Decides* spurious when the ACK says that an original caused it. The retransmission should then
+//! arrive too, and its ACK should say so before later data is acknowledged. After three claims in a
+//! row without this ACK, the detector distrusts the peer.
+//! *Blind to* peers that have not agreed on marks, and to which retransmission caused the ACK. It
+//! is also blind to a peer that forges both ACKs, since a bit proves no more. If the
+//! retransmission's ACK is lost, the ACK of a later original would look like proof. So an ACK does
+//! not count if it acknowledges or reports data that was unsent at the retransmission.
+//! *From* Ludwig, chapter 5, section 5.2.1 (one bit each way), and the retransmit bit in the
+//! proposal for SCTP, figure 6. The check of contradictions is this project's.
 
 use super::{Detector, Judgement, MOST_CONTRADICTIONS, Outcome};
 use crate::fact::{Acked, Fact, Mark};
@@ -25,13 +27,14 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Clone, Debug, Default)]
 pub struct EifelBit {
     waiting: Option<Waiting>,
-    /// `nxt` when an original that the peer claims to have received was sent again: an ACK beyond it answers later data.
+    /// `nxt` at the retransmission of an original that the peer claims to have received. An ACK
+    /// beyond it answers later data.
     claim: Option<u64>,
-    /// Claims in a row that no answer to a retransmission has confirmed.
+    /// Claims in a row that no ACK of a retransmission has confirmed.
     contradictions: u32,
 }
 
-/// The segment at `start` was sent again when everything below `nxt` had been sent.
+/// The retransmission of the segment at `start`, sent when everything below `nxt` had been sent.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     start: u64,
@@ -58,7 +61,8 @@ impl EifelBit {
         Judgement::Settled(outcome, reason)
     }
 
-    /// Checks the last claim against this ACK; returns a judgement if it was contradicted once too often.
+    /// Checks the last claim against this ACK. Returns a judgement if claims were contradicted too
+    /// often.
     fn check(&mut self, acked: &Acked) -> Option<Judgement> {
         let nxt = self.claim?;
         if acked.mark == Some(Mark::Retransmission) {

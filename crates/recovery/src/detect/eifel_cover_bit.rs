@@ -1,6 +1,9 @@
-//! *Looks at* the retransmit bit of ACKs, up to the first cover ACK: one that acknowledges everything that was sent again.
-//! *Decides* spurious when none of them has it: all of them answer originals. One that has it answers a retransmission.
-//! *Blind to* peers that have not agreed on the bit, and to originals that a retransmission on another path overtakes.
+//! *Looks at* the retransmit bit of ACKs, up to the first cover ACK: one that acknowledges
+//! everything that was retransmitted.
+//! *Decides* spurious when none of these ACKs has the bit: originals caused all of them. A
+//! retransmission caused an ACK that has it.
+//! *Blind to* peers that have not agreed on the bit, and to originals that a retransmission on
+//! another path overtakes.
 //! *From* "On making SCTP robust to spurious retransmissions", figure 6, part II.
 
 use super::cover::Cover;
@@ -20,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
 /// The Eifel detection algorithm for SCTP with the retransmit bit.
 #[derive(Clone, Debug, Default)]
 pub struct EifelCoverBit {
-    /// What was sent again, while something is suspected.
+    /// The retransmissions of an episode that is not judged yet; `None` otherwise.
     waiting: Option<Cover>,
 }
 

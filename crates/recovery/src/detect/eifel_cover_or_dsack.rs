@@ -1,8 +1,9 @@
-//! *Looks at* what the Eifel algorithm for SCTP looks at, and at reports of duplicates.
-//! *Decides* spurious when Eifel does. Where Eifel does not, it waits for the duplicates, which may come over a slower path
-//! than later data are acknowledged on, and decides as they do.
-//! *Blind to* what both are blind to: a lost report of a duplicate hides an original that a retransmission overtook. A report
-//! can be forged, whatever proof timestamps have to give.
+//! *Looks at* the signals of the Eifel algorithm for SCTP, and at reports of duplicates.
+//! *Decides* spurious when Eifel does. Otherwise it waits for reports of duplicates, and decides by
+//! them. They may take a slower path than the ACKs of later data.
+//! *Blind to* cases that both are blind to: if the report of a duplicate is lost, it misses an
+//! original that a retransmission overtook. Reports can be forged, whatever `proof` asks of
+//! timestamps.
 //! *From* "On making SCTP robust to spurious retransmissions", figure 6, "Multihoming
 //! Considerations".
 
@@ -33,17 +34,17 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// Eifel for SCTP, and detection by duplicates behind it.
+/// Eifel for SCTP, with detection by duplicates as a fallback.
 #[derive(Clone, Debug)]
 pub struct EifelCoverOrDsack {
     eifel: Box<dyn Detector>,
     duplicates: Dsack,
-    /// Whether Eifel has said that the episode was spurious: then the duplicates have nothing to add.
+    /// Whether Eifel has judged the episode spurious. Then the duplicates are ignored.
     detected: bool,
 }
 
 impl EifelCoverOrDsack {
-    /// Falls back on duplicates where `eifel` sees nothing.
+    /// Creates a detector that falls back on duplicates if `eifel` finds nothing.
     pub fn new(eifel: Box<dyn Detector>) -> Self {
         Self { eifel, duplicates: Dsack::patient(), detected: false }
     }

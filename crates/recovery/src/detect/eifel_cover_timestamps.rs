@@ -1,11 +1,15 @@
-//! *Looks at* the timestamps that ACKs echo, up to the first cover ACK: one that acknowledges everything that was sent again.
-//! *Decides* spurious when the cover ACK's is older than the first retransmission's; genuine also where a timeout's first ACK
-//! reports all retransmissions as duplicates, because then the ACKs of the originals were lost. The safe variant, which the
-//! paper does not have, asks for the original's own timestamp with the ACK of each retransmission, as RFC 3522, section 3.4,
-//! does. After three echoes of timestamps that were never sent it distrusts the peer.
-//! *Blind to* peers without timestamps, and to originals that a retransmission on another path overtakes; the safe variant
-//! also where one ACK covers the retransmissions of two packets, and to timestamps that several packets share.
-//! *From* "On making SCTP robust to spurious retransmissions", figure 6, part I; RFC 3522, section 3.4.
+//! *Looks at* the timestamps that ACKs echo, up to the first cover ACK: one that acknowledges
+//! everything that was retransmitted.
+//! *Decides* spurious when the cover ACK's echo is older than the first retransmission's timestamp.
+//! It decides genuine if a timeout's first ACK reports all retransmissions as duplicates, because
+//! then the ACKs of the originals were lost. The safe variant, which the paper does not have, asks
+//! for the original's own timestamp in the ACK of each retransmission (RFC 3522, section 3.4).
+//! After three echoes of timestamps that were never sent, it distrusts the peer.
+//! *Blind to* peers without timestamps, and to originals that a retransmission on another path
+//! overtakes. The safe variant is also blind where one ACK covers the retransmissions of two
+//! packets, and to timestamps that several packets share.
+//! *From* "On making SCTP robust to spurious retransmissions", figure 6, part I; RFC 3522, section
+//! 3.4.
 
 use super::cover::Cover;
 use super::eifel_timestamps::{Proof, UNPROVEN};
@@ -25,7 +29,7 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::detector(|parameters| Box::new(EifelCoverTimestamps::new(proof(parameters))))
 };
 
-/// Which echoes prove the originals.
+/// The parameter that says which echoes prove the originals.
 pub(super) const PROOF: Parameter = Parameter::word(
     "proof",
     "which echo proves an original: any older than the first retransmission's (the paper), which a receiver can forge, or \
@@ -42,18 +46,19 @@ pub(super) fn proof(parameters: &Parameters) -> Proof {
 #[derive(Clone, Debug, Default)]
 pub struct EifelCoverTimestamps {
     proof: Proof,
-    /// RetransmitTS, and what was sent again, while something is suspected.
+    /// RetransmitTS and the retransmissions of an episode that is not judged yet; `None` otherwise.
     waiting: Option<(Timestamp, Cover)>,
-    /// What was sent again in this episode and is not acknowledged. Empty by the paper's rules.
+    /// Retransmissions of this episode that are not acknowledged. Always empty with
+    /// [`Proof::Older`].
     trials: Trials,
-    /// Whether the episode was called spurious, and its later retransmissions are on trial.
+    /// Whether the episode was judged spurious, and its later retransmissions are on trial.
     tries: bool,
-    /// Echoes of timestamps that were never sent.
+    /// Number of echoes of timestamps that were never sent.
     forged: u32,
 }
 
 impl EifelCoverTimestamps {
-    /// Makes the algorithm with this proof.
+    /// Creates the algorithm with this proof.
     pub fn new(proof: Proof) -> Self {
         Self { proof, ..Self::default() }
     }
@@ -80,7 +85,7 @@ impl EifelCoverTimestamps {
         Judgement::Settled(outcome, reason)
     }
 
-    /// Judges later retransmissions of an episode that was called spurious.
+    /// Judges later retransmissions of an episode that was judged spurious.
     fn judge_trials(&mut self, acked: &Acked<'_>) -> Judgement {
         if !self.trials.end(acked) {
             return Judgement::Undecided;

@@ -1,10 +1,14 @@
-//! *Looks at* the timestamp that the first acceptable ACK echoes; after a timeout, if that one is older than the
-//! retransmission's and not the original's, at the next ACK, which follows up to two new segments.
-//! *Decides* spurious when the original's own timestamp is echoed, or when the second ACK too is older than the retransmission
-//! and brings news of what was outstanding. Otherwise as eifel-timestamps does.
-//! *Blind to* an original whose ACK was lost, after a fast retransmit, and where there is no new data or all is acknowledged at
-//! once; and to a receiver that lies about two ACKs, which it can only after a timeout.
-//! *From* RFC 3522, section 3.4; RFC 5682, sections 2.1 and 3.1, for the second ACK. To join them is this project's.
+//! *Looks at* the timestamp that the first acceptable ACK echoes. After a timeout, the echo may be
+//! older than the retransmission's timestamp but not be the original's. Then it also looks at the
+//! next ACK, which follows up to two new segments.
+//! *Decides* spurious when the original's own timestamp is echoed. It also decides spurious when
+//! the second echo too is older than the retransmission's, and the second ACK newly reports
+//! outstanding data. Otherwise it decides as eifel-timestamps does.
+//! *Blind to* an original whose ACK was lost: after a fast retransmit, without new data, and where
+//! everything is acknowledged at once. It is also blind to a receiver that lies in two ACKs, which
+//! works only after a timeout.
+//! *From* RFC 3522, section 3.4; RFC 5682, sections 2.1 and 3.1, for the second ACK. The
+//! combination is this project's.
 
 use super::eifel_timestamps::{EifelTimestamps, Proof, UNPROVEN};
 use super::rto_recovery::without_probe;
@@ -22,17 +26,17 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::detector(|_| Box::new(EifelOrFRto::default()))
 };
 
-/// Eifel detection by the original's timestamp, with F-RTO's second question after a timeout.
+/// Eifel detection by the original's timestamp, with F-RTO's test of a second ACK after a timeout.
 #[derive(Clone, Debug)]
 pub struct EifelOrFRto {
     eifel: EifelTimestamps,
-    /// TSval of the retransmission that opened the episode, after a timeout.
+    /// TSval of the retransmission that opened the episode; `None` unless a timeout opened it.
     timeout: Option<Timestamp>,
-    /// The marks by which the second ACK is judged, while the detector waits for it.
+    /// State to judge the second ACK by; `None` unless the detector waits for it.
     asked: Option<Asked>,
 }
 
-/// F-RTO's step 3.
+/// State of F-RTO's step 3.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     retransmit_ts: Timestamp,
@@ -46,7 +50,8 @@ impl Default for EifelOrFRto {
 }
 
 impl EifelOrFRto {
-    /// Asks for new data, if the first ACK may be that of a later original.
+    /// Asks for new data, if the first ACK may be that of a later original. Otherwise judges
+    /// genuine.
     fn ask(&mut self, acked: &Acked, view: &View) -> Judgement {
         let settled = Judgement::Settled(Outcome::Genuine, UNPROVEN);
         let Some(retransmit_ts) = self.timeout.filter(|_| !acked.all) else { return settled };

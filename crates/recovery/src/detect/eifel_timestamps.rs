@@ -1,10 +1,12 @@
 //! *Looks at* the timestamp that the first acceptable ACK after a retransmission echoes.
-//! *Decides* spurious when the echo is older than the first retransmission's timestamp: the original caused the ACK. The safe
-//! variant asks for the original's own timestamp, which a receiver that has lost the segment cannot know, and asks for it
-//! of every retransmission of the episode. After three echoes of timestamps that were never sent it distrusts the peer.
-//! *Blind to* peers without timestamps, and to a retransmission in the same tick of the clock as its original; the safe
-//! variant also to an original whose ACK was lost, that left in the same tick as one of its neighbours, or that arrived after
-//! its retransmission.
+//! *Decides* spurious when the echo is older than the first retransmission's timestamp: the
+//! original caused the ACK. The safe variant asks for the original's own timestamp, which a
+//! receiver that lost the segment cannot know. It asks for it in the ACK of every retransmission of
+//! the episode. After three echoes of timestamps that were never sent, it distrusts the peer.
+//! *Blind to* peers without timestamps, and to a retransmission in the same clock tick as its
+//! original. The safe variant is also blind to an original whose ACK was lost, or that arrived
+//! after its retransmission. Nor can it prove an original that was sent in the same tick as a
+//! neighbour.
 //! *From* RFC 3522, sections 3.2 and 3.4; "Responding to Spurious Timeouts in TCP", section II.B.
 
 use super::trials::Trials;
@@ -35,7 +37,7 @@ pub(super) const ENTRY: Entry = Entry {
 /// Which echoes prove the original.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Proof {
-    /// Any that is older than the first retransmission's timestamp (section 3.2).
+    /// Any echo that is older than the first retransmission's timestamp (section 3.2).
     Older,
     /// Only the original's timestamp (section 3.4).
     #[default]
@@ -48,18 +50,18 @@ pub struct EifelTimestamps {
     proof: Proof,
     /// RFC 3522's SpuriousRecovery and RetransmitTS; `None` while nothing is suspected. [rfc3522:3.2.1]
     waiting: Option<Waiting>,
-    /// Later retransmissions of the episode that are not acknowledged yet, by position. A verdict on the
-    /// first retransmission says nothing about them. Empty by plain RFC 3522.
+    /// Later retransmissions of the episode that are not acknowledged yet, by position. A verdict
+    /// on the first retransmission says nothing about them. Always empty with [`Proof::Older`].
     trials: Trials,
-    /// Whether the episode was called spurious, and its later retransmissions are on trial.
+    /// Whether the episode was judged spurious, and its later retransmissions are on trial.
     tries: bool,
     /// Whether the peer has ever sent a DSACK on this connection (step 5).
     dsack_seen: bool,
-    /// Echoes of timestamps that were never sent.
+    /// Number of echoes of timestamps that were never sent.
     forged: u32,
 }
 
-/// Step 3 waits for the first acceptable ACK.
+/// The state of step 3, which waits for the first acceptable ACK.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     retransmit_ts: Timestamp,
@@ -67,7 +69,7 @@ struct Waiting {
     start: u64,
 }
 
-/// The reason of a verdict on an echo that is older than the retransmission, and not the original's.
+/// Reason of a verdict on an echo that is older than the retransmission, but not the original's.
 pub(super) const UNPROVEN: &str = "the echo is not the original's timestamp";
 
 impl EifelTimestamps {
@@ -77,8 +79,8 @@ impl EifelTimestamps {
     }
 
     fn judge(&mut self, acked: &Acked) -> Judgement {
-        // RFC 3522, section 3.2, step 3: the first acceptable ACK, one that acknowledges what was retransmitted.
-        // [rfc3522:3.2.3]
+        // RFC 3522, section 3.2, step 3: the first acceptable ACK, which acknowledges the
+        // retransmitted data. [rfc3522:3.2.3]
         let Some(waiting) = self.waiting.take_if(|waiting| acked.cumulative > waiting.start) else {
             return Judgement::Undecided;
         };
@@ -112,7 +114,7 @@ impl EifelTimestamps {
         Judgement::Settled(Outcome::Spurious, "echo older than the first retransmission")
     }
 
-    /// Judges later retransmissions of an episode that was called spurious.
+    /// Judges later retransmissions of an episode that was judged spurious.
     fn judge_trials(&mut self, acked: &Acked) -> Judgement {
         if !self.trials.end(acked) {
             return Judgement::Undecided;
@@ -141,8 +143,8 @@ impl Detector for EifelTimestamps {
 
     fn observe(&mut self, fact: &Fact<'_>, _: &View) -> Judgement {
         match fact {
-            // RFC 3522, section 3.2, step 2: of the retransmission that opens the loss recovery, and of no later one.
-            // [rfc3522:3.2.a] [rfc3522:3.2.2]
+            // RFC 3522, section 3.2, step 2: only for the retransmission that opens the loss
+            // recovery, not for later ones. [rfc3522:3.2.a] [rfc3522:3.2.2]
             Fact::Retransmitted { transmission, stamp, original, opens: true } => {
                 let (original, start) = (*original, transmission.start);
                 self.trials.clear();

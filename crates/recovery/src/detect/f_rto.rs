@@ -1,7 +1,10 @@
-//! *Looks at* the first two ACKs after a timeout's retransmission, the second of them after up to two new segments.
-//! *Decides* spurious when both ACKs advance: the second one acknowledges data that was not sent again.
-//! *Blind to* everything when there is no new data or no room for it, when the first ACK is a duplicate (reordering) or
-//! covers all that is outstanding, and in fast retransmits. The loss signal then stands.
+//! *Looks at* the first two ACKs after a timeout's retransmission. Up to two new segments are sent
+//! between them.
+//! *Decides* spurious when both ACKs advance: the second one acknowledges data that was not
+//! retransmitted.
+//! *Blind to* everything in fast retransmits, and when there is no new data or no room for it. It
+//! is also blind when the first ACK is a duplicate (reordering) or covers all outstanding data. The
+//! loss signal then stands.
 //! *From* RFC 5682, section 2.1.
 
 use super::rto_recovery::{RtoRecovery, Step1, without_probe};

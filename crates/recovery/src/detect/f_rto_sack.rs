@@ -1,8 +1,10 @@
-//! *Looks at* the ACKs after a timeout's retransmission, and after up to two new segments at their SACK blocks.
-//! *Decides* spurious when an ACK after the new data reports something below the recovery point for the first time, and
-//! nothing above it.
-//! *Blind to* everything when there is no new data or no room for it, where the new data overtake the delayed data, without
-//! SACK, and in fast retransmits. The loss signal then stands.
+//! *Looks at* the ACKs after a timeout's retransmission. After up to two new segments it looks at
+//! their SACK blocks.
+//! *Decides* spurious when an ACK after the new data reports data below the recovery point for the
+//! first time, and no data above it.
+//! *Blind to* everything without SACK, in fast retransmits, and when there is no new data or no
+//! room for it. It is also blind when new data overtakes the delayed data. The loss signal then
+//! stands.
 //! *From* RFC 5682, section 3.1.
 
 use super::rto_recovery::{RtoRecovery, SackStep as Step, Step1, without_probe};
@@ -27,7 +29,7 @@ pub struct FRtoSack {
 }
 
 impl FRtoSack {
-    /// Step 2; duplicate ACKs only tell the scoreboard.
+    /// Step 2. Duplicate ACKs only update the scoreboard.
     fn on_first(&mut self, acked: &Acked, view: &View) -> Judgement {
         if acked.bytes == 0 {
             return Judgement::Undecided;
@@ -47,7 +49,7 @@ impl FRtoSack {
         if acked.cumulative > recovery_point || acked.sacked_up_to > recovery_point {
             return Judgement::Settled(Outcome::Genuine, "the new data are reported before what was outstanding");
         }
-        // The scoreboard forgot all reports at the timeout: beside a DSACK, old blocks look new.
+        // The timeout emptied the scoreboard. So next to a DSACK, old blocks look new.
         if !news || acked.bytes == 0 && !acked.dsacks.is_empty() {
             return Judgement::Settled(Outcome::Genuine, "a duplicate ACK without news answers the new data");
         }

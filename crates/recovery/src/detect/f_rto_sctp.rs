@@ -1,11 +1,12 @@
-//! *Looks at* the SACKs after a timeout's retransmission, and after up to two packets of new chunks at what they newly
-//! acknowledge.
-//! *Decides* spurious when a SACK after the new chunks newly acknowledges a chunk that left once before the timeout, and none
-//! of the new ones.
-//! *Blind to* everything when there is no new data or no room for it, when new data take another path, and in fast
-//! retransmits. If the path has failed, the other retransmissions wait until the timer of the new chunks expires.
-//! *From* RFC 5682, section 3.1, which leaves SCTP open; a retransmission bundles several chunks, so the chunks that were not
-//! sent again are told apart one by one.
+//! *Looks at* the SACKs after a timeout's retransmission. After up to two packets of new chunks it
+//! looks at the chunks that they newly acknowledge.
+//! *Decides* spurious when a SACK after the new chunks newly acknowledges a chunk that was sent
+//! once, before the timeout, and none of the new ones.
+//! *Blind to* everything when there is no new data or no room for it, when new data takes another
+//! path, and in fast retransmits. If the path has failed, the other retransmissions wait until the
+//! timer of the new chunks expires.
+//! *From* RFC 5682, section 3.1, which leaves SCTP open. A retransmission bundles several chunks,
+//! so the detector checks each chunk on its own for a retransmission.
 
 use super::rto_recovery::{RtoRecovery, SackStep as Step, Step1, without_probe};
 use super::{Detector, Judgement, Outcome};
@@ -25,7 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct FRtoSctp {
     step: Step,
     recovery: RtoRecovery,
-    /// The newest cumulative acknowledgement.
+    /// The newest cumulative TSN.
     cumulative: u64,
 }
 
@@ -56,7 +57,7 @@ impl FRtoSctp {
             self.step = Step::Idle;
             return Judgement::Settled(Outcome::Genuine, "a SACK without news answers the new data");
         }
-        // It says nothing, or only that chunks have arrived of which two copies are on their way.
+        // The SACK reports nothing new, or only chunks of which two copies were sent.
         Judgement::Probe
     }
 }
@@ -72,7 +73,7 @@ impl Detector for FRtoSctp {
                 match self.recovery.on_retransmission(transmission, *opens, view) {
                     Step1::Ignored => {}
                     Step1::Enter => {
-                        // It was idle, so it may not have heard all SACKs.
+                        // While idle, the detector may not have seen all SACKs.
                         self.cumulative = view.una;
                         self.step = Step::First;
                     }

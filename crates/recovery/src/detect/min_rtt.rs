@@ -1,8 +1,10 @@
 //! *Looks at* the time from a timeout's retransmission to the ACK that covers it.
-//! *Decides* spurious when that time is less than any round trip: the ACK was under way already.
-//! *Blind to* an original that arrives more than a round trip after its retransmission, as second and further expiries make
-//! it; to a path that has become faster; and to fast retransmits.
-//! *From* "Responding to Spurious Timeouts in TCP", section II.C (the minimum RTT); 4.4BSD's descendants (SRTT / 2).
+//! *Decides* spurious when that time is less than any round trip: the ACK was already on its way.
+//! *Blind to* fast retransmits, and to a path that has become faster. It also misses an original
+//! that arrives more than a round trip after its retransmission, as with a second or further
+//! expiry.
+//! *From* "Responding to Spurious Timeouts in TCP", section II.C (the minimum RTT); 4.4BSD's
+//! descendants (SRTT / 2).
 
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Cause, Fact, Kind};
@@ -20,24 +22,24 @@ pub(super) const ENTRY: Entry = Entry {
         "minimum",
         &["minimum", "half-srtt"],
     )],
-    // Where round trips fall, it calls genuine timeouts spurious: sending then goes on with new data, and each lost segment
-    // waits for a timeout of its own.
+    // If round trips become shorter, it judges genuine timeouts spurious. Then sending continues
+    // with new data, and each lost segment waits for a timeout of its own.
     weakness: Some(Weakness::ATimeoutASegment),
     ..Entry::detector(|parameters| {
         Box::new(MinRtt::new(parameters.word("limit", &[("minimum", Limit::Minimum), ("half-srtt", Limit::HalfSrtt)])))
     })
 };
 
-/// The time within which an ACK must come.
+/// The time within which an ACK counts as caused by the original.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// The smallest round trip measured so far.
     Minimum,
-    /// Half of SRTT at the timeout, as t_badrxtwin has it.
+    /// Half of SRTT at the timeout, like t_badrxtwin.
     HalfSrtt,
 }
 
-/// Detection by an ACK that comes too soon.
+/// Detection by an ACK that arrives too soon.
 #[derive(Clone, Debug)]
 pub struct MinRtt {
     limit: Limit,
@@ -82,7 +84,7 @@ impl Detector for MinRtt {
                     Limit::Minimum => view.round_trips.minimum(),
                     Limit::HalfSrtt => view.round_trips.smoothed().map(|srtt| srtt / 2),
                 };
-                // If it is sent once more, its ACK may answer the first retransmission.
+                // After a further retransmission, the ACK may answer the first one.
                 let begins = *opens && transmission.kind == Kind::Retransmission(Cause::Timeout);
                 let waiting = limit.map(|limit| Waiting { start: transmission.start, before: view.now + limit });
                 self.waiting = waiting.filter(|_| begins);

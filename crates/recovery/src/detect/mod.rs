@@ -1,4 +1,5 @@
-//! Was that retransmission spurious? One file a detector; each sees facts and gives a judgement.
+//! Was that retransmission spurious? One file per detector. A detector observes facts and returns a
+//! judgement.
 
 mod cover;
 mod rto_recovery;
@@ -23,23 +24,24 @@ pub enum Outcome {
 /// A detector's judgement on the open episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Judgement {
-    /// It cannot tell yet.
+    /// The detector cannot tell yet.
     Undecided,
-    /// It asks for new data before further retransmissions, as long as this is its judgement. The engine grants this to the
-    /// detector that acts.
+    /// The detector wants new data sent before further retransmissions, for as long as it returns
+    /// this judgement. The engine grants this only to the acting detector.
     Probe,
-    /// It has decided, for this reason.
+    /// The detector has decided, for this reason.
     Settled(Outcome, &'static str),
-    /// An episode that it has called spurious has repaired a loss besides, for this reason: a loss signal of its own.
+    /// An episode that the detector judged spurious has also repaired a genuine loss, for this
+    /// reason. That loss is a loss signal of its own.
     LostBesides(&'static str),
-    /// It has decided: something was lost, but some retransmissions were needless.
+    /// The detector has decided: something was lost, but some retransmissions were needless.
     Mixed(Share),
-    /// The peer has contradicted itself too often, for this reason. The episode counts as genuine, and the engine drops the
-    /// detector for the rest of the connection.
+    /// The peer has contradicted itself too often, for this reason. The episode counts as genuine,
+    /// and the detector is dropped for the rest of the connection.
     Distrusted(&'static str),
 }
 
-/// Contradictions after which a detector distrusts its peer: a single one may come from something between the two ends.
+/// Contradictions after which a detector distrusts its peer. A middlebox may cause a single one.
 pub const MOST_CONTRADICTIONS: u32 = 3;
 
 /// The needless part of an episode's retransmissions.
@@ -47,24 +49,26 @@ pub const MOST_CONTRADICTIONS: u32 = 3;
 pub struct Share {
     /// Retransmissions that were needless.
     pub needless: u32,
-    /// All of them.
+    /// All retransmissions.
     pub resent: u32,
 }
 
-/// Observes a connection. It cannot see or touch the window, so it also runs over a capture.
+/// Observes a connection. A detector cannot read or change the window, so it also runs over a
+/// capture.
 pub trait Detector: Send + DuplicateDetector {
-    /// Takes a fact in and judges the open episode.
+    /// Processes a fact and judges the open episode.
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement;
-    /// Returns whether ACKs of new data tell it nothing until something is sent again. The driver does not show it such ACKs
-    /// while it is idle.
+    /// Returns whether ACKs of new data mean nothing to the detector until the next retransmission.
+    /// While the detector is idle, the driver may skip these ACKs.
     fn is_idle(&self) -> bool {
         false
     }
-    /// Returns whether an ACK of new data may make it judge, or ask for a probe, before something is sent again.
+    /// Returns whether an ACK of new data may make the detector judge, or ask for a probe, before
+    /// the next retransmission.
     fn may_judge(&self) -> bool {
         !self.is_idle()
     }
-    /// Returns whether it ever judges. The driver drops a detector that does not.
+    /// Returns whether the detector ever judges. Otherwise the driver drops it.
     fn judges(&self) -> bool {
         true
     }

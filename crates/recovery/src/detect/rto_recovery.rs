@@ -1,10 +1,12 @@
-//! What all forms of F-RTO (RFC 5682) share: which retransmission begins it, and how it ends without a probe.
+//! The common parts of all forms of F-RTO (RFC 5682): which retransmission starts it, and how it
+//! ends without a probe.
 
 use super::{Judgement, Outcome};
 use crate::fact::{Acked, Cause, Kind, Refusal, Transmission};
 use crate::view::View;
 
-/// Returns the judgement where the probe was refused. A detector that only watches does not know what it would have shown.
+/// Returns the judgement after the probe was refused. A detector that only watches does not know
+/// the result that the probe would have had.
 pub(super) fn without_probe(refusal: Refusal) -> Judgement {
     match refusal {
         Refusal::NothingNew => Judgement::Settled(Outcome::Genuine, "there is no new data to send"),
@@ -15,7 +17,7 @@ pub(super) fn without_probe(refusal: Refusal) -> Judgement {
 /// The meaning of a retransmission to F-RTO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step1 {
-    /// Nothing: it belongs to the recovery that is under way.
+    /// Nothing: the retransmission belongs to the current recovery.
     Ignored,
     /// Conventional recovery repairs this loss.
     Conventional,
@@ -26,15 +28,16 @@ pub(super) enum Step1 {
 /// The loss recovery that F-RTO must not disturb.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RtoRecovery {
-    /// RFC 5682's recover or RecoveryPoint, exclusive, while conventional recovery from a timeout, or fast recovery, may be
-    /// under way.
+    /// RFC 5682's recover or RecoveryPoint, exclusive; `None` unless conventional recovery from a
+    /// timeout, or fast recovery, may be in progress.
     pub(super) point: Option<u64>,
-    /// Where the episode's first retransmission begins: if it is sent once more, its timer has expired again.
+    /// Start of the episode's first retransmission. If it is retransmitted once more, its timer has
+    /// expired again.
     first: u64,
 }
 
 impl RtoRecovery {
-    /// Takes a retransmission in.
+    /// Processes a retransmission, and returns its meaning.
     pub(super) fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) -> Step1 {
         if opens {
             self.first = transmission.start;
@@ -50,14 +53,15 @@ impl RtoRecovery {
             return Step1::Conventional;
         }
         if self.point.is_some_and(|point| point > view.una) {
-            // The ACKs to come may answer the go-back-N that is under way.
+            // The next ACKs may answer the go-back-N that is in progress.
             self.point = Some(view.nxt);
             return Step1::Conventional;
         }
         Step1::Enter
     }
 
-    /// Takes the first ACK that advances, in step 2 of the form with SACK. It asks for new data, unless it covers everything.
+    /// Processes the first ACK that advances, in step 2 of the SACK-based form. Asks for new data,
+    /// unless the ACK covers everything.
     pub(super) fn on_first_advance(&mut self, acked: &Acked, view: &View) -> (SackStep, Judgement) {
         self.point = Some(view.nxt);
         if acked.all {
@@ -68,7 +72,7 @@ impl RtoRecovery {
     }
 }
 
-/// The progress of the form with SACK, over segments or over chunks.
+/// Progress of the SACK-based form, over segments or over chunks.
 #[derive(Clone, Debug, Default)]
 pub(super) enum SackStep {
     #[default]

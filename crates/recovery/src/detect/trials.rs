@@ -1,18 +1,20 @@
-//! Retransmissions on trial: each has to be proven spurious by the echo of its own original's timestamp (RFC 3522, section
-//! 3.4). A receiver that acknowledges late can prove one of them spurious after it has repaired the loss of another.
+//! Retransmissions on trial. Each must be proven spurious by an echo of its own original's
+//! timestamp (RFC 3522, section 3.4). A receiver that delays its ACK can prove one of them spurious
+//! after it has repaired the loss of another.
 
 use crate::fact::{Acked, Echo};
 use eifel_base::units::Timestamp;
 use std::collections::VecDeque;
 
-/// A retransmission that is not acknowledged yet, and its original's timestamp if that proves anything.
+/// A retransmission that is not acknowledged yet. `original` is its original's timestamp; `None` if
+/// that would prove nothing.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     start: u64,
     original: Option<Timestamp>,
 }
 
-/// Those of an episode, by position; `None` where there are none.
+/// The trials of an episode, by position; `None` without trials.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::box_collection, reason = "there are seldom any, and all connections have to hold the place")]
 pub(super) struct Trials(Option<Box<VecDeque<Trial>>>);
@@ -26,7 +28,7 @@ impl Trials {
         self.0.is_none()
     }
 
-    /// Puts a retransmission on trial, unless an earlier one of the same segment is.
+    /// Puts a retransmission on trial, unless one of the same segment is already on trial.
     pub(super) fn add(&mut self, start: u64, original: Option<Timestamp>) {
         let trials = self.0.get_or_insert_default();
         let place = trials.partition_point(|other| other.start < start);
@@ -35,7 +37,8 @@ impl Trials {
         }
     }
 
-    /// Ends the trials of what the ACK covers. Returns whether one of them was not proven spurious.
+    /// Ends the trials of the retransmissions that the ACK covers. Returns whether one of them was
+    /// not proven spurious.
     pub(super) fn end(&mut self, acked: &Acked<'_>) -> bool {
         let Some(trials) = &mut self.0 else { return false };
         let mut unproven = false;

@@ -1,4 +1,4 @@
-//! An ACK comes in.
+//! Processing of an ACK.
 
 use super::Engine;
 use crate::congest::Progress;
@@ -10,17 +10,18 @@ use crate::rto::TimerChange;
 use eifel_base::time::{Duration, Instant};
 
 impl Engine {
-    /// Takes in an acceptable ACK: the connection has checked that `una <= cumulative <= nxt`.
+    /// Processes an acceptable ACK: the connection has checked that `una <= cumulative <= nxt`.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let bare = ack.sacks.is_empty() && ack.dsacks.is_empty() && ack.echo != Some(Echo::Forged) && !ack.ece;
         if !bare || !self.on_quiet_ack(now, ack.cumulative, ack.echo) {
-            // A copy, so that the ACK stays in registers on the quiet way.
+            // A copy, so that the ACK stays in registers on the shortcut.
             self.on_any_ack(now, &Ack { ..*ack });
         }
     }
 
-    /// Takes in an ACK in full: first the scoreboard, then round trips, detectors, timer, loss recovery and window.
+    /// Processes an ACK in full: first the scoreboard, then round trips, detectors, timer, loss
+    /// recovery and window.
     #[inline(never)]
     fn on_any_ack(&mut self, now: Instant, ack: &Ack<'_>) {
         let flight = self.board.outstanding();
@@ -52,7 +53,8 @@ impl Engine {
             self.path.grow(&Progress { acked: acked.bytes, sacked: acked.sacked, delivered, flight });
         }
         if probed && effect.outcome == Some(Outcome::Genuine) {
-            // RFC 5682, section 2.1, step 3a: slow start would have come so far in these two round trips.
+            // RFC 5682, section 2.1, step 3a: slow start would have reached this cwnd in these two
+            // round trips.
             self.path.window.cwnd = u64::from(self.path.watch.view().mss) * 3;
         }
         self.path.run_timer(now, &acked, decisions.restarts_timer, self.board.under_way_since());
@@ -60,7 +62,8 @@ impl Engine {
         self.quiet = self.find_quiet();
     }
 
-    /// Asks the detectors about an ACK, and lets the acting one's verdict take effect on window and timer.
+    /// Passes an ACK to the detectors, and applies the acting detector's verdict to window and
+    /// timer.
     fn judge(&mut self, acked: &Acked<'_>, sample: Option<Duration>) -> Effect {
         let judgement = self.path.watch.judge(acked);
         self.run_probe(judgement);
@@ -74,13 +77,13 @@ impl Engine {
         effect
     }
 
-    /// Lets a judgement take effect that no ACK brought.
+    /// Applies a judgement that no ACK caused.
     pub(super) fn settle_without_ack(&mut self, judgement: Judgement) {
         let resumes = self.path.settle_without_ack(judgement, self.board.outstanding());
         self.resume(resumes);
     }
 
-    /// Lets loss recovery say how sending goes on after an undo. [rfc4015:3.1.8]
+    /// Lets loss recovery decide how sending continues after an undo. [rfc4015:3.1.8]
     fn resume(&mut self, undone: Option<Cause>) {
         if undone.is_some_and(|cause| self.recovery.on_spurious(cause) == Resume::NextUnsent) {
             self.board.mark_none_lost();
@@ -94,7 +97,7 @@ impl Engine {
             Step::Stay => {}
             Step::Enter { limited } => {
                 self.path.open_episode(Cause::FastRetransmit, flight, limited);
-                // Otherwise the timer would expire before the fast retransmit's ACK can come.
+                // Otherwise the timer could expire before the ACK of the fast retransmit arrives.
                 self.path.start_timer(now);
             }
             Step::Restore(resume) => {

@@ -1,5 +1,5 @@
-//! The driver for one path over a byte stream, as in TCP. It alone holds path, scoreboard and loss recovery together, and
-//! applies what the seams decide.
+//! The driver for one path over a byte stream, as in TCP. It owns the path, the scoreboard and the
+//! loss recovery, and applies the decisions of the seams.
 
 mod ack;
 mod duplicates;
@@ -31,13 +31,13 @@ use probe::Probe;
 /// The state of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Handshake {
-    /// Expiries of its timer.
+    /// Expiries of the handshake's timer.
     expiries: u32,
-    /// Whether its segment is to leave again.
+    /// Whether the handshake's segment must be sent again.
     repeats: bool,
 }
 
-/// The sender's brain for one path. See the crate's documentation.
+/// The sender's logic for one path. See the crate's documentation.
 #[derive(Clone, Debug)]
 pub struct Engine {
     path: Path,
@@ -47,21 +47,23 @@ pub struct Engine {
     has_alarm: bool,
     /// `None` once the connection is open.
     handshake: Option<Handshake>,
-    /// The new data that the acting detector wants to see acknowledged before further retransmissions leave.
+    /// New data that the acting detector wants acknowledged before further retransmissions are
+    /// sent.
     probe: Option<Probe>,
-    /// First position beyond the peer's window, as last offered.
+    /// First position beyond the peer's window, from the last offer.
     limit: u64,
-    /// Bytes of new data that may leave before the next input; `None` if loss recovery is to be asked.
+    /// Bytes of new data that may be sent before the next input; `None` if loss recovery must be
+    /// asked.
     room: Option<u64>,
-    /// What duplicate ACKs stand for where there is no SACK.
+    /// Deliveries that duplicate ACKs stand for without SACK.
     duplicated: Duplicated,
-    /// Whether an ACK of new data would be told to detectors and loss recovery in vain. See [`quiet`].
+    /// Whether detectors and loss recovery would ignore an ACK of new data. See [`quiet`].
     quiet: bool,
     next_id: u64,
 }
 
 impl Engine {
-    /// Makes an engine of the algorithms that `config` names.
+    /// Creates an engine with the algorithms that `config` names.
     ///
     /// # Errors
     /// An algorithm or parameter that the registry does not know.
@@ -87,8 +89,8 @@ impl Engine {
         })
     }
 
-    /// Opens the connection: data may be sent under these agreements. Where no SYN was sent, its position counts as
-    /// acknowledged.
+    /// Opens the connection for data, with the negotiated options. If no SYN was sent, its position
+    /// counts as acknowledged.
     pub fn established(&mut self, now: Instant, negotiated: Negotiated) {
         let Some(handshake) = self.handshake.take() else { return };
         self.room = None;
@@ -99,39 +101,41 @@ impl Engine {
         self.look(now);
     }
 
-    /// Whether loss recovery wants duplicate ACKs also while nothing is outstanding: one may answer a tail loss probe.
+    /// Returns whether loss recovery needs duplicate ACKs even while nothing is outstanding: one
+    /// may answer a tail loss probe.
     #[inline]
     pub fn awaits_duplicates(&self) -> bool {
         self.has_alarm
     }
 
-    /// Replaces the response. Until a verdict of spurious or mixed asks it, senders that differ in it behave alike.
+    /// Replaces the response. Senders that differ only in the response behave alike until a
+    /// spurious or mixed verdict.
     pub fn respond_by(&mut self, response: Box<dyn Response>) {
         self.path.respond_by(response);
     }
 
-    /// Lowers the payload of all segments sent from now on, retransmissions included, to `mss` bytes at most. The window in
-    /// bytes stays as it is.
+    /// Limits the payload of all segments sent from now on, including retransmissions, to `mss`
+    /// bytes. The window in bytes does not change.
     pub fn reduce_mss(&mut self, mss: u32) {
         self.path.watch.reduce_mss(mss);
         self.room = None;
     }
 
-    /// Returns when [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
+    /// Returns when [`Engine::on_timeout`] must be called, or [`Instant::NEVER`].
     #[inline]
     pub fn deadline(&self) -> Instant {
         let deadline = self.path.timer.min(self.path.released_at);
         if self.has_alarm { deadline.min(self.alarm().at()) } else { deadline }
     }
 
-    /// Returns whether the [`deadline`](Self::deadline) may be before `instant`. It is cheaper than
-    /// the deadline itself; `false` is certain.
+    /// Returns whether the [`deadline`](Self::deadline) may be before `instant`. This is cheaper
+    /// than the deadline itself. `false` is exact, `true` may be wrong.
     #[inline]
     pub fn may_expire_before(&self, instant: Instant) -> bool {
         self.path.timer < instant || self.path.released_at < instant || self.has_alarm
     }
 
-    /// Returns loss recovery's own timer. It runs on an open connection only.
+    /// Returns loss recovery's own timer. It runs only on an open connection.
     fn alarm(&self) -> Alarm {
         if self.has_alarm && self.handshake.is_none() {
             self.recovery.alarm(&self.board, self.path.watch.view())
@@ -145,12 +149,12 @@ impl Engine {
         self.path.rto.expires(now, now).since(now)
     }
 
-    /// Backs the timer off: the connection probes a window that the peer has closed.
+    /// Backs the timer off while the connection probes a window that the peer has closed.
     pub fn back_off(&mut self) {
         self.path.rto.back_off();
     }
 
-    /// Returns whether pacing holds back what could leave otherwise.
+    /// Returns whether pacing holds back data that could otherwise be sent.
     pub fn is_held_back(&self) -> bool {
         self.path.released_at != Instant::NEVER
     }
@@ -165,33 +169,33 @@ impl Engine {
         self.board.nxt()
     }
 
-    /// Returns what is outstanding.
+    /// Returns the record of outstanding data.
     pub fn scoreboard(&self) -> &Scoreboard {
         &self.board
     }
 
-    /// Returns what is known of the round-trip time.
+    /// Returns the round-trip samples and estimates.
     pub fn round_trips(&self) -> &RoundTrips {
         self.path.watch.round_trips()
     }
 
-    /// Returns the expiries of the timer since the last ACK of new data.
+    /// Returns the timer expiries since the last ACK of new data.
     pub fn consecutive_timeouts(&self) -> u32 {
         self.path.consecutive_timeouts
     }
 
-    /// Returns how often the window was cut: for a loss, or for an echo of a mark.
+    /// Returns how often the window was cut, for a loss or an ECN-Echo.
     pub fn reductions(&self) -> u32 {
         self.path.reductions
     }
 
-    /// Returns cwnd as loss recovery keeps it while it comes down to ssthresh bit by bit after an echo of a mark; `None` at
-    /// other times.
+    /// Returns cwnd while loss recovery lowers it gradually to ssthresh after an ECN-Echo; `None`
+    /// at other times.
     pub fn cwnd_after_echo(&self) -> Option<u64> {
         self.recovery.cwnd_after_echo(&self.board, &self.path.window, self.path.watch.view())
     }
 
-    /// Returns whether [`poll_event`](Self::poll_event) has one.
+    /// Returns whether [`poll_event`](Self::poll_event) would return an event.
     #[inline]
     pub fn has_events(&self) -> bool {
         self.path.watch.has_events()
@@ -202,7 +206,7 @@ impl Engine {
         self.path.watch.poll_event()
     }
 
-    /// Returns the episode that is open.
+    /// Returns the open episode.
     pub fn episode(&self) -> Option<&Episode> {
         self.path.watch.episode()
     }
@@ -213,7 +217,7 @@ impl Engine {
         self.path.watch.look(now, self.board.una(), self.board.nxt());
     }
 
-    /// Returns how much is outstanding, and how much the peer takes.
+    /// Returns FlightSize and the peer's window.
     fn flight(&self) -> Flight {
         Flight { outstanding: self.board.outstanding(), peer_window: self.limit.saturating_sub(self.board.una()) }
     }

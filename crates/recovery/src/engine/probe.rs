@@ -1,4 +1,5 @@
-//! The probe of a detector: new data leaves before further retransmissions (RFC 5682, section 2.1, step 2b).
+//! The probe of a detector: new data is sent before further retransmissions (RFC 5682, section 2.1,
+//! step 2b).
 
 use super::{Engine, Offer};
 use crate::detect::Judgement;
@@ -8,24 +9,24 @@ use eifel_base::time::Instant;
 /// Segments that a probe sends.
 const SEGMENTS: u64 = 2;
 
-/// The probe that is under way.
+/// The current probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Probe {
-    /// Bytes of new data that may still leave.
+    /// Bytes of new data that the probe may still send.
     room: u64,
-    /// Whether some have left.
+    /// Whether it has sent new data.
     pub(super) sent: bool,
 }
 
 impl Engine {
-    /// Begins, continues or ends a probe, as the acting detector's judgement on an ACK says.
+    /// Starts, continues or ends a probe, as the acting detector's judgement on an ACK asks for.
     pub(super) fn run_probe(&mut self, judgement: Judgement) {
         let whole = Probe { room: SEGMENTS * u64::from(self.path.watch.view().mss), sent: false };
         self.probe = (judgement == Judgement::Probe).then(|| self.probe.unwrap_or(whole));
     }
 
-    /// Sends new data for the probe that is under way; nothing else may leave meanwhile. Returns `None` if there is no
-    /// probe, or it ends here because nothing new can be sent for it.
+    /// Sends new data for the current probe. Nothing else may be sent during a probe. Returns
+    /// `None` without a probe, or if the probe ends here because no new data can be sent for it.
     pub(super) fn probe_with_new(&mut self, now: Instant, offer: &Offer) -> Option<Option<Transmission>> {
         let Probe { room, sent } = self.probe?;
         let unsent = offer.end > self.board.nxt() && offer.limit > self.board.nxt();

@@ -1,21 +1,19 @@
-//! A shortcut for nearly all ACKs and segments: new data is acknowledged, and new data leaves,
-//! while nothing is lost, reported, suspected or held back.
+//! A shortcut for nearly all ACKs and segments: new data is acknowledged, and new data is sent,
+//! while nothing is lost, SACKed, suspected or held back.
 //!
-//! Such an ACK samples the round trip, lets the window grow and starts the timer anew. What the
-//! full way asks besides is skipped, because the answer is known:
+//! The shortcut takes an RTT sample, grows the window and restarts the timer. All other steps of
+//! the full processing are skipped, because their result is known:
 //!
 //! - Detectors wait for a retransmission, and would ignore an ACK of new data.
-//! - Loss recovery said that it would change nothing on such an ACK, and lets new data fill the
-//!   window.
-//! - On the scoreboard nothing is reported or deemed lost, so `una` and the marks move together.
+//! - Loss recovery said that it would ignore the ACK, and that new data may fill the window.
+//! - On the scoreboard nothing is SACKed or marked lost, so `una` and the marks move together.
 //! - No episode is open, so no verdict can undo anything, and the timer has nothing to learn.
-//! - No pacing is in use, and no probe is granted, so cwnd alone says whether a full segment
-//!   leaves.
-//! - Something is outstanding before and after, so the timer runs, and no idle time ends.
+//! - There is no pacing and no probe, so cwnd alone decides whether a full segment is sent.
+//! - Data is outstanding before and after the ACK, so the timer runs, and no idle time ends.
 //!
-//! [`find_quiet`](Engine::find_quiet) asks each of them after every ACK taken in in full; no rule
-//! is written twice. A property test sends the same conversation over both ways, and compares what
-//! leaves and what is told.
+//! [`find_quiet`](Engine::find_quiet) checks these conditions after every ACK that is processed in
+//! full. No rule is implemented twice. A property test runs the same exchange with and without the
+//! shortcut, and compares all transmissions and events.
 
 use super::duplicates::Duplicated;
 use super::{Engine, Kind, Transmission, TxId};
@@ -27,8 +25,8 @@ use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 
 impl Engine {
-    /// Takes in an acceptable ACK without SACK blocks as [`on_ack`](Self::on_ack) would, if all is quiet and something remains
-    /// outstanding. Returns `false`, with nothing done, if not.
+    /// Processes an acceptable ACK without SACK blocks as [`on_ack`](Self::on_ack) would, if the
+    /// engine is quiet and data remains outstanding. Otherwise does nothing and returns `false`.
     #[inline(always)]
     pub(super) fn on_quiet_ack(&mut self, now: Instant, cumulative: u64, echo: Option<Echo>) -> bool {
         let (una, nxt) = (self.board.una(), self.board.nxt());
@@ -43,9 +41,10 @@ impl Engine {
         true
     }
 
-    /// Returns whether a full segment of new data leaves now. `None` where [`poll_send`](Self::poll_send) has to find out,
-    /// because all is not quiet. Otherwise cwnd alone says it: the timer runs, and neither loss recovery nor pacing has to
-    /// know. `limit` is as in [`Offer`](super::Offer).
+    /// Returns whether a full segment of new data may be sent now. Returns `None` if the engine is
+    /// not quiet: then [`poll_send`](Self::poll_send) must decide. While the engine is quiet, cwnd
+    /// alone decides. The timer runs, and neither loss recovery nor pacing needs to know. `limit`
+    /// is as in [`Offer`](super::Offer).
     #[inline(always)]
     pub fn quiet_room(&mut self, limit: u64) -> Option<bool> {
         self.limit = limit;
@@ -53,7 +52,7 @@ impl Engine {
         self.quiet.then(|| self.board.outstanding() + full <= self.path.window.cwnd)
     }
 
-    /// Sends a full segment of new data for which there is [quiet room](Self::quiet_room).
+    /// Sends a full segment of new data. There must be [quiet room](Self::quiet_room) for it.
     #[inline(always)]
     pub fn send_quiet(&mut self, now: Instant, stamp: Option<Timestamp>) -> Transmission {
         let (start, len) = (self.board.nxt(), self.path.watch.view().mss);
@@ -61,14 +60,14 @@ impl Engine {
         self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })
     }
 
-    /// Returns whether detectors and loss recovery would ignore an ACK of new data. Then it makes no difference to them whether
-    /// segments leave between two such ACKs or after both.
+    /// Returns whether detectors and loss recovery would ignore an ACK of new data. Then it makes
+    /// no difference to them whether segments are sent between two of these ACKs or after both.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Whether detectors and loss recovery would ignore an ACK of new data alone. Holds until anything but new data leaves,
-    /// or anything but such an ACK comes in.
+    /// Returns whether detectors and loss recovery would ignore a plain ACK of new data. This holds
+    /// until something other than new data is sent, or anything but such a plain ACK arrives.
     pub(super) fn find_quiet(&self) -> bool {
         let open = self.handshake.is_none() && self.probe.is_none() && self.duplicated == Duplicated::NOTHING;
         open && self.path.is_quiet() && self.board.is_quiet() && self.recovery.attention() == Attention::Quiet
@@ -109,7 +108,8 @@ mod tests {
         prop::sample::select(names.collect::<Vec<_>>())
     }
 
-    /// Takes a step, and sends what may go: all that is asked of an engine between two inputs.
+    /// Performs a step, and sends all that may be sent, as a driver does between two inputs.
+    /// Returns the transmissions, events and variables as text.
     fn take(engine: &mut Engine, now: Instant, step: Step) -> Vec<String> {
         let (una, nxt) = (engine.una(), engine.nxt());
         let at = |share: u8| una + (nxt - una) * u64::from(share) / 255;

@@ -1,4 +1,4 @@
-//! What leaves, and when.
+//! Sending: the next segment, and whether it may be sent now.
 
 use super::Engine;
 use crate::fact::{Block, Cause, Kind, Transmission, TxId};
@@ -11,23 +11,23 @@ use eifel_base::units::Timestamp;
 /// The data that the connection has to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
-    /// First position that nothing is written for yet.
+    /// End of the written data: the first position without data.
     pub end: u64,
     /// First position beyond the peer's window.
     pub limit: u64,
-    /// Positions of the next segment of new data; 0 if there is none, or the connection lets it wait.
+    /// Positions of the next segment of new data; 0 if there is none, or the connection delays it.
     pub next: u32,
     /// Positions before `end` that take no room in a segment: 1 for TCP's FIN.
     pub weightless: u32,
-    /// Whether the next segment leaves though cwnd is full: it carries no data.
+    /// Whether the next segment may be sent although cwnd is full, because it carries no data.
     pub beyond_cwnd: bool,
     /// TSval that a segment sent now would carry.
     pub stamp: Option<Timestamp>,
 }
 
 impl Engine {
-    /// Returns an offer of the data written up to `end`, in full segments and a rest. A connection that cuts otherwise
-    /// changes [`next`](Offer::next).
+    /// Returns an offer of the data written up to `end`, in full segments and a shorter last one. A
+    /// connection that segments in another way changes [`next`](Offer::next).
     #[inline(always)]
     pub fn offer(&self, end: u64, limit: u64, stamp: Option<Timestamp>) -> Offer {
         let mss = u64::from(self.path.watch.view().mss);
@@ -35,8 +35,8 @@ impl Engine {
         Offer { end, limit, next, weightless: 0, beyond_cwnd: false, stamp }
     }
 
-    /// Returns the next segment to transmit now, and counts it as sent. To be called after every input until it returns
-    /// `None`.
+    /// Returns the next segment to transmit now, and records it as sent. Must be called after every
+    /// input until it returns `None`.
     #[inline(always)]
     pub fn poll_send(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let room = self.quiet_room(offer.limit);
@@ -47,18 +47,19 @@ impl Engine {
                 None => {}
             }
         }
-        // The full way gets copies, so that offer and transmission stay in registers on the quiet one: to read them back from
-        // memory as a whole, right after they were written in parts, would cost more than all the rest.
+        // The full version gets copies, so that offer and transmission stay in registers in the
+        // shortcut. Otherwise they would be written to memory in parts and read back as a whole.
+        // That would cost more than everything else.
         let Transmission { id, start, len, kind, copy } = self.poll_any(now, &Offer { ..*offer })?;
         Some(Transmission { id, start, len, kind, copy })
     }
 
-    /// Returns the next segment without a shortcut.
+    /// Returns the next segment without the shortcut.
     #[inline(never)]
     fn poll_any(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let unsent = offer.end.min(offer.limit) > self.board.nxt();
         let room = match self.room {
-            // Since loss recovery was asked, nothing has come that would have to leave first.
+            // Since loss recovery was last asked, nothing has come up that must be sent first.
             Some(room) if unsent && self.path.pace.is_none() && self.probe.is_none() => room,
             _ => match self.find_room(now, offer, unsent) {
                 ControlFlow::Continue(room) => room,
@@ -68,7 +69,8 @@ impl Engine {
         self.send_new(now, offer, room)
     }
 
-    /// Returns how many bytes of new data may leave; or what leaves before it, and `None` if everything waits.
+    /// Returns how many bytes of new data may be sent. Breaks with the segment that is sent before
+    /// new data, or with `None` if everything must wait.
     #[inline(never)]
     fn find_room(&mut self, now: Instant, offer: &Offer, unsent: bool) -> ControlFlow<Option<Transmission>, u64> {
         self.look(now);
@@ -98,8 +100,8 @@ impl Engine {
         }
     }
 
-    /// Sends the next segment of new data, if it waits for nothing and `room` bytes suffice. The first one leaves whatever
-    /// the room is while nothing is outstanding.
+    /// Sends the next segment of new data, if there is one and `room` bytes suffice. While nothing
+    /// is outstanding, `room` does not matter.
     pub(super) fn send_new(&mut self, now: Instant, offer: &Offer, room: u64) -> Option<Transmission> {
         let len = u64::from(offer.next);
         if len == 0 {
@@ -120,7 +122,7 @@ impl Engine {
         self.sent(now, Transmission { id: TxId(0), start, len, kind, copy: 0 })
     }
 
-    /// Sends the position `start` once more, which repairs no presumed loss.
+    /// Sends the position `start` again, without repairing a presumed loss.
     fn send_repeat(&mut self, now: Instant, start: u64, kind: Kind) -> Transmission {
         self.quiet = false;
         self.path.watch.on_repeat(start);
@@ -128,7 +130,8 @@ impl Engine {
         self.sent(now, Transmission { id: TxId(0), start, len: 1, kind, copy })
     }
 
-    /// Lets `room` more bytes leave before loss recovery is asked again. It is never asked while all is quiet.
+    /// Allows `room` more bytes before loss recovery is asked again. Loss recovery is never asked
+    /// while the engine is quiet.
     #[inline(always)]
     fn leave_room(&mut self, room: u64) {
         if !self.quiet {
@@ -136,7 +139,8 @@ impl Engine {
         }
     }
 
-    /// Sends a segment again, or as much of it as the path takes now.
+    /// Retransmits a segment from `at` on, cut to the current MSS. Returns `None` if `room` does
+    /// not suffice.
     #[inline(never)]
     fn send_again(
         &mut self,
@@ -161,8 +165,9 @@ impl Engine {
         Some(transmission)
     }
 
-    /// Sends the handshake's segment, which takes the position 0: at once, and again after its timer has expired or
-    /// [`repeat_handshake`](Self::repeat_handshake). `None` while it is outstanding otherwise.
+    /// Sends the handshake's segment, which takes position 0: first at once, then again after its
+    /// timer has expired or [`repeat_handshake`](Self::repeat_handshake) was called. Returns `None`
+    /// otherwise.
     #[inline(never)]
     pub fn poll_handshake(&mut self, now: Instant, stamp: Option<Timestamp>) -> Option<Transmission> {
         let handshake = self.handshake.as_mut()?;
@@ -175,7 +180,8 @@ impl Engine {
             .then(|| self.send_repeat(now, 0, Kind::Retransmission(Cause::Timeout)))
     }
 
-    /// Repeats the handshake's segment though its timer has not expired: the peer has shown that it lacks it.
+    /// Requests that the handshake's segment is sent again before its timer expires, because the
+    /// peer has shown that it lacks the segment.
     pub fn repeat_handshake(&mut self) {
         let outstanding = self.board.outstanding() > 0;
         if let Some(handshake) = &mut self.handshake {
@@ -183,8 +189,8 @@ impl Engine {
         }
     }
 
-    /// Probes a window that the peer has closed: with the first byte outstanding, or with `len` positions of new data if
-    /// nothing is. The retransmission timer starts anew.
+    /// Probes a window that the peer has closed. Sends the first outstanding byte, or `len`
+    /// positions of new data if nothing is outstanding. Restarts the retransmission timer.
     #[inline(never)]
     pub fn probe_window(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) -> Transmission {
         self.look(now);
@@ -196,14 +202,14 @@ impl Engine {
         }
     }
 
-    /// Takes note of new data on the scoreboard and in the watch.
+    /// Records new data on the scoreboard and in the watch.
     #[inline(always)]
     pub(super) fn note_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
         self.board.on_new(now, len, stamp);
         self.path.watch.on_new(now, self.board.nxt());
     }
 
-    /// Gives a transmission an id that is never used twice.
+    /// Gives a transmission an id. No id is used twice.
     #[inline(always)]
     pub(super) fn named(&mut self, transmission: Transmission) -> Transmission {
         let id = TxId(self.next_id);
@@ -211,7 +217,7 @@ impl Engine {
         Transmission { id, ..transmission }
     }
 
-    /// Starts what a transmission starts: the timer, pacing, and loss recovery's account of it.
+    /// Gives a transmission an id, and informs loss recovery, timer and pacing of it.
     #[inline]
     fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
         let transmission = self.named(transmission);

@@ -3,7 +3,7 @@
 use super::Engine;
 use eifel_base::time::{Duration, Instant};
 
-/// The sender's variables at one instant. Lengths in bytes.
+/// The sender's variables at one instant. Lengths are in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Snapshot {
     /// Congestion window.
@@ -12,7 +12,7 @@ pub struct Snapshot {
     pub ssthresh: u64,
     /// FlightSize (RFC 5681).
     pub flight: u64,
-    /// Believed to be under way (RFC 6675).
+    /// Bytes believed to be in the network: RFC 6675's pipe.
     pub pipe: u64,
     /// First position not acknowledged.
     pub una: u64,
@@ -22,13 +22,13 @@ pub struct Snapshot {
     pub srtt: Option<Duration>,
     /// Variation of the round-trip time (RTTVAR).
     pub rttvar: Option<Duration>,
-    /// Retransmission timeout, back-off included.
+    /// Retransmission timeout, including back-off.
     pub rto: Duration,
-    /// The newest sample.
+    /// Newest RTT sample; `None` if there is none.
     pub latest_rtt: Option<Duration>,
-    /// Samples so far, the handshake's included.
+    /// Number of RTT samples so far, including the handshake's.
     pub samples: u64,
-    /// When the engine wants to be woken; [`Instant::NEVER`] if it does not.
+    /// When [`Engine::on_timeout`] must be called; [`Instant::NEVER`] if no timer runs.
     pub deadline: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! A timer expires.
+//! Expiry of timers.
 
 use super::Engine;
 use super::duplicates::Duplicated;
@@ -6,8 +6,8 @@ use crate::recover::Alarm;
 use eifel_base::time::Instant;
 
 impl Engine {
-    /// Handles the timer due at [`Engine::deadline`]; too early a call does nothing. Returns
-    /// whether the connection has to probe the peer's window instead: the retransmission timer
+    /// Handles the timer due at [`Engine::deadline`]. A call before that does nothing. Returns
+    /// whether the connection must probe the peer's window instead: the retransmission timer
     /// expired, but the peer's closed window refuses the outstanding data.
     pub fn on_timeout(&mut self, now: Instant) -> bool {
         self.room = None;
@@ -19,7 +19,8 @@ impl Engine {
         let alarm = self.alarm();
         let timer = self.path.timer;
         let expired = timer <= now;
-        // An expiry deems everything lost, so what the reordering timer would find by then makes no difference.
+        // An expiry marks everything lost, so the findings of the reordering timer would make no
+        // difference.
         let overtaken = matches!(alarm, Alarm::Reordering(due) if timer <= due);
         // A tail loss probe takes the place of an expiry (RFC 8985, section 7.2).
         let replaced = matches!(alarm, Alarm::Probe(_));
@@ -30,7 +31,7 @@ impl Engine {
         expired && self.expire(now)
     }
 
-    /// Asks loss recovery for its decisions about its own timer.
+    /// Handles an expiry of loss recovery's own timer.
     fn ring(&mut self, now: Instant, alarm: Alarm) {
         self.path.on_input();
         let decisions = self.recovery.on_alarm(&self.board, self.path.watch.view());
@@ -41,7 +42,8 @@ impl Engine {
         }
     }
 
-    /// Handles an expiry of the retransmission timer. Returns as [`on_timeout`](Self::on_timeout).
+    /// Handles an expiry of the retransmission timer. The result is that of
+    /// [`on_timeout`](Self::on_timeout).
     fn expire(&mut self, now: Instant) -> bool {
         self.path.consecutive_timeouts += 1;
         self.path.on_input();
@@ -53,7 +55,7 @@ impl Engine {
             return false;
         }
         if self.limit <= self.board.una() {
-            // That is no sign of congestion.
+            // A closed window is no sign of congestion.
             self.path.rto.back_off();
             self.path.timer = Instant::NEVER;
             return true;
@@ -61,7 +63,7 @@ impl Engine {
         self.path.on_timeout(self.flight());
         self.probe = None;
         self.duplicated = Duplicated::NOTHING;
-        // The earliest segment leaves first. [rfc6298:5.4]
+        // The earliest segment is retransmitted first. [rfc6298:5.4]
         self.board.mark_all_lost();
         self.recovery.on_timeout(self.path.watch.view());
         // [rfc6298:5.6]

@@ -1,5 +1,5 @@
 //! *Looks at* nothing.
-//! *Decides* to let every spurious verdict undo.
+//! *Decides* to grant an undo for every spurious verdict.
 //! *Blind to* a receiver that forges the evidence.
 //! *From* RFC 4015, which leaves the guard to the detector.
 

@@ -1,8 +1,9 @@
-//! *Looks at* when the last undo was granted, and when the episode in question began.
-//! *Decides* to refuse an undo whose loss signal came within a smoothed round trip after the last undo.
-//! *Blind to* a forger who waits a round trip each time; and it refuses honest verdicts that come as close together.
-//! *From* this project: a window restored wrongly would cause losses right after the undo (RFC 4015, section 6, leaves the
-//! matter open).
+//! *Looks at* when the last undo was granted, and when the current episode began.
+//! *Decides* to refuse an undo whose loss signal came within one SRTT after the last undo.
+//! *Blind to* a forger who waits a round trip each time; it also refuses honest verdicts that are
+//! as close together.
+//! *From* this project: a wrongly restored window would cause losses right after the undo (RFC
+//! 4015, section 6, leaves the matter open).
 
 use super::Grant;
 use crate::registry::Entry;
@@ -15,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::grant(|_| Box::new(OnceARoundTrip::default()))
 };
 
-/// Grants one undo a round trip.
+/// Grants one undo per round trip.
 #[derive(Clone, Debug, Default)]
 pub struct OnceARoundTrip {
     /// Loss signals before this instant are not undone.

@@ -1,9 +1,10 @@
-//! *Looks at* when the last undo was granted, and at the losses that stand of what left before or within two round trips after
-//! it.
-//! *Decides* as once-a-round-trip does. Besides, each undo that such a loss follows doubles the number of verdicts that are
-//! refused before the next undo, up to 63; each undo that none follows halves it.
+//! *Looks at* when the last undo was granted, and at losses of segments sent before it or within
+//! two round trips after it. Loss signals judged spurious do not count.
+//! *Decides* as once-a-round-trip does. Also, each undo followed by a loss doubles the number of
+//! verdicts that are refused before the next undo, up to 63. Each undo without one halves it.
 //! *Blind to* the reason of a loss: where losses are frequent, it refuses undos that did no harm.
-//! *From* this project: RFC 4015, section 6, leaves open how often to respond. The back-off is that of RFC 6298, section 5.5.
+//! *From* this project: RFC 4015, section 6, leaves open how often to respond. The back-off is that
+//! of RFC 6298, section 5.5.
 
 use super::Grant;
 use super::once_a_round_trip::OnceARoundTrip;
@@ -17,20 +18,21 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::grant(|_| Box::new(UnlessLossesFollow::default()))
 };
 
-/// Round trips after an undo in which what leaves counts against it if it is lost.
+/// Round trips after an undo. The loss of a segment sent within them counts against the undo.
 const ROUND_TRIPS: u64 = 2;
-/// Doublings at most.
+/// Maximum number of doublings.
 const MOST_DOUBTS: u32 = 6;
 
 /// Grants undos as long as they do no harm.
 #[derive(Clone, Debug, Default)]
 pub struct UnlessLossesFollow {
     once: OnceARoundTrip,
-    /// Undos that a loss has followed, less those that none has.
+    /// Undos that a loss has followed, minus those without; from 0 to `MOST_DOUBTS`.
     doubts: u32,
-    /// Verdicts to be refused before the next undo.
+    /// Verdicts still to be refused before the next undo.
     refusals: u32,
-    /// Segments that leave until then count against the last undo if they are lost.
+    /// The loss of a segment sent until then counts against the last undo; `None` if nothing counts
+    /// against it any more.
     on_trial: Option<Instant>,
 }
 

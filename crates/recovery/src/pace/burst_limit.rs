@@ -1,7 +1,8 @@
-//! *Looks at* how many segments have left since the last ACK or timeout.
-//! *Decides* to let no more segments leave for one ACK or timeout than its limit.
+//! *Looks at* how many segments were sent since the last ACK or timeout.
+//! *Decides* to send at most its limit of segments for one ACK or timeout.
 //! *Blind to* time: bursts become smaller, not slower.
-//! *From* Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (the maxburst parameter).
+//! *From* Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (the maxburst
+//! parameter).
 
 use super::{Pace, Permit};
 use crate::congest::Window;

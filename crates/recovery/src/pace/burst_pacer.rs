@@ -1,8 +1,9 @@
 //! *Looks at* cwnd and SRTT, and at how far sending is ahead of cwnd / SRTT.
-//! *Decides* to let a burst of a few segments leave back to back, and what goes beyond it at gain * cwnd / SRTT.
+//! *Decides* to send a burst of a few segments back to back, and further segments at gain * cwnd /
+//! SRTT.
 //! *Blind to* bursts below its limit, which a self-clocked sender makes all the time.
-//! *From* Ludwig, chapter 5, section 5.2.2, which asks for such a pacer; the bucket is the generic cell rate algorithm's (ITU-T
-//! I.371, virtual scheduling).
+//! *From* Ludwig, chapter 5, section 5.2.2, which asks for this pacer. The bucket is the generic
+//! cell rate algorithm's (ITU-T I.371, virtual scheduling).
 
 use super::{AVOIDANCE_PERCENT, Gains, Pace, Permit, SLOW_START_PERCENT};
 use crate::congest::Window;
@@ -21,19 +22,20 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::pace(|parameters| Box::new(BurstPacer::new(parameters.integer("segments"), Gains::of(parameters))))
 };
 
-/// A burst limit that paces what goes beyond it.
+/// A burst limit that paces the segments beyond it.
 #[derive(Clone, Debug)]
 pub struct BurstPacer {
     gains: Gains,
     segments: u64,
-    /// When the next segment would leave if all were paced; it lies ahead of now while a burst is being spread.
+    /// When the next segment would be sent if all were paced. It lies in the future while a burst
+    /// is being spread.
     next: Instant,
-    /// How far `next` may lie ahead.
+    /// How far `next` may lie in the future.
     ahead: Duration,
 }
 
 impl BurstPacer {
-    /// Creates a pacer that lets `segments` leave back to back.
+    /// Creates a pacer that sends up to `segments` segments back to back.
     pub fn new(segments: u64, gains: Gains) -> Self {
         Self { gains, segments, next: Instant::ZERO, ahead: Duration::ZERO }
     }

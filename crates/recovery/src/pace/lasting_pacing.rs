@@ -1,8 +1,9 @@
 //! *Looks at* cwnd, and at the smallest round trip of the last five to ten seconds.
-//! *Decides* to let segments leave at gain * cwnd over that round trip, after a first burst of ten.
-//! *Blind to* a queue that stands on the path: it paces faster than SRTT would.
-//! *From* Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing"; the smallest round trip of ten seconds
-//! as in Cardwell and others, "BBR: Congestion-Based Congestion Control".
+//! *Decides* to send segments at gain * cwnd over that round trip, after a first burst of ten.
+//! *Blind to* a standing queue on the path: it paces faster than it would with SRTT.
+//! *From* Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing". The
+//! smallest round trip of ten seconds is from Cardwell and others, "BBR: Congestion-Based
+//! Congestion Control".
 
 use super::{AVOIDANCE_PERCENT, Gains, Pace, Permit, SLOW_START_PERCENT};
 use crate::congest::Window;
@@ -17,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::pace(|parameters| Box::new(LastingPacing::new(Gains::of(parameters))))
 };
 
-/// How long a sample counts at least, and half of how long it counts at most.
+/// The shortest time for which a sample counts. It counts for at most twice as long.
 const SPAN: Duration = Duration::from_secs(5);
 
 /// Spreads the window over a round trip that a delay spike does not change.
@@ -26,7 +27,7 @@ pub struct LastingPacing {
     gains: Gains,
     unpaced: u32,
     next: Instant,
-    /// The smallest sample of the last whole span, and of the one that is not over.
+    /// The smallest sample of the last full span, and of the current one.
     smallest: [Option<Duration>; 2],
     span_ends: Instant,
 }

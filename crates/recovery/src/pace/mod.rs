@@ -1,4 +1,5 @@
-//! How fast what the window allows may leave. One file a part; each composes with every other algorithm.
+//! How fast the data that the window allows is sent. One file per algorithm. Each combines with all
+//! other algorithms.
 
 crate::registry::algorithms! { none, burst_limit, pacing, burst_pacer, lasting_pacing }
 
@@ -16,7 +17,7 @@ const AVOIDANCE_PERCENT: Parameter = Parameter::integer(
     (1, 10_000),
 );
 
-/// When the next segment may leave.
+/// When the next segment may be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permit {
     Now,
@@ -30,7 +31,7 @@ pub enum Permit {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gains {
     pub slow_start_percent: u64,
-    /// In congestion avoidance.
+    /// Rate in congestion avoidance.
     pub avoidance_percent: u64,
 }
 
@@ -51,17 +52,17 @@ impl Gains {
     }
 }
 
-/// Holds back what leaves too fast.
+/// Delays segments that would be sent too fast.
 pub trait Pace: Send + DuplicatePace {
-    /// Learns that an ACK or a timeout has come.
+    /// Learns that an ACK arrived or a timer expired.
     fn on_input(&mut self);
-    /// Learns a sample of the round trip.
+    /// Learns a round-trip sample and its instant.
     fn on_sample(&mut self, _: Instant, _: Duration) {}
-    /// Returns when the next segment may leave.
+    /// Returns when the next segment may be sent.
     fn permit(&self, now: Instant) -> Permit;
-    /// Learns that `bytes` have left.
+    /// Learns that `bytes` were sent.
     fn on_sent(&mut self, now: Instant, bytes: u32, window: &Window, srtt: Option<Duration>);
-    /// Returns whether it ever holds anything back. The engine drops a part that does not.
+    /// Returns whether it ever holds anything back. Otherwise the engine drops it.
     fn holds_back(&self) -> bool {
         true
     }

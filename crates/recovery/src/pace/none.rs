@@ -1,5 +1,5 @@
 //! *Looks at* nothing.
-//! *Decides* to let everything that the window allows leave at once.
+//! *Decides* to send at once everything that the window allows.
 //! *Blind to* bursts.
 //! *From* RFC 5681.
 

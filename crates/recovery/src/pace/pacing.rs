@@ -1,7 +1,8 @@
 //! *Looks at* cwnd and SRTT.
-//! *Decides* to let segments leave at gain * cwnd / SRTT, after a first burst of ten.
+//! *Decides* to send segments at gain * cwnd / SRTT, after a first burst of ten.
 //! *Blind to* limits below cwnd: it does not slow an application that sends less.
-//! *From* Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing"; gains as Linux has them.
+//! *From* Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing"; gains as in
+//! Linux.
 
 use super::{AVOIDANCE_PERCENT, Gains, Pace, Permit, SLOW_START_PERCENT};
 use crate::congest::Window;

@@ -1,4 +1,4 @@
-//! Echoes of marks: congestion that dropped nothing (RFC 3168, section 6.1.2).
+//! ECN-Echo: congestion without a loss (RFC 3168, section 6.1.2).
 
 use super::Path;
 use super::loss::Flight;
@@ -7,27 +7,28 @@ use crate::episode::Saved;
 use crate::event::Event;
 use crate::fact::Cause;
 
-/// The echoes of this window and of this episode.
+/// ECN-Echoes of the current window and episode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Echoes {
-    /// Data below this position belongs to a window whose congestion is answered.
+    /// Congestion of data below this position was already answered, by an ECN-Echo or a loss
+    /// signal.
     answered_below: u64,
-    /// As `answered_below`, where an echo has cut the window.
+    /// Like `answered_below`, but only for answers to an ECN-Echo.
     echoed_below: u64,
-    /// Whether a mark was echoed since the last episode opened.
+    /// Whether an ECN-Echo has arrived since the last episode opened.
     in_episode: bool,
 }
 
 impl Echoes {
-    /// Notes that an echo has cut the window, when `nxt` was the first position never sent.
+    /// Records that an ECN-Echo has cut the window, when `nxt` was the first position never sent.
     fn cut_at(&mut self, nxt: u64) {
         (self.answered_below, self.echoed_below) = (nxt, nxt);
     }
 }
 
 impl Path {
-    /// Answers an echo, once for all signals of one window. `flight` is FlightSize before its ACK. Returns whether it has cut
-    /// the window.
+    /// Answers an ECN-Echo, once for all signals of one window. `flight` is FlightSize before its
+    /// ACK. Returns whether the window was cut.
     #[cold]
     pub(crate) fn on_echo(&mut self, flight: Flight) -> bool {
         self.marked().echoes.in_episode = true;
@@ -52,12 +53,14 @@ impl Path {
         Window { cwnd: cut.cwnd.min(window.cwnd), ..cut }
     }
 
-    /// Notes a loss signal that has cut the window: echoes of what was outstanding then ask for nothing more.
+    /// Records that a loss signal has cut the window. ECN-Echoes of data outstanding at that time
+    /// then cut it no further.
     pub(super) fn answer_echoes(&mut self) {
         self.marked().echoes.answered_below = self.watch.view().nxt;
     }
 
-    /// Whether the congestion that lost the oldest segment is answered: a mark of the same window was echoed before.
+    /// Returns whether the congestion that lost the oldest segment was already answered: an earlier
+    /// ECN-Echo of the same window has cut cwnd.
     pub(super) fn is_answered(&self) -> bool {
         self.past.as_ref().is_some_and(|past| self.watch.view().una < past.echoes.echoed_below)
     }
@@ -66,9 +69,10 @@ impl Path {
         self.marked().echoes.in_episode = false;
     }
 
-    /// After a response has moved the window to undo the signal that left `saved`, that signal answers no echoes: later ones cut
-    /// the window as usual. Marks that were echoed since the signal were real congestion: the window becomes no larger than
-    /// they alone would have left it.
+    /// Updates the answers to ECN-Echo after a response has changed the window, to undo the signal
+    /// that left `saved`. That signal now answers no ECN-Echo: later ones cut the window as usual.
+    /// ECN-Echoes since the signal were real congestion. So the window becomes no larger than they
+    /// alone would have left it.
     pub(super) fn on_undo_of_signal(&mut self, saved: &Saved) {
         let echoes = &mut self.marked().echoes;
         if !std::mem::take(&mut echoes.in_episode) {

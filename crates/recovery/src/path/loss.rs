@@ -8,46 +8,50 @@ use crate::fact::Cause;
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
-/// How much is outstanding at a loss signal, and how much the peer takes. Lengths in bytes.
+/// FlightSize and the peer's window at a loss signal. Lengths are in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flight {
     /// FlightSize (RFC 5681).
     pub outstanding: u64,
-    /// The peer's window, from the first position outstanding on.
+    /// The peer's window, from the first outstanding position on.
     pub peer_window: u64,
 }
 
 impl Flight {
-    /// The flight without `bytes` that count as not sent.
+    /// Returns the flight without `bytes`, which count as not sent.
     fn less(self, bytes: u64) -> Self {
         Self { outstanding: self.outstanding.saturating_sub(bytes), ..self }
     }
 
-    /// The flight as it was at the loss signal that left `saved`.
+    /// Returns the flight at the loss signal that left `saved`.
     pub(super) fn at(saved: &Saved) -> Self {
         Self { outstanding: saved.flight, peer_window: saved.peer_window }
     }
 }
 
 impl Path {
-    /// Returns the window that congestion control wants after a loss signal.
+    /// Counts a reduction, and returns the window that congestion control wants after a loss
+    /// signal.
     fn cut(&mut self, cause: Cause, flight: Flight, timeout_again: bool) -> Window {
         self.reductions += 1;
         let limit = self.window.cwnd.min(flight.peer_window);
         let loss = Loss { cause, flight: flight.outstanding, limit, timeout_again };
         let window = self.congest.on_loss(&self.window, &loss, self.watch.view());
         if cause == Cause::Timeout && self.cut_stands() {
-            // RFC 5681, section 3.1, equation 4 is a bound. A receiver that reports by SACK alone makes the flight grow, and
-            // half of it may lie above what the last cut left: a further loss does not say that the path carries more.
+            // RFC 5681, section 3.1, equation 4 is a bound. SACK reports alone can make the flight
+            // grow, and half of it may exceed what the last cut left. A further loss does not say
+            // that the path carries more.
             return Window { ssthresh: window.ssthresh.min(self.window.ssthresh), ..window };
         }
         window
     }
 
-    /// Returns the flight as far as a loss signal counts it. RFC 5681, section 3.1, equation 4 is a bound ("no more than"): what
-    /// a receiver lets leave by reporting alone, while its cumulative number stands still, says nothing of the path. So a signal
-    /// counts what the window had room for, and the segment that may lie across its end; or, until all that was outstanding at
-    /// the last signal is acknowledged, what counted there. Part of that has left before the window was cut.
+    /// Returns the flight that a loss signal counts. RFC 5681, section 3.1, equation 4 is a bound
+    /// ("no more than"). SACK reports without an advance of the cumulative ACK can release data,
+    /// but this data says nothing about the path. So a signal counts at most cwnd and one segment,
+    /// which may lie across the end of the window. Until all data outstanding at the last signal is
+    /// acknowledged, a signal may count as much as that one. A part of this data was sent before
+    /// the cut.
     fn within_window(&mut self, flight: Flight) -> Flight {
         let &View { una, mss, .. } = self.watch.view();
         let repaired = self.watch.last_episode().is_none_or(|last| una >= last.recovery_point);
@@ -58,10 +62,11 @@ impl Path {
         Flight { outstanding, ..flight }
     }
 
-    /// Cuts the window, and opens an episode. `limited` bytes of the flight were sent by Limited Transmit and do not count
-    /// (RFC 3042, section 2).
+    /// Cuts the window, and opens an episode. `limited` bytes of the flight were sent by Limited
+    /// Transmit and do not count (RFC 3042, section 2).
     pub(crate) fn open_episode(&mut self, cause: Cause, flight: Flight, limited: u64) {
-        // An episode that ended without a verdict stands for a loss, and so does one that is still open and settled by none.
+        // An earlier episode counts as a loss if nothing has settled it, whether it is closed or
+        // still open.
         if self.watch.last_episode().is_some_and(|earlier| !earlier.settled) {
             let sent_at = self.marked().lost_since;
             self.note_loss(sent_at);
@@ -72,7 +77,8 @@ impl Path {
             Cause::FastRetransmit => before(now, self.rto.srtt().unwrap_or(Duration::ZERO)),
         };
         if cause == Cause::Timeout {
-            // This timeout will teach anew what the last one had to teach.
+            // A re-seeding still owed for the last spurious timeout is void: this timeout may ask
+            // for another.
             self.marked().lesson = None;
         }
         let window = self.window;
@@ -80,7 +86,7 @@ impl Path {
         let safe = if self.repairs_a_loss() { window.ssthresh } else { u64::MAX };
         self.window = match (cause, self.is_answered()) {
             (_, false) => self.cut(cause, flight, false),
-            // RFC 3168, section 6.1.2: marks and losses of one window cut it once.
+            // RFC 3168, section 6.1.2: ECN-Echoes and losses of one window cut it once.
             (Cause::FastRetransmit, true) => Window { cwnd: window.cwnd.min(window.ssthresh), ..window },
             (Cause::Timeout, true) => self.cut(cause, flight, true),
         };
@@ -99,14 +105,15 @@ impl Path {
         self.watch.tell(Event::EpisodeOpened { episode, saved });
     }
 
-    /// Returns whether an episode is open whose cut stands. FlightSize still counts then what left before that cut.
+    /// Returns whether an episode is open whose cut was not undone. Then FlightSize still contains
+    /// data sent before that cut.
     fn cut_stands(&self) -> bool {
         let undone = self.past.as_ref().is_some_and(|past| past.undone);
         !undone && self.watch.episode().is_some()
     }
 
-    /// Returns whether a loss is being repaired whose cut stands. RFC 4015, section 3.2, wants "what is considered a safe
-    /// slow-start threshold": the one that the cut left.
+    /// Returns whether a loss is being repaired whose cut was not undone. RFC 4015, section 3.2,
+    /// wants "what is considered a safe slow-start threshold": the one that the cut left.
     fn repairs_a_loss(&self) -> bool {
         self.cut_stands() && self.watch.episode().is_some_and(|earlier| earlier.settled)
     }
@@ -130,7 +137,7 @@ impl Path {
         self.rto.back_off();
     }
 
-    /// Cuts the window for a loss that a probe repaired already (RFC 8985, section 7.4.2).
+    /// Cuts the window for a loss that a probe has already repaired (RFC 8985, section 7.4.2).
     pub(crate) fn cut_for_repaired(&mut self, flight: Flight) {
         let flight = self.within_window(flight);
         self.watch.forget_closed();
@@ -138,8 +145,9 @@ impl Path {
         self.window = self.cut(Cause::FastRetransmit, flight, false);
     }
 
-    /// Cuts the window for a loss that an undone episode has repaired besides. The undo took back what this loss had cost, so
-    /// the window falls to what a fast retransmit would have left of it when the episode began.
+    /// Cuts the window for a loss that was repaired in an episode whose cut was undone. The undo
+    /// also took back the cut for this loss. So the window falls to the value that a fast
+    /// retransmit at the start of the episode would have left.
     pub(crate) fn cut_for_lost_besides(&mut self) {
         let undone = self.past.as_mut().is_some_and(|past| std::mem::take(&mut past.undone));
         let Some(saved) = self.saved().filter(|_| undone) else { return };
@@ -149,12 +157,13 @@ impl Path {
         self.window = Window { cwnd: now.cwnd.min(cut.cwnd), ssthresh: now.ssthresh.min(cut.ssthresh) };
     }
 
-    /// Cuts the window for a retransmission that was lost. It is another sign of congestion: no verdict on what it was
-    /// sent for takes that back (RFC 5681, section 4.3; RFC 8985, section 9.3).
+    /// Cuts the window for a retransmission that was lost. The loss is another sign of congestion.
+    /// No verdict on the open episode undoes this cut (RFC 5681, section 4.3; RFC 8985, section
+    /// 9.3).
     pub(crate) fn cut_for_lost_again(&mut self, flight: Flight) {
         self.note_loss(self.watch.view().now);
         self.watch.settle_open();
-        // New data has made the flight larger than cwnd: half of it could be more than cwnd.
+        // New data may have made the flight larger than cwnd, and half of it could exceed cwnd.
         let beyond = flight.outstanding.saturating_sub(self.window.cwnd);
         self.window = self.cut(Cause::FastRetransmit, flight.less(beyond), false);
     }

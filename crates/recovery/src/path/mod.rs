@@ -1,9 +1,9 @@
-//! Everything that a sender keeps for one destination: the watch over the path, and the algorithms that decide how much
-//! may be under way on it and for how long.
+//! The state that a sender keeps for one destination. It consists of the watch over the path and
+//! the algorithms that decide how much may be in flight on it, and for how long.
 //!
-//! A `Path` holds no scoreboard and no loss recovery, because an association with several paths has one of each. Its
-//! driver hands it what it needs of them, such as the bytes outstanding. [`Engine`](crate::engine::Engine) drives one
-//! path, which it holds by value.
+//! A `Path` holds no scoreboard and no loss recovery, because an association with several paths has
+//! one of each. Its driver passes in the values that it needs, such as the outstanding bytes.
+//! [`Engine`](crate::engine::Engine) drives one path, which it holds by value.
 
 mod echo;
 mod loss;
@@ -32,23 +32,23 @@ use past::Past;
 pub struct Path {
     pub(crate) watch: Watch,
     pub(crate) window: Window,
-    /// The window when data was first sent, in bytes.
+    /// Congestion control's initial window, in bytes. A lost SYN does not reduce this value.
     initial_window: u64,
     /// Expiry of the retransmission timer; [`Instant::NEVER`] while it is off (RFC 6298, section 5).
     pub(crate) timer: Instant,
-    /// When pacing lets the next segment leave; [`Instant::NEVER`] while it holds nothing back.
+    /// When pacing permits the next segment; [`Instant::NEVER`] while it holds nothing back.
     pub(crate) released_at: Instant,
     /// The instant since which nothing is outstanding.
     idle_since: Instant,
     /// Expiries of the retransmission timer since the last ACK of new data.
     pub(crate) consecutive_timeouts: u32,
-    /// The reductions of the window so far.
+    /// Number of window reductions so far.
     pub(crate) reductions: u32,
-    /// The traces of loss signals and echoes; `None` before the first.
+    /// Traces of loss signals and ECN-Echoes; `None` before the first.
     past: Option<Box<Past>>,
     pub(crate) rto: Box<dyn Rto>,
     pub(crate) congest: Box<dyn Congest>,
-    /// `None` where nothing is held back.
+    /// `None` if the chosen algorithm never holds anything back.
     pub(crate) pace: Option<Box<dyn Pace>>,
     response: Box<dyn Response>,
     grant: Box<dyn Grant>,
@@ -56,7 +56,8 @@ pub struct Path {
 }
 
 impl Path {
-    /// Makes a path of these algorithms. Nothing may be sent on it but a handshake, until it is [opened](Self::open).
+    /// Creates a path with these algorithms. Only a handshake may be sent on it until it is
+    /// [opened](Self::open).
     pub(crate) fn new(parts: Parts) -> Self {
         Self {
             watch: Watch::new(parts.detectors),
@@ -94,18 +95,19 @@ impl Path {
         self.idle_since = now;
     }
 
-    /// Replaces the response. Until a verdict of spurious or mixed asks it, senders that differ in it behave alike.
+    /// Replaces the response. Senders that differ only in the response behave alike until a
+    /// spurious or mixed verdict.
     pub(crate) fn respond_by(&mut self, response: Box<dyn Response>) {
         self.response = response;
     }
 
-    /// Whether an ACK of new data would do nothing beyond a sample, growth of the window and a fresh timer, as far as the
-    /// path itself tells.
+    /// Returns whether, for this path, an ACK of new data would only give a sample, grow the window
+    /// and restart the timer.
     pub(crate) fn is_quiet(&self) -> bool {
         self.pace.is_none() && self.is_calm()
     }
 
-    /// Whether an ACK of new data would do nothing beyond that, apart from what it tells pacing.
+    /// Like [`is_quiet`](Self::is_quiet), but the path may have pacing.
     pub(crate) fn is_calm(&self) -> bool {
         self.watch.episode().is_none()
             && self.lesson().is_none()
@@ -114,20 +116,20 @@ impl Path {
             && self.watch.detectors_wait()
     }
 
-    /// Tells pacing that an ACK came in or a timer expired.
+    /// Tells pacing that an ACK arrived or a timer expired.
     pub(crate) fn on_input(&mut self) {
         if let Some(pace) = &mut self.pace {
             pace.on_input();
         }
     }
 
-    /// Asks pacing whether a segment may leave now.
+    /// Asks pacing whether a segment may be sent now.
     #[inline]
     pub(crate) fn permit(&self, now: Instant) -> Permit {
         self.pace.as_ref().map_or(Permit::Now, |pace| pace.permit(now))
     }
 
-    /// Starts what a transmission of `len` positions starts: the timer, if it is off, and pacing.
+    /// Starts the timer, if it is off, and informs pacing of a transmission of `len` positions.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, len: u32) {
         // RFC 6298, section 5.1. [rfc6298:5.1]
@@ -140,13 +142,13 @@ impl Path {
         }
     }
 
-    /// Lets the window grow on an ACK.
+    /// Lets congestion control grow the window on an ACK.
     #[inline]
     pub(crate) fn grow(&mut self, progress: &Progress) {
         self.window = self.congest.on_ack(&self.window, progress, self.watch.view());
     }
 
-    /// Adapts the window before new data leaves while nothing is outstanding.
+    /// Adapts the window after an idle time, before new data is sent while nothing is outstanding.
     pub(crate) fn restart_after_idle(&mut self, now: Instant) {
         let idle = now.since(self.idle_since);
         if idle > self.rto.rto() && self.watch.round_trips().taken() > 0 {

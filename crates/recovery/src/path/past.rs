@@ -1,33 +1,35 @@
-//! What loss signals, their undos and echoes have left behind on a path. It is made at the first of them: most connections of a
-//! busy host never see one, and hold no memory for it.
+//! The traces that loss signals, their undos and ECN-Echoes leave on a path. They are allocated at
+//! the first signal. Most connections of a busy host never see a signal, and use no memory for
+//! them.
 
 use super::Path;
 use super::echo::Echoes;
 use crate::episode::{Estimate, Saved};
 use eifel_base::time::Instant;
 
-/// The traces of signals. The default is that of a path without any.
+/// Traces of signals. The default is a path without signals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     /// The state that an undo of the last episode can restore.
     pub(super) saved: Option<Saved>,
-    /// The bytes that the last loss signal counted of the flight.
+    /// Bytes of the flight that the last loss signal counted.
     pub(super) counted: u64,
-    /// When the segment left that the last loss signal is about, as far as the timer tells.
+    /// Estimate of when the segment of the last loss signal was sent: one RTO before a timeout, or
+    /// one SRTT before a fast retransmit.
     pub(super) lost_since: Instant,
-    /// Whether an undo has restored the threshold since the last loss signal.
+    /// Whether the cut of the last loss signal was undone.
     pub(super) undone: bool,
-    /// Whether the path has ever lost anything, spurious loss signals apart.
+    /// Whether the path has ever had a loss signal that was not judged spurious.
     pub(super) loss_seen: bool,
-    /// The congestion that the peer has echoed.
+    /// ECN-Echoes of the peer.
     pub(super) echoes: Echoes,
-    /// The estimate before a spurious timeout, and the first position that was unsent then: the first sample from beyond
-    /// seeds the timer anew.
+    /// The estimate before a spurious timeout, and the first position that was unsent then. The
+    /// first sample beyond that position re-seeds the timer.
     pub(super) lesson: Option<(Estimate, u64)>,
 }
 
 impl Path {
-    /// Returns the traces, to add to them.
+    /// Returns the traces for changes. Allocates them if there are none.
     pub(super) fn marked(&mut self) -> &mut Past {
         self.past.get_or_insert_default()
     }
@@ -37,7 +39,7 @@ impl Path {
         self.past.as_ref()?.saved
     }
 
-    /// Returns what the timer is still to learn from a spurious timeout.
+    /// Returns the `lesson`, if the timer must still be re-seeded after a spurious timeout.
     pub(super) fn lesson(&self) -> Option<(Estimate, u64)> {
         self.past.as_ref()?.lesson
     }

@@ -1,9 +1,11 @@
-//! What an ACK of new data does to a path on which nothing is lost, reported, suspected or held back.
+//! Processing of an ACK of new data on a path where nothing is lost, SACKed, suspected or held
+//! back.
 //!
-//! It skips the detectors, because all of them wait for a retransmission; loss recovery, which said that it would change
-//! nothing; verdicts and what the timer learns from them, because there is no open episode; and pacing, because there is
-//! none. [`Path::is_quiet`] and the driver's own questions establish that. What is left is what the full way does, in its
-//! order: the sample, the timer with it, and the growth of the window.
+//! Four steps are skipped. Detectors all wait for a retransmission. Loss recovery said that it
+//! would change nothing. No episode is open, so there is no verdict, and the timer learns nothing
+//! from one. There is no pacing. [`Path::is_quiet`] and the driver's own checks ensure this. The
+//! other steps are those of the full processing, in its order: the sample, the timer, and the
+//! growth of the window.
 
 use super::Path;
 use crate::congest::Progress;
@@ -12,8 +14,8 @@ use crate::rto::Sample;
 use eifel_base::time::Instant;
 
 impl Path {
-    /// Takes in an ACK of new data, after the view was refreshed. `highest` is the highest segment that it covers to its
-    /// end, `oldest` when the segment left that is outstanding the longest.
+    /// Processes an ACK of new data, after the view was refreshed. `highest` is the highest segment
+    /// that it covers to its end. `oldest` is when the oldest outstanding segment was last sent.
     #[inline(always)]
     pub(crate) fn on_quiet_ack(
         &mut self,

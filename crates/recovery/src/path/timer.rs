@@ -6,13 +6,15 @@ use crate::rto::{Sample, TimerChange};
 use eifel_base::time::{Duration, Instant};
 
 impl Path {
-    /// Starts the timer for a segment that leaves now, with a full RTO: nothing leaves again earlier. [rfc6298:5.a]
+    /// Starts the timer for a segment sent now, with a full RTO. Nothing is retransmitted earlier.
+    /// [rfc6298:5.a]
     pub(crate) fn start_timer(&mut self, now: Instant) {
         self.timer = self.rto.expires(now, now);
     }
 
-    /// Starts the timer anew or stops it after an ACK; `oldest` is when the segment left that is under way the longest.
-    /// RFC 6298, sections 5.2 and 5.3. [rfc6298:5.2] [rfc6298:5.3]
+    /// Restarts or stops the timer after an ACK. `oldest` is when the oldest outstanding segment
+    /// was last sent; `None` if it is not in flight. RFC 6298, sections 5.2 and 5.3. [rfc6298:5.2]
+    /// [rfc6298:5.3]
     pub(crate) fn run_timer(&mut self, now: Instant, acked: &Acked<'_>, restart: bool, oldest: Option<Instant>) {
         if acked.bytes == 0 {
             return;
@@ -25,7 +27,7 @@ impl Path {
         }
     }
 
-    /// Stops the timer: nothing is outstanding on the path any more.
+    /// Stops the timer, because nothing is outstanding on the path any more.
     pub(crate) fn rest(&mut self, now: Instant) {
         if self.timer != Instant::NEVER {
             self.idle_since = now;
@@ -33,13 +35,13 @@ impl Path {
         }
     }
 
-    /// Starts the timer anew; `oldest` is when the segment left that is under way the longest.
+    /// Restarts the timer; `oldest` is when the oldest outstanding segment was last sent.
     pub(crate) fn restart_timer(&mut self, now: Instant, oldest: Instant) {
         self.timer = self.rto.expires(now, oldest).max(now);
     }
 
-    /// Feeds the timer with an ACK's sample, after the `change` that a verdict asks for. A timer that the change has
-    /// seeded anew has had the sample already.
+    /// Passes an ACK's sample to the timer, after the `change` that a verdict asks for. A timer
+    /// that the change has re-seeded already has the sample.
     pub(crate) fn sample(&mut self, acked: &Acked<'_>, sample: Option<Duration>, change: TimerChange) {
         if change != TimerChange::Keep {
             self.rto.change(change);
@@ -51,7 +53,8 @@ impl Path {
         if !matches!(change, TimerChange::Reseed(_)) {
             self.rto.sample(&Sample { rtt, acked: acked.bytes, window: self.window }, self.watch.view());
         }
-        // The first sample from beyond a spurious timeout's flight seeds the timer anew, if the response asked for it.
+        // If the response asked for it, the first sample of data unsent at a spurious timeout
+        // re-seeds the timer.
         if let Some((before, unsent)) = self.lesson()
             && acked.cumulative > unsent
         {

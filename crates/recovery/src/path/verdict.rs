@@ -1,4 +1,4 @@
-//! A verdict takes effect: on the window by the response, and on the timer by what it learns.
+//! Applies a verdict: the response changes the window, and the timer may learn from it.
 
 use super::Path;
 use crate::congest::Window;
@@ -10,16 +10,17 @@ use crate::respond::{Adjust, Verdict};
 use crate::rto::TimerChange;
 use eifel_base::time::{Duration, Instant};
 
-/// The consequences of a judgement that are left to the path's driver.
+/// The consequences of a judgement that the path's driver must apply.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect {
-    /// The verdict; `None` where nothing was settled.
+    /// The verdict; `None` if no episode was settled.
     pub outcome: Option<Outcome>,
-    /// The change of the timer that goes with the ACK's sample.
+    /// The change of the timer, to be applied with the ACK's sample.
     pub change: TimerChange,
-    /// Whether the ACK that brought the verdict may let the window grow besides.
+    /// Whether the ACK that caused the verdict may also grow the window.
     pub grows: bool,
-    /// The loss signal that was undone while its episode was open: loss recovery decides how sending goes on.
+    /// The loss signal that was undone while its episode was open. Loss recovery then decides how
+    /// sending continues.
     pub resumes: Option<Cause>,
 }
 
@@ -28,8 +29,8 @@ impl Effect {
 }
 
 impl Path {
-    /// Lets a judgement take effect, if it settles an episode. `acked` is the ACK that brought it, if one did, with its
-    /// sample; `flight` is FlightSize now.
+    /// Applies a judgement, if it settles an episode. `acked` is the ACK that caused it, if any,
+    /// with its sample. `flight` is FlightSize now.
     #[inline(never)]
     pub(crate) fn settle(
         &mut self,
@@ -52,13 +53,14 @@ impl Path {
         };
         let effect = Effect { outcome: Some(outcome), change, ..Effect::NONE };
         match outcome {
-            // A peer that forges evidence would have a window sent again with every second ACK.
+            // Otherwise a peer that forges evidence could release another window with every second
+            // ACK.
             Outcome::Spurious if !self.grants(&episode) => effect,
             Outcome::Spurious => {
                 let verdict = self.verdict(&episode, acked, flight);
                 self.undo(&verdict, &episode, &saved);
                 let grows = self.response.lets_grow(&verdict);
-                // A closed episode has been repaired: there is nothing to resume.
+                // A closed episode is repaired: there is nothing to resume.
                 Effect { grows, resumes: (!episode.closed).then_some(episode.cause), ..effect }
             }
             Outcome::Genuine => {
@@ -73,8 +75,8 @@ impl Path {
         }
     }
 
-    /// Lets a judgement take effect that no ACK brought. `flight` is FlightSize now. Returns the loss signal that was
-    /// undone, as in [`Effect::resumes`].
+    /// Applies a judgement that no ACK caused. `flight` is FlightSize now. Returns the loss signal
+    /// that was undone, as in [`Effect::resumes`].
     pub(crate) fn settle_without_ack(&mut self, judgement: Judgement, flight: u64) -> Option<Cause> {
         let effect = self.settle(judgement, None, None, flight);
         if effect.change != TimerChange::Keep {
@@ -83,7 +85,7 @@ impl Path {
         effect.resumes
     }
 
-    /// Takes note that a loss signal stands.
+    /// Records a loss signal that stands, for a segment sent at `at`.
     pub(super) fn note_loss(&mut self, at: Instant) {
         self.marked().loss_seen = true;
         self.grant.lost(at);
@@ -109,7 +111,8 @@ impl Path {
 
     fn undo(&mut self, verdict: &Verdict, episode: &Episode, saved: &Saved) {
         let Adjust { window, reseed } = self.response.respond(verdict, saved, &self.window);
-        // In congestion avoidance the old ssthresh lies below what the cut left of cwnd.
+        // In congestion avoidance, the old ssthresh may lie below the one that the cut left. So
+        // cwnd counts too.
         let undone = window.cwnd.max(window.ssthresh) > saved.reduced.ssthresh;
         self.marked().undone = undone;
         if undone {
@@ -125,7 +128,7 @@ impl Path {
         }
     }
 
-    /// Gives back a part of the window where only a part of the retransmissions was needless.
+    /// Restores a part of the window if only some retransmissions were needless.
     fn credit(&mut self, share: Share, episode: &Episode, saved: &Saved) {
         let window = self.response.credit(share, saved, &self.window);
         if window != self.window && self.grants(episode) {
@@ -135,7 +138,7 @@ impl Path {
 
     fn adjust(&mut self, episode: &Episode, window: Window) {
         self.window = if episode.closed {
-            // The sender keeps what it has gained since.
+            // After the episode, the sender keeps the growth of its window.
             Window { cwnd: window.cwnd.max(self.window.cwnd), ssthresh: window.ssthresh.max(self.window.ssthresh) }
         } else {
             window
@@ -143,7 +146,7 @@ impl Path {
         self.watch.tell(Event::Adjusted { episode: episode.number, window: self.window });
     }
 
-    /// Restores the window of the episode that is open, unless a verdict has settled it. The loss still counts.
+    /// Restores the window of the open episode, unless it was settled. The loss still counts.
     pub(crate) fn restore(&mut self) {
         let (Some(episode), Some(saved)) = (self.watch.settle_open(), self.saved()) else { return };
         let past = self.marked();

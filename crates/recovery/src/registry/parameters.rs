@@ -1,16 +1,16 @@
-//! Parameters of algorithms: what may be set, and what was.
+//! Parameters of algorithms: those that exist, and the values that were set.
 
 use core::fmt;
 
 use super::{Entry, Seam};
 use eifel_base::time::Duration;
 
-/// One thing that can be set.
+/// A parameter of an algorithm.
 #[derive(Debug)]
 pub struct Parameter {
     /// Its key in scenarios, with its unit.
     pub name: &'static str,
-    /// Says in one line what it changes.
+    /// What it changes, in one line.
     pub summary: &'static str,
     /// Its type, default and bounds.
     pub kind: Kind,
@@ -43,7 +43,7 @@ impl Parameter {
         Self { name, summary, kind: Kind::Switch { default } }
     }
 
-    /// Declares a choice of words.
+    /// Declares a choice between words.
     pub(crate) const fn word(
         name: &'static str,
         summary: &'static str,
@@ -59,16 +59,16 @@ impl Parameter {
 pub enum Kind {
     /// A whole number.
     Integer {
-        /// The value that holds where nothing is set.
+        /// Value if nothing is set.
         default: i64,
         /// The smallest value allowed.
         minimum: i64,
         /// The largest value allowed.
         maximum: i64,
     },
-    /// A time; written in milliseconds, with fractions if need be.
+    /// A time. It is written in milliseconds, with fractions if needed.
     Milliseconds {
-        /// The value that holds where nothing is set.
+        /// Value if nothing is set.
         default: Duration,
         /// The smallest value allowed.
         minimum: Duration,
@@ -77,14 +77,14 @@ pub enum Kind {
     },
     /// On or off.
     Switch {
-        /// The value that holds where nothing is set.
+        /// Value if nothing is set.
         default: bool,
     },
     /// One of several words.
     Word {
-        /// The value that holds where nothing is set.
+        /// Value if nothing is set.
         default: &'static str,
-        /// All of them.
+        /// All words that are allowed.
         allowed: &'static [&'static str],
     },
 }
@@ -101,11 +101,11 @@ pub enum Value {
     Word(String),
 }
 
-/// An algorithm by name, with what is set of its parameters.
+/// An algorithm by name, with the parameters that are set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
     pub name: String,
-    /// Parameters that are set; the others have their defaults.
+    /// The parameters that are set. All others have their defaults.
     pub parameters: Vec<(String, Value)>,
 }
 
@@ -123,14 +123,14 @@ impl Choice {
     }
 }
 
-/// Parameters checked against an entry, every one with a value.
+/// Parameters checked against an entry. Each has a value.
 #[derive(Debug)]
 pub struct Parameters {
     values: Vec<(&'static str, Value)>,
 }
 
 impl Parameters {
-    /// Checks what is set, and fills in the defaults.
+    /// Checks the parameters that are set, and fills in the defaults.
     ///
     /// # Errors
     /// An unknown parameter, a wrong type, or a value out of its bounds.
@@ -171,7 +171,7 @@ impl Parameters {
         *value
     }
 
-    /// Returns the meaning of the word that is set.
+    /// Returns the meaning of the configured word.
     pub(crate) fn word<T: Copy>(&self, name: &str, meanings: &[(&str, T)]) -> T {
         let Value::Word(value) = self.value(name) else { panic!("{name} is not declared as a word") };
         let found = meanings.iter().find(|(word, _)| word == value);
@@ -205,14 +205,14 @@ impl Kind {
 /// Why an algorithm cannot be built.
 #[derive(Clone, Debug)]
 pub enum Error {
-    /// No algorithm of that name.
+    /// No algorithm has this name.
     UnknownAlgorithm {
-        /// Where it was looked for.
+        /// The seam in which the name was looked up.
         seam: Seam,
         /// As the choice gave it.
         name: String,
     },
-    /// The algorithm has no such parameter.
+    /// The algorithm has no parameter of this name.
     UnknownParameter {
         algorithm: &'static str,
         /// As the choice gave it.

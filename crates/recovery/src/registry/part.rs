@@ -1,4 +1,5 @@
-//! One algorithm by itself: the parts that an engine is put together from, and that models drive without an engine.
+//! Builds one algorithm from its name. Engines are composed of these parts, and models use single
+//! parts without an engine.
 
 use super::{Choice, Entry, Error, Parameters, Seam};
 use crate::congest::Congest;
@@ -21,7 +22,7 @@ macro_rules! parts {
         }
 
         impl Entry {$(
-            /// Creates an entry that still lacks its name, summary and source, with the defaults of the rest.
+            /// Creates an entry without name, summary and source, and with defaults for the rest.
             pub(crate) const fn $name(build: fn(&Parameters) -> Box<$part>) -> Self {
                 let (name, summary, source) = ("", "", "");
                 let build = Build::$seam(build);
@@ -49,20 +50,20 @@ parts! {
     detector: Detect -> dyn Detector;
     /// Builds a response.
     response: Respond -> dyn Response;
-    /// Builds a guard of the window.
+    /// Builds a grant, which guards the window.
     grant: Grant -> dyn Grant;
     /// Builds a retransmission timer.
     rto: Rto -> dyn Rto;
-    /// Builds an adaptation of the timer.
+    /// Builds an adaptation of the timer to spurious timeouts.
     after_spurious: AfterSpurious -> dyn AfterSpurious;
-    /// Builds a loss recovery.
+    /// Builds a loss recovery algorithm.
     recovery: Recover -> dyn Recovery;
-    /// Builds a congestion control.
+    /// Builds a congestion control algorithm.
     congest: Congest -> dyn Congest;
     /// Builds a burst limit or a pacer.
     pace: Pace -> dyn Pace;
     /// Builds a policy that chooses the path of a retransmission.
     retransmit: Retransmit -> dyn Retransmit;
-    /// Builds a rule of which acknowledged chunks let a path's window grow.
+    /// Builds a rule for which acknowledged chunks let a path's window grow.
     credit: Credit -> dyn Credit;
 }

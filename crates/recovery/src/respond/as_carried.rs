@@ -1,10 +1,14 @@
-//! *Looks at* the flight and the window at the loss signal, the flight now, and at what the verdict's ACK acknowledged.
-//! *Decides* for cwnd = FlightSize + min(bytes acked, two segments), and for slow start from there up to the flight at the loss
-//! signal; neither is more than cwnd was then, since a flight in fast recovery is larger than the window that it was cut to.
-//! After a timeout the timer is re-seeded as by RFC 4015.
-//! *Blind to* room beyond that flight, which the path may have. It restores no window on an ACK with ECN-Echo.
-//! *From* this project. The form is RFC 4015's (section 3.1, step 9); slow start to the old flight is RFC 3708's (section 1);
-//! two segments are what one delayed ACK sends (RFC 5681, section 4.2).
+//! *Looks at* the flight and the window at the loss signal, the current flight, and the bytes that
+//! the verdict's ACK acknowledged.
+//! *Decides* for cwnd = FlightSize + min(bytes acked, two segments), and for slow start from there
+//! up to the flight at the loss signal. Neither exceeds cwnd at the loss signal, since a flight in
+//! fast recovery is larger than the window that it was cut to. After a timeout, it re-seeds the
+//! timer as RFC 4015 does.
+//! *Blind to* room beyond that flight, which the path may have. It restores no window on an ACK
+//! with ECN-Echo.
+//! *From* this project. The form is RFC 4015's (section 3.1, step 9); slow start to the old flight
+//! is RFC 3708's (section 1). Two segments are the burst that a delayed ACK causes (RFC 5681,
+//! section 4.2).
 
 use super::rfc4015::before;
 use super::{Adjust, Response, Verdict};
@@ -19,10 +23,10 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::response(|_| Box::new(AsCarried))
 };
 
-/// Segments that leave at once.
+/// Segments that may be sent at once.
 const BURST: u64 = 2;
 
-/// A restoration up to what the path has just carried.
+/// Restores the window up to the flight that the path has just carried.
 #[derive(Clone, Debug)]
 pub struct AsCarried;
 
@@ -39,7 +43,7 @@ impl Response for AsCarried {
         Adjust { window, reseed: before(verdict, saved) }
     }
 
-    /// The burst is what this ACK may send.
+    /// An ACK that sets the window may only send the burst, and does not grow the window too.
     fn lets_grow(&self, verdict: &Verdict) -> bool {
         verdict.ece
     }

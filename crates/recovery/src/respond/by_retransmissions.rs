@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::response(|_| Box::new(ByRetransmissions))
 };
 
-/// Restores less the more retransmissions there were.
+/// Restores less after more retransmissions.
 #[derive(Clone, Debug)]
 pub struct ByRetransmissions;
 

@@ -1,4 +1,4 @@
-//! Responses: how much they undo after a spurious retransmission. One file a response.
+//! Responses: how much they undo after a spurious retransmission. One file per response.
 
 crate::registry::algorithms! {
     none, option_1, option_2, option_3, option_4, option_4_ssthresh, by_retransmissions, rfc4015, rfc3708, partial_credit, as_carried
@@ -10,7 +10,7 @@ use crate::duplicate::DuplicateResponse;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
 
-/// A spurious episode, as its response sees it. Lengths in bytes.
+/// A spurious episode, as its response sees it. Lengths are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict {
     /// The loss signal that opened the episode.
@@ -19,11 +19,11 @@ pub struct Verdict {
     pub timeouts: u32,
     /// FlightSize at the verdict, after the ACK.
     pub flight: u64,
-    /// Bytes newly acknowledged by the ACK that settled it.
+    /// Bytes newly acknowledged by the ACK that settled it; 0 if no ACK did.
     pub acked: u64,
     /// Whether that ACK carried ECN-Echo.
     pub ece: bool,
-    /// Whether the connection has ever detected a loss, spurious ones apart.
+    /// Whether the path has ever had a loss signal that was not judged spurious.
     pub loss_seen: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
@@ -35,8 +35,9 @@ pub struct Verdict {
 pub struct Adjust {
     /// The window from now on.
     pub window: Window,
-    /// SRTT and RTTVAR before the timeout, if the timer is to begin anew, but not below them, from the first sample of data
-    /// that was unsent at the timeout: by then the path is as it is now (RFC 4015, section 3.1, step 11).
+    /// SRTT and RTTVAR before the timeout, if the timer must be re-seeded; `None` otherwise. The
+    /// first sample of data that was unsent at the timeout re-seeds it, but not below these values.
+    /// That sample shows the current path (RFC 4015, section 3.1, step 11).
     pub reseed: Option<Estimate>,
 }
 
@@ -52,7 +53,7 @@ pub trait Response: Send + DuplicateResponse {
     /// Returns the changes for `verdict`.
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust;
 
-    /// Returns whether the ACK that brought the verdict may also grow the window.
+    /// Returns whether the ACK that caused the verdict may also grow the window.
     fn lets_grow(&self, _: &Verdict) -> bool {
         true
     }

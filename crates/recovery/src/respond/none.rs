@@ -1,5 +1,6 @@
 //! *Looks at* nothing.
-//! *Decides* to leave everything as the loss signal has set it; sending still goes on with the next unsent segment.
+//! *Decides* to leave everything as the loss signal set it; sending still continues with the next
+//! unsent segment.
 //! *Blind to* everything.
 //! *From* the baseline of every comparison.
 

@@ -1,6 +1,8 @@
 //! *Looks at* the window that the loss signal left.
-//! *Decides* to go on in congestion avoidance from half the old window: ssthresh stays halved, and cwnd is set to it.
-//! *Blind to* the flight, which still fills the old window: nothing can be sent until half of it has been acknowledged.
+//! *Decides* to continue in congestion avoidance from half the old window: ssthresh stays halved,
+//! and cwnd is set to it.
+//! *Blind to* the flight, which still fills the old window: nothing can be sent until half of it
+//! has been acknowledged.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 2.
 
 use super::{Adjust, Response, Verdict};

@@ -1,5 +1,6 @@
 //! *Looks at* the congestion window that was saved.
-//! *Decides* to go on in congestion avoidance from the old window: cwnd and ssthresh are both set to it.
+//! *Decides* to continue in congestion avoidance from the old window: cwnd and ssthresh are both
+//! set to it.
 //! *Blind to* paths with a large delay-bandwidth product, where it cuts slow start short.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, option 4.
 

@@ -1,5 +1,6 @@
 //! *Looks at* the window that was saved, and at whether the connection has ever detected a loss.
-//! *Decides* as option 4, but restores ssthresh too while no loss has been seen: slow start goes on.
+//! *Decides* as option 4, but also restores ssthresh while no loss has been seen: slow start
+//! continues.
 //! *Blind to* losses that have not been detected yet.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.B, the variation of option 4.
 

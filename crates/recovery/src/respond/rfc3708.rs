@@ -1,7 +1,9 @@
 //! *Looks at* the congestion window that was saved.
-//! *Decides* to slow-start from the present cwnd back up to the old window: nothing leaves in a burst.
-//! *Blind to* a slow start that was under way at the loss signal: it now ends at the old window.
-//! *From* RFC 3708, section 1, and Blanton and Allman, "On Making TCP More Robust to Packet Reordering".
+//! *Decides* to slow-start from the present cwnd back up to the old window: nothing is sent in a
+//! burst.
+//! *Blind to* a slow start that was in progress at the loss signal: it now ends at the old window.
+//! *From* RFC 3708, section 1, and Blanton and Allman, "On Making TCP More Robust to Packet
+//! Reordering".
 
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;

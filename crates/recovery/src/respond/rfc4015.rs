@@ -1,7 +1,8 @@
-//! *Looks at* the flight when the verdict comes, what its ACK acknowledged, ECN-Echo, and what was saved.
-//! *Decides* for cwnd = FlightSize + min(bytes acked, initial window), after a fast retransmit no more than before it, and
-//! ssthresh = pipe_prev. After a timeout, the first sample of data that was unsent then re-seeds the timer, no lower than
-//! before.
+//! *Looks at* the flight at the verdict, the bytes that its ACK acknowledged, ECN-Echo, and the
+//! saved state.
+//! *Decides* for cwnd = FlightSize + min(bytes acked, initial window), and ssthresh = pipe_prev.
+//! After a fast retransmit, cwnd is no more than before it. After a timeout, the first sample of
+//! data that was unsent then re-seeds the timer, no lower than before.
 //! *Blind to* nothing that it needs. It restores no window on an ACK with ECN-Echo.
 //! *From* RFC 4015, section 3.1, steps 0, 9 and 11, and section 3.4.
 
@@ -27,7 +28,7 @@ impl Response for Rfc4015 {
         Adjust { window: reversed(verdict, saved, now), reseed: before(verdict, saved) }
     }
 
-    /// Section 3.4: the ACK that sets the window does not change it any further. [rfc4015:3.4.b]
+    /// Section 3.4: an ACK that sets the window does not change it any further. [rfc4015:3.4.b]
     fn lets_grow(&self, verdict: &Verdict) -> bool {
         verdict.ece
     }
@@ -39,22 +40,22 @@ fn reversed(verdict: &Verdict, saved: &Saved, now: &Window) -> Window {
     if verdict.ece {
         return *now;
     }
-    // While ssthresh has its unset initial value, pipe_prev is that value too: slow start without a limit goes on.
-    // [rfc4015:3.1.0]
+    // While ssthresh has its unset initial value, pipe_prev is that value too: slow start without a
+    // limit continues. [rfc4015:3.1.0]
     let pipe_prev = saved.flight.max(saved.window.ssthresh);
     let restored = verdict.flight + verdict.acked.min(verdict.initial_window);
-    // The RFC knows timeouts alone, after which the flight is what left before. In fast recovery the flight grows by what the
-    // receiver reports, beyond the window that is to be restored.
+    // The RFC covers only timeouts, after which the flight is data sent before. In fast recovery,
+    // SACK reports let the flight grow beyond the window to restore.
     let cwnd = match verdict.cause {
         Cause::Timeout => restored,
         Cause::FastRetransmit => restored.min(saved.window.cwnd),
     };
-    // After a small ACK that covers everything outstanding, the step leaves less than a segment; but no window is below the
-    // loss window (RFC 5681, section 3.1).
+    // After a small ACK that covers everything outstanding, the step leaves less than a segment.
+    // But no window is below the loss window (RFC 5681, section 3.1).
     Window { cwnd: cwnd.max(u64::from(verdict.mss)), ssthresh: pipe_prev }
 }
 
-/// Returns what step 11 starts from: the estimate before the timeout. [rfc4015:3.1.11]
+/// Returns the start value of step 11: the estimate before the timeout. [rfc4015:3.1.11]
 pub(super) fn before(verdict: &Verdict, saved: &Saved) -> Option<Estimate> {
     saved.estimate.filter(|_| verdict.cause == Cause::Timeout)
 }

@@ -3,7 +3,8 @@
 use crate::fact::Block;
 use eifel_base::ranges::Ranges;
 
-/// A position below which something is known of all segments, and the bytes below it that the peer has reported by SACK.
+/// A position below which all segments share a state, and the bytes below it that the peer has
+/// reported by SACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
     pub(super) at: u64,
@@ -11,12 +12,12 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Counts a gap that the peer newly reports.
+    /// Counts a gap that the peer has newly reported.
     pub(super) fn count(&mut self, gap: Block) {
         self.sacked_below += gap.end.min(self.at).saturating_sub(gap.start);
     }
 
-    /// Takes back the count of a range that is no longer outstanding.
+    /// Subtracts a range that is no longer outstanding.
     pub(super) fn discount(&mut self, gone: Block) {
         self.sacked_below -= gone.end.min(self.at).saturating_sub(gone.start);
     }

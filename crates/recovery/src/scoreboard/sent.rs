@@ -1,4 +1,4 @@
-//! A segment that is outstanding, and where it stands in the ring.
+//! A segment that is outstanding, and its index in the ring.
 
 use crate::fact::{Block, Covered, Delivered};
 use eifel_base::ring::Ring;
@@ -12,7 +12,7 @@ pub struct Sent {
     pub(super) len: u32,
     pub(super) copies: u32,
     pub(super) last_sent: Instant,
-    /// TSval of its first sending.
+    /// TSval of its first transmission.
     pub(super) stamp: Option<Timestamp>,
 }
 
@@ -27,22 +27,22 @@ impl Sent {
         self.start + u64::from(self.len)
     }
 
-    /// Returns the TSval of its first sending.
+    /// Returns the TSval of its first transmission.
     pub fn stamp(&self) -> Option<Timestamp> {
         self.stamp
     }
 
-    /// Returns how often it was sent, less one.
+    /// Returns how often it was retransmitted.
     pub fn copies(&self) -> u32 {
         self.copies
     }
 
-    /// Returns when it was sent last.
+    /// Returns when it was last sent.
     pub fn last_sent(&self) -> Instant {
         self.last_sent
     }
 
-    /// Cuts off what lies below `cumulative`: it is acknowledged.
+    /// Removes the part below `cumulative`, which is acknowledged.
     pub(super) fn cut(&mut self, cumulative: u64) {
         let cut = cumulative.saturating_sub(self.start);
         self.start += cut;
@@ -55,7 +55,7 @@ impl Sent {
 }
 
 impl Delivered {
-    /// Takes note of a segment that an ACK has newly delivered.
+    /// Records a segment that an ACK has newly delivered.
     pub(super) fn note(&mut self, segment: &Sent) {
         let covered = segment.covered();
         let latest = if covered.copies == 0 { &mut self.original } else { &mut self.again };
@@ -70,18 +70,19 @@ impl Delivered {
     }
 }
 
-/// Returns the index of the segment that holds `position`.
+/// Returns the index of the segment that contains `position`.
 pub(super) fn index_of(sent: &Ring<Sent>, position: u64) -> Option<usize> {
     let (first, last) = (sent.front()?, sent.back()?);
     let outstanding = last.end() - first.start;
     if position < first.start || position >= last.end() {
         return None;
     }
-    // Retransmissions mostly begin at the front.
+    // Most retransmissions begin at the front.
     if first.end() > position {
         return Some(0);
     }
-    // Segments are mostly of one size: where they all are, this is the one, without a search through cold memory.
+    // Segments usually have equal length. If all do, this index is right, and saves a search
+    // through cold memory.
     let share = u128::from(position - first.start) * sent.len() as u128 / u128::from(outstanding);
     let guess = share as usize;
     if sent.get(guess).is_some_and(|segment| (segment.start..segment.end()).contains(&position)) {

@@ -1,11 +1,11 @@
-//! The scoreboard against a naive one that keeps the state of every position.
+//! Compares the scoreboard with a naive one that keeps the state of every position.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::fact::Ack;
 
-/// One position as RFC 6675 speaks of it.
+/// The state of one position in RFC 6675.
 #[derive(Clone, Copy, Default)]
 struct Octet {
     sacked: bool,
@@ -13,7 +13,7 @@ struct Octet {
     resent: bool,
 }
 
-/// Every position from 0 to `nxt`, and where segments begin.
+/// Every position from 0 to `nxt`, and where the segments begin.
 #[derive(Default)]
 struct Naive {
     octets: Vec<Octet>,
@@ -41,14 +41,15 @@ impl Naive {
         self.outstanding().iter().filter(|octet| octet.sacked).count() as u64
     }
 
-    /// A reported segment right above the cumulative acknowledgement is missing: the peer has reneged.
+    /// Advances `una`. Reports right above it are void: the peer asks for those positions, so it
+    /// has reneged.
     fn acknowledge(&mut self, cumulative: usize) {
         self.una = cumulative;
         self.octets[cumulative..].iter_mut().take_while(|octet| octet.sacked).for_each(|octet| octet.sacked = false);
     }
 
-    /// A block counts unless it contradicts the cumulative acknowledgement, or the record is split finer than segments
-    /// were sent already.
+    /// Applies a block, unless it contradicts the cumulative ACK or the record is already split
+    /// finer than segments were sent.
     fn report(&mut self, block: Block) {
         if block.start as usize <= self.una {
             return;
@@ -101,7 +102,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A position between `una` and `nxt`, both included.
+/// Returns a position from `una` to `nxt`, both included.
 fn within(board: &Scoreboard, raw: u16) -> u64 {
     board.una() + u64::from(raw) % (board.outstanding() + 1)
 }
@@ -198,7 +199,7 @@ fn only_what_is_outstanding_has_a_segment() {
     board.on_ack(&ack, true);
     let ends = [4, 5, 9, 10, 19, 20].map(|at| board.segment_at(at).map(|block| block.end));
     assert_eq!(ends, [None, Some(10), Some(10), Some(20), Some(20), None]);
-    // And nothing else is sent again.
+    // Positions that are not outstanding cannot be retransmitted.
     assert_eq!(board.on_retransmission(Instant::ZERO, Block { start: 20, end: 30 }, HighRxt::Advance), (0, None));
 }
 
@@ -252,7 +253,7 @@ fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
     assert_eq!(report(30, 40), Some(20));
     assert_eq!(report(20, 24), Some(24));
     assert_eq!(report(24, 30), Some(0));
-    // The cumulative acknowledgement says that it has not come.
+    // The cumulative ACK says that this data has not arrived.
     assert_eq!(report(0, 10), Some(0));
 }
 
@@ -276,7 +277,8 @@ fn what_is_under_way_is_as_old_as_its_oldest_segment_and_what_is_to_be_sent_agai
     assert_eq!(board.under_way_since(), Some(at(2)), "or is not");
 }
 
-/// Of what an ACK delivers, the one that was sent last counts, wherever it stands: 2 went again after 3.
+/// Of the delivered segments, the one sent last counts, not the highest: 2 was retransmitted after
+/// 3.
 #[test]
 fn of_what_is_delivered_the_latest_sending_counts() {
     let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
