@@ -1,5 +1,5 @@
-//! Against the kernel of this machine, in network namespaces of the tests' own. Where these may not be made, the tests say so and
-//! are skipped.
+//! Tests against the kernel of this machine, in network namespaces of their own. If these may not
+//! be made, the tests say so and are skipped.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -11,6 +11,7 @@ mod namespaces;
 mod orders;
 mod proxy;
 mod record;
+mod recorded;
 mod rig;
 mod rough;
 mod sctp;
