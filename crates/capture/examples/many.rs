@@ -1,34 +1,38 @@
-//! Writes a pcap file of many connections, for benchmarks: `cargo run --release -p eifel-capture --example many -- PACKETS
-//! CONNECTIONS [LOSS_PERMILLE] [TRIP_MS] >FILE`. All connections last from the first packet to the last, most of them idle at a time;
-//! their packets come in trains, as on a real link.
+//! Writes a pcap file of many connections, for benchmarks: `cargo run --release -p eifel-capture
+//! --example many -- PACKETS CONNECTIONS [LOSS_PERMILLE] [TRIP_MS] >FILE`. All connections last
+//! from the first packet to the last, and most are idle at any time. Their packets come in trains,
+//! as on a real link.
 //!
-//! ACKs follow their data at once, as next to the receiver. Without TRIP_MS, both ends echo the timestamp of 20 ms before, whatever
-//! they have heard. Of few connections, some packet has carried that timestamp, and the sender seems 20 ms away. Of many, mostly none
-//! has: then the place of the capture is unknown, and segments are taken to leave when they pass. With TRIP_MS, the sender is that
-//! number of milliseconds away, there and back, and echoes what the receiver has sent.
+//! ACKs follow their data at once, as next to the receiver. TRIP_MS is the round trip to the sender
+//! in milliseconds; the sender then echoes the receiver's timestamps.
+//!
+//! Without TRIP_MS, both ends always echo the timestamp of 20 ms before. With few connections, some
+//! packet carried that timestamp, and the sender seems to be 20 ms away. With many connections,
+//! mostly no packet carried it. The capture point is then unknown, and segments count as leaving
+//! when they pass.
 
 use std::io::{self, BufWriter, Write};
 
-/// Segments in a train.
+/// The number of segments per train.
 const TRAIN: u32 = 4;
 const PAYLOAD: u32 = 1448;
 /// Nanoseconds between trains.
 const STEP: u64 = 40_000;
-/// Nanoseconds after which a timestamp is echoed, by the sender only where no trip is given.
+/// The age of an echoed timestamp in nanoseconds. It applies to the sender only without TRIP_MS.
 const ECHOED: u64 = 20_000_000;
 
 #[derive(Clone, Copy, Default)]
 struct Connection {
     sent: u32,
     lost: Option<u32>,
-    /// When the last ACK passed.
+    /// When the last ACK passed, in nanoseconds.
     answered: u64,
 }
 
-/// Sequence number, acknowledgement number, bytes of payload, and the timestamp that is echoed.
+/// Sequence number, acknowledgement number, payload bytes, and echoed timestamp.
 type Segment = (u32, u32, u32, u32);
 
-/// The clock of both ends, in milliseconds.
+/// Returns the time of both ends' clocks, in milliseconds.
 fn stamp(nanos: u64) -> u32 {
     (nanos / 1_000_000) as u32
 }
@@ -72,7 +76,7 @@ fn main() -> io::Result<()> {
     let (packets, connections, loss) = (next(1_000_000), next(10_000) as u32, next(1));
     let trip = next(0) * 1_000_000;
     let mut out = BufWriter::new(io::stdout().lock());
-    // Nanoseconds, and Ethernet.
+    // Nanoseconds and Ethernet.
     out.write_all(&[0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0])?;
     let mut all = vec![Connection::default(); connections as usize];
     let (mut written, mut draw, mut nanos) = (0, 1_u64, 1_000_000_000_000_000_000_u64);

@@ -1,4 +1,4 @@
-//! One capture from its frames to its connections and retransmissions.
+//! Finds the connections and retransmissions of one capture from its frames.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::read::{Frame, Sink};
 use crate::report::Retransmission;
 use crate::share::{Part, Share};
 
-/// Analyses the frames of one capture, which may stand in several files, in the order in which they are handed in. Frames are
-/// numbered through.
+/// Analyses the frames of one capture, in the order in which they are passed in. The capture may
+/// consist of several files; frames are then numbered across all of them.
 #[derive(Debug)]
 pub struct Analyzer {
     share: Share,
@@ -20,7 +20,7 @@ pub struct Analyzer {
     fragments: Fragments,
     ahead: Ahead,
     connections: u64,
-    /// Of a share, the frames in which connections began.
+    /// The frames in which connections began; filled only for one of several shares.
     opened: Vec<u64>,
     found: Analysis,
     last: u64,
@@ -32,44 +32,44 @@ impl Default for Analyzer {
     }
 }
 
-/// The findings in a capture.
+/// The results of analysing a capture.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Analysis {
-    /// Frames that were read.
+    /// Frames read.
     pub frames: u64,
     /// TCP segments among them.
     pub segments: u64,
     /// SCTP packets among them.
     pub sctp_packets: u64,
-    /// Frames that hold neither, by the reason.
+    /// Frames with neither TCP nor SCTP, by reason.
     pub others: BTreeMap<Other, u64>,
-    /// How often a frame was older than the one before it.
+    /// Frames older than the one before them.
     pub backwards: u64,
-    /// Connections that had to make room for others before they were over.
+    /// Connections evicted to make room; TCP connections only if they were not over.
     pub evicted: u64,
-    /// Connections without any data, of which nothing else is kept.
+    /// Connections without data. Nothing else about them is kept.
     pub without_data: u64,
-    /// Connections in which data went, in the order of their first packets.
+    /// Connections with data, in the order of their first packets.
     pub connections: Vec<Summary>,
-    /// The retransmissions, in the order of frames.
+    /// The retransmissions, in the order of their frames.
     pub retransmissions: Vec<Retransmission>,
 }
 
-/// What a capture comes to while it is still read.
+/// The totals of a capture while it is still being read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SoFar {
-    /// Frames that were read.
+    /// Frames read.
     pub frames: u64,
-    /// Packets of TCP and SCTP among them.
+    /// TCP and SCTP packets among them.
     pub packets: u64,
-    /// Connections of TCP, those that are over and those that last.
+    /// Ended connections with data, and all current TCP connections.
     pub connections: u64,
-    /// Segments that sent something again, in both.
+    /// Retransmissions in those connections.
     pub retransmissions: u64,
 }
 
 impl Analyzer {
-    /// Analyses the connections of a share only. See [`share`](crate::share).
+    /// Returns an analyser for the connections of one share only. See [`share`](crate::share).
     pub fn of(share: Share) -> Self {
         Self {
             share,
@@ -84,13 +84,14 @@ impl Analyzer {
         }
     }
 
-    /// Takes a frame in.
+    /// Adds the next frame.
     #[inline]
     pub fn frame(&mut self, frame: &Frame<'_>) {
         Sink::frame(self, frame);
     }
 
-    /// Takes in a common segment of a connection that was found not long ago, unless it has to go the long way.
+    /// Handles a common segment of a recently used connection on the fast path. Returns `false`,
+    /// without any effect, if the segment needs the full path.
     #[inline(always)]
     fn goes_straight<const STAMPED: bool>(&mut self, common: &Common<'_, STAMPED>, when: When) -> bool {
         let Some((connection, side, spare)) = self.table.between(common.ends()) else { return false };
@@ -111,7 +112,7 @@ impl Analyzer {
         }
     }
 
-    /// Takes in what is not TCP over plain IPv4.
+    /// Handles a frame that is not TCP over plain IPv4.
     #[cold]
     #[inline(never)]
     fn any(&mut self, frame: &Frame<'_>, when: When) {
@@ -145,7 +146,7 @@ impl Analyzer {
         self.open(way, packet, when);
     }
 
-    /// Takes in the first packet of a connection.
+    /// Opens a connection with its first packet.
     #[cold]
     #[inline(never)]
     fn open(&mut self, way: Way, packet: &Packet, when: When) {
@@ -175,8 +176,8 @@ impl Analyzer {
         }
     }
 
-    /// The number of a connection that begins now. The shares of a capture count together once they are joined: until then it is
-    /// the frame.
+    /// Returns the number of a connection that begins now. In one of several shares it is the
+    /// frame, because connections are counted over all shares when these are joined.
     fn next_number(&self, when: When) -> u64 {
         if self.share.is_part() { when.frame } else { self.connections }
     }
@@ -198,14 +199,15 @@ impl Analyzer {
         }
     }
 
-    /// Takes out the connections that have ended since the last call, and what was sent again in them, so that a long capture
-    /// needs no memory for what is over. [`finish`](Self::finish) does not have them any more.
+    /// Removes and returns the connections that have ended since the last call, and their
+    /// retransmissions. A caller that does so keeps the memory for a long capture bounded.
+    /// [`finish`](Self::finish) does not return them again.
     pub fn take_ended(&mut self) -> (Vec<Summary>, Vec<Retransmission>) {
         (std::mem::take(&mut self.found.connections), std::mem::take(&mut self.found.retransmissions))
     }
 
-    /// The capture has ended: the connections that lasted until then are handed out one by one, each with what was sent again
-    /// in it. Those without data are left out.
+    /// Ends the capture. Passes the remaining connections to `take` one by one, each with its
+    /// retransmissions; connections without data are left out.
     pub fn finish_each(mut self, mut take: impl FnMut(Vec<Summary>, Vec<Retransmission>)) -> Analysis {
         for connection in std::mem::take(&mut self.table).drain() {
             self.end(connection.is_without_data(), connection.finish());
@@ -220,7 +222,7 @@ impl Analyzer {
         self.found
     }
 
-    /// What the capture comes to so far.
+    /// Returns the totals of the capture so far.
     pub fn so_far(&self) -> SoFar {
         let Analysis { frames, segments, sctp_packets, connections, retransmissions, .. } = &self.found;
         let lasting = self.table.iter().map(Connection::retransmissions).sum::<u64>();
@@ -232,18 +234,18 @@ impl Analyzer {
         }
     }
 
-    /// Time of the last frame, in nanoseconds since 1970.
+    /// Returns the time of the last frame, in nanoseconds since 1970.
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// The capture has ended. Returns the findings of a share.
+    /// Ends the capture and returns the results of one share.
     pub fn finish_part(mut self) -> Part {
         let opened = std::mem::take(&mut self.opened);
         Part { found: self.finish(), opened }
     }
 
-    /// The capture has ended.
+    /// Ends the capture and returns its results.
     pub fn finish(mut self) -> Analysis {
         self.found.connections.reserve_exact(self.table.len());
         for connection in std::mem::take(&mut self.table).drain() {
@@ -278,7 +280,8 @@ impl Sink for Analyzer {
     fn frame(&mut self, frame: &Frame<'_>) {
         self.found.frames += 1;
         let when = When { nanos: frame.nanos, frame: self.found.frames };
-        // Where a clock was set back, frames keep their times, and what is measured over that point took no time.
+        // If the clock was set back, frames keep their times. Durations across that point count as
+        // zero.
         if frame.nanos < self.last {
             self.found.backwards += 1;
         }
@@ -291,22 +294,23 @@ impl Sink for Analyzer {
         if straight {
             self.found.segments += 1;
         } else {
-            // A copy has an address, so that the fields of `frame` stay in registers on the usual way.
+            // The slow path takes a copy. So `frame` needs no address, and its fields stay in
+            // registers on the usual path.
             let frame = *frame;
             self.slowly(&frame, when);
         }
     }
 }
 
-/// Finds the file of a frame that is numbered through several.
+/// Finds the file of a frame that is numbered across several files.
 #[derive(Clone, Debug)]
 pub struct Frames {
-    /// Frames before each file.
+    /// The number of frames before each file.
     before: Vec<u64>,
 }
 
 impl Frames {
-    /// Frames of each file.
+    /// Takes the number of frames of each file.
     pub fn new(frames: impl Iterator<Item = u64>) -> Self {
         let before = frames.scan(0, |sum, frames| {
             let before = *sum;
@@ -316,7 +320,7 @@ impl Frames {
         Self { before: before.collect() }
     }
 
-    /// Number of the file, from 0, and of the frame in it, from 1.
+    /// Returns the number of the file, from 0, and the number of the frame in it, from 1.
     pub fn find(&self, frame: u64) -> (usize, u64) {
         let file = self.before.partition_point(|before| *before < frame).saturating_sub(1);
         (file, frame - self.before.get(file).copied().unwrap_or(0))

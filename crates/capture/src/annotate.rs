@@ -1,4 +1,4 @@
-//! A capture with what was found written on its frames, as comments that Wireshark shows.
+//! Writes the results of an analysis into a copy of the capture, as comments that Wireshark shows.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,22 +7,23 @@ use crate::read::Frame;
 use crate::report::Retransmission;
 use eifel_packet::pcapng::{Interface, Packet, Writer};
 
-/// Copies frames into a pcapng file, with a comment on each retransmission and on each frame that shows a verdict.
+/// Copies frames into a pcapng file. Adds a comment to each retransmission and to each frame at
+/// which a detector judges.
 #[derive(Debug)]
 pub struct Annotator<W: Write> {
     writer: Writer<W>,
-    /// By interface and link type in the file that is copied.
+    /// Interfaces of the copy, by interface and link type of the original.
     interfaces: BTreeMap<(u32, u32), Interface>,
-    /// The name of the only interface; numbers are their names otherwise.
+    /// The name of the only interface; `None` to name interfaces by their numbers.
     interface: Option<String>,
     comments: BTreeMap<u64, String>,
 }
 
 impl<W: Write> Annotator<W> {
-    /// Writes to `out` what was found in one file.
+    /// Starts a copy in `out`, with the results for one file.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Any error of `out`.
     pub fn new<'a>(out: W, found: impl Iterator<Item = &'a Retransmission>) -> io::Result<Self> {
         let mut comments: BTreeMap<u64, String> = BTreeMap::new();
         let mut add = |frame: u64, text: String| {
@@ -48,10 +49,10 @@ impl<W: Write> Annotator<W> {
         Self::made(out, "eifel analyze", None, comments)
     }
 
-    /// Writes to `out` what is known of a simulated run, by the number of the frame, from 1.
+    /// Starts a copy of a simulated run in `out`, with comments by frame number, from 1.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Any error of `out`.
     pub fn of_run(out: W, interface: &str, comments: BTreeMap<u64, String>) -> io::Result<Self> {
         let application = concat!("eifel-sim ", env!("CARGO_PKG_VERSION"));
         Self::made(out, application, Some(interface.to_owned()), comments)
@@ -61,10 +62,10 @@ impl<W: Write> Annotator<W> {
         Ok(Self { writer: Writer::new(out, application)?, interfaces: BTreeMap::new(), interface, comments })
     }
 
-    /// Copies a frame. Frames come in the order of the file.
+    /// Copies a frame. Frames must come in the order of the file.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Any error of the output.
     pub fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let key = (frame.interface, frame.link);
         let interface = match self.interfaces.get(&key) {
@@ -81,16 +82,16 @@ impl<W: Write> Annotator<W> {
         self.writer.packet(interface, frame.nanos, Packet { bytes: frame.bytes, wire_len: frame.wire_len, comment })
     }
 
-    /// Flushes, and gives the sink back.
+    /// Flushes and returns the output.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Any error of the output.
     pub fn finish(self) -> io::Result<W> {
         self.writer.finish()
     }
 }
 
-/// Cuts a text to the length that a comment has room for.
+/// Cuts a text to the length that fits into a comment.
 fn shortened(text: &str) -> &str {
     const MOST: usize = 4000;
     text.get(..MOST).unwrap_or(text)

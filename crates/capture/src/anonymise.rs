@@ -1,8 +1,10 @@
-//! Copies of captures that can be given away: nothing is left but what verdicts rest on.
+//! Copies captures so that they can be shared: only the data that verdicts depend on remain.
 //!
-//! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate knows, each SCTP packet one with
-//! its chunks. Addresses become those of documentation networks, the same for the same host. Link layers, tunnels, payload and
-//! all other options are left out. A frame with neither stays as an empty one, so that frames keep their numbers.
+//! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate
+//! knows. Each SCTP packet becomes a raw IP packet with its chunks. Addresses are replaced by
+//! addresses of benchmarking and documentation networks, always the same for a host. Link layers,
+//! tunnels, payload and all other options are left out. A frame with neither protocol becomes an
+//! empty frame, so that frames keep their numbers.
 
 mod chunks;
 
@@ -17,18 +19,18 @@ use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::pcapng::{self, Interface, Writer};
 use eifel_packet::{datagram, sctp::PROTOCOL as SCTP};
 
-/// Writes the copy of a capture.
+/// Writes the anonymised copy of a capture.
 pub struct Anonymiser<W: Write> {
     writer: Writer<W>,
     interface: Interface,
     fragments: Fragments,
-    /// The new address of each host. One address in two tunnels is two hosts.
+    /// The number of each host's new address. One address in two tunnels counts as two hosts.
     hosts: BTreeMap<(u32, IpAddr), u32>,
     heartbeats: Heartbeats,
 }
 
 impl<W: Write> Anonymiser<W> {
-    /// Begins a copy.
+    /// Starts a copy in `out`.
     ///
     /// # Errors
     /// The output cannot be written.
@@ -44,7 +46,7 @@ impl<W: Write> Anonymiser<W> {
         })
     }
 
-    /// Copies what verdicts need of a frame.
+    /// Copies the parts of a frame that verdicts depend on.
     ///
     /// # Errors
     /// The output cannot be written.
@@ -68,7 +70,7 @@ impl<W: Write> Anonymiser<W> {
         self.writer.finish()
     }
 
-    /// The copy of a segment, and the bytes of its payload.
+    /// Returns the headers of a segment's copy, and the length of the payload that it leaves out.
     fn segment(&mut self, packet: &Packet) -> Option<(Vec<u8>, u32)> {
         let mut header = self.header(&packet.addresses, packet.tunnel)?;
         header.identification = packet.identification;
@@ -78,7 +80,8 @@ impl<W: Write> Anonymiser<W> {
         Some((bytes, packet.segment.payload_len))
     }
 
-    /// The copy of an SCTP packet, and the bytes at its end that are zeros.
+    /// Returns the copy of an SCTP packet without the zeros at its end, and the number of these
+    /// zeros.
     fn chunks(&mut self, packet: &sctp::Packet<'_>) -> Option<(Vec<u8>, u32)> {
         let mut header = self.header(&packet.addresses, packet.tunnel)?;
         header.identification = packet.identification;
@@ -95,7 +98,8 @@ impl<W: Write> Anonymiser<W> {
         Addresses::new(source, destination).map(Header::new)
     }
 
-    /// RFC 5735's network 198.18.0.0/15 and RFC 3849's 2001:db8::/32 belong to nobody.
+    /// Returns the new address of a host: in 198.18.0.0/15 (RFC 5735) or 2001:db8::/32 (RFC 3849),
+    /// which belong to no one.
     fn host(&mut self, address: IpAddr, tunnel: u32) -> IpAddr {
         let next = self.hosts.len() as u32;
         let number = *self.hosts.entry((tunnel, address)).or_insert(next);

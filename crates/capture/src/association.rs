@@ -1,7 +1,8 @@
 //! SCTP associations of a capture.
 //!
-//! A packet belongs to the association whose end chose its verification tag, whatever its addresses are: an association may
-//! have several of them. A pair of tags is known from the handshake, or joined by the addresses of the first packets.
+//! A packet belongs to the association in which its verification tag was chosen, independent of its
+//! addresses, because an association may have several. The tags of both ends are known from the
+//! handshake, or are joined by the addresses of the first packets.
 
 mod chunks;
 mod rows;
@@ -17,12 +18,12 @@ use chunks::{Chunks, Place};
 use eifel_packet::seq::Seq;
 use std::net::IpAddr;
 
-/// Addresses remembered of an end.
+/// The number of addresses remembered per end.
 const MOST_ADDRESSES: usize = 16;
-/// Packets that a capture shows twice come within this, in nanoseconds.
+/// The time within which the second copy of a packet follows, in nanoseconds.
 const AT_ONCE: u64 = 1_000_000;
 
-/// An association that lasts.
+/// A current association.
 #[derive(Debug)]
 pub(crate) struct Association {
     number: u64,
@@ -36,18 +37,18 @@ pub(crate) struct Association {
     chunks: [Chunks; 2],
 }
 
-/// One end, as its packets show it.
+/// The state of one end, as seen in its packets.
 #[derive(Debug)]
 struct Side {
     port: u16,
     addresses: Vec<IpAddr>,
-    /// The tag in packets to this end.
+    /// The verification tag in packets to this end; `None` until it is known.
     tag: Option<u32>,
-    /// From here to this end and back.
+    /// Round trips from here to this end and back.
     trip: Trip,
-    /// The request that this end has to answer, and since when.
+    /// When the pending request to this end passed, in nanoseconds, and the request.
     asked: Option<(u64, Asked)>,
-    /// The last packet: its print, and when it came.
+    /// The hash of the last packet, and when it passed, in nanoseconds.
     print: (u64, u64),
 }
 
@@ -92,12 +93,12 @@ impl Association {
         }
     }
 
-    /// Takes in a packet that comes from end `side`.
+    /// Handles a packet that comes from end `side`.
     fn on_packet(&mut self, packet: &Packet<'_>, side: usize, when: When) {
         let print = print(packet);
         let (known, seen) = self.ends[side].print;
         if known == print && when.nanos.saturating_sub(seen) < AT_ONCE {
-            // Each packet has one twin.
+            // Each packet has one twin: a third equal packet is a new one.
             self.ends[side].print = (!print, when.nanos);
             self.twins += 1;
             return;
@@ -149,14 +150,14 @@ impl Association {
         }
     }
 
-    /// An end says which tag it wants to see, and where its TSNs begin.
+    /// Records the tag and the initial TSN that an end announces.
     fn on_init(&mut self, side: usize, (tag, tsn): (u32, Seq), asked: Asked, when: When) {
         self.ends[side].tag = Some(tag);
         self.ends[1 - side].asked = Some((when.nanos, asked));
         self.chunks[side].begin(tsn);
     }
 
-    /// End `side` answers what it was asked, if `fits` says that it was that.
+    /// Samples the round trip to end `side` if its pending request is one that `fits`.
     fn answered(&mut self, side: usize, fits: impl Fn(Asked) -> bool, when: When) {
         let end = &mut self.ends[side];
         if let Some((since, _)) = end.asked.take_if(|(_, asked)| fits(*asked)) {
@@ -172,7 +173,7 @@ impl Association {
         self.chunks.iter().all(|chunks| chunks.counts.segments == 0)
     }
 
-    /// Ends it: what it amounts to, and its retransmissions, in the order of their frames.
+    /// Ends the association. Returns its results and its retransmissions in the order of frames.
     pub(crate) fn finish(mut self) -> (Summary, Vec<Retransmission>) {
         let mut again = Vec::new();
         let directions = [0, 1].map(|side| {
@@ -207,7 +208,7 @@ impl Association {
     }
 }
 
-/// Returns a number that packets share which a capture shows twice.
+/// Returns a hash that is equal for packets which a capture shows twice.
 fn print(packet: &Packet<'_>) -> u64 {
     let tags = u64::from(packet.tag) << 32 | u64::from(packet.checksum);
     let rest = u64::from(packet.identification) << 48 ^ packet.chunks().count() as u64;

@@ -1,7 +1,9 @@
-//! From a frame to the TCP segment or SCTP packet in it: link layers, IP with its fragments and extension headers, and tunnels.
+//! Finds the TCP segment or SCTP packet in a frame, through link layers, IP with its fragments and
+//! extension headers, and tunnels.
 //!
-//! A capture may have cut the packet off, and a network card may still have had to fill in lengths and checksums. So this
-//! reader, unlike the one of `eifel-packet`, asks for no more bytes than the headers have, and checks no checksum.
+//! A capture may hold only the first bytes of a packet, and a network card may fill in lengths and
+//! checksums after the capture point. So this reader, unlike the one of `eifel-packet`, needs only
+//! the bytes of the headers and checks no checksum.
 
 pub(crate) mod common;
 mod fragments;
@@ -18,38 +20,39 @@ use eifel_packet::segment::Segment;
 pub use fragments::Fragments;
 pub(crate) use ip::plain;
 
-/// Headers inside of headers: VLANs, labels, tunnels. Deeper than this no network sends.
+/// The most nested headers that are read: VLANs, labels, tunnels. Real networks use fewer.
 const MOST_LAYERS: u32 = 16;
 
-/// A TCP segment as a capture shows it. Its payload's bytes are not kept.
+/// A captured TCP segment without the bytes of its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// From where to where.
+    /// Source and destination.
     pub addresses: Addresses,
-    /// IPv4's identification; 0 says nothing.
+    /// Identification of IPv4; 0 if unknown, as with IPv6.
     pub identification: u16,
-    /// Hops left.
+    /// Remaining hops.
     pub hop_limit: u8,
-    /// Identifies the innermost tunnel: VXLAN's network, GTP-U's endpoint, GRE's key. 0 outside of tunnels.
+    /// Identifies the innermost tunnel that has a number: VXLAN's or Geneve's network, or GRE's
+    /// key. 0 outside of tunnels.
     pub tunnel: u32,
-    /// The header, and the length of the payload as IP has it.
+    /// The TCP header, and the length of the payload according to IP.
     pub segment: Segment,
 }
 
-/// Why a frame holds no TCP segment to analyse.
+/// Why a frame is not analysed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Other {
-    /// Another protocol than TCP and SCTP: ARP, UDP, ICMP and so on.
+    /// A protocol other than TCP and SCTP: ARP, UDP, ICMP and so on.
     NotTcp,
-    /// A link type that has no reader here.
+    /// A link type that this crate cannot read.
     Link(u32),
     /// The snapshot length cut the headers off.
     Cut,
-    /// Headers that contradict themselves.
+    /// Contradictory headers.
     Malformed,
-    /// A part of an IP packet, without the TCP header or without the end.
+    /// A part of an IP packet that is still incomplete, or a part of a packet without TCP.
     Fragment,
-    /// Too many headers inside of headers.
+    /// Too many nested headers.
     Deep,
 }
 
@@ -66,7 +69,7 @@ impl fmt::Display for Other {
     }
 }
 
-/// The next header of a packet.
+/// The kind of the next header in a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Layer {
     Ethernet,
@@ -76,18 +79,18 @@ enum Layer {
     Ppp,
     /// IEEE 802.2.
     Llc,
-    /// IP of either version, told by its first half byte.
+    /// IP of either version, determined by its first four bits.
     Ip,
     Ipv4,
     Ipv6,
 }
 
-/// The bytes that are left of a packet, and what they are.
+/// The remaining bytes of a packet, and their kind.
 #[derive(Clone, Copy, Debug)]
 struct Rest<'a> {
     layer: Layer,
     bytes: &'a [u8],
-    /// Bytes that followed on the wire, `bytes` among them.
+    /// Length of the remaining bytes on the wire, including those not captured.
     wire_len: u32,
 }
 
@@ -103,19 +106,18 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// A frame's contents.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Held<'a> {
-    /// A TCP segment.
     Tcp(Packet),
     Sctp(sctp::Packet<'a>),
 }
 
-/// Finds the TCP segment in a frame of link type `link` that was `wire_len` bytes long. `fragments` remembers the parts of
-/// packets whose other parts are still to come.
+/// Finds the TCP segment in a frame of link type `link` and length `wire_len` on the wire.
+/// `fragments` remembers incomplete IP packets.
 ///
 /// # Errors
-/// Why there is none.
+/// Returns why there is no segment.
 pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
     match held(link, bytes, wire_len, fragments)? {
         Held::Tcp(packet) => Ok(packet),
@@ -123,10 +125,10 @@ pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments)
     }
 }
 
-/// Finds what a frame holds, as [`packet`] does.
+/// Finds the packet in a frame, as [`packet`] does.
 ///
 /// # Errors
-/// Why it is nothing to analyse.
+/// Returns why there is no packet to analyse.
 #[inline(never)]
 pub fn held<'a>(link: u32, bytes: &'a [u8], wire_len: u32, fragments: &mut Fragments) -> Result<Held<'a>, Other> {
     let mut rest = link::first(link, Rest { layer: Layer::Ip, bytes, wire_len })?;

@@ -1,5 +1,5 @@
-//! Asks the registry's detectors about a captured sender, given what it has sent and heard. They are the files that judge in
-//! a live sender.
+//! Runs the registry's detectors on a captured sender, with the data that it sent and the ACKs that
+//! it received. These are the same detectors that judge in a live sender.
 
 mod later;
 
@@ -20,33 +20,34 @@ use eifel_recovery::view::Negotiated;
 use eifel_recovery::watch::Watch;
 use later::Later;
 
-/// Timestamps remembered with the times at which they left.
+/// The number of timestamps remembered with the times at which they left.
 const MOST_STAMPS: usize = 4096;
-/// The detectors that ask for new data, with SACK and without. The first of all that watch is the only one that is not refused.
+/// The detectors that may probe with new data, with SACK and without. Of all watching detectors,
+/// only the first may probe.
 const PROBERS: [&str; 2] = ["f-rto-sack", "f-rto"];
-/// The same for chunks.
+/// The detector of chunks that may probe with new data.
 const PROBER_OF_CHUNKS: &str = "f-rto-sctp";
 
-/// The detector that has two variants, and the name of the other one here.
+/// The detector with two variants, and the name of the second variant here.
 const BY_TIMESTAMPS: &str = "eifel-timestamps";
 const BY_TIMESTAMPS_OLDER: &str = "eifel-timestamps, proof = older";
 
-/// A sender at the moment that trouble comes.
+/// The state of a sender at the first sign of trouble.
 pub(crate) struct Standing {
-    /// Nanoseconds since 1970.
+    /// Time in nanoseconds since 1970.
     pub(crate) now: u64,
-    /// The first position that is not acknowledged, as far as the sender has heard.
+    /// The first position not acknowledged by the ACKs that the sender has received.
     pub(crate) una: u64,
-    /// The smallest round trip, in nanoseconds.
+    /// Shortest round trip between both ends, in nanoseconds.
     pub(crate) round_trip: Option<u64>,
     pub(crate) negotiated: Negotiated,
-    /// Whether it sends chunks.
+    /// Whether the sender sends SCTP chunks.
     pub(crate) sctp: bool,
-    /// The number of the last episode.
+    /// The number of the last episode before.
     pub(crate) before: u32,
 }
 
-/// Something that left once, at `nanos`, and takes `len` positions.
+/// Data that left once, at `nanos` since 1970, and take `len` positions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departed {
     pub(crate) nanos: u64,
@@ -54,34 +55,34 @@ pub(crate) struct Departed {
     pub(crate) stamp: Option<Timestamp>,
 }
 
-/// An acknowledgement that the sender hears.
+/// An acknowledgement that the sender receives.
 pub(crate) struct Heard<'a> {
-    /// When, in nanoseconds since 1970.
+    /// When the sender receives it, in nanoseconds since 1970.
     pub(crate) now: u64,
     /// The frame in which it passed.
     pub(crate) frame: u64,
-    /// Without its echo.
+    /// The acknowledgement without its echo.
     pub(crate) ack: Ack<'a>,
     /// The timestamp that it echoes.
     pub(crate) echo: Option<Timestamp>,
     /// Its own timestamp.
     pub(crate) stamp: Option<Timestamp>,
-    /// The bytes of the chunks that it newly covers; none of a connection, whose positions are bytes.
+    /// Bytes of the chunks that it newly covers; `None` with TCP, whose positions are bytes.
     pub(crate) volume: Option<Volume>,
 }
 
-/// Bytes of chunks that a SACK newly covers.
+/// The bytes of the chunks that a SACK newly covers.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Volume {
-    /// By its cumulative TSN.
+    /// Bytes newly covered by its cumulative TSN.
     pub(crate) acked: u64,
-    /// By its gap reports.
+    /// Bytes newly covered by its gap reports.
     pub(crate) sacked: u64,
-    /// Of those in either, of chunks that left once.
+    /// Of both, the bytes of chunks that left once.
     pub(crate) originals: u64,
 }
 
-/// A scoreboard as the sender has it, and the watch over it.
+/// The detectors of one sender, with the scoreboard and the watch that they need.
 pub(crate) struct Detectors {
     names: Vec<&'static str>,
     sack: bool,
@@ -89,13 +90,13 @@ pub(crate) struct Detectors {
     watch: Watch,
     stamps: VecDeque<(Timestamp, u64)>,
     next: u64,
-    /// Episodes before these detectors.
+    /// The number of the last episode before these detectors.
     before: u32,
-    /// The first detector has asked for new data, and nothing has left since.
+    /// Whether the first detector has asked for a probe, and nothing has left since.
     asked: bool,
-    /// By the number of the episode.
+    /// The judgements by episode number.
     pub(crate) told: BTreeMap<u32, Vec<Told>>,
-    /// The last duplicate that the receiver has reported, and TSval of that ACK.
+    /// The last duplicate that the receiver reported, and the TSval of that ACK.
     reported: Option<(Block, Timestamp)>,
     later: Later,
 }
@@ -111,8 +112,8 @@ fn at(nanos: u64) -> Instant {
 }
 
 impl Detectors {
-    /// Those that can see anything of a sender that stands so, with what it has under way. What is known of the round trip by
-    /// then takes the place of the handshake's.
+    /// Returns the detectors that can judge a sender in this state, with the data that it has under
+    /// way. The known round trip takes the place of the one measured during the handshake.
     pub(crate) fn new(standing: &Standing, under_way: impl Iterator<Item = Departed>) -> Self {
         let &Standing { now, una, round_trip, negotiated, sctp, before } = standing;
         let (names, detectors) = chosen(negotiated, sctp).into_iter().unzip();
@@ -137,11 +138,12 @@ impl Detectors {
         made
     }
 
-    /// Something leaves for the first time.
+    /// Handles data that leave for the first time.
     #[inline(always)]
     pub(crate) fn on_new(&mut self, departed: &Departed) {
         if !self.keeps_new(departed) {
-            // A copy has an address, so that the fields of `departed` stay in registers on the usual way.
+            // The slow path takes a copy. So `departed` needs no address, and its fields stay in
+            // registers on the usual path.
             let departed = *departed;
             self.show_new(&departed);
         }
@@ -172,7 +174,7 @@ impl Detectors {
         }
     }
 
-    /// Something is sent again; returns the number of the episode that it belongs to.
+    /// Handles a retransmission. Returns the number of the episode that it belongs to.
     pub(crate) fn on_again(&mut self, now: u64, block: Block, why: Why, stamp: Option<Timestamp>) -> Option<u32> {
         self.catch_up();
         let block = Block { start: block.start.max(self.board.una()), end: block.end.min(self.board.nxt()) };
@@ -181,7 +183,8 @@ impl Detectors {
         }
         self.watch.look(at(now), self.board.una(), self.board.nxt());
         if std::mem::take(&mut self.asked) {
-            // It sends what was sent before: nobody knows what new data would have brought.
+            // The sender repeats old data instead of sending new data, so the result of the probe
+            // is unknown.
             self.watch.refuse_probe();
             self.hear_of(0, true);
         }
@@ -196,7 +199,7 @@ impl Detectors {
         self.watch.episode().map(|episode| self.before + episode.number)
     }
 
-    /// Opens an episode where there has to be one.
+    /// Opens an episode if the retransmission needs a new one.
     fn open(&mut self, why: Why) -> Cause {
         let cause = match why {
             Why::Rto | Why::Loss => Cause::Timeout,
@@ -212,7 +215,7 @@ impl Detectors {
         cause
     }
 
-    /// The sender hears an ACK.
+    /// Handles an ACK that the sender receives.
     pub(crate) fn on_ack(&mut self, heard: &Heard<'_>) {
         if !self.keeps_ack(heard) {
             self.catch_up();
@@ -229,7 +232,7 @@ impl Detectors {
         let told = ack.dsacks.first().copied().zip(heard.stamp);
         let advances = ack.cumulative > self.board.una();
         if told.is_some() && std::mem::replace(&mut self.reported, told) == told && !advances {
-            // The network has copied the ACK.
+            // The network has duplicated the ACK.
             return;
         }
         let echo = heard.echo.and_then(|echo| self.echo(echo, *now));
@@ -246,7 +249,7 @@ impl Detectors {
         }
     }
 
-    /// When the newest sending left that carries what is echoed, or the one before.
+    /// Returns the age of the newest sending whose timestamp is not newer than the echoed one.
     fn echo(&self, value: Timestamp, now: u64) -> Option<Echo> {
         let place = self.stamps.partition_point(|(stamp, _)| !value.precedes(*stamp));
         let (_, left) = self.stamps.get(place.checked_sub(1)?)?;
@@ -265,7 +268,8 @@ impl Detectors {
     }
 }
 
-/// Every detector of the registry that has what it needs, with its name; that which may ask for new data comes first.
+/// Returns all detectors of the registry that have what they need, with their names. The detector
+/// that may probe comes first.
 fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Detector>)> {
     let sees = |need: Option<Need>| match need {
         None => true,
@@ -287,7 +291,7 @@ fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Dete
         .collect();
     found.sort_by_key(|(name, _)| *name != prober);
     if negotiated.timestamps {
-        // By default that detector takes only the proof that a receiver cannot forge.
+        // By default that detector accepts only the proof that a receiver cannot forge.
         let plain = Choice::named(BY_TIMESTAMPS).with("proof", Value::Word("older".into()));
         found.extend(part::detector(&plain).ok().map(|detector| (BY_TIMESTAMPS_OLDER, detector)));
     }
@@ -306,7 +310,7 @@ mod tests {
     /// Cases per digest.
     const TOGETHER: u64 = 50;
 
-    /// A sender of segments of 100 positions, or of chunks of one.
+    /// A sender of segments of 100 positions, or of chunks of one position.
     struct Drawn {
         random: Random,
         detectors: Detectors,
@@ -362,7 +366,7 @@ mod tests {
             self.frame += 1;
             let room = (self.nxt - self.una) / self.len;
             let ahead = self.random.below(room + 1) * self.random.below(2);
-            // Now and then one is older than all, or of what was never sent.
+            // Some ACKs are older than all others, or acknowledge data that were never sent.
             let cumulative = match self.random.below(24) {
                 0 => self.una - self.len,
                 1 => self.nxt + self.len,
@@ -389,7 +393,7 @@ mod tests {
             let heard = Heard { now: self.now, frame: self.frame, ack, echo, stamp, volume };
             self.detectors.on_ack(&heard);
             if self.random.below(8) == 0 {
-                // The network copies it.
+                // The network duplicates the ACK.
                 self.detectors.on_ack(&Heard { frame: self.frame + 1, ..heard });
                 self.frame += 1;
             }
@@ -428,7 +432,7 @@ mod tests {
         golden!("detectors.txt", text);
     }
 
-    /// An echo is of the newest sending that carries it or an older timestamp, as long as that is remembered.
+    /// An echo belongs to the newest remembered sending whose timestamp is not newer.
     #[test]
     fn an_echo_tells_when_what_it_answers_has_left() {
         let negotiated = Negotiated { mss: 100, sack: true, timestamps: true };

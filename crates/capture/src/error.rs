@@ -1,40 +1,40 @@
-//! Faults of a capture file, with their place.
+//! Errors in a capture file, with their positions.
 
 use core::fmt;
 
-/// Why a capture could not be read on. Offsets count bytes from the start of the uncompressed file.
+/// Why reading a capture stopped. Offsets count bytes from the start of the uncompressed file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// The file is none of the formats that are read.
+    /// The file has none of the supported formats.
     Unknown {
-        /// Its first bytes.
+        /// The first four bytes of the file; zero for those that a shorter file lacks.
         magic: [u8; 4],
     },
-    /// A format, version or link type that has a name but no reader here.
+    /// A known format, version or link type that this crate cannot read.
     Unsupported {
-        /// The part of the file.
+        /// The part of the file: a version or a link type.
         what: &'static str,
         /// Its number in the file.
         number: u32,
     },
-    /// A field holds a value that no writer of the format leaves there.
+    /// A field holds a value that the format does not allow.
     Invalid {
         /// The field.
         what: &'static str,
-        /// Where the block or record starts that holds it.
+        /// Where the block or record with the field starts.
         offset: u64,
         /// The values allowed.
         expected: &'static str,
         /// The value found.
         found: u64,
     },
-    /// The file ends inside of a record. What came before it was read.
+    /// The file ends inside a record. Everything before the record was read.
     Cut {
         /// Where the record starts.
         offset: u64,
-        /// Bytes that it needs.
+        /// Bytes that the record needs.
         expected: u64,
-        /// Bytes that are there.
+        /// Bytes of the record that the file has.
         found: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Connections of a capture, and what is kept of each while it lasts.
+//! Connections of a capture, and the state kept for each while it lasts.
 
 mod ack;
 mod again;
@@ -67,19 +67,19 @@ impl Serialize for Endpoint {
     }
 }
 
-/// From where to where a packet goes.
+/// The source and destination of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Way {
     /// The sender.
     pub source: Endpoint,
     /// The receiver.
     pub destination: Endpoint,
-    /// The tunnel that it goes through, or 0.
+    /// The tunnel of the packet; 0 outside of tunnels.
     pub tunnel: u32,
 }
 
 impl Way {
-    /// The way of a packet with these addresses and ports.
+    /// Returns the way of a packet with these addresses and ports.
     pub fn new(addresses: &Addresses, ports: (u16, u16), tunnel: u32) -> Self {
         Self {
             source: Endpoint { address: addresses.source(), port: ports.0 },
@@ -89,11 +89,11 @@ impl Way {
     }
 }
 
-/// When and where something was seen.
+/// The time and frame of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct When {
     /// Nanoseconds since 1970.
     pub nanos: u64,
-    /// Number of the frame, from 1.
+    /// Number of the frame in the capture, from 1.
     pub frame: u64,
 }

@@ -1,7 +1,7 @@
-//! Why each retransmission in a capture was sent, and whether it was needed.
+//! Finds why each retransmission in a capture was sent, and whether it was needed.
 //!
-//! Bytes go in, values come out: nothing here but the module behind the feature `files` opens a file, so that the crate
-//! compiles to WebAssembly too.
+//! The crate takes bytes and returns values. Only the module behind the feature `files` opens
+//! files, so the rest also compiles to WebAssembly.
 //!
 //! ```
 //! use eifel_capture::{analysis::Analyzer, read::Reader};

@@ -71,7 +71,7 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// An object with one field, which names what is in it.
+/// A JSON object with one field. The field's name tells the kind of the object in it.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Line<'a> {
@@ -79,7 +79,8 @@ enum Line<'a> {
     Retransmission(&'a Retransmission),
 }
 
-/// Writes a JSON object a line as soon as it is known: connections, retransmissions, and at the end the rest of the report.
+/// Writes one JSON object per line as soon as it is known: connections and retransmissions first,
+/// the rest of the report at the end.
 fn lines(file: &Path) -> Result<(), String> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut failed = Ok(());
@@ -99,7 +100,7 @@ fn print(text: &str) -> Result<(), String> {
     written(std::io::stdout().write_all(text.as_bytes()))
 }
 
-/// Says why standard output was not written. A reader that closes it early is no error.
+/// Returns why standard output could not be written. A reader that closes it early is no error.
 fn written(result: std::io::Result<()>) -> Result<(), String> {
     match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),

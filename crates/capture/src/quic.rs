@@ -1,5 +1,5 @@
-//! QUIC by qlog: whether each packet that was declared lost had been lost, and what the known rules for undoing would have
-//! made of it.
+//! Analyses QUIC from qlog files: whether each packet declared lost was really lost, and whether
+//! known rules would undo the congestion response.
 
 mod judge;
 pub mod qlog;
@@ -8,15 +8,15 @@ use crate::verdict::{Confidence, Noticed};
 use qlog::{Space, Trace};
 use serde::Serialize;
 
-/// Whether a packet that was declared lost was lost.
+/// Whether a packet that was declared lost was really lost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It has arrived.
+    /// It arrived.
     Spurious,
-    /// It has not.
+    /// It did not arrive.
     Genuine,
-    /// The log does not say.
+    /// The log does not show it.
     Undecidable,
 }
 
@@ -30,19 +30,20 @@ pub struct Lost {
     /// `initial`, `handshake` or `application`.
     pub space: &'static str,
     pub packet_number: u64,
-    /// Bytes, 0 where the log does not say.
+    /// Bytes; 0 if the log does not show it.
     pub bytes: u32,
-    /// Why, in the log's word.
+    /// The reason for the declaration, as in the log; `None` if the log has none.
     pub trigger: Option<String>,
-    /// Number of its congestion event in the trace, from 1: the losses of one recovery period (RFC 9002, section 7.3.2).
+    /// Number of its congestion event in the trace, from 1. One event has the losses of one
+    /// recovery period (RFC 9002, section 7.3.2).
     pub event: u32,
-    /// Whether it was lost.
+    /// Whether it was really lost.
     pub verdict: Fate,
-    /// How sure that is.
+    /// How sure the verdict is.
     pub confidence: Confidence,
-    /// Why.
+    /// The reason for the verdict.
     pub reason: &'static str,
-    /// When it was acknowledged after all.
+    /// When it was acknowledged after all, in milliseconds; `None` if it was not.
     pub acknowledged_ms: Option<f64>,
 }
 
@@ -51,34 +52,34 @@ pub struct Lost {
 pub struct CongestionEvent {
     /// Number of its trace in the report.
     pub trace: usize,
-    /// Its number in the trace, from 1.
+    /// Number of the event in the trace, from 1.
     pub event: u32,
-    /// When the first packet was declared lost.
+    /// When the first packet was declared lost, in milliseconds since the trace began.
     pub time_ms: f64,
-    /// Packets that were declared lost.
+    /// The number of packets declared lost.
     pub lost: usize,
-    /// Those of them that were acknowledged after all.
+    /// The number of these that were acknowledged after all.
     pub late: usize,
-    /// Congestion window in bytes before it.
+    /// Congestion window in bytes before the event; `None` if the log does not show it.
     pub cwnd_before: Option<u64>,
-    /// The smallest from there until a round trip later.
+    /// The smallest window from the event until a round trip later, or until the next event.
     pub cwnd_after: Option<u64>,
-    /// Whether the stack gave the window back.
+    /// Whether the stack restored the window.
     pub stack_noticed: Noticed,
-    /// The known rules' answers.
+    /// The results of the known rules.
     pub rules: [Rule; 3],
 }
 
-/// A rule's answer whether a congestion event would be undone.
+/// The result of a rule for undoing a congestion event.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Rule {
-    /// Its name.
+    /// The rule's name in the output.
     pub rule: &'static str,
-    /// The stacks that have it.
+    /// The stacks that use it, comma-separated; empty if there is none.
     pub stacks: &'static str,
-    /// The part of the window's reduction that it takes back: 1 is all of it.
+    /// The share of the window reduction that it undoes: 1 for all of it.
     pub takes_back: f64,
-    /// When it would have spoken.
+    /// When it would have decided, in milliseconds since the trace began; `None` if it would not.
     pub time_ms: Option<f64>,
 }
 
@@ -86,9 +87,9 @@ pub struct Rule {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceSummary {
     pub file: String,
-    /// `client` or `server`, if the log says so.
+    /// `client`, `server` or `network`, if the log names it.
     pub vantage: Option<String>,
-    /// Number of the trace of the other end in the report, if there is one.
+    /// Number of the other end's trace in the report, if there is one.
     pub other_end: Option<usize>,
     /// Packets sent.
     pub sent: u64,
@@ -98,35 +99,36 @@ pub struct TraceSummary {
     pub damaged: u64,
 }
 
-/// The losses in logs.
+/// The results of all logs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Losses {
     /// The traces, in the order of files.
     pub traces: Vec<TraceSummary>,
-    /// Packets that were declared lost, in the order of traces and times.
+    /// Packets declared lost, in the order of traces and times.
     pub packets: Vec<Lost>,
-    /// Their congestion events.
+    /// The congestion events of these packets.
     pub events: Vec<CongestionEvent>,
 }
 
 impl Losses {
-    /// How many packets got this verdict.
+    /// Returns the number of packets with this verdict.
     pub fn count(&self, verdict: Fate) -> usize {
         self.packets.iter().filter(|one| one.verdict == verdict).count()
     }
 }
 
-/// Whether the first bytes of a file are those of a log: JSON, or a sequence of it.
+/// Returns whether a file with these first bytes is a log: JSON, or a sequence of JSON texts.
 pub fn is_log(first: &[u8]) -> bool {
     let begins = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii_start();
     matches!(begins.first(), Some(b'{' | 0x1e))
 }
 
-/// Judges every packet that was declared lost in some logs, each with its name and its text. Logs of both ends of a connection
-/// are joined: by the connection they name, or, if there are two in all, because one is the client's and one the server's.
+/// Judges all packets declared lost in some logs, which are given by name and text. Logs of both
+/// ends of a connection are combined. They match if they name the same connection, or if there are
+/// only two traces, one by the client and one by the server.
 ///
 /// # Errors
-/// One line that names the file that is no qlog.
+/// Returns one line that names the file which is not qlog.
 pub fn analyse(files: &[(&str, &str)]) -> Result<Losses, String> {
     let mut traces: Vec<(String, Trace)> = Vec::new();
     for (name, text) in files {

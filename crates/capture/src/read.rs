@@ -1,7 +1,9 @@
-//! Capture files as bytes in, frames out: pcap, pcapng and snoop, recognised by their first bytes.
+//! Turns the bytes of a capture file into frames. The formats pcap, pcapng and snoop are recognised
+//! by their first bytes.
 //!
-//! A [`Reader`] is fed with whatever bytes have come, from a file, a pipe or a page, and keeps only what it has not yet
-//! handed out. Lengths are checked before anything is kept for them, so its memory is bounded whatever a file claims.
+//! A [`Reader`] is fed bytes in pieces of any size, from a file, a pipe or a web page. It keeps
+//! only bytes that it has not yet handed out. It checks lengths before it allocates memory for
+//! them, so its memory stays bounded whatever lengths a file claims.
 
 mod bytes;
 mod pcap;
@@ -12,46 +14,46 @@ use std::io::{self, Read};
 
 use crate::error::Error;
 
-/// Frames that a sink hears of before it takes them, where it wants to.
+/// The number of frames announced to a sink before it receives them.
 const AHEAD: usize = 64;
 
-/// The longest packet that a record may hold, as libpcap has it.
+/// The longest packet that a record may hold, in bytes; libpcap has the same limit.
 const MOST_CAPTURED: u32 = 262_144;
 
-/// A packet as a capture file holds it.
+/// A packet as it is stored in a capture file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
-    /// Counts from 1 in the file, as Wireshark counts.
+    /// The number of the packet in the file, from 1 as in Wireshark.
     pub number: u64,
-    /// Nanoseconds since 1970; 0 where the format records no time.
+    /// Time in nanoseconds since 1970; for a record without a time, that of the packet before it.
     pub nanos: u64,
-    /// Link type, from the registry of tcpdump.org.
+    /// Link type, as in the registry of tcpdump.org.
     pub link: u32,
-    /// Number of the interface in its section; 0 where the format knows none.
+    /// Number of the interface in its section; 0 for formats without interfaces.
     pub interface: u32,
-    /// Bytes that it had on the wire.
+    /// The packet's length on the wire, in bytes.
     pub wire_len: u32,
-    /// Its first bytes.
+    /// The captured bytes: the packet, or its start.
     pub bytes: &'a [u8],
 }
 
 /// The result of reading the bytes at hand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Step {
-    /// The next record needs this number of bytes in all.
+    /// The next record needs this number of bytes in total.
     More(usize),
-    /// This number of bytes, which may still be to come, holds nothing to hand out.
+    /// This number of bytes holds no packet and is skipped. Some of them may not have come yet.
     Skip(u64),
     /// A packet.
     Frame(Record),
 }
 
-/// A packet's record.
+/// The position of a packet's record in the bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Record {
-    /// Bytes of all of it.
+    /// The length of the whole record in bytes.
     length: usize,
-    /// Where in it the packet's bytes start, and how many there are.
+    /// The offset in the record at which the packet's bytes start, and their number.
     start: usize,
     captured: usize,
     head: Head,
@@ -75,7 +77,8 @@ enum Format {
 }
 
 impl Format {
-    /// The record of a packet that the bytes begin with, if it is a usual one.
+    /// Returns the packet record at the start of `bytes`, if it is complete, valid and of a usual
+    /// kind.
     #[inline]
     fn record(&mut self, bytes: &[u8]) -> Option<Record> {
         match self {
@@ -86,19 +89,19 @@ impl Format {
     }
 }
 
-/// Reads one capture file.
+/// Reads the frames of one capture file.
 #[derive(Debug)]
 pub struct Reader {
-    /// Of its bytes, those below `end` are the file's.
+    /// Bytes of the file. Only those below `end` are valid.
     buffer: Vec<u8>,
     end: usize,
     /// Where in `buffer` the next record starts.
     at: usize,
-    /// Where `buffer` starts in the file.
+    /// The offset in the file of the first byte in `buffer`.
     offset: u64,
-    /// Bytes still to be passed over.
+    /// Bytes still to be skipped.
     skip: u64,
-    /// Bytes that the next record needs.
+    /// Bytes that must be at hand before the next record is tried again.
     wanted: usize,
     format: Format,
     frames: u64,
@@ -111,12 +114,12 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// A reader at the start of a file.
+    /// Returns a reader at the start of a file.
     pub fn new() -> Self {
         Self { buffer: Vec::new(), end: 0, at: 0, offset: 0, skip: 0, wanted: 4, format: Format::Unknown, frames: 0 }
     }
 
-    /// Takes in the bytes that follow those it was fed with before.
+    /// Adds the next bytes of the file.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         self.make_room(0);
         if self.end == 0 {
@@ -130,11 +133,11 @@ impl Reader {
         self.end += bytes.len();
     }
 
-    /// Takes in up to `most` of the bytes that follow, straight from where they come. Returns how many there were; 0 is the
-    /// end.
+    /// Reads up to `most` of the file's next bytes directly from a source. Returns the number of
+    /// bytes read; 0 means the end of the file.
     ///
     /// # Errors
-    /// As the source says it.
+    /// Any error of the source.
     pub fn feed_from(&mut self, source: &mut impl Read, most: usize) -> io::Result<usize> {
         self.make_room(most);
         let read = source.read(&mut self.buffer[self.end..self.end + most])?;
@@ -142,7 +145,8 @@ impl Reader {
         Ok(read)
     }
 
-    /// Moves what was not handed out to the start of the buffer, and makes sure that `more` bytes fit behind it.
+    /// Moves the unread bytes to the start of the buffer and makes room for `more` bytes behind
+    /// them.
     fn make_room(&mut self, more: usize) {
         self.offset += self.at as u64;
         self.buffer.copy_within(self.at..self.end, 0);
@@ -156,7 +160,7 @@ impl Reader {
     /// Returns the next frame, or `None` when it needs more bytes.
     ///
     /// # Errors
-    /// What is wrong with the record that comes next; nothing behind it can be read.
+    /// Returns the fault of the next record. Nothing behind that record can be read.
     #[inline]
     pub fn frame(&mut self) -> Result<Option<Frame<'_>>, Error> {
         let left = &self.buffer[self.at..self.end];
@@ -167,10 +171,10 @@ impl Reader {
         }
     }
 
-    /// Hands out all frames whose bytes are at hand, as [`frame`](Self::frame) does one by one.
+    /// Passes all frames at hand to the sink, in the order of [`frame`](Self::frame).
     ///
     /// # Errors
-    /// As [`frame`](Self::frame); the frames before it were handed out.
+    /// As for [`frame`](Self::frame). The frames before the fault were passed on.
     #[inline(always)]
     pub fn each(&mut self, sink: &mut impl Sink) -> Result<(), Error> {
         loop {
@@ -188,7 +192,7 @@ impl Reader {
         }
     }
 
-    /// Tells the sink of the next [`AHEAD`] usual records.
+    /// Announces the next [`AHEAD`] usual records to the sink.
     #[inline(never)]
     fn announce(&mut self, sink: &mut impl Sink) {
         let mut left = &self.buffer[self.at..self.end];
@@ -201,8 +205,9 @@ impl Reader {
         sink.begins();
     }
 
-    /// Hands out up to `most` frames until something else than a usual record comes. Nothing but the bytes that are left and the
-    /// count changes. Returns whether there may be more.
+    /// Passes up to `most` frames to the sink, until an unusual record comes. Changes only the
+    /// position in the bytes and the count of frames. Returns whether more usual records may
+    /// follow.
     #[inline(always)]
     fn each_usual(&mut self, sink: &mut impl Sink, most: usize) -> bool {
         if self.skip > 0 {
@@ -210,7 +215,7 @@ impl Reader {
         }
         let (mut left, mut frames) = (&self.buffer[self.at..self.end], self.frames);
         let last = frames.saturating_add(most as u64);
-        // Each usual format has a loop of its own, so that no frame asks which one it is.
+        // Each usual format has its own loop, so the format is not tested for each frame.
         match &mut self.format {
             Format::Pcap(file) if file.is_little() => {
                 while frames < last
@@ -243,7 +248,7 @@ impl Reader {
         frames == last
     }
 
-    /// Returns the next frame of any format, or what is wrong with it.
+    /// Returns the next frame of any format, usual or not, or the fault of its record.
     #[cold]
     #[inline(never)]
     fn next(&mut self) -> Result<Option<Frame<'_>>, Error> {
@@ -283,11 +288,11 @@ impl Reader {
         Frame { number: self.frames, nanos, link, interface, wire_len, bytes }
     }
 
-    /// Says whether the file may end here.
+    /// Checks that the file may end here.
     ///
     /// # Errors
-    /// [`Error::Cut`] where a record has begun, [`Error::Unknown`] where there was too little to recognise a format. An
-    /// empty file is no error.
+    /// Returns [`Error::Cut`] if a record is incomplete, and [`Error::Unknown`] if there were too
+    /// few bytes to recognise a format. An empty file is no error.
     pub fn finish(&self) -> Result<(), Error> {
         let found = self.end - self.at;
         if self.skip > 0 {
@@ -296,7 +301,8 @@ impl Reader {
         if found == 0 {
             return Ok(());
         }
-        // A header of which more is wanted belongs to a format that is known.
+        // If more than 4 bytes are wanted, the format was recognised and its file header is
+        // incomplete.
         if matches!(self.format, Format::Unknown) && self.wanted == 4 {
             let mut magic = [0; 4];
             magic[..found.min(4)].copy_from_slice(&self.buffer[self.at..][..found.min(4)]);
@@ -309,26 +315,27 @@ impl Reader {
         })
     }
 
-    /// Frames handed out so far.
+    /// Returns the number of frames handed out so far.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 }
 
-/// Takes frames.
+/// Receives frames.
 pub trait Sink {
-    /// Whether it wants to hear of frames before it takes them.
+    /// Returns whether the sink wants frames announced before it receives them.
     fn looks_ahead(&self) -> bool {
         false
     }
 
-    /// A frame of this link type comes soon, if the file is not cut off or damaged before it.
+    /// Announces a frame of this link type. It follows soon, unless the file is cut off or damaged
+    /// first.
     fn comes_soon(&mut self, _link: u32, _bytes: &[u8]) {}
 
-    /// Those that were announced begin to come.
+    /// Marks the end of an announcement: the announced frames follow.
     fn begins(&mut self) {}
 
-    /// Takes the next one.
+    /// Receives the next frame.
     fn frame(&mut self, frame: &Frame<'_>);
 }
 
@@ -339,7 +346,7 @@ impl<F: FnMut(&Frame<'_>)> Sink for F {
     }
 }
 
-/// Takes a record off the bytes that are left. Returns its frame.
+/// Removes a record from the front of the remaining bytes. Returns its frame.
 #[inline(always)]
 fn cut_off<'a>(left: &mut &'a [u8], Record { length, start, captured, head }: Record, number: u64) -> Frame<'a> {
     let (whole, rest) = left.split_at(length);
@@ -348,14 +355,15 @@ fn cut_off<'a>(left: &mut &'a [u8], Record { length, start, captured, head }: Re
     Frame { number, nanos, link, interface, wire_len, bytes: &whole[start..start + captured] }
 }
 
-/// Hands over a frame of an unusual record; the usual ones become a part of the loop.
+/// Passes on a frame of an unusual record, out of line. Frames of usual records are inlined into
+/// the loop.
 #[cold]
 #[inline(never)]
 fn hand_over(sink: &mut impl Sink, frame: &Frame<'_>) {
     sink.frame(frame);
 }
 
-/// Recognises the format, then asks it.
+/// Recognises the format if it is unknown; otherwise reads the next record.
 fn step(format: &mut Format, bytes: &[u8], offset: u64) -> Result<Step, Error> {
     match format {
         Format::Pcap(file) => file.step(bytes, offset),

@@ -1,7 +1,7 @@
-//! The report of an analysis, in its published shape.
+//! The report of an analysis, in its published form.
 //!
-//! Frames count from 1 in their file, as Wireshark counts them. A report of several files numbers these in the order in which
-//! they were analysed: by the time of their first frame.
+//! Frames count from 1 in their file, as in Wireshark. Files count from 0 in the order of their
+//! first frames, which is the order in which they were analysed.
 
 mod csv;
 
@@ -16,10 +16,10 @@ use crate::sender::Cause;
 use crate::verdict::{Confidence, Noticed, Verdict};
 use serde::Serialize;
 
-/// Bytes of a capture in memory that are read at a time.
+/// Bytes of a capture in memory that are passed to the reader at a time.
 const PIECE: usize = 1 << 16;
 
-/// One segment that sent something again.
+/// One retransmitted segment or chunk.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Retransmission {
     /// Number of its file in the report.
@@ -30,38 +30,42 @@ pub struct Retransmission {
     pub time_s: f64,
     /// Number of its connection in the report.
     pub connection: u64,
-    /// Which end sent it.
+    /// The end that sent it.
     pub sender: End,
-    /// Its number on the wire: `seq`, or `tsn`.
+    /// Its sequence number or TSN on the wire, under the key `seq` or `tsn`.
     #[serde(flatten)]
     pub number: Number,
     /// Bytes of payload.
     pub bytes: u32,
-    /// 2 is the first retransmission.
+    /// The number of this sending: 2 is the first retransmission.
     pub copy: usize,
     /// Why it was sent.
     pub cause: Cause,
-    /// The cause by another reading of the trace, which explains it nearly as well; `None` if there is no such reading.
+    /// The cause in another reading of the trace that explains it nearly as well; `None` if there
+    /// is no other reading.
     pub other_cause: Option<Cause>,
     /// Whether it was needed.
     pub verdict: Verdict,
-    /// How sure that is.
+    /// How sure the verdict is.
     pub confidence: Confidence,
-    /// Why it is judged so.
+    /// Why the verdict was given.
     pub reason: &'static str,
-    /// The frame that shows it.
+    /// The frame that shows it, if one does.
     pub evidence_frame: Option<u64>,
-    /// The course of the sender's flight afterwards.
+    /// Whether the sender's flight size shows that the stack undid its reaction.
     pub stack_noticed: Noticed,
-    /// Bytes that were under way before it, and not soon after it was answered; `None` if it was needed or that cannot be told.
+    /// Bytes by which the flight size stayed below its earlier value in the two round trips after
+    /// the retransmission was acknowledged. `None` if it was needed or if no new data left in that
+    /// time.
     pub window_lost_bytes: Option<u64>,
-    /// From the first retransmission of its time of trouble until as much was under way again.
+    /// Milliseconds from the first retransmission of its group until the flight size had recovered.
+    /// `None` if it was needed or if the flight size did not recover.
     pub flight_back_ms: Option<f64>,
-    /// For each detector that would have judged: what it would have said, and when.
+    /// The first judgement of each detector that would have judged, and its frame.
     pub first_told: Vec<Told>,
 }
 
-/// The number that a protocol gives what it sends.
+/// The number of a retransmission in its protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Number {
@@ -72,7 +76,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// The number, whichever protocol it is of.
+    /// Returns the number of either protocol.
     pub fn value(self) -> u32 {
         let (Self::Seq(number) | Self::Tsn(number)) = self;
         number
@@ -83,18 +87,19 @@ impl Number {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// The one that was seen first.
+    /// The sender of the first packet that was seen.
     Client,
-    /// The other.
+    /// The other end.
     Server,
 }
 
-/// The judgement of one of the registry's detectors on an episode, given what the sender heard.
+/// The judgement of one of the registry's detectors on a loss episode, based on the ACKs that the
+/// sender received.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Told {
-    /// Its name in the registry.
+    /// The detector's name in the registry.
     pub detector: &'static str,
-    /// The frame at which it would have spoken.
+    /// The frame at which it would have judged.
     pub frame: u64,
     /// Whether it would have called the retransmission spurious.
     pub spurious: bool,
@@ -104,15 +109,15 @@ pub struct Told {
 /// One file of a report.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Capture {
-    /// Its name, as it was given.
+    /// The file's name, as it was given.
     pub file: String,
-    /// Frames that were read.
+    /// Frames read.
     pub frames: u64,
-    /// Why reading stopped before the end of the file.
+    /// Why reading stopped before the end of the file; `None` if the file was read to its end.
     pub error: Option<String>,
 }
 
-/// Everything that was found in some files.
+/// All results from a set of files.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Report {
     /// The files, in the order in which they were analysed.
@@ -120,32 +125,34 @@ pub struct Report {
     /// TCP segments.
     pub segments: u64,
     pub sctp_packets: u64,
-    /// Frames with neither of them, by the reason.
+    /// Frames with neither TCP nor SCTP, by reason.
     pub others: BTreeMap<String, u64>,
-    /// How often a frame was older than the one before it.
+    /// Frames older than the one before them.
     pub times_clock_went_back: u64,
-    /// Connections that had to make room before they were over: what came of them later counts as other connections.
+    /// Connections evicted to make room before they were over. Their later packets count as new
+    /// connections.
     pub evicted: u64,
-    /// Connections in which data went, in the order of their first packets.
+    /// Connections with data, in the order of their first packets.
     pub connections: Vec<Summary>,
-    /// Connections without any data.
+    /// Connections without data.
     pub connections_without_data: u64,
     /// The retransmissions, in the order of files and frames.
     pub retransmissions: Vec<Retransmission>,
-    /// The packets that QUIC's logs declare lost, if there are logs.
+    /// The packets that QUIC logs declare lost; `None` without logs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<Losses>,
 }
 
 impl Report {
-    /// Analyses a capture that is in memory, uncompressed. `name` is what it is called in the report.
+    /// Analyses an uncompressed capture in memory. `name` is its file name in the report.
     ///
     /// # Errors
-    /// Why no frame could be read. A capture that is damaged further on counts up to there, and the report says so.
+    /// Returns why no frame could be read. If the capture is damaged further on, the frames before
+    /// the damage count, and the report has the error.
     pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<Self, Error> {
         let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
         let mut error = None;
-        // In pieces, so that only one of them is copied at a time.
+        // Feed pieces, so that only one piece is copied at a time.
         'reading: for piece in bytes.chunks(PIECE) {
             reader.feed(piece);
             loop {
@@ -170,7 +177,7 @@ impl Report {
         Ok(report)
     }
 
-    /// Adds what was found in files that follow each other as one capture.
+    /// Adds the results of files that form one capture.
     pub fn add(&mut self, captures: Vec<Capture>, analysis: Analysis) {
         let (first, connections) = (self.captures.len(), self.connections.len() as u64 + self.connections_without_data);
         let frames = Frames::new(captures.iter().map(|capture| capture.frames));
@@ -199,12 +206,12 @@ impl Report {
         }
     }
 
-    /// The report as one JSON object.
+    /// Returns the report as one JSON object.
     pub fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The retransmissions as CSV, a line each.
+    /// Returns the retransmissions as CSV, one per line.
     pub fn csv(&self) -> String {
         csv::write(&self.retransmissions)
     }
@@ -214,7 +221,7 @@ impl Report {
         self.retransmissions.iter().filter(move |one| one.capture == capture)
     }
 
-    /// How many retransmissions got this verdict.
+    /// Returns the number of retransmissions with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.retransmissions.iter().filter(|one| one.verdict == verdict).count()
     }

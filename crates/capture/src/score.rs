@@ -1,10 +1,17 @@
-//! How an analysis agrees with the truth.
+//! Compares an analysis with the true causes and verdicts.
 //!
-//! A truth file is CSV with a header. Each row is a retransmission; the columns `frame`, `seq` or `tsn`, `nth`, `spurious` (0 or 1) and
-//! `cause` are read, and `time` where it is there; others are passed over. A row belongs to the retransmission in the same frame
-//! with the same sequence number, or, where frames were left out, of the same time. In a capture from another place frames have
-//! other numbers and times, and copies may be missing: there a retransmission is the latest of its sequence number that had left
-//! by then, or, without times, the one of the same copy.
+//! A truth file is CSV with a header. Each row is a retransmission. The columns `frame`, `seq` or
+//! `tsn`, `nth` and `spurious` (0 or 1) are required. `cause` and `time` are optional, and other
+//! columns are ignored.
+//!
+//! Rows and retransmissions are matched in the first of these ways that applies:
+//!
+//! - By frame and sequence number, if that matches more than half of the rows.
+//! - By time and sequence number, if that matches any row. Frame numbers differ if frames were left
+//!   out.
+//! - Otherwise the capture is from another place: frames have other numbers and times, and copies
+//!   may be missing. A retransmission then belongs to the latest row of its sequence number that
+//!   had left by then, or, without times, to the row of the same copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,33 +19,34 @@ use crate::report::Retransmission;
 use crate::verdict::{Confidence, Verdict};
 use serde::Serialize;
 
-/// Seconds by which the clocks of two captures may differ.
+/// The largest difference between the clocks of two captures, in seconds.
 const CLOCKS_DIFFER: f64 = 0.001;
 
-/// Seconds by which rounding changes a time: captures count microseconds at the least.
+/// Times that differ by less than this, in seconds, are equal but for rounding: the coarsest
+/// captures count microseconds.
 const AT_ONE_TIME: f64 = 0.000_002;
 
-/// A retransmission as it was.
+/// A retransmission with its true cause and verdict.
 #[derive(Clone, PartialEq, Debug)]
 pub struct True {
     /// Its frame in the capture that the truth belongs to.
     pub frame: u64,
-    /// When it left, in seconds since 1970.
+    /// When it left, in seconds since 1970; `None` without the column.
     pub time_s: Option<f64>,
-    /// Sequence number on the wire, or TSN.
+    /// Its sequence number or TSN on the wire.
     pub seq: u32,
-    /// 2 is the first retransmission.
+    /// The number of this sending: 2 is the first retransmission.
     pub copy: usize,
     /// Whether an earlier sending arrived.
     pub spurious: bool,
-    /// Why it was sent, if that is known.
+    /// The true cause, if known.
     pub cause: Option<String>,
 }
 
 /// Reads a truth file.
 ///
 /// # Errors
-/// One line that says which line is wrong, and how.
+/// Returns one line that names the wrong line and the fault.
 pub fn read_truth(text: &str) -> Result<Vec<True>, String> {
     let mut lines = text.lines().enumerate();
     let Some((_, header)) = lines.next() else { return Err("truth: empty: expected a header".into()) };
@@ -70,55 +78,55 @@ pub fn read_truth(text: &str) -> Result<Vec<True>, String> {
     Ok(rows)
 }
 
-/// How many retransmissions were judged how.
+/// The number of retransmissions by correctness of the judgement.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Score {
-    /// In the truth.
+    /// Rows of the truth.
     pub retransmissions: u64,
-    /// Found in the capture.
+    /// Rows found in the capture.
     pub found: u64,
-    /// Found, and of the right cause.
+    /// Found, with the right cause.
     pub cause_right: u64,
-    /// Found, and of a cause that is not decided: another reading names another one.
+    /// Found, with a second possible cause from another reading of the trace.
     pub cause_undecided: u64,
-    /// Of these, those of which the named cause is right.
+    /// Of these, those whose first cause is right.
     pub cause_undecided_right: u64,
-    /// Found, and of the right verdict.
+    /// Found, with the right verdict.
     pub verdict_right: u64,
-    /// Right in both.
+    /// Found, with the right cause and verdict.
     pub right: u64,
-    /// Found, and undecidable.
+    /// Found, with the verdict undecidable.
     pub undecidable: u64,
-    /// Spurious, and called needed.
+    /// Spurious, but called needed.
     pub spurious_called_needed: u64,
-    /// Needed, and called spurious with certainty.
+    /// Needed, but called spurious with certainty.
     pub needed_called_spurious_certainly: u64,
-    /// Needed, and called spurious, but not with certainty.
+    /// Needed, but called spurious without certainty.
     pub needed_called_spurious: u64,
-    /// In the analysis, and not in the truth.
+    /// Retransmissions of the analysis that no row matches.
     pub not_in_truth: u64,
-    /// Frames of the truth with what was found instead.
+    /// The rows that were not found or were judged wrong.
     pub wrong: Vec<Wrong>,
 }
 
 impl Score {
-    /// The score as a JSON object.
+    /// Returns the score as a JSON object.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 }
 
-/// A retransmission that was not found, or not judged as it was.
+/// A row that was not found, or was judged wrong.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Wrong {
     /// Its frame in the truth.
     pub frame: u64,
-    /// Its sequence number.
+    /// Its sequence number or TSN on the wire.
     pub seq: u32,
     pub copy: usize,
-    /// The true value.
+    /// The true cause and verdict.
     pub truth: String,
-    /// The judged value.
+    /// The judged cause and verdict, or "not found".
     pub found: String,
 }
 
@@ -165,13 +173,13 @@ pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
             score.wrong.push(Wrong { frame: row.frame, seq: row.seq, copy: row.copy, truth, found });
         }
     }
-    // Several rows may name one retransmission.
+    // Several rows may match one retransmission.
     let named: BTreeSet<usize> = belongs.into_iter().flatten().collect();
     score.not_in_truth = (found.len() - named.len()) as u64;
     score
 }
 
-/// Which retransmission that was found each row of the truth belongs to.
+/// Returns the index of the retransmission that each row belongs to, if any.
 fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
     let places: BTreeMap<_, _> =
         found.iter().enumerate().map(|(index, one)| ((one.frame, one.number.value()), index)).collect();
@@ -179,7 +187,8 @@ fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
     if here.iter().flatten().count() * 2 > truth.len() {
         return here;
     }
-    // Other places see a packet at other times: one row with a time of this capture shows that all were written for it.
+    // Another place sees packets at other times. So one row with a matching time shows that the
+    // whole truth file belongs to this capture.
     let timed = passed_then(truth, found);
     if timed.iter().any(Option::is_some) {
         return timed;
@@ -190,7 +199,7 @@ fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
         rows.entry(row.seq).or_default().push(place);
     }
     let mut belongs = vec![None; truth.len()];
-    // From the last to the first, so that what was held back together keeps its order.
+    // Go from last to first: packets that were held back together then keep their order.
     for (index, one) in found.iter().enumerate().rev() {
         let Some(free) = rows.get_mut(&one.number.value()) else { continue };
         let had_left = |row: &True| row.time_s.map_or(row.copy == one.copy, |time| time <= one.time_s + CLOCKS_DIFFER);
@@ -201,7 +210,7 @@ fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
     belongs
 }
 
-/// Finds for each row the retransmission that passed just when the row says.
+/// Returns, for each row, the retransmission that passed at the row's time.
 fn passed_then(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
     let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (index, one) in found.iter().enumerate() {
@@ -252,8 +261,9 @@ mod tests {
 
     #[test]
     fn a_row_whose_frame_is_no_retransmission_here_takes_no_other_one() {
-        // The first sending of 43 was lost before it came here, so frame 11 shows the first. Frame 12 is a copy that the network
-        // made, and in frame 167 the other end sends the same number again.
+        // The first sending of 43 was lost before the capture point, so frame 11 shows its first
+        // copy. Frame 12 is a duplicate made by the network. In frame 167 the other end sends the
+        // same number.
         let found = [
             one(6, 3.642514401, 40, End::Client),
             one(12, 4.951873994, 43, End::Client),

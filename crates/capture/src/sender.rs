@@ -1,8 +1,9 @@
-//! Models of senders: what a stack would have done, asked for each retransmission what it can have been.
+//! Models of senders: each says why its stack would have sent a retransmission.
 //!
-//! All models are one state machine with different settings. Each keeps its own state, names a cause for each retransmission,
-//! and counts how much that cause leaves unexplained. Far from the sender it keeps several readings of the trace until later
-//! packets tell them apart. The model that explains a connection best names the causes.
+//! All models are one state machine with different settings. Each keeps its own state, names a
+//! cause for each retransmission, and adds up the cost of what the causes leave unexplained. Far
+//! from the sender, a model keeps several readings of the trace until later packets decide between
+//! them. The causes in the report come from the model that explains a connection best.
 
 mod fit;
 mod model;
@@ -20,32 +21,32 @@ pub use strands::{Explained, Strands};
 
 use serde::Serialize;
 
-/// Why something was sent again.
+/// The cause of a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The retransmission timer expired.
     Rto,
-    /// Sent again because an expiry of the timer had declared it lost: go-back-N.
+    /// Go-back-N: an expiry of the timer had declared the segment lost.
     Loss,
-    /// Duplicate ACKs, SACKs, RACK or a partial ACK say that it was lost.
+    /// Duplicate ACKs, SACK, RACK or a partial ACK reported the loss.
     Fast,
     /// A tail-loss probe.
     Tlp,
-    /// A probe of a closed window.
+    /// A zero-window probe.
     ZeroWindowProbe,
-    /// Asks an idle peer whether it is still there.
+    /// A keep-alive, which asks an idle peer whether it still exists.
     KeepAlive,
-    /// A handshake's segment.
+    /// A repeated SYN or SYN-ACK.
     Syn,
-    /// Made smaller because the path's MTU is.
+    /// A segment repeated in smaller parts because of the path MTU.
     PathMtu,
     /// No model explains it.
     Unknown,
 }
 
 impl Cause {
-    /// Its name in tables and in JSON.
+    /// Returns the cause's name in tables and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rto => "rto",

@@ -1,4 +1,4 @@
-//! Captures in files and pipes, compressed or not.
+//! Reads captures from files and pipes, compressed or not.
 
 mod files;
 
@@ -24,13 +24,14 @@ pub use files::analyze;
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
-/// Bytes of a log that is read.
+/// The largest log read, in bytes.
 const MOST_LOG: u64 = 1 << 30;
-/// A log that expands to more than this many times its stored bytes, and [`LEAST_LOG`] besides, is a bomb: logs of real transfers
-/// compress to a tenth, and the tree of values needs much more than their text.
+/// A log is refused as a decompression bomb if it expands to more than this many times its stored
+/// bytes plus [`LEAST_LOG`]. Logs of real transfers compress to a tenth, and their parsed values
+/// need much more memory than the text.
 const MOST_EXPANSION: u64 = 100;
 const LEAST_LOG: u64 = 1 << 20;
-/// Directions that are drawn.
+/// The most directions that are plotted.
 pub const MOST_PLOTS: usize = 50;
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
@@ -38,12 +39,12 @@ const STANDARD_INPUT: &str = "-";
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Called with the bytes that were read so far and those that there are in all, as stored; 0 where that is not known. An error
-/// stops the analysis.
+/// Receives the bytes read so far and the total bytes, both as stored; the total is 0 if unknown.
+/// An error stops the analysis.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<(), String>;
 
-/// Analyses one file, or standard input, and hands out what has ended as soon as it has: connections, and what was sent again in
-/// them. Returns what is left to say of the whole capture.
+/// Analyses one file, or standard input. Passes connections and their retransmissions to `take` as
+/// soon as they have ended. Returns the report of the whole capture without them.
 ///
 /// # Errors
 /// As [`analyze`].
@@ -75,8 +76,8 @@ pub fn stream(
     Ok(report)
 }
 
-/// Analyses one file, or standard input, and says after each piece of it what it comes to so far: for a capture that is still
-/// being made. An error of `hear` stops the analysis.
+/// Analyses one file, or standard input, and calls `hear` with the totals after each piece of it.
+/// Suits a capture that is still being made. An error of `hear` stops the analysis.
 ///
 /// # Errors
 /// As [`analyze`].
@@ -97,7 +98,7 @@ pub fn follow(path: &Path, hear: &mut dyn FnMut(SoFar) -> Result<(), String>) ->
     Ok(report)
 }
 
-/// Whether a file is a log of QUIC and no capture.
+/// Returns whether a file is a QUIC log and not a capture.
 fn is_log(path: &Path) -> bool {
     let mut first = Vec::new();
     let read = path.as_os_str() != STANDARD_INPUT
@@ -105,7 +106,7 @@ fn is_log(path: &Path) -> bool {
     read && quic::is_log(&first)
 }
 
-/// Judges logs of QUIC.
+/// Judges QUIC logs.
 fn losses(logs: &[PathBuf]) -> Result<Losses, String> {
     let mut texts = Vec::new();
     for path in logs {
@@ -124,7 +125,8 @@ fn losses(logs: &[PathBuf]) -> Result<Losses, String> {
     quic::analyse(&named)
 }
 
-/// Files with the times of their first frames, in order. Without frames a file comes first.
+/// Returns the files with the times of their first frames, in order of time. A file without frames
+/// comes first.
 fn in_order_of_time(files: &[PathBuf]) -> Result<Vec<(u64, PathBuf)>, String> {
     if let [one] = files {
         return Ok(vec![(0, one.clone())]);
@@ -140,7 +142,7 @@ fn in_order_of_time(files: &[PathBuf]) -> Result<Vec<(u64, PathBuf)>, String> {
                 first = frame.nanos;
             }
         };
-        // The first piece is enough, unless a first block is longer than that.
+        // The first piece is enough, unless the first block is longer.
         match frames_of(path, &mut take, &mut |_| Err(String::new())) {
             Err(Stopped::ByFile(message)) if first == 0 => return Err(message),
             _ => timed.push((first, path.clone())),
@@ -150,19 +152,19 @@ fn in_order_of_time(files: &[PathBuf]) -> Result<Vec<(u64, PathBuf)>, String> {
     Ok(timed)
 }
 
-/// Why frames are no longer read.
+/// Why reading frames stopped.
 #[derive(Debug)]
 pub enum Stopped {
     /// The file is damaged, cut off, or no capture; the message names it.
     ByFile(String),
-    /// The callback that hears of progress asked to stop.
+    /// The progress callback returned an error.
     ByCaller(String),
 }
 
 /// Reads all frames of a file, or of standard input.
 ///
 /// # Errors
-/// Why it stopped before the end.
+/// Returns why reading stopped before the end.
 pub fn frames_of(
     path: &Path,
     mut take: impl FnMut(&Frame<'_>),
@@ -174,8 +176,9 @@ pub fn frames_of(
     })
 }
 
-/// Reads a file, or standard input, piece by piece. `piece` takes the frames of each out of the reader, with the bytes that were read
-/// so far; it says what is wrong with the file, or why it wants no more.
+/// Reads a file, or standard input, piece by piece. After each piece it calls `piece` with the
+/// reader and the number of bytes read so far. `piece` takes the frames out of the reader. It
+/// returns the fault of the file, or an error to stop.
 fn pieces_of(
     path: &Path,
     mut piece: impl FnMut(&mut Reader, u64) -> Result<Result<(), String>, Error>,
@@ -196,21 +199,21 @@ fn pieces_of(
     reader.finish().map_err(|error| said(error.to_string()))
 }
 
-/// Copies the only file of a report to a pcapng file, with what was found as comments.
+/// Copies the only file of a report to a pcapng file, with the results as comments.
 ///
 /// # Errors
-/// One line that names the file which could not be read or written.
+/// Returns one line that names the file which could not be read or written.
 pub fn annotate(report: &Report, output: &Path) -> Result<(), String> {
     let input = only_file(report)?;
     written(output, |out| annotated(&input, Annotator::new(BufWriter::new(out), report.of_capture(0))?))
 }
 
-/// Puts comments into the capture of a simulated run at a node, by the number of the frame, from 1.
+/// Adds comments to the capture of a simulated run at a node, by frame number, from 1.
 ///
 /// # Errors
-/// One line that names the file which could not be read or written.
+/// Returns one line that names the file which could not be read or written.
 pub fn comment(file: &Path, node: &str, comments: BTreeMap<u64, String>) -> Result<(), String> {
-    // What went into a pipe is not there to be read again.
+    // Data written into a pipe cannot be read again.
     if comments.is_empty() || !file.is_file() {
         return Ok(());
     }
@@ -224,7 +227,7 @@ fn annotated<W: Write>(input: &Path, mut annotator: Annotator<W>) -> io::Result<
             failed.get_or_insert(error);
         }
     };
-    // What was read before the file's damage is what was analysed.
+    // The analysis used the same frames: those before the damage in the file.
     let _ = frames_of(input, &mut take, |_| Ok(()));
     match failed {
         Some(error) => Err(error),
@@ -232,10 +235,10 @@ fn annotated<W: Write>(input: &Path, mut annotator: Annotator<W>) -> io::Result<
     }
 }
 
-/// Copies a file, with nothing left but what verdicts rest on.
+/// Copies a file with only the data that verdicts depend on.
 ///
 /// # Errors
-/// One line that names the file which could not be read or written.
+/// Returns one line that names the file which could not be read or written.
 pub fn anonymise(input: &Path, output: &Path) -> Result<(), String> {
     written(output, |out| {
         let mut anonymiser = Anonymiser::new(BufWriter::new(out))?;
@@ -249,17 +252,19 @@ pub fn anonymise(input: &Path, output: &Path) -> Result<(), String> {
         let read = frames_of(input, &mut take, |_| Ok(()));
         match (failed, read) {
             (Some(error), _) => Err(error),
-            // What was read before the file's damage is what was analysed.
+            // Keep the frames before the damage in the file: these are the ones that an analysis
+            // uses.
             (None, Err(Stopped::ByFile(message))) if frames == 0 => Err(io::Error::other(message)),
             _ => anonymiser.finish().map(drop),
         }
     })
 }
 
-/// Writes a plot for xplot of each direction in which something was sent again, of the first [`MOST_PLOTS`], into a folder.
+/// Writes an xplot file into a folder for each direction with retransmissions, up to
+/// [`MOST_PLOTS`].
 ///
 /// # Errors
-/// One line that names the file which could not be read or written.
+/// Returns one line that names the file which could not be read or written.
 pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
     let input = only_file(report)?;
     let mut plots: BTreeMap<(u64, bool), Plot> = BTreeMap::new();
@@ -292,10 +297,10 @@ pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the only file of a report: what needs the frames once more is made of one.
+/// Returns the only file of a report, for functions that need its frames again.
 ///
 /// # Errors
-/// There are several, or it is standard input.
+/// Fails if there are several files, or if the file is standard input.
 pub fn only_file(report: &Report) -> Result<PathBuf, String> {
     match report.captures.as_slice() {
         [one] if one.file != STANDARD_INPUT => Ok(PathBuf::from(&one.file)),
@@ -304,7 +309,7 @@ pub fn only_file(report: &Report) -> Result<PathBuf, String> {
     }
 }
 
-/// Writes a file beside its place and moves it there, so that there is never half a file.
+/// Writes a temporary file and renames it to `output`, so that `output` is never half written.
 fn written(output: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), String> {
     let said = |error: io::Error| format!("{}: {}", output.display(), plain(&error));
     let mut beside = output.as_os_str().to_owned();
@@ -313,13 +318,13 @@ fn written(output: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Re
     let mut file = File::create(&beside).map_err(said)?;
     let done = write(&mut file).and_then(|()| std::fs::rename(&beside, output));
     if done.is_err() {
-        // The first error is the one to tell of.
+        // Report the first error, not an error of the removal.
         let _ = std::fs::remove_file(&beside);
     }
     done.map_err(said)
 }
 
-/// Without the number that Rust adds.
+/// Returns the text of an error without the number that Rust adds.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_string()
@@ -329,7 +334,7 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| if file.is_file() { file.len() } else { 0 })
 }
 
-/// Opens a file and decompresses it, if its first bytes say that it has to be.
+/// Opens a file, and decompresses it if its first bytes are those of gzip or zstd.
 fn open(path: &Path, count: &Rc<Cell<u64>>) -> io::Result<Box<dyn Read>> {
     let raw: Box<dyn Read> =
         if path.as_os_str() == STANDARD_INPUT { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
@@ -346,7 +351,7 @@ fn open(path: &Path, count: &Rc<Cell<u64>>) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(buffered))
 }
 
-/// Counts the bytes that are read as they are stored.
+/// Counts the bytes that are read, as stored.
 struct Counting<R> {
     inner: R,
     count: Rc<Cell<u64>>,
@@ -388,7 +393,7 @@ mod tests {
         let said = anonymise(&input, &output).unwrap_err();
         assert!(said.contains(&input.display().to_string()), "{said}");
         assert!(!output.exists());
-        // An empty file is one without frames.
+        // An empty file is a capture without frames.
         std::fs::write(&input, "").unwrap();
         assert_eq!(anonymise(&input, &output), Ok(()));
         std::fs::remove_dir_all(&folder).unwrap();

@@ -1,5 +1,5 @@
-//! A report as a person reads it at a glance. What a capture can put into it are numbers and addresses; names of files are
-//! shown with their control characters escaped.
+//! A short summary of a report for people. File names are printed with their control characters
+//! escaped; everything else that a capture contributes is a number or an address.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,8 @@ use crate::report::{End, Report, Retransmission};
 use crate::sender::Cause;
 use crate::verdict::{Confidence, Noticed, Verdict};
 
-/// Connections that a summary shows; those with the most spurious retransmissions come first.
+/// The number of directions that a summary lists, those with the most spurious retransmissions
+/// first.
 const MOST_SHOWN: usize = 10;
 
 /// Returns a summary of the report, in lines of at most 120 characters.
@@ -72,7 +73,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     shown(report, text)
 }
 
-/// Writes a summary of QUIC's logs.
+/// Writes a summary of QUIC logs.
 fn logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
     for trace in &losses.traces {
         let vantage = trace.vantage.as_deref().unwrap_or("an unnamed end");
@@ -126,7 +127,7 @@ fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// The connections in which most was needless.
+/// Writes the directions with the most spurious retransmissions.
 fn shown(report: &Report, text: &mut String) -> std::fmt::Result {
     let mut found: BTreeMap<(u64, bool), [usize; 2]> = BTreeMap::new();
     for Retransmission { connection, sender, verdict, .. } in &report.retransmissions {
@@ -185,7 +186,7 @@ fn share(part: usize, all: usize) -> String {
     format!("{:.1} %", part as f64 * 100.0 / all.max(1) as f64)
 }
 
-/// Control characters as escapes: a terminal must not obey the name of a file.
+/// Escapes control characters, because a terminal must not obey the name of a file.
 fn escaped(name: &str) -> String {
     let escape = |letter: char| {
         if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }

@@ -1,25 +1,25 @@
-//! Whether something that was sent again had been lost.
+//! Judges whether a segment was lost before it was sent again.
 //!
-//! A retransmission is spurious if every byte of it had an earlier sending that reached the receiver, also if that arrived
-//! after the retransmission left.
+//! A retransmission is spurious if every byte of it had an earlier sending that reached the
+//! receiver, even if that sending arrived after the retransmission left.
 
 use crate::attribute::{Answer, Sending, candidates};
 use crate::flow::When;
 use eifel_base::units::Timestamp;
 use serde::Serialize;
 
-/// Networks that reorder hold nothing back for longer than this, in nanoseconds.
+/// The longest time by which a network that reorders delays a packet, in nanoseconds.
 pub(crate) const REORDERED_WITHIN: u64 = 300_000_000;
 
-/// Needed or not.
+/// Whether a retransmission was needed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// An earlier sending has arrived.
+    /// An earlier sending arrived.
     Spurious,
-    /// No earlier sending has arrived.
+    /// No earlier sending arrived.
     Needed,
-    /// The capture does not say.
+    /// The capture does not show it.
     Undecidable,
 }
 
@@ -27,76 +27,83 @@ pub enum Verdict {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// Nothing that was captured lets it be otherwise, unless an end lies. Round trips, counts of duplicates and what a host does
-    /// with what has passed here are no such proof.
+    /// The capture proves it, unless an end lies. Round trips, counts of duplicates, and the
+    /// treatment of a packet by a host behind the capture point are no proof.
     Certain,
-    /// It rests on what nearly all networks and stacks do: packets mostly keep their order, duplicates are reported.
+    /// It follows from the behaviour of nearly all networks and stacks: packets mostly keep their
+    /// order, and duplicates are reported.
     Likely,
-    /// Nothing contradicts it, and little speaks for it.
+    /// Nothing contradicts it, and little supports it.
     Weak,
 }
 
-/// The stack's reaction to a retransmission, as the sender's flight shows it.
+/// Whether the sender's flight size shows that the stack undid its reaction to a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Noticed {
-    /// As much was under way again as before, soon after the retransmission was known to be spurious.
+    /// The flight size recovered soon after the retransmission was acknowledged.
     Undone,
-    /// Less was, though the sender had more to send.
+    /// The flight size stayed smaller, although the sender had more to send.
     NotUndone,
-    /// The capture does not say: it was needed, nothing was under way besides, or there was too little to send.
+    /// The capture does not show it: the retransmission was needed, too little new data left, or
+    /// the flight size was between the limits.
     CannotBeTold,
 }
 
-/// A verdict with all that belongs to it.
+/// A verdict with its confidence, reason and evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Judged {
-    /// Needed or not.
+    /// Whether the retransmission was needed.
     pub verdict: Verdict,
-    /// How sure that is.
+    /// How sure the verdict is.
     pub confidence: Confidence,
-    /// Why.
+    /// The reason in words.
     pub reason: &'static str,
-    /// The frame that shows it.
+    /// The frame that shows it, if one does.
     pub evidence: Option<u64>,
 }
 
-/// The evidence about one segment that was sent more than once.
+/// The evidence about one segment or chunk that was sent more than once.
 #[derive(Clone, Debug)]
 pub(crate) struct Repeated {
     pub(crate) end: u64,
-    /// In the order in which they left. Where the first was never seen it holds its place alone.
+    /// All sendings in the order in which they passed. The first entry is a placeholder if the
+    /// first sending was not seen.
     pub(crate) sendings: Vec<Sending>,
-    /// The first sending, or the frame in which it came late.
+    /// Whether the first sending was seen.
     pub(crate) original: Original,
     pub(crate) answer: Option<Answered>,
-    /// The ACKs that report it as a duplicate.
+    /// The ACKs that report the segment as a duplicate.
     pub(crate) duplicates: Vec<When>,
-    /// An ACK that reported what was sent after it, and not it.
+    /// The frame of an ACK that reported data above the segment, but not the segment.
     pub(crate) gap: Option<u64>,
-    /// An ACK that shows that what was sent after the first sending, and before the second, came behind what filled the gap.
+    /// The frame of the next ACK of new data. `None` unless it shows that data sent between the
+    /// first and the second sending arrived after the segment.
     pub(crate) in_order: Option<u64>,
-    /// It was covered together with a gap below it that a sending at this instant, in nanoseconds, or an earlier one had filled.
+    /// When the sending left, in nanoseconds, that filled the gap below the segment. `None` unless
+    /// the ACK of that sending covers the segment too, which shows that the segment had arrived
+    /// before.
     pub(crate) there_before: Option<u64>,
-    /// The number of the sending that filled the gap at the front with it, from 0.
+    /// The index of the sending that filled the gap at the front of the window with the segment.
     pub(crate) filler: Option<usize>,
-    /// Its first sending came with a timestamp that the receiver had to refuse (RFC 7323, section 5).
+    /// Whether the receiver had to reject the first sending because of its old timestamp (RFC 7323,
+    /// section 5).
     pub(crate) refused: bool,
-    /// Soon after its answer came an ACK without news, which may answer the original.
+    /// Whether an ACK without news came soon after its answer. That ACK may answer the original.
     pub(crate) doubted: bool,
-    /// When the data right before it were first acknowledged, if those were sent once.
+    /// The first ACK of the data directly below the segment, if these were sent once.
     pub(crate) neighbour: Option<When>,
 }
 
-/// Whether the first sending was seen.
+/// Whether the first sending of a segment was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Original {
     Seen,
-    /// It never passed here.
+    /// It never passed the capture point.
     Unseen,
-    /// It passed after it had been sent again.
+    /// It passed after its retransmission.
     Late {
-        /// In this frame.
+        /// The frame of the first sending.
         frame: u64,
     },
 }
@@ -105,24 +112,25 @@ pub(crate) enum Original {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Answered {
     pub(crate) when: When,
-    /// The timestamp that it echoes, if it fills the gap at the front.
+    /// The timestamp that it echoes, if the segment fills the gap at the front of the window.
     pub(crate) echo: Option<Timestamp>,
-    /// How far it acknowledges, until the next ACK of new data.
+    /// The end of the data that it acknowledges; `None` after the next ACK of new data, and for a
+    /// SACK.
     pub(crate) up_to: Option<u64>,
 }
 
-/// The circumstances of a verdict.
+/// The facts about a direction that all its verdicts depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Circumstances {
-    /// Whether a packet that passes the capture has arrived.
+    /// Whether packets that pass the capture point have reached the receiver.
     pub(crate) at_receiver: bool,
-    /// Whether a packet that passes the capture has just left.
+    /// Whether packets that pass the capture point have just left the sender.
     pub(crate) at_sender: bool,
-    /// The receiver has answered duplicates without reporting them.
+    /// Whether the receiver has answered duplicates without reporting them.
     pub(crate) silent: bool,
-    /// The receiver reports duplicates, as far as is known.
+    /// Whether the receiver reports duplicates, as far as is known.
     pub(crate) reports: bool,
-    /// Smallest round trip to the receiver, in nanoseconds.
+    /// Shortest round trip from here to the receiver and back, in nanoseconds.
     pub(crate) shortest: u64,
 }
 
@@ -130,31 +138,31 @@ const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, 
     Judged { verdict, confidence, reason, evidence }
 }
 
-/// What left later has passed before it: whether what left earlier has arrived is not known.
+/// A later sending passed first. Whether an earlier one arrived is unknown.
 pub(crate) const OVERTAKEN: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "what was sent after it passed before it", None);
 
-/// The retransmission has arrived; whether the original came after it is not known.
+/// The retransmission arrived. Whether the original arrived after it is unknown.
 pub(crate) const DOUBTED: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "an ACK without news may answer an original that came later", None);
 
-/// Why a retransmission was needed whose own timestamp comes back.
+/// The reason of the verdict "needed" if the ACK echoes this timestamp or a later one.
 pub(crate) const BY_ECHO: &str = "the ACK echoes this sending's timestamp or a later one's";
-/// Why one was not whose duplicate is answered and not reported.
+/// The reason of the verdict "spurious" if a duplicate was answered without a report.
 pub(crate) const ANSWERED: &str = "answered as a duplicate";
 
 impl Repeated {
-    /// Whether an ACK can still tell something new of it, besides duplicates.
+    /// Returns whether an ACK may still add evidence other than duplicates.
     pub(crate) fn may_tell_more(&self) -> bool {
         self.answer.is_none_or(|answer| answer.up_to.is_some())
     }
 
-    /// The number of the last sending, from 0, that an ACK which comes now can answer.
+    /// Returns the index of the last sending that an ACK at `now` can answer.
     pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<usize> {
         self.sendings.iter().rposition(|sending| sending.nanos.saturating_add(shortest) <= now)
     }
 
-    /// Judges sending number `index`, from 1, which is the first that was sent again.
+    /// Judges the sending at `index`; 1 is the first retransmission.
     pub(crate) fn judge(&self, index: usize, circumstances: &Circumstances) -> Judged {
         use Confidence::{Certain, Likely, Weak};
         use Verdict::{Needed, Spurious, Undecidable};
@@ -167,7 +175,8 @@ impl Repeated {
         if self.was_overtaken(index) {
             return OVERTAKEN;
         }
-        // Not certain: what passes may still be dropped by the host, or refused as out of the window.
+        // Not certain: the host may still drop a packet that passed here, or reject it as out of
+        // the window.
         if circumstances.at_receiver && seen_before && !(self.refused && index == 1) {
             let reason = "an earlier sending reached the receiver, where the capture was made";
             return judged(Spurious, Likely, reason, answer);
@@ -188,7 +197,7 @@ impl Repeated {
         };
         let candidates = candidates(&self.sendings, Answer { nanos: when.nanos, echo }, circumstances.shortest);
         if candidates.last < index {
-            // The round trips that were seen may all have been longer than the shortest there is.
+            // All round trips that were seen may be longer than the shortest one of the path.
             let (confidence, reason) = if candidates.by_echo {
                 (certain, "the ACK echoes an earlier sending's timestamp")
             } else {
@@ -203,7 +212,7 @@ impl Repeated {
         if self.there_before.is_some_and(|filled| self.sendings[index].nanos >= filled) {
             return judged(Spurious, Likely, "it was there before the gap below it was filled", Some(when.frame));
         }
-        // Where a duplicate is reported, the original would have been reported as one.
+        // A receiver that reports duplicates would have reported the original.
         let doubted = self.doubted && !circumstances.reports;
         if candidates.first >= index {
             return if doubted { DOUBTED } else { judged(Needed, Likely, BY_ECHO, answer) };
@@ -227,12 +236,14 @@ impl Repeated {
             }
             (false, Some(_)) if doubted => DOUBTED,
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
-            // That no duplicate is reported says little where nothing else does: nothing was missing, so something was late.
+            // Here the lack of a reported duplicate shows little: no data were missing, so some
+            // were late.
             (_, None) => judged(Undecidable, Weak, "either sending can have caused the ACK", answer),
         }
     }
 
-    /// Whether the sendings up to `index` are known to have left in the order in which they passed.
+    /// Returns whether the sendings up to `index` are known to have passed in the order in which
+    /// they left.
     pub(crate) fn passed_in_order(&self, index: usize, circumstances: &Circumstances) -> bool {
         let this = self.sendings.get(index).and_then(|sending| sending.stamp);
         let before = |other: &Sending| matches!((other.stamp, this), (Some(other), Some(this)) if other.precedes(this));
@@ -240,32 +251,35 @@ impl Repeated {
         circumstances.at_sender || self.original == Original::Seen && earlier.iter().all(before)
     }
 
-    /// Whether one that left later than this sending has passed before it, by their timestamps.
+    /// Returns whether the timestamps show that a later sending passed before this one.
     pub(crate) fn was_overtaken(&self, index: usize) -> bool {
         let this = self.sendings.get(index).and_then(|sending| sending.stamp);
         let after = |other: &Sending| matches!((other.stamp, this), (Some(other), Some(this)) if this.precedes(other));
-        // An original that never passed has the place of the first, and no timestamp of its own.
+        // The placeholder for an unseen original has no timestamp.
         let unseen = usize::from(self.original != Original::Seen);
         self.sendings[..index.min(self.sendings.len())].iter().skip(unseen).any(after)
     }
 
-    /// The ACK of the data right before it, where that came after this sending left, and this segment's with it: then it was a
-    /// delay that was taken for a loss.
+    /// Returns the frame of the first ACK of the data directly below the segment. That ACK has to
+    /// come after this sending left, and the ACK of the segment together with it. Then a delay was
+    /// taken for a loss.
     fn late_with_its_neighbour(&self, index: usize, answered: When, shortest: u64) -> Option<u64> {
         let neighbour = self.neighbour.filter(|_| self.gap.is_none())?;
         let together = answered.nanos.saturating_sub(neighbour.nanos) < shortest / 4;
         (neighbour.nanos > self.sendings[index].nanos && together).then_some(neighbour.frame)
     }
 
-    /// The ACK that shows by its report of a duplicate that a sending before `index` has arrived. It is not certain: a network
-    /// may have made a copy.
+    /// Returns the ACK whose report of a duplicate shows that a sending before `index` arrived. It
+    /// is no proof, because a network may have made the duplicate.
     fn reported(&self, index: usize, shortest: u64) -> Option<When> {
         let from = self.sendings.len() - index;
-        // One of these duplicates at least is neither of this sending nor of a later one.
+        // More copies arrived than there are sendings from `index` on. So an earlier sending
+        // arrived too.
         if self.duplicates.len() >= from {
             return self.duplicates.get(from - 1).copied();
         }
-        // One that is reported sooner than this sending can be answered is of an earlier one.
+        // A duplicate that is reported before this sending can be answered belongs to an earlier
+        // sending.
         let soonest = self.sendings[index].nanos.saturating_add(shortest);
         self.duplicates.iter().find(|when| when.nanos < soonest).copied()
     }
@@ -281,7 +295,7 @@ mod tests {
 
     const SHORTEST: u64 = 64;
 
-    /// A time at or beside one of those that decide, behind `from`.
+    /// Returns a time after `from`, at or near a limit of the verdicts.
     fn behind(random: &mut Random, from: u64) -> u64 {
         from + random.near(&[1, 1, SHORTEST / 4, SHORTEST / 2, SHORTEST - SHORTEST / 16, SHORTEST, REORDERED_WITHIN])
     }
@@ -290,7 +304,7 @@ mod tests {
         [None, Some(Timestamp(random.below(4) as u32))][usize::from(random.below(4) > 0)]
     }
 
-    /// A segment that was sent two to four times, with drawn evidence.
+    /// Returns drawn evidence about a segment that was sent two to four times.
     fn repeated(random: &mut Random) -> Repeated {
         let mut nanos = 1000;
         let mut sendings = Vec::new();

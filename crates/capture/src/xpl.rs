@@ -1,5 +1,7 @@
-//! Time-sequence graphs for xplot, as tcptrace draws them: segments white, ACKs green, the receiver's window yellow, SACK blocks
-//! purple; what was sent again is red with an "S" where it was spurious, and with an "R" otherwise.
+//! Time-sequence graphs for xplot, drawn as tcptrace draws them.
+//!
+//! Segments are white, ACKs green, the receiver's window yellow, and SACK blocks purple.
+//! Retransmissions are red, with an "S" if they were spurious and an "R" otherwise.
 
 use std::fmt::Write;
 
@@ -10,7 +12,7 @@ use crate::verdict::Verdict;
 use eifel_packet::segment::Flags;
 use eifel_packet::seq::{Seq, unwrap};
 
-/// One direction of a connection.
+/// The graph of one direction of a connection.
 #[derive(Debug)]
 pub struct Plot {
     way: Way,
@@ -18,13 +20,13 @@ pub struct Plot {
     nxt: u64,
     acknowledged: Option<(u64, u64, u64)>,
     shifts: [Option<u8>; 2],
-    /// Frames that send something again, and whether that was spurious.
+    /// Frame numbers of retransmissions, in order, and whether each was spurious.
     again: Vec<(u64, bool)>,
     text: String,
 }
 
 impl Plot {
-    /// A plot of the data that goes this way.
+    /// Returns an empty plot of the data that goes in direction `way`.
     pub fn new<'a>(way: Way, again: impl Iterator<Item = &'a Retransmission>) -> Self {
         let again = again.map(|one| (one.frame, one.verdict == Verdict::Spurious)).collect();
         let title = format!("{}_==>_{} (time sequence graph)", way.source, way.destination);
@@ -32,7 +34,7 @@ impl Plot {
         Self { way, initial: None, nxt: 0, acknowledged: None, shifts: [None; 2], again, text }
     }
 
-    /// Draws a packet, if it is one of this connection.
+    /// Draws a packet if it belongs to this connection.
     pub fn packet(&mut self, packet: &Packet, when: When) {
         let ports = (packet.segment.source_port, packet.segment.destination_port);
         let way = Way::new(&packet.addresses, ports, packet.tunnel);
@@ -93,7 +95,7 @@ impl Plot {
         self.acknowledged = Some((when.nanos, position, edge));
     }
 
-    /// The file.
+    /// Returns the text of the xplot file.
     pub fn finish(mut self) -> String {
         self.text.push_str("go\n");
         self.text
@@ -128,7 +130,8 @@ mod tests {
         Packet { addresses, identification: 1, hop_limit: 64, tunnel: 0, segment }
     }
 
-    /// The edges of the receiver's window where the ends offered these scales, and 500 and 1000 bytes are acknowledged.
+    /// Returns the edges of the receiver's window if the ends offered these window scales. 500 and
+    /// then 1000 bytes are acknowledged.
     fn edges(scales: [Option<u8>; 2]) -> Vec<String> {
         let data = packet(false, Flags::ACK, (1, 1), 1000, None);
         let way = Way::new(&data.addresses, (1000, 80), 0);

@@ -1,5 +1,5 @@
-//! SCTP conversations whose truth is known by hand: one end sends chunks of 1000 bytes over a path with a round trip of 100 ms,
-//! and the capture stands next to it.
+//! SCTP conversations with a known truth. One end sends chunks of 1000 bytes over a path with a
+//! round trip of 100 ms. The capture is made next to that end.
 
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::anonymise::Anonymiser;
@@ -14,7 +14,7 @@ use std::net::IpAddr;
 
 const CLIENT: [u8; 4] = [10, 0, 0, 1];
 const SERVERS: [[u8; 4]; 2] = [[10, 0, 0, 2], [10, 0, 1, 2]];
-/// Tags in packets to the client, and to the server.
+/// The verification tags in packets to the client and to the server.
 const TAGS: [u32; 2] = [0xc11e, 0x5e7e];
 /// A parameter of eight bytes.
 const HEARTBEAT_INFO: [u8; 8] = [0, 1, 0, 8, 1, 2, 3, 4];
@@ -27,7 +27,7 @@ struct Talk {
     frames: u64,
     /// Times and bytes of the frames.
     shown: Vec<(u64, Vec<u8>)>,
-    /// In UDP (RFC 6951).
+    /// Whether packets are encapsulated in UDP (RFC 6951).
     encapsulated: bool,
 }
 
@@ -78,7 +78,8 @@ impl Talk {
         self.packet(ms, server, false, &Chunk::Data(chunk))
     }
 
-    /// Everything below `number` has arrived, and `gaps` beyond, as offsets; `duplicates` have arrived again.
+    /// Sends a SACK: everything below `number` has arrived, and `gaps` beyond it, as offsets.
+    /// `duplicates` have arrived again.
     fn sack(&mut self, ms: u64, number: u32, gaps: &[(u16, u16)], duplicates: &[u32]) -> u64 {
         let gaps: Vec<[u8; 4]> = gaps
             .iter()
@@ -114,7 +115,7 @@ fn a_chunk_that_was_lost_is_told_from_one_that_was_late() {
             talk.data(10 + u64::from(number), 0, number);
         }
         talk.sack(110, 1, &[], &[]);
-        // 1 is lost, and 5 is late.
+        // Chunk 1 is lost, and chunk 5 is late.
         talk.sack(112, 1, &[(2, 4)], &[]);
         talk.sack(116, 1, &[(2, 4), (6, 9)], &[]);
         let again = [talk.data(116, 0, 1), talk.data(117, 1, 5)];
@@ -143,7 +144,7 @@ fn after_an_expiry_the_rest_goes_back() {
     }
     talk.sack(110, 1, &[], &[]);
     let expired = talk.data(1200, 0, 1);
-    // All of it was only late.
+    // Everything was only late.
     let answer = talk.sack(1250, 2, &[], &[]);
     let next = talk.data(1250, 0, 2);
     let answers = talk.sack(1260, 5, &[], &[]);
@@ -158,7 +159,8 @@ fn after_an_expiry_the_rest_goes_back() {
     );
 }
 
-/// Ten chunks, of which the first is late by a second: an expiry sends it again, and the original's SACK comes after that.
+/// Returns a talk of ten chunks, the first of them late by a second. A timeout sends it again, and
+/// then the SACK of the original arrives.
 fn delayed() -> Talk {
     let mut talk = Talk::default();
     talk.heartbeat(0);
@@ -173,7 +175,8 @@ fn delayed() -> Talk {
 #[test]
 fn detectors_say_what_they_would_have_said_of_chunks() {
     let mut talk = delayed();
-    // The SACK that acknowledges the original advances, then two new chunks leave, then old ones are acknowledged.
+    // The SACK of the original advances, then two new chunks leave, then old chunks are
+    // acknowledged.
     talk.sack(1250, 4, &[], &[]);
     talk.data(1250, 0, 10);
     talk.data(1250, 0, 11);
@@ -230,7 +233,7 @@ fn a_copy_to_give_away_keeps_the_verdicts_and_nothing_else() {
     }
 }
 
-/// Bytes on the wire of what was sent, at least.
+/// Returns the least number of bytes on the wire for the data that were sent.
 fn talk_len(found: &Analysis) -> usize {
     found.connections.iter().flat_map(|one| &one.directions).map(|way| way.counts.bytes as usize).sum()
 }
@@ -253,11 +256,11 @@ fn what_arrived_above_a_chunk_that_was_sent_again_tells_that_it_was_missing() {
         (one.verdict, one.confidence)
     };
     assert_eq!(sent_again_and_answered(&[(2, 4)]), (Verdict::Needed, Confidence::Likely));
-    // Nothing shows a gap, and either sending can have caused the answer.
+    // No SACK shows a gap, and either sending can have caused the answer.
     assert_eq!(sent_again_and_answered(&[]), (Verdict::Undecidable, Confidence::Weak));
 }
 
-/// SHUTDOWN acknowledges all that was sent: here sooner than the chunk that was sent again could cause.
+/// SHUTDOWN acknowledges everything: here sooner than the retransmission can have caused it.
 #[test]
 fn a_shutdown_is_an_answer_to_all_that_was_sent() {
     let mut talk = Talk::default();
@@ -272,8 +275,8 @@ fn a_shutdown_is_an_answer_to_all_that_was_sent() {
     assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
 }
 
-/// Returns how many packets are taken for copies of others, if the last of a conversation is captured again so often,
-/// changed and so many nanoseconds apart.
+/// Returns the number of packets counted as twins. The last packet of a conversation is captured
+/// again `times` times, changed by `change` and `apart` nanoseconds apart.
 fn twins(times: u64, apart: u64, change: impl Fn(&mut [u8])) -> u64 {
     let mut talk = Talk::default();
     talk.data(0, 0, 0);
@@ -287,7 +290,8 @@ fn twins(times: u64, apart: u64, change: impl Fn(&mut [u8])) -> u64 {
     talk.end().connections[0].twins
 }
 
-/// The identification and the checksum tell packets apart by each of their bits, and so does the number of chunks.
+/// A difference in any bit of the identification or the checksum makes a packet another one. So
+/// does the number of chunks.
 #[test]
 fn a_packet_is_captured_twice_where_all_of_it_is_the_same() {
     assert_eq!(
@@ -299,12 +303,12 @@ fn a_packet_is_captured_twice_where_all_of_it_is_the_same() {
             assert_eq!(twins(1, 0, |bytes| bytes[place] ^= 1 << bit), 0, "bit {bit} of byte {place}");
         }
     }
-    // The chunk ends where its header says, and another stands behind it.
+    // The chunk ends where its header says, and another one follows.
     let cut = |bytes: &mut [u8]| bytes[34..36].copy_from_slice(&516_u16.to_be_bytes());
     assert_eq!(twins(1, 0, cut), 0);
 }
 
-/// An end's first addresses are remembered, up to a limit.
+/// Only the first addresses of an end are remembered.
 #[test]
 fn an_end_has_up_to_sixteen_addresses() {
     let mut talk = Talk::default();
@@ -313,7 +317,7 @@ fn an_end_has_up_to_sixteen_addresses() {
     for number in 1..20 {
         let mut bytes = bytes.clone();
         bytes[5] = 100 + number;
-        // The source's last byte, and the destination's.
+        // The last byte of the source, and of the destination.
         (bytes[15], bytes[19]) = (100 + number, 200 + number.min(17));
         let (nanos, wire_len) = (at + u64::from(number), bytes.len() as u32);
         talk.analyzer.frame(&Frame {
@@ -330,7 +334,7 @@ fn an_end_has_up_to_sixteen_addresses() {
     assert_eq!(found.connections[0].other_addresses, [expected(100), expected(200)]);
 }
 
-/// A report of much that was never seen is of another association.
+/// A SACK of many chunks that were never seen belongs to another association.
 #[test]
 fn a_report_far_beyond_what_was_sent_is_passed_over() {
     for (ahead, not_seen) in [(65_536, 65_536), (65_537, 0)] {
@@ -343,7 +347,7 @@ fn a_report_far_beyond_what_was_sent_is_passed_over() {
     }
 }
 
-/// RFC 9260, section 3.3.4: a gap begins at 1 at the least, above the cumulative TSN.
+/// RFC 9260, section 3.3.4: a gap block starts at offset 1 or higher, above the cumulative TSN.
 #[test]
 fn a_gap_that_begins_at_the_cumulative_tsn_reports_nothing() {
     for (gap, answered) in [((0, 2), false), ((2, 2), true)] {

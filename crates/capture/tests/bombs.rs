@@ -9,9 +9,9 @@ use eifel_capture::source::analyze;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// A pcap file's header: microseconds, packets of at most 65 535 bytes, raw IP.
+/// The header of a pcap file: microseconds, packets of at most 65 535 bytes, raw IP.
 const PCAP: [u8; 24] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 101, 0, 0, 0];
-/// Bytes that a bomb expands to.
+/// The number of bytes that a bomb expands to.
 const EXPANDED: usize = 1 << 24;
 
 fn gzip(head: &[u8], zeros: usize) -> Vec<u8> {
@@ -21,7 +21,7 @@ fn gzip(head: &[u8], zeros: usize) -> Vec<u8> {
     encoder.finish().expect("into memory")
 }
 
-/// A frame of zstd (RFC 8878): one raw block, then blocks of one repeated byte, 128 KiB each.
+/// Returns a zstd frame (RFC 8878): one raw block, then blocks of one repeated byte, 128 KiB each.
 fn zstd(head: &[u8], window: u8, zeros: usize) -> Vec<u8> {
     const BLOCK: usize = 1 << 17;
     let mut bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0, window];
@@ -67,7 +67,7 @@ fn a_packet_that_claims_to_be_huge_is_refused_before_it_is_expanded() {
 
 #[test]
 fn a_window_larger_than_memory_is_refused() {
-    // The largest exponent: a window of 2 TiB and more.
+    // The largest exponent: a window of at least 2 TiB.
     let message = read("window.zst", &zstd(&PCAP, 0xff, 1 << 17)).expect_err("no such window");
     assert!(message.contains("window.zst") && !message.contains('\n'), "{message}");
 }
@@ -80,7 +80,7 @@ fn a_log_that_expands_a_hundredfold_is_refused() {
         message.ends_with("expected a log of at most 1 GiB, and of at most 100 times its stored bytes"),
         "{message}"
     );
-    // What real logs compress to is read, and refused for what it holds.
+    // A log that compresses like real logs is read, and then refused because of its content.
     let text = [&head[..], &[b' '; 4000]].concat();
     let message = read("cut.qlog.gz", &gzip(&text, 0)).expect_err("no end");
     assert!(message.contains("not qlog"), "{message}");

@@ -1,5 +1,5 @@
-//! Everything that is said of drawn SCTP packets, and their copies to give away. Times lie at and beside the limits of the
-//! analysis, and few tags and ports are drawn, so that associations take each other's.
+//! Analyses of drawn SCTP packets and of their anonymised copies. Times lie at and near the limits
+//! of the analysis. Few tags and ports are drawn, so that associations collide.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-/// A chunk, padded to four bytes.
+/// Returns a chunk, padded to four bytes.
 fn chunk(kind: u8, value: &[u8]) -> Vec<u8> {
     let length = (value.len() as u16 + 4).to_be_bytes();
     let mut bytes = [&[kind, 3], &length[..], value].concat();
@@ -29,18 +29,18 @@ fn chunk(kind: u8, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The data of one end.
+/// The positions of one end's data.
 #[derive(Clone, Copy)]
 struct Way {
     una: u32,
     nxt: u32,
 }
 
-/// Packets between two ends.
+/// The packets between two ends.
 struct Talk {
     random: Random,
     ways: [Way; 2],
-    /// Those to the client, and to the server.
+    /// The verification tags in packets to the client and to the server.
     tags: [u32; 2],
     ports: [u16; 2],
     now: u64,
@@ -76,7 +76,7 @@ impl Talk {
         }
     }
 
-    /// The other end's report of what end `side` has sent.
+    /// Returns the other end's SACK of the data of end `side`.
     fn sack(&mut self, side: usize) -> Vec<u8> {
         let way = &mut self.ways[side];
         let room = way.nxt - way.una;
@@ -91,7 +91,7 @@ impl Talk {
         let nxt = u64::from(self.ways[side].nxt) + 1;
         let duplicates: Vec<u32> =
             (0..self.random.below(5) / 3).map(|_| FIRST.wrapping_add(self.random.below(nxt) as u32)).collect();
-        // Now and then an old one comes.
+        // Some SACKs are old.
         let old = u32::from(self.random.below(12) == 0);
         let tsn = FIRST.wrapping_add(cumulative).wrapping_sub(1 + old);
         let counts = (gaps.len() as u32) << 16 | duplicates.len() as u32;
@@ -141,7 +141,7 @@ impl Talk {
         [bytes, source.to_vec(), destination.to_vec(), sctp].concat()
     }
 
-    /// Each end's first packets say which tags they want to see.
+    /// Returns the first packets of both ends, which announce their verification tags.
     fn handshake(&mut self) -> Vec<(u64, Vec<u8>)> {
         let tags = self.tags;
         let steps = [(0, 1, 0), (1, 2, tags[0]), (0, 10, tags[1]), (1, 11, tags[0])];

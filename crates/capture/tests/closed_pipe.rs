@@ -1,4 +1,4 @@
-//! Standard output that is closed before all is written, as by `head`, is no error.
+//! Closing standard output before everything is written, as `head` does, is no error.
 #![cfg(feature = "files")]
 
 use std::process::Command;

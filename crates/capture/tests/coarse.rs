@@ -1,4 +1,5 @@
-//! Everything that is said of drawn TCP packets on a coarse clock: times, positions and timestamps are often those that decide.
+//! Analyses of drawn TCP packets on a coarse clock. Times, positions and timestamps are often at
+//! the limits of the analysis.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::collections::BTreeMap;
@@ -21,22 +22,23 @@ const BEGIN: u64 = 1_000_000_000_000;
 const FIRST: u32 = u32::MAX - 2000;
 const LEN: u32 = 100;
 
-/// Returns mostly one of these numbers, else the number before or after it.
+/// Returns one of these numbers, or sometimes the number before or after it.
 fn near(random: &mut Random, choices: &[u64]) -> u64 {
     (random.one_of(choices) + random.one_of(&[1, 1, 1, 0, 2])).saturating_sub(1)
 }
 
-/// A client that sends data, and a server that acknowledges them. Positions count segments of [`LEN`] bytes.
+/// A client that sends data, and a server that acknowledges them. Positions count segments of
+/// [`LEN`] bytes.
 struct Talk {
     random: Random,
     now: u64,
     una: u32,
     nxt: u32,
-    /// The server's data.
+    /// The number of bytes that the server has sent.
     back: u32,
     sack: bool,
     stamped: bool,
-    /// Milliseconds of a timestamp.
+    /// Milliseconds per tick of the timestamp clock.
     tick: u64,
     heard: [u32; 2],
     gaps: &'static [u64],
@@ -86,7 +88,7 @@ impl Talk {
         }
     }
 
-    /// A packet of end `side` with positions in bytes.
+    /// Adds a packet of end `side` with positions in bytes.
     fn packet(&mut self, side: usize, flags: Flags, (seq, ack): (u32, u32), len: u32, options: Options) {
         let clock = ((self.now - BEGIN) / (self.tick * MS)) as u32 + 1;
         let value = if self.random.below(20) == 0 { clock.saturating_sub(1) } else { clock };
@@ -114,7 +116,7 @@ impl Talk {
         let wire_len = bytes.len() as u32 + len;
         self.last = (bytes, wire_len);
         self.show();
-        // The newest timestamp is not always the one that is echoed.
+        // The echoed timestamp is not always the newest one.
         if self.random.below(5) > 0 {
             self.heard[side] = value;
         }
@@ -126,7 +128,7 @@ impl Talk {
             let least = self.una.saturating_sub(2);
             least + self.random.below(u64::from(self.nxt - least)) as u32
         } else {
-            // Sometimes what comes before was not captured.
+            // Sometimes the data before it were not captured.
             self.nxt + u32::from(self.random.below(12) == 0) * self.random.below(3) as u32
         };
         self.nxt = self.nxt.max(number + count);
@@ -193,7 +195,7 @@ impl Talk {
                 0..7 => self.data(false),
                 7..11 => self.data(true),
                 11..19 => self.ack(),
-                // What repeats data for another reason than a loss, and what ends a connection.
+                // Segments that repeat data without a loss, and segments that end a connection.
                 _ => match self.random.below(4) {
                     0 => self.packet(0, Flags::ACK, ((self.nxt * LEN), 1), 1, Options::default()),
                     1 => self.packet(0, Flags::ACK, ((self.nxt * LEN), 1), 0, Options::default()),

@@ -1,4 +1,5 @@
-//! Captures in files: in any order, damaged, compressed, streamed, followed, copied with comments, and plotted.
+//! Captures in files: in any order, damaged, compressed, streamed, followed, annotated, and
+//! plotted.
 #![cfg(feature = "files")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -17,10 +18,10 @@ use eifel_packet::ip::{Addresses, Header};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 
-/// Nanoseconds since 1970 and bytes.
+/// Times in nanoseconds since 1970, and bytes.
 type Packets = Vec<(u64, Vec<u8>)>;
 
-/// A classic capture in nanoseconds, of raw IP.
+/// Returns a pcap file of raw IP with nanoseconds.
 fn pcap(packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
     let mut file: Vec<u8> =
         [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 101].iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -33,7 +34,7 @@ fn pcap(packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// A connection that loses packets.
+/// Returns the packets of a connection that loses some.
 fn packets() -> Packets {
     let run = captured(2, Weather::Plain).unwrap();
     let (mut reader, mut found) = (Reader::new(), Vec::new());
@@ -44,7 +45,7 @@ fn packets() -> Packets {
     found
 }
 
-/// An empty folder.
+/// Creates an empty folder.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("files-{name}"));
     let _ = std::fs::remove_dir_all(&folder);
@@ -52,7 +53,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The parts of a capture, whole, cut off, empty, compressed, and none.
+/// Writes parts of a capture into a folder: whole, cut off, empty, compressed, and no capture.
 fn written(name: &str) -> PathBuf {
     let folder = folder(name);
     let packets = packets();
@@ -76,7 +77,7 @@ fn written(name: &str) -> PathBuf {
     folder
 }
 
-/// What a report says of files and of all that is in them, with names that do not depend on the place.
+/// Returns the files of a report and their content as text, with names independent of the folder.
 fn said(report: &Report, folder: &Path) -> String {
     let name = |file: &str| file.replace(&folder.display().to_string(), "");
     let files: Vec<_> =
@@ -124,7 +125,7 @@ fn files_are_joined_where_one_follows_another() {
             |report| said(&report, &folder),
         );
         write!(text, "{list:?}: {heard:?} {found}").unwrap();
-        // Who hears of progress may stop it.
+        // The progress callback may stop the analysis.
         if !heard.is_empty() {
             let stopped = source::analyze(&files, &mut |_, _| Err("enough".to_owned()));
             assert_eq!(stopped.err().as_deref(), Some("enough"), "{list:?}");
@@ -205,7 +206,7 @@ fn copies_are_made_of_the_frames_that_can_be_read() {
             writeln!(text, "{name}: {} {copy:?}", clean(done)).unwrap();
         }
     }
-    // A run's capture gets its comments, and is left as it is without any.
+    // The capture of a run gets its comments. Without comments it stays unchanged.
     let (file, before) = (folder.join("first"), std::fs::read(folder.join("first")).unwrap());
     assert_eq!(source::comment(&file, "node", BTreeMap::new()), Ok(()));
     assert_eq!(std::fs::read(&file).unwrap(), before);

@@ -1,4 +1,5 @@
-//! Whole reports of simulated captures: as they are, with frames missing, cut, doubled or out of order, and in other formats.
+//! Whole reports of simulated captures: unchanged, with frames missing, cut, doubled or out of
+//! order, and in other formats.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fmt::Write;
@@ -20,7 +21,7 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Options, run_with};
 
-/// A frame of its own.
+/// An owned frame.
 #[derive(Clone)]
 struct Kept {
     nanos: u64,
@@ -38,7 +39,7 @@ fn frames(pcapng: &[u8]) -> Vec<Kept> {
     found
 }
 
-/// Writes frames of IP as a classic capture in microseconds.
+/// Returns a pcap file in microseconds with these frames of IP.
 fn pcap(frames: &[Kept]) -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
@@ -56,7 +57,7 @@ fn pcap(frames: &[Kept]) -> Vec<u8> {
 
 type Change = fn(&[Kept]) -> Vec<Kept>;
 
-/// What a capture point may do to a capture.
+/// Defects that a capture may have.
 const CHANGES: [(&str, Change); 7] = [
     ("whole", <[Kept]>::to_vec),
     ("without every seventh", |all| every(all, |place| place % 7 != 3)),
@@ -78,7 +79,7 @@ fn every(all: &[Kept], keep: impl Fn(usize) -> bool) -> Vec<Kept> {
     all.iter().enumerate().filter(|(place, _)| keep(*place)).map(|(_, one)| one.clone()).collect()
 }
 
-/// Captures of connections and of associations, with the truth where it is known.
+/// Returns captures of connections and of associations, with the truth if it is known.
 fn captures() -> Vec<(String, Vec<u8>, Option<String>)> {
     let mut found = Vec::new();
     for (weather, seeds) in [(Weather::Plain, 0..9), (Weather::Wild, 0..14)] {
@@ -94,7 +95,7 @@ fn captures() -> Vec<(String, Vec<u8>, Option<String>)> {
     found
 }
 
-/// The capture of a random association at a node; none of a connection.
+/// Returns the capture of a random association at a node; `None` for a scenario without SCTP.
 fn association(seed: u64, node: usize) -> Option<Vec<u8>> {
     let text = generate::scenario(seed).to_string();
     if !text.contains("sctp") {
@@ -107,7 +108,7 @@ fn association(seed: u64, node: usize) -> Option<Vec<u8>> {
     Some(outcome.captures[0].pcapng.clone())
 }
 
-/// All that is made of a capture.
+/// Returns all outputs for a capture.
 fn made(file: &[u8], truth: Option<&str>) -> [String; 5] {
     let report = match Report::of_bytes("x.pcap", file) {
         Ok(report) => report,
@@ -152,7 +153,7 @@ fn captures_are_reported_as_before() {
     golden!("report_digests.txt", digests);
 }
 
-/// Captures of which each is one of its own are numbered one after the other.
+/// The connections of separate captures are numbered consecutively.
 #[test]
 fn what_a_second_capture_shows_is_numbered_behind_the_first() {
     let run = captured(2, Weather::Plain).unwrap();
@@ -178,7 +179,7 @@ fn what_a_second_capture_shows_is_numbered_behind_the_first() {
     assert!(numbers(&report).windows(2).all(|pair| pair[0] < pair[1]));
 }
 
-/// Many more conversations than those that are kept whole, at every place.
+/// Many more conversations than those stored as a whole, at every place.
 #[test]
 fn reports_of_many_captures_have_the_same_digests() {
     let mut text = String::new();
@@ -198,7 +199,7 @@ fn reports_of_many_captures_have_the_same_digests() {
     golden!("many.txt", text);
 }
 
-/// Layers below IP: the number of the link, and the bytes before the packet.
+/// Layers below IP: the link type, and the bytes before the packet.
 const LAYERS: [(u32, &[u8]); 16] = [
     (101, &[]),
     (228, &[]),
@@ -215,7 +216,7 @@ const LAYERS: [(u32, &[u8]); 16] = [
     (11, &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]),
     (113, &[0, 0, 0, 1, 0, 6, 1, 1, 1, 1, 1, 1, 0, 0, 8, 0]),
     (276, &[8, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 1, 1, 1, 1, 1, 1, 0, 0]),
-    // GRE within IPv4.
+    // GRE in IPv4.
     (101, &[0x45, 0, 0, 0, 0, 1, 0, 0, 64, 47, 0, 0, 9, 9, 9, 9, 8, 8, 8, 8, 0, 0, 8, 0]),
 ];
 
@@ -259,7 +260,8 @@ fn qlog(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// A log of QUIC in which every ninth packet is declared lost, and every second of these is acknowledged later.
+/// Returns a QUIC log in which every ninth packet is declared lost. Every second of these is
+/// acknowledged later.
 fn long_qlog() -> String {
     let mut log = String::from(
         "\u{1e}{\"qlog_version\": \"0.4\", \"trace\": {\"vantage_point\": {\"type\": \"server\"}, \"common_fields\": {\"ODCID\": \"ab\"}}}\n",
@@ -378,7 +380,7 @@ fn the_program_prints_what_it_printed() {
     golden!("program.txt", text);
 }
 
-/// Three packets in each format, small enough to be cut behind every byte.
+/// Returns three packets in each format, in files small enough to be cut after every byte.
 fn small_files() -> [(&'static str, Vec<u8>); 5] {
     let words =
         |order: fn(u32) -> [u8; 4], words: &[u32]| words.iter().flat_map(|&word| order(word)).collect::<Vec<u8>>();
@@ -398,7 +400,7 @@ fn small_files() -> [(&'static str, Vec<u8>); 5] {
     let blocks = |order: fn(u32) -> [u8; 4], version: u32, link: u32| {
         let mut file = block(order, 0x0a0d_0d0a, &words(order, &[0x1a2b_3c4d, version, u32::MAX, u32::MAX]));
         file.extend(block(order, 1, &words(order, &[link, 0])));
-        // A name resolution, which is passed over.
+        // A name resolution block, which is skipped.
         file.extend(block(order, 4, &[0; 8]));
         for (number, packet) in (1..).zip(packets) {
             let head = words(order, &[0, 0, number, packet.len() as u32, 60]);
@@ -421,7 +423,8 @@ fn small_files() -> [(&'static str, Vec<u8>); 5] {
     ]
 }
 
-/// Reads a file in pieces, and says how far that went: frames one by one, or all at once.
+/// Reads a file in pieces and returns the frames read and the errors: frames one by one, or all at
+/// once.
 fn far(file: &[u8], piece: usize, at_once: bool) -> String {
     let (mut reader, mut lengths) = (Reader::new(), Vec::new());
     let mut failed = None;

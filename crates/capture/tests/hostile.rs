@@ -1,4 +1,4 @@
-//! Whatever a capture holds, its analysis ends, panics nowhere, and speaks of frames that there are.
+//! The analysis of any capture ends without a panic, and refers only to existing frames.
 
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::flow::MOST_CONNECTIONS;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 const LINKTYPE_ETHERNET: u32 = 1;
 const LINKTYPE_RAW: u32 = 101;
 
-/// A segment of one of two ends, of which numbers are drawn near those that a connection would use.
+/// A segment of one of two ends, with numbers near those that a connection would use.
 #[derive(Clone, Debug)]
 struct Step {
     from_server: bool,
@@ -107,7 +107,8 @@ proptest! {
         steps in proptest::collection::vec((step(), 0u8..8, 0i32..4), 1..150),
         stamped: bool,
     ) {
-        // Only segments outside of VLANs go the straight way. Here most of them are such: what follows, and ACKs of all.
+        // Only segments outside of VLANs can take the fast path. Most segments here qualify for it:
+        // data that follow directly, and ACKs of everything.
         let (mut straight, mut long) = (Analyzer::default(), Analyzer::default());
         let (mut nanos, mut next, mut heard) = (1_000_000_000_000_i64, [0, 0], [0, 0]);
         for (index, (step, kind, behind)) in steps.into_iter().enumerate() {
@@ -151,7 +152,7 @@ proptest! {
             bytes[port] ^= *flow as u8;
             let wire_len = bytes.len() as u32 + u32::from(step.payload);
             let number = index as u64 + 1;
-            // One in ten is of no connection.
+            // One in ten frames belongs to no connection.
             let bytes = if index % 10 == 9 { &bytes[..10] } else { &bytes };
             let frame = Frame { number, nanos: nanos as u64, link: LINKTYPE_RAW, interface: 0, wire_len, bytes };
             analyzers.iter_mut().for_each(|analyzer| analyzer.frame(&frame));
@@ -204,7 +205,7 @@ proptest! {
     }
 }
 
-/// A handshake's first segment from each of many hosts, and nothing else.
+/// A million hosts each send a SYN and nothing else.
 #[test]
 fn a_flood_of_half_open_connections_needs_bounded_memory() {
     const FLOWS: u32 = 1_000_000;
@@ -218,7 +219,7 @@ fn a_flood_of_half_open_connections_needs_bounded_memory() {
         let nanos = 1_000_000_000_000 + u64::from(number) * 1000;
         let (wire_len, number) = (bytes.len() as u32, u64::from(number) + 1);
         analyzer.frame(&Frame { number, nanos, link: LINKTYPE_RAW, interface: 0, wire_len, bytes: &bytes });
-        // The findings of those that made room are a count.
+        // Evicted connections are only counted.
         if number % 50_000 == 0 {
             assert!(analyzer.so_far().connections <= MOST_CONNECTIONS as u64);
         }
@@ -228,14 +229,15 @@ fn a_flood_of_half_open_connections_needs_bounded_memory() {
     assert_eq!((analysis.without_data, analysis.connections.len()), (u64::from(FLOWS), 0));
 }
 
-/// Of many connections a reader announces packets, and the state of their connections is loaded before they come. Frames that are
-/// handed over one by one are not announced.
+/// If a capture has many connections, the reader announces packets, and the state of their
+/// connections is loaded before they arrive. Frames passed one by one are not announced.
 #[test]
 fn announced_packets_of_many_connections_count_as_others() {
     const CONNECTIONS: usize = 2500;
     let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 101, 0, 0, 0];
     let (mut next, mut heard) = (vec![0_i32; CONNECTIONS], vec![0_i32; CONNECTIONS]);
-    // Rounds of all of them, each in another order, because 7 and 11 do not divide their number.
+    // Each round visits all connections in a different order, because neither 7 nor 11 divides
+    // their number.
     for turn in 0..12 * CONNECTIONS {
         let (round, flow) = (turn / CONNECTIONS, turn * [7, 11][turn / CONNECTIONS % 2] % CONNECTIONS);
         let lost = (turn * turn) % 97 == 5;
@@ -256,7 +258,7 @@ fn announced_packets_of_many_connections_count_as_others() {
         let second = Step { seq: seq + 1, ..usual.clone() };
         let ack = Step { from_server: false, seq: 0, ack: heard[flow], payload: 0, ..usual.clone() };
         for (index, step) in [usual, second, ack].into_iter().enumerate() {
-            // Each step's numbers count hundreds of bytes.
+            // The numbers of a step count hundreds of bytes.
             let mut bytes = bytes(&Step { seq: step.seq * 100, ack: step.ack * 100, ..step.clone() });
             let port = 1000 + flow as u16;
             bytes[if step.from_server { 22..24 } else { 20..22 }].copy_from_slice(&port.to_be_bytes());

@@ -1,4 +1,5 @@
-//! Everything that is said of drawn logs of QUIC. Times and packet numbers are few, so that limits are often reached exactly.
+//! Analyses of drawn QUIC logs. They use few different times and packet numbers, so that limits are
+//! often hit exactly.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,11 +12,11 @@ const LOGS: u64 = 5000;
 /// Cases per digest.
 const TOGETHER: u64 = 50;
 
-/// One event as an object, or as a list with its time first.
+/// Draws events as objects, or as lists with the time first.
 struct Events<'a> {
     random: &'a mut Random,
     listed: bool,
-    /// Most losses are reports of windows instead.
+    /// Whether most losses are replaced by reports of windows.
     rare: bool,
     time: f64,
     next: u64,
@@ -23,7 +24,8 @@ struct Events<'a> {
 
 impl Events<'_> {
     fn event(&mut self) -> String {
-        // 333 ms stands for a round trip that is not known; with round trips of 10 ms a stack undoes within 20.
+        // 333 ms is the assumed round trip before one is known. With round trips of 10 ms a stack
+        // undoes within 20 ms.
         self.time += self.random.one_of(&[0.0, 0.5, 5.0, 5.0, 10.0, 20.0, 333.0]);
         let number = self.random.below(self.next + 1);
         let kind = self.random.one_of(&["1RTT", "1RTT", "1RTT", "0RTT", "initial", "handshake"]);
@@ -70,7 +72,7 @@ impl Events<'_> {
     }
 }
 
-/// A file with one or two traces.
+/// Returns a file with one or two traces.
 fn log(random: &mut Random) -> String {
     let mut traces = Vec::new();
     for _ in 0..1 + random.below(8) / 7 {
@@ -120,7 +122,8 @@ fn drawn_logs_are_judged_as_before() {
     golden!("losses.txt", text);
 }
 
-/// A log begins with an object, or with the separator of a sequence, perhaps behind a mark of the byte order and space.
+/// A log starts with an object or with the separator of a sequence, perhaps after a byte order mark
+/// and white space.
 #[test]
 fn a_log_is_told_by_its_first_letter() {
     for (first, log) in
@@ -130,7 +133,7 @@ fn a_log_is_told_by_its_first_letter() {
     }
 }
 
-/// As many traces, ranges and windows count as are kept, and no more.
+/// Traces, ranges and windows beyond the limits are ignored.
 #[test]
 fn what_is_beyond_the_limits_of_a_log_does_not_count() {
     let trace = r#"{"events": []}"#;

@@ -1,4 +1,5 @@
-//! What is made of drawn findings: summaries, tables, scores against a truth, comments on frames, and plots.
+//! All outputs for drawn results: summaries, tables, scores against a truth, comments on frames,
+//! and plots.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -167,7 +168,7 @@ fn report(seed: u64) -> Report {
         times_clock_went_back: count(&mut random, 3),
         evicted: count(&mut random, 3),
         connections_without_data: count(&mut random, 5),
-        // One connection of a retransmission is not known.
+        // Some retransmissions have a connection that is not in the report.
         connections: (0..connections).map(|number| connection(&mut random, number)).collect(),
         retransmissions: (0..again).map(|_| retransmission(&mut random, connections + 1)).collect(),
         quic: (random.below(3) == 0).then(|| losses(&mut random)),
@@ -208,7 +209,8 @@ fn drawn_reports_are_scored_as_before() {
             if times { ",time" } else { "" }
         );
         for place in 0..random.below(7) {
-            // Rows of what was found, with other frames, times or copies, and rows of what was not.
+            // Rows of known retransmissions, with other frames, times or copies, and rows of
+            // unknown ones.
             let mut one = retransmission(&mut random, 2);
             if let Some(known) = found.get(place as usize).filter(|_| random.below(4) > 0) {
                 one = known.clone();
@@ -233,7 +235,7 @@ fn drawn_reports_are_scored_as_before() {
         }
         writeln!(scored, "{}", digest(format!("{rows:?}{score:?}"))).unwrap();
     }
-    // Columns may be missing, and fields be anything.
+    // Columns may be missing, and fields may hold anything.
     let whole = ["frame", "seq", "nth", "spurious", "cause", "time"];
     for left_out in whole {
         let names: Vec<_> = whole.into_iter().filter(|name| *name != left_out).collect();
@@ -263,14 +265,14 @@ fn drawn_findings_are_written_on_frames_as_before() {
         }
         let file = annotator.finish().unwrap();
         if seed < 3 {
-            // Letters and their surroundings.
+            // Printable characters; a dot for every other byte.
             let lines: String =
                 file.iter().map(|byte| if (32..127).contains(byte) { char::from(*byte) } else { '.' }).collect();
             writeln!(written, "{lines}").unwrap();
         }
         writeln!(written, "{seed}: {}", digest(file)).unwrap();
     }
-    // A comment has room for 4000 bytes, whole letters or not.
+    // A comment has room for 4000 bytes.
     for length in [3999, 4000, 4001] {
         let comments = BTreeMap::from([(1, "x".repeat(length)), (3, "short".to_owned())]);
         let mut annotator = Annotator::of_run(Vec::new(), "node", comments).unwrap();
@@ -297,7 +299,7 @@ fn drawn_packets_are_plotted_as_before() {
         for frame in 1..30 {
             let from_server = random.below(2) == 0;
             let (mut source_port, destination_port) = if from_server { (80, 1000) } else { (1000, 80) };
-            // Packets of other connections.
+            // Some packets belong to other connections.
             source_port += u16::from(random.below(10) == 0);
             let flags = random.one_of(&[
                 Flags::ACK,

@@ -1,9 +1,10 @@
-//! Logs of QUIC whose truth is known by hand.
+//! QUIC logs with a known truth.
 
 use eifel_capture::quic::{Fate, analyse};
 use eifel_capture::verdict::{Confidence, Noticed};
 
-/// The server sends packets 0 to 9, a millisecond apart; 3 and 4 are declared lost, and 4 was late.
+/// Returns events of a server that sends packets 0 to 9, one millisecond apart. Packets 3 and 4 are
+/// declared lost; packet 4 was only late.
 fn events(name: fn(&str) -> String) -> Vec<String> {
     let event =
         |time: f64, what: &str, data: &str| format!(r#"{{"time": {time}, "name": "{}", "data": {data}}}"#, name(what));
@@ -62,7 +63,8 @@ fn a_packet_that_is_acknowledged_later_was_not_lost() {
     }
 }
 
-/// RFC 9002, section 7.3.1: recovery begins anew only for a packet that left after it began, at 58 ms.
+/// RFC 9002, section 7.3.1: a new recovery period begins only for a packet sent after the current
+/// one began, at 58 ms.
 #[test]
 fn a_packet_that_left_as_recovery_began_belongs_to_it() {
     for (left, lost) in [(57.5, &[3][..]), (58.0, &[3]), (58.5, &[2, 1])] {
@@ -143,7 +145,7 @@ fn records_that_cannot_be_read_are_counted() {
     }
 }
 
-/// draft-ietf-quic-qlog-main-schema: a time may be that since the event before.
+/// draft-ietf-quic-qlog-main-schema: times may be relative to the previous event.
 #[test]
 fn times_since_the_event_before_add_up() {
     let absolute =
@@ -171,8 +173,8 @@ fn times_since_the_event_before_add_up() {
     }
 }
 
-/// Events of draft 01 are lists whose fields stand in the order that the trace names, whatever it calls them; without names they
-/// are time, category, event and data.
+/// Events of draft 01 are lists whose fields are in the order that the trace names, under any of
+/// several names. Without names they are time, category, event and data.
 #[test]
 fn fields_of_lists_stand_where_the_trace_says() {
     let events: Vec<serde_json::Value> =
@@ -200,7 +202,7 @@ fn fields_of_lists_stand_where_the_trace_says() {
         (Some(&["data", "event", "category", "relative_time"]), &[data, event, category, time]),
         (Some(&["event_type", "data", "delta_time"]), &[event, data, time]),
         (Some(&["category", "data", "name", "time"]), &[category, data, event, time]),
-        // What is not named stands where it stands without names.
+        // A field that the trace does not name is at its default position.
         (Some(&["when", "category", "event"]), &[time, category, event, data]),
         (Some(&["time", "category", "what", "trigger", "group"]), &[time, category, event, category, data]),
     ];
@@ -211,7 +213,7 @@ fn fields_of_lists_stand_where_the_trace_says() {
     }
 }
 
-/// Stacks write names, numbers and units each in their own way.
+/// Stacks differ in their names, numbers and units.
 #[test]
 fn the_same_log_in_other_spellings_is_judged_alike() {
     let text = sequence();
@@ -238,7 +240,7 @@ fn the_same_log_in_other_spellings_is_judged_alike() {
         assert_eq!(format!("{:?}", found.packets), format!("{:?}", expected.packets), "{spelling:?}");
         assert_eq!(format!("{:?}", found.events), format!("{:?}", expected.events), "{spelling:?}");
     }
-    // Each number space has numbers of its own: what is acknowledged is packet 4 of another one.
+    // Each number space has its own numbers: the ACK is for packet 4 of another space.
     for (word, space) in [("initial", "initial"), ("Handshake", "handshake")] {
         let lost = |word: &str| format!("\"{word}\", \"packet_number\": 4}}, \"trigger\"");
         let log = text.replace(&lost("1RTT"), &lost(word));

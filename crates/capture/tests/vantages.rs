@@ -9,7 +9,8 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Options, run_with};
 
-/// A delay spike of three seconds on a path of 100 ms: a timeout, and ACKs of the originals. No packet is lost.
+/// A delay spike of three seconds on a path of 100 ms causes a timeout, and then ACKs of the
+/// originals. No packet is lost.
 const SPIKE: &str = r#"
 duration_s = 12
 
@@ -38,7 +39,8 @@ respond = "option-1"
 
 type Told = BTreeSet<(&'static str, bool)>;
 
-/// Returns what detectors say of each retransmission of a capture, by frame and number.
+/// Returns the judgements of the detectors on each retransmission of a capture, by frame and
+/// number.
 fn told(pcapng: &[u8]) -> Vec<((u64, u32), Told)> {
     let report = Report::of_bytes("x.pcapng", pcapng).unwrap();
     let one = |one: &eifel_capture::report::Retransmission| {
@@ -54,7 +56,8 @@ fn detectors_say_the_same_at_the_receiver_once_the_originals_were_acknowledged_t
     let record = Record::none().capturing(0).capturing(1);
     let outcome = run_with(&scenario, 0, Options { record, ..Options::default() }).unwrap();
     let [sender, receiver] = [0, 1].map(|place| told(&outcome.captures[place].pcapng));
-    // The retransmission passes the receiver after the ACKs of all that was under way have left it.
+    // The retransmission passes the receiver after all outstanding data have been acknowledged
+    // there.
     let said =
         |found: Vec<((u64, u32), Told)>| found.into_iter().map(|((_, seq), told)| (seq, told)).collect::<Vec<_>>();
     let (sender, receiver) = (said(sender), said(receiver));
@@ -64,7 +67,8 @@ fn detectors_say_the_same_at_the_receiver_once_the_originals_were_acknowledged_t
 
 #[test]
 fn detectors_say_as_much_at_the_receiver_of_most_retransmissions() {
-    // By place of the capture: retransmissions that detectors judge at the sender, and those of which nothing is said there.
+    // By capture point: the retransmissions that detectors judge at the sender, and how many of
+    // them have no judgement at this point.
     let mut found = BTreeMap::<String, (usize, usize)>::new();
     for seed in 0..60 {
         let Ok(run) = captured(seed, Weather::Wild) else { continue };

@@ -1,7 +1,8 @@
-//! An SCTP packet with nothing left but what verdicts rest on.
+//! Reduces an SCTP packet to the data that verdicts depend on.
 //!
-//! Chunks keep their headers, TSNs and reports. User data become zeros. Parameters, which hold addresses, cookies, keys and
-//! error texts, go. The content of a heartbeat becomes a number, so that its answer can still be told.
+//! Chunks keep their headers, TSNs and SACK reports. User data become zeros. Parameters are
+//! removed, because they hold addresses, cookies, keys and error texts. The content of a heartbeat
+//! is replaced by a number, so that its HEARTBEAT ACK can still be matched.
 
 use std::collections::VecDeque;
 
@@ -20,12 +21,12 @@ const I_DATA: u8 = 64;
 const FORWARD_TSN: u8 = 192;
 const I_FORWARD_TSN: u8 = 194;
 
-/// Heartbeats whose answers can be told.
+/// The number of heartbeats remembered to match their HEARTBEAT ACKs.
 const MOST_HEARTBEATS: usize = 1024;
-/// Heartbeat Info (RFC 9260, section 3.3.5), with a number of eight bytes.
+/// The header of a Heartbeat Info parameter (RFC 9260, section 3.3.5) with an eight-byte number.
 const HEARTBEAT_INFO: [u8; 4] = [0, 1, 0, 12];
 
-/// Numbers for the contents of heartbeats.
+/// Assigns numbers to the contents of heartbeats.
 #[derive(Debug, Default)]
 pub(super) struct Heartbeats {
     seen: VecDeque<(u64, u64)>,
@@ -33,7 +34,7 @@ pub(super) struct Heartbeats {
 }
 
 impl Heartbeats {
-    /// The number of a heartbeat's content; 0 for other chunks.
+    /// Returns the number of a heartbeat's content; 0 for other chunks.
     fn number_of(&mut self, chunk: &RawChunk<'_>) -> [u8; 8] {
         let number = match chunk.kind {
             HEARTBEAT | HEARTBEAT_ACK => self.number(digest(chunk.value)),
@@ -55,7 +56,7 @@ impl Heartbeats {
     }
 }
 
-/// Returns the packet, and how many zeros at its end nobody needs to keep.
+/// Returns the reduced packet, and the number of zeros at its end that a copy need not store.
 pub(super) fn without_content(packet: &Packet<'_>, heartbeats: &mut Heartbeats) -> (Vec<u8>, usize) {
     let (mut chunks, mut zeros) = (Vec::new(), 0);
     for chunk in packet.raw_chunks() {
@@ -67,10 +68,10 @@ pub(super) fn without_content(packet: &Packet<'_>, heartbeats: &mut Heartbeats) 
     (bytes, zeros)
 }
 
-/// Appends a chunk, and zeros for what is left out of it. Returns their number.
+/// Appends a chunk, with zeros in place of removed content. Returns the number of zeros.
 fn append(chunk: &RawChunk<'_>, heartbeats: &mut Heartbeats, into: &mut Vec<u8>) -> usize {
     let numbered = [HEARTBEAT_INFO.as_slice(), &heartbeats.number_of(chunk)].concat();
-    // The bytes that are kept, and how many the copy has in all.
+    // The number of bytes kept, and the length of the value in the copy.
     let (kept, len) = match chunk.kind {
         DATA => (12, chunk.len),
         I_DATA => (16, chunk.len),
@@ -101,7 +102,8 @@ mod tests {
         let numbers: Vec<u64> = (0..most).map(|content| heartbeats.number(content)).collect();
         assert!(numbers.iter().copied().eq(1..=most));
         assert_eq!([0, most - 1].map(|content| heartbeats.number(content)), [1, most]);
-        // The first makes room, and is another one when it comes again; the last stays.
+        // The oldest heartbeat is forgotten and gets a new number when it comes again. The latest
+        // keeps its number.
         assert_eq!(
             [most, most - 1, 0, most - 1].map(|content| heartbeats.number(content)),
             [most + 1, most, most + 2, most]

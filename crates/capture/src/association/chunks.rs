@@ -1,4 +1,4 @@
-//! One direction of an association: the chunks with data of one end, and the other end's reports of them.
+//! One direction of an association: the DATA chunks of one end, and the other end's SACK reports.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,20 +12,24 @@ use crate::verdict::{Answered, Original, Repeated};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_packet::seq::{Seq, unwrap};
 
-/// Chunks remembered that are outstanding, and chunks that were sent again.
+/// The number of outstanding chunks remembered, and the number of retransmitted ones.
 const MOST_REMEMBERED: usize = 1 << 16;
-/// Where positions begin where the handshake was not seen: what comes late lies below.
+/// The position at which a direction without a captured handshake starts. Chunks from before the
+/// capture have lower positions.
 const MIDSTREAM: u64 = 1 << 32;
-/// With a trip to the sender shorter than this, in nanoseconds, chunks pass when they leave.
+/// If the round trip to the sender is shorter than this, in nanoseconds, chunks pass here when they
+/// leave.
 const NEXT_TO: u64 = 1_000_000;
-/// A SACK's consequences leave within this time, in nanoseconds.
+/// The time within which a sender reacts to a SACK, in nanoseconds.
 const AT_ONCE: u64 = 4_000_000;
-/// Until a round trip is known, what is late by less than this was reordered.
+/// Until a round trip is known, chunks that are late by less than this, in nanoseconds, count as
+/// reordered.
 const REORDERED_WITHIN: u64 = 3_000_000;
-/// RFC 9260, section 16: RTO.Min; stacks go below it.
+/// The smallest timeout, in nanoseconds: stacks go below the RTO.Min of RFC 9260, section 16.
 const RTO_AT_LEAST: u64 = 200_000_000;
 
-/// When something passes, and how far the ends are: round trips to the receiver and back, and to the sender and back.
+/// The time of a packet, and the shortest round trips from here to the receiver and to the sender,
+/// in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) when: When,
@@ -33,18 +37,18 @@ pub(super) struct Place {
     pub(super) sender: Option<u64>,
 }
 
-/// A chunk that was sent and not acknowledged by a cumulative TSN.
+/// A chunk that was sent and is not covered by a cumulative TSN.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     when: When,
-    /// Bytes of user data; 0 of what was not seen.
+    /// Bytes of user data; 0 if the chunk was not seen.
     len: u16,
     copies: u16,
-    /// It was passed over: lost before it came here, late, or not captured.
+    /// Whether it was never seen: lost before the capture point, late, or not captured.
     missing: bool,
 }
 
-/// One direction.
+/// One direction of an association.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
     pub(super) initial: Option<Seq>,
@@ -55,15 +59,16 @@ pub(super) struct Chunks {
     pub(super) repeated: BTreeMap<u64, Repeated>,
     active: Vec<u64>,
     pub(super) rows: Vec<Row>,
-    /// The first position that was unsent when the timer expired, while it is not reached.
+    /// While repair after a timeout goes on: the first position that was unsent when the timer
+    /// expired.
     loss_below: Option<u64>,
     estimate: Option<(u64, u64)>,
     last_sack: When,
     last_sent: u64,
     timer_since: u64,
-    /// The frame in which something was sent again last, and why.
+    /// The frame of the last retransmission, and its cause.
     last_again: (u64, Option<Cause>),
-    /// Bytes outstanding that no SACK has reported.
+    /// Outstanding bytes that no SACK has reported.
     under_way: u64,
     pub(super) flight: Flight,
     pub(super) witness: Witness,
@@ -75,7 +80,7 @@ impl Chunks {
         self.una + self.out.len() as u64
     }
 
-    /// The handshake says where TSNs begin.
+    /// Sets the initial TSN from the handshake.
     pub(super) fn begin(&mut self, tsn: Seq) {
         if self.counts.segments == 0 {
             self.initial = Some(tsn);
@@ -94,7 +99,7 @@ impl Chunks {
         }
     }
 
-    /// A chunk with data passes.
+    /// Handles a DATA chunk.
     pub(super) fn on_data(&mut self, tsn: Seq, len: u16, place: &Place) {
         let position = self.position(tsn);
         let nxt = self.nxt();
@@ -177,7 +182,8 @@ impl Chunks {
         self.rows.push(Row { when: place.when, position, len, index, cause, episode, acknowledged });
     }
 
-    /// Whether this is the first sending of a chunk that was passed over, or that was sent again unseen.
+    /// Returns whether this is the first sending of a chunk that was passed over, or that passed
+    /// only as a retransmission so far. Marks a repeated chunk if so.
     fn came_late(sent: Option<Sent>, one: Option<&mut Repeated>, place: &Place) -> bool {
         let within = place.receiver.map_or(REORDERED_WITHIN, |trip| (trip + place.sender.unwrap_or(0)) / 2);
         let soon = |nanos: u64| place.when.nanos.saturating_sub(nanos) < within;
@@ -194,12 +200,12 @@ impl Chunks {
         }
     }
 
-    /// Why a chunk is sent again: RFC 9260, sections 6.3.3 and 7.2.4.
+    /// Returns why a chunk is sent again: RFC 9260, sections 6.3.3 and 7.2.4.
     fn cause(&mut self, position: u64, place: &Place) -> Cause {
         if let (frame, Some(cause)) = self.last_again
             && frame == place.when.frame
         {
-            // Bundled with it.
+            // Chunks bundled in one packet have one cause.
             return cause;
         }
         let now = place.when.nanos;
@@ -227,7 +233,8 @@ impl Chunks {
         cause
     }
 
-    /// A report passes. Returns the round trip of the newest chunk that it covers, if that was sent once.
+    /// Handles a SACK. Returns the round trip of the newest chunk that it covers, in nanoseconds,
+    /// if that chunk was sent once.
     pub(super) fn on_sack(&mut self, sack: &Sack<'_>, place: &Place) -> Option<u64> {
         let initial = self.initial?;
         let cumulative = unwrap(self.una, initial, sack.cumulative) + 1;
@@ -246,7 +253,7 @@ impl Chunks {
         let mut newest = self.advance(cumulative, place);
         for (first, last) in sack.gaps() {
             let base = cumulative - 1;
-            // One that was overtaken reports what is acknowledged by now.
+            // A SACK that was overtaken may report chunks that are acknowledged by now.
             let block = Block { start: (base + u64::from(first)).max(self.una), end: base + u64::from(last) + 1 };
             if first > 0 && block.start < block.end && block.end <= self.nxt() {
                 let (una, out, under_way) = (self.una, &self.out, &mut self.under_way);
@@ -280,7 +287,8 @@ impl Chunks {
         Some(took)
     }
 
-    /// Everything below `cumulative` is acknowledged. Returns the newest of those that were not reported before.
+    /// Acknowledges everything below `cumulative`. Returns the newest chunk that was not reported
+    /// before.
     fn advance(&mut self, cumulative: u64, place: &Place) -> Option<Sent> {
         let mut newest = None;
         while self.una < cumulative {
@@ -291,7 +299,7 @@ impl Chunks {
                 }
                 Some(_) => {}
                 None => {
-                    // Acknowledged, and never seen.
+                    // Acknowledged but never seen.
                     self.counts.bytes_not_seen += 1;
                 }
             }
@@ -312,7 +320,7 @@ impl Chunks {
         newest
     }
 
-    /// SHUTDOWN or FORWARD TSN: everything up to `cumulative` is acknowledged, or given up.
+    /// Handles SHUTDOWN or FORWARD TSN: everything up to `cumulative` is acknowledged or abandoned.
     pub(super) fn give_up(&mut self, cumulative: Seq, place: &Place) {
         let Some(initial) = self.initial else { return };
         let cumulative = unwrap(self.una, initial, cumulative) + 1;
@@ -338,7 +346,7 @@ mod tests {
         assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (0, most, most * u64::from(LEN)));
         (most..most + 5).for_each(|number| chunks.on_data(Seq(7 + number as u32), LEN, &place(number + 1)));
         assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (5, most + 5, most * u64::from(LEN)));
-        // What is so far ahead that nothing would be left beside it is of another association.
+        // A chunk so far ahead that no other chunk would be remembered beside it is ignored.
         chunks.on_data(Seq((7 + 2 * most + 5) as u32), LEN, &place(most + 6));
         assert_eq!(chunks.nxt(), most + 5);
         chunks.on_data(Seq((7 + 2 * most + 4) as u32), LEN, &place(most + 7));
@@ -362,7 +370,7 @@ mod tests {
             .for_each(|number| leaves(&mut chunks, number));
         assert_eq!((chunks.repeated.len() as u64, chunks.repeated[&0].sendings.len()), (most, 3));
         [most, most, 0].iter().for_each(|number| leaves(&mut chunks, *number));
-        // The lowest makes room.
+        // The lowest one is forgotten.
         assert_eq!((chunks.repeated.len() as u64, chunks.repeated.contains_key(&1)), (most, false));
         let place = Place { when: When::default(), receiver: None, sender: None };
         let mut found = Vec::new();

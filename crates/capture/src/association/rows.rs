@@ -1,4 +1,4 @@
-//! Makes the report of each chunk that was sent again, once the association is over.
+//! Reports each retransmitted chunk with its verdict once the association is over.
 
 use super::chunks::{Chunks, Place};
 use crate::flow::{Cost, Vantage, When};
@@ -7,22 +7,22 @@ use crate::sender::Cause;
 use crate::verdict::{Circumstances, Confidence, Judged, Verdict};
 use eifel_packet::seq::wrap;
 
-/// One chunk in a packet that was sent again.
+/// One chunk of a packet that was sent again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) when: When,
     pub(super) position: u64,
     pub(super) len: u16,
-    /// The number of this sending, from 1.
+    /// The number of this sending: 1 is the first retransmission.
     pub(super) index: usize,
     pub(super) cause: Cause,
-    /// The episode of loss recovery that it belongs to.
+    /// The loss episode that it belongs to.
     pub(super) episode: Option<u32>,
     pub(super) acknowledged: Option<u64>,
 }
 
 impl Chunks {
-    /// Hands out what was sent again, with verdicts.
+    /// Adds the retransmissions with their verdicts to `into`. Returns their cost.
     pub(super) fn finish(
         &mut self,
         place: &Place,

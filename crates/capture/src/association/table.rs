@@ -1,4 +1,4 @@
-//! Which association a packet belongs to.
+//! Finds the association that a packet belongs to.
 
 use super::Association;
 use crate::decode::sctp::{Chunk, Packet};
@@ -6,27 +6,27 @@ use crate::flow::When;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-/// Associations kept at a time. The oldest makes room.
+/// The number of associations kept. Beyond it the oldest is evicted.
 const MOST: usize = 1 << 14;
 
-/// A verification tag and the ports, as they stand in packets.
+/// A verification tag, the ports of a packet, and its tunnel.
 type Key = (u32, (u16, u16), u32);
-/// Addresses, ports and tunnel of a packet.
+/// Source, destination and tunnel of a packet.
 type Way = ((IpAddr, u16), (IpAddr, u16), u32);
 
-/// All associations that last.
+/// The current associations.
 #[derive(Debug, Default)]
 pub struct Associations {
     by_tag: BTreeMap<Key, (u64, usize)>,
-    /// Those of which a tag is not known yet, by the way of a packet from end 0.
+    /// Associations by the addresses of their first packet, to find those with an unknown tag.
     by_way: BTreeMap<Way, u64>,
     kept: BTreeMap<u64, Association>,
     order: VecDeque<u64>,
 }
 
 impl Associations {
-    /// Takes a packet in. `number` is that of the association which it opens, if it does; then it is counted up. Returns an
-    /// association that had to make room.
+    /// Handles a packet. If the packet opens an association, that gets the number `number`, which
+    /// then is incremented. Returns the association evicted to make room, if any.
     pub(crate) fn on_packet(&mut self, packet: &Packet<'_>, when: When, number: &mut u64) -> Option<Association> {
         let way = way(packet);
         let key = (packet.tag, packet.ports, packet.tunnel);
@@ -56,7 +56,7 @@ impl Associations {
             }
         }
         if self.by_tag.len() > 4 * MOST {
-            // Ends that open again and again leave tags behind.
+            // Ends that open associations again and again leave old tags behind.
             self.by_tag.retain(|_, (index, _)| self.kept.contains_key(index));
         }
         let association = self.kept.get_mut(&index)?;
@@ -64,7 +64,8 @@ impl Associations {
         evicted
     }
 
-    /// Finds the association of a packet whose tag is not known by its addresses, if that association waits for one.
+    /// Finds the association of a packet with an unknown tag by its addresses, if that association
+    /// does not know the tag yet.
     fn join(&self, packet: &Packet<'_>, way: &Way) -> Option<(u64, usize)> {
         let back = (way.1, way.0, way.2);
         let found = [(*way, 0), (back, 1)].into_iter().find_map(|(way, side)| Some((*self.by_way.get(&way)?, side)))?;
@@ -88,7 +89,7 @@ impl Associations {
         for (from, to) in [(one, other), (other, one)] {
             if let Some(tag) = to.tag {
                 let key = (tag, (from.port, to.port), association.tunnel);
-                // A later association may have the same.
+                // A later association may have the same tag and ports.
                 if self.by_tag.get(&key).is_some_and(|(index, _)| *index == oldest) {
                     self.by_tag.remove(&key);
                 }
@@ -102,7 +103,7 @@ impl Associations {
         Some(association)
     }
 
-    /// Takes all out, in the order in which they began.
+    /// Removes all associations, in the order in which they began.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Association> + use<> {
         std::mem::take(self).kept.into_values()
     }
@@ -118,11 +119,11 @@ mod tests {
     use super::*;
     use crate::decode::{Fragments, Held, held};
 
-    /// An INIT from this port, with this tag of its own, over IPv4.
+    /// Returns an INIT over IPv4 from this port, with this initiate tag.
     fn init(port: u16, tag: u32) -> Vec<u8> {
         let mut bytes = vec![0x45, 0, 0, 52, 0, 1, 0x40, 0, 64, 132, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         bytes.extend([port.to_be_bytes(), 80_u16.to_be_bytes()].concat());
-        // No tag is known of the destination; the checksum is not looked at.
+        // The destination's tag is unknown. The checksum is not checked.
         bytes.extend([0; 8]);
         bytes.extend([1, 0, 0, 20]);
         bytes.extend([tag, 65_536, 10 << 16 | 10, tag].map(u32::to_be_bytes).concat());
@@ -135,7 +136,7 @@ mod tests {
     }
 
     impl Opened {
-        /// Returns the number of the association that had to make room.
+        /// Returns the number of the association evicted to make room, if any.
         fn opens(&mut self, port: u16, tag: u32) -> Option<u64> {
             let bytes = init(port, tag);
             let mut fragments = Fragments::default();
@@ -154,7 +155,7 @@ mod tests {
         for number in 0..most - 1 {
             assert_eq!(opened.opens(number as u16, number as u32 + 1), None);
         }
-        // Between the ends of the first, and with its tag.
+        // The first association's ends with another tag; below, its tag with other ports.
         assert_eq!(opened.opens(0, 70_000), None);
         assert_eq!((opened.number, opened.associations.kept.len() as u64), (most, most));
         let tags = opened.associations.by_tag.len();
@@ -163,7 +164,7 @@ mod tests {
         assert_eq!((opened.associations.kept.len() as u64, opened.associations.by_tag.len()), (most, tags));
         let Associations { by_way, order, .. } = &opened.associations;
         assert_eq!((by_way.len() as u64, order.len() as u64, order.front()), (most, most, Some(&2)));
-        // What repeats an INIT opens nothing.
+        // A repeated INIT opens nothing.
         assert_eq!((opened.opens(0, 70_000), opened.number), (None, most + 2));
         assert_eq!((opened.opens(60_000, 1), opened.number), (None, most + 2));
     }

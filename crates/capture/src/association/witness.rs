@@ -1,7 +1,7 @@
-//! What the registry's detectors would have said of an association's retransmissions, given what its sender heard.
+//! Asks the registry's detectors about the retransmissions of an association.
 //!
-//! Away from the sender, its reactions are seen late, by the trip to it and back. So SACKs wait here for that long before the
-//! detectors hear of them.
+//! Away from the sender, a capture shows the sender's reactions late, by the round trip to the
+//! sender and back. So SACKs wait here for that time before the detectors receive them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,11 +15,12 @@ use eifel_packet::seq::{Seq, unwrap};
 use eifel_recovery::fact::Ack;
 use eifel_recovery::view::Negotiated;
 
-/// SACKs that may be on their way to the sender, and chunks that are watched. What is beyond is heard at once, or not watched.
+/// SACKs that may be under way to the sender, and chunks watched. Beyond the first, the oldest SACK
+/// counts as received; beyond the second, the detectors are dropped.
 const MOST_WAITING: usize = 4096;
 const MOST_WATCHED: usize = 1 << 16;
 
-/// A chunk that is under way.
+/// A watched chunk.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
     len: u16,
@@ -36,26 +37,26 @@ struct Waiting {
     duplicates: Vec<Block>,
 }
 
-/// Asks the detectors while something is amiss.
+/// Runs the detectors while a repair goes on.
 #[derive(Debug, Default)]
 pub(super) struct Witness {
-    /// None while everything is repaired.
+    /// `None` while everything is repaired.
     detectors: Option<Box<Detectors>>,
     una: u64,
     under_way: VecDeque<Chunk>,
     reported: Ranges,
     waiting: VecDeque<Waiting>,
-    /// Where what was sent ends when something was sent again last, or the window after that.
+    /// The end of the data sent at the last retransmission, or one window later.
     until: u64,
-    /// Whether everything below the first of these is acknowledged.
+    /// Whether everything up to the first of these ends is acknowledged.
     repaired: bool,
     told: BTreeMap<u32, Vec<Told>>,
     episodes: u32,
 }
 
 impl Witness {
-    /// The chunk at `position` leaves again. `under_way` are the chunks from `una` on, when they left, and their lengths.
-    /// Returns the number of the episode that it belongs to.
+    /// Handles a retransmission of the chunk at `position`. `under_way` yields, for each chunk from
+    /// `una` on, when it left and its length. Returns the number of the episode that it belongs to.
     pub(super) fn on_again(
         &mut self,
         (position, cause): (u64, Cause),
@@ -91,7 +92,7 @@ impl Witness {
         episode
     }
 
-    /// A chunk of `len` bytes leaves for the first time.
+    /// Handles a chunk of `len` bytes that leaves for the first time.
     pub(super) fn on_new(&mut self, len: u16, place: &Place) {
         self.hear_until(place.when.nanos);
         let Some(detectors) = &mut self.detectors else { return };
@@ -102,7 +103,7 @@ impl Witness {
         self.under_way.push_back(Chunk { len, again: false, reported: false });
     }
 
-    /// A report passes that acknowledges everything below `cumulative`.
+    /// Handles a SACK that passes and acknowledges everything below `cumulative`.
     pub(super) fn on_sack(&mut self, sack: &Sack<'_>, (cumulative, initial): (u64, Seq), place: &Place) {
         if self.detectors.is_none() {
             return;
@@ -142,7 +143,7 @@ impl Witness {
             Ack { cumulative, sacks: &gaps, dsacks: &duplicates, echo: None, mark: None, plain: true, ece: false };
         detectors.on_ack(&Heard { now: due, frame, ack, echo: None, stamp: None, volume: Some(volume) });
         if cumulative >= self.until {
-            // Duplicates of what was repaired are reported up to a window later.
+            // Duplicates of repaired chunks are reported up to a window later.
             if self.repaired {
                 self.forget();
             }
@@ -150,7 +151,7 @@ impl Witness {
         }
     }
 
-    /// Takes out what a SACK covers, and adds up what it covers for the first time.
+    /// Removes the chunks that a SACK covers. Returns the bytes that it covers for the first time.
     fn cover(&mut self, cumulative: u64, gaps: &[Block]) -> Volume {
         let mut volume = Volume::default();
         while self.una < cumulative
@@ -185,7 +186,7 @@ impl Witness {
         self.under_way = VecDeque::new();
     }
 
-    /// The capture has ended: the sender hears what was on its way.
+    /// Ends the capture. Delivers the SACKs that are still waiting.
     pub(super) fn finish(&mut self) {
         while !self.waiting.is_empty() {
             self.hear_next();

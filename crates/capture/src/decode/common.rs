@@ -1,27 +1,28 @@
-//! The segments of which most captures are made: TCP over IPv4 without options, over Ethernet or nothing, with timestamps or no
-//! option, neither the first nor the last of a connection.
+//! Reads the segments that most captures consist of: TCP over IPv4 without IP options, over
+//! Ethernet or raw. They have timestamps or no TCP option, and no SYN, FIN or RST.
 //!
-//! Their fields are read where they are needed, without the detour over a [`Segment`](eifel_packet::segment::Segment) with all its
-//! options.
+//! Fields are read from the bytes where they are needed, without building a
+//! [`Segment`](eifel_packet::segment::Segment) with all its options.
 
 use super::ip::{TCP, ipv4};
 use super::tcp::{ALIGNED_TIMESTAMPS, WITH_TIMESTAMPS, WITHOUT_OPTIONS};
 use eifel_packet::segment::{Flags, Timestamps};
 use eifel_packet::seq::Seq;
 
-/// In the first eight bytes of a header of IPv4: version, length, and all of fragmentation but "don't fragment"; and their values in a
-/// packet without options that is no fragment.
+/// A mask for the first eight bytes of an IPv4 header, and its value for a packet without options
+/// that is no fragment. The mask covers the version, the header length, and all fragmentation bits
+/// but "don't fragment".
 const SHORT_AND_WHOLE: (u64, u64) = (0xff00_0000_0000_3fff, 0x4500_0000_0000_0000);
 
-/// Both addresses and both ports of a packet over IPv4, as they stand in it: the source's before the destination's. The bytes
-/// are not turned around, so that these are no numbers but names.
+/// Both addresses and both ports of an IPv4 packet in wire order, the source before the
+/// destination. The bytes are not swapped, so these are identifiers and not numbers.
 #[derive(Clone, Copy, Eq, Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) addresses: u64,
     pub(crate) ports: u32,
 }
 
-/// In one step: most ends that are compared are the same.
+/// Compares in one step, because most compared ends are equal.
 impl PartialEq for Ends {
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
@@ -30,7 +31,7 @@ impl PartialEq for Ends {
 }
 
 impl Ends {
-    /// The same of a packet that goes back.
+    /// Returns the ends of a packet in the reverse direction.
     #[inline]
     pub(crate) fn back(self) -> Self {
         Self { addresses: self.addresses.rotate_left(32), ports: self.ports.rotate_left(16) }
@@ -47,14 +48,14 @@ pub(crate) struct Common<'a, const STAMPED: bool> {
     pub(crate) payload_len: u32,
 }
 
-/// With timestamps, or without.
+/// A common segment, with or without timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found<'a> {
     Stamped(Common<'a, true>),
     Unstamped(Common<'a, false>),
 }
 
-/// Reads the ends of a segment of TCP over IPv4 without options, whatever it carries.
+/// Reads the ends of any TCP segment over IPv4 without options.
 #[inline(always)]
 pub(crate) fn ends(link: u32, bytes: &[u8]) -> Option<Ends> {
     let header = ipv4(link, bytes)?.first_chunk::<40>()?;
@@ -62,7 +63,8 @@ pub(crate) fn ends(link: u32, bytes: &[u8]) -> Option<Ends> {
     (header[0] == 0x45 && header[9] == TCP).then(|| common.ends())
 }
 
-/// Reads such a segment; `None` is anything else, and whatever is cut off before its options end.
+/// Reads a common segment. Returns `None` for any other one, and for one cut off within its
+/// options.
 #[inline(always)]
 pub(crate) fn read(link: u32, bytes: &[u8]) -> Option<Found<'_>> {
     let (header, options) = ipv4(link, bytes)?.split_first_chunk::<40>()?;
@@ -122,7 +124,7 @@ impl<const STAMPED: bool> Common<'_, STAMPED> {
         Seq(u32::from_be_bytes(self.four(28)))
     }
 
-    /// As on the wire.
+    /// Returns the window field, unscaled.
     #[inline(always)]
     pub(crate) fn window(&self) -> u16 {
         self.two(34)
@@ -136,7 +138,8 @@ impl<const STAMPED: bool> Common<'_, STAMPED> {
         STAMPED.then(|| Timestamps { value: number(0), echo: number(4) })
     }
 
-    /// The bytes of both numbers, of the timestamps, and of flags and window, for a fingerprint.
+    /// Returns the bytes for a fingerprint: sequence and ACK number, timestamps, and flags and
+    /// window.
     #[inline(always)]
     pub(crate) fn words(&self) -> ([u8; 8], [u8; 8], [u8; 4]) {
         let [high, low, window, second] = self.four(32);

@@ -1,26 +1,27 @@
-//! IP packets in parts. Of a segment only the header and the length matter, so the parts are counted, not kept.
+//! Reassembles fragmented IP packets. Only a segment's header and length matter, so fragments are
+//! counted and not stored.
 
 use super::Packet;
 use eifel_packet::ip::Addresses;
 
-/// Packets of which parts are awaited at a time; the one that has waited the longest makes room.
+/// The number of incomplete packets remembered. Beyond it, the oldest is forgotten.
 const MOST_WAITING: usize = 256;
 
-/// One part of a packet.
+/// One fragment of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Part {
     pub(super) identification: u32,
-    /// Where it starts in what the packet carries.
+    /// Offset in the payload of the IP packet, in bytes.
     pub(super) offset: u32,
     pub(super) length: u32,
-    /// Whether others follow behind it.
+    /// Whether further fragments follow behind it.
     pub(super) more: bool,
 }
 
-/// A packet of which all parts have come.
+/// A packet whose fragments have all arrived.
 pub(super) struct Whole {
     pub(super) first: Packet,
-    /// Bytes that the parts after the first carry.
+    /// Bytes of the fragments behind the first.
     pub(super) length: u32,
 }
 
@@ -29,20 +30,22 @@ struct Waiting {
     addresses: Addresses,
     identification: u32,
     first: Option<(Packet, u32)>,
-    /// Bytes of the parts that have come.
+    /// Bytes of the fragments that have arrived.
     come: u32,
-    /// Bytes of the whole, once the last part has come.
+    /// Bytes of the whole payload, once the last fragment has arrived.
     total: Option<u32>,
 }
 
-/// Packets of which parts are still to come.
+/// Packets with missing fragments.
 #[derive(Clone, Debug, Default)]
 pub struct Fragments {
     waiting: Vec<Waiting>,
 }
 
 impl Fragments {
-    /// Takes a part in; `first` is the segment's header where this part holds it. A part that comes twice spoils its packet.
+    /// Adds a fragment; `first` is the packet if this is its first fragment. Returns the packet
+    /// once it is complete. Fragments are only counted, so a repeated one may complete the packet
+    /// too early.
     pub(super) fn take(&mut self, addresses: &Addresses, part: Part, first: Option<Packet>) -> Option<Whole> {
         let same = |known: &Waiting| known.addresses == *addresses && known.identification == part.identification;
         let index = self.waiting.iter().position(same).unwrap_or_else(|| {

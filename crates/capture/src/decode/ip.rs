@@ -1,4 +1,4 @@
-//! IP of both versions, and what carries IP inside of IP.
+//! Reads IPv4 and IPv6, and tunnels that carry IP inside IP.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -24,14 +24,14 @@ const GTP_U: u16 = 2152;
 const VXLAN: u16 = 4789;
 const GENEVE: u16 = 6081;
 
-/// The layer that follows an IP header.
+/// The content behind an IP header.
 pub(super) enum Step<'a> {
     Inside(Rest<'a>),
     Tcp(Packet),
     Sctp(sctp::Packet<'a>),
 }
 
-/// An IP header's fields, and its payload.
+/// The fields of an IP header, and its payload.
 struct Carried<'a> {
     addresses: Addresses,
     identification: u16,
@@ -41,17 +41,18 @@ struct Carried<'a> {
     part: Option<Part>,
 }
 
-/// Passes over the header of a link type that carries IPv4 without any detour.
+/// Skips the link header if an IPv4 header directly follows it.
 #[inline(always)]
 pub(super) fn ipv4(link: u32, bytes: &[u8]) -> Option<&[u8]> {
-    // Asked in this order, the first question answers most.
+    // In this order the first test decides most cases.
     if bytes.get(12..14) == Some(&[8, 0]) && link == 1 {
         return bytes.get(14..);
     }
     matches!(link, 101 | 228).then_some(bytes)
 }
 
-/// Reads what most captures are made of, TCP over IPv4 without options, over Ethernet or nothing, without any detour.
+/// Reads TCP over IPv4 without options, directly over Ethernet or raw: most packets of most
+/// captures.
 #[inline(always)]
 pub(crate) fn plain(link: u32, bytes: &[u8]) -> Option<Packet> {
     let header = ipv4(link, bytes)?;
@@ -94,7 +95,7 @@ fn v4(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
     let header = rest.bytes.first_chunk::<20>().ok_or(Other::Cut)?;
     let header_len = usize::from(header[0] & 0x0f) * 4;
     let total = u32::from(u16::from_be_bytes([header[2], header[3]]));
-    // A card that segments by itself is handed packets whose length does not fit the field.
+    // Length 0: the packet is for segmentation offload, and its length does not fit into the field.
     let total = if total == 0 { rest.wire_len } else { total };
     if header_len < 20 || total < header_len as u32 {
         return Err(Other::Malformed);
@@ -118,7 +119,7 @@ fn v4(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
 fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
     let header = rest.bytes.first_chunk::<40>().ok_or(Other::Cut)?;
     let length = u32::from(u16::from_be_bytes([header[4], header[5]]));
-    // A jumbogram, or a packet for a card to segment.
+    // Length 0: a jumbogram, or a packet for segmentation offload.
     let total = if length == 0 { rest.wire_len } else { 40 + length };
     let address = |at: usize| {
         let mut octets = [0; 16];
@@ -138,7 +139,7 @@ fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
                 let word = rest.u16(2)?;
                 let identification = u32::from(rest.u16(4)?) << 16 | u32::from(rest.u16(6)?);
                 let length = rest.wire_len.saturating_sub(8);
-                // A packet in one part is whole (RFC 6946).
+                // A packet with a single fragment is whole (RFC 6946).
                 part = (word & 0xfff9 != 0).then_some(Part {
                     identification,
                     offset: u32::from(word & 0xfff8),
@@ -158,7 +159,8 @@ fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
     Ok(Carried { addresses, identification: 0, hop_limit, protocol, rest, part })
 }
 
-/// Returns the payload behind a header of `header_len` bytes in a packet of `total`, without padding of the link.
+/// Returns the payload behind a header of `header_len` bytes in a packet of `total` bytes, without
+/// link padding.
 fn within(rest: Rest<'_>, header_len: usize, total: u32) -> Result<Rest<'_>, Other> {
     let bytes = &rest.bytes[..rest.bytes.len().min(total as usize)];
     Rest { layer: rest.layer, bytes, wire_len: total }.skip(header_len, rest.layer)
@@ -185,12 +187,12 @@ fn segment(carried: &Carried<'_>, tunnel: u32, fragments: &mut Fragments) -> Res
     }
 }
 
-/// SCTP in UDP (RFC 6951): one of the ports is the registered one.
+/// Returns whether a UDP datagram carries SCTP (RFC 6951): one of its ports is the registered one.
 fn over_udp(rest: Rest<'_>) -> bool {
     [0, 2].iter().any(|at| rest.u16(*at) == Ok(SCTP_OVER_UDP))
 }
 
-/// IP that IP carries, by itself or in a tunnel.
+/// Finds IP inside IP, directly or in a tunnel.
 fn inside<'a>(carried: &Carried<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other> {
     let rest = carried.rest;
     match carried.protocol {
@@ -223,7 +225,7 @@ fn word(rest: Rest<'_>, at: usize) -> Result<u32, Other> {
     Ok(u32::from(rest.u16(at)?) << 16 | u32::from(rest.u16(at + 2)?))
 }
 
-/// Generic routing encapsulation (RFC 2784, RFC 2890); version 1 is PPTP's.
+/// Skips a GRE header (RFC 2784, RFC 2890); version 1 is PPTP's.
 fn gre<'a>(rest: Rest<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other> {
     let (flags, kind) = (rest.u16(0)?, rest.u16(2)?);
     let mut length = 4;
@@ -243,8 +245,8 @@ fn gre<'a>(rest: Rest<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other> {
     rest.skip(length, Layer::Type(kind))
 }
 
-/// GTP-U, version 1 (3GPP TS 29.281): the two directions of a connection have endpoints of their own, so the number of the
-/// tunnel tells no connections apart.
+/// Skips a GTP-U header, version 1 (3GPP TS 29.281). Its tunnel number is not used: the two
+/// directions of a connection have different numbers.
 fn gtp(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
     let header = rest.bytes.first_chunk::<8>().ok_or(Other::Cut)?;
     let (flags, message) = (header[0], header[1]);

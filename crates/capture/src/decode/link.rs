@@ -1,16 +1,16 @@
-//! Link layers, by the numbers of tcpdump.org's registry.
+//! Link layers, numbered as in tcpdump.org's registry.
 
 use super::{Layer, Other, Rest};
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// A VLAN's tag, a provider's, and two that were used before there was a standard.
+/// VLAN tags: the standard one, the provider's, and two from before the standard.
 const VLANS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 const PPPOE_SESSION: u16 = 0x8864;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 const TRANSPARENT_ETHERNET: u16 = 0x6558;
 const PPP: u16 = 0x880b;
-/// EtherTypes below are lengths of IEEE 802.3 frames.
+/// Smaller EtherTypes are lengths of IEEE 802.3 frames.
 const LEAST_TYPE: u16 = 0x0600;
 
 const PPP_IPV4: u16 = 0x0021;
@@ -18,11 +18,12 @@ const PPP_IPV6: u16 = 0x0057;
 
 const AF_INET: u32 = 2;
 
-/// Passes over the header that a link type begins with.
+/// Skips the header that frames of a link type begin with.
 pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Other> {
     match link {
         1 => Ok(Rest { layer: Layer::Ethernet, ..rest }),
-        // Loopback of BSD, with the family's number in the order of the machine that captured, and of OpenBSD.
+        // Loopback of BSD, with the address family in the byte order of the capturing machine, and
+        // of OpenBSD.
         0 | 108 => {
             let family = rest.bytes.first_chunk::<4>().ok_or(Other::Cut)?;
             let family = u32::from_ne_bytes(*family);
@@ -30,7 +31,7 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Other> {
             rest.skip(4, if family == AF_INET { Layer::Ipv4 } else { Layer::Ip })
         }
         9 => Ok(Rest { layer: Layer::Ppp, ..rest }),
-        // PPP in HDLC-like framing, and Cisco's HDLC.
+        // PPP in HDLC-like framing, and Cisco HDLC.
         50 | 104 => match rest.bytes.first().ok_or(Other::Cut)? {
             0xff => Ok(Rest { layer: Layer::Ppp, ..rest }),
             _ => {
@@ -59,7 +60,7 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Other> {
     }
 }
 
-/// Passes over one header below IP.
+/// Skips one header below IP.
 pub(super) fn step(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
     match rest.layer {
         Layer::Ethernet => {
@@ -82,7 +83,7 @@ pub(super) fn step(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
         Layer::Ppp => ppp(rest),
         Layer::Llc => {
             let header = rest.bytes.first_chunk::<3>().ok_or(Other::Cut)?;
-            // A subnetwork access protocol's header names an EtherType.
+            // The header of SNAP contains an EtherType.
             if *header != [0xaa, 0xaa, 3] {
                 return Err(Other::NotTcp);
             }
@@ -93,7 +94,8 @@ pub(super) fn step(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
     }
 }
 
-/// A PPP protocol number, before it perhaps address and control; its first byte may be left out (RFC 1661, section 6.5).
+/// Skips PPP's optional address and control bytes and its protocol number. The first byte of the
+/// number may be left out (RFC 1661, section 6.5).
 fn ppp(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
     let rest = if rest.bytes.starts_with(&[0xff, 3]) { rest.skip(2, Layer::Ppp)? } else { rest };
     let first = *rest.bytes.first().ok_or(Other::Cut)?;

@@ -1,36 +1,37 @@
-//! An SCTP packet of which a capture may have kept a part (RFC 9260, section 3).
+//! Reads an SCTP packet that may be captured only in part (RFC 9260, section 3).
 //!
-//! Chunks are read as far as they were kept, and a checksum that a card was to fill in is not looked at.
+//! Chunks are read as far as they were captured. The checksum is not checked, because a network
+//! card may fill it in later.
 
 use super::Other;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::HEADER_LEN;
 use eifel_packet::seq::Seq;
 
-/// A packet with its common header; the chunks are read one by one.
+/// A packet with its common header. Chunks are read on demand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// From where to where.
+    /// Source and destination.
     pub addresses: Addresses,
-    /// IPv4's identification; 0 says nothing.
+    /// Identification of IPv4; 0 if unknown, as with IPv6.
     pub identification: u16,
-    /// Identifies the innermost tunnel, as with TCP.
+    /// Identifies the innermost tunnel, as for TCP.
     pub tunnel: u32,
-    /// Ports of the source and of the destination.
+    /// Ports of the source and the destination.
     pub ports: (u16, u16),
-    /// The tag that the destination chose; 0 with an INIT chunk.
+    /// Verification tag chosen by the destination; 0 with an INIT chunk.
     pub tag: u32,
-    /// CRC32c as it was captured.
+    /// The captured checksum, normally CRC32c.
     pub checksum: u32,
     chunks: &'a [u8],
 }
 
-/// A chunk, as far as an analysis needs it.
+/// The fields of a chunk that an analysis needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Chunk<'a> {
     /// DATA or I-DATA (RFC 8260).
     Data {
-        /// Its number.
+        /// Its TSN.
         tsn: Seq,
         /// Bytes of user data on the wire.
         len: u16,
@@ -38,13 +39,13 @@ pub enum Chunk<'a> {
     /// SACK, or NR-SACK.
     Sack(Sack<'a>),
     Init {
-        /// The tag that its sender wants to see.
+        /// The initiate tag: the tag in packets to the sender of this chunk.
         tag: u32,
         /// Its first TSN.
         tsn: Seq,
     },
     InitAck {
-        /// The tag that its sender wants to see.
+        /// The initiate tag: the tag in packets to the sender of this chunk.
         tag: u32,
         /// Its first TSN.
         tsn: Seq,
@@ -57,29 +58,29 @@ pub enum Chunk<'a> {
     CookieAck,
     /// ABORT or SHUTDOWN COMPLETE.
     Over,
-    /// SHUTDOWN, with the cumulative TSN.
+    /// SHUTDOWN, with its cumulative TSN.
     Shutdown(Seq),
-    /// FORWARD TSN or I-FORWARD-TSN: everything up to this one is given up.
+    /// FORWARD TSN or I-FORWARD-TSN: everything up to this TSN is abandoned.
     ForwardTsn(Seq),
     /// Anything else.
     Other,
 }
 
-/// A chunk in its form on the wire.
+/// A chunk as on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawChunk<'a> {
     pub(crate) kind: u8,
     pub(crate) flags: u8,
-    /// Bytes of its value on the wire.
+    /// Length of its value on the wire, in bytes.
     pub(crate) len: usize,
-    /// Its value, as far as it was kept.
+    /// The captured part of its value.
     pub(crate) value: &'a [u8],
 }
 
-/// A receiver's report.
+/// A SACK or NR-SACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sack<'a> {
-    /// Everything up to this one has arrived.
+    /// The cumulative TSN: everything up to it has arrived.
     pub cumulative: Seq,
     /// The receiver's window in bytes.
     pub window: u32,
@@ -88,12 +89,12 @@ pub struct Sack<'a> {
 }
 
 impl Sack<'_> {
-    /// Ranges that have arrived above the cumulative TSN, as offsets from it: first and last.
+    /// Returns the gap blocks as offsets from the cumulative TSN: first and last chunk of each.
     pub fn gaps(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
         self.gaps.as_chunks::<4>().0.iter().map(|gap| (u16_at(gap, 0), u16_at(gap, 2)))
     }
 
-    /// TSNs that have arrived again since the last report, one for each time.
+    /// Returns the duplicate TSNs since the previous report, each as often as it is reported.
     pub fn duplicates(&self) -> impl Iterator<Item = Seq> + '_ {
         self.duplicates.as_chunks::<4>().0.iter().map(|tsn| Seq(u32::from_be_bytes(*tsn)))
     }
@@ -113,12 +114,12 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// The chunks whose headers were kept.
+    /// Iterates over the chunks whose headers were captured.
     pub fn chunks(&self) -> impl Iterator<Item = Chunk<'a>> + use<'a> {
         self.kept_chunks().map(|(length, kept)| chunk(kept[0], length, kept))
     }
 
-    /// The same, as they stand on the wire.
+    /// Iterates over the chunks in wire form.
     pub(crate) fn raw_chunks(&self) -> impl Iterator<Item = RawChunk<'a>> + use<'a> {
         self.kept_chunks().map(|(length, kept)| RawChunk {
             kind: kept[0],
@@ -128,7 +129,7 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// Each chunk's length on the wire, and its bytes as far as they were kept: four at least.
+    /// Iterates over each chunk's length on the wire and its captured bytes, at least four.
     fn kept_chunks(&self) -> impl Iterator<Item = (usize, &'a [u8])> + use<'a> {
         let mut rest = self.chunks;
         std::iter::from_fn(move || {
@@ -168,7 +169,7 @@ fn chunk(kind: u8, length: usize, kept: &[u8]) -> Chunk<'_> {
     read.unwrap_or(Chunk::Other)
 }
 
-/// SACK (RFC 9260, section 3.3.4), or NR-SACK, which has a second list of gaps behind the first.
+/// Reads a SACK (RFC 9260, section 3.3.4). An NR-SACK has two lists of gap blocks.
 fn sack(kept: &[u8], lists: usize) -> Option<Sack<'_>> {
     let fixed_len = if lists == 1 { 16 } else { 20 };
     let (fixed, rest) = kept.split_at_checked(fixed_len)?;

@@ -1,4 +1,4 @@
-//! A TCP header of which a capture may have kept a part.
+//! Reads a TCP header that may be captured only in part.
 
 use super::Other;
 use eifel_packet::ip::Ecn;
@@ -6,15 +6,17 @@ use eifel_packet::options;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 
-/// No operation, no operation, timestamps, ten bytes: what nearly every segment of a connection with timestamps carries.
+/// Two no-operations and the head of a timestamps option: the usual options of segments with
+/// timestamps.
 pub(super) const ALIGNED_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
 
-/// The data offset of a segment without options, and of one with [`ALIGNED_TIMESTAMPS`] alone, in words of four bytes.
+/// The data offset, in words of four bytes, of a segment without options and of one with
+/// [`ALIGNED_TIMESTAMPS`] only.
 pub(super) const WITHOUT_OPTIONS: u8 = 5;
 pub(super) const WITH_TIMESTAMPS: u8 = 8;
 
-/// Reads the header of a segment that is `wire_len` bytes long. Options that are cut off or malformed are left out with all
-/// that follow them.
+/// Reads the header of a segment of `wire_len` bytes. An option that is cut off or malformed is
+/// left out, together with all options behind it.
 #[inline(always)]
 pub(super) fn parse(bytes: &[u8], wire_len: u32) -> Result<Segment, Other> {
     let header = bytes.first_chunk::<16>().ok_or(Other::Cut)?;
@@ -48,7 +50,7 @@ pub(super) fn parse(bytes: &[u8], wire_len: u32) -> Result<Segment, Other> {
     Ok(segment)
 }
 
-/// Leaves out, one by one from the end, what cannot be read.
+/// Reads options. Drops bytes from the end until the rest is valid.
 #[inline(never)]
 fn read_any_options(bytes: &[u8]) -> Options {
     let mut end = bytes.len();

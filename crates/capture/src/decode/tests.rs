@@ -43,7 +43,7 @@ fn with(header: &[u8], inside: &[u8]) -> Vec<u8> {
     [header, inside].concat()
 }
 
-/// An IPv4 header of this protocol around `inside`.
+/// Returns an IPv4 packet of this protocol around `inside`.
 fn around(protocol: u8, inside: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     eifel_packet::ip::emit(&Header::new(v4()), protocol, inside.len(), &mut bytes).unwrap();
@@ -81,7 +81,7 @@ fn every_link_layer_leads_to_the_segment() {
     ];
     for (name, link, bytes) in cases {
         assert_eq!(read(link, &bytes).map(|packet| packet.segment), Ok(segment()), "{name}");
-        // A packet that is cut off anywhere before its payload says so, or has lost its options.
+        // A packet cut off anywhere before its payload is an error, or loses its options.
         for end in 0..bytes.len() - 24 {
             let cut = packet(link, &bytes[..end], bytes.len() as u32, &mut Fragments::default());
             assert!(cut.is_err() || cut.is_ok_and(|cut| cut.segment.payload_len == 24), "{name} cut at {end}");
@@ -158,7 +158,7 @@ fn the_parts_of_a_packet_make_one_segment() {
     }
 }
 
-/// Parts belong together by their addresses and their identification.
+/// Fragments belong together if they have equal addresses and identifications.
 #[test]
 fn parts_of_two_packets_are_told_apart() {
     let part = |source: u8, identification: u8, last: bool| {
@@ -200,7 +200,7 @@ fn malformed_options_leave_those_before_them() {
     assert_eq!(read(101, &bytes).map(|packet| packet.segment.options), Ok(segment().options));
 }
 
-/// The short way takes TCP over IPv4 without options and in one part, and nothing else.
+/// The short path reads TCP over IPv4 without options and without fragments, and nothing else.
 #[test]
 fn the_short_way_reads_what_the_whole_reader_reads_whichever_byte_is_another() {
     let ethernet = with(&[[0; 12].as_slice(), &[8, 0]].concat(), &ip(v4()));
@@ -224,7 +224,7 @@ fn the_short_way_reads_what_the_whole_reader_reads_whichever_byte_is_another() {
     assert!(taken.iter().all(|&taken| taken > 15_000), "{taken:?}");
 }
 
-/// Checks the fields that are read where they stand against those of the whole segment.
+/// Compares the fields that are read in place with those of the whole segment.
 fn agrees<const STAMPED: bool>(common: &Common<'_, STAMPED>, packet: &Packet) -> Result<(), TestCaseError> {
     let segment = &packet.segment;
     let Addresses::V4 { source, destination } = packet.addresses else { panic!("{packet:?}") };
@@ -251,7 +251,7 @@ proptest! {
     ) {
         let mut bytes = with(&[[0; 12].as_slice(), &[8, 0]].concat(), &ip(v4()));
         if !stamped {
-            // Five words of header; the timestamps become payload.
+            // A header of five words: the timestamps become payload.
             bytes[46] = 5 << 4;
         }
         for (at, byte) in &changed {
@@ -272,7 +272,8 @@ proptest! {
     }
 }
 
-/// Frames of each kind that is read: link layers, tunnels, extension headers, parts of packets, and both protocols.
+/// Returns frames of each supported kind: link layers, tunnels, extension headers, fragments, and
+/// both protocols.
 fn kinds() -> Vec<(u32, Vec<u8>)> {
     let (v4, v6) = (ip(v4()), ip(v6()));
     let ethernet = |kind: &[u8], inside: &[u8]| (1, [&[1; 12], kind, inside].concat());
@@ -281,7 +282,7 @@ fn kinds() -> Vec<(u32, Vec<u8>)> {
     let payload = extended.split_off(40);
     extended[6] = 0;
     let chain = [60, 0, 0, 0, 0, 0, 0, 0, 43, 0, 0, 0, 0, 0, 0, 0, 51, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    // Authentication, mobility, and a part that is whole.
+    // Authentication, mobility, and a fragment header of a whole packet.
     let more = [135, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 44, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 1, 2, 3, 4];
     extended.extend([&chain[..], &more, &payload].concat());
     let length = (extended.len() as u16 - 40).to_be_bytes();
@@ -308,7 +309,7 @@ fn kinds() -> Vec<(u32, Vec<u8>)> {
         bytes
     };
     let mut sacks = v4.clone();
-    // Room for a SACK block beside padding, in place of the timestamps.
+    // A SACK block and padding in place of the timestamps.
     sacks[40..52].copy_from_slice(&[1, 5, 10, 0, 0, 1, 0, 0, 0, 2, 0, 0]);
     vec![
         (101, v4.clone()),
@@ -354,7 +355,7 @@ fn kinds() -> Vec<(u32, Vec<u8>)> {
     ]
 }
 
-/// What the reader finds in a frame and in another one behind it, chunk by chunk.
+/// Returns the content of a frame in text form, chunk by chunk.
 fn found(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> String {
     match held(link, bytes, wire_len, fragments) {
         Ok(Held::Sctp(packet)) => {
@@ -386,7 +387,8 @@ fn frames_of_each_kind_are_read_as_before_whichever_byte_is_another_or_missing()
                 bytes[end] ^= change;
                 let mut fragments = Fragments::default();
                 said += &found(link, &bytes, wire_len, &mut fragments);
-                // Where the change has made it a part, the second one is another packet's or its own.
+                // If the change makes the packet a fragment, the second frame belongs to the same
+                // or another packet.
                 said += &found(link, &bytes, wire_len, &mut fragments);
                 said += &found(link, &whole, wire_len, &mut fragments);
             }
@@ -396,7 +398,7 @@ fn frames_of_each_kind_are_read_as_before_whichever_byte_is_another_or_missing()
     golden!("frames.txt", text);
 }
 
-/// Parts of packets in any order, of which some are missing, doubled or of other packets.
+/// Fragments in any order, some of them missing, repeated, or of other packets.
 #[test]
 fn drawn_parts_are_put_together_as_before() {
     use eifel_golden::drawn::Random;
@@ -436,7 +438,7 @@ fn drawn_parts_are_put_together_as_before() {
     golden!("parts.txt", text);
 }
 
-/// More packets wait for their parts than are remembered: the one that has waited the longest makes room.
+/// Beyond the number of incomplete packets that are remembered, the oldest is forgotten.
 #[test]
 fn parts_of_as_many_packets_as_are_remembered_find_each_other() {
     const MOST: u16 = 256;
@@ -461,7 +463,7 @@ fn parts_of_as_many_packets_as_are_remembered_find_each_other() {
     }
 }
 
-/// Reads a frame with the most layers that are allowed, and refuses one with another layer.
+/// A frame with the most allowed layers is read; a frame with one layer more is refused.
 #[test]
 fn as_many_layers_as_are_allowed_are_passed_over() {
     let within = |layers: u32| (1..layers).fold(ip(v4()), |inside, _| around(4, &inside));

@@ -1,29 +1,32 @@
-//! Keeps new data and their ACKs from detectors that could not judge by them.
+//! Keeps new data and their ACKs back from detectors that could not judge by them.
 //!
-//! After a repair nearly all packets are of this kind until the direction rests, and then the detectors are forgotten. Only if
-//! something happens before that do they see what was kept, in its order.
+//! After a repair, nearly all packets are of this kind until the direction comes to rest and its
+//! detectors are dropped. The detectors receive the kept packets, in order, only if they may judge
+//! by what follows.
 
 use super::{Departed, Detectors, Heard};
 use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Ack;
 
-/// Packets kept.
+/// The number of packets kept.
 const MOST: usize = 1 << 12;
 
-/// In [`Packet::len`]: it is an ACK, which carries neither payload nor news of the window, and it has a timestamp.
+/// Flags in [`Packet::len`]: the packet is an ACK; the ACK has neither payload nor a changed
+/// window; the packet has a timestamp.
 const ACK: u32 = 1 << 31;
 const PLAIN: u32 = 1 << 30;
 const STAMPED: u32 = 1 << 29;
 const LEN: u32 = STAMPED - 1;
 
-/// A packet that detectors may see later. It takes 16 bytes, because many directions keep thousands of them at a time.
+/// A packet that is kept back. It takes 16 bytes, because many directions keep thousands of packets
+/// at the same time.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
-    /// When it left, or was heard, in nanoseconds since 1970.
+    /// When it left or was received, in nanoseconds since 1970.
     nanos: u64,
-    /// The positions that it takes, or that it newly acknowledges, below the three flags.
+    /// The positions that it takes or newly acknowledges, below the three flags.
     len: u32,
-    /// Its timestamp, or the one that an ACK echoes.
+    /// The timestamp of data, or the timestamp that an ACK echoes.
     stamp: u32,
 }
 
@@ -39,18 +42,18 @@ impl Packet {
     }
 }
 
-/// The packets that the detectors have not seen.
+/// The packets that are kept back.
 #[derive(Debug, Default)]
 pub(super) struct Later {
     packets: Vec<Packet>,
-    /// Whether no detector can judge before something is sent again.
+    /// Whether no detector can judge before the next retransmission.
     waits: bool,
-    /// Everything below was acknowledged by what they have seen, and by what was kept.
+    /// The first position not acknowledged, including by kept ACKs.
     una: u64,
 }
 
 impl Later {
-    /// Whether a packet can be kept that takes or acknowledges `len` positions.
+    /// Returns whether a packet that takes or acknowledges `len` positions can be kept back.
     #[inline(always)]
     fn has_room(&self, len: u64) -> bool {
         self.waits && self.packets.len() < MOST && len <= u64::from(LEN)
@@ -64,7 +67,7 @@ impl Later {
         self.packets.push(packet);
     }
 
-    /// Makes room for four times as many: they are many or few.
+    /// Makes room for four times as many packets, because their number is either small or large.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -74,13 +77,13 @@ impl Later {
 }
 
 impl Detectors {
-    /// An ACK was taken in: finds out whether what follows can be kept.
+    /// Finds out, after an ACK was handled, whether the following packets can be kept back.
     pub(super) fn find_later(&mut self) {
         self.later.waits = !self.asked && !self.watch.has_events() && !self.watch.may_judge();
         self.later.una = self.board.una();
     }
 
-    /// Keeps new data for later, if that makes no difference now.
+    /// Keeps new data back if no detector can judge by them. Returns whether it did.
     #[inline(always)]
     pub(super) fn keeps_new(&mut self, departed: &Departed) -> bool {
         let &Departed { nanos, len, stamp } = departed;
@@ -91,7 +94,7 @@ impl Detectors {
         keeps
     }
 
-    /// Keeps an ACK of new data for later, if that makes no difference now.
+    /// Keeps an ACK of new data back if no detector can judge by it. Returns whether it did.
     #[inline(always)]
     pub(super) fn keeps_ack(&mut self, heard: &Heard<'_>) -> bool {
         let Heard { now, ack, echo, volume, .. } = heard;
@@ -106,7 +109,7 @@ impl Detectors {
         true
     }
 
-    /// Shows the detectors what was kept. Something follows that they may judge by.
+    /// Passes the kept packets to the detectors, because they may judge by what follows.
     pub(super) fn catch_up(&mut self) {
         self.later.waits = false;
         if !self.later.packets.is_empty() {
@@ -128,7 +131,7 @@ impl Detectors {
             cumulative += u64::from(len & LEN);
             let plain = len & PLAIN != 0;
             let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain, ece: false };
-            // No detector judges by it, so that no judgement names its frame.
+            // No detector judges by this ACK, so the frame is not used.
             self.take_ack(&Heard { now, frame: 0, ack, echo: packet.stamp(), stamp: None, volume: None });
         }
         self.later.packets = packets;

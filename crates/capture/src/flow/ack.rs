@@ -1,4 +1,4 @@
-//! Applies an acknowledgement to a direction.
+//! Applies acknowledgements to a direction.
 
 use super::half::{Acknowledgement, Half, Setting};
 use super::sent::Sent;
@@ -11,20 +11,20 @@ use eifel_packet::seq::{Seq, unwrap};
 /// Half of the sequence space.
 const HALF: u64 = 1 << 31;
 
-/// An ACK of a direction without trouble that brings none.
+/// An ACK in a direction without open trouble that is no sign of trouble itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Quiet {
     cumulative: u64,
-    /// It carries no payload, SYN or FIN.
+    /// Whether it has no payload, SYN or FIN.
     bare: bool,
-    /// It is bare, and the window is as before.
+    /// Whether it is bare and the window is unchanged.
     plain: bool,
-    /// The window in bytes, and as on the wire.
+    /// The window in bytes, and its unscaled field.
     window: (u32, u16),
 }
 
 impl Half {
-    /// Returns an ACK without SACK blocks as a quiet one, if it is one.
+    /// Returns an ACK without SACK blocks as a quiet one; `None` if it needs the full path.
     #[inline(always)]
     pub(super) fn quiet(&self, ack: Seq, bare: bool, window: (u32, u16)) -> Option<Quiet> {
         let plain = bare && (self.window, self.window_field) == window;
@@ -35,7 +35,8 @@ impl Half {
         quiet.then_some(Quiet { cumulative, bare, plain, window })
     }
 
-    /// Whether an ACK on a segment with data changes nothing: it repeats the last one while nothing is outstanding, and nothing was.
+    /// Returns whether the ACK on a segment with data changes nothing: it repeats the last ACK,
+    /// nothing is outstanding, and there was never trouble.
     #[inline(always)]
     pub(super) fn has_heard(&self, ack: Seq, window: (u32, u16)) -> bool {
         let Some(initial) = self.initial else { return false };
@@ -43,7 +44,7 @@ impl Half {
         repeats && self.una == self.nxt && self.trouble.is_none()
     }
 
-    /// Takes in such an ACK. Returns the round trip as [`on_ack`](Self::on_ack) does.
+    /// Handles a quiet ACK. Returns the round trip as [`on_ack`](Self::on_ack) does.
     #[inline(always)]
     pub(super) fn on_quiet(&mut self, ack: Quiet, stamps: Option<Timestamps>, setting: &Setting) -> Option<u64> {
         let Quiet { cumulative, bare, plain, window } = ack;
@@ -55,7 +56,8 @@ impl Half {
             trouble.echoed = Some(Timestamp(stamps.echo));
         }
         if !self.is_calm() {
-            // A copy has an address, so that the fields of `setting` stay in registers on the usual way.
+            // The slow path takes a copy. So `setting` needs no address, and its fields stay in
+            // registers on the usual path.
             let setting = *setting;
             return self.on_mended_ack(cumulative, plain, stamps, &setting);
         }
@@ -67,8 +69,9 @@ impl Half {
         self.on_quiet_ack(cumulative, plain, setting)
     }
 
-    /// Takes in what a segment of the receiver says. `window` is the advertised one in bytes. Returns the round trip of the
-    /// newest segment that it covers, in nanoseconds, if that was sent once.
+    /// Handles the ACK on a segment from the receiver. `window` is the advertised window in bytes.
+    /// Returns the round trip of the newest segment that it covers, in nanoseconds, if that was
+    /// sent once.
     #[inline]
     pub(super) fn on_ack(&mut self, segment: &Segment, window: u32, setting: &Setting) -> Option<u64> {
         let initial = self.initial?;
@@ -103,8 +106,8 @@ impl Half {
         self.on_troubled_ack(segment, cumulative, plain, setting)
     }
 
-    /// Takes in an ACK of new data after trouble of which nothing is left to be repaired, as
-    /// [`on_troubled_ack`](Self::on_troubled_ack) does.
+    /// Handles an ACK of new data after all repairs were acknowledged, with the result of
+    /// [`on_troubled_ack`](Self::on_troubled_ack).
     #[inline(never)]
     fn on_mended_ack(
         &mut self,
@@ -116,7 +119,7 @@ impl Half {
         let when = setting.when;
         let mut original: Option<u64> = None;
         let newest = self.out.pop_below(cumulative, |sent| {
-            // Nothing that is outstanding was repaired, so that one sending is the first one.
+            // No outstanding segment is a repair, so a segment that was sent once is an original.
             if sent.copies == 1 && !sent.missing {
                 original = Some(sent.end());
             }
@@ -217,14 +220,15 @@ impl Half {
         trouble.popped = popped;
         self.trouble = Some(trouble);
         let took = setting.when.nanos.saturating_sub(newest.filter(|sent| !sent.missing && sent.copies == 1)?.nanos);
-        // What was reported by SACK long before is no sample. The smallest round trip is no longer than it took.
+        // Data that SACK reported long before are no sample for the smoothed round trip. They still
+        // bound the shortest one: it is no longer than the time they took.
         if ack.count == 0 && !reported_before {
             self.sample(took);
         }
         Some(took)
     }
 
-    /// Unwraps the blocks, and tells a DSACK from the others (RFC 2883, section 4).
+    /// Unwraps the SACK blocks and separates a DSACK from them (RFC 2883, section 4).
     fn read(&self, segment: &Segment, cumulative: u64, plain: bool, setting: &Setting) -> Option<Acknowledgement> {
         let initial = self.initial?;
         let (mut sacks, mut count, mut dsack) = ([Block { start: 0, end: 0 }; 4], 0, None);

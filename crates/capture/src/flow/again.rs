@@ -1,4 +1,4 @@
-//! The segments that were sent again in one direction, and the evidence about each part of them.
+//! The retransmissions of one direction, and the evidence about each retransmitted segment.
 
 use std::collections::BTreeMap;
 
@@ -17,47 +17,52 @@ use crate::verdict::{Answered, Original, REORDERED_WITHIN, Repeated};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
 
-/// Segments sent again that a direction remembers. Verdicts on older ones are final.
+/// Retransmitted segments remembered per direction. Beyond this number the lowest are forgotten.
 const MOST_REMEMBERED: usize = 1 << 16;
-/// Until a round trip is known, what is late by less than this, in nanoseconds, was reordered.
+/// Until a round trip is known, data that are late by less than this, in nanoseconds, count as
+/// reordered.
 const AT_FIRST: u64 = 3_000_000;
-/// A receiver's capture shows its answer within this, in nanoseconds.
+/// Time within which a receiver next to the capture point answers, in nanoseconds.
 const HOST: u64 = 1_000_000;
-/// An ACK that covers more segments at once than a delayed one shows that some were there before.
+/// The most segments that a delayed ACK covers. An ACK of more shows that some had arrived before.
 const MOST_DELAYED: usize = 2;
 
-/// All that was sent again in one direction.
+/// The retransmissions of one direction and the state that judges them.
 #[derive(Debug)]
 pub(super) struct Trouble {
-    /// Boxed, because the map makes room for eleven at once, and most directions send one or two again.
+    /// Evidence by start position. Boxed, because a map node has room for eleven entries, and most
+    /// directions retransmit one or two segments.
     pub(super) repeated: BTreeMap<u64, Box<Repeated>>,
-    /// No segment that was sent again begins here or above.
+    /// Every retransmitted segment starts below this position.
     pub(super) repaired_below: u64,
-    /// Those that ACKs can still tell something new of, besides duplicates.
+    /// Start positions of the retransmitted segments for which ACKs may add evidence other than
+    /// duplicates.
     pub(super) active: Vec<u64>,
     pub(super) sacked: Ranges,
-    /// The receiver has reported a duplicate.
+    /// Whether the receiver has reported a duplicate.
     pub(super) reports: bool,
-    /// The newest timestamp that it has echoed.
+    /// The newest timestamp that the receiver has echoed.
     pub(super) echoed: Option<Timestamp>,
-    /// Duplicates that it answered without a report.
+    /// Duplicates that the receiver answered without reporting them.
     pub(super) implied: Implied,
-    /// Something that had passed here was still missing in an ACK of the receiver that came later than a host takes.
+    /// Whether an ACK later than [`HOST`] did not cover a segment that had passed here.
     pub(super) lost_behind: bool,
-    /// Where the data end that the last ACK of new data was the first for, of those that were sent once.
+    /// The end of the highest segment sent once that the last ACK of new data covers, and when that
+    /// ACK passed.
     pub(super) neighbour: Option<(u64, When)>,
-    /// The memory of what the last ACK covered.
+    /// The record of the segments that the last ACK covered, kept for its memory.
     pub(super) popped: Popped,
     pub(super) rest: Rest,
     pub(super) rows: Vec<Row>,
     pub(super) replica: Replica,
     pub(super) flight: Flight,
-    /// When an ACK brought news last, in nanoseconds, and how many without any have come since.
+    /// When the last ACK with news came, in nanoseconds, and the number of ACKs without news since
+    /// then. An ACK has news if it covers data that no ACK has covered.
     last_news: u64,
     without_news: u32,
 }
 
-/// Takes in a segment whose positions `block` were sent, or passed over, before.
+/// Handles a segment whose positions `block` were sent before, or passed over as not seen.
 pub(super) fn on_again(half: &mut Half, block: Block, data: &Data, setting: &Setting) {
     half.begin(setting);
     let Some(mut trouble) = half.trouble.take() else { return };
@@ -66,7 +71,7 @@ pub(super) fn on_again(half: &mut Half, block: Block, data: &Data, setting: &Set
     half.trouble = Some(trouble);
 }
 
-/// Takes in a segment that repeats something for another reason than a loss.
+/// Handles a segment that is sent again without a loss.
 pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause, setting: &Setting) {
     if data.payload == 0 && !data.syn {
         return;
@@ -91,13 +96,14 @@ pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause,
     });
 }
 
-/// Returns the delay, in nanoseconds, up to which late data counts as reordered: a sender reacts no sooner.
+/// Returns the delay, in nanoseconds, below which late data count as reordered: no sender reacts
+/// sooner.
 fn within(setting: &Setting) -> u64 {
     setting.round_trip().map_or(AT_FIRST, |round_trip| round_trip / 2)
 }
 
 impl Trouble {
-    /// Nothing so far, and at rest.
+    /// Returns the state without any retransmissions, at rest.
     pub(super) fn new(replica: Replica) -> Self {
         Self {
             repeated: BTreeMap::new(),
@@ -156,8 +162,9 @@ impl Trouble {
         self.rows.push(Row { when, block, payload, copy, known: None, episode, parts, acknowledged });
     }
 
-    /// Whether an ACK that left the receiver after `sent` had passed here shows that it had not arrived. Only a capture at the
-    /// receiver may take that to be so.
+    /// Returns whether the last ACK should have covered `sent` and did not, because it is later
+    /// than [`HOST`]. That shows a loss behind the capture point only if the capture seems to be
+    /// made at the receiver.
     fn is_lost_behind(&self, half: &Half, sent: &Sent, setting: &Setting) -> bool {
         let last = self.repeated.get(&sent.start).and_then(|one| one.sendings.last());
         let passed = last.map_or(sent.nanos, |last| last.nanos);
@@ -165,7 +172,8 @@ impl Trouble {
         missed && !sent.missing && half.last_ack > passed.saturating_add(HOST)
     }
 
-    /// Whether this is the first sending of a segment of which only a retransmission has passed. Then it is noted as such.
+    /// Returns whether this is the first sending of a segment that passed only as a retransmission
+    /// so far. Marks the segment if so.
     fn is_late_original(&mut self, start: u64, data: &Data, setting: &Setting) -> bool {
         let Some(one) = self.repeated.get_mut(&start).filter(|one| one.original == Original::Unseen) else {
             return false;
@@ -173,7 +181,7 @@ impl Trouble {
         let Some(again) = one.sendings.get(1) else { return false };
         let late = match (data.stamp, again.stamp) {
             (Some(stamp), Some(again)) if stamp != again => stamp.precedes(again),
-            // No sender decides so soon to send it once more.
+            // No sender retransmits a second time so soon.
             _ => setting.when.nanos.saturating_sub(again.nanos) < within(setting),
         };
         if late {
@@ -182,8 +190,8 @@ impl Trouble {
         late
     }
 
-    /// Whether this is the first sending of a segment that was passed over, or that was sent again unseen: then it is noted
-    /// as such.
+    /// Returns whether this is the first sending of a segment that was passed over, or that passed
+    /// only as a retransmission so far. Marks the segment if so.
     fn came_late(&mut self, half: &mut Half, index: usize, sent: &Sent, data: &Data, setting: &Setting) -> bool {
         if self.is_late_original(sent.start, data, setting) {
             return true;
@@ -207,13 +215,14 @@ impl Trouble {
         late
     }
 
-    /// Notes one more sending of a segment; returns its place and the number of the sending, from 1.
+    /// Records one more sending of a segment. Returns the segment's start position and the number
+    /// of the sending; number 1 is the first retransmission.
     fn repeat(&mut self, sent: Option<Sent>, block: Block, data: &Data, setting: &Setting) -> (u64, usize) {
         if self.repeated.len() >= MOST_REMEMBERED {
             self.repeated.pop_first();
         }
         self.repaired_below = self.repaired_below.max(block.start + 1);
-        // The receiver had heard of a later timestamp, and its next ACK did not move.
+        // The receiver had already echoed a newer timestamp than that of the first sending.
         let stamp = data.stamp.and(sent).map(|sent| Timestamp(sent.stamp));
         let refused = stamp.zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(setting.when.frame);
@@ -248,7 +257,7 @@ impl Trouble {
         (block.start, index)
     }
 
-    /// New data are acknowledged: everything in `block`.
+    /// Handles an ACK of new data, which covers `block`.
     pub(super) fn on_advance(
         &mut self,
         half: &Half,
@@ -257,8 +266,9 @@ impl Trouble {
         popped: &Popped,
         setting: &Setting,
     ) {
-        // What fills the gap at the front with data behind it is answered at once (RFC 5681, section 4.2): whatever that ACK
-        // covers besides was there before what filled the gap, and so were not the sendings that left after that.
+        // A segment that fills the gap at the front is ACKed at once (RFC 5681, section 4.2). The
+        // other segments that this ACK covers had arrived before it. So they did not arrive by a
+        // sending that left after the filler.
         let shortest = setting.receiver().unwrap_or(0);
         let mut filled_by = None;
         if let Some(front) = self.repeated.get_mut(&block.start)
@@ -266,7 +276,8 @@ impl Trouble {
         {
             let filler = front.sendings[index];
             front.filler = Some(index);
-            // An ACK that echoes what left after it is not the first since it arrived: that one was lost.
+            // If the ACK echoes a newer timestamp than the filler's, it is not the first ACK after
+            // the filler arrived. The first one was lost.
             let later = matches!((filler.stamp, ack.echo), (Some(stamp), Some(echo)) if stamp.precedes(echo));
             filled_by = Some(filler.nanos).filter(|_| !later);
             self.implied.takes = ack.when.nanos - filler.nanos;
@@ -285,7 +296,7 @@ impl Trouble {
                     let fills = *start <= block.start && !half.may_miss_before(block.start);
                     let echo = ack.echo.filter(|_| fills && half.stamped);
                     one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
-                    // With SACK it would have been reported.
+                    // With SACK, an earlier ACK would have reported it.
                     let silently = !fills && !setting.sack && (data_behind || popped.beyond(one.end));
                     one.there_before = filled_by.filter(|_| silently);
                     one.neighbour = popped
@@ -300,20 +311,20 @@ impl Trouble {
         self.sacked.remove_below(block.end, |_| {});
     }
 
-    /// New data are acknowledged after everything was repaired. Of what the ACK covers, the last that was sent once ends at
-    /// `original`.
+    /// Handles an ACK of new data after all repairs were acknowledged. `original` is the end of the
+    /// highest segment sent once that it covers.
     pub(super) fn on_mended(&mut self, original: Option<u64>, when: When) {
         self.neighbour = original.map(|end| (end, when));
         self.last_news = when.nanos;
     }
 
-    /// Whether ACKs have come last that brought no news.
+    /// Returns whether the latest ACKs brought no news.
     #[inline]
     pub(super) fn is_without_news(&self) -> bool {
         self.without_news > 0
     }
 
-    /// SACK blocks and DSACKs.
+    /// Applies SACK blocks and DSACKs.
     pub(super) fn on_report(&mut self, half: &Half, ack: &Acknowledgement, setting: &Setting) {
         let news = ack.sacks().iter().any(|block| !self.sacked.covers(*block));
         if let Some(dsack) = ack.dsack {
@@ -344,8 +355,10 @@ impl Trouble {
         }
     }
 
-    /// Counts ACKs without news. One of them may answer an original that a retransmission has overtaken: by SACK any, and without
-    /// SACK one that comes alone, because several in a row say that something else is missing.
+    /// Counts ACKs without news. An ACK without news may answer an original that its retransmission
+    /// has overtaken, so the candidates become doubted. With SACK every ACK without news counts.
+    /// Without SACK only a single one counts, because several in a row are duplicate ACKs for
+    /// another loss.
     fn on_without_news(&mut self, ack: &Acknowledgement, news: bool, setting: &Setting) {
         if !ack.advances && !news {
             self.without_news += u32::from(ack.plain && ack.dsack.is_none());
@@ -367,7 +380,7 @@ impl Trouble {
 
     fn on_duplicate(&mut self, dsack: Block, ack: &Acknowledgement) {
         for (start, one) in self.repeated.range_mut(..dsack.end).rev() {
-            // Segments do not overlap, so the first that ends below is followed by none that does not.
+            // Segments do not overlap, so all segments below this one end below the block too.
             if one.end <= dsack.start {
                 break;
             }

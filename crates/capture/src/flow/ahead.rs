@@ -1,9 +1,11 @@
-//! Loads the state of connections whose packets come soon.
+//! Loads the state of connections into the caches before their packets are handled.
 //!
-//! Of a capture with many connections, the first packet of a train mostly belongs to one that is in no cache. Its state stands in
-//! several places, and each leads to the next: a processor that looks for one connection waits for memory at each of them. Here it
-//! goes to the first place of many connections, then to the second of all, and so on, so that it waits for many at once. Nothing
-//! that is loaded is used; packets have the same effects without it.
+//! In a capture with many connections, the first packet of a train mostly belongs to a connection
+//! that is in no cache. Its state is in several places, each of which leads to the next. A
+//! processor that looks up one connection waits for memory at each place. This module loads the
+//! first place of many connections, then the second place of all of them, and so on. So the
+//! processor waits for many places at once. The loaded values are not used, and packets have the
+//! same effects without this module.
 
 use super::connection::Connection;
 use super::half::Half;
@@ -13,17 +15,17 @@ use super::twin::Print;
 use crate::decode::common::Ends;
 use std::hint::black_box;
 
-/// The connections of frames that come soon.
+/// The connections of the announced frames.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
-    /// One for each train.
+    /// The ends of each train's connection.
     ends: Vec<Ends>,
-    /// Their places in the table's store.
+    /// The indices of these connections in the table's store.
     places: Vec<u32>,
 }
 
 impl Ahead {
-    /// A packet between these ends comes soon.
+    /// Adds the ends of an announced packet.
     #[inline]
     pub(crate) fn add(&mut self, ends: Ends) {
         if self.ends.last().is_none_or(|last| *last != ends && *last != ends.back()) {
@@ -31,7 +33,8 @@ impl Ahead {
         }
     }
 
-    /// Loads the connections of the packets that were added, so that the table finds them at once.
+    /// Loads the connections of the added packets, and enters them in the table of recent
+    /// connections.
     pub(crate) fn load(&mut self, table: &mut Table) {
         let mask = table.slots.len() - 1;
         self.places.clear();
@@ -52,7 +55,8 @@ impl Ahead {
 }
 
 impl Table {
-    /// Finds the place of the connection between these ends, so that it is found again without a search.
+    /// Returns the place of the connection between these ends, and enters it in the table of recent
+    /// connections.
     fn prepare(&mut self, ends: Ends) -> Option<u32> {
         if let Some((place, _)) = self.recent.get(ends) {
             return Some(place);
@@ -60,7 +64,7 @@ impl Table {
         let mask = self.slots.len() - 1;
         let mut at = hash_of(ends) as usize & mask;
         loop {
-            // A free slot names no place in the store.
+            // A free slot has no place in the store.
             let place = self.slots[at];
             let way = self.store.get(place as usize)?.as_ref()?.way;
             if recent::ends(&way).is_some_and(|found| found == ends || found == ends.back()) {
@@ -72,7 +76,7 @@ impl Table {
     }
 }
 
-/// Reads something from each part of a connection that a cache loads at once.
+/// Reads a field from each cache line of a connection.
 fn first_places(connection: &Connection) -> u64 {
     let [one, other] = &connection.sides;
     let trips = one.trip.kept().shortest().unwrap_or(0) ^ other.trip.kept().shortest().unwrap_or(0);
@@ -80,7 +84,7 @@ fn first_places(connection: &Connection) -> u64 {
     connection.last ^ connection.twins ^ trips ^ u64::from(twins) ^ u64::from(connection.way.tunnel)
 }
 
-/// The same of a direction.
+/// Reads a field from each cache line of a direction.
 fn second_places(half: &Half) -> u64 {
     half.out.len() as u64
         ^ half.nxt
@@ -96,7 +100,7 @@ mod tests {
     use crate::flow::{Endpoint, Way, When};
     use std::net::IpAddr;
 
-    /// More than the places that are found without a search.
+    /// More connections than the table of recent connections holds.
     const ALL: u16 = 3000;
 
     fn way(number: u16) -> Way {
@@ -117,7 +121,7 @@ mod tests {
         };
         assert!(table.is_large());
         assert_eq!(found(&mut table, 7), (None, None));
-        // Those that share an entry take it from each other; of these numbers none do.
+        // Connections that share an entry displace each other; these three do not share one.
         let (mut ahead, soon) = (Ahead::default(), [7, 1500, 2900]);
         for number in soon {
             let ends = recent::ends(&way(number)).unwrap();
@@ -131,7 +135,7 @@ mod tests {
             assert_eq!(found(&mut table, number), (Some((number.into(), 0)), Some((number.into(), 1))));
         }
         assert_eq!(found(&mut table, ALL), (None, None));
-        // One that is gone is not found any more.
+        // A removed connection is not found any more.
         table.remove(&way(7));
         assert_eq!(found(&mut table, 7), (None, None));
         ahead.add(recent::ends(&way(7)).unwrap());

@@ -1,35 +1,36 @@
-//! Where ACKs of new data have ended, and when they passed.
+//! Where ACKs of new data end, and when they passed.
 //!
-//! The timer repairs the first segment that is not acknowledged. So its retransmission begins where an ACK has ended, and leaves
-//! a timeout after that ACK has come at the soonest.
+//! The retransmission timer repairs the first segment that is not acknowledged. So its
+//! retransmission starts where an ACK ended. It leaves one timeout after that ACK arrived, or
+//! later.
 
 use eifel_base::ring::Ring;
 
 /// ACKs remembered.
 const MOST: usize = 256;
 
-/// Memory that is kept while there are few, in ACKs.
+/// The capacity to which the memory shrinks, in ACKs.
 const MOST_KEPT: usize = 2;
 
-/// The last ACKs of new data, in ascending order.
+/// The last ACKs of new data, in ascending order of their ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Boundaries {
     ends: Ring<(u64, u64)>,
 }
 
-/// How a position lies among the ends of ACKs.
+/// The place of a position among the ends of ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// An ACK has ended there, and passed at this time, in nanoseconds.
+    /// An ACK ended there, and passed at this time, in nanoseconds.
     End(u64),
-    /// Within what one ACK has covered.
+    /// Inside the data that one ACK covered.
     Within,
-    /// The ACKs before it are forgotten.
+    /// The ACKs below it are forgotten.
     Unknown,
 }
 
 impl Boundaries {
-    /// An ACK of everything below `end` passes at `nanos`.
+    /// Records an ACK of everything below `end` that passes at `nanos`.
     #[inline]
     pub(super) fn on_ack(&mut self, end: u64, nanos: u64) {
         if self.ends.len() == MOST {
@@ -38,7 +39,7 @@ impl Boundaries {
         self.ends.push_back((end, nanos));
     }
 
-    /// The sender has heard an ACK of everything below `end`: it sends nothing again that begins before.
+    /// Drops ends below an ACK that the sender has received. It retransmits nothing below that.
     pub(super) fn forget_below(&mut self, end: u64) {
         self.ends.pop_front_while(|(first, _)| *first < end);
         if self.ends.len() <= MOST_KEPT && self.ends.capacity() > 4 * MOST_KEPT {
@@ -48,17 +49,17 @@ impl Boundaries {
         }
     }
 
-    /// Reads how many there are.
+    /// Reads the number of ends.
     pub(super) fn touch(&self) -> u64 {
         self.ends.len() as u64
     }
 
-    /// Reads one of them.
+    /// Reads the first end.
     pub(super) fn touch_first(&self) -> u64 {
         self.ends.front().map_or(0, |(end, _)| *end)
     }
 
-    /// Returns how a position lies among them.
+    /// Returns the place of a position among the ends.
     pub(super) fn place(&self, position: u64) -> Place {
         let after = self.ends.partition_point(|(end, _)| *end <= position);
         match after.checked_sub(1).and_then(|before| self.ends.get(before)) {

@@ -1,52 +1,59 @@
-//! The sender's clock, as its timestamps show it.
+//! The sender's clock, reconstructed from its timestamps.
 //!
-//! Away from the sender, a segment that a path has held passes later than it left. TSval says when it left, in ticks of a clock
-//! whose rate is found by comparing it with the capture's; the packets that were delayed the least tie the two together.
+//! Away from the sender, a segment that the path held passes later than it left. Its TSval shows
+//! when it left, in ticks of the sender's clock. The length of a tick is found by comparison with
+//! the capture's clock. The packets with the smallest delay give the offset between the two clocks.
 
 use eifel_base::units::Timestamp;
 
-/// Ticks that stacks use, in nanoseconds.
+/// Tick lengths that stacks use, in nanoseconds.
 const TICKS: [u64; 8] = [1_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000, 20_000_000, 100_000_000, 500_000_000];
-/// How many of them are fine enough, up to ten milliseconds: a coarser clock tells less than the time of passing does.
+/// The number of fine ticks in [`TICKS`], up to ten milliseconds. A coarser clock tells less than
+/// the time of passing does.
 const FINE: usize = 5;
-/// Over less than this, in nanoseconds, a rate says little.
+/// The shortest time, in nanoseconds, over which a tick length is measured.
 const LONG_ENOUGH: u64 = 100_000_000;
 
-/// Turns TSvals into the capture's time. A capture may hold a hundred thousand of them.
+/// Converts TSvals to the capture's time. Kept small: a capture may have a hundred thousand clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock {
     /// The first TSval, and when it passed; 0 before that.
     first: Timestamp,
     began: u64,
-    /// The TSval that came last, and when it left by this clock: others of the same tick left with it.
+    /// The last TSval, and when it left by this clock, in nanoseconds. Segments with the same TSval
+    /// count as having left together.
     same: Timestamp,
     left: u64,
-    /// The place of its tick in [`TICKS`], once that is known, if it is fine enough.
+    /// Index of its tick in [`TICKS`], once the tick is known and fine enough.
     place: Option<u8>,
-    /// The smallest time a tick has seemed to take: delays make it seem longer.
+    /// The shortest tick measured so far, in nanoseconds. Delays make ticks seem longer.
     seeming: u64,
-    /// For each of [`TICKS`] that is fine enough: the capture's time at the first TSval, less the smallest delay.
+    /// For each fine tick of [`TICKS`]: when a packet with the first TSval and the smallest delay
+    /// would have passed, in nanoseconds.
     bases: [i64; FINE],
 }
 
 impl Clock {
-    /// Whether its ticks are shorter than any sender takes to send something again.
+    /// Returns whether its ticks are known and shorter than the time that a sender takes to
+    /// retransmit.
     pub(super) fn is_fine(&self) -> bool {
         self.place.is_some()
     }
 
-    /// Reads something from the parts of it that a cache loads at once.
+    /// Reads a field from each cache line of the clock.
     pub(super) fn touch(&self) -> u64 {
         self.left ^ self.bases[FINE - 1] as u64
     }
 
-    /// The same as [`left`](Self::left), if the segment carries the same as the last one.
+    /// Does the same as [`left`](Self::left) if the segment carries the last TSval; otherwise
+    /// returns `None`.
     #[inline(always)]
     pub(super) fn left_with(&self, stamp: Timestamp, nanos: u64) -> Option<u64> {
         (self.began != 0 && self.same == stamp).then(|| self.left.min(nanos))
     }
 
-    /// When a segment left that carries `stamp` and passes at `nanos`: not later than that.
+    /// Returns when a segment left that carries `stamp` and passes at `nanos`; never later than
+    /// `nanos`.
     #[inline]
     pub(super) fn left(&mut self, stamp: Option<Timestamp>, nanos: u64) -> u64 {
         let Some(stamp) = stamp else { return nanos };
@@ -57,7 +64,7 @@ impl Clock {
         self.left.min(nanos)
     }
 
-    /// When a segment that carries `stamp` left, if the clock is known and fine enough.
+    /// Returns when a segment with `stamp` left, if the clock is known and fine enough.
     fn left_by(&mut self, stamp: Timestamp, nanos: u64) -> Option<u64> {
         if self.began == 0 {
             (self.first, self.began, self.seeming) = (stamp, nanos, u64::MAX);
@@ -69,14 +76,15 @@ impl Clock {
             return None;
         }
         let passed = nanos.saturating_sub(self.began);
-        // Few ticks seem shorter than all before, so that few need the division.
+        // Ticks seldom seem shorter than all before, so the division is rare.
         if passed >= LONG_ENOUGH && passed < self.seeming.saturating_mul(ticks) {
             self.seeming = passed / ticks;
             let tick = nearest(self.seeming);
             self.place = TICKS[..FINE].iter().position(|fine| Some(*fine) == tick).map(|place| place as u8);
         }
-        // All of them are kept from the start: a queue that grows hides the smallest delay later. What a tick seems to take only
-        // becomes shorter, so that ticks which are longer than the one that was found do not come back.
+        // A base is kept for each fine tick from the start, because a growing queue may hide the
+        // smallest delay later. `seeming` only becomes shorter, so bases of longer ticks than the
+        // current one are not needed any more.
         let place = self.place.map(usize::from);
         let kept = place.map_or(FINE, |place| place + 1);
         for (base, tick) in self.bases.iter_mut().zip(TICKS).take(kept) {
@@ -88,13 +96,14 @@ impl Clock {
     }
 }
 
-/// The tick behind what was measured: rather a shorter one, because delays are in it.
+/// Returns the tick behind a measured one. Prefers a shorter one, because delays make ticks seem
+/// longer.
 fn nearest(measured: u64) -> Option<u64> {
     const LEAST_OF_A_MILLISECOND: u64 = 400_000;
     let below = TICKS.into_iter().rev().find(|tick| *tick <= measured + measured / 8);
     match below {
         Some(tick) if tick == TICKS[0] && measured > LEAST_OF_A_MILLISECOND => Some(TICKS[1]),
-        // Values of their own, as some receivers ask for, are no clock.
+        // TSvals that are only distinct, as some receivers ask for, are not a clock.
         Some(tick) if tick == TICKS[0] && measured > 2 * tick => None,
         _ => below,
     }
@@ -114,7 +123,7 @@ mod tests {
             clock.left(stamp(millis), (1000 + millis + 30) * MS);
         }
         assert_eq!(clock.left(stamp(400), (1000 + 900) * MS), (1000 + 400 + 30) * MS);
-        // A packet that was delayed less ties the clocks together anew.
+        // A packet with a smaller delay corrects the offset between the clocks.
         assert_eq!(clock.left(stamp(410), (1000 + 410 + 20) * MS), (1000 + 410 + 20) * MS);
         assert_eq!(clock.left(stamp(420), (1000 + 900) * MS), (1000 + 420 + 20) * MS);
         assert_eq!(clock.left(None, 7), 7);

@@ -1,4 +1,4 @@
-//! A connection: two directions, the handshake, and the trips to its ends.
+//! A connection: its two directions, the handshake, and the round trips to its ends.
 
 use super::half::{Counts, Data, Half, Setting};
 use super::trip::{Trip, Vantage};
@@ -10,17 +10,17 @@ use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Segment};
 use serde::Serialize;
 
-/// One end's offers on its SYN, and signs of it in later packets.
+/// The state of one end: its offers on the SYN, and data from its later packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Side {
-    /// From here to this end and back.
+    /// Round trips from here to this end and back.
     pub(super) trip: Trip,
     pub(super) twins: Twins,
     shift: Option<u8>,
-    /// By how many bits its windows are shifted, once both ends have agreed on it.
+    /// The shift of its windows in bits; 0 until both ends have offered window scaling.
     scale: u8,
     sack: bool,
-    /// Its SYN was seen.
+    /// Whether its SYN was seen.
     syn: bool,
     fin: bool,
 }
@@ -36,25 +36,25 @@ impl Side {
     }
 }
 
-/// A connection that lasts.
+/// The state of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// From the end that was seen first to the other.
+    /// The direction from the end that was seen first to the other end.
     pub way: Way,
-    /// Counts from 0 in the capture.
+    /// Number of the connection in the capture, from 0. In one of several shares: its first frame.
     pub number: u64,
     /// When its first packet passed, in nanoseconds since 1970.
     pub first: u64,
-    /// The same of its last packet.
+    /// When its last packet passed, in nanoseconds since 1970.
     pub last: u64,
-    /// Packets that a capture shows twice.
+    /// Packets that the capture shows twice.
     pub twins: u64,
     pub(super) packets: u64,
     reset: bool,
-    /// Whether both ends permit SACK, or one has used it.
+    /// Whether both ends permit SACK, or one has sent SACK blocks.
     pub(super) sacks: bool,
     pub(super) sides: [Side; 2],
-    /// The data of each end, from their first byte on.
+    /// The data of each end; `None` until its first byte, SYN or FIN.
     pub(super) halves: [Option<Box<Half>>; 2],
 }
 
@@ -68,10 +68,10 @@ pub enum Protocol {
     Sctp,
 }
 
-/// A connection that is over, or all that was seen of it. Index 0 is the end that was seen first.
+/// The results of a connection. Index 0 is the end that was seen first.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
-    /// Counts from 0 in the capture.
+    /// Number of the connection in the report, from 0.
     pub connection: u64,
     /// TCP, or SCTP.
     pub protocol: Protocol,
@@ -79,13 +79,13 @@ pub struct Summary {
     pub client: super::Endpoint,
     /// The other end.
     pub server: super::Endpoint,
-    /// Further addresses of the client, and of the server, of an association that has several.
+    /// Further addresses of the client and the server; empty unless an association uses several.
     pub other_addresses: [Vec<std::net::IpAddr>; 2],
-    /// The tunnel that it goes through, or 0.
+    /// The tunnel of its packets; 0 outside of tunnels.
     pub tunnel: u32,
-    /// First packet, seconds since 1970.
+    /// Time of the first packet, in seconds since 1970.
     pub time_s: f64,
-    /// From the first packet to the last.
+    /// Seconds from the first packet to the last.
     pub duration_s: f64,
     /// Packets, without those that the capture shows twice.
     pub packets: u64,
@@ -96,7 +96,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// From the server to the client, or the other way.
+    /// Returns the direction from the server to the client, or the reverse.
     pub fn way(&self, from_server: bool) -> Way {
         let (client, server, tunnel) = (self.client, self.server, self.tunnel);
         if from_server {
@@ -107,18 +107,17 @@ impl Summary {
     }
 }
 
-/// One direction of a connection that is over.
+/// The results of one direction of a connection.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Direction {
-    /// Where the capture was made, as seen from this direction.
+    /// The position of the capture point relative to this direction.
     pub vantage: Vantage,
-    /// Smallest round trip of data and their ACKs from the place of the capture, in milliseconds.
+    /// Shortest round trip from the capture point to the receiver and back, in milliseconds.
     pub rtt_ms_min: Option<f64>,
-    /// The model that explains the retransmissions best, where there are any.
+    /// Name of the model that explains the retransmissions best; `None` without retransmissions.
     pub model: Option<&'static str>,
     /// The cost of needless retransmissions.
     pub cost: Cost,
-    /// The counts of the direction.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -128,23 +127,26 @@ pub struct Direction {
 pub struct Cost {
     /// Bytes that were sent again needlessly.
     pub bytes_needless: u64,
-    /// Bytes that were under way before them, and not in the two round trips after they were answered; all added up.
+    /// Bytes by which the flight size stayed below its earlier value after needless
+    /// retransmissions, in the two round trips after their acknowledgement. The sum over all groups
+    /// of them.
     pub window_lost_bytes: u64,
-    /// How long it would have taken, at the flight before them, to send what their smaller flight left unsent, in milliseconds.
+    /// The bytes left unsent because of the smaller flight size, as milliseconds of sending at the
+    /// earlier flight size.
     pub held_back_ms: f64,
-    /// New data over the whole time of the connection, in bits a second.
+    /// New data over the duration of the connection, in bits per second.
     pub goodput_bps: f64,
-    /// Goodput if the sender had not been held back.
+    /// The goodput if the sender had not been held back, in bits per second.
     pub goodput_without_bps: f64,
 }
 
 impl Cost {
-    /// With the goodput of a connection that lasted `nanos`.
+    /// Adds the goodput of a connection that lasted `nanos` nanoseconds.
     pub(crate) fn over(mut self, counts: &Counts, nanos: u64) -> Self {
         let (bits, seconds) = ((counts.bytes - counts.bytes_again.min(counts.bytes)) as f64 * 8.0, nanos as f64 / 1e9);
         if seconds > 0.0 {
             self.goodput_bps = bits / seconds;
-            // Not less than a tenth is left: the estimate is none any more where it takes away nearly all.
+            // Keeps a tenth of the duration at least: beyond that the estimate is useless.
             self.goodput_without_bps = bits / (seconds - self.held_back_ms / 1e3).max(seconds / 10.0);
         }
         self
@@ -152,7 +154,7 @@ impl Cost {
 }
 
 impl Connection {
-    /// A connection of which the first packet comes.
+    /// Returns a connection that begins with the packet at `when`.
     pub fn new(way: Way, number: u64, when: When) -> Self {
         Self {
             way,
@@ -168,7 +170,8 @@ impl Connection {
         }
     }
 
-    /// Which end a packet on this way comes from.
+    /// Returns the end that a packet with this way comes from; `None` if it belongs to another
+    /// connection.
     #[inline]
     pub(super) fn side(&self, way: &Way) -> Option<usize> {
         if self.way.tunnel != way.tunnel {
@@ -182,7 +185,7 @@ impl Connection {
         }
     }
 
-    /// The same for a packet.
+    /// Returns the end that a packet comes from; `None` if it belongs to another connection.
     #[inline]
     pub(super) fn side_of(&self, packet: &Packet) -> Option<usize> {
         let (from, to) = (packet.segment.source_port, packet.segment.destination_port);
@@ -190,7 +193,7 @@ impl Connection {
         if *tunnel != packet.tunnel {
             return None;
         }
-        // Ports tell most connections apart.
+        // Ports are compared first, because they differ between most connections.
         let addresses = &packet.addresses;
         if source.port == from && destination.port == to && source.address == addresses.source() {
             return (destination.address == addresses.destination()).then_some(0);
@@ -201,22 +204,22 @@ impl Connection {
         None
     }
 
-    /// Whether no data went either way.
+    /// Returns whether no payload was seen in either direction.
     pub fn is_without_data(&self) -> bool {
         self.halves.iter().flatten().all(|half| half.counts.segments == 0)
     }
 
-    /// Segments that sent something again so far, either way.
+    /// Returns the number of retransmitted segments so far, in both directions.
     pub fn retransmissions(&self) -> u64 {
         self.halves.iter().flatten().map(|half| half.counts.retransmissions).sum()
     }
 
-    /// Whether both ends have said that they are done, or one has reset it.
+    /// Returns whether both ends have sent a FIN, or one has sent a RST.
     pub fn is_over(&self) -> bool {
         self.reset || self.sides[0].fin && self.sides[1].fin
     }
 
-    /// Whether this packet opens another connection between the same ports.
+    /// Returns whether this packet opens a new connection between the same ports.
     pub fn is_reopened_by(&self, packet: &Packet, side: usize) -> bool {
         let segment = &packet.segment;
         segment.flags.has(Flags::SYN)
@@ -225,7 +228,7 @@ impl Connection {
             && (self.is_over() || self.sides[side].syn)
     }
 
-    /// Takes a packet in, which comes from end `side`.
+    /// Handles a packet that comes from end `side`.
     #[inline]
     pub fn on_packet(&mut self, packet: &Packet, side: usize, when: When) {
         let [one, other] = &mut self.sides;
@@ -242,7 +245,7 @@ impl Connection {
         if flags.has(Flags::SYN) {
             from.on_syn(packet);
             self.sacks |= from.sack && to.sack;
-            // RFC 7323, section 2.2: both have to offer it.
+            // RFC 7323, section 2.2: both ends have to offer window scaling.
             let scales = from.shift.zip(to.shift).map_or((0, 0), |(from, to)| (from.min(14), to.min(14)));
             (from.scale, to.scale) = scales;
         }
@@ -305,7 +308,7 @@ impl Connection {
         Setting { when, to_receiver: to_receiver.kept(), to_sender: to_sender.kept(), sack: self.sacks }
     }
 
-    /// Ends it: what it amounts to, and its retransmissions, in the order of their frames.
+    /// Ends the connection. Returns its results and its retransmissions in the order of frames.
     pub fn finish(mut self) -> (Summary, Vec<Retransmission>) {
         let mut again = Vec::new();
         let directions = [0, 1].map(|side| {

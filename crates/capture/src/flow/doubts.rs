@@ -1,29 +1,30 @@
-//! The data that ACKs gave the sender reason to take for lost.
+//! Tracks the data that ACKs gave the sender reason to consider lost.
 
 use super::half::Acknowledgement;
 use eifel_base::ranges::{Block, Ranges};
 
-/// Duplicate ACKs that say that a segment was lost, where there is no SACK.
+/// Without SACK, the number of duplicate ACKs that reports a loss.
 const DUPLICATES: u32 = 3;
 /// Ranges kept.
 const MOST: usize = 1 << 12;
 
-/// Positions that a recovery may have repaired: from the first byte missing to where the recovery ends.
+/// Positions that a recovery may repair: from the first missing byte to the recovery point.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
     positions: Ranges,
-    /// With SACK: the gaps that ACKs have shown.
+    /// With SACK: the gaps that SACK blocks have shown.
     gaps: Ranges,
-    /// Without SACK: the last acknowledgement number, and how often it was repeated.
+    /// Without SACK: the last acknowledgement number, and the number of times it was repeated.
     repeated: (u64, u32),
-    /// Below this recovery goes on: everything had left when the first doubt came (RFC 6582, RFC 6675).
+    /// The recovery point: the end of the data sent when the recovery began (RFC 6582, RFC 6675).
     recovers_to: u64,
-    /// Where that recovery begins, until its first retransmission passes.
+    /// Where the current recovery begins; `None` once its first retransmission has passed.
     fresh: Option<u64>,
 }
 
 impl Doubts {
-    /// The sender hears an ACK when everything below `nxt` has left, and SACK has reported data up to `highest`.
+    /// Handles an ACK that the sender receives after sending everything below `nxt`. SACK has
+    /// reported data up to `highest`.
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, nxt: u64, sack: bool, highest: Option<u64>) {
         if sack {
             let mut blocks = ack.sacks;
@@ -52,7 +53,8 @@ impl Doubts {
         }
     }
 
-    /// An ACK of everything below `una` shows that something below `above` is missing, when everything below `nxt` had left.
+    /// Handles a sign that data between `una` and `above` are missing, after everything below `nxt`
+    /// was sent.
     fn doubt(&mut self, una: u64, above: u64, nxt: u64) {
         if una >= self.recovers_to {
             self.recovers_to = nxt;
@@ -67,13 +69,14 @@ impl Doubts {
         }
     }
 
-    /// The count begins with `duplicates` of the ACK of everything below `una`.
+    /// Starts the count with `duplicates` duplicate ACKs for `una`.
     pub(super) fn begin(&mut self, una: u64, duplicates: u32) {
         self.repeated = (una, duplicates);
     }
 
-    /// The segment at `position` passes again, and everything below `nxt` has passed. Data that pass before the first
-    /// retransmission of a recovery had left before it.
+    /// Handles a retransmission at `position` that passes after everything below `nxt`. Data that
+    /// pass before the first retransmission of a recovery left before it, so they raise the
+    /// recovery point.
     pub(super) fn on_again(&mut self, position: u64, nxt: u64) {
         if let Some(start) = self.fresh
             && (start..self.recovers_to).contains(&position)
@@ -84,12 +87,13 @@ impl Doubts {
         }
     }
 
-    /// Whether SACK has shown that the position is missing.
+    /// Returns whether SACK blocks have shown a gap at the position.
     pub(super) fn shows(&self, position: u64) -> bool {
         self.gaps.containing(position).is_some()
     }
 
-    /// Whether an ACK that did not cover the position has opened or continued a recovery that reaches beyond it.
+    /// Returns whether a recovery that reaches beyond the position was opened or continued by an
+    /// ACK that did not cover it.
     pub(super) fn covers(&self, position: u64) -> bool {
         self.positions.containing(position).is_some()
     }
@@ -126,12 +130,12 @@ mod tests {
         assert_eq!(shown, [true, false, true, true, false]);
         let covered = [999, 1000, 7999, 8000].map(|position| doubts.covers(position));
         assert_eq!(covered, [false, true, true, false]);
-        // New data pass before the first repair does: they had left before it.
+        // New data pass before the first retransmission does: they had left before it.
         doubts.on_again(1000, 9000);
         assert!(doubts.covers(8999));
         doubts.on_again(3000, 12_000);
         assert!(!doubts.covers(9000));
-        // Of what left later, that is doubted which lies below the last that is reported.
+        // Of the data that left later, only those below the last reported block are doubted.
         doubts.on_ack(&ack(1000, &[(12_000, 13_000), (10_000, 11_000)]), 13_000, true, None);
         assert_eq!([11_999, 12_000].map(|position| doubts.covers(position)), [true, false]);
     }

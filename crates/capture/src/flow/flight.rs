@@ -1,59 +1,64 @@
-//! Compares the sender's flight before and after retransmissions: whether it is as large again soon after they were answered,
-//! and how many bytes were missing from it until then, and for how long.
+//! Compares the sender's flight size before and after retransmissions.
+//!
+//! Finds whether the flight size recovers soon after the retransmissions are acknowledged, how many
+//! bytes are missing from it until then, and for how long.
+//!
+//! Retransmissions form a group: all that leave until the whole group is acknowledged.
 
 use super::connection::Cost;
 use crate::verdict::Noticed;
 use std::ops::Range;
 
-/// Round trips in which a stack that has undone its mistake fills the path again.
+/// Round trips within which a stack that undid its reaction fills the path again.
 const ROUND_TRIPS: u64 = 2;
 
-/// The retransmissions of one time of trouble.
+/// A group of retransmissions whose effect on the flight size is being measured.
 #[derive(Clone, Debug)]
 struct Watched {
     rows: Range<usize>,
-    /// Where the last of them ends.
+    /// The position at which the highest of them ends.
     end: u64,
-    /// When the first left, and the bytes under way then.
+    /// When the first one left, in nanoseconds, and the flight size at that time.
     began: u64,
     before: u64,
-    /// The most that was under way in the round trips after they were answered.
+    /// The largest flight size in the round trips after the group was acknowledged.
     most: u64,
     until: Option<u64>,
-    /// When it was looked at last, and the bytes under way then.
+    /// Time of the last measurement, and the flight size then.
     last: (u64, u64),
-    /// The bytes by which the flight was below `before`, times the nanoseconds for which it was.
+    /// The integral of the missing bytes below `before` over time, in byte nanoseconds.
     missing: u128,
-    /// When as much was under way as before.
+    /// When the flight size had recovered to nine tenths of `before`.
     back: Option<u64>,
 }
 
-/// The cost of a time of trouble.
+/// The measured effect of a group of retransmissions.
 #[derive(Clone, Debug)]
 struct After {
-    /// The retransmissions that belong to it, by their numbers.
+    /// The row numbers of the retransmissions.
     rows: Range<usize>,
     noticed: Noticed,
-    /// Bytes that were under way before, and not in the round trips after it.
+    /// Bytes by which the flight size stayed below its earlier value in the round trips afterwards.
     window_lost: Option<u64>,
-    /// Nanoseconds from the first retransmission until as much was under way.
+    /// Nanoseconds from the first retransmission until the flight size had recovered.
     back: Option<u64>,
-    /// Nanoseconds of sending at the rate before that it was worth.
+    /// The missing bytes as a delay: nanoseconds that sending them takes at the earlier flight
+    /// size.
     held_back: u64,
 }
 
-/// The sender's reaction to one retransmission.
+/// The effect of one retransmission on the sender's flight size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     pub(crate) noticed: Noticed,
-    /// Bytes that were under way before, and not in the round trips after it.
+    /// Bytes by which the flight size stayed below its earlier value in the round trips afterwards.
     pub(crate) window_lost: Option<u64>,
-    /// From the first retransmission of its time of trouble until as much was under way.
+    /// Milliseconds from the first retransmission of the group until the flight size had recovered.
     pub(crate) back_ms: Option<f64>,
 }
 
 impl Watched {
-    /// Counts what was missing since the last look.
+    /// Adds the bytes that were missing since the last measurement.
     fn look(&mut self, now: u64, flight: u64) {
         let (since, then) = self.last;
         if self.back.is_none() {
@@ -63,7 +68,7 @@ impl Watched {
         self.last = (now, flight);
     }
 
-    /// Whether nothing that happens at `now` changes what it has cost.
+    /// Returns whether nothing from `now` on can change the result.
     #[inline]
     fn is_over(&self, now: u64) -> bool {
         self.back.is_some() && self.until.is_some_and(|until| now > until)
@@ -91,7 +96,7 @@ impl Watched {
 
     fn settle(self) -> After {
         let Self { rows, before, most, until, .. } = self;
-        // Where nothing new left it had nothing to send, or no leave to.
+        // If no new data left, the sender had nothing to send or was not allowed to.
         let noticed = match (until, most) {
             (None, _) | (_, 0) => Noticed::CannotBeTold,
             _ if most >= before / 10 * 8 => Noticed::Undone,
@@ -108,7 +113,7 @@ impl Watched {
     }
 }
 
-/// Watches the flight after retransmissions, one time of trouble after the other.
+/// Measures the flight size after retransmissions, one group after another.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flight {
     watched: Option<Watched>,
@@ -116,7 +121,8 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    /// Row number `row`, which ends at position `end`, leaves at `now` while `flight` bytes are under way.
+    /// Handles the retransmission of row `row`, up to position `end`, at a flight size of `flight`
+    /// bytes.
     pub(crate) fn on_again(&mut self, now: u64, row: usize, end: u64, flight: u64) {
         match &mut self.watched {
             Some(watched) if watched.until.is_none() => {
@@ -134,7 +140,7 @@ impl Flight {
         }
     }
 
-    /// Everything below `una` is acknowledged at `now`, and `flight` bytes are under way.
+    /// Handles an ACK of everything below `una` that leaves a flight size of `flight` bytes.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
         if let Some(watched) = &mut self.watched {
@@ -143,7 +149,7 @@ impl Flight {
         }
     }
 
-    /// New data leave at `now`: `flight` bytes are under way.
+    /// Handles new data that leave at `now` and make the flight size `flight` bytes.
     #[inline(always)]
     pub(crate) fn on_new(&mut self, now: u64, flight: u64) {
         if let Some(watched) = &mut self.watched {
@@ -152,7 +158,7 @@ impl Flight {
         }
     }
 
-    /// What nothing can change any more is looked at no longer.
+    /// Settles the current group once nothing can change its result.
     #[inline]
     fn settle_if_over(&mut self, now: u64) {
         if self.watched.as_ref().is_some_and(|watched| watched.is_over(now)) {
@@ -166,18 +172,19 @@ impl Flight {
         self.settled.extend(self.watched.take().map(Watched::settle));
     }
 
-    /// The capture has ended. What each time of trouble has cost, in their order.
+    /// Ends the capture. Returns the results of all groups in order.
     fn finish(&mut self) -> &[After] {
         self.settle();
         &self.settled
     }
 
-    /// The capture has ended: the reaction to each retransmission that was needless, by its number. Adds up what they have cost.
+    /// Ends the capture. Returns the reaction to each retransmission, by row; only needless ones
+    /// have a reaction. Adds their cost to `cost`.
     pub(crate) fn reactions(&mut self, needless: &[bool], cost: &mut Cost) -> Vec<Reaction> {
         let mut reactions =
             vec![Reaction { noticed: Noticed::CannotBeTold, window_lost: None, back_ms: None }; needless.len()];
         for after in self.finish() {
-            // A loss besides would have cost as much.
+            // If a group also has a needed retransmission, the loss alone would have cost as much.
             if needless[after.rows.clone()].iter().all(|needless| *needless) {
                 cost.window_lost_bytes += after.window_lost.unwrap_or(0);
                 cost.held_back_ms += after.held_back as f64 / 1e6;
@@ -205,7 +212,7 @@ mod tests {
         watched.on_new(5, 30_000);
         watched.on_ack(10, 2000, 30_000, 100);
         watched.on_new(150, flight);
-        // Too late to be a consequence.
+        // Too late to be a consequence of the retransmissions.
         watched.on_new(400, 90_000);
         let after = watched.finish();
         assert_eq!((after.len(), after[0].rows.clone()), (1, 0..2));
@@ -229,11 +236,11 @@ mod tests {
         watched.on_new(1500, 20_000);
         watched.on_ack(1900, 5000, 1_000, 100);
         let [after] = watched.finish() else { panic!() };
-        // 100 ns without 15 000 bytes, and 300 ns without 10 000.
+        // 100 ns without 15 000 bytes, then 300 ns without 10 000 bytes.
         assert_eq!((after.window_lost, after.back, after.held_back), (Some(10_000), Some(500), 225));
     }
 
-    /// Small numbers, so that limits are often reached exactly.
+    /// Draws small numbers, so that limits are often hit exactly.
     #[test]
     fn drawn_flights_are_watched_as_before() {
         let (mut random, mut text) = (Random(1), String::new());

@@ -1,7 +1,9 @@
-//! One direction of a connection: the data of one end, and the other end's acknowledgements of them.
+//! One direction of a connection: the data that one end sends, and the other end's
+//! acknowledgements.
 //!
-//! As long as data arrive in order, a half is a ring of what is outstanding and a few numbers. With the first sign of trouble
-//! it gets its [`Trouble`]: the record of what was sent again, and a replica of the sender.
+//! While data arrive in order, a half is a ring of outstanding data and a few numbers. At the first
+//! sign of trouble it gets a [`Trouble`]: the record of retransmissions, and a replica of the
+//! sender.
 
 use super::again::Trouble;
 use super::boundaries::{Boundaries, Place};
@@ -18,50 +20,53 @@ use eifel_base::units::Timestamp;
 use eifel_packet::seq::{Seq, unwrap};
 use serde::Serialize;
 
-/// Where positions begin in a connection whose handshake was not seen: what comes late lies below.
+/// The position at which a connection without a captured handshake starts. Data from before the
+/// capture have lower positions.
 const MIDSTREAM: u64 = 1 << 32;
-/// With a trip to the sender shorter than this, in nanoseconds, segments pass when they leave.
+/// If the round trip to the sender is shorter than this, in nanoseconds, segments pass here when
+/// they leave.
 const NEXT_TO: u64 = 1_000_000;
-/// A trip to the sender that takes three times as long as those before, and this much more, in nanoseconds, has waited there.
+/// A round trip to the sender of more than three times the smoothed one plus this, in nanoseconds,
+/// includes a wait of the sender.
 const IDLE: u64 = 100_000_000;
-/// Half of the sequence space: what lies further ahead lies behind.
+/// Half of the sequence space: a number that seems further ahead than this lies behind.
 const HALF: u64 = 1 << 31;
 
-/// The counts of a direction. Bytes are payload.
+/// The counts of one direction. Bytes are payload.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Debug)]
 pub struct Counts {
     /// Segments with payload.
     pub segments: u64,
-    /// Bytes in them, what was sent again included.
+    /// Payload bytes, including retransmissions.
     pub bytes: u64,
-    /// Segments that sent something again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
-    /// Bytes that were sent again.
+    /// Retransmitted bytes.
     pub bytes_again: u64,
-    /// Segments that came later than what was sent after them.
+    /// Segments that arrived here after data sent later.
     pub reordered: u64,
-    /// Bytes that were acknowledged or passed over, and never seen.
+    /// Bytes that were acknowledged but never seen; with SCTP, chunks.
     pub bytes_not_seen: u64,
-    /// Acknowledgements without payload.
+    /// Acknowledgements without payload; with SCTP, SACK chunks.
     pub acks: u64,
 }
 
-/// A segment of the data sender.
+/// A segment from the data sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     pub(super) seq: Seq,
-    /// Positions taken: payload, and one for a SYN or FIN.
+    /// Sequence numbers that it takes: the payload, and one each for SYN and FIN.
     pub(super) len: u32,
     pub(super) payload: u32,
     pub(super) syn: bool,
     pub(super) stamp: Option<Timestamp>,
-    /// The newest timestamp of the receiver that the sender has heard.
+    /// The newest timestamp of the receiver that the sender echoes.
     pub(super) echo: Option<Timestamp>,
-    /// When it left, in nanoseconds since 1970: no later than it passed.
+    /// When it left, in nanoseconds since 1970; never later than it passed here.
     pub(super) left: u64,
 }
 
-/// The agreements of both ends, and their distance.
+/// The time of a packet, the distances of both ends, and whether they agreed on SACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) when: When,
@@ -71,12 +76,12 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Smallest round trip to the receiver and back, in nanoseconds.
+    /// Returns the shortest round trip from here to the receiver and back, in nanoseconds.
     pub(super) fn receiver(&self) -> Option<u64> {
         self.to_receiver.shortest()
     }
 
-    /// The same to the sender.
+    /// Returns the shortest round trip from here to the sender and back, in nanoseconds.
     pub(super) fn sender(&self) -> Option<u64> {
         self.to_sender.shortest()
     }
@@ -85,36 +90,37 @@ impl Setting {
         Vantage::find(self.sender(), self.receiver())
     }
 
-    /// Whether segments pass when they leave: the sender's reactions come at once, or none was seen.
+    /// Returns whether segments pass here when they leave. True if the round trip to the sender is
+    /// short, or if none was seen.
     #[inline]
     pub(super) fn is_next_to_sender(&self) -> bool {
         self.sender().is_none_or(|trip| trip < NEXT_TO)
     }
 
-    /// Whether that is known, and not only taken to be so.
+    /// Returns whether a measured round trip shows that the sender is near.
     pub(super) fn is_known_next_to_sender(&self) -> bool {
         self.sender().is_some() && self.is_next_to_sender()
     }
 
-    /// From the sender to the receiver and back.
+    /// Returns the shortest round trip between sender and receiver, in nanoseconds.
     pub(super) fn round_trip(&self) -> Option<u64> {
         Some(self.sender()? + self.receiver()?)
     }
 }
 
-/// An acknowledgement as it came, with positions unwrapped.
+/// An acknowledgement, with positions unwrapped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acknowledgement {
     pub(super) when: When,
     pub(super) cumulative: u64,
-    /// It acknowledges new data.
+    /// Whether it acknowledges new data.
     pub(super) advances: bool,
     pub(super) sacks: [Block; 4],
     pub(super) count: usize,
     pub(super) dsack: Option<Block>,
     pub(super) echo: Option<Timestamp>,
     pub(super) stamp: Option<Timestamp>,
-    /// Neither payload nor SYN or FIN, and the window as before.
+    /// Whether it has no payload, SYN or FIN, and an unchanged window.
     pub(super) plain: bool,
 }
 
@@ -124,28 +130,29 @@ impl Acknowledgement {
     }
 }
 
-/// The state of a direction whose sender is far from the place of the capture.
+/// State of a direction that is kept only if the sender is far from the capture point.
 #[derive(Debug, Default)]
 pub(super) struct Away {
     pub(super) clock: Clock,
-    /// Smoothed trip from here to the sender and back, and its variation, in nanoseconds.
+    /// Smoothed round trip from here to the sender and back, and its variation, in nanoseconds.
     to_sender: Smoothed,
     pub(super) unheard: Unheard,
     pub(super) boundaries: Boundaries,
 }
 
-/// Where a direction begins in the capture. One byte, because a capture may hold a hundred thousand of them.
+/// How a direction begins in the capture. One byte, because a capture may have a hundred thousand
+/// directions.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 enum Begins {
     #[default]
     WithHandshake,
-    /// At [`MIDSTREAM`].
+    /// At [`MIDSTREAM`], without a handshake.
     Midstream,
-    /// The same, and something from before has passed since.
+    /// Like `Midstream`, and data from before the capture have passed since.
     MidstreamAndBefore,
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Debug, Default)]
 pub struct Half {
     pub(super) initial: Option<Seq>,
@@ -153,28 +160,28 @@ pub struct Half {
     pub(super) una: u64,
     pub(super) nxt: u64,
     pub(super) out: Outstanding,
-    /// The receiver's window in bytes, and as on the wire.
+    /// The receiver's window in bytes, and its unscaled field.
     pub(super) window: u32,
     pub(super) window_field: u16,
     /// Duplicate ACKs in a row.
     pub(super) duplicates: u32,
-    /// Smoothed round trip from here to the receiver and its variation, in nanoseconds.
+    /// Smoothed round trip from here to the receiver and back, and its variation, in nanoseconds.
     estimate: Smoothed,
     pub(super) last_ack: u64,
     pub(super) last_sent: u64,
     pub(super) timer_since: u64,
     pub(super) last_advance: When,
     pub(super) stamped: bool,
-    /// Bytes of the largest segment.
+    /// The largest payload of a segment, in bytes.
     pub(super) largest: u32,
     pub(super) away: Option<Box<Away>>,
     pub(super) trouble: Option<Box<Trouble>>,
-    /// The counts of the direction.
     pub counts: Counts,
 }
 
 impl Half {
-    /// When a segment left. Next to the sender it passes then; elsewhere its timestamp says more.
+    /// Returns when a segment left, in nanoseconds since 1970. Near the sender it leaves when it
+    /// passes; elsewhere its timestamp gives a better estimate.
     #[inline(always)]
     pub(super) fn left(&mut self, stamp: Option<Timestamp>, setting: &Setting) -> u64 {
         let passes = setting.when.nanos;
@@ -191,34 +198,36 @@ impl Half {
         self.away().clock.left(stamp, passes)
     }
 
-    /// Returns the state that is kept only far from the sender.
+    /// Returns the state that is kept only far from the sender. Creates it if necessary.
     pub(super) fn away(&mut self) -> &mut Away {
         self.away.get_or_insert_default()
     }
 
-    /// From now on they are noted here, beginning with these.
+    /// Replaces the record of ACKs that the sender has not received. Does nothing without an
+    /// [`Away`].
     pub(super) fn set_unheard(&mut self, unheard: Unheard) {
         if let Some(away) = &mut self.away {
             away.unheard = unheard;
         }
     }
 
-    /// The ACKs that the sender has not heard, and the last that it has.
+    /// Returns the ACKs that the sender has not received, and the last one that it has.
     pub(super) fn unheard(&self) -> Option<&Unheard> {
         self.away.as_ref().map(|away| &away.unheard)
     }
 
-    /// Returns how a position lies among the ends of ACKs. Next to the sender they are not kept.
+    /// Returns the place of a position among the ends of ACKs; unknown near the sender, where these
+    /// are not kept.
     pub(super) fn place(&self, position: u64) -> Place {
         self.away.as_ref().map_or(Place::Unknown, |away| away.boundaries.place(position))
     }
 
-    /// Whether the sender's timestamps tell when segments left.
+    /// Returns whether the sender's timestamps show when segments left.
     pub(super) fn has_fine_clock(&self) -> bool {
         self.away.as_ref().is_some_and(|away| away.clock.is_fine())
     }
 
-    /// Takes in a segment with data, a SYN or a FIN.
+    /// Handles a segment with data, a SYN or a FIN.
     #[inline(always)]
     pub(super) fn on_data(&mut self, data: &Data, setting: &Setting) {
         if data.payload > 0 {
@@ -238,14 +247,15 @@ impl Half {
         if start == self.nxt {
             self.on_new(start, data, setting);
         } else {
-            // A copy has an address, so that the fields of `data` stay in registers on the usual way.
+            // The slow path takes a copy. So `data` needs no address, and its fields stay in
+            // registers on the usual path.
             let (data, setting) = (*data, *setting);
             self.on_other(start, &data, &setting);
         }
         self.last_sent = data.left;
     }
 
-    /// Far from the sender: it had heard some ACKs when it sent this.
+    /// Marks the ACKs that a sender far away had received when it sent a segment.
     #[inline(never)]
     fn hear_until(&mut self, (left, echo): (u64, Option<Timestamp>), trip: u64) {
         let Away { unheard, boundaries, .. } = self.away();
@@ -254,7 +264,7 @@ impl Half {
         }
     }
 
-    /// Whether what is missing below `position` may begin before the capture.
+    /// Returns whether the data missing below `position` may extend to before the capture.
     pub(super) fn may_miss_before(&self, position: u64) -> bool {
         self.begins == Begins::MidstreamAndBefore && position == MIDSTREAM
     }
@@ -262,14 +272,14 @@ impl Half {
     #[inline(always)]
     fn position(&mut self, data: &Data) -> u64 {
         match self.initial {
-            // Nearly all data follow the last.
+            // Nearly all data follow directly on the previous data.
             Some(initial) if data.seq.0.wrapping_sub(initial.0) == self.nxt as u32 => self.nxt,
             Some(initial) => unwrap(self.nxt, initial, data.seq),
             None => self.first(data.seq, data.syn),
         }
     }
 
-    /// The direction begins here in the capture; returns the position.
+    /// Sets the initial sequence number from the first segment seen. Returns its position.
     #[cold]
     #[inline(never)]
     fn first(&mut self, seq: Seq, syn: bool) -> u64 {
@@ -299,7 +309,7 @@ impl Half {
         }
     }
 
-    /// A segment that does not follow the last one.
+    /// Handles a segment that does not start at `nxt`.
     #[cold]
     #[inline(never)]
     fn on_other(&mut self, start: u64, data: &Data, setting: &Setting) {
@@ -315,7 +325,7 @@ impl Half {
             return;
         }
         if self.begins != Begins::WithHandshake && start < MIDSTREAM {
-            // From before the capture began; whether it was sent before, nobody knows.
+            // Data from before the capture began. Whether they were sent before is unknown.
             self.begins = Begins::MidstreamAndBefore;
             self.counts.reordered += 1;
             return;
@@ -326,13 +336,13 @@ impl Half {
         let known = end.min(self.nxt);
         again::on_again(self, Block { start, end: known }, data, setting);
         if end > self.nxt {
-            // It carries new data too.
+            // The segment carries new data too.
             let rest = Data { len: (end - self.nxt) as u32, payload: 0, ..*data };
             self.on_new(self.nxt, &rest, setting);
         }
     }
 
-    /// Notes that everything from `nxt` to `start` was sent and not seen.
+    /// Marks everything from `nxt` to `start` as sent but not seen.
     pub(super) fn pass_over(&mut self, start: u64, when: When) {
         let (from, len) = (self.nxt, (start - self.nxt) as u32);
         self.out.push(Sent { start: from, len, stamp: 0, nanos: when.nanos, copies: 1, missing: true });
@@ -342,7 +352,9 @@ impl Half {
         }
     }
 
-    /// A keep-alive repeats the last byte while nothing is outstanding; so does a probe of a window that is closed.
+    /// Returns the cause of a segment that is sent again without a loss, if it is one: a SYN, a
+    /// keep-alive or a zero-window probe. A keep-alive repeats the last byte while nothing is
+    /// outstanding; a probe sends at most one byte while the window is closed.
     fn probe_of(&self, start: u64, data: &Data) -> Option<Cause> {
         if data.syn {
             return Some(Cause::Syn);
@@ -361,12 +373,13 @@ impl Half {
         again::on_probe(self, Block { start, end: end.min(self.nxt) }, data, cause, setting);
     }
 
-    /// The ACK that covers everything below `end`, if one has been seen.
+    /// Returns the frame of the last ACK of new data, if everything below `end` is acknowledged.
     pub(super) fn acknowledged(&self, end: u64) -> Option<u64> {
         (end <= self.una && self.last_advance.frame > 0).then_some(self.last_advance.frame)
     }
 
-    /// Returns the estimate of the whole round trip, which the sender's model uses.
+    /// Returns the smoothed round trip between both ends and its variation, in nanoseconds, for the
+    /// sender's model. `sender` stands in for the round trip to the sender until that is smoothed.
     pub(super) fn whole_estimate(&self, sender: Option<u64>) -> Option<(u64, u64)> {
         let (smoothed, variation) = self.estimate.get()?;
         let there = self.away.as_ref().and_then(|away| away.to_sender.get());
@@ -374,10 +387,11 @@ impl Half {
         Some((smoothed + there.0, variation + there.1))
     }
 
-    /// The trip from here to the sender and back has taken `nanos`. One is timed at a time.
+    /// Adds a sample of the round trip from here to the sender and back, in nanoseconds. Only one
+    /// is timed at a time.
     pub(super) fn sample_of_sender(&mut self, nanos: u64) {
         if let Some(away) = &mut self.away {
-            // Of a trip that took much longer than those before it, the sender has waited for something to send.
+            // A much longer round trip includes time in which the sender had nothing to send.
             let idle = away.to_sender.get().is_some_and(|(smoothed, _)| nanos > smoothed * 3 + IDLE);
             if !idle {
                 away.to_sender.sample_of_all(nanos);
@@ -385,7 +399,7 @@ impl Half {
         }
     }
 
-    /// The trip to the receiver and back has taken `nanos`.
+    /// Adds a sample of the round trip from here to the receiver and back, in nanoseconds.
     #[inline]
     pub(super) fn sample(&mut self, nanos: u64) {
         self.estimate.sample(nanos);

@@ -1,26 +1,29 @@
-//! When a segment that passes here may have left.
+//! Finds the time range in which a segment that passes here left the sender.
 //!
-//! A path that holds packets shows a silence, and then a burst of the packets that have left meanwhile. So each segment of the
-//! burst may have left at any time since the silence began. Only timestamps of a fine clock say more.
+//! A path that holds packets shows a silence, then a burst of the packets that left meanwhile. So
+//! each segment of the burst may have left at any time since the silence began. Only timestamps of
+//! a fine clock tell more.
 
-/// A round trip before one is known, in nanoseconds.
+/// The assumed round trip before one is known, in nanoseconds.
 const AT_FIRST: u64 = 200_000_000;
 
-/// The last silence in which nothing passed from the sender, and the end of the burst that follows it. Times in nanoseconds.
+/// The last silence in which nothing passed from the sender, and the end of the burst that
+/// followed. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
-    /// When the last segment passed before the silence.
+    /// When the last segment before the silence passed.
     silent_since: u64,
-    /// When the first segment passed after it.
+    /// When the first segment after the silence passed.
     until: u64,
-    /// When the last segment passed.
+    /// When the latest segment passed.
     last: u64,
-    /// Whether others have passed since the silence.
+    /// Whether more than one segment has passed since the silence.
     in_burst: bool,
 }
 
 impl Held {
-    /// Takes note of a segment that passes at `now`. A silence is as long as the smoothed round trip.
+    /// Records a segment that passes at `now`. A silence lasts for the smoothed round trip or
+    /// longer.
     pub(super) fn on_sent(&mut self, now: u64, smoothed: Option<u64>) {
         if now.saturating_sub(self.last) >= smoothed.unwrap_or(AT_FIRST) {
             (self.silent_since, self.until, self.in_burst) = (self.last, now, false);
@@ -30,13 +33,13 @@ impl Held {
         self.last = now;
     }
 
-    /// Returns the earliest time at which a segment that passes at `now` may have left. Nothing says that the
-    /// first one after a silence was held.
+    /// Returns the earliest time at which a segment that passes at `now` may have left. The first
+    /// segment after a silence is not assumed to have been held.
     pub(super) fn earliest(&self, now: u64) -> u64 {
         if self.in_burst { self.silent_since } else { now }
     }
 
-    /// The same for one that passed before, at `passed`.
+    /// Does the same for a segment that passed earlier, at `passed`.
     pub(super) fn earliest_before(&self, passed: u64) -> u64 {
         if passed >= self.until { self.silent_since } else { passed }
     }
@@ -54,7 +57,7 @@ mod tests {
         for now in [1000, 1010, 1020] {
             held.on_sent(now * MS, Some(50 * MS));
         }
-        // Nothing says that the first one was held.
+        // The first segment is not assumed to have been held.
         held.on_sent(1500 * MS, Some(50 * MS));
         assert_eq!(held.earliest(1500 * MS), 1500 * MS);
         held.on_sent(1500 * MS, Some(50 * MS));

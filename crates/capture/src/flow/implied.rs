@@ -1,24 +1,24 @@
-//! Duplicates that the receiver does not report: an ACK without news answers one.
+//! Finds duplicates that the receiver does not report. It answers each with an ACK without news.
 
 use super::again::Trouble;
 use super::half::{Acknowledgement, Half, Setting};
 use crate::verdict::{Original, REORDERED_WITHIN, Repeated};
 use std::collections::VecDeque;
 
-/// Sendings remembered: an ACK answers none that is older.
+/// Sendings remembered. An ACK does not answer older ones.
 const MOST_REMEMBERED: usize = 1 << 12;
 
-/// Segments looked at for one that was.
+/// Segments examined to find the one whose original was overtaken by a retransmission.
 pub(super) const MOST_OVERTAKEN: usize = 64;
 
-/// The sendings that an ACK without news can answer.
+/// The sendings that an ACK without news may answer.
 #[derive(Debug, Default)]
 pub(super) struct Implied {
-    /// How long the last sending that filled a gap took to be answered, in nanoseconds.
+    /// The time from the last sending that filled a gap to its ACK, in nanoseconds.
     pub(super) takes: u64,
-    /// The receiver has answered a duplicate without a report.
+    /// Whether the receiver has answered a duplicate without reporting it.
     pub(super) silent: bool,
-    /// The retransmissions: time, position, and number of the sending.
+    /// Retransmissions: time, start position, and number of the sending.
     sendings: VecDeque<(u64, u64, usize)>,
 }
 
@@ -30,7 +30,7 @@ impl Implied {
         self.sendings.push_back((nanos, start, index));
     }
 
-    /// About when what an ACK answers has left, as long as the path takes as now.
+    /// Estimates when the segment that an ACK answers left, from the current delay of the path.
     fn left(&self, ack: &Acknowledgement, shortest: u64) -> u64 {
         ack.when.nanos.saturating_sub(self.takes.max(shortest))
     }
@@ -43,8 +43,9 @@ impl Implied {
 }
 
 impl Trouble {
-    /// An ACK without news answers a duplicate, where the receiver does not report it. Without SACK it may also answer what left
-    /// a gap, unless nothing that could have left one can have arrived just now.
+    /// Returns whether an ACK without news answers a duplicate that the receiver does not report.
+    /// Without SACK, data behind a gap cause the same ACK. So no data sent once may have left about
+    /// when the answered segment left.
     pub(super) fn implies_duplicate(&self, half: &Half, ack: &Acknowledgement, setting: &Setting) -> bool {
         if !ack.plain || ack.advances || ack.cumulative != half.una || self.reports {
             return false;
@@ -53,13 +54,16 @@ impl Trouble {
         setting.sack || !half.out.has_sent_about(self.implied.left(ack, shortest), shortest / 4)
     }
 
-    /// Which sending it was is told by the time that the path takes now: that of the last gap that was filled. Of several that
-    /// left together the one that filled a gap is not answered by a duplicate ACK, and the path keeps the order of the others.
+    /// Assigns an unreported duplicate to a sending: the one whose time fits the current delay of
+    /// the path best. That delay is the one of the last sending that filled a gap. The sending that
+    /// filled a gap is a last resort, because no duplicate ACK answers it. The path keeps the order
+    /// of the others.
     pub(super) fn on_implied_duplicate(&mut self, ack: &Acknowledgement, setting: &Setting) {
         self.implied.silent = true;
         let shortest = setting.receiver().unwrap_or(0);
         let left = self.implied.left(ack, shortest);
-        // The first block holds what caused the ACK (RFC 2018, section 4), if it lies above the gap.
+        // The first block holds the segment that caused the ACK (RFC 2018, section 4), if that lies
+        // above the gap.
         let place = ack.sacks().first().copied();
         let mut chosen: Option<((bool, u64), u64)> = None;
         for (nanos, start, index) in self.implied.about(left, shortest / 4) {
@@ -80,8 +84,8 @@ impl Trouble {
         }
     }
 
-    /// Where nothing that was sent again can have arrived just now, it was an original that a retransmission had overtaken, if there
-    /// is but one that it can have been.
+    /// Returns the segment whose original arrived after its retransmission, for an ACK that no
+    /// retransmission can have caused. `None` if several segments or none are possible.
     fn overtaken(&self, ack: &Acknowledgement, left: u64) -> Option<u64> {
         let recent = |one: &Repeated| {
             one.answer.is_some_and(|answer| ack.when.nanos.saturating_sub(answer.when.nanos) < REORDERED_WITHIN)
@@ -107,7 +111,7 @@ mod tests {
         assert_eq!(first(&implied), Some((10, 1, 1)));
         implied.on_again(10 * (most + 1), 0, 2);
         assert_eq!((first(&implied), implied.sendings.len()), (Some((20, 2, 1)), MOST_REMEMBERED));
-        // Those at the margin are too far.
+        // Sendings exactly at the margin are left out.
         let near = |margin| implied.about(100, margin).map(|(nanos, ..)| nanos).collect::<Vec<_>>();
         assert_eq!((near(10), near(11)), (vec![100], vec![90, 100, 110]));
     }

@@ -1,4 +1,4 @@
-//! Segments that one ACK covers.
+//! The segments that one ACK covers.
 
 use super::When;
 use super::again::Trouble;
@@ -6,34 +6,35 @@ use super::half::Setting;
 use super::sent::Sent;
 use eifel_base::ranges::Block;
 
-/// Segments that one ACK covers.
+/// A summary of the segments that one ACK covers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Popped {
-    /// When the lowest left, if it answers its first sending.
+    /// When the first sending of the lowest segment left, if the ACK answers that sending.
     pub(super) front: Option<u64>,
-    /// Those whose first sending it answers, put together where they touch.
+    /// The data whose first sending the ACK answers, as maximal blocks in ascending order.
     pub(super) originals: Vec<Block>,
     pub(super) reported_before: bool,
-    /// How many there are.
+    /// The number of segments.
     pub(super) count: usize,
-    /// Duplicate ACKs that came before it.
+    /// The number of duplicate ACKs before this ACK.
     pub(super) duplicates: u32,
 }
 
 impl Popped {
-    /// Begins with another ACK, in the same memory.
+    /// Returns an empty summary for the next ACK, which reuses the memory.
     pub(super) fn reused(&mut self, duplicates: u32) -> Self {
         let mut originals = std::mem::take(&mut self.originals);
         originals.clear();
         Self { originals, duplicates, ..Self::default() }
     }
 
-    /// Whether first sendings above `position` are among them.
+    /// Returns whether the ACK answers first sendings above `position`.
     pub(super) fn beyond(&self, position: u64) -> bool {
         self.originals.last().is_some_and(|block| block.end > position)
     }
 
-    /// Whether the ACK at `when` is the first for the data that end at `position`, and those were sent once.
+    /// Returns `when` if the ACK at `when` is the first for the data that end at `position`, and
+    /// these were sent once.
     pub(super) fn neighbour(&self, position: u64, when: When) -> Option<When> {
         self.originals.iter().any(|block| block.start < position && position <= block.end).then_some(when)
     }

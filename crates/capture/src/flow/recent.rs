@@ -1,12 +1,14 @@
-//! The places of the connections that were found last, by the bytes in which IPv4 and TCP name their ends.
+//! A cache of recently used connections, indexed by the bytes in which IPv4 and TCP name their
+//! ends.
 //!
-//! Each connection has one entry that it may stand in, and shares it with others: the last one found stands there.
+//! Each connection can be in one entry only, and shares it with others. The entry holds the last
+//! one that was found.
 
 use super::Way;
 use crate::decode::common::Ends;
 use std::net::IpAddr;
 
-/// Entries; a power of two. All of them together stay in a processor's first cache.
+/// The number of entries, a power of two. Together they fit into a processor's first-level cache.
 const MOST: usize = 256;
 
 /// An empty entry.
@@ -15,11 +17,12 @@ const NOBODY: Entry = (Ends { addresses: 0, ports: 0 }, None);
 /// The ends of a connection, and its place in the table's store.
 type Entry = (Ends, Option<u32>);
 
-/// Connections over IPv4, outside of tunnels.
+/// Recently used connections over IPv4, outside of tunnels.
 #[derive(Debug)]
 pub(super) struct Recent {
     entries: Vec<Entry>,
-    /// The one that was found last. Most packets of a train follow another one, and need not wait for an entry.
+    /// The connection found last. Most packets follow another one of their train, and need not wait
+    /// for an entry to load.
     latest: Entry,
 }
 
@@ -30,7 +33,8 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Returns the place of the connection between these ends, and which of them the packet comes from.
+    /// Returns the place of the connection between these ends, and the end that the packet comes
+    /// from.
     #[inline]
     pub(super) fn get(&mut self, ends: Ends) -> Option<(u32, usize)> {
         if let Some(found) = side(self.latest, ends) {
@@ -42,14 +46,14 @@ impl Recent {
         Some(found)
     }
 
-    /// The connection that goes this way stands at `place`.
+    /// Records that the connection with this way is at `place` in the store.
     pub(super) fn put(&mut self, way: &Way, place: u32) {
         if let Some(ends) = ends(way) {
             self.entries[entry(ends)] = (ends, Some(place));
         }
     }
 
-    /// The connection that goes this way or back leaves its place.
+    /// Removes the connection with this way or its reverse.
     pub(super) fn forget(&mut self, way: &Way) {
         let Some(ends) = ends(way) else { return };
         for stands in [&mut self.latest, &mut self.entries[entry(ends)]] {
@@ -60,14 +64,15 @@ impl Recent {
     }
 }
 
-/// The place of an entry's connection, if it is the one between these ends, and which of them the packet comes from.
+/// Returns the place of an entry's connection and the end that the packet comes from, if the
+/// connection is the one between these ends.
 #[inline(always)]
 fn side((found, place): Entry, ends: Ends) -> Option<(u32, usize)> {
     let place = place?;
     if found == ends { Some((place, 0)) } else { (found == ends.back()).then_some((place, 1)) }
 }
 
-/// Both directions share an entry.
+/// Returns the index of the entry for these ends, which both directions share.
 #[inline]
 fn entry(ends: Ends) -> usize {
     let addresses = (ends.addresses ^ ends.addresses >> 32) as u32;
@@ -76,7 +81,7 @@ fn entry(ends: Ends) -> usize {
     (product >> 24) as usize % MOST
 }
 
-/// The ends of a way over IPv4, outside of tunnels.
+/// Returns the ends of a way over IPv4 outside of tunnels.
 pub(super) fn ends(way: &Way) -> Option<Ends> {
     let (IpAddr::V4(source), IpAddr::V4(destination), 0) = (way.source.address, way.destination.address, way.tunnel)
     else {
@@ -109,9 +114,10 @@ mod tests {
         let (one, ends) = (way(SOURCE, 5000), there(SOURCE, 5000));
         recent.put(&one, 7);
         assert_eq!([ends, ends.back()].map(|ends| recent.get(ends)), [Some((7, 0)), Some((7, 1))]);
-        // The same ports between addresses that are exchanged belong to another connection.
+        // Equal ports with exchanged addresses belong to another connection.
         assert_eq!(recent.get(Ends { ports: ends.back().ports, ..ends }), None);
-        // The one that was found last is found without its entry, and leaves with it.
+        // The connection found last is found without its entry, and is removed together with the
+        // entry.
         recent.entries[entry(ends)] = NOBODY;
         assert_eq!(recent.get(ends.back()), Some((7, 1)));
         recent.forget(&one);

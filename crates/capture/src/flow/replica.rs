@@ -1,7 +1,8 @@
-//! The sender as it can be told from outside: models of stacks, fed with what the sender has sent and heard.
+//! A replica of the sender: models of stacks that are fed with everything it sent and received.
 //!
-//! A capture away from the sender sees its reactions late, by the trip to the sender and back. So ACKs wait here for that
-//! long before the models hear of them: everything stands in the sender's order of time.
+//! Away from the sender, a capture shows the sender's reactions late, by the round trip from the
+//! capture point to the sender and back. So ACKs wait here for that time before the models receive
+//! them. All events are then in the order in which the sender saw them.
 
 mod hear;
 #[cfg(test)]
@@ -22,9 +23,9 @@ use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
 use eifel_recovery::view::Negotiated;
 
-/// ACKs that may be on their way to the sender. What is beyond arrives at once.
+/// ACKs that may be under way to the sender. Beyond this number the oldest counts as received.
 const MOST_WAITING: usize = 4096;
-/// Duplicate ACKs that say that a segment was lost, where there is no SACK.
+/// Without SACK, the number of duplicate ACKs that reports a loss.
 const DUPLICATES: u32 = 3;
 /// Ranges kept.
 const MOST_RANGES: usize = 1 << 16;
@@ -32,7 +33,7 @@ const MOST_RANGES: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct Replica {
     models: [Strands; MODELS.len()],
-    /// Whether none of them has anything to learn from an ACK of new data without SACK blocks.
+    /// Whether all models would ignore an ACK of new data without SACK blocks.
     idle: bool,
     una: u64,
     nxt: u64,
@@ -43,34 +44,35 @@ pub(super) struct Replica {
     last_ack: u64,
     last_sent: u64,
     held: Held,
-    /// The newest timestamp that the sender had heard when it sent last.
+    /// The timestamp that the sender's last segment echoes.
     echo: Option<Timestamp>,
-    /// Smoothed round trip, in nanoseconds, as it was known last.
+    /// The latest smoothed round trip, in nanoseconds.
     smoothed: Option<u64>,
     /// Whether the last segment that left was a retransmission.
     follows: bool,
-    /// Whether the last retransmission was of missing data, or followed such a repair.
+    /// Whether the last retransmission was of data reported missing, or followed a repair of them.
     doubted: bool,
     doubts: Doubts,
     timer_since: u64,
     waiting: Ring<Waiting>,
-    /// What those of them report that report anything, in their order.
+    /// The [`Reports`] of the waiting ACKs that have any, in order.
     reports: VecDeque<Reports>,
-    /// The echo that came last, where it alone says that the sender has not heard those that wait.
+    /// The sender's last echo, if it alone shows that the sender has not received the waiting ACKs.
     settled: Option<Timestamp>,
-    /// None while everything is repaired.
+    /// `None` while everything is repaired.
     detectors: Option<Box<Detectors>>,
-    /// What detectors have said of episodes that are over, and the number of the last.
+    /// The detectors' judgements by episode, and the number of the last episode.
     told: BTreeMap<u32, Vec<Told>>,
     episodes: u32,
-    /// Whether a retransmission has passed far from the sender.
+    /// Whether a retransmission was seen far from the sender.
     told_apart: bool,
 }
 
-/// An ACK that the sender has not heard. Few report anything, and what these report stands apart.
+/// An ACK that the sender has not received. Few ACKs have reports, so these are stored separately.
 #[derive(Clone, Copy, Default, Debug)]
 struct Waiting {
-    /// When the sender hears it, as far as is known, and the soonest that it can.
+    /// When the sender receives it, as far as is known, and the earliest time at which it can, in
+    /// nanoseconds.
     due: u64,
     soonest: u64,
     when: When,
@@ -81,12 +83,12 @@ struct Waiting {
     /// Whether it has [`Reports`].
     reports: bool,
     stamp: Option<Timestamp>,
-    /// The timestamp that it echoes, and the one that the detectors hear it echo.
+    /// The timestamp that it echoes for the models, and the one for the detectors.
     echo: Option<Timestamp>,
     told: Option<Timestamp>,
 }
 
-/// What an ACK reports besides that it is one.
+/// The SACK blocks and the DSACK of an ACK.
 #[derive(Clone, Copy, Default, Debug)]
 struct Reports {
     sacks: [Block; 4],
@@ -101,7 +103,7 @@ impl Reports {
 }
 
 impl Waiting {
-    /// The whole ACK.
+    /// Returns the ACK with its reports.
     fn with(&self, reports: Option<Reports>) -> Acknowledgement {
         let &Self { when, cumulative, advances, plain, stamp, echo, .. } = self;
         let Reports { sacks, count, dsack } = reports.unwrap_or_default();
@@ -110,7 +112,7 @@ impl Waiting {
 }
 
 impl Replica {
-    /// Models of which nothing is known, at rest.
+    /// Returns models of a sender without anything outstanding, at rest.
     pub(super) fn new() -> Self {
         Self {
             models: MODELS.each_ref().map(Strands::new),
@@ -139,7 +141,7 @@ impl Replica {
         }
     }
 
-    /// A sign of trouble comes: takes over from `half` how things stand.
+    /// Starts the replica at a sign of trouble, with the current state of `half`.
     pub(super) fn wake(&mut self, half: &Half, setting: &Setting) {
         let trip = setting.sender().unwrap_or(0);
         let unheard = half.unheard().filter(|unheard| unheard.waiting(setting).next().is_some());
@@ -189,7 +191,7 @@ impl Replica {
         for (ack, echo) in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
             self.on_ack_with(&ack, echo, setting);
         }
-        // None of those that had waited before the trouble reports anything.
+        // ACKs that waited before the trouble have no reports.
         match self.waiting.back().map(|last| last.with(None)) {
             None => {
                 self.duplicates = half.duplicates;
@@ -205,12 +207,13 @@ impl Replica {
         }
     }
 
-    /// Whether the sender has heard that everything is, by all models.
+    /// Returns whether all models know that everything is repaired, and no reports are waiting.
     pub(super) fn is_repaired(&self) -> bool {
         self.models.iter().all(Strands::is_open) && self.reports.is_empty()
     }
 
-    /// Everything is repaired: the detectors have said what they have to say. Returns the ACKs that the sender has not heard.
+    /// Puts the replica to rest after everything is repaired, and drops the detectors. Returns the
+    /// ACKs that the sender has not received.
     pub(super) fn rest(&mut self) -> Unheard {
         self.forget_detectors();
         let waiting = std::mem::take(&mut self.waiting);
@@ -229,10 +232,10 @@ impl Replica {
         }
     }
 
-    /// A segment of new data passes.
+    /// Handles a segment of new data.
     #[inline(always)]
     pub(super) fn on_new(&mut self, data: &Data) {
-        // The other segments of a train say nothing new.
+        // The other segments of a train carry the same echo and tell nothing new.
         if self.settled.is_none() || self.settled != data.echo {
             self.hear_until(data.left, data.echo);
         }
@@ -243,7 +246,7 @@ impl Replica {
         }
     }
 
-    /// Data that never passed must have left before what follows them.
+    /// Handles data that never passed here. They must have left before the data that follow them.
     pub(super) fn on_unseen(&mut self, when: When, len: u32) {
         self.on_sent(when.nanos, len);
         if let Some(detectors) = &mut self.detectors {
@@ -267,7 +270,7 @@ impl Replica {
         self.told.get(&episode).cloned().unwrap_or_default()
     }
 
-    /// The capture has ended: the sender hears whatever was on its way.
+    /// Ends the capture. Delivers the ACKs that are still waiting.
     pub(super) fn finish(&mut self) {
         while !self.waiting.is_empty() {
             self.hear_next();
@@ -275,7 +278,8 @@ impl Replica {
         self.forget_detectors();
     }
 
-    /// Asks each model for the cause of a retransmission; returns the episode of loss recovery that it belongs to.
+    /// Asks each model for the cause of a retransmission. Returns the loss episode that it belongs
+    /// to.
     pub(super) fn on_again(&mut self, block: Block, data: &Data, half: &Half, setting: &Setting) -> Option<u32> {
         let now = data.left;
         self.hear_until(now, data.echo);
@@ -348,7 +352,8 @@ impl Replica {
         if reports {
             self.reports.push_back(Reports { sacks, count, dsack });
         }
-        // The shortest trip that was seen may have been a little longer than the shortest there is.
+        // The shortest round trip that was seen may be a little longer than the shortest one of the
+        // path.
         let soonest = due - trip / 16;
         self.waiting.push_back(Waiting {
             due,
@@ -365,14 +370,15 @@ impl Replica {
         });
     }
 
-    /// The place of the model that leaves the least unexplained.
+    /// Returns the index of the model with the lowest cost.
     fn best_model(&self) -> usize {
         let cost = |place: &usize| self.models[*place].cost();
         (0..MODELS.len()).min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap_or(0)
     }
 
-    /// The name of the model that leaves the least unexplained, and how it explains the retransmissions, in their order. A model that
-    /// explains them nearly as well may name another cause.
+    /// Returns the name of the model with the lowest cost, and its explanations of the
+    /// retransmissions in order. If another model explains them nearly as well, its causes are
+    /// added.
     pub(super) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
         let best = self.best_model();
         let (name, cost) = (self.models[best].name(), self.models[best].cost());

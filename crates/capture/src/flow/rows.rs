@@ -1,4 +1,4 @@
-//! Makes the report of each segment that was sent again, once the connection is over.
+//! Reports each retransmitted segment with its verdict once the connection is over.
 
 use super::When;
 use super::again::Trouble;
@@ -11,29 +11,31 @@ use crate::verdict::{ANSWERED, BY_ECHO, Circumstances, Confidence, DOUBTED, Judg
 use eifel_base::ranges::Block;
 use eifel_packet::seq::{Seq, wrap};
 
-/// One segment that sent something again.
+/// One retransmitted segment.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) when: When,
     pub(super) block: Block,
     pub(super) payload: u32,
     pub(super) copy: usize,
-    /// Its cause, where no model is asked.
+    /// The cause, if it is known without a model.
     pub(super) known: Option<Cause>,
-    /// The episode of loss recovery that it belongs to.
+    /// The loss episode that it belongs to.
     pub(super) episode: Option<u32>,
-    /// The segments that it repeats, each with the number of this sending.
+    /// The start positions of the segments that it repeats, each with the number of this sending.
     pub(super) parts: Vec<(u64, usize)>,
-    /// The ACK that had covered all of it before it passed.
+    /// The frame of the last ACK of new data, if all of the segment was acknowledged before it
+    /// passed.
     pub(super) acknowledged: Option<u64>,
 }
 
-/// Of a hundred retransmissions for duplicate ACKs, how many are needless at least on a path that reorders.
+/// A path reorders if at least this percentage of its fast retransmissions is spurious.
 const REORDERS: usize = 20;
 
 impl Trouble {
-    /// Without SACK, ACKs do not name what has arrived. So little is decided of what duplicate ACKs called lost: not that it was
-    /// needless because of one more duplicate ACK, nor, on a path that reorders, that nothing came after it.
+    /// Withdraws verdicts on fast retransmissions of a connection without SACK, where ACKs do not
+    /// name the data that arrived. One more duplicate ACK does not show that a retransmission was
+    /// needless. On a path that reorders, an echo does not show that it was needed.
     fn doubt(verdicts: &mut [Judged], causes: &[Explained]) {
         let count = |wanted: Verdict| {
             let both = verdicts.iter().zip(causes).filter(|(_, one)| one.cause == Cause::Fast);
@@ -48,7 +50,8 @@ impl Trouble {
         }
     }
 
-    /// Hands out what was sent again, with verdicts; returns the name of the model that explains it best.
+    /// Adds the retransmissions with their verdicts to the report. Returns the name of the model
+    /// that explains them best.
     pub(super) fn finish(
         &mut self,
         setting: &Setting,
@@ -105,7 +108,7 @@ impl Trouble {
         (!self.rows.is_empty()).then_some(model)
     }
 
-    /// A segment is spurious if all of its parts are.
+    /// Judges a row. A segment is spurious if all its parts are.
     fn judge(&self, row: &Row, circumstances: &Circumstances) -> Judged {
         if let Some(frame) = row.acknowledged {
             let overtaken =

@@ -1,8 +1,8 @@
-//! The outstanding data of one direction, as the place of the capture has seen it.
+//! The outstanding data of one direction, as seen at the capture point.
 
 use eifel_base::ring::Ring;
 
-/// Segments remembered of a direction. Of what is beyond, the oldest are forgotten.
+/// Segments remembered per direction. Beyond this number the oldest are forgotten.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
 /// A segment that was sent and is not acknowledged.
@@ -10,12 +10,13 @@ const MOST_OUTSTANDING: usize = 1 << 16;
 pub(super) struct Sent {
     pub(super) start: u64,
     pub(super) len: u32,
-    /// TSval of the first time; meaningful where the connection has timestamps.
+    /// TSval of the first sending; valid if the connection has timestamps.
     pub(super) stamp: u32,
-    /// When it was seen for the first time, in nanoseconds since 1970; of what was not, when what follows was.
+    /// When it was first seen, in nanoseconds since 1970. If it was not seen: when the data behind
+    /// it were.
     pub(super) nanos: u64,
     pub(super) copies: u16,
-    /// It was passed over: lost before it came here, late, or not captured.
+    /// Whether it was never seen: lost before the capture point, late, or not captured.
     pub(super) missing: bool,
 }
 
@@ -25,7 +26,7 @@ impl Sent {
     }
 }
 
-/// Outstanding segments in ascending order, without gaps: what is missing stands among them.
+/// Outstanding segments in ascending order, without gaps; missing data have entries too.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
     ring: Ring<Sent>,
@@ -44,8 +45,8 @@ impl Outstanding {
         self.ring.push_back(sent);
     }
 
-    /// Takes out what ends at or below `cumulative`, and cuts off what else lies below it. `each` sees what is taken out. Returns the
-    /// last of it.
+    /// Removes the segments that end at or below `cumulative`, and cuts off the rest below it.
+    /// Calls `each` for every removed segment. Returns the last one.
     #[inline(always)]
     pub(super) fn pop_below(&mut self, cumulative: u64, mut each: impl FnMut(&Sent)) -> Option<Sent> {
         let last = self.ring.pop_front_while(|sent| {
@@ -72,7 +73,8 @@ impl Outstanding {
         self.ring.iter()
     }
 
-    /// Cuts segments so that `start..end` is made of whole ones, and returns where the first of these stands.
+    /// Splits segments so that `start..end` consists of whole ones. Returns the index of the first
+    /// of these.
     pub(super) fn align(&mut self, start: u64, end: u64) -> usize {
         self.cut(start);
         self.cut(end);
@@ -96,20 +98,21 @@ impl Outstanding {
         self.ring.insert(index + 1, rest);
     }
 
-    /// Whether something above the first was sent, and only once, within `margin` of `nanos`.
+    /// Returns whether a segment other than the first was sent within `margin` of `nanos`, and only
+    /// once.
     pub(super) fn has_sent_about(&self, nanos: u64, margin: u64) -> bool {
         let from = self.ring.partition_point(|sent| sent.nanos < nanos.saturating_sub(margin)).max(1);
         self.ring.iter_from(from).take_while(|sent| sent.nanos <= nanos + margin).any(|sent| sent.copies == 1)
     }
 
-    /// Gives memory back that a quiet connection does not need.
+    /// Frees the memory if nothing is outstanding.
     pub(super) fn shrink(&mut self) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {
             self.ring = Ring::default();
         }
     }
 
-    /// Leaves its memory to other directions where nothing is outstanding.
+    /// Hands the memory to other directions if nothing is outstanding.
     #[inline(never)]
     pub(super) fn leave(&mut self, spare: &mut Spare) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {
@@ -117,7 +120,7 @@ impl Outstanding {
         }
     }
 
-    /// Takes memory that another direction has left, where it has none.
+    /// Takes memory from another direction if there is none.
     #[inline(never)]
     pub(super) fn settle_in(&mut self, spare: &mut Spare) {
         if self.ring.capacity() == 0
@@ -128,17 +131,17 @@ impl Outstanding {
     }
 }
 
-/// Memory of directions in which nothing is outstanding, for the next ones in which something is. Most packets of a capture with many
-/// connections end or begin such a pause.
+/// Memory of directions with nothing outstanding, for the next directions that send. In a capture
+/// with many connections, most packets begin or end a direction's pause.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
     rings: Vec<Ring<Sent>>,
 }
 
 impl Spare {
-    /// Rings kept.
+    /// The number of rings kept.
     const MOST: usize = 16;
-    /// Segments for which a ring has room that is kept.
+    /// The largest capacity of a kept ring, in segments.
     const LARGEST: usize = 256;
 
     #[inline]
@@ -180,7 +183,7 @@ mod tests {
         let mut many: Vec<_> = (0..2 * Spare::MOST).map(|_| Outstanding::default()).collect();
         for one in &mut many {
             one.push(sent(0));
-            // What is outstanding stays.
+            // Memory in use is not handed over.
             one.leave(&mut spare);
             assert_eq!(one.len(), 1);
             one.pop_below(1, |_| {});
@@ -191,7 +194,7 @@ mod tests {
         many[0].settle_in(&mut spare);
         many[0].settle_in(&mut spare);
         assert!(many[0].ring.capacity() > 0 && spare.rings.len() == Spare::MOST - 1);
-        // Room for many would be kept for few.
+        // A ring with too much room is freed instead.
         (0..=Spare::LARGEST as u64).for_each(|start| many[0].push(sent(start)));
         many[0].pop_below(u64::MAX, |_| {});
         many[0].leave(&mut spare);

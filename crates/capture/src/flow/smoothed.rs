@@ -1,6 +1,7 @@
 //! A smoothed round trip and its variation (RFC 6298, section 2).
 
-/// Both in nanoseconds; the largest number while there is no sample, because a capture may hold a hundred thousand of these.
+/// Both in nanoseconds. The mean is `u64::MAX` without samples: an `Option` would be larger, and a
+/// capture may hold a hundred thousand of these.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smoothed {
     mean: u64,
@@ -14,13 +15,13 @@ impl Default for Smoothed {
 }
 
 impl Smoothed {
-    /// Mean and variation, if there are samples.
+    /// Returns the mean and the variation, if there are samples.
     #[inline]
     pub(super) fn get(self) -> Option<(u64, u64)> {
         (self.mean != u64::MAX).then_some((self.mean, self.variation))
     }
 
-    /// Takes in one of many samples in a round trip.
+    /// Adds one of many samples in a round trip.
     #[inline]
     pub(super) fn sample(&mut self, nanos: u64) {
         *self = match self.get() {
@@ -31,7 +32,7 @@ impl Smoothed {
         };
     }
 
-    /// Takes in the only sample in a round trip: it counts for half.
+    /// Adds the only sample in a round trip, which counts for half of the mean.
     pub(super) fn sample_of_all(&mut self, nanos: u64) {
         *self = match self.get() {
             None => Self { mean: nanos, variation: nanos / 2 },

@@ -1,7 +1,9 @@
-//! The straight way of a packet that changes little: in most captures nearly all do, as header prediction in a TCP expects.
+//! The fast path for packets that change little. In most captures nearly all packets are of this
+//! kind; header prediction in TCP implementations relies on that too.
 //!
-//! It has neither SYN, FIN, RST nor SACK blocks, resembles none of the packets just before it, and acknowledges what was sent in a
-//! direction that is calm. It has the same effects here as on the long way, [`Connection::on_packet`].
+//! A packet on this path has no SYN, FIN, RST or SACK blocks, differs from the packets just before
+//! it, and acknowledges data of a calm direction. Its effects are the same as on the full path,
+//! [`Connection::on_packet`].
 
 use super::When;
 use super::connection::Connection;
@@ -12,7 +14,8 @@ use crate::decode::common::Common;
 use eifel_base::units::Timestamp;
 
 impl Connection {
-    /// Takes in a packet that comes from end `side`. Returns `false` if it has to go the long way; then nothing has changed.
+    /// Handles a packet that comes from end `side`. Returns `false` if the packet needs the full
+    /// path; then nothing has changed.
     #[inline(always)]
     pub(crate) fn on_common<const STAMPED: bool>(
         &mut self,
@@ -20,7 +23,8 @@ impl Connection {
         (side, spare): (usize, Option<&mut Spare>),
         when: When,
     ) -> bool {
-        // Where every field stands, and what a packet without payload leaves alone, is known to the compiler then.
+        // With constants, the compiler knows where every field is, and removes the code for payload
+        // from packets without payload.
         match (side, common.payload_len) {
             (0, 0) => self.straight::<STAMPED, 0, true>(common, when, spare),
             (0, _) => self.straight::<STAMPED, 0, false>(common, when, spare),
@@ -37,7 +41,7 @@ impl Connection {
         mut spare: Option<&mut Spare>,
     ) -> bool {
         let (shift, stamps) = (self.shift(SIDE), common.stamps());
-        // Not asked for where nobody hears it.
+        // Computed only if the other direction exists and uses it.
         let window = || (u32::from(common.window()) << shift, common.window());
         let ([one, other], [half, back]) = (&mut self.sides, &mut self.halves);
         let (from, to, sent, heard) = if SIDE == 0 { (one, other, half, back) } else { (other, one, back, half) };

@@ -1,6 +1,7 @@
-//! Where the connections are found: a hash table with open addressing over a store of bounded size.
+//! The table of connections: a hash table with open addressing over a store of bounded size.
 //!
-//! A table of the standard library would hash twice as long and is not used here, because its order differs from run to run.
+//! The standard library's table would take twice as long to hash, and its order differs between
+//! runs.
 
 use super::recent::Recent;
 use super::sent::Spare;
@@ -8,28 +9,29 @@ use super::{Connection, Way};
 use crate::decode::Packet;
 use crate::decode::common::Ends;
 
-/// Connections kept at a time. What is older makes room: those that are over first, then those that were idle the longest.
+/// The number of connections kept. Beyond it, each new one evicts another: if possible one that is
+/// over, and one that has been idle for long.
 pub const MOST_CONNECTIONS: usize = 1 << 17;
 
 const FREE: u32 = u32::MAX;
 
-/// With fewer connections, a processor's second cache holds them all.
+/// Up to this number of connections, all of them fit into a processor's second-level cache.
 const MANY: usize = 2048;
 
-/// All connections that last.
+/// The current connections.
 #[derive(Debug)]
 pub struct Table {
-    /// Places in `store`, at most half of them taken.
+    /// Indices into `store`; at most half of the slots are taken.
     pub(super) slots: Vec<u32>,
     pub(super) store: Vec<Option<Box<Connection>>>,
     free: Vec<u32>,
-    /// Where the search for one that can make room goes on.
+    /// The place in `store` at which the next search for a connection to evict begins.
     hand: usize,
-    /// The one found last: packets come in trains.
+    /// The place of the connection found last, because packets come in trains.
     last: u32,
     pub(super) recent: Recent,
     spare: Spare,
-    /// Whether it is [large](Self::is_large), which every packet asks.
+    /// The cached value of [`is_large`](Self::is_large), which is needed for every packet.
     large: bool,
 }
 
@@ -49,22 +51,23 @@ impl Default for Table {
 }
 
 impl Table {
-    /// How many connections there are.
+    /// Returns the number of connections.
     pub fn len(&self) -> usize {
         self.store.len() - self.free.len()
     }
 
-    /// Whether it is worth while to load connections ahead, and to have them share memory.
+    /// Returns whether loading connections ahead and sharing memory between them pays off.
     pub(crate) fn is_large(&self) -> bool {
         self.large
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no connections.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The connection that was found last, if a packet belongs to it, and which of its ends has sent the packet.
+    /// Returns the connection found last and the end that sent the packet, if the packet belongs to
+    /// it.
     #[inline]
     pub fn same(&mut self, packet: &Packet) -> Option<(&mut Connection, usize)> {
         let connection = self.store.get_mut(self.last as usize)?.as_mut()?;
@@ -72,8 +75,9 @@ impl Table {
         Some((connection, side))
     }
 
-    /// The connection over IPv4, and outside of tunnels, between these ends, and which of them has sent the packet. `None` where
-    /// only [`find`](Self::find) knows. With it comes the memory that many connections leave to each other; few keep theirs.
+    /// Returns the connection between these ends, over IPv4 and outside of tunnels, and the end
+    /// that sent the packet. `None` does not mean that it does not exist: only [`find`](Self::find)
+    /// tells that. A large table adds the memory that connections leave to each other.
     #[inline]
     pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize, Option<&mut Spare>)> {
         let (place, side) = self.recent.get(ends)?;
@@ -82,7 +86,7 @@ impl Table {
         Some((connection, side, self.large.then_some(&mut self.spare)))
     }
 
-    /// The connection that goes this way or back, and which of its ends is the source.
+    /// Returns the connection with this way or its reverse, and the end that is the way's source.
     #[cold]
     #[inline(never)]
     pub fn find(&mut self, way: &Way) -> Option<(&mut Connection, usize)> {
@@ -119,7 +123,8 @@ impl Table {
         }
     }
 
-    /// Puts a connection in, which is not there yet. Returns the one that had to make room for it.
+    /// Inserts a connection that must not be in the table. Returns the connection evicted for it,
+    /// if any.
     pub fn insert(&mut self, connection: Connection) -> Option<Box<Connection>> {
         let evicted = if self.len() == MOST_CONNECTIONS { self.evict() } else { None };
         if (self.len() + 1) * 2 > self.slots.len() {
@@ -143,7 +148,7 @@ impl Table {
         evicted
     }
 
-    /// Takes out the connection that goes this way or back.
+    /// Removes the connection with this way or its reverse.
     pub fn remove(&mut self, way: &Way) -> Option<Box<Connection>> {
         let place = self.search(way)?;
         let mask = self.slots.len() - 1;
@@ -151,7 +156,7 @@ impl Table {
         while self.slots[at] != place {
             at = (at + 1) & mask;
         }
-        // Those behind it move up, unless they stand where they belong.
+        // Move the entries behind it up, unless they are in their proper place.
         let mut next = (at + 1) & mask;
         while let Some(other) = self.store.get(self.slots[next] as usize).and_then(Option::as_ref) {
             let home = hash(&other.way) as usize & mask;
@@ -168,12 +173,12 @@ impl Table {
         self.store[place as usize].take()
     }
 
-    /// All of them.
+    /// Iterates over all connections.
     pub fn iter(&self) -> impl Iterator<Item = &Connection> {
         self.store.iter().flatten().map(AsRef::as_ref)
     }
 
-    /// Takes all out, in the order in which they were put in where none has left.
+    /// Removes all connections. If none was removed before, they come in the order of insertion.
     pub fn drain(self) -> impl Iterator<Item = Box<Connection>> {
         self.store.into_iter().flatten()
     }
@@ -196,7 +201,8 @@ impl Table {
         }
     }
 
-    /// Of some connections that come next, the first that is over, or the one that has been idle the longest.
+    /// Evicts one of the next connections from `hand` on: the one idle for longest, of those that
+    /// are over if there are any.
     fn evict(&mut self) -> Option<Box<Connection>> {
         const LOOKED_AT: usize = 64;
         let mut chosen: Option<(bool, u64, Way)> = None;
@@ -212,7 +218,7 @@ impl Table {
     }
 }
 
-/// Returns a hash that both directions share.
+/// Returns a hash that is equal for both directions.
 pub(crate) fn hash(way: &Way) -> u64 {
     let mixed = |end: &super::Endpoint| {
         let address = match end.address {
@@ -227,7 +233,7 @@ pub(crate) fn hash(way: &Way) -> u64 {
     both(mixed(&way.source).wrapping_add(mixed(&way.destination)).wrapping_add(u64::from(way.tunnel)))
 }
 
-/// The same of a way over IPv4, outside of tunnels.
+/// Returns the same hash for a way over IPv4 outside of tunnels.
 pub(super) fn hash_of(ends: Ends) -> u64 {
     let (addresses, ports) = (ends.addresses.swap_bytes(), ends.ports.swap_bytes());
     let source = mix(addresses >> 32, (ports >> 16) as u16);

@@ -1,12 +1,13 @@
-//! How long it takes from the place of the capture to an end and back.
+//! Measures the round trips from the capture point to each end.
 //!
-//! The way to the receiver and back bounds which sending an ACK can answer; the way to the sender and back says how late the
-//! sender's reactions are seen. Which of the two is next to nothing says where the capture was made.
+//! The round trip to the receiver limits which sending an ACK can answer. The round trip to the
+//! sender shows how late the sender's reactions are seen. If one of them is near zero, the capture
+//! was made at that end.
 
 use super::When;
 use serde::Serialize;
 
-/// The smallest of some round trips, in nanoseconds; the largest number where there are none.
+/// The shortest round trip seen, in nanoseconds; `u64::MAX` if there was none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shortest(u64);
 
@@ -17,11 +18,12 @@ impl Shortest {
     }
 }
 
-/// Round trips between the place of the capture and one end, in nanoseconds.
+/// Round trips between the capture point and one end, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trip {
     shortest: u64,
-    /// When a timestamp passed that is on its way to that end, and which; 0 while none is.
+    /// When the timestamp being timed passed on its way to that end, and the timestamp; 0 while
+    /// none is timed.
     passed: u64,
     stamp: u32,
     latest_stamp: u32,
@@ -34,13 +36,13 @@ impl Default for Trip {
 }
 
 impl Trip {
-    /// The smallest so far.
+    /// Returns the shortest round trip so far.
     #[inline]
     pub(crate) fn shortest(&self) -> Option<u64> {
         (self.shortest != u64::MAX).then_some(self.shortest)
     }
 
-    /// The same, as it is kept.
+    /// Returns the shortest round trip so far in its stored form.
     #[inline]
     pub(super) fn kept(&self) -> Shortest {
         Shortest(self.shortest)
@@ -51,7 +53,8 @@ impl Trip {
         self.shortest = self.shortest.min(nanos);
     }
 
-    /// A packet to that end carries `stamp`. One is timed at a time, from the first packet that carries it; 0 is none.
+    /// Handles a packet to that end with timestamp `stamp`. Only one timestamp is timed at a time,
+    /// from the first packet that carries it; a first timestamp of 0 is not timed.
     #[inline]
     pub(super) fn passes(&mut self, stamp: u32, when: When) {
         if self.passed == 0 && self.latest_stamp != stamp {
@@ -60,7 +63,8 @@ impl Trip {
         self.latest_stamp = stamp;
     }
 
-    /// A packet from that end echoes `echo`. Returns how long what was timed took, in nanoseconds.
+    /// Handles a packet from that end that echoes `echo`. Returns the round trip of the timestamp
+    /// being timed, in nanoseconds, if this is its echo.
     #[inline]
     pub(super) fn returns(&mut self, echo: u32, when: When) -> Option<u64> {
         if self.passed == 0 || echo.wrapping_sub(self.stamp) >= 1 << 31 {
@@ -72,24 +76,24 @@ impl Trip {
     }
 }
 
-/// Where a capture was made, as seen from one direction of a connection.
+/// The position of the capture point relative to one direction of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Vantage {
-    /// At the sender of the data, or next to it.
+    /// At the sender of the data, or close to it.
     Sender,
-    /// At their receiver.
+    /// At the receiver of the data, or close to it.
     Receiver,
-    /// Somewhere between.
+    /// Between the two ends.
     Between,
-    /// There was too little to tell.
+    /// Unknown: too few packets were seen to tell.
     Unknown,
 }
 
 impl Vantage {
-    /// Finds it by the trips to the sender and to the receiver.
+    /// Finds the vantage from the round trips to the sender and to the receiver, in nanoseconds.
     pub(crate) fn find(sender: Option<u64>, receiver: Option<u64>) -> Self {
-        /// A host answers within this, in nanoseconds.
+        /// The time within which a host answers, in nanoseconds.
         const HOST: u64 = 1_000_000;
         let (Some(sender), Some(receiver)) = (sender, receiver) else { return Self::Unknown };
         let near = |one: u64, other: u64| one < HOST && other > one.saturating_mul(4);
@@ -102,7 +106,7 @@ impl Vantage {
         }
     }
 
-    /// The place, for people.
+    /// Returns a description of the place for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sender => "at the sender",
@@ -139,7 +143,7 @@ mod tests {
         trip.returns(5, at(300));
         trip.returns(5, at(310));
         assert_eq!(trip.shortest(), Some(200));
-        // An echo of a later one ends the wait without a sample.
+        // An echo of a later timestamp ends the wait without a sample.
         trip.passes(7, at(400));
         trip.returns(8, at(410));
         trip.passes(9, at(500));

@@ -1,22 +1,27 @@
-//! Packets that a capture shows twice: on the device "any", on mirrored ports, or behind a switch that copies.
+//! Recognises packets that a capture shows twice: on the device "any", on mirrored ports, or behind
+//! a switch that makes copies.
 //!
-//! A twin is the same in every field that a sender changes, and comes within a time in which no sender sends anything again:
-//! a fraction of a round trip. Without an identification that changes from packet to packet, as with IPv6, an ACK is one only
-//! where the capture has shown other twins: bursts of duplicate ACKs look the same. Nor is a segment one where none had a twin for
-//! some time: a sender may send two copies at once, one because of an ACK and one because its timer expires.
+//! A twin equals its packet in every field that a sender changes. It follows within a fraction of a
+//! round trip, in which no sender retransmits. Without an IP identification that changes from
+//! packet to packet, as with IPv6, two rules protect against false twins:
+//!
+//! - An ACK is a twin only if the capture has shown other twins, because bursts of duplicate ACKs
+//!   look the same.
+//! - A segment is no twin if no packet had one for some time. A sender may send two copies at once:
+//!   one because of an ACK, the other because its timer expires.
 
 use super::When;
 use crate::decode::Packet;
 use crate::decode::common::Common;
 use eifel_packet::segment::Flags;
 
-/// Twins come within this, in nanoseconds, while no round trip is known.
+/// The time within which a twin follows while no round trip is known, in nanoseconds.
 const AT_ONCE: u64 = 1_000_000;
 
-/// A capture without a twin among this number of packets shows none at all.
+/// After this number of packets without a twin, a capture counts as one without twins.
 const ALONE: u8 = 16;
 
-/// What the twin of a packet has in common with it, mixed.
+/// A hash of the fields that a packet shares with its twin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Print(u64);
 
@@ -27,18 +32,20 @@ pub(super) struct Twins {
     identification: u16,
     identifies: bool,
     seen: bool,
-    /// Packets in a row that had no twin.
+    /// The number of packets in a row without a twin; at most [`ALONE`].
     alone: u8,
 }
 
 impl Twins {
-    /// Whether nothing tells a packet with this identification from a twin any more: it has none, and the last packets had no twins.
+    /// Returns whether a packet with this identification cannot be recognised as a twin: it has no
+    /// identification, and the last packets had no twins.
     #[inline(always)]
     pub(super) fn are_none(&self, identification: u16) -> bool {
         identification == 0 && self.alone == ALONE
     }
 
-    /// Whether this packet was just seen. `shortest` is the smallest round trip between the ends, in nanoseconds.
+    /// Returns whether this packet is a twin. `shortest` returns the shortest round trip between
+    /// the ends, in nanoseconds.
     #[inline]
     pub(super) fn knows(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
         if self.are_none(packet.identification) {
@@ -56,13 +63,13 @@ impl Twins {
         false
     }
 
-    /// Whether a packet with this fingerprint may have just been seen.
+    /// Returns whether a packet with this fingerprint may be a twin.
     #[inline]
     pub(super) fn may_know(&self, print: Print) -> bool {
         self.prints[0].0 == print || self.prints[1].0 == print
     }
 
-    /// Takes note of a packet that is no twin.
+    /// Records a packet that is not a twin.
     #[inline]
     pub(super) fn note(&mut self, print: Print, identification: u16, when: When) {
         self.identify(identification);
@@ -81,21 +88,23 @@ impl Twins {
         self.identification = identification;
     }
 
-    /// Whether a packet that looks like one before is that one's twin.
+    /// Returns whether a packet that looks like the one at `index` is its twin.
     fn is_twin(&mut self, index: usize, packet: &Packet, when: When, shortest: Option<u64>) -> bool {
         let segment = &packet.segment;
         let (print, before) = self.prints[index];
         let gap = when.nanos.saturating_sub(before);
         let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
         let named = self.identifies && packet.identification != 0;
-        // Where packets have twins, most have: one of many that looks like another was sent again at once.
+        // If a capture shows twins, most packets have one. A single pair among many packets is two
+        // transmissions.
         let told =
             named || self.alone < ALONE && (segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen);
         let is_twin = told && gap < if named { most } else { most.min(AT_ONCE) };
         if is_twin {
             self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
             self.alone = 0;
-            // Each packet has one twin; a third of its kind is another packet, or that one's first.
+            // Without an identification, each packet has one twin: a third equal packet is a new
+            // one.
             self.prints[index].0 = if named { print } else { Print(!print.0) };
         }
         is_twin
@@ -116,7 +125,7 @@ fn fingerprint(packet: &Packet) -> Print {
     Print(print ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43))
 }
 
-/// The same of a segment without SACK blocks.
+/// Returns the fingerprint of a segment without SACK blocks.
 #[inline(always)]
 pub(super) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) -> Print {
     print(common.words(), common.payload_len, common.identification())
@@ -125,8 +134,9 @@ pub(super) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) 
 #[inline(always)]
 fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> Print {
     let rest = u64::from(u32::from_le_bytes(rest)) ^ u64::from(payload_len) << 32 ^ u64::from(identification) << 48;
-    // Where both numbers are alike nothing else makes up for another: the lowest bytes of the timestamps, which change most, come upon
-    // the flags and the length, which change together with the numbers.
+    // If two packets have equal numbers, differences in their other fields must not cancel each
+    // other. The lowest bytes of the timestamps, which change most, meet the flags and the length,
+    // which change together with the numbers.
     let rest = rest ^ u64::from_le_bytes(stamps).rotate_left(44);
     Print(u64::from_le_bytes(numbers).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest)
 }

@@ -1,4 +1,4 @@
-//! ACKs of new data that are on their way from the place of the capture to the sender.
+//! ACKs of new data that are under way from the capture point to the sender.
 
 use super::half::{Acknowledgement, Half, Setting};
 use crate::detectors::Departed;
@@ -6,13 +6,13 @@ use eifel_base::ranges::Block;
 use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
 
-/// ACKs remembered; what is beyond counts as heard.
+/// ACKs remembered. Beyond this number the oldest counts as received.
 const MOST: usize = 1024;
 
-/// Memory that is kept while none waits, in ACKs.
+/// The capacity that is kept while no ACK waits, in ACKs.
 const MOST_KEPT: usize = 16;
 
-/// An acknowledgement, as far as it matters while nothing is missing.
+/// The fields of an acknowledgement that matter while nothing is missing.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Plain {
     pub(super) nanos: u64,
@@ -22,19 +22,20 @@ pub(super) struct Plain {
     pub(super) echo: Option<Timestamp>,
 }
 
-/// Those that the sender has not heard, and the last that it has.
+/// The ACKs that the sender has not received, and the last one that it has.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unheard {
     waiting: Ring<Plain>,
     heard: Plain,
-    /// Whether there is a last one.
+    /// Whether `heard` is set.
     has_heard: bool,
-    /// The echo that came last, where it alone says that the sender has not heard those that wait.
+    /// The sender's last echo, if it alone shows that the sender has not received the waiting ACKs.
     settled: Option<Timestamp>,
 }
 
-/// Whether a sender has heard an ACK that passed at `passed` and carries `stamp`, when it sends at `now` and echoes `echo`. The
-/// echo says it; without timestamps the trip to the sender and back does.
+/// Returns whether a sender has received an ACK when it sends at `now` and echoes `echo`. The ACK
+/// passed at `passed` with timestamp `stamp`. The echo decides; without timestamps, the round trip
+/// to the sender does.
 pub(super) fn is_heard(passed: u64, stamp: Option<Timestamp>, now: u64, echo: Option<Timestamp>, trip: u64) -> bool {
     match (echo, stamp) {
         (Some(echo), Some(stamp)) => !echo.precedes(stamp),
@@ -43,7 +44,8 @@ pub(super) fn is_heard(passed: u64, stamp: Option<Timestamp>, now: u64, echo: Op
 }
 
 impl Unheard {
-    /// The sender has heard an ACK of everything below `una` that passed at `passed`, and none of `waiting`.
+    /// Returns the state of a sender that has received the ACK of everything below `una`, which
+    /// passed at `passed`, but none of `waiting`.
     pub(super) fn after(una: u64, passed: u64, waiting: impl Iterator<Item = Plain>) -> Self {
         let heard = Plain { nanos: passed, cumulative: una, stamp: None, echo: None };
         let mut unheard = Self { waiting: Ring::default(), heard, has_heard: true, settled: None };
@@ -62,24 +64,26 @@ impl Unheard {
         self.waiting.push_back(ack);
     }
 
-    /// Reads how many wait.
+    /// Reads the number of waiting ACKs.
     pub(super) fn touch(&self) -> u64 {
         self.waiting.len() as u64
     }
 
-    /// Reads one that waits.
+    /// Reads a field of the first waiting ACK.
     pub(super) fn touch_first(&self) -> u64 {
         self.waiting.front().map_or(0, |plain| plain.nanos)
     }
 
-    /// Whether a segment that echoes `echo` says nothing new, as the others of a train do.
+    /// Returns whether a segment with this echo tells nothing new, like the other segments of a
+    /// train.
     #[inline(always)]
     pub(super) fn has_settled(&self, echo: Option<Timestamp>) -> bool {
         self.settled.is_some() && self.settled == echo
     }
 
-    /// The sender sends at `now`, and echoes `echo`. Returns the end of the last ACK that it has heard for certain: the echo is
-    /// newer than that ACK, so that no other ACK of the same tick is meant.
+    /// Handles a segment that the sender sends at `now` with the echo `echo`. Returns the end of
+    /// the last ACK that it has received for certain. An ACK is certain if the echo is newer than
+    /// its timestamp, because other ACKs may carry an equal one.
     #[inline]
     pub(super) fn on_data(&mut self, now: u64, echo: Option<Timestamp>, trip: u64) -> Option<u64> {
         let certain = |ack: &Plain| ack.stamp?.precedes(echo?).then_some(ack.cumulative);
@@ -101,14 +105,16 @@ impl Unheard {
         heard
     }
 
-    /// The last ACK that the sender has heard, if there was one that it may not have.
+    /// Returns the last ACK that the sender has received, if any ACK has waited so far.
     pub(super) fn last_heard(&self) -> Option<&Plain> {
         self.has_heard.then_some(&self.heard)
     }
 
-    /// Returns the data that the waiting ACKs cover, one departure per ACK: the sender still counts the data as outstanding. No record
-    /// says when the data passed. The time is the latest possible one: before the ACK left the receiver, and before the data that
-    /// are outstanding here. The timestamp is the ACK's echo, which is that of its first data (RFC 7323, section 4.3).
+    /// Returns the data that the waiting ACKs cover, one departure per ACK: the sender still counts
+    /// the data as outstanding. No record says when the data passed. The time is the latest
+    /// possible one: before the ACK left the receiver, and before the data that are outstanding
+    /// here passed. The timestamp is the ACK's echo, which is that of its first data (RFC 7323,
+    /// section 4.3).
     pub(super) fn answered(&self, half: &Half, setting: &Setting) -> impl Iterator<Item = Departed> {
         let trip = setting.receiver().unwrap_or(0);
         let latest = half.out.iter().next().map_or(u64::MAX, |first| first.nanos);
@@ -121,8 +127,9 @@ impl Unheard {
         })
     }
 
-    /// Returns the ACKs that the sender has not heard, as if they were full acknowledgements, each with the timestamp that it
-    /// echoes. The detectors alone hear that timestamp: the models undo nothing by an ACK that passed before the trouble.
+    /// Returns the waiting ACKs as full acknowledgements, each with the timestamp that it echoes.
+    /// Only the detectors get that timestamp: the models undo nothing because of an ACK from before
+    /// the trouble.
     pub(super) fn waiting(&self, setting: &Setting) -> impl Iterator<Item = (Acknowledgement, Option<Timestamp>)> {
         let frame = setting.when.frame;
         let full = move |plain: &Plain| Acknowledgement {
@@ -167,7 +174,7 @@ mod tests {
         assert_eq!([Some(7), Some(8), None].map(|echo| unheard.has_settled(echo.map(Timestamp))), [true, false, false]);
         unheard.on_ack(ack(2000, 7));
         assert!(!unheard.has_settled(Some(Timestamp(7))));
-        // The time says when the sender hears an ACK without a timestamp.
+        // Without a timestamp, the time shows when the sender receives an ACK.
         unheard.on_ack(Plain { stamp: None, ..ack(3000, 7) });
         assert_eq!(unheard.on_data(0, Some(Timestamp(7)), 0), None);
         assert!(!unheard.has_settled(Some(Timestamp(7))));

@@ -7,25 +7,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Key = (Space, u64);
 
-/// A congestion event while the log is read.
+/// A congestion event while its log is being read.
 struct Open {
     event: CongestionEvent,
-    /// Round trip when it began, in milliseconds.
+    /// Smoothed round trip when it began, in milliseconds.
     round_trip_ms: f64,
-    /// Places of its packets in the report.
+    /// Indices of its packets in the report.
     packets: Vec<usize>,
-    /// The windows reported since: when, and how large.
+    /// The windows reported since then: the time in milliseconds, and the bytes.
     windows: Vec<(f64, u64)>,
 }
 
-/// Windows kept of an event.
+/// The number of windows kept per event.
 const MOST_WINDOWS: usize = 1 << 12;
-/// Until a round trip is known, in milliseconds.
+/// The assumed round trip before one is known, in milliseconds.
 const ROUND_TRIP_MS: f64 = 333.0;
-/// Round trips in which a stack that undoes its mistake has done so.
+/// Round trips within which a stack that undoes an event has done so.
 const ROUND_TRIPS: f64 = 2.0;
 
-/// Adds what `trace` says to `losses`; `other` is the log of the other end.
+/// Adds the results for `trace` to `losses`; `other` is the log of the other end.
 pub(super) fn trace(place: usize, trace: &Trace, other: Option<&Trace>, losses: &mut Losses) {
     let mut reading = Reading {
         place,
@@ -44,7 +44,7 @@ pub(super) fn trace(place: usize, trace: &Trace, other: Option<&Trace>, losses: 
     reading.finish(end, losses);
 }
 
-/// Returns the packets that the other end has received.
+/// Returns the packets that the other end received.
 fn received(other: &Trace) -> BTreeSet<Key> {
     let arrived = |event: &Event| match event.what {
         What::Received { packet, .. } => Some((packet.space, packet.number)),
@@ -56,11 +56,11 @@ fn received(other: &Trace) -> BTreeSet<Key> {
 struct Reading {
     place: usize,
     received: Option<BTreeSet<Key>>,
-    /// When packets left.
+    /// When packets left, in milliseconds.
     sent: BTreeMap<Key, f64>,
-    /// Packets that were declared lost and are not acknowledged, with their places in the report.
+    /// Packets declared lost and not acknowledged, with their indices in the report.
     waiting: BTreeMap<Key, usize>,
-    /// The largest acknowledged number of each space, and when an ACK came last.
+    /// The largest acknowledged number of each space, and the time of the last ACK.
     largest: BTreeMap<Space, (u64, f64)>,
     cwnd: Option<u64>,
     round_trip_ms: Option<f64>,
@@ -106,7 +106,8 @@ impl Reading {
     fn lost(&mut self, packet: &Packet, trigger: Option<String>, now: f64, losses: &mut Losses) {
         let key = (packet.space, packet.number);
         let left = self.sent.get(&key).copied();
-        // RFC 9002, section 7.3.1: a packet that left before recovery began is no new congestion.
+        // RFC 9002, section 7.3.1: the loss of a packet that left before recovery began starts no
+        // new event.
         let belongs = self.open.last().is_some_and(|open| left.is_none_or(|left| left <= open.event.time_ms));
         if !belongs {
             self.begin(now);
@@ -186,7 +187,8 @@ impl Reading {
     }
 }
 
-/// Returns an event with its verdict, once its packets are judged. Its windows count until the next event.
+/// Returns an event with its results once its packets are judged. Windows count until the next
+/// event, at `until`.
 fn settle(open: Open, until: f64, losses: &Losses) -> CongestionEvent {
     let Open { mut event, round_trip_ms, packets, windows } = open;
     let times: Vec<Option<f64>> = packets.iter().map(|place| losses.packets[*place].acknowledged_ms).collect();
@@ -201,7 +203,7 @@ fn settle(open: Open, until: f64, losses: &Losses) -> CongestionEvent {
     let last = all_late.and_then(|times| times.into_iter().reduce(f64::max));
     event.stack_noticed = match (last, event.cwnd_before, event.cwnd_after) {
         (Some(last), Some(before), Some(after)) if after < before => {
-            // It may undo at the first late ACK, too.
+            // The stack may already undo at the first late ACK.
             let most = within(event.time_ms, last - event.time_ms + ROUND_TRIPS * round_trip_ms).max();
             match most {
                 Some(most) if most >= before => Noticed::Undone,
@@ -214,7 +216,8 @@ fn settle(open: Open, until: f64, losses: &Losses) -> CongestionEvent {
     event
 }
 
-/// Returns the known rules' answers, given when each packet of an event was acknowledged after all.
+/// Returns the results of the known rules. `times` has the late ACK of each packet of an event, if
+/// any.
 fn rules(times: &[Option<f64>]) -> [Rule; 3] {
     let late = times.iter().flatten().count();
     let all = late == times.len() && late > 0;

@@ -1,35 +1,36 @@
-//! qlog as bytes in, events out: JSON, and JSON text sequences (RFC 7464), with the names of the drafts and of the later main
-//! schema.
+//! Reads qlog from bytes: JSON and JSON text sequences (RFC 7464), with the names of the drafts and
+//! of the later main schema.
 //!
-//! An event is a list whose fields the trace names (draft 01), or an object (draft 02 and later). Names may carry a category:
-//! `recovery:packet_lost`, `quic:packet_lost`, or `packet_lost` beside a category of its own.
+//! An event is a list whose fields the trace names (draft 01) or an object (draft 02 and later).
+//! Its name may include a category: `recovery:packet_lost`, `quic:packet_lost`, or just
+//! `packet_lost` with a separate category.
 
 use serde_json::{Map, Value};
 
-/// Traces in one file.
+/// The most traces read from one file.
 const MOST_TRACES: usize = 1 << 10;
-/// Acknowledged ranges in one frame.
+/// The most acknowledged ranges read from one packet.
 const MOST_RANGES: usize = 1 << 12;
 
 /// One end's log of one connection.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trace {
-    /// `client`, `server` or `network`, if it says so.
+    /// `client`, `server` or `network`; `None` if the log does not name it.
     pub vantage: Option<String>,
-    /// The original destination connection ID, or the group, if it says so: what the traces of both ends share.
+    /// The original destination connection ID or the group, which the traces of both ends share.
+    /// `None` if the log has neither.
     pub connection: Option<String>,
-    /// In the order of the file.
+    /// Events in the order of the file.
     pub events: Vec<Event>,
-    /// Records that could not be read, as where a file ends early.
+    /// The number of unreadable records, for example at the end of a truncated file.
     pub damaged: u64,
 }
 
-/// One event, with its time in milliseconds since the trace began.
+/// An event with its time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
-    /// Milliseconds.
+    /// Milliseconds since the trace began.
     pub time_ms: f64,
-    /// The event.
     pub what: What,
 }
 
@@ -38,19 +39,19 @@ pub struct Event {
 pub enum What {
     /// A packet left.
     Sent(Packet),
-    /// A packet came, with the packet numbers that it acknowledges.
+    /// A packet arrived, with the packet numbers that it acknowledges.
     Received {
         packet: Packet,
-        /// First and last of each range.
+        /// First and last number of each range.
         acknowledges: Vec<(u64, u64)>,
     },
     /// A packet was declared lost.
     Lost {
         packet: Packet,
-        /// Why, in the log's own word.
+        /// The reason, as in the log.
         trigger: Option<String>,
     },
-    /// New values of what is measured.
+    /// New values of measurements.
     Metrics {
         /// Congestion window in bytes.
         cwnd: Option<u64>,
@@ -62,10 +63,9 @@ pub enum What {
 /// A packet by its number space and number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Packet {
-    /// Its number space.
     pub space: Space,
     pub number: u64,
-    /// Bytes, where the log says so.
+    /// Bytes; 0 if the log does not show it.
     pub bytes: u32,
 }
 
@@ -83,7 +83,7 @@ pub enum Space {
 /// Reads a whole file.
 ///
 /// # Errors
-/// One line that says what is wrong: where the JSON breaks off, or what is missing.
+/// Returns one line with the fault: where the JSON ends early, or which part is missing.
 pub fn read(text: &str) -> Result<Vec<Trace>, String> {
     let text = text.trim_start_matches('\u{feff}');
     if text.contains('\u{1e}') {
@@ -92,7 +92,7 @@ pub fn read(text: &str) -> Result<Vec<Trace>, String> {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(file)) => whole(&file),
         Ok(_) => Err("not qlog: expected a JSON object".into()),
-        // Some stacks write a record a line.
+        // Some stacks write one record per line without separators.
         Err(error) if text.lines().take(2).filter(|line| line.starts_with('{')).count() == 2 => {
             sequence(text.lines()).map_err(|_| format!("not qlog: {error}"))
         }
@@ -115,7 +115,7 @@ fn whole(file: &Map<String, Value>) -> Result<Vec<Trace>, String> {
     Ok(traces.iter().take(MOST_TRACES).filter_map(read).collect())
 }
 
-/// The first record is the head, the others are events.
+/// Reads a sequence: the first record is the header, the others are events.
 fn sequence<'a>(records: impl Iterator<Item = &'a str>) -> Result<Vec<Trace>, String> {
     let mut records = records.map(str::trim).filter(|record| !record.is_empty());
     let head = records.next().ok_or("not qlog: empty")?;
@@ -134,12 +134,12 @@ fn sequence<'a>(records: impl Iterator<Item = &'a str>) -> Result<Vec<Trace>, St
 /// Reads the events of one trace.
 struct Reader {
     trace: Trace,
-    /// Names of the fields of events that are lists.
+    /// Field names of events that are lists.
     fields: Vec<String>,
-    /// Milliseconds a unit of time.
+    /// Milliseconds per unit of time in the log.
     unit: f64,
     relative_to_previous: bool,
-    /// The reference, or the first event's time.
+    /// Time of the first event; `None` before it, and if times are relative to the previous event.
     began: Option<f64>,
     previous: f64,
 }
@@ -200,7 +200,7 @@ impl Reader {
         Some(what(name, data).map(|what| Event { time_ms, what }))
     }
 
-    /// Milliseconds since the trace began.
+    /// Returns the milliseconds since the trace began.
     fn time(&mut self, value: &Value) -> Option<f64> {
         let time = value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|time| time.is_finite())? * self.unit;
         if self.relative_to_previous {
@@ -211,7 +211,7 @@ impl Reader {
     }
 }
 
-/// The event of a name with or without its category; `None` for one that says nothing of losses.
+/// Reads an event by its name, with or without category; `None` if it does not concern losses.
 fn what(name: &str, data: &Value) -> Option<What> {
     match name.rsplit(':').next()?.to_ascii_lowercase().as_str() {
         "packet_sent" => packet(data).map(What::Sent),
@@ -256,7 +256,7 @@ fn acknowledged(data: &Value) -> Vec<(u64, u64)> {
             let first = number(ends.first()?)? as u64;
             Some((first, ends.get(1).and_then(number).map_or(first, |last| last as u64)))
         }
-        // Draft 00 writes "3-5".
+        // Draft 00 writes ranges as "3-5".
         Value::String(text) => {
             let (first, last) = text.split_once('-').unwrap_or((text, text));
             Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
@@ -266,7 +266,7 @@ fn acknowledged(data: &Value) -> Vec<(u64, u64)> {
     ranges.take(MOST_RANGES).filter_map(range).filter(|(first, last)| first <= last).collect()
 }
 
-/// A number, or a text that holds one.
+/// Reads a number, or a text that holds a number.
 fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite() && *number >= 0.0)
 }

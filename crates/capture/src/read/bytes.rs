@@ -1,6 +1,6 @@
-//! Numbers of either byte order. Readers ask for bytes only after they have made sure of them.
+//! Numbers of either byte order. Callers check first that the bytes are there.
 
-/// The order in which a file's numbers stand.
+/// The byte order of a file's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Order {
     #[default]

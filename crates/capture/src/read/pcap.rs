@@ -1,5 +1,5 @@
-//! The pcap format (IETF draft-ietf-opsawg-pcap), in both byte orders, with microseconds or nanoseconds, and with the longer
-//! record headers of some old Linux distributions.
+//! The pcap format (IETF draft-ietf-opsawg-pcap): both byte orders, microseconds or nanoseconds,
+//! and the longer record headers of some old Linux distributions.
 
 use super::bytes::Order;
 use super::{Head, MOST_CAPTURED, Record, Step};
@@ -9,7 +9,7 @@ pub(super) const HEADER_LEN: usize = 24;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// Alexey Kuznetsov's libpcap: eight more bytes in each record header.
+/// The magic number of Alexey Kuznetsov's libpcap, whose record headers are eight bytes longer.
 const LONGER_RECORDS: u32 = 0xa1b2_cd34;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ fn order_of(magic: [u8; 4]) -> Option<(Order, u32)> {
 }
 
 impl File {
-    /// Reads the file's header, all of whose bytes are there.
+    /// Reads the file header, which must be complete.
     pub(super) fn new(bytes: &[u8]) -> Result<Self, Error> {
         let magic = [bytes[0], bytes[1], bytes[2], bytes[3]];
         let (order, number) = order_of(magic).ok_or(Error::Unknown { magic })?;
@@ -43,12 +43,13 @@ impl File {
             order,
             nanos_per_tick: if number == NANOSECONDS { 1 } else { 1000 },
             record_header: if number == LONGER_RECORDS { 24 } else { 16 },
-            // The upper half tells of frame check sequences, which the length in the IP header leaves out anyway.
+            // The upper half describes frame check sequences. They lie outside of the IP length
+            // anyway.
             link: order.u32(bytes, 20) & 0xffff,
         })
     }
 
-    /// The record that the bytes begin with, if all of it is there and its length can be.
+    /// Returns the record at the start of `bytes`, if it is complete and its length is valid.
     #[inline(always)]
     pub(super) fn record(&self, bytes: &[u8]) -> Option<Record> {
         match self.order {
@@ -61,7 +62,7 @@ impl File {
         self.order == Order::Little
     }
 
-    /// The same as [`record`](Self::record) of a file that is [little](Self::is_little).
+    /// Does the same as [`record`](Self::record), for a [little-endian](Self::is_little) file.
     #[inline(always)]
     pub(super) fn little(&self, bytes: &[u8]) -> Option<Record> {
         self.record_in(bytes, u32::from_le_bytes)
@@ -82,7 +83,8 @@ impl File {
         Some(Record { length, start: self.record_header, captured: captured as usize, head })
     }
 
-    /// What [`record`](Self::record) does not return: what is missing, or wrong.
+    /// Handles everything for which [`record`](Self::record) returns `None`: missing bytes and
+    /// faults.
     pub(super) fn step(&self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
         if bytes.len() < self.record_header {
             return Ok(Step::More(self.record_header));

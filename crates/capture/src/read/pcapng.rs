@@ -1,11 +1,13 @@
-//! The pcapng format (IETF draft-ietf-opsawg-pcapng). Packets of all three kinds of block are read, with their interface's
-//! resolution and offset of time; names, statistics, secrets, journals and custom blocks are passed over.
+//! The pcapng format (IETF draft-ietf-opsawg-pcapng).
+//!
+//! All three kinds of packet block are read, with the time resolution and time offset of their
+//! interface. Names, statistics, secrets, journals and custom blocks are skipped.
 
 use super::bytes::{Order, four};
 use super::{Head, MOST_CAPTURED, Record, Step};
 use crate::error::Error;
 
-/// It reads alike in both byte orders.
+/// The type of a section header block. It is the same in both byte orders.
 pub(super) const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -13,9 +15,9 @@ const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Type and length before a block's body, and the length again behind it.
+/// Bytes of a block around its body: type and length before it, the length again behind it.
 const AROUND: u32 = 12;
-/// Options of a packet beside its bytes.
+/// The most bytes that a packet's options may add to its block.
 const MOST_OPTIONS: u32 = 1 << 20;
 const MOST_INTERFACES: usize = 65_536;
 
@@ -27,7 +29,8 @@ const TIME_OFFSET: u16 = 14;
 pub(super) struct File {
     order: Order,
     interfaces: Vec<Interface>,
-    /// Time of the packet before: a simple packet has none of its own.
+    /// Time of the previous packet, in nanoseconds. A simple packet block has no time, and takes
+    /// this one.
     nanos: u64,
 }
 
@@ -38,25 +41,25 @@ struct Interface {
     clock: Clock,
 }
 
-/// The meaning of an interface's times.
+/// How an interface's ticks convert to time.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     resolution: Resolution,
     offset_s: i64,
-    /// Nanoseconds in a tick; 0 where that is no whole number, or an offset is added.
+    /// Nanoseconds per tick; 0 if that is not a whole number or if an offset is added.
     scale: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Resolution {
-    /// 10 to the minus this.
+    /// 10 to the power of minus this.
     Decimal(u32),
-    /// 2 to the minus this.
+    /// 2 to the power of minus this.
     Binary(u32),
 }
 
 impl Resolution {
-    /// The option's only byte: the base in its highest bit.
+    /// Reads the option's only byte. Its highest bit selects the base.
     fn read(byte: u8) -> Self {
         let exponent = u32::from(byte & 0x7f);
         if byte & 0x80 == 0 { Self::Decimal(exponent) } else { Self::Binary(exponent) }
@@ -72,7 +75,7 @@ impl Clock {
         Self { resolution, offset_s, scale }
     }
 
-    /// Nanoseconds since 1970, cut to what 64 bits hold.
+    /// Converts ticks to nanoseconds since 1970, clamped to 64 bits.
     #[inline]
     fn nanos(&self, ticks: u64) -> u64 {
         match ticks.checked_mul(self.scale) {
@@ -97,7 +100,7 @@ impl Clock {
 }
 
 impl File {
-    /// The enhanced packet block that the bytes begin with, if all of it is there, and nothing is wrong with it.
+    /// Returns the enhanced packet block at the start of `bytes`, if it is complete and valid.
     #[inline(always)]
     pub(super) fn record(&mut self, bytes: &[u8]) -> Option<Record> {
         match self.order {
@@ -110,7 +113,7 @@ impl File {
         self.order == Order::Little
     }
 
-    /// The same as [`record`](Self::record) of a file that is [little](Self::is_little).
+    /// Does the same as [`record`](Self::record), for a [little-endian](Self::is_little) file.
     #[inline(always)]
     pub(super) fn little(&mut self, bytes: &[u8]) -> Option<Record> {
         self.record_in(bytes, u32::from_le_bytes)
@@ -135,7 +138,8 @@ impl File {
         Some(Record { length, start: 28, captured: captured as usize, head })
     }
 
-    /// What [`record`](Self::record) does not return: other blocks, what is missing, or wrong.
+    /// Handles everything for which [`record`](Self::record) returns `None`: other blocks, missing
+    /// bytes and faults.
     pub(super) fn step(&mut self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
         if bytes.len() < AROUND as usize {
             return Ok(Step::More(AROUND as usize));
@@ -167,7 +171,7 @@ impl File {
         }
     }
 
-    /// A section has its own byte order and its own interfaces.
+    /// Reads a section header. A section has its own byte order and its own interfaces.
     fn section(&mut self, bytes: &[u8], offset: u64) -> Result<Step, Error> {
         self.order = match four(bytes, 8) {
             magic if u32::from_le_bytes(magic) == BYTE_ORDER => Order::Little,
@@ -269,7 +273,7 @@ impl File {
     }
 }
 
-/// Where a packet stands in its block.
+/// The position of a packet's bytes in its block.
 struct Body {
     start: usize,
     captured: u32,

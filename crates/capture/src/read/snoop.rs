@@ -1,4 +1,4 @@
-//! Solaris snoop's format, version 2 (RFC 1761).
+//! The snoop format of Solaris, version 2 (RFC 1761).
 
 use super::bytes::Order;
 use super::{Head, MOST_CAPTURED, Record, Step};
@@ -14,7 +14,7 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Reads the file's header, all of whose bytes are there.
+    /// Reads the file header, which must be complete.
     pub(super) fn new(bytes: &[u8]) -> Result<Self, Error> {
         if bytes[4..8] != *b"p\0\0\0" {
             return Err(Error::Unknown { magic: [bytes[0], bytes[1], bytes[2], bytes[3]] });

@@ -57,7 +57,7 @@ fn section(order: bytes::Order) -> Vec<u8> {
     block(order, 0x0a0d_0d0a, &numbers(order, &[0x1a2b_3c4d, version, u32::MAX, u32::MAX]))
 }
 
-/// An interface of this link type, with resolution `resolution` and an offset of 100 s.
+/// Returns an interface description with this link type and resolution, and an offset of 100 s.
 fn interface(order: bytes::Order, link: u16, resolution: u8) -> Vec<u8> {
     let two = |number: u16| if order == bytes::Order::Big { number.to_be_bytes() } else { number.to_le_bytes() };
     let mut body = [two(link), two(0)].concat();
@@ -75,7 +75,7 @@ fn pcapng_of_several_sections_interfaces_and_kinds_of_block() {
     let mut file = section(little);
     file.extend(interface(little, 1, 9));
     file.extend(interface(little, 276, 0x80 | 10));
-    // Decryption secrets, which are passed over.
+    // Decryption secrets, which are skipped.
     file.extend(block(little, 10, &[7; 400]));
     file.extend(block(little, 6, &[numbers(little, &[1, 0, 1024, 2, 90]), vec![8, 9, 0, 0]].concat()));
     file.extend(block(little, 3, &[numbers(little, &[5]), vec![1, 2, 3, 4, 5, 0, 0, 0]].concat()));
@@ -84,7 +84,8 @@ fn pcapng_of_several_sections_interfaces_and_kinds_of_block() {
     file.extend(block(big, 2, &[vec![0, 0, 0, 9], numbers(big, &[0, 250, 4, 4]), vec![6; 4]].concat()));
     let expected = vec![
         (1, 101_000_000_000, 276, 1, 90, vec![8, 9]),
-        // A simple packet is cut at the first interface's snapshot length, and has no time.
+        // A simple packet is cut at the first interface's snapshot length. It takes the time of the
+        // packet before it.
         (2, 101_000_000_000, 1, 0, 5, vec![1, 2, 3, 4]),
         (3, 100_250_000_000, 101, 0, 4, vec![6; 4]),
     ];
@@ -164,7 +165,7 @@ fn what_is_wrong_is_said_with_its_place() {
         line(&odd),
         "block length of the record at byte 28: expected a multiple of 4, and at least 12, found 14"
     );
-    // A packet that would fit, in a block whose length is no multiple of 4.
+    // A packet that would fit, but the length of its block is not a multiple of 4.
     let mut odd = section(bytes::Order::Little);
     odd.extend(interface(bytes::Order::Little, 1, 6));
     odd.extend(block(bytes::Order::Little, 6, &[numbers(bytes::Order::Little, &[0, 0, 9, 1, 90]), vec![8]].concat()));
@@ -195,7 +196,7 @@ fn a_file_cut_anywhere_is_no_panic() {
     }
 }
 
-/// Hears of frames before they come, and takes them.
+/// Records announcements, and checks that frames follow them.
 #[derive(Default)]
 struct Announced {
     soon: Vec<Vec<u8>>,
@@ -220,7 +221,7 @@ impl Sink for Announced {
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
-        // A reader comes upon the first one while it looks for the file's header.
+        // The first frame is read together with the file's header, without an announcement.
         if frame.number == 1 {
             return;
         }
@@ -256,7 +257,8 @@ fn frames_are_announced_once_and_in_order_before_they_come() {
     }
 }
 
-/// RFC 1761: a record is a header of 24 bytes, the packet, and at most so much padding as a boundary needs.
+/// RFC 1761: a record is a header of 24 bytes, the packet, and only as much padding as alignment
+/// needs.
 #[test]
 fn a_record_of_snoop_has_its_header_its_packet_and_little_padding() {
     let file = |record: u32| {
@@ -278,7 +280,7 @@ fn a_record_of_snoop_has_its_header_its_packet_and_little_padding() {
     }
 }
 
-/// Small files of every format and kind of record.
+/// Returns small files of every format and kind of record.
 fn small() -> Vec<Vec<u8>> {
     use bytes::Order::{Big, Little};
     let mut files = Vec::new();
@@ -316,7 +318,7 @@ fn small_files_are_read_as_before_whichever_byte_is_another() {
                 changed[at] ^= change;
                 let mut reader = Reader::new();
                 reader.feed(&changed);
-                // Frames before the damage count.
+                // The frames before the damage are read.
                 let mut found = Vec::new();
                 let read = reader.each(&mut |frame: &Frame<'_>| found.push(format!("{frame:?}")));
                 said += &format!("{found:?} {read:?} {:?} {}\n", reader.finish(), reader.frames());
@@ -327,7 +329,7 @@ fn small_files_are_read_as_before_whichever_byte_is_another() {
     golden!("files.txt", text);
 }
 
-/// Captures of other links are read by the numbers of RFC 1761.
+/// The link types of RFC 1761 are converted to those of pcap.
 #[test]
 fn links_of_snoop_have_the_numbers_of_pcap() {
     let link = |number: u32| {
@@ -340,7 +342,7 @@ fn links_of_snoop_have_the_numbers_of_pcap() {
     [1, 2, 3, 5, 7, 9, 25, 27].iter().for_each(|number| assert_eq!(link(*number), refused(*number)));
 }
 
-/// A record's padding and a block's options have room up to a limit.
+/// The padding of a record and the options of a block are limited.
 #[test]
 fn records_as_long_as_they_may_be_are_read() {
     const OPTIONS: usize = 1 << 20;
@@ -364,7 +366,7 @@ fn records_as_long_as_they_may_be_are_read() {
     }
 }
 
-/// A section describes up to 65536 interfaces.
+/// A section describes at most 65536 interfaces.
 #[test]
 fn as_many_interfaces_as_are_allowed_are_described() {
     let little = bytes::Order::Little;

@@ -1,4 +1,4 @@
-//! Retransmissions as comma-separated values, without the verdicts of single detectors.
+//! Retransmissions as comma-separated values, without the judgements of the detectors.
 
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ pub(super) fn write(retransmissions: &[Retransmission]) -> String {
     text
 }
 
-/// A value by the name that it has in JSON.
+/// Returns the name of a value in JSON.
 fn word(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_default();
     text.trim_matches('"').to_string()

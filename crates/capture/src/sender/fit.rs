@@ -1,23 +1,25 @@
-//! How well the time of a retransmission fits a cause.
+//! Measures how well the time of a retransmission fits a cause.
 //!
-//! Away from the sender a path may have held a retransmission, and the ACKs before it. So both the time at which it left and the
-//! time at which its timer was set are ranges. A time that fits only if the path has held the packet costs [`HELD`].
+//! Away from the sender, a path may have held a retransmission and the ACKs before it. So the time
+//! at which it left is a range, and so is the time at which its timer was set. A time that fits
+//! only if the path held the packet costs [`HELD`].
 
 use super::Resent;
 
 /// The cost of a retransmission that a path must have held.
 pub(super) const HELD: f64 = 1.0;
-/// An ACK's consequences leave within this time, however slow the machine, in nanoseconds.
+/// The time within which a sender answers an ACK, even on a slow machine, in nanoseconds.
 const AT_ONCE: u64 = 4_000_000;
-/// A round trip before one is known, in nanoseconds.
+/// The assumed round trip before one is known, in nanoseconds.
 const ROUND_TRIP: u64 = 400_000_000;
 
-/// Returns how far a time is from the expected one, in powers of e.
+/// Returns the distance of a time from the expected one, in powers of e.
 pub(super) fn misfit(took: u64, expected: u64) -> f64 {
     ((took.max(1)) as f64 / expected.max(1) as f64).ln().abs()
 }
 
-/// Returns how far a retransmission is from a timer that was set between `set.0` and `set.1`, and takes `expected` nanoseconds.
+/// Returns the distance of a retransmission from the expiry of a timer of `expected` nanoseconds
+/// that was set between `set.0` and `set.1`.
 pub(super) fn misfit_of_timer(resent: &Resent, set: (u64, u64), expected: u64) -> f64 {
     let passes = misfit(resent.now.saturating_sub(set.1), expected);
     let held = departure(resent, set, expected);
@@ -25,32 +27,35 @@ pub(super) fn misfit_of_timer(resent: &Resent, set: (u64, u64), expected: u64) -
     passes.min(HELD + misfit(closest, expected))
 }
 
-/// Returns when a retransmission left, within its limits, if the timer was set between `set.0` and `set.1`, and takes `expected`
-/// nanoseconds.
+/// Returns when a retransmission left, within its limits, if a timer caused it. The timer takes
+/// `expected` nanoseconds and was set between `set.0` and `set.1`.
 pub(super) fn departure(resent: &Resent, set: (u64, u64), expected: u64) -> u64 {
     let earliest = resent.earliest.min(resent.now);
     let [soonest, latest] = [set.0, set.1].map(|set| set.saturating_add(expected));
     if latest <= resent.now { latest.max(earliest) } else { soonest.clamp(earliest, resent.now) }
 }
 
-/// Returns how far a retransmission is from being the consequence of the last ACK.
+/// Returns the distance of a retransmission from an immediate reaction to the last ACK.
 pub(super) fn clocked(resent: &Resent) -> f64 {
     let at_once = at_once(resent);
     let late = |left: u64| {
         let gap = left.saturating_sub(resent.last_ack).saturating_sub(at_once);
         (gap as f64 / (smoothed(resent) / 4).max(AT_ONCE) as f64).ln_1p()
     };
-    // A sender that has heard something since it sent last answers that. Then a queue explains the delay.
+    // A sender whose echo is new answers the ACK with that timestamp. Then a queue explains the
+    // delay.
     let held = if resent.news == Some(true) { 0.0 } else { HELD };
     late(resent.now).min(held + late(resent.earliest))
 }
 
-/// Whether a retransmission left within the time in which a sender answers an ACK that came at `since`.
+/// Returns whether a retransmission left within the time in which a sender answers an ACK that came
+/// at `since`.
 pub(super) fn is_at_once(resent: &Resent, since: u64) -> bool {
     resent.now.saturating_sub(since) <= at_once(resent)
 }
 
-/// Returns how soon the consequences of an ACK pass. Far from the sender, the trip of that ACK is known to a round trip only.
+/// Returns the time within which an answer to an ACK passes here, in nanoseconds. Far from the
+/// sender, the arrival of the ACK is known only to within a round trip.
 fn at_once(resent: &Resent) -> u64 {
     if resent.may_be_unseen { smoothed(resent).max(AT_ONCE) } else { AT_ONCE }
 }
@@ -72,11 +77,12 @@ mod tests {
         let set = (800 * MS, 800 * MS);
         assert!(misfit_of_timer(&passes, set, 200 * MS) < 1e-9);
         assert!((misfit_of_timer(&passes, set, 100 * MS) - 2_f64.ln()).abs() < 1e-9);
-        // It may have left 100 ms before it passed.
+        // It may have left up to 150 ms before it passed.
         let held = Resent { earliest: 850 * MS, ..passes };
         assert_eq!(departure(&held, set, 100 * MS), 900 * MS);
         assert!((misfit_of_timer(&held, set, 20 * MS) - (HELD + 2.5_f64.ln())).abs() < 1e-9);
-        // Nor does it leave before the timer was set, and takes less than that.
+        // A timer that may have been set shortly before is taken to have expired as early as
+        // possible.
         assert_eq!(departure(&held, (790 * MS, 990 * MS), 100 * MS), 890 * MS);
         assert!((misfit_of_timer(&held, (790 * MS, 990 * MS), 100 * MS) - HELD).abs() < 1e-9);
     }

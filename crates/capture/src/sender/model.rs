@@ -1,8 +1,11 @@
-//! One model of a sender, driven by what passed between the two ends.
+//! A model of one sender, driven by the packets that passed between the two ends.
 //!
-//! *Looks at* when segments left and ACKs came, in the sender's time, and what those ACKs say.
-//! *Decides* what a retransmission was: the cause whose time and circumstances fit best, and how well that is.
-//! *Blind to* what the sender did not show: settings of a connection, the application, other connections' congestion.
+//! *Looks at* when segments left and ACKs arrived, in the sender's time, and the contents of these
+//! ACKs.
+//! *Decides* the cause of a retransmission, the one whose time and circumstances fit best, and its
+//! cost.
+//! *Blind to* everything that packets do not show: settings of a connection, the application, other
+//! connections' congestion.
 //! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
 
 use super::fit::{HELD, clocked, departure, is_at_once, misfit, misfit_of_timer};
@@ -10,25 +13,25 @@ use super::{Cause, Heard, Resent, Settings};
 use crate::flow::Place;
 use eifel_base::units::Timestamp;
 
-/// How much a cause without the evidence that it needs leaves unexplained.
+/// The cost of a cause without the evidence that it needs.
 const WITHOUT_EVIDENCE: f64 = 3.0;
 /// The cost of a retransmission that no cause explains.
 const UNEXPLAINED: f64 = 5.0;
-/// The cost of a timeout before which the model would have probed the tail.
+/// The cost of a timeout before which the model would have sent a tail-loss probe.
 const PROBE_LEFT_OUT: f64 = 1.5;
-/// The cost of a timeout for a segment that duplicate ACKs or SACKs would have had repaired before.
+/// The cost of a timeout for a segment that duplicate ACKs or SACK would have repaired earlier.
 const REPAIR_LEFT_OUT: f64 = 1.0;
-/// The cost of a timeout of which the capture shows nothing.
+/// The cost of an assumed timeout that the capture does not show.
 const UNSEEN_TIMEOUT: f64 = 1.5;
-/// The cost of a timeout of a sender that has sent something shortly before.
+/// The cost of a timeout although the sender has sent something shortly before.
 const ACTIVE: f64 = 2.5;
-/// The cost of a repair whose departure is unknown.
+/// The cost of a repair that left at an unknown time.
 const UNSEEN_REPAIR: f64 = 0.3;
-/// The same as [`WITHOUT_EVIDENCE`] far from the sender, where not all is seen that it had heard.
+/// Replaces [`WITHOUT_EVIDENCE`] far from the sender, where some ACKs may be unknown.
 const UNSEEN_EVIDENCE: f64 = 1.5;
-/// The cost of a segment that is sent once more because of what ACKs say of its last retransmission.
+/// The cost of a repeated repair, because ACKs show that the earlier one was lost.
 const LOST_AGAIN: f64 = 0.5;
-/// The cost of every cause but continued go-back-N.
+/// The cost of every cause other than go-back-N while go-back-N goes on.
 const GOES_ON: f64 = 0.5;
 const TICK: u64 = 8_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
@@ -42,42 +45,42 @@ enum State {
         /// When the first partial ACK came, in nanoseconds.
         partial: Option<u64>,
     },
-    /// The timer has expired.
+    /// Repair after an expiry of the retransmission timer.
     Loss {
         high: u64,
-        /// Where the last that it has sent again ends.
+        /// The end of the last retransmission.
         reached: u64,
         /// Whether F-RTO may still undo it.
         forward: bool,
-        /// TSval of the first retransmission.
+        /// TSval of the first retransmission after the timeout.
         stamp: Option<Timestamp>,
-        /// Retransmissions that no DSACK has reported.
+        /// The number of retransmissions not yet reported by DSACK.
         unreported: u32,
     },
 }
 
-/// A model in its state.
+/// The state of one model.
 #[derive(Clone, Debug)]
 pub struct Model {
     settings: &'static Settings,
     state: State,
     back_off: u32,
-    /// A tail-loss probe is under way.
+    /// Whether a tail-loss probe is under way.
     probed: bool,
-    /// Where the last that go-back-N has sent ends.
+    /// The end of the last retransmission if a timeout or go-back-N sent it; otherwise `u64::MAX`.
     gone_back_to: u64,
-    /// When the timer was set by a retransmission.
+    /// When a retransmission last set the timer, in nanoseconds.
     armed: u64,
-    /// Where the last retransmission began, and everything below which had left before it.
+    /// The start of the last retransmission, and `nxt` when it left; (`u64::MAX`, 0) for go-back-N.
     again: (u64, u64),
-    /// A retransmission has been answered before which everything below this had left: by RACK all of that is lost which is not
-    /// reported (RFC 8985, section 6.2).
+    /// The `nxt` at the time when the last acknowledged retransmission left. By RACK all data below
+    /// it that are not acknowledged or reported are lost (RFC 8985, section 6.2).
     left_before: u64,
     cost: f64,
 }
 
 impl Model {
-    /// A sender with nothing outstanding.
+    /// Returns the model of a sender with nothing outstanding.
     pub fn new(settings: &'static Settings) -> Self {
         Self {
             settings,
@@ -97,46 +100,50 @@ impl Model {
         self.settings.name
     }
 
-    /// Returns the cost of everything so far that the model does not explain; 0 if it explains all.
+    /// Returns the cost of everything so far that the model does not explain; 0 if it explains
+    /// everything.
     pub fn cost(&self) -> f64 {
         self.cost
     }
 
-    /// Whether it takes nothing for lost.
+    /// Returns whether the model considers nothing lost.
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Open)
     }
 
-    /// Whether it has nothing to learn from an ACK of new data without SACK blocks.
+    /// Returns whether the model would ignore an ACK of new data without SACK blocks.
     pub fn is_idle(&self) -> bool {
         let (again, left_before) = self.again;
         let told = again == u64::MAX || self.left_before == left_before;
         self.is_open() && self.back_off == 0 && !self.probed && told
     }
 
-    /// The causes that a retransmission can have, each with what it leaves unexplained.
+    /// Returns the causes that a retransmission may have, each with the cost of what it leaves
+    /// unexplained.
     pub fn candidates(&self, resent: &Resent) -> impl Iterator<Item = (Cause, f64)> + use<> {
         let known = [self.timeout(resent), self.tail_loss_probe(resent), self.go_back_n(resent), self.fast(resent)];
         known.into_iter().flatten().chain([(Cause::Unknown, UNEXPLAINED)])
     }
 
-    /// Takes this for the cause, and moves on as the sender would have.
+    /// Accepts a cause, and moves on as the sender would have.
     pub fn take(&mut self, cause: Cause, cost: f64, resent: &Resent) {
         self.cost += cost;
         self.enter(cause, resent);
     }
 
-    /// Whether it takes as much for lost as another one, for the same reason.
+    /// Returns whether both models are in states of the same kind.
     pub fn stands_as(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.state) == std::mem::discriminant(&other.state)
     }
 
     fn timeout(&self, resent: &Resent) -> Option<(Cause, f64)> {
-        // The timer repairs the oldest segment. A sender that repeats acknowledged data has not received the ACK.
+        // The timer repairs the oldest segment. A sender that repeats acknowledged data has not
+        // received their ACK.
         let unheard = resent.end <= resent.una;
         if unheard && resent.may_be_unseen {
             let repaired = resent.doubted && !resent.repeated;
-            // The timer began with the ACK of all before it, or with its last expiry, at the soonest.
+            // The timer was set at the earliest by the ACK that ends where the segment starts, or
+            // by its last expiry.
             let began = match resent.told_at {
                 Place::End(passed) => passed.saturating_add(resent.trip).max(self.armed),
                 Place::Within => return None,
@@ -148,7 +155,7 @@ impl Model {
             let cost = early
                 + match (self.was_silent(resent), repaired) {
                     (true, _) => UNSEEN_REPAIR,
-                    // Nothing but the timer goes back to where what was sent last begins.
+                    // Only the timer goes back to the start of the last retransmission.
                     (false, _) if resent.repeated && resent.follows => UNSEEN_REPAIR,
                     (false, true) => ACTIVE + REPAIR_LEFT_OUT,
                     (false, false) => ACTIVE,
@@ -161,13 +168,14 @@ impl Model {
         let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
         let mut cost = misfit_of_timer(resent, self.timer_set(resent), expected);
         if let State::Recovery { partial: Some(partial), .. } = self.state {
-            // RFC 6582, section 4: the impatient variant sets the timer at the first partial ACK, and not at the others.
+            // RFC 6582, section 4: the impatient variant sets the timer at the first partial ACK
+            // only.
             cost = cost.min(misfit_of_timer(resent, (partial, partial), expected));
         }
         if self.would_probe(resent) {
             cost += PROBE_LEFT_OUT;
         }
-        // Far from the sender times say less than what it had heard.
+        // Far from the sender, times tell less than the ACKs that it received.
         let partial = matches!(self.state, State::Recovery { high, .. } if resent.may_be_unseen && resent.start < high);
         if (resent.missing || partial) && !resent.repeated && !matches!(self.state, State::Loss { .. }) {
             cost += REPAIR_LEFT_OUT;
@@ -182,7 +190,8 @@ impl Model {
         let since = resent.last_sent.max(resent.timer_since);
         let (smoothed, _) = resent.estimate.unwrap_or((500_000_000, 0));
         let patience = smoothed * 2 + if resent.segments == 1 { DELAYED_ACK } else { TICK };
-        // RFC 8985, section 7.2: never later than the retransmission timer would expire.
+        // RFC 8985, section 7.2: a probe leaves no later than the retransmission timer would
+        // expire.
         let rest = (resent.timer_since + self.rto(resent)).saturating_sub(since).max(TICK);
         let from = since.min(resent.timer_from.max(self.armed));
         Some((Cause::Tlp, misfit_of_timer(resent, (from, since), patience.min(rest))))
@@ -195,14 +204,15 @@ impl Model {
                 let again = resent.repeated && resent.start < reached;
                 Some((Cause::Loss, clocked(resent) + if again { LOST_AGAIN } else { 0.0 }))
             }
-            // It would not send what is acknowledged: it goes on with what it began before it heard of that.
+            // The sender would not send acknowledged data: it continues what it began before it
+            // received the ACK.
             _ if unheard && resent.start >= self.gone_back_to => {
-                // Go-back-N is driven by ACKs: it is never silent for as long as the timer takes.
+                // ACKs drive go-back-N, so it is never silent for as long as a timeout.
                 Some((Cause::Loss, if self.was_silent(resent) { UNSEEN_TIMEOUT } else { 0.0 }))
             }
-            // What a path has held passes after the ACKs of what was held before it.
+            // Segments that a path has held pass after the ACKs of the segments held before them.
             _ if resent.may_be_unseen && self.goes_on(resent) => Some((Cause::Loss, GOES_ON)),
-            // The timeout's own retransmission may have been lost on its way here.
+            // The retransmission by the timer itself may have been lost before the capture point.
             _ if resent.may_be_unseen && !resent.missing && self.was_silent(resent) => {
                 Some((Cause::Loss, clocked(resent) + UNSEEN_TIMEOUT))
             }
@@ -210,17 +220,18 @@ impl Model {
         }
     }
 
-    /// Whether it begins where go-back-N has stopped.
+    /// Returns whether the retransmission starts where go-back-N stopped.
     fn continues(&self, resent: &Resent) -> bool {
         resent.follows && resent.start == self.gone_back_to
     }
 
-    /// Whether it goes on where go-back-N has stopped, and has sent nothing new.
+    /// Returns whether the retransmission starts at or above the position where go-back-N stopped,
+    /// and no new data were sent in between.
     fn goes_on(&self, resent: &Resent) -> bool {
         resent.follows && resent.start >= self.gone_back_to
     }
 
-    /// Whether it has sent nothing for about as long as its timer takes.
+    /// Returns whether the sender has sent nothing for at least three quarters of its timeout.
     fn was_silent(&self, resent: &Resent) -> bool {
         resent.now.saturating_sub(resent.last_sent) >= self.rto(resent) / 4 * 3
     }
@@ -228,11 +239,11 @@ impl Model {
     fn fast(&self, resent: &Resent) -> Option<(Cause, f64)> {
         let unheard = resent.end <= resent.una && resent.may_be_unseen;
         let evident = match self.state {
-            // Of partial ACKs, one ends where it begins.
+            // A partial ACK ends where the retransmission starts.
             _ if unheard => {
                 self.is_told_by_time(resent) || resent.shown || resent.doubted && resent.told_at != Place::Within
             }
-            // A partial ACK says it, too.
+            // A partial ACK is evidence too.
             State::Recovery { high, .. } => {
                 let partial = resent.start <= resent.una && resent.start < high;
                 let in_time = resent.sack || is_at_once(resent, resent.timer_since);
@@ -242,7 +253,7 @@ impl Model {
         };
         let in_loss = matches!(self.state, State::Loss { high, .. } if resent.start < high);
         let mut cost = match (unheard, evident) {
-            // When it left is not known.
+            // It is unknown when it left.
             (true, true) if self.was_silent(resent) => HELD,
             (true, true) => 0.0,
             (true, false) => WITHOUT_EVIDENCE,
@@ -255,20 +266,21 @@ impl Model {
         if resent.reported {
             cost += WITHOUT_EVIDENCE;
         }
-        // Without SACK nothing but the timer tells that a retransmission was lost.
+        // Without SACK only the timer detects a lost retransmission.
         if resent.repeated && !(resent.may_be_unseen && self.is_told_by_time(resent)) {
             cost += if resent.sack { LOST_AGAIN } else { WITHOUT_EVIDENCE };
         }
         Some((Cause::Fast, cost))
     }
 
-    /// Whether ACKs say that it was lost. Without SACK the third duplicate does, and it is answered at once.
+    /// Returns whether ACKs report the loss. Without SACK the third duplicate ACK does, and the
+    /// sender reacts to it at once.
     fn is_told(&self, resent: &Resent) -> bool {
         let in_time = resent.sack || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
         self.is_told_by_time(resent) || resent.missing && in_time
     }
 
-    /// Whether by RACK the answer to a retransmission says that it was lost.
+    /// Returns whether by RACK the ACK of a retransmission reports the loss.
     fn is_told_by_time(&self, resent: &Resent) -> bool {
         let goes_on = resent.follows || is_at_once(resent, resent.last_ack);
         self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before
@@ -278,7 +290,8 @@ impl Model {
         self.settings.probes_tail && resent.sack && !self.probed && !resent.missing && matches!(self.state, State::Open)
     }
 
-    /// Returns when the timer that would send it again was set, at the earliest and at the latest.
+    /// Returns when the timer behind this retransmission was set, at the earliest and at the
+    /// latest.
     fn timer_set(&self, resent: &Resent) -> (u64, u64) {
         let told = match resent.told_at {
             Place::End(passed) => passed.saturating_add(resent.trip),
@@ -296,7 +309,7 @@ impl Model {
     fn enter(&mut self, cause: Cause, resent: &Resent) {
         let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
         self.gone_back_to = if goes_back { resent.end } else { u64::MAX };
-        // After a timeout everything is lost anyway.
+        // After a timeout everything counts as lost anyway.
         self.again = if goes_back { (u64::MAX, 0) } else { (resent.start, resent.nxt) };
         match cause {
             Cause::Rto => {
@@ -305,7 +318,8 @@ impl Model {
                     State::Loss { stamp, unreported, .. } if self.back_off > 0 => (stamp, unreported + 1),
                     _ => (resent.stamp, 1),
                 };
-                // As Linux has it: not where a timeout has interrupted recovery, unless it is repeated.
+                // As in Linux: no F-RTO for a timeout that interrupts recovery, unless it is a
+                // repeated timeout.
                 let fresh = matches!(self.state, State::Open) || again && self.back_off > 0;
                 self.state = State::Loss {
                     high: resent.nxt,
@@ -341,7 +355,7 @@ impl Model {
         }
     }
 
-    /// Takes an ACK in.
+    /// Handles an ACK that the sender receives.
     pub fn hear(&mut self, heard: &Heard) {
         if heard.advances {
             self.back_off = 0;
@@ -372,7 +386,7 @@ impl Model {
                 if undone || forwarded || heard.una >= *high {
                     self.state = State::Open;
                 } else if *forward && heard.nxt > *high {
-                    // New data have left; RFC 5682, section 3.1, step 3a.
+                    // New data have left: RFC 5682, section 3.1, step 3a.
                     *forward = !heard.duplicate;
                 } else if *forward && heard.advances {
                     *high = heard.nxt;

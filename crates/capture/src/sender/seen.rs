@@ -1,83 +1,87 @@
-//! The events of a captured sender that a model explains: its retransmissions, and the ACKs that reached it.
+//! The events of a captured sender that a model explains: its retransmissions and the ACKs it
+//! received.
 
 use crate::flow::Place;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
-/// A retransmission, and how it stood when it left. Times in nanoseconds.
+/// A retransmission, and the sender's state when it left. Times in nanoseconds.
 ///
-/// It has more than twenty fields, since each model of a stack judges by some of these facts, and none holds the connection.
+/// It has more than twenty fields, because each model of a stack uses some of them and none has
+/// access to the connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Resent {
-    /// When it left, at the latest.
+    /// The latest time at which it can have left.
     pub now: u64,
-    /// The earliest time at which it can have left: before `now` where a path may have held it.
+    /// The earliest time at which it can have left; before `now` if a path may have held it.
     pub earliest: u64,
-    /// How it lies among the ends of ACKs that have passed here.
+    /// The place of its start among the ends of the ACKs that have passed here.
     pub told_at: Place,
-    /// From here to the sender and back.
+    /// Shortest round trip from here to the sender and back.
     pub trip: u64,
     /// Its first position.
     pub start: u64,
-    /// The first position beyond it.
+    /// The position behind its last one.
     pub end: u64,
-    /// First position not acknowledged.
+    /// The first position not acknowledged.
     pub una: u64,
-    /// First position never sent.
+    /// The first position never sent.
     pub nxt: u64,
-    /// When the last ACK came.
+    /// When the sender received the last ACK.
     pub last_ack: u64,
     /// When the last segment left.
     pub last_sent: u64,
-    /// Since when the timer can have run: the last ACK of new data, or the first segment after there was nothing to wait for.
+    /// The latest time at which the timer can have been set. The last ACK of new data sets it, or a
+    /// segment that leaves while nothing is outstanding.
     pub timer_since: u64,
-    /// The earliest that it can have been since.
+    /// The earliest time at which the timer can have been set.
     pub timer_from: u64,
-    /// Smoothed round trip and its variation, if there are samples.
+    /// Smoothed round trip between both ends and its variation; `None` without samples.
     pub estimate: Option<(u64, u64)>,
-    /// Whether ACKs say that data above it have arrived: SACK blocks, or three duplicates.
+    /// Whether ACKs report data above it: by SACK blocks, or by three duplicate ACKs without SACK.
     pub missing: bool,
-    /// Whether an ACK that the sender may have heard gave a reason to repair it.
+    /// Whether an ACK that the sender may have received gave a reason to repair it.
     pub doubted: bool,
-    /// Whether SACK has shown that it was missing.
+    /// Whether SACK blocks have shown a gap there.
     pub shown: bool,
-    /// Whether the sender has heard something since it sent last, by its timestamps.
+    /// Whether the echo shows an ACK that the sender has received since it last sent; `None`
+    /// without timestamps.
     pub news: Option<bool>,
-    /// Whether SACK was agreed on.
+    /// Whether both ends agreed on SACK.
     pub sack: bool,
-    /// Segments outstanding.
+    /// The number of outstanding segments.
     pub segments: usize,
     /// TSval that it carries.
     pub stamp: Option<Timestamp>,
     /// Whether it was sent again before.
     pub repeated: bool,
-    /// Whether the sender had heard by SACK that it has arrived.
+    /// Whether the sender had received a SACK block that covers it.
     pub reported: bool,
-    /// Whether what was sent last was sent again, too.
+    /// Whether the segment sent directly before was a retransmission too.
     pub follows: bool,
-    /// Whether what the sender sends may be lost before it comes to the place of the capture.
+    /// Whether segments may be lost between the sender and the capture point.
     pub may_be_unseen: bool,
 }
 
-/// An ACK's contents, for a model.
+/// The contents of an ACK, for a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
-    /// When the sender hears it, in nanoseconds.
+    /// When the sender receives it, in nanoseconds.
     pub now: u64,
-    /// First position not acknowledged.
+    /// The first position not acknowledged.
     pub una: u64,
-    /// First position never sent.
+    /// The first position never sent.
     pub nxt: u64,
     /// Whether it acknowledges new data.
     pub advances: bool,
-    /// Whether it is a duplicate, or reports data by SACK.
+    /// Whether it is a duplicate ACK, or newly reports data by SACK.
     pub duplicate: bool,
-    /// The lowest position that it reports for the first time, sent once.
+    /// The lowest position that it covers for the first time and that was sent once.
     pub original_below: Option<u64>,
     /// The timestamp that it echoes.
     pub echo: Option<Timestamp>,
-    /// What it reports by SACK.
+    /// The blocks that it reports by SACK; empty blocks fill the rest.
     pub sacks: [Block; 4],
-    /// Whether it reports a duplicate.
+    /// Whether it has a DSACK.
     pub dsack: bool,
 }

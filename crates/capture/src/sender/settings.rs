@@ -1,25 +1,26 @@
-//! The stacks that are told apart.
+//! The settings of the stacks that are told apart.
 
-/// The settings in which stacks' retransmissions differ.
+/// The settings in which the retransmissions of stacks differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Its name in the output.
+    /// The stack's name in the output.
     pub name: &'static str,
-    /// The least that is added to the smoothed round trip, in nanoseconds.
+    /// The least that the timeout adds to the smoothed round trip, in nanoseconds.
     pub variance_at_least: u64,
     /// The smallest timeout, in nanoseconds.
     pub rto_at_least: u64,
-    /// RACK and tail-loss probes (RFC 8985).
+    /// Whether it uses RACK and tail-loss probes (RFC 8985).
     pub probes_tail: bool,
-    /// Forward RTO recovery (RFC 5682).
+    /// Whether it uses F-RTO (RFC 5682).
     pub forward_rto: bool,
-    /// Undoes a timeout when the echoed timestamp is older than it, or DSACKs report all that was sent again.
+    /// Whether it undoes a timeout if the echoed timestamp is older than the timeout, or if DSACKs
+    /// report all retransmissions.
     pub undoes: bool,
 }
 
 const MS: u64 = 1_000_000;
 
-/// In the order in which they are preferred where they explain a trace equally well.
+/// In order of preference among models that explain a trace equally well.
 pub const MODELS: [Settings; 8] = [
     Settings {
         name: "linux",

@@ -1,46 +1,47 @@
-//! Several readings of one trace by one model: what comes later tells which of them was right.
+//! Keeps several readings of one trace by one model until later packets decide between them.
 //!
-//! Next to the sender a retransmission's own circumstances name its cause. Far from it two causes often fit one retransmission,
-//! and only those that follow differ. So the cheapest readings so far are kept side by side (a beam search), and the one that
-//! leaves the least unexplained in the end names all causes.
+//! Near the sender, the circumstances of a retransmission determine its cause. Far from it, two
+//! causes often fit one retransmission, and only the later retransmissions differ. So the cheapest
+//! readings are kept side by side (a beam search). The reading with the lowest cost in the end
+//! names all causes.
 
 use super::{Cause, Heard, Model, Resent, Settings};
 
-/// Readings kept far from the sender.
+/// The number of readings kept far from the sender.
 const MOST: usize = 3;
-/// A reading explains the trace nearly as well as another if it leaves less than this more unexplained. Costs are powers of e, so
-/// these are odds of less than two to one.
+/// A reading explains the trace nearly as well as another if its cost is higher by less than this.
+/// Costs are powers of e, so this means odds of less than two to one.
 pub(crate) const UNDECIDED: f64 = std::f64::consts::LN_2;
-/// Retransmissions that a reading is followed back, to where it parts from another.
+/// The number of retransmissions followed back to find where two readings part.
 const FOLLOWED: usize = 256;
 
-/// A reading: the model in the state that it leads to, and its last step.
+/// A reading: the state of the model that it leads to, and the index of its last step.
 #[derive(Clone, Debug)]
 struct Strand {
     model: Model,
     last: Option<u32>,
 }
 
-/// The cause of a retransmission in a reading, and the step before.
+/// The cause of a retransmission in a reading, and the index of the step before.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     before: Option<u32>,
     cause: Cause,
-    /// Of the readings that were given up for this one and that name another cause, the cheapest one's: how much more it left
-    /// unexplained, and the cause.
+    /// Of the dropped readings with another cause here, the cheapest: its additional cost, and its
+    /// cause.
     other: Option<(f64, Cause)>,
 }
 
-/// A retransmission as the best reading explains it.
+/// The explanation of a retransmission by the best reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Explained {
-    /// Its cause.
     pub cause: Cause,
-    /// The cause by a reading that explains the trace nearly as well, if there is one.
+    /// The cause in another reading that explains the trace nearly as well; `None` if there is
+    /// none.
     pub other: Option<Cause>,
 }
 
-/// The readings of one model, the cheapest first.
+/// The readings of one model, in ascending order of cost.
 #[derive(Clone, Debug)]
 pub struct Strands {
     strands: Vec<Strand>,
@@ -48,7 +49,7 @@ pub struct Strands {
 }
 
 impl Strands {
-    /// One reading, of a sender with nothing outstanding.
+    /// Returns one reading, of a sender with nothing outstanding.
     pub fn new(settings: &'static Settings) -> Self {
         Self { strands: vec![Strand { model: Model::new(settings), last: None }], steps: Vec::new() }
     }
@@ -57,22 +58,23 @@ impl Strands {
         &self.strands[0]
     }
 
-    /// The model's name.
+    /// Returns the name of the model.
     pub fn name(&self) -> &'static str {
         self.best().model.name()
     }
 
-    /// What the best reading leaves unexplained.
+    /// Returns the cost of the best reading.
     pub fn cost(&self) -> f64 {
         self.best().model.cost()
     }
 
-    /// Whether by the best reading it takes nothing for lost.
+    /// Returns whether the model considers nothing lost in the best reading.
     pub fn is_open(&self) -> bool {
         self.best().model.is_open()
     }
 
-    /// Whether no reading has anything to learn from an ACK of new data without SACK blocks.
+    /// Returns whether the model would ignore an ACK of new data without SACK blocks in every
+    /// reading.
     pub fn is_idle(&self) -> bool {
         self.strands.iter().all(|strand| strand.model.is_idle())
     }
@@ -91,7 +93,8 @@ impl Strands {
         readings.sort_by(|(_, one), (_, other)| one.model.cost().total_cmp(&other.model.cost()));
         self.strands.clear();
         for (cause, strand) in readings {
-            // What comes finds little difference between two in the same state: the cheaper one stays.
+            // Later packets hardly distinguish two readings in states of the same kind, so the
+            // cheaper one is kept.
             let kept = self.strands.iter().find(|other| other.model.stands_as(&strand.model));
             let kept = kept.or(self.strands.first().filter(|_| self.strands.len() == most));
             if let Some(kept) = kept {
@@ -108,8 +111,9 @@ impl Strands {
         self.steps[self.best().last.map_or(0, |last| last as usize)].cause
     }
 
-    /// Notes on the reading that ends with the step `kept` which other causes another reading names, if that leaves `more`
-    /// unexplained. The other reading ends with a step, which a cause may follow that is no step yet.
+    /// Records the other causes of a reading that costs `more` than the reading which ends with
+    /// step `kept`. The other reading ends with a step too. After that step it may have one more
+    /// cause, which is not stored as a step.
     fn compare(&mut self, kept: Option<u32>, (last, other): (Option<Cause>, Option<u32>), more: f64) {
         if more >= UNDECIDED {
             return;
@@ -132,12 +136,12 @@ impl Strands {
         }
     }
 
-    /// Takes an ACK in.
+    /// Handles an ACK that the sender receives.
     pub fn hear(&mut self, heard: &Heard) {
         self.strands.iter_mut().for_each(|strand| strand.model.hear(heard));
     }
 
-    /// The retransmissions so far, in their order, by the best reading.
+    /// Returns the explanations of all retransmissions so far by the best reading, in order.
     pub fn explained(&mut self) -> Vec<Explained> {
         for place in 1..self.strands.len() {
             let more = self.strands[place].model.cost() - self.cost();
@@ -161,7 +165,8 @@ pub(super) mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A retransmission at 1 s, after an ACK at 800 ms, of a path with a round trip of 200 ms.
+    /// Returns a retransmission at 1 s, after an ACK at 800 ms, on a path with a round trip of 200
+    /// ms.
     pub(in crate::sender) fn resent() -> Resent {
         Resent {
             now: 1000 * MS,
@@ -197,12 +202,12 @@ pub(super) mod tests {
 
     #[test]
     fn what_comes_later_names_the_cause_of_what_came_before() {
-        // A repaired segment leaves once more, 200 ms after the last ACK: the timer would have taken 400 ms.
+        // A repaired segment leaves again 200 ms after the last ACK. The timer would take 400 ms.
         let first = resent();
         let mut strands = Strands::new(&MODELS[0]);
         assert_eq!(strands.explain(&first), Cause::Fast);
         assert_eq!(others(&strands), [Some(Cause::Rto)]);
-        // What was reported leaves only if everything is taken for lost.
+        // A segment reported by SACK leaves again only if the sender considers everything lost.
         let second = Resent {
             now: 1001 * MS,
             earliest: 1001 * MS,
@@ -216,7 +221,7 @@ pub(super) mod tests {
         assert_eq!(strands.explain(&second), Cause::Loss);
         assert_eq!(strands.explained().iter().map(|one| one.cause).collect::<Vec<_>>(), [Cause::Rto, Cause::Loss]);
         assert_eq!(others(&strands), [None, None]);
-        // Next to the sender there is one reading only.
+        // Near the sender there is only one reading.
         let mut strands = Strands::new(&MODELS[0]);
         for resent in [first, second] {
             strands.explain(&Resent { may_be_unseen: false, ..resent });
@@ -229,7 +234,8 @@ pub(super) mod tests {
         let mut strands = Strands::new(&MODELS[0]);
         let first = resent();
         strands.explain(&first);
-        // An ACK of everything ends what either reading began, so that nothing later tells them apart.
+        // An ACK of everything ends both readings' repairs, so later packets do not decide between
+        // them.
         let all = Heard {
             now: 1200 * MS,
             una: 20_000,

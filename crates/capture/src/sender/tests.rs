@@ -1,4 +1,4 @@
-//! Everything that the models say of drawn senders, on times at and beside their limits.
+//! Records the output of all models for drawn senders, with times at and near the limits.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ const MS: u64 = 1_000_000;
 const CONVERSATIONS: u64 = 1200;
 /// Cases per digest.
 const TOGETHER: u64 = 40;
-/// Limits of the models, and times between them, in milliseconds.
+/// Limits of the models and times between them, in milliseconds.
 const GAPS: [u64; 18] = [0, 1, 4, 8, 50, 100, 150, 172, 200, 225, 240, 300, 400, 480, 500, 600, 750, 1000];
 const LEN: u64 = 100;
 
@@ -114,7 +114,7 @@ impl Drawn {
     }
 }
 
-/// What all models say of one sender.
+/// Returns the output of all models for one sender.
 fn said(seed: u64) -> String {
     let mut drawn = Drawn::new(seed);
     let mut models = MODELS.each_ref().map(|settings| (Strands::new(settings), Model::new(settings)));

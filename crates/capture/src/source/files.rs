@@ -1,4 +1,4 @@
-//! Analyses files, on as many cores as there are.
+//! Analyses files on several cores.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,20 +8,21 @@ use crate::analysis::Analyzer;
 use crate::report::{Capture, Report};
 use crate::share::{self, Part, Share};
 
-/// From this number of bytes on, files are worth several threads.
+/// The total size in bytes from which several threads are used.
 const LARGE: u64 = 1 << 24;
-/// More cores than these would wait for the disk.
+/// The most threads used: more would only wait for the disk.
 const MOST_SHARES: u32 = 8;
 
-/// Files that are one capture, and the findings in it, by share; several of these.
+/// Groups of files that form one capture, with the results of each share.
 type Groups = Vec<(Vec<Capture>, Vec<Part>)>;
 
-/// Analyses files. Those that follow each other in time, as those of a capture that went on from file to file, are taken for
-/// one capture; others, as those from two places, stand for themselves.
+/// Analyses files. Files that follow each other in time, like the parts of a long capture, count as
+/// one capture. Others, for example from two places, count as captures of their own.
 ///
 /// # Errors
-/// One line for a file that cannot be opened or holds no capture, and for standard input, `-`, beside other files. A file that
-/// is damaged further on counts up to there, and the report says so.
+/// Returns one line for a file that cannot be opened or is no capture, and for standard input, `-`,
+/// beside other files. A file that is damaged further on counts up to the damage, and the report
+/// has the error.
 pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, String> {
     let (logs, files): (Vec<PathBuf>, Vec<PathBuf>) = files.iter().cloned().partition(|path| is_log(path));
     let mut report = Report::default();
@@ -46,7 +47,7 @@ pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, Stri
     Ok(report)
 }
 
-/// Analyses files of `total` bytes with a thread for each of `count` shares of their connections.
+/// Analyses files of `total` bytes with one thread for each of `count` shares of their connections.
 fn in_shares(
     files: &[(u64, PathBuf)],
     (count, total): (u32, u64),
@@ -72,7 +73,8 @@ fn in_shares(
     })
 }
 
-/// How many shares files are divided into: as many as there are cores, where the files are large and can be read more than once.
+/// Returns the number of shares: one per core, up to [`MOST_SHARES`], if the files are large and
+/// can be read more than once; otherwise 1.
 fn shares_of(files: &[(u64, PathBuf)], total: u64) -> u32 {
     let again = files.iter().all(|(_, path)| path.is_file());
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -117,7 +119,8 @@ mod tests {
     use eifel_hostile::captured::{Weather, captured};
     use std::sync::atomic::AtomicU64;
 
-    /// Two captures in a folder of their own, one after the other in time, and their bytes.
+    /// Writes two captures, one after the other in time, into a folder of their own. Returns the
+    /// folder, the files, and their total bytes.
     fn files(name: &str) -> (PathBuf, Vec<(u64, PathBuf)>, u64) {
         let folder = std::env::temp_dir().join(format!("eifel-shares-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -132,7 +135,7 @@ mod tests {
         (folder, written, total)
     }
 
-    /// The report of one group of captures after another.
+    /// Returns the report of all groups of captures, analysed in `count` shares.
     fn reported(files: &[(u64, PathBuf)], count: u32, total: u64) -> String {
         let mut parts = in_shares(files, (count, total), &mut |_, _| Ok(())).unwrap().into_iter();
         let mut groups = parts.next().unwrap();

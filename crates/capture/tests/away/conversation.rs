@@ -1,7 +1,7 @@
-//! A sender, a receiver and the path between them, drawn at random, and a capture somewhere on that path.
+//! A random sender, receiver and path, and a capture somewhere on that path.
 //!
-//! It is no model of any stack: the sender repairs by SACK, duplicates and timeouts, and now and then without a reason, so that
-//! the order of packets at the capture is one that the analysis has to make sense of.
+//! This is not a model of a stack: the sender repairs by SACK, duplicate ACKs and timeouts, and
+//! sometimes without a reason. So the analysis has to cope with unusual packet orders.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,33 +15,34 @@ use eifel_packet::seq::Seq;
 
 const SENDER: u32 = 4_294_960_000;
 const RECEIVER: u32 = 7;
-/// Bytes of a unit: data are counted in units, and a segment takes one to three of them.
+/// Bytes per unit. Data are counted in units; a segment has one to three of them.
 const UNIT: u32 = 500;
 const MS: u64 = 1_000_000;
 const BEGIN: u64 = 1_000_000_000_000;
 
-/// What differs between conversations. Times are nanoseconds, chances are of a thousand.
+/// The parameters of a conversation. Times are in nanoseconds, and chances are per thousand.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     stamps: bool,
     sack: bool,
     dsack: bool,
-    /// The clock of timestamps.
+    /// The tick of the timestamp clock.
     tick: u64,
-    /// One way, from the sender to the capture and from there to the receiver.
+    /// One-way delays: from the sender to the capture point, and from there to the receiver.
     legs: [u64; 2],
     lost: u64,
     acks_lost: u64,
     late: u64,
     doubled: u64,
-    /// Retransmissions without a reason.
+    /// Chance of a retransmission without a reason.
     idle: u64,
-    /// Acknowledgements that change the window, or carry data.
+    /// Chance of an ACK that changes the window or carries data.
     other: u64,
     delayed_acks: bool,
-    /// After a timeout new data leave first (RFC 5682).
+    /// Whether new data leave first after a timeout (RFC 5682).
     forward: bool,
-    /// All that passes in this time arrives at its end: data, or acknowledgements.
+    /// A delay spike: packets that pass between the two times arrive at the second. `true` delays
+    /// data, `false` delays ACKs.
     spike: (u64, u64, bool),
     window: u32,
     units: u32,
@@ -78,7 +79,7 @@ impl Setup {
 struct Packet {
     from_sender: bool,
     flags: Flags,
-    /// In bytes, from the sender's or receiver's first one.
+    /// In bytes, from the first one of the sender or receiver.
     seq: u32,
     ack: u32,
     len: u32,
@@ -104,27 +105,27 @@ pub struct Conversation {
     events: BTreeMap<(u64, u64), Event>,
     analyzer: Analyzer,
     frame: u64,
-    // The sender, in units.
+    // State of the sender, in units.
     una: u32,
     nxt: u32,
     sacked: BTreeSet<u32>,
-    /// Repaired in this recovery.
+    /// The units repaired in this recovery.
     repaired: BTreeSet<u32>,
     duplicates: u32,
     recovers_to: u32,
     goes_back: bool,
-    /// New data are to leave before anything else is repaired.
+    /// Whether new data leave before the next repair.
     forward: bool,
     window: u32,
     timer: u64,
     back_off: u32,
-    /// The receiver's newest timestamp, and its data.
+    /// The receiver's newest timestamp, and the end of its data.
     heard: (u32, u32),
-    // The receiver.
+    // State of the receiver.
     there: BTreeSet<u32>,
     expected: u32,
     last_acked: u32,
-    /// The timestamp that is echoed, and data that were sent.
+    /// The timestamp to echo, and the number of bytes sent.
     recent: u32,
     said: u32,
     held: u32,
@@ -163,7 +164,7 @@ impl Conversation {
         }
     }
 
-    /// Lets the sender send all that it has; returns what the capture shows.
+    /// Runs until the sender has sent everything. Returns the analysis of the capture.
     pub fn run(mut self) -> Analysis {
         let [before, after] = self.setup.legs;
         let hello = |from_sender, flags, ack, stamps| Packet {
@@ -216,7 +217,7 @@ impl Conversation {
         (nanos / self.setup.tick) as u32 + 1
     }
 
-    /// A packet goes one of its two legs.
+    /// Sends a packet over one of its two legs.
     fn travel(&mut self, packet: Packet, passed: bool) {
         let Setup { legs, lost, acks_lost, late, doubled, spike: (from, to, of_data), .. } = self.setup;
         let lost = if packet.from_sender { lost } else { acks_lost };
@@ -239,7 +240,7 @@ impl Conversation {
         }
     }
 
-    // The sender.
+    // Methods of the sender.
 
     fn send(&mut self, from: u32, units: u32) {
         let packet = Packet {
@@ -268,7 +269,7 @@ impl Conversation {
         }
     }
 
-    /// Sends again, not always cut as before.
+    /// Sends data again, not always in the same segments.
     fn resend(&mut self, from: u32) {
         let units = [2, 2, 2, 1, 3][self.random.below(5) as usize].min(self.nxt - from);
         self.repaired.extend(from..from + units);
@@ -332,7 +333,7 @@ impl Conversation {
         self.fill();
     }
 
-    /// Sends what is missing next.
+    /// Sends the next missing data.
     fn repair(&mut self) {
         let highest =
             if self.goes_back { self.recovers_to } else { self.sacked.last().copied().unwrap_or(self.una + 1) };
@@ -348,7 +349,7 @@ impl Conversation {
         }
     }
 
-    // The receiver.
+    // Methods of the receiver.
 
     fn receive(&mut self, packet: &Packet) {
         if packet.len == 0 {
@@ -390,7 +391,7 @@ impl Conversation {
                 if known && self.setup.dsack {
                     add((from, to));
                 }
-                // The block with what came last stands first (RFC 2018).
+                // The block with the latest segment comes first (RFC 2018).
                 runs.iter().filter(|run| run.0 <= from && to <= run.1).for_each(|run| add(*run));
             }
             runs.iter().rev().for_each(|run| add(*run));
@@ -427,7 +428,7 @@ impl Conversation {
         runs
     }
 
-    // The capture.
+    // Methods of the capture.
 
     fn show(&mut self, now: u64, packet: &Packet) {
         let mut sack = SackBlocks::EMPTY;

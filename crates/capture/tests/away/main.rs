@@ -1,5 +1,5 @@
-//! Everything that is said of random conversations which were captured away from their sender: on the path, and next to the
-//! receiver.
+//! Analyses of random conversations that were captured away from their sender: on the path, and
+//! next to the receiver.
 
 mod conversation;
 
@@ -13,7 +13,7 @@ use eifel_golden::{digest, golden};
 const CONVERSATIONS: u64 = 2400;
 /// Cases per digest.
 const TOGETHER: u64 = 6;
-/// Every one of so many is written out.
+/// One in this number of conversations is written out.
 const WRITTEN_OUT: u64 = 120;
 
 fn line(one: &Retransmission) -> String {
@@ -57,7 +57,8 @@ fn conversations_away_from_their_sender_are_judged_as_before() {
             writeln!(text, "up to {seed}: {}", digest(std::mem::take(&mut together))).unwrap();
         }
     }
-    // Most conversations have something to judge, and are seen from where they are meant to be.
+    // Most retransmissions are judged by detectors, and most conversations have the expected
+    // vantage.
     assert!(again > 20_000 && told * 2 > again, "{told} of {again}");
     assert!(far * 10 > CONVERSATIONS as usize * 9, "{far}");
     golden!("away.txt", text);

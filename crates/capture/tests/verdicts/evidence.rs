@@ -1,4 +1,4 @@
-//! What shows whether a retransmission was needed.
+//! Evidence that shows whether a retransmission was needed.
 
 use crate::talk::{CLIENT, Talk, flight, said};
 use eifel_capture::sender::Cause;
@@ -39,7 +39,8 @@ fn a_loss_that_later_data_reveal_was_needed() {
     assert_eq!(found.retransmissions.iter().map(said).collect::<Vec<_>>(), [expected]);
 }
 
-/// A fast retransmission is answered, and after the answer a DSACK reports these bytes.
+/// Returns the result for a fast retransmission that is acknowledged before a DSACK reports these
+/// bytes.
 fn reported(left: u32, right: u32) -> (u64, Cause, Verdict, Confidence, Option<u64>) {
     let mut talk = Talk::open(false, true);
     flight(&mut talk);
@@ -117,7 +118,7 @@ fn trouble_after_a_long_calm_is_judged_as_the_first() {
         }
         expected.push((again, Cause::Rto, Verdict::Spurious, Confidence::Certain, Some(answer)));
         (at, next) = (at + 700, next + 10);
-        // A hundred windows in which nothing is amiss.
+        // A hundred windows without trouble.
         for _ in 0..100 {
             for number in 0..10 {
                 talk.data(f64::from(at + number), next + number);
@@ -136,14 +137,14 @@ fn trouble_after_a_long_calm_is_judged_as_the_first() {
     }
 }
 
-/// Verdicts on the oldest of very many retransmissions are final, because their evidence makes room.
+/// The lowest of very many retransmissions are undecidable, because their evidence is forgotten.
 #[test]
 fn as_many_retransmissions_as_are_remembered_are_judged_by_their_evidence() {
     const MOST: u32 = 1 << 16;
     let mut talk = Talk::open(false, true);
     for number in 0..=MOST {
         let at = 1000.0 + 500.0 * f64::from(number);
-        // Neither retransmissions nor ACKs are twins.
+        // Different identifications, so that no packet is a twin.
         talk.identification = Some(number as u16);
         talk.data(at, number);
         talk.identification = Some(number as u16 ^ 0x8000);

@@ -1,4 +1,4 @@
-//! What looks like evidence, and is none.
+//! Evidence that seems to prove something, but does not.
 
 use crate::talk::{Talk, flight};
 use eifel_capture::analysis::Analyzer;
@@ -20,13 +20,15 @@ fn two_copies_that_leave_at_once_are_no_twins_where_nothing_else_has_one() {
     let timeout = talk.data(214.2, 0);
     let duplicate = talk.ack(315.0, 20, 0, &[(0, 1)]);
     let found = talk.end();
-    // One of the two copies was a duplicate, and nothing says which came first but that paths mostly keep their order.
+    // One of the two copies was a duplicate. Only the fact that paths mostly keep their order shows
+    // which one came first.
     let frames: Vec<_> = found.retransmissions.iter().map(|one| (one.frame, one.verdict, one.evidence_frame)).collect();
     let needed = (fast, Verdict::Needed, Some(duplicate));
     assert_eq!(frames, [needed, (timeout, Verdict::Spurious, Some(duplicate))]);
 }
 
-/// Without SACK each partial ACK shows the next loss. RFC 6582's impatient variant sets the timer at the first one only.
+/// Without SACK each partial ACK shows the next loss. The impatient variant of RFC 6582 sets the
+/// timer at the first one only.
 #[test]
 fn a_timer_that_partial_acks_do_not_set_is_told_from_their_repairs() {
     let mut talk = Talk::open(false, false);
@@ -40,7 +42,7 @@ fn a_timer_that_partial_acks_do_not_set_is_told_from_their_repairs() {
         talk.ack(now, number, 0, &[]);
         talk.data(now, number);
     }
-    // The first partial ACK came at 313 ms; 300 ms later the timer expires.
+    // The first partial ACK came at 313 ms, and 300 ms later the timer expires.
     talk.data(614.0, 4);
     talk.ack(713.0, 5, 0, &[]);
     talk.data(713.0, 5);
@@ -53,7 +55,7 @@ fn a_timer_that_partial_acks_do_not_set_is_told_from_their_repairs() {
 #[test]
 fn what_was_sent_before_the_capture_began_is_not_judged() {
     let mut talk = Talk { frame: 0, analyzer: Analyzer::default(), ..Talk::open(true, true) };
-    // Segments 0 to 4 were under way when it began.
+    // Segments 0 to 4 were outstanding when the capture began.
     talk.data(110.0, 5);
     talk.ack(150.0, 0, 90, &[(5, 6)]);
     for number in 0..3 {
@@ -64,8 +66,8 @@ fn what_was_sent_before_the_capture_began_is_not_judged() {
     assert_eq!(found.retransmissions.iter().map(|one| one.frame).collect::<Vec<_>>(), [again]);
 }
 
-/// The gap at the front began before the capture. So the ACK that fills it may echo the timestamp of a segment below all that was
-/// seen, and says nothing of this one.
+/// The gap at the front began before the capture. So the ACK that fills it may echo the timestamp
+/// of an unseen lower segment, and shows nothing about this segment.
 #[test]
 fn an_echo_proves_nothing_of_the_first_segment_of_a_capture_that_begins_late() {
     let mut talk = Talk { frame: 0, analyzer: Analyzer::default(), ..Talk::open(true, true) };
@@ -78,13 +80,13 @@ fn an_echo_proves_nothing_of_the_first_segment_of_a_capture_that_begins_late() {
     assert_eq!(verdicts, [(Verdict::Undecidable, Confidence::Weak)]);
 }
 
-/// Far from the sender, a copy may pass before one that left earlier. Timestamps show it.
+/// Far from the sender, a copy may pass before a copy that left earlier. Timestamps show it.
 #[test]
 fn a_copy_that_was_overtaken_proves_nothing() {
     let mut talk = Talk::open(true, true);
     flight(&mut talk);
     talk.data(415.0, 0);
-    // It left at 300 ms, and passes behind the one that left later.
+    // This copy left at 300 ms, and passes behind the copy that left later.
     talk.packet(416.0, false, Flags::ACK, (1, 1), 1000, (300, talk.heard), Options::default());
     talk.ack(520.0, 10, 415, &[]);
     let found = talk.end();
@@ -92,7 +94,8 @@ fn a_copy_that_was_overtaken_proves_nothing() {
     assert_eq!(verdicts, [Verdict::Needed, Verdict::Undecidable]);
 }
 
-/// The ACK of what filled the gap is lost. The next one covers what was sent again behind it, too.
+/// The ACK of the segment that filled the gap is lost. The next ACK also covers the retransmission
+/// behind it.
 #[test]
 fn an_ack_that_echoes_a_later_copy_does_not_show_what_was_there_before() {
     let mut talk = Talk::open(true, true);
@@ -121,7 +124,7 @@ fn an_ack_without_news_leaves_open_which_original_it_answers() {
     let again = [talk.data(220.0, 0), talk.data(221.0, 5)];
     talk.ack(321.0, 5, 0, &[(6, 10)]);
     talk.ack(322.0, 10, 0, &[]);
-    // One of the originals comes, and this receiver reports no duplicates.
+    // One of the originals arrives, and this receiver reports no duplicates.
     talk.ack(370.0, 10, 0, &[]);
     talk.data(380.0, 10);
     talk.ack(480.0, 11, 0, &[]);
@@ -132,12 +135,12 @@ fn an_ack_without_news_leaves_open_which_original_it_answers() {
 
 #[test]
 fn without_an_identification_data_have_twins_and_acks_alone_have_none() {
-    // One that never changes says as little as none.
+    // A constant identification is no more evidence than a missing one.
     for identification in [0, 7] {
         let mut talk = Talk::identified(false, true, Some(identification));
         talk.data(110.0, 0);
         talk.ack(210.0, 1, 0, &[]);
-        // Bursts of duplicate ACKs look like this.
+        // A burst of duplicate ACKs looks like this.
         talk.show(20_000);
         assert_eq!(talk.end().connections[0].twins, 0, "{identification}");
     }
@@ -151,10 +154,10 @@ fn without_an_identification_data_have_twins_and_acks_alone_have_none() {
     assert_eq!((found.retransmissions.len(), found.connections[0].twins), (0, 1));
 }
 
-/// Sixteen packets of an end without a twin show that there are none, unless an identification tells one from its copy.
+/// After sixteen packets of an end without a twin, twins are recognised only by an identification.
 #[test]
 fn after_many_packets_without_a_twin_only_an_identification_tells_one() {
-    // The handshake has two of the client's packets.
+    // The handshake contains two packets of the client.
     for (identification, number, twins) in [
         (Some(0), 13, 1),
         (Some(0), 14, 0),
@@ -173,7 +176,7 @@ fn after_many_packets_without_a_twin_only_an_identification_tells_one() {
         let told = (found.connections[0].twins, found.retransmissions.len() as u64);
         assert_eq!(told, (twins, 1 - twins), "{identification:?}, {number}");
     }
-    // An end that gives none for a while and then does.
+    // An end that sends no identifications for a while, and then starts to.
     let mut talk = Talk::identified(false, true, Some(0));
     for segment in 0..20 {
         talk.data(110.0 + f64::from(segment), segment);
@@ -186,7 +189,8 @@ fn after_many_packets_without_a_twin_only_an_identification_tells_one() {
     assert_eq!(talk.end().connections[0].twins, 1);
 }
 
-/// Where no SYN was seen, one opens another connection between the same ports only after the first is over.
+/// Without a captured SYN, a SYN opens a new connection between the same ports only after the first
+/// is over.
 #[test]
 fn a_connection_that_was_seen_to_end_is_followed_by_another() {
     let fin = Flags::FIN.with(Flags::ACK);
@@ -215,7 +219,7 @@ fn a_connection_that_was_seen_to_end_is_followed_by_another() {
     }
 }
 
-/// An ACK without news may answer the original of one of the last 64 that were sent again.
+/// An ACK without news may only answer the original of one of the last 64 retransmitted segments.
 #[test]
 fn an_ack_without_news_leaves_no_doubt_of_what_was_sent_again_long_before() {
     let mut talk = Talk::open(true, false);
@@ -236,7 +240,7 @@ fn an_ack_without_news_leaves_no_doubt_of_what_was_sent_again_long_before() {
     assert!(verdicts.eq([Verdict::Needed; 6].into_iter().chain([Verdict::Undecidable; 64])));
 }
 
-/// RFC 9293, section 3.5.2: a reset carries no data, whatever follows its header.
+/// RFC 9293, section 3.5.2: bytes behind the header of a RST are not data.
 #[test]
 fn what_follows_the_header_of_a_reset_is_no_data() {
     for (flags, segments) in [(Flags::ACK, 2), (Flags::RST.with(Flags::ACK), 1), (Flags::RST, 1)] {

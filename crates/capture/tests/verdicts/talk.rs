@@ -1,4 +1,4 @@
-//! A conversation, packet by packet, and what is said of it.
+//! Builds conversations packet by packet, and returns their verdicts.
 
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::read::Frame;
@@ -13,21 +13,22 @@ use eifel_packet::seq::Seq;
 pub const CLIENT: u32 = 4_294_960_000;
 pub const SERVER: u32 = 7;
 
-/// Makes frames; times are milliseconds.
+/// Makes frames. Times are in milliseconds.
 pub struct Talk {
     pub analyzer: Analyzer,
     pub frame: u64,
     pub stamps: bool,
     /// The server's newest timestamp.
     pub heard: u32,
-    /// IP's identification of all packets from now on, where they do not count.
+    /// IP identification of all following packets; `None` if identifications count up.
     pub identification: Option<u16>,
-    /// The last packet: time, bytes, and length on the wire.
+    /// The last packet: time in nanoseconds, bytes, and length on the wire.
     pub last: (u64, Vec<u8>, u32),
 }
 
 impl Talk {
-    /// The handshake, with SACK permitted and timestamps if `stamps`.
+    /// Opens a conversation with a handshake, with SACK permitted if `sack` and timestamps if
+    /// `stamps`.
     pub fn open(stamps: bool, sack: bool) -> Self {
         Self::identified(stamps, sack, None)
     }
@@ -85,7 +86,7 @@ impl Talk {
         self.show(0);
     }
 
-    /// Shows the last packet in the capture, `later` nanoseconds after it was sent.
+    /// Adds the last packet to the capture, `later` nanoseconds after it was sent.
     pub fn show(&mut self, later: u64) {
         self.frame += 1;
         let (nanos, ref bytes, wire_len) = self.last;
@@ -93,13 +94,14 @@ impl Talk {
         self.analyzer.frame(&Frame { number: self.frame, nanos, link: 101, interface: 0, wire_len, bytes });
     }
 
-    /// The client sends segment `number`, from 0.
+    /// Sends segment `number` from the client, counted from 0. Returns its frame.
     pub fn data(&mut self, ms: f64, number: u32) -> u64 {
         self.packet(ms, false, Flags::ACK, (1 + number * 1000, 1), 1000, (ms as u32, self.heard), Options::default());
         self.frame
     }
 
-    /// The server acknowledges `number` segments and echoes the time `echo`; `blocks` are SACK blocks in segments.
+    /// Acknowledges `number` segments from the server and echoes the time `echo`. `blocks` are SACK
+    /// blocks in segments.
     pub fn ack(&mut self, ms: f64, number: u32, echo: u32, blocks: &[(u32, u32)]) -> u64 {
         let mut sack = SackBlocks::EMPTY;
         let position = |number: u32| Seq(CLIENT.wrapping_add(1 + number * 1000));
@@ -121,7 +123,7 @@ pub fn said(one: &Retransmission) -> (u64, Cause, Verdict, Confidence, Option<u6
     (one.frame, one.cause, one.verdict, one.confidence, one.evidence_frame)
 }
 
-/// Ten segments leave; nothing comes back in time.
+/// Sends ten segments; nothing comes back in time.
 pub fn flight(talk: &mut Talk) {
     for number in 0..10 {
         talk.data(110.0 + f64::from(number), number);

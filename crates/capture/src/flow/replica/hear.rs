@@ -1,4 +1,4 @@
-//! The ACKs that have waited on their way to the sender: what they tell the models and the detectors once it hears them.
+//! Delivers the waiting ACKs to the models and detectors once the sender receives them.
 
 use super::super::half::Acknowledgement;
 use super::super::unheard::is_heard;
@@ -10,8 +10,8 @@ use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Ack;
 
 impl Replica {
-    /// The sender hears what has come to it until `now`. The timestamp that it echoes says which ACK it has heard last; without
-    /// timestamps the time alone says so.
+    /// Delivers the ACKs that the sender received by `now`. The timestamp that it echoes shows
+    /// which ACK it received last; without timestamps, only the time does.
     #[inline(never)]
     pub(super) fn hear_until(&mut self, now: u64, echo: Option<Timestamp>) {
         while let Some(first) = self.waiting.front() {
@@ -54,7 +54,7 @@ impl Replica {
         }
     }
 
-    /// The sender hears an ACK of new data that says nothing else, and no model has anything to learn from it.
+    /// Delivers an ACK of new data without reports that no model would react to.
     #[inline]
     fn hear_of_new(&mut self, ack: &Waiting) {
         if !ack.sack {
@@ -101,8 +101,8 @@ impl Replica {
         self.tell_models(&heard);
     }
 
-    /// Takes note of what an ACK covers: the lowest position of those that were sent once and are covered for the first time,
-    /// and how many bytes SACK blocks report anew.
+    /// Marks the data that an ACK covers as received. Returns the lowest newly covered position
+    /// that was sent once, and the number of bytes that SACK blocks newly report.
     pub(super) fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
         let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
         let again = &self.again;
@@ -113,7 +113,7 @@ impl Replica {
             }
         };
         if advances {
-            // What SACK has reported before is not news (RFC 5682, section 3.1).
+            // Data that SACK reported before are no news (RFC 5682, section 3.1).
             self.sacked.insert(Block { start: self.una, end: ack.cumulative }, &mut once);
         }
         for block in ack.sacks() {

@@ -1,5 +1,5 @@
-//! The replica against a naive one, which keeps every position by itself, hears every ACK in full, and asks anew with every segment
-//! whether more is heard.
+//! Compares the replica with a naive one. The naive one stores every position separately, handles
+//! every ACK in full, and checks with every segment for received ACKs.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ enum Step {
         len: u32,
         echo: Option<u32>,
     },
-    /// Data leave again that begin so far below the end.
+    /// Data leave again that start this far below the end.
     Again {
         after: u64,
         back: u64,
@@ -222,7 +222,7 @@ fn run(sack: bool, steps: Vec<Step>) {
             }
             Step::Ack { ahead, blocks, dsack, plain, stamp, .. } => {
                 let una = naive.waiting.last().map_or(naive.una, |last| last.cumulative);
-                // One that comes late is older.
+                // A late ACK is older than the one before it.
                 let cumulative = (una + ahead).saturating_sub(1).min(naive.nxt);
                 let mut sacks = [Block { start: 0, end: 0 }; 4];
                 let mut count = 0;
@@ -304,7 +304,7 @@ fn an_ack_beyond_what_sack_has_reported_brings_no_news_of_it() {
     replica.nxt = 50;
     replica.again.add(block(0, 10));
     assert_eq!(replica.report(&ack(0, &[block(10, 30)]), false), (Some(10), 20));
-    // The first segment was sent again, and the next two were reported.
+    // The first segment was sent again; the next two were reported by SACK.
     assert_eq!(replica.report(&ack(30, &[]), true), (None, 0));
     assert_eq!(replica.report(&ack(40, &[]), true), (Some(30), 0));
 }
