@@ -1,4 +1,4 @@
-//! The descriptors of a stack, and what they stand for.
+//! The descriptors of a stack, and the state behind them.
 
 use crate::stack::Errno;
 use eifel_live::host::{Handle, Happening, Host};
@@ -62,7 +62,8 @@ impl Inside {
         }
     }
 
-    /// Takes the host's events; whether there were any. `from` is the peer whose packet has caused them.
+    /// Takes the host's events, and returns whether there were any. `from` is the peer whose packet
+    /// caused them.
     pub fn take_news(&mut self, from: Option<SocketAddr>) -> bool {
         let mut any = false;
         while let Some((handle, happening)) = self.host.poll_event() {
@@ -86,7 +87,7 @@ impl Inside {
         any
     }
 
-    /// Returns what `poll` would tell of a descriptor.
+    /// Returns the events that `poll` reports for a descriptor.
     pub fn ready(&mut self, fd: c_int) -> i16 {
         let Some(&Socket { does, .. }) = self.sockets.get(&fd) else { return libc::POLLNVAL };
         match does {

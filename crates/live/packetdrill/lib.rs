@@ -1,16 +1,17 @@
-//! packetdrill's `--so_filename` plugin: the calls of a script go to a host of ours in place of the kernel.
+//! packetdrill's `--so_filename` plugin: the calls of a script go to an eifel host instead of the
+//! kernel.
 //!
 //! ```sh
 //! cargo build --release -p eifel-live --example packetdrill
 //! packetdrill --so_filename=target/release/examples/libpacketdrill.so --so_flags=local=192.168.0.1 SCRIPT.pkt
 //! ```
 //!
-//! packetdrill looks up `packetdrill_interface_init`, which fills a table with the calls of sockets, two that carry packets, and
-//! two about time. A call returns -1 and sets `errno` where it fails, as the system's. [`stack`] does what they ask for; here are
-//! their C forms only.
+//! packetdrill looks up `packetdrill_interface_init`, which fills a table with socket calls, two
+//! calls that carry packets, and two about time. A call that fails returns -1 and sets `errno`, as
+//! a system call does. [`stack`] implements the calls. This file has only their C forms.
 //!
-//! Flags, separated by commas: `local=ADDRESS` (of the host; IPv4 or IPv6, one of each), and `like=SCENARIO.toml` for the settings
-//! of that scenario's first flow over TCP.
+//! Flags, separated by commas: `local=ADDRESS` is the host's address, at most one each of IPv4 and
+//! IPv6. `like=SCENARIO.toml` takes the settings of that scenario's first flow over TCP.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod inside;
@@ -27,10 +28,10 @@ use std::time::Duration;
 
 /// A descriptor of a stack.
 type Fd = c_int;
-/// What every call gets first.
+/// The first argument of every call: the stack.
 type User = *mut c_void;
 
-/// packetdrill's table, member by member. C's header lays down its 33 members, and their order is the
+/// packetdrill's table, member by member. C's header fixes its 33 members. Their order is the
 /// interface, so they cannot be grouped.
 #[repr(C)]
 pub struct Interface {
@@ -51,8 +52,8 @@ pub struct Interface {
     send: extern "C" fn(User, Fd, *const c_void, size_t, c_int) -> ssize_t,
     sendto: extern "C" fn(User, Fd, *const c_void, size_t, c_int, *const sockaddr, socklen_t) -> ssize_t,
     sendmsg: extern "C" fn(User, Fd, *const msghdr, c_int) -> ssize_t,
-    // These two take more arguments in C, one of which is read. The calling conventions of x86-64 and of AArch64 on Linux pass it
-    // as that of a function that names it.
+    // In C these two are variadic, and one further argument is read. On Linux, the calling
+    // conventions of x86-64 and of AArch64 pass it like a named argument.
     fcntl: extern "C" fn(User, Fd, c_int, c_long) -> c_int,
     ioctl: extern "C" fn(User, Fd, c_ulong, *mut c_int) -> c_int,
     close: extern "C" fn(User, Fd) -> c_int,
@@ -71,13 +72,13 @@ pub struct Interface {
     splice: extern "C" fn(User, c_int, *mut i64, c_int, *mut i64, size_t, c_uint) -> ssize_t,
 }
 
-/// Fills the table.
+/// Makes a stack, and fills the table with its calls.
 ///
 /// # Safety
 /// `flags` is null or a C string, and `interface` is a table that may be written, as in packetdrill's `so_instance_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, interface: *mut Interface) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `flags` is null or a C string.
     let flags = if flags.is_null() { c"" } else { unsafe { CStr::from_ptr(flags) } };
     let stack = Stack::begin(&flags.to_string_lossy()).unwrap_or_else(|what| {
         eprintln!("--so_flags: {what}");
@@ -118,19 +119,19 @@ pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, interf
         pipe,
         splice,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the table may be written.
     unsafe { interface.write(table) };
 }
 
 fn stack<'a>(user: User) -> &'a Stack {
-    // SAFETY: packetdrill hands back what it was given, which lives until `free`.
+    // SAFETY: packetdrill hands back the stack that it was given, which lives until `free`.
     unsafe { &*user.cast::<Stack>() }
 }
 
-/// What a call returns: a number, or -1 with `errno`.
+/// Returns the C result of a call: a number, or -1 with `errno` set.
 fn told<T: TryFrom<usize> + From<i8>>(result: Result<usize, Errno>) -> T {
     let failed = |errno: c_int| {
-        // SAFETY: it is the calling thread's own.
+        // SAFETY: `errno` is the calling thread's own.
         unsafe { *libc::__errno_location() = errno };
         T::from(-1)
     };
@@ -141,7 +142,7 @@ fn told<T: TryFrom<usize> + From<i8>>(result: Result<usize, Errno>) -> T {
 }
 
 extern "C" fn free(user: User) {
-    // SAFETY: `init` has made it, and packetdrill gives it back once.
+    // SAFETY: `init` has made the stack, and packetdrill gives it back once.
     drop(unsafe { Box::from_raw(user.cast::<Stack>()) });
 }
 
@@ -169,17 +170,18 @@ extern "C" fn connect(user: User, fd: Fd, address: *const sockaddr, _: socklen_t
 }
 
 fn room<'a>(at: *mut c_void, len: size_t) -> &'a mut [u8] {
-    // SAFETY: packetdrill's buffers are as long as it says, and nobody else's during a call.
+    // SAFETY: packetdrill's buffers are as long as it says, and nothing else uses them during a
+    // call.
     if at.is_null() { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(at.cast(), len) } }
 }
 
 fn bytes<'a>(at: *const c_void, len: size_t) -> &'a [u8] {
-    // SAFETY: as of `room`.
+    // SAFETY: as for `room`.
     if at.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(at.cast(), len) } }
 }
 
 fn vectors<'a>(vectors: *const iovec, count: usize) -> &'a [iovec] {
-    // SAFETY: as of `room`.
+    // SAFETY: as for `room`.
     if vectors.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(vectors, count) } }
 }
 

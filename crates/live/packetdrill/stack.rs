@@ -1,4 +1,5 @@
-//! The sockets of a host, for callers on several threads: a script's calls that block have a thread of their own.
+//! The sockets of a host, for callers on several threads: packetdrill runs a script's blocking
+//! calls on a thread of their own.
 
 use crate::inside::{Course, Does, Inside, Socket};
 use eifel_base::time::Instant;
@@ -15,13 +16,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The number of an error of the system.
+/// An error number of the system.
 #[derive(Clone, Copy, Debug)]
 pub struct Errno(pub c_int);
 
-/// Far from the descriptors of the process.
+/// The first descriptor, far above those of the process.
 const FIRST: c_int = 1000;
-/// The longest wait for a packet: a script that expects one which never comes has to end.
+/// The longest wait for a packet. A script that expects a packet which never comes has to end.
 const LONGEST: Duration = Duration::from_secs(20);
 
 struct Shared {
@@ -83,7 +84,8 @@ impl Stack {
         self.shared.lock()
     }
 
-    /// Waits until `done` gives something; at once, with EAGAIN, where the socket does not block.
+    /// Waits until `done` returns a result. If the socket does not block, returns EAGAIN instead of
+    /// waiting.
     fn until<T>(&self, fd: c_int, mut done: impl FnMut(&mut Inside) -> Option<Result<T, Errno>>) -> Result<T, Errno> {
         let mut inside = self.lock();
         loop {
@@ -277,7 +279,8 @@ impl Stack {
         }
     }
 
-    /// Takes an option that changes nothing here: addresses are always free for use again, and nothing waits for full segments.
+    /// Accepts an option that changes nothing here: addresses can always be used again, and no data
+    /// waits for full segments.
     pub fn set_option(&self, fd: c_int, level: c_int, name: c_int) -> Result<usize, Errno> {
         self.lock().socket(fd)?;
         match (level, name) {
@@ -286,7 +289,7 @@ impl Stack {
         }
     }
 
-    /// Returns how many of these have something to tell, within `limit`.
+    /// Waits up to `limit` for events of `sets`, and returns how many of them have events.
     pub fn poll(&self, sets: &mut [pollfd], limit: Option<Duration>) -> usize {
         let deadline = limit
             .map(|limit| self.shared.clock.now() + eifel_base::time::Duration::from_nanos(limit.as_nanos() as u64));
@@ -305,12 +308,12 @@ impl Stack {
         }
     }
 
-    /// A packet of the script comes in.
+    /// Takes a packet that the script sends.
     pub fn arrives(&self, packet: &[u8]) {
         let mut inside = self.lock();
         let now = self.shared.clock.now();
         inside.host.handle_packet(now, packet);
-        // A connection that opens now opens by this packet.
+        // A connection that opens now was opened by this packet.
         let from = ip::parse(packet).ok().and_then(|parsed| {
             let port = parsed.payload.first_chunk().map(|two| u16::from_be_bytes(*two))?;
             Some(SocketAddr::new(parsed.header.addresses.source(), port))
@@ -320,7 +323,7 @@ impl Stack {
         self.shared.changed.notify_all();
     }
 
-    /// Waits for the next packet that leaves; `None` if there is none for a long time.
+    /// Waits for the next packet that leaves; `None` if there is none within `LONGEST`.
     pub fn next_packet(&self) -> Option<(i64, Vec<u8>)> {
         let begun = self.shared.clock.now();
         let mut inside = self.lock();
@@ -365,7 +368,7 @@ impl Shared {
         (self.clock.unix_nanos(at) / 1000) as i64
     }
 
-    /// Sends what may leave, takes the news, and wakes those who wait.
+    /// Polls the packets that may leave, takes the host's events, and wakes waiting callers.
     fn settle(&self, inside: &mut Inside) {
         let mut packet = Vec::new();
         let now = self.clock.now();

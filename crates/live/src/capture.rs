@@ -1,4 +1,4 @@
-//! A capture of packets, written while they pass.
+//! A capture of packets, written as they pass.
 
 use crate::system::Error;
 use crate::system::clock::Clock;
@@ -16,10 +16,10 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a file; times are those of `clock`.
+    /// Creates the file. Instants are those of `clock`.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If the file cannot be written.
     pub fn create(path: &Path, clock: Clock) -> Result<Self, Error> {
         let failed = |error: io::Error| Error::new(path.display().to_string(), &error, "");
         let file = BufWriter::new(File::create(path).map_err(failed)?);
@@ -27,29 +27,32 @@ impl Capture {
         Ok(Self { path: path.to_owned(), clock, writer })
     }
 
-    /// Adds a place where packets are seen.
+    /// Adds an interface, named after the place where its packets are seen.
     ///
-    /// # Errors Those of the file.
+    /// # Errors
+    /// Those of the file.
     pub fn place(&mut self, name: &str) -> Result<Interface, Error> {
         self.writer.interface(name).map_err(|error| failed(&self.path, &error))
     }
 
-    /// Writes a packet that passes a place.
+    /// Writes a packet seen at a place at the instant `at`.
     ///
-    /// # Errors Those of the file.
+    /// # Errors
+    /// Those of the file.
     pub fn note(&mut self, at: Instant, place: Interface, bytes: &[u8], comment: Option<&str>) -> Result<(), Error> {
         self.note_at(self.clock.unix_nanos(at), place, bytes, comment)
     }
 
-    /// Writes a packet that passed a place at a time in nanoseconds since 1970.
+    /// Writes a packet seen at a place `nanos` nanoseconds after the beginning of 1970.
     ///
-    /// # Errors Those of the file.
+    /// # Errors
+    /// Those of the file.
     pub fn note_at(&mut self, nanos: u64, place: Interface, bytes: &[u8], comment: Option<&str>) -> Result<(), Error> {
         let packet = Packet { bytes, wire_len: bytes.len() as u32, comment };
         self.writer.packet(place, nanos, packet).map_err(|error| failed(&self.path, &error))
     }
 
-    /// Ends the file.
+    /// Completes the file.
     ///
     /// # Errors
     /// Those of the file.

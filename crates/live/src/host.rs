@@ -1,7 +1,7 @@
 //! A host without I/O: packets and time go in, packets and events come out.
 //!
-//! It finds the connection that a packet is for, or the listener, or answers with a reset; keeps the timers of all connections
-//! in one order; and gives the packets that they have to send, one by one.
+//! It passes each packet to its connection or listener, or answers with a reset. It keeps the
+//! timers of all connections in one order, and returns the packets to send one by one.
 
 mod again;
 mod large;
@@ -34,13 +34,13 @@ pub struct Config {
     pub v6: Option<Ipv6Addr>,
     /// Bytes of the longest packet that its device takes.
     pub mtu: u32,
-    /// From the system's random numbers. Nobody else may know it.
+    /// The system's random numbers, kept secret from everybody else.
     pub secret: [u64; 2],
-    /// The most connections that listeners open; beyond, callers get no answer.
+    /// The number of connections at which listeners stop answering callers.
     pub most_connections: usize,
 }
 
-/// Something that an application may want to know.
+/// An event for the application.
 #[derive(Debug)]
 pub enum Happening {
     /// A listener has opened a connection.
@@ -54,14 +54,14 @@ pub enum Happening {
     Ended(Box<Ended>),
 }
 
-/// A port that may be called.
+/// A listener, and the algorithms of the connections that it opens.
 struct Open {
     listener: Listener,
     sender: engine::Config,
 }
 
-/// The most answers outside of connections that wait to be sent. More are dropped, as a network
-/// would.
+/// The most queued answers that belong to no connection. Further answers are dropped, as a network
+/// would do.
 const MOST_REPLIES: usize = 1024;
 
 /// Connections and listeners at some addresses: packets and time go in, packets and events come out.
@@ -73,7 +73,7 @@ pub struct Host {
     ready: VecDeque<Handle>,
     replies: VecDeque<(Addresses, Segment)>,
     happened: VecDeque<(Handle, Happening)>,
-    /// How often a local port was given out.
+    /// Local ports given out so far.
     ports_given: u32,
     identification: u16,
     counts: Counts,
@@ -81,7 +81,7 @@ pub struct Host {
     /// The segment that leaves, and its headers.
     segment: Segment,
     head: Vec<u8>,
-    /// Whether the last packet let the sending wait for the next.
+    /// The result of [`may_wait`](Self::may_wait).
     may_wait: bool,
     stashed: Option<large::Stashed>,
 }
@@ -107,7 +107,7 @@ impl Host {
         }
     }
 
-    /// `witness` sees all segments from now on.
+    /// Shows all segments to `witness` from now on.
     pub fn witnessed_by(&mut self, witness: Box<dyn Witness>) {
         self.witness = Some(witness);
     }
@@ -117,11 +117,12 @@ impl Host {
         self.witness.take()
     }
 
-    /// Answers calls at `port`, over each version of IP that the host has an address of; at most `backlog` handshakes are kept
-    /// while they go on, and beyond that callers keep them themselves (SYN cookies).
+    /// Answers calls at `port`, over each IP version that the host has an address of. At most
+    /// `backlog` handshakes are kept while they go on. Beyond that, callers keep the state
+    /// themselves (SYN cookies).
     ///
     /// # Errors
-    /// Where somebody listens there, or an algorithm is unknown.
+    /// If a listener has the port, or an algorithm is unknown.
     pub fn listen(
         &mut self,
         port: u16,
@@ -142,10 +143,10 @@ impl Host {
         Ok(())
     }
 
-    /// Calls a peer.
+    /// Opens a connection to a peer.
     ///
     /// # Errors
-    /// Where there is no address or port for it, or an algorithm is unknown.
+    /// If the host has no address or no port for the peer, or an algorithm is unknown.
     pub fn connect(
         &mut self,
         now: Instant,
@@ -310,18 +311,19 @@ impl Host {
         }
     }
 
-    /// Returns whether [`poll_event`](Self::poll_event) has something.
+    /// Returns whether [`poll_event`](Self::poll_event) has an event.
     pub fn has_events(&self) -> bool {
         !self.happened.is_empty()
     }
 
-    /// Returns whether [`poll_packet`](Self::poll_packet) may have something.
+    /// Returns whether [`poll_packet`](Self::poll_packet) may have a packet.
     pub fn may_send(&self) -> bool {
         !self.ready.is_empty() || !self.replies.is_empty()
     }
 
-    /// Returns whether the packet that was handled last was a bare acknowledgement of new data, of which detectors and loss
-    /// recovery see nothing. Where the next packet is there already, it may be handled before anything is sent.
+    /// Returns whether the packet handled last was a bare acknowledgement of new data that
+    /// detectors and loss recovery ignore. If the next packet is already there, it may be handled
+    /// before anything is sent.
     pub fn may_wait(&self) -> bool {
         self.may_wait
     }
@@ -349,7 +351,8 @@ impl Host {
         }
     }
 
-    /// A connection has sent all that it may: its timer is set, and if it is over it goes.
+    /// Sets the timer of a connection that has sent all that it may. Removes the connection if it
+    /// is over.
     fn settle(&mut self, now: Instant, handle: Handle) {
         self.take_events(now, handle);
         let Some(connection) = self.table.connection(handle) else { return };
@@ -361,7 +364,7 @@ impl Host {
         }
     }
 
-    /// `settings` with segments that fit the device.
+    /// Returns `settings` with segments that fit the device.
     fn fitted(&self, settings: &Settings, version: Version) -> Settings {
         let headers = version.header_len() + tcp::header_len(&Default::default());
         let most = u16::try_from(self.config.mtu.saturating_sub(headers)).unwrap_or(u16::MAX);

@@ -1,11 +1,13 @@
-//! The engine on a real network: the only crate with a device, a clock and threads.
+//! The engine on a real network: TUN devices, a real clock and threads.
 //!
-//! A [`Host`](host::Host) holds any number of connections, and is without I/O as everything below it: packets and time go in,
-//! packets and events come out. A [`Station`](station::Station) drives it with a TUN device and the real clock, for an
-//! [application](apps). [`system`] is what the operating system gives; all of it goes with the process, however that ends.
+//! A [`Host`](host::Host) holds any number of connections and does no I/O: packets and time go in,
+//! packets and events come out. A [`Station`](station::Station) connects a host to a TUN device and
+//! the real clock, and runs an [application](apps) on it. [`system`] wraps the services of the
+//! operating system. All of its devices and namespaces disappear with the process, however the
+//! process ends.
 //!
-//! The [box](hiccup) needs no device either: real packets go in, with the time, and come out as a scenario's links would
-//! have it.
+//! The [box](hiccup) needs no device either: real packets go in with the time, and come out after
+//! the delays, losses and reordering of a scenario's links.
 //!
 //! ```
 //! use eifel_base::time::{Duration, Instant};

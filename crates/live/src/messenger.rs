@@ -21,7 +21,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// Packets that are taken in, or sent, between two looks at the clock.
+/// The most packets that one call takes in or sends.
 const BATCH: usize = 64;
 const LONGEST: usize = 65_535;
 
@@ -30,12 +30,12 @@ const LONGEST: usize = 65_535;
 pub enum Carrier {
     /// IP.
     Native,
-    /// UDP, from and to these ports. The peer's is learned from what it sends.
+    /// UDP, from and to these ports. The destination port is learned from the peer's packets.
     Udp(udp::Ports),
 }
 
 impl Carrier {
-    /// Writes a packet around `bytes` of SCTP.
+    /// Writes a packet that carries `bytes` of SCTP.
     fn wrap(&self, addresses: Addresses, identification: u16, bytes: &[u8], packet: &mut Vec<u8>) -> Result<(), Error> {
         packet.clear();
         let header = Header { identification, ..Header::new(addresses) };
@@ -52,7 +52,7 @@ impl Carrier {
         }
     }
 
-    /// Finds SCTP in a packet.
+    /// Returns the SCTP bytes of a packet; `None` if the packet carries no SCTP.
     fn unwrap<'a>(&mut self, packet: &ip::Packet<'a>) -> Option<&'a [u8]> {
         match self {
             Self::Native => (packet.protocol == sctp::PROTOCOL).then_some(packet.payload),
@@ -61,7 +61,7 @@ impl Carrier {
                     return None;
                 }
                 let (ports, bytes) = udp::parse(packet.payload, &packet.header.addresses).ok()?;
-                // A port that is only a network's translation may change (RFC 6951, section 5.4).
+                // A port that is only a NAT's translation may change (RFC 6951, section 5.4).
                 own.destination = ports.source;
                 (ports.destination == own.source).then_some(bytes)
             }
@@ -80,7 +80,7 @@ pub enum Task {
         /// Streams that take turns.
         streams: u16,
     },
-    /// Takes what comes, until the peer ends.
+    /// Receives messages until the peer ends the association.
     Receive,
 }
 
@@ -89,17 +89,17 @@ pub enum Task {
 pub struct Outcome {
     /// Messages sent or received.
     pub messages: u64,
-    /// Their bytes.
+    /// Bytes of these messages.
     pub bytes: u64,
     /// DATA chunks sent.
     pub chunks: u64,
-    /// DATA chunks sent again.
+    /// DATA chunks retransmitted.
     pub retransmissions: u64,
     /// From the opening to the end.
     pub lasted: Duration,
 }
 
-/// One end on a device.
+/// One end of an association, on a device.
 pub struct Messenger {
     tun: Tun,
     clock: Clock,
@@ -116,16 +116,16 @@ pub struct Messenger {
     progress: Option<Progress>,
 }
 
-/// Hears of the progress, interval by interval.
+/// Reports the progress, interval by interval.
 struct Progress {
     every: Duration,
-    /// From the opening on.
+    /// Counts from the opening on; `None` before the first report.
     meter: Option<Meter>,
     watch: Box<dyn FnMut(&Interval)>,
 }
 
 impl Messenger {
-    /// Calls, with an association that has not sent its INIT, or listens.
+    /// Makes an end from an association that has not sent its INIT, or from a listener.
     pub fn new(
         (tun, clock, own): (Tun, Clock, Vec<IpAddr>),
         carrier: Carrier,
@@ -153,7 +153,7 @@ impl Messenger {
         }
     }
 
-    /// Tells `watch` of the progress after each interval of this length.
+    /// Reports the progress to `watch` after each interval of length `every`.
     pub fn watched(&mut self, every: Duration, watch: Box<dyn FnMut(&Interval)>) {
         self.progress = Some(Progress { every, meter: None, watch });
     }
@@ -168,7 +168,8 @@ impl Messenger {
         Ok(())
     }
 
-    /// Runs until the association has ended. While none has begun, `attended` is asked whether anybody may still come.
+    /// Runs until the association has ended. While none has begun, `attended` is called before each
+    /// wait, and its error ends the run.
     ///
     /// # Errors
     /// Those of the device and of `attended`, and why the association has failed.
@@ -207,7 +208,8 @@ impl Messenger {
         Ok(self.outcome)
     }
 
-    /// Tells of the interval that is over, or at the end of what is left of one, with the first path's variables.
+    /// Reports the interval that is over, or the rest of one if `last` is set, with the first
+    /// path's variables.
     fn tell(&mut self, now: Instant, last: bool) {
         let (Some(Progress { every, meter, watch }), Some(begun)) = (&mut self.progress, self.begun) else { return };
         let meter = meter.get_or_insert_with(|| Meter::new(begun, *every));
@@ -233,7 +235,7 @@ impl Messenger {
             if !self.own.contains(&addresses.destination()) {
                 continue;
             }
-            // The peer's kernel says that nobody there takes SCTP, or nothing at this port of UDP.
+            // The peer's kernel reports that it has no SCTP, or no socket at this UDP port.
             if read.protocol == icmp::PROTOCOL_V4 && matches!(read.payload, [3, 2 | 3, ..]) && self.begun.is_none() {
                 return Err(Error::new(addresses.source().to_string(), &"nothing takes SCTP there", ""));
             }
@@ -260,7 +262,7 @@ impl Messenger {
         if let Some((capture, place)) = &mut self.capture {
             capture.note(self.clock.now(), *place, packet, None)?;
         }
-        // What the kernel has no room for is lost, as on any network.
+        // A packet that the kernel has no room for is lost, as on any network.
         self.tun.write(packet).map(drop)
     }
 
@@ -279,7 +281,7 @@ impl Messenger {
         Ok(BATCH)
     }
 
-    /// Does what is due, takes events, and moves messages.
+    /// Handles a timer that is due, takes events, and moves messages.
     fn work(&mut self, now: Instant, written: &mut u64) -> Result<(), Error> {
         let Some(association) = &mut self.association else { return Ok(()) };
         if association.poll_timeout() <= now {

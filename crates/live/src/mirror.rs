@@ -1,5 +1,5 @@
-//! The live image of a simulated run: the scenario's first flow between two hosts of ours, each behind the kernel of a namespace
-//! of its own, with the box between the two kernels.
+//! The live image of a simulated run. The scenario's first flow runs between two eifel hosts. Each
+//! is behind the kernel of a namespace of its own, with the box between the two kernels.
 
 use crate::apps::answer::{self, Answer};
 use crate::apps::call::{self, Call};
@@ -25,17 +25,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// A run.
+/// The result of a live run.
 pub struct Mirrored {
     /// The tables that the simulator would have recorded.
     pub tables: Tables,
-    /// The numbers of the flow.
+    /// The summary of the flow.
     pub summary: FlowSummary,
     /// The box's report.
     pub report: Report,
 }
 
-/// How much the first flow sends, if it can be run live: a bulk transfer of a fixed size behind a handshake.
+/// Returns the amount that the first flow sends; `None` if it cannot run live. It has to be a bulk
+/// transfer behind a handshake, of a fixed size or endless.
 pub fn amount(scenario: &Scenario) -> Option<Amount> {
     match &scenario.flows.first()?.traffic {
         Traffic::Stream { application: StreamApplication::Bulk { bytes }, connection }
@@ -50,10 +51,10 @@ pub fn amount(scenario: &Scenario) -> Option<Amount> {
     }
 }
 
-/// Where the receiving host listens.
+/// The port at which the receiving host listens.
 const PORT: u16 = 5001;
 
-/// Runs the first flow live and keeps these tables. The two namespaces are new ones.
+/// Runs the first flow live, and keeps the tables `kept`. `places` are two new namespaces.
 ///
 /// # Errors
 /// A flow that cannot be run live, settings of links that make no sense, and those of the system.
@@ -106,7 +107,8 @@ pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u
     let relay = Relay::new(hiccup, tuns, clock, Control::default(), None).keeping();
     let report = relay.run(|| Ok(sender.is_finished()))?;
     let (mut tables, origin, outcome) = joined(sender)?;
-    // The receiver has nobody left to talk to when the box is gone; its thread ends with its station or with the process.
+    // Without the box, the receiver has no peer. Its thread ends with its station or with the
+    // process.
     if receiver.is_finished() {
         joined(receiver)?;
     }
@@ -129,7 +131,7 @@ fn joined<T>(thread: thread::JoinHandle<Result<T, Error>>) -> Result<T, Error> {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// An application that stops at an instant.
+/// An application that is stopped at an instant.
 struct Limited<'a> {
     application: &'a mut dyn Application,
     until: Instant,
@@ -156,14 +158,16 @@ impl Application for Limited<'_> {
     }
 }
 
-/// The spikes are those of the simulated run: the box counts its time from the first packet, as that does.
+/// Returns the spikes of the simulated run. They hold for the live run too: both count time from
+/// the first packet.
 fn spikes(scenario: &Scenario) -> Result<eifel_sim::record::tables::Spikes, Error> {
     let kept = Record::named(["spikes"]).map_err(Error::of("the record"))?;
     Ok(eifel_sim::run(scenario, 0, kept).map_err(Error::of("the simulated run"))?.tables.spikes)
 }
 
-/// Notes what only the box knows: fates, arrivals, drops, and whether retransmissions were needed. The recording's time began at
-/// `origin`, and `link` is the place of the box's link in the dictionary.
+/// Fills in the facts that only the box knows: fates, arrivals, drops, and whether retransmissions
+/// were needed. `origin` is when the recording's time began. `link` is the index of the box's link
+/// in the dictionary.
 pub fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
     let sent = &mut tables.transmissions;
     let rows: BTreeMap<(i64, i32), usize> =
@@ -219,12 +223,12 @@ pub fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
     }
 }
 
-/// Whether a packet is data of the first flow on the way there.
+/// Returns whether a packet is data of the first flow on the way there.
 fn is_data(passage: &Passage) -> bool {
     passage.direction == Direction::There && passage.seen.label.flow == 0 && passage.seen.data.is_some()
 }
 
-/// The numbers that the tables of a sender give.
+/// Returns the summary that a sender's tables give.
 pub fn summarised(tables: &Tables) -> FlowSummary {
     let (sent, episodes, timer) = (&tables.transmissions, &tables.episodes, &tables.timer);
     let count = |rows: usize, which: &dyn Fn(usize) -> bool| (0..rows).filter(|&row| which(row)).count() as u64;
@@ -259,7 +263,7 @@ mod tests {
     use eifel_base::ranges::Block;
     use eifel_path::parcel::Label;
 
-    /// Asks for a turn at an instant, and is done once it was asked to stop.
+    /// An application that asks for a turn at an instant, and is done once it was asked to stop.
     struct Asks {
         turn: Instant,
         stops: u32,
@@ -362,8 +366,8 @@ mod tests {
         assert_eq!(summary.detected_spurious, 5);
     }
 
-    /// Two segments, of which the second overtakes the first; a copy of it; and one that is dropped last. The box tells of them
-    /// in this order or in any other.
+    /// The second segment overtakes the first and has a copy. The last two segments are dropped.
+    /// The tables are the same for any order of the box's reports.
     #[test]
     fn arrivals_are_in_the_order_of_their_times_whatever_the_reports() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
@@ -396,7 +400,7 @@ mod tests {
             (sent.t_ns, sent.segment, sent.copy) = (vec![0; 4], vec![1, 2, 3, 4], vec![0; 4]);
             (sent.tx, sent.fate, sent.arrived_ns) = (vec![5, 6, 7, 8], vec![0; 4], vec![-1; 4]);
             sent.needed = vec![0; 4];
-            // The recording began 7 ms after the box's clock and 2 ms before the box's first packet.
+            // The recording began at 7 ms on the clock, 2 ms before the box's first packet.
             fill(&mut tables, &Report { origin: at(9), passages, ..Report::default() }, at(7), 3);
             let (sent, came, drops) = (tables.transmissions, tables.arrivals, tables.drops);
             let ms = |times: Vec<i64>| times.into_iter().map(|at| at / 1_000_000).collect::<Vec<_>>();

@@ -26,7 +26,7 @@ struct State {
     recorder: Recorder,
     numbering: Numbering,
     followed: Option<Followed>,
-    /// The end that the host is.
+    /// The host's end of the flow.
     own: (u32, End),
     /// Positions of the peer's data that have arrived.
     arrived: Ranges,
@@ -36,19 +36,21 @@ struct State {
 #[derive(Clone, Copy)]
 struct Followed {
     handle: Handle,
-    /// Its first sequence number; `None` where a listener answered the call before there was a connection.
+    /// Its initial sequence number; `None` if a listener answered the call before there was a
+    /// connection.
     isn: Option<Seq>,
     /// When its first segment was seen.
     origin: Instant,
 }
 
 impl Recording {
-    /// Keeps these tables of a sender with these algorithms.
+    /// Records the tables `kept` of a sender with these algorithms.
     pub fn new(kept: Record, sender: &Config) -> Self {
         Self::of(kept, sender, SENDER)
     }
 
-    /// Keeps these tables of a receiver: what arrives at it, and what it sends itself.
+    /// Records the tables `kept` of a receiver: the data that arrives, and the segments that it
+    /// sends.
     pub fn receiving(kept: Record, sender: &Config) -> Self {
         Self::of(kept, sender, RECEIVER)
     }
@@ -62,12 +64,12 @@ impl Recording {
         Self(Rc::new(RefCell::new(State { recorder, numbering, followed: None, own, arrived })))
     }
 
-    /// Sees all segments of `host` from now on.
+    /// Records the segments of `host` from now on.
     pub fn attach(&self, host: &mut Host) {
         host.witnessed_by(Box::new(self.clone()));
     }
 
-    /// The tables and when their time began, once no host has it any more; `None` before.
+    /// Returns the tables, and when their time began. `None` while a host still has the recording.
     pub fn finish(self, now: Instant) -> Option<(Tables, Instant)> {
         let state = Rc::try_unwrap(self.0).ok()?.into_inner();
         let origin = state.followed.map_or(Instant::ZERO, |followed| followed.origin);
@@ -83,7 +85,7 @@ impl Recording {
 }
 
 impl State {
-    /// The time of the record, if `at` is the connection that it is of.
+    /// Returns the time of the record, if `at` is the recorded connection.
     fn time(&self, now: Instant, at: Handle) -> Option<Instant> {
         self.followed.filter(|followed| followed.handle == at).map(|followed| since(now, followed.origin))
     }
@@ -92,7 +94,7 @@ impl State {
     fn take(&mut self, time: Instant, now: Instant, connection: &Connection, segment: &Segment) {
         let start = connection.position_of(segment.seq);
         let data = Block { start, end: start + u64::from(segment.payload_len) };
-        // What came before anybody saw the connection is in order.
+        // Data that arrived before the recording began is in order.
         self.arrived.add(Block { start: 1, end: 1 + connection.received() });
         let taken = data.end <= connection.takes_below(now, segment);
         let (new_bytes, in_order) = if taken { note_arrival(&mut self.arrived, data) } else { (0, false) };
@@ -100,7 +102,8 @@ impl State {
     }
 }
 
-/// Notes data that arrives; returns its positions that had not arrived before, and whether it was the next in order.
+/// Adds data that arrives to `arrived`. Returns the number of new positions, and whether the data
+/// was the next in order.
 pub(crate) fn note_arrival(arrived: &mut Ranges, data: Block) -> (u64, bool) {
     let new = data.end - data.start - arrived.covered(data.start, data.end);
     let all_before = data.start <= 1 || arrived.covers(Block { start: 1, end: data.start });

@@ -1,4 +1,4 @@
-//! A side of the box: a namespace with the box's device, and where that is wanted a host of ours behind it.
+//! A side of the box: a namespace with the box's device, and optionally an eifel host behind it.
 
 use crate::host::Config;
 use crate::system::Error;
@@ -14,40 +14,41 @@ const BOX: &str = "hiccup%d";
 pub struct Side(pub u8);
 
 impl Side {
-    /// The side that the scenario's first flow is from.
+    /// The side of the sender in the scenario's first flow.
     pub const NEAR: Self = Self(1);
-    /// The other.
+    /// The side of the receiver.
     pub const FAR: Self = Self(2);
 
-    /// The side across the box.
+    /// Returns the side across the box.
     pub fn other(self) -> Self {
         Self(3 - self.0)
     }
 
-    /// The kernel's IPv4 address.
+    /// Returns the kernel's IPv4 address.
     pub fn v4(self) -> Ipv4Addr {
         Ipv4Addr::new(10, 77, 0, self.0)
     }
 
-    /// The kernel's IPv6 address.
+    /// Returns the kernel's IPv6 address.
     pub fn v6(self) -> Ipv6Addr {
         Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, u16::from(self.0))
     }
 
-    /// The IPv4 address of a host of ours there.
+    /// Returns the IPv4 address of an eifel host on this side.
     pub fn host(self) -> Ipv4Addr {
         Ipv4Addr::new(10, 85, self.0, 2)
     }
 
-    /// Makes the box's device in `namespace`. Where that is `ours`, everything that is not for the side itself goes over the box,
-    /// and what comes for a host behind the side is forwarded.
+    /// Makes the box's device in `namespace`. If the namespace is `ours`, packets for all other
+    /// addresses are routed into the box, and packets for a host behind the side are forwarded.
     ///
     /// # Errors
     /// Those of the system.
     pub fn device(self, namespace: &Namespace, mtu: u32, ours: bool) -> Result<Tun, Error> {
         let tun = namespace.within(|| Tun::create(BOX))?;
         let (name, own, other) = (tun.name(), self, self.other());
-        // A device that comes up without that mode gives itself a link-local address, and searches for routers.
+        // Without `addrgenmode none`, a device that comes up gives itself a link-local address and
+        // searches for routers.
         let mut commands = format!(
             "link set {name} mtu {mtu} txqueuelen 5000 addrgenmode none\nlink set {name} up\n\
              addr add {} peer {} dev {name}\n\
@@ -66,7 +67,7 @@ impl Side {
         Ok(tun)
     }
 
-    /// Makes a device for a host of ours behind the side, over IPv4.
+    /// Makes a device for an eifel host behind the side, over IPv4.
     ///
     /// # Errors
     /// Those of the system.

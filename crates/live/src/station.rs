@@ -12,37 +12,38 @@ use eifel_base::time::Instant;
 use eifel_packet::pcapng::Interface;
 use std::os::fd::AsFd;
 
-/// Packets that are taken in between two looks at the clock.
+/// The most packets taken in during one round of the loop.
 const TAKEN: usize = 64;
-/// Packets that are sent between two looks at the clock.
+/// The most packets sent in one go, all at the same time of the clock.
 const SENT: usize = 256;
-/// Bytes after which an application has a turn before more is sent. In a longer row of segments a receiver on another core falls
-/// behind, and then reads more at a time instead of sleeping after each few.
+/// Bytes sent in a row before the application gets a turn. Long rows are faster: a receiver on
+/// another core falls behind, and then reads more at a time instead of sleeping after every few
+/// segments.
 pub const TURN: usize = 1 << 18;
 /// The longest packet of IP.
 const LONGEST: usize = 65_535;
 
-/// The next wish of an application.
+/// The request of an application to the loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// A turn by then, or when something has happened.
+    /// A turn at this time, or earlier if something happens.
     Turn(Instant),
-    /// Nothing: it is done.
+    /// No more turns: the application is done.
     Done,
 }
 
 /// An application on a host.
 pub trait Application {
-    /// Takes what has happened, writes and reads.
+    /// Takes the host's events, and reads and writes its connections.
     ///
     /// # Errors
-    /// Why it cannot go on.
+    /// The reason why the application cannot go on.
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error>;
 
     /// Stops the application: it ends its connections as soon as it can.
     fn stop(&mut self, now: Instant, host: &mut Host);
 
-    /// Descriptors of its own that give it a turn too.
+    /// Returns the application's own descriptors. The application gets a turn when one is ready.
     fn waits(&self) -> Vec<Waits<'_>> {
         Vec::new()
     }
@@ -54,10 +55,10 @@ pub struct Station {
     tun: Tun,
     clock: Clock,
     capture: Option<(Capture, Interface)>,
-    /// The packet that leaves, in one piece.
+    /// The packet that leaves, in one piece. Unused if the device offloads and there is no capture.
     whole: Vec<u8>,
     urgency: Urgency,
-    /// Packets that the kernel had no room for.
+    /// Packets lost because the kernel had no room.
     lost: u64,
 }
 
@@ -70,19 +71,20 @@ impl Station {
 
     /// Captures all packets in `capture` from now on.
     ///
-    /// # Errors Those of the file.
+    /// # Errors
+    /// Those of the file.
     pub fn captured(&mut self, mut capture: Capture) -> Result<(), Error> {
         let place = capture.place(self.tun.name())?;
         self.capture = Some((capture, place));
         Ok(())
     }
 
-    /// Its loop goes before others: for a flow with pauses, whose times matter.
+    /// Gives the loop priority over ordinary threads, for a flow with pauses whose times matter.
     pub fn urgent(&mut self) {
         self.urgency = Urgency::First;
     }
 
-    /// Packets that the kernel had no room for.
+    /// Returns the number of packets lost because the kernel had no room.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -119,9 +121,10 @@ impl Station {
         self.capture.take().map_or(Ok(()), |(capture, _)| capture.finish())
     }
 
-    /// Takes packets in. After each the application reads, and what the packet has given rise to is sent: of acknowledgements that
-    /// waited for each other only one would leave, and detectors would see less than a simulated sender's. Where nobody could
-    /// tell the difference, all that is there is taken in first: sent in one go, segments cost their receiver less.
+    /// Takes packets in. After each packet the application gets a turn, and the resulting packets
+    /// are sent. If acknowledgements waited for each other, only one would leave, and detectors
+    /// would see less than those of a simulated sender. If the host [may wait](Host::may_wait),
+    /// further packets are taken in first: segments sent in one go cost their receiver less.
     fn take_in(&mut self, application: &mut dyn Application, room: &mut [u8]) -> Result<usize, Error> {
         for count in 0..TAKEN {
             let Some(length) = self.tun.read(room)? else { return Ok(count) };
@@ -161,7 +164,8 @@ impl Station {
             if let Some((capture, place)) = &mut self.capture {
                 capture.note(self.clock.now(), *place, &self.whole, None)?;
             }
-            // The kernel takes a short packet faster in one piece: three pieces cost it more than the copy costs here.
+            // The kernel takes a short packet faster in one piece: three pieces cost it more than
+            // the copy costs here.
             let written = match how {
                 Some(how) => self.tun.write_unfinished(leaving.pieces(), how)?,
                 None => self.tun.write(&self.whole)?,

@@ -1,4 +1,4 @@
-//! Settings and algorithms of one end of a scenario's flow, with bytes that are held.
+//! Settings and algorithms of one end of a scenario's flow, with buffers that hold the data.
 
 use eifel_recovery::engine;
 use eifel_sim::scenario::{Connection, Scenario, Traffic};
@@ -17,17 +17,17 @@ pub enum Role {
 /// The settings of one end.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Of the connection.
+    /// Settings of the connection.
     pub settings: Settings,
-    /// Of its sending side.
+    /// Algorithms of its sending side.
     pub sender: engine::Config,
 }
 
-/// Bytes of room for what is sent and received, where nothing says otherwise.
+/// Default size of the buffers in bytes.
 const DEFAULT_BUFFER: u64 = 4_000_000;
 
 impl Terms {
-    /// Those of a present-day stack, with `buffer` bytes of room.
+    /// Returns the terms of a present-day stack, with send and receive buffers of `buffer` bytes.
     pub fn today(secret: [u64; 2], buffer: Option<u64>) -> Self {
         let buffer = buffer.unwrap_or(DEFAULT_BUFFER);
         let settings = Settings {
@@ -38,13 +38,14 @@ impl Terms {
         Self { settings: held(settings, buffer as usize), sender: engine::Config::default() }
     }
 
-    /// Returns the terms with timestamps of a clock, which segments share that leave together.
+    /// Returns the terms with timestamps from a clock, which segments that leave together share.
     pub fn with_shared_timestamps(self) -> Self {
         let timestamps = self.settings.timestamps.map(|_| TimestampSettings::default());
         Self { settings: Settings { timestamps, ..self.settings }, ..self }
     }
 
-    /// Those of the scenario's first flow over TCP; `None` if there is none. `buffer` takes the place of the scenario's room.
+    /// Returns the terms of the scenario's first flow over TCP; `None` if there is none. `buffer`
+    /// replaces the scenario's send buffer.
     pub fn like(scenario: &Scenario, role: Role, secret: [u64; 2], buffer: Option<u64>) -> Option<Self> {
         let stream = |traffic: &Traffic| match traffic {
             Traffic::Stream { connection, .. } => Some((**connection).clone()),

@@ -32,8 +32,8 @@ pub fn all(connection: &mut Connection, now: Instant) -> Vec<Sent> {
     core::iter::from_fn(|| next(connection, now)).collect()
 }
 
-/// Returns the payload of a segment that `connection` has just sent; empty where it does not hold
-/// bytes.
+/// Returns the payload of a segment that `connection` has just sent. Empty if `connection` counts
+/// bytes instead of holding them.
 pub fn payload(connection: &Connection, sent: &Sent) -> Vec<u8> {
     let (front, back) = connection.payload(sent.start, sent.segment.payload_len);
     [front, back].concat()

@@ -20,7 +20,7 @@ pub struct Flying {
 pub struct Pair {
     pub ends: [Connection; 2],
     pub now: Instant,
-    /// By time of arrival, then in the order of sending.
+    /// Keyed by time of arrival, then by order of sending.
     flying: BTreeMap<(Instant, u64), Flying>,
     copies: u64,
 }
@@ -50,8 +50,8 @@ impl Pair {
         self.ends.iter().map(Connection::poll_timeout).fold(arrival, Instant::min).max(self.now)
     }
 
-    /// Moves time to `then`, and delivers the first segment that has arrived by then. Without one,
-    /// it handles the timers that are due.
+    /// Moves time to `then`, and delivers the first segment that has arrived by then. If there is
+    /// none, handles the timers that are due.
     pub fn step(&mut self, then: Instant) -> Option<Flying> {
         assert!(then >= self.now, "time goes back from {:?} to {then:?}", self.now);
         self.now = then;

@@ -1,4 +1,5 @@
-//! An answering end: takes calls, reads what comes, and checks it where that is wanted.
+//! An answering end: accepts connections, reads their data, and compares it with the pattern if
+//! asked to.
 
 use super::meter::Meter;
 use super::pattern::Pattern;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 /// The task of an answering end.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Where it listens.
+    /// The port to listen at.
     pub port: u16,
     /// Settings of its connections.
     pub settings: Settings,
@@ -22,13 +23,13 @@ pub struct Plan {
     pub sender: engine::Config,
     /// The number of connections after which it is done; `None` for no limit.
     pub calls: Option<u64>,
-    /// Whether the bytes are the pattern, and each is compared.
+    /// Whether each byte is compared with the pattern.
     pub checked: bool,
-    /// How long an interval is.
+    /// Length of an interval.
     pub every: Duration,
 }
 
-/// Handshakes that are kept while they go on.
+/// The most incomplete handshakes that the listener keeps.
 const BACKLOG: usize = 1024;
 
 struct Stream {
@@ -40,13 +41,13 @@ struct Stream {
 #[derive(Clone, Debug)]
 pub struct Read {
     pub bytes: u64,
-    /// From the opening to the peer's close.
+    /// From the opening to the peer's close, or to the end of the connection.
     pub lasted: Duration,
-    /// Interval by interval.
+    /// The bytes read, interval by interval.
     pub meter: Meter,
 }
 
-/// An answering end at work.
+/// A running answering end.
 pub struct Answer<'a> {
     plan: Plan,
     streams: BTreeMap<Handle, Stream>,
@@ -54,15 +55,15 @@ pub struct Answer<'a> {
     pattern: Pattern,
     watch: Watch<'a>,
     room: Vec<u8>,
-    /// No interval ends earlier.
+    /// A lower bound of the ends of all current intervals.
     due: Instant,
 }
 
 impl<'a> Answer<'a> {
-    /// Listens.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// Where the port is taken.
+    /// If the port is taken or an algorithm is unknown.
     pub fn begin(host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
         host.listen(plan.port, BACKLOG, &plan.settings, &plan.sender)?;
         let (pattern, room) = (Pattern::new(), vec![0; 1 << 16]);

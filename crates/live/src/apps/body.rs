@@ -1,5 +1,4 @@
-//! The data written to a connection: a number of bytes of the pattern, or as many as fit into a
-//! time.
+//! The data written to a connection: a number of bytes of the pattern, or as many as a time allows.
 
 use super::Amount;
 use super::pattern::Pattern;
@@ -7,9 +6,9 @@ use crate::station::TURN;
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Connection;
 
-/// Nothing is written while this number of bytes has not been sent: data that is written shortly before it leaves is still in the
-/// caches then. A packet more than [a station sends](crate::station::TURN) between two turns, with offload too,
-/// so that no segment is cut short.
+/// Writing pauses while this number of bytes is unsent. Data written shortly before it is sent is
+/// still in the CPU caches. The number is the bytes that [a station sends](crate::station::TURN)
+/// between two turns plus a packet, with offload too, so no segment is cut short.
 const UNSENT: u64 = (TURN + TURN / 4) as u64;
 
 /// A body, and how much of it is written.
@@ -18,17 +17,17 @@ pub struct Body {
     amount: Amount,
     pattern: Pattern,
     written: u64,
-    /// Until when it is written, where time limits it.
+    /// When writing ends. Never for a number of bytes, and before [`begin`](Self::begin).
     until: Instant,
 }
 
 impl Body {
-    /// Makes a body of which nothing is written yet.
+    /// Makes a body with nothing written yet.
     pub fn new(amount: Amount) -> Self {
         Self { amount, pattern: Pattern::new(), written: 0, until: Instant::NEVER }
     }
 
-    /// Time counts from now on.
+    /// Starts the time of a body that a time limits.
     pub fn begin(&mut self, now: Instant) {
         if let Amount::Time(length) = self.amount {
             self.until = now + length;
@@ -41,7 +40,7 @@ impl Body {
         self.until = Instant::ZERO;
     }
 
-    /// Bytes written.
+    /// Returns the number of bytes written.
     pub fn written(&self) -> u64 {
         self.written
     }
@@ -51,7 +50,7 @@ impl Body {
         if self.until > now { self.until } else { Instant::NEVER }
     }
 
-    /// Writes as much as there is room for; whether that was the rest.
+    /// Writes as many bytes as there is room for. Returns whether the body is complete.
     pub fn write(&mut self, now: Instant, connection: &mut Connection) -> bool {
         loop {
             let left = match self.amount {

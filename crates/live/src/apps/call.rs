@@ -21,20 +21,20 @@ pub struct Plan {
     pub sender: engine::Config,
     /// Bytes sent before the body.
     pub preamble: Vec<u8>,
-    /// How much of the pattern follows.
+    /// The data sent after the preamble.
     pub body: Amount,
     /// The event that ends the call.
     pub end: End,
-    /// How long an interval is.
+    /// Length of an interval.
     pub every: Duration,
 }
 
 /// The event that ends a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// This end closes behind the body.
+    /// This end closes after the body.
     Close,
-    /// The peer closes, as a server that has answered.
+    /// The peer closes, as a server does after its answer.
     PeerCloses,
 }
 
@@ -49,7 +49,7 @@ pub struct Outcome {
     pub read: u64,
     /// The first bytes read.
     pub head: Vec<u8>,
-    /// From the opening to the last acknowledgement or byte.
+    /// Time from the opening of the connection until it ended or entered TIME-WAIT.
     pub lasted: Duration,
     pub tally: Tally,
     /// Counts of the input that the connection refused.
@@ -60,14 +60,14 @@ pub struct Outcome {
     pub variables: Snapshot,
 }
 
-/// A call at work.
+/// A running call.
 pub struct Call<'a> {
     plan: Plan,
     handle: Handle,
     body: Body,
     watch: Watch<'a>,
     meter: Option<Meter>,
-    /// Bytes written of the preamble.
+    /// Bytes of the preamble that were written.
     said: usize,
     read: u64,
     head: Vec<u8>,
@@ -75,14 +75,14 @@ pub struct Call<'a> {
     outcome: Option<Result<Outcome, Error>>,
 }
 
-/// The most bytes read that are kept.
+/// Bytes of the answer kept in `head`.
 const HEAD: usize = 4096;
 
 impl<'a> Call<'a> {
-    /// Calls.
+    /// Opens the connection.
     ///
     /// # Errors
-    /// Where there is no way to the peer.
+    /// As for [`Host::connect`].
     pub fn begin(now: Instant, host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
         let handle = host.connect(now, plan.peer, &plan.settings, &plan.sender)?;
         let body = Body::new(plan.body);
@@ -102,7 +102,8 @@ impl<'a> Call<'a> {
 
     /// Returns the result of a call that is over, and its intervals.
     ///
-    /// # Errors The reason for which it failed.
+    /// # Errors
+    /// The reason why the call failed.
     pub fn finish(self) -> Result<(Outcome, Meter), Error> {
         match (self.outcome, self.meter) {
             (Some(Err(error)), _) => Err(error),

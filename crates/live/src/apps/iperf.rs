@@ -1,7 +1,8 @@
-//! A test against an unmodified iperf3 server, which this end sends to.
+//! A test that sends to an unmodified iperf3 server.
 //!
-//! The protocol is iperf3's own: a control connection on which the server names states, one byte each, and both sides exchange
-//! JSON documents with their length in front; and a stream of data, which begins with the cookie of the control connection.
+//! iperf3's protocol uses two connections. On the control connection the server names states, one
+//! byte each, and both sides exchange JSON documents with their length in front. The stream of data
+//! begins with the cookie of the control connection.
 
 use super::body::Body;
 use super::meter::Meter;
@@ -27,13 +28,13 @@ pub struct Plan {
     pub sender: engine::Config,
     /// How much is sent.
     pub body: Amount,
-    /// How long an interval is.
+    /// Length of an interval.
     pub every: Duration,
-    /// From the system's random numbers: makes the cookie.
+    /// Seed of the cookie, from the system's random numbers.
     pub secret: u64,
 }
 
-/// The states that the server names, by their numbers.
+/// The numbers of iperf3's states.
 const TEST_START: u8 = 1;
 const TEST_RUNNING: u8 = 2;
 const TEST_END: u8 = 4;
@@ -47,7 +48,7 @@ const SERVER_ERROR: u8 = 0xfe;
 
 const COOKIE: usize = 37;
 const BLOCK: u64 = 128 * 1024;
-/// The longest document that a server sends is some kilobytes.
+/// The most bytes accepted for a document. A server's longest document has some kilobytes.
 const LONGEST_DOCUMENT: usize = 1 << 20;
 
 /// The message that the control connection waits for.
@@ -57,7 +58,7 @@ enum Awaits {
     Results,
 }
 
-/// A test at work.
+/// A running test.
 pub struct Test<'a> {
     plan: Plan,
     watch: Watch<'a>,
@@ -65,10 +66,11 @@ pub struct Test<'a> {
     control: Handle,
     stream: Option<Handle>,
     awaits: Awaits,
-    /// Bytes of the control connection that were not yet interpreted.
+    /// Bytes received on the control connection and not yet interpreted.
     heard: Vec<u8>,
-    /// Bytes to send on the control connection, and on the stream before the body.
+    /// Bytes to send on the control connection.
     to_say: Vec<u8>,
+    /// Bytes of the cookie written on the stream, before the body.
     cookie_said: usize,
     body: Body,
     running: bool,
@@ -80,10 +82,10 @@ pub struct Test<'a> {
 }
 
 impl<'a> Test<'a> {
-    /// Calls the server.
+    /// Connects to the server.
     ///
     /// # Errors
-    /// Where there is no way to it.
+    /// As for [`Host::connect`].
     pub fn begin(now: Instant, host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
         let control = host.connect(now, plan.server, &plan.settings, &plan.sender)?;
         let (cookie, body) = (cookie(plan.secret), Body::new(plan.body));
@@ -109,7 +111,8 @@ impl<'a> Test<'a> {
 
     /// Returns the stream's result, its intervals, and the server's own results.
     ///
-    /// # Errors The reason for which it failed.
+    /// # Errors
+    /// The reason why the test failed.
     pub fn finish(self) -> Result<(Outcome, Meter, Value), Error> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -136,7 +139,7 @@ impl<'a> Test<'a> {
                     (self.watch)(now, &News::Connected);
                 }
                 Event::Recovery(event) if Some(handle) == self.stream => (self.watch)(now, &News::Recovery(&event)),
-                // The server resets the stream at the end: it reads no more than it wants.
+                // At the end the server resets the stream, because it leaves data unread.
                 event if self.results.is_null() && (handle == self.control || self.outcome.is_none()) => {
                     if let Some(error) = trouble(&self.plan.server.to_string(), &event) {
                         self.failure.get_or_insert(error);
@@ -165,7 +168,7 @@ impl<'a> Test<'a> {
         }
     }
 
-    /// Reads the next state or document, if it is there whole.
+    /// Reads the next state or document if it is complete. Returns whether there was one.
     fn step(&mut self, now: Instant, host: &mut Host) -> bool {
         if self.awaits == Awaits::Results {
             let Some((length, rest)) = self.heard.split_first_chunk::<4>() else { return false };
@@ -242,7 +245,8 @@ impl<'a> Test<'a> {
         })
     }
 
-    /// Writes the body; when all of it is written, and time is over, the stream's outcome is taken.
+    /// Writes the body. Takes the stream's outcome once the body is written and, for a number of
+    /// bytes, acknowledged. Returns when the next turn is due.
     fn take_stream(&mut self, now: Instant, host: &mut Host) -> Instant {
         let Some(stream) = self.stream else { return Instant::NEVER };
         let tally = host.tally(stream);
@@ -258,7 +262,8 @@ impl<'a> Test<'a> {
         if self.running && self.outcome.is_none() {
             let all = self.body.write(now, connection);
             let written = self.body.written();
-            // The server counts what it has read when it hears of the end, so that a number of bytes arrives before.
+            // The server counts the bytes read when it learns of the end, so a number of bytes has
+            // to arrive before.
             let timed = matches!(self.plan.body, Amount::Time(_));
             if all && (timed || connection.engine().una() == connection.end()) {
                 if let Some(interval) = meter.finish(now, written, tally, variables) {
@@ -304,7 +309,7 @@ impl Application for Test<'_> {
     }
 }
 
-/// 36 characters and a zero, as iperf3 makes them.
+/// Makes a cookie like iperf3's: 36 characters and a zero.
 fn cookie(mut secret: u64) -> [u8; COOKIE] {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut cookie = [0; COOKIE];

@@ -1,25 +1,25 @@
-//! The progress of a stream, second by second.
+//! The progress of a stream, interval by interval.
 
 use crate::host::Tally;
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::engine::Snapshot;
 
-/// A stretch of time.
+/// One interval of a stream.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
-    /// From the connection's opening on.
+    /// Time since the connection opened.
     pub start: Duration,
     pub end: Duration,
     /// Bytes that the application wrote or read.
     pub bytes: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmissions: u64,
-    /// The sender's variables at its end.
+    /// The sender's variables at the end of the interval.
     pub variables: Snapshot,
 }
 
 impl Interval {
-    /// Bits per second.
+    /// Returns the rate in bits per second.
     pub fn rate_bps(&self) -> f64 {
         let seconds = self.end.saturating_sub(self.start).as_secs_f64();
         if seconds > 0.0 { self.bytes as f64 * 8.0 / seconds } else { 0.0 }
@@ -68,7 +68,7 @@ impl Meter {
         &self.intervals[self.intervals.len() - 1]
     }
 
-    /// Ends the last interval, unless nothing has happened in it.
+    /// Ends the last interval, unless it is empty. A stream gets at least one interval.
     pub fn finish(&mut self, now: Instant, bytes: u64, tally: Tally, variables: Snapshot) -> Option<&Interval> {
         let news = bytes > self.bytes || tally.retransmissions > self.retransmissions || self.intervals.is_empty();
         news.then(|| self.cut(now, bytes, tally, variables))

@@ -34,10 +34,10 @@ pub enum News<'a> {
     Recovery(&'a engine::Event),
 }
 
-/// Takes the news of a run.
+/// Receives the news of a run.
 pub type Watch<'a> = Box<dyn FnMut(Instant, &News<'_>) + 'a>;
 
-/// Returns the error of an event that ends a connection, unless it ended in good order.
+/// Returns the error for an event that ends a connection abnormally; `None` for all other events.
 fn trouble(peer: &str, event: &Event) -> Option<Error> {
     let (cause, advice) = match event {
         Event::Refused => ("connection refused", "nothing listens at this port"),

@@ -1,9 +1,9 @@
-//! Bytes whose values tell their place: those that the simulator's streams carry.
+//! Bytes whose values depend on their offset, as in the simulator's streams.
 
 use crate::system::Error;
 use eifel_sim::pattern;
 
-/// Any stretch of the pattern, without making it anew.
+/// A block of the pattern, from which any stretch is borrowed.
 #[derive(Debug)]
 pub struct Pattern {
     block: Vec<u8>,
@@ -11,7 +11,7 @@ pub struct Pattern {
 
 /// The period of the pattern.
 const PERIOD: usize = 251;
-/// How much of it is at hand at any offset.
+/// The most bytes available at any offset.
 const AT_HAND: usize = 1 << 16;
 
 impl Pattern {
@@ -21,16 +21,17 @@ impl Pattern {
         Self { block: pattern::bytes(0, AT_HAND + PERIOD) }
     }
 
-    /// Returns at most `limit` bytes of it from `offset` on, and at least one if `limit` is not 0.
+    /// Returns at most `limit` bytes of the pattern from `offset` on, and at least one if `limit`
+    /// is not 0.
     pub fn from(&self, offset: u64, limit: u64) -> &[u8] {
         let start = (offset % PERIOD as u64) as usize;
         &self.block[start..start + limit.min(AT_HAND as u64) as usize]
     }
 
-    /// Compares bytes that stand at `offset`.
+    /// Compares `bytes`, which begin at `offset` of the stream, with the pattern.
     ///
     /// # Errors
-    /// The first that differs.
+    /// The first byte that differs.
     pub fn check(&self, mut offset: u64, mut bytes: &[u8]) -> Result<(), Error> {
         while !bytes.is_empty() {
             let expected = self.from(offset, bytes.len() as u64);

@@ -1,4 +1,4 @@
-//! `eifel-live`: what `eifel live` does, without Python.
+//! `eifel-live`: the commands of `eifel live`, without Python.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -19,14 +19,14 @@ usage: eifel live compare [OPTIONS] SCENARIO.toml
   --json             print JSON
 ";
 
-/// The sides of a sender that are compared.
+/// The parts of a sender's record that are compared.
 #[derive(Debug)]
 struct Story {
-    /// Retransmissions: segment, copy, cause, and when.
+    /// Retransmissions: segment, copy and cause, and the time in nanoseconds.
     retransmissions: Vec<((i64, i32, u8), i64)>,
-    /// Verdicts: episode, detector, verdict and reason as words, and when.
+    /// Verdicts: episode, detector, verdict and reason as words, and the time in nanoseconds.
     verdicts: Vec<((i32, String, String, String), i64)>,
-    /// When the last transmission left.
+    /// Time of the last transmission in nanoseconds.
     last_ns: i64,
 }
 
@@ -56,7 +56,8 @@ impl Story {
     }
 }
 
-/// How far two lists agree: whether they hold the same, and the largest difference in time, live later being positive.
+/// Returns whether two lists hold the same entries, and the largest time difference of two equal
+/// entries in nanoseconds. It is positive if the live time is later.
 fn difference<T: PartialEq>(simulated: &[(T, i64)], live: &[(T, i64)]) -> (bool, i64) {
     let same = simulated.len() == live.len() && simulated.iter().zip(live).all(|(a, b)| a.0 == b.0);
     let pairs = simulated.iter().zip(live).filter(|(a, b)| a.0 == b.0);
@@ -81,8 +82,8 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     Ok(if document["agrees"] == true { OK } else { FAILED })
 }
 
-/// Compares a simulated story with a live one. They agree where no time differs by more than `within` milliseconds and the
-/// box's own lateness.
+/// Compares a simulated story with a live one. They agree if their retransmissions and verdicts are
+/// the same, and no time differs by more than `within` milliseconds plus the box's own lateness.
 fn compared(simulated: &Story, live: &Story, lateness: &Lateness, within: f64) -> Value {
     let (same_retransmissions, retransmissions_ns) = difference(&simulated.retransmissions, &live.retransmissions);
     let (same_verdicts, verdicts_ns) = difference(&simulated.verdicts, &live.verdicts);
@@ -148,7 +149,7 @@ mod tests {
     use eifel_golden::golden;
     use eifel_sim::scenario::Scenario;
 
-    /// The story of a sender over this path.
+    /// Returns the story of a simulated sender over this link.
     fn story(link: &str) -> Story {
         let text = format!(
             "duration_s = 30\n[point_to_point]\nrate_bps = 2_000_000\n{link}\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\

@@ -1,4 +1,4 @@
-//! `hiccup`: a command behind the box.
+//! `hiccup`: runs a command behind the box.
 
 use super::options::Options;
 use super::place::{mtu, namespace, scenario};
@@ -90,13 +90,13 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
     let mut watchers = Vec::new();
     if let Some(folder) = options.text("--out") {
         watchers.push(Watcher::begin(&near, clock, Path::new(folder), "sender")?);
-        // Without a peer of its own the other side is no namespace of this run's.
+        // Without a peer, the other side is the caller's namespace, which this run does not own.
         if peer.is_some() {
             watchers.push(Watcher::begin(&far, clock, Path::new(folder), "receiver")?);
         }
     }
     let relay = Relay::new(hiccup, tuns, clock, control, log);
-    // The box runs before anybody sends.
+    // Both devices are up before the commands start. They queue packets until the box runs.
     let shell = |text: &str| {
         let mut command = Command::new("sh");
         command.args(["-c", text]);
@@ -136,7 +136,7 @@ fn prepared(mut command: Command, side: Side, options: &Options) -> Command {
         command.stdin(Stdio::null());
     }
     if side == Side::FAR || options.has("--json") {
-        // What they print would stand in the middle of the document.
+        // Their output would mix with the JSON document.
         command.stdout(std::io::stderr());
     }
     command
@@ -150,7 +150,8 @@ fn control(options: &Options) -> Result<Control, Failure> {
                 let taken = error.kind() == std::io::ErrorKind::AddrInUse;
                 Error::new(path, &error, if taken { "remove the file, or choose another" } else { "" })
             };
-            // Of a box that was killed its socket is left, and nobody hears there any more. Any other file stays.
+            // A killed box leaves a socket that nobody listens on. Only a socket like that is
+            // removed.
             let is_socket = std::fs::metadata(path).is_ok_and(|file| file.file_type().is_socket());
             let deaf =
                 || UnixDatagram::unbound().and_then(|socket| socket.connect(path)).is_err_and(|e| is_refused(&e));
@@ -177,7 +178,7 @@ fn remove(options: &Options) {
     }
 }
 
-/// Everything that an expectation may name.
+/// Returns all numbers that an expectation may name.
 fn found(report: &Report, status: ExitStatus) -> Numbers {
     let (judged, spurious) = (report.retransmissions as f64, report.spurious as f64);
     let late = |share: f64| report.lateness.quantile(share).as_nanos() as f64 / 1e3;
@@ -216,7 +217,8 @@ fn show(options: &Options, numbers: &Numbers, unmet: &[String]) -> Result<(), Fa
 mod tests {
     use super::*;
 
-    /// Whether a command with these switches keeps its own input and its own output, and what its environment names.
+    /// Returns whether a command with these switches keeps its own input and output, and the
+    /// variables set in its environment.
     fn streams(side: Side, switches: &str) -> (bool, bool, Vec<String>) {
         let words: Vec<String> = switches.split_whitespace().map(str::to_owned).collect();
         let options = Options::read(&words, &VALUED, &["--json", "--keys"]).ok().flatten().unwrap();

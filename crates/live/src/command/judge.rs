@@ -1,4 +1,5 @@
-//! `judge`: which retransmissions of a kernel behind the box were needed, beside what the kernel concluded.
+//! `judge`: tells which retransmissions of a kernel behind the box were needed, beside the kernel's
+//! own conclusions.
 
 use super::options::Options;
 use super::{Failure, OK, print};

@@ -1,4 +1,5 @@
-//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge` and `compare`: what `eifel live` does, and the program `eifel-live`.
+//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge` and `compare` of
+//! `eifel live` and of the program `eifel-live`.
 
 mod compare;
 mod hiccup;
@@ -54,7 +55,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
 `eifel live send --help` and so on say more.
 ";
 
-/// Why a command was not done.
+/// Why a command failed.
 enum Failure {
     /// The command line is wrong; the text says what is wrong and what is allowed.
     Usage(String),
@@ -70,24 +71,24 @@ impl From<Error> for Failure {
     }
 }
 
-/// A recorded run, to be written as a simulated one is.
+/// A recorded run, to be written in the files of a simulated run.
 pub struct Recorded {
-    /// Where to.
+    /// The folder to write to.
     pub folder: String,
     /// The text of its scenario.
     pub scenario: String,
-    /// Where that is from.
+    /// The path or command that the scenario comes from.
     pub origin: String,
-    /// The numbers of its flow.
+    /// The summary of its flow.
     pub summary: FlowSummary,
     pub tables: Tables,
 }
 
-/// Takes what is recorded; absent where nobody can write it.
+/// Receives recorded runs; `None` if the caller cannot write them.
 pub type Recordings<'a> = Option<&'a mut Vec<Recorded>>;
 
-/// Runs a command; returns the exit code. `called_as` is the program and its first arguments, up to those given here: with them
-/// it is started again in a user namespace where rights are missing.
+/// Runs a command, and returns the exit code. `called_as` is the program and the arguments in front
+/// of `arguments`. If rights are missing, the same call is started again in a user namespace.
 pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordings<'_>) -> u8 {
     let words: Result<Vec<String>, _> = arguments.iter().map(|word| word.clone().into_string()).collect();
     let done = match words.as_deref() {
@@ -121,10 +122,10 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
     FAILED
 }
 
-/// Set in a call that was started again, so that there is only one.
+/// Environment variable of a restarted call, so that a call is restarted only once.
 const AGAIN: &str = "EIFEL_LIVE_AGAIN";
 
-/// Starts the same call as the root of a user namespace; returns only if that fails, and then why.
+/// Restarts the call as the root of a user namespace. Returns only if that fails, with the reason.
 fn again(called_as: &[OsString], arguments: &[OsString], error: &Error) -> String {
     if std::env::var_os(AGAIN).is_some() {
         return error.to_string();
@@ -139,7 +140,7 @@ fn again(called_as: &[OsString], arguments: &[OsString], error: &Error) -> Strin
     format!("{error}; and in a user namespace: unshare: {}", unshare.exec())
 }
 
-/// To standard output; that it is closed early is no fault.
+/// Writes `text` to standard output. A reader that closes it early is no error.
 fn print(text: &str) -> Result<(), Failure> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -149,7 +150,7 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// A line to standard output, while a run goes on: nobody who stops reading ends it.
+/// Writes a line to standard output during a run. A failure is reported, and does not end the run.
 fn say(line: &str) {
     if let Err(error) = writeln!(std::io::stdout(), "{line}")
         && error.kind() != std::io::ErrorKind::BrokenPipe

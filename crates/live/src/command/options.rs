@@ -14,7 +14,8 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Reads `words`. `valued` are the options that take a value, `switches` those that take none. `None` where help is wanted.
+    /// Reads `words`. `valued` are the options that take a value, `switches` those that take none.
+    /// Returns `None` if help is asked for.
     pub(super) fn read(words: &[String], valued: &[&str], switches: &[&str]) -> Result<Option<Self>, Failure> {
         let mut read = Self::default();
         let mut words = words.iter();

@@ -1,4 +1,4 @@
-//! Where a host of ours stands: a device, its addresses, and the namespace that both are in.
+//! The surroundings of an eifel host: a device, its addresses, and the network namespace of both.
 
 use super::Failure;
 use super::options::Options;
@@ -17,7 +17,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-/// The options of every command that puts a host somewhere.
+/// The options with a value that all commands with a host have.
 pub(super) const VALUED: [&str; 8] =
     ["--device", "--address", "--address6", "--mtu", "--like", "--capture", "--interval", "--buffer"];
 const HELP: &str = "  --like SCENARIO.toml  settings and algorithms of the scenario's first flow over the same protocol
@@ -34,10 +34,11 @@ const OFFLOAD: &str = "  --offload             lets the kernel sum, cut and join
 const COMMAND: &str =
     "  -- COMMAND ...        makes a network namespace with the device, and runs the command, the peer, in it
 ";
-/// What `--json` prints of one connection.
+/// Help text of `--json` for one connection.
 pub(super) const IN_IPERF3_SHAPE: &str = "print one JSON document, in iperf3's shape";
 
-/// Returns the descriptions of [`VALUED`], of `--offload` where `flags` have it, of `--json`, and of the command.
+/// Returns the help text of [`VALUED`], of `--offload` if `flags` has it, of `--json`, and of the
+/// command.
 pub(super) fn help(flags: &[&str], json: &str) -> String {
     let offload = if flags.contains(&"--offload") { OFFLOAD } else { "" };
     format!("{HELP}{offload}  --json                {json}\n{COMMAND}")
@@ -47,7 +48,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const EVERY_OF_VIEW: Duration = Duration::from_millis(100);
 const MOST_CONNECTIONS: usize = 100_000;
 
-/// A host, and the command that is its peer.
+/// A host, and the command that runs as its peer.
 pub(super) struct Place {
     pub(super) station: Station,
     pub(super) clock: Clock,
@@ -55,15 +56,17 @@ pub(super) struct Place {
     pub(super) secret: [u64; 2],
 }
 
-/// An application whose peer is a command. Once that has ended and no connection is open, nothing is left to wait for.
+/// An application whose peer is a command. It fails once the command has ended and no connection is
+/// open.
 struct Attended<'a> {
     application: &'a mut dyn Application,
     peer: &'a mut Option<Running>,
-    /// Since when that is so.
+    /// When the command was first seen ended with no connection open. `None` while the command runs
+    /// or a connection is open.
     alone_since: Option<Instant>,
 }
 
-/// Says that the command has ended while nothing is connected.
+/// Returns the error of a command that has ended while nothing is connected.
 pub(super) fn left_alone(status: ExitStatus) -> Error {
     match status.success() {
         true => Error::new("the command behind --", &"it has ended, and nothing is connected", ""),
@@ -71,7 +74,7 @@ pub(super) fn left_alone(status: ExitStatus) -> Error {
     }
 }
 
-/// For so long packets may be under way that the command has sent before it ended.
+/// How long packets that the command sent before its end may be under way.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl Application for Attended<'_> {
@@ -98,7 +101,7 @@ impl Application for Attended<'_> {
     }
 }
 
-/// A device with addresses, and the command that is the peer.
+/// A device with addresses, and the command that runs as the peer.
 pub(super) struct Ground {
     pub(super) tun: Tun,
     pub(super) clock: Clock,
@@ -110,7 +113,7 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    /// Makes what the options ask for.
+    /// Makes the device, and starts the command, as the options say.
     pub(super) fn make(options: &Options) -> Result<Self, Failure> {
         let v4 = options.value("--address", "an IPv4 address")?.unwrap_or(Ipv4Addr::new(10, 85, 0, 2));
         let v6 = options.value("--address6", "an IPv6 address")?.unwrap_or(Ipv6Addr::new(0xfd85, 0, 0, 0, 0, 0, 0, 2));
@@ -126,7 +129,8 @@ impl Ground {
         })?;
         let (device, v4_kernel, v6_kernel) =
             (tun.name(), Ipv4Addr::from_bits(v4.to_bits() ^ 3), Ipv6Addr::from_bits(v6.to_bits() ^ 3));
-        // A device that comes up without that mode gives itself a link-local address, and searches for routers.
+        // Without `addrgenmode none`, a device that comes up gives itself a link-local address and
+        // searches for routers.
         namespace.configure(&format!(
             "link set {device} mtu {mtu} txqueuelen 5000 addrgenmode none\nlink set {device} up\n\
              addr add {v4_kernel} peer {v4} dev {device}\n\
@@ -151,7 +155,7 @@ impl Ground {
         Ok(Self { tun, clock, capture, peer, v4, v6, mtu })
     }
 
-    /// The host's addresses.
+    /// Returns the host's addresses.
     pub(super) fn addresses(&self) -> Vec<IpAddr> {
         vec![self.v4.into(), self.v6.into()]
     }
@@ -185,14 +189,14 @@ pub(super) fn mtu(options: &Options) -> Result<u32, Failure> {
     }
 }
 
-/// Returns how long an interval is: a second, or a tenth of one for a view, where nothing else is asked for.
+/// Returns the length of an interval. The default is a second, or a tenth of a second for a view.
 pub(super) fn interval(options: &Options) -> Result<Duration, Failure> {
     let usual = if options.has("--view") { EVERY_OF_VIEW } else { EVERY };
     Ok(options.seconds("--interval")?.unwrap_or(usual))
 }
 
-/// Returns a namespace. Without the rights for one, it restarts the command in a user namespace
-/// that has them.
+/// Makes a namespace. If the rights are missing, the failure makes [`main`](super::main) restart
+/// the command in a user namespace.
 pub(super) fn namespace() -> Result<Namespace, Failure> {
     Namespace::new().map_err(|error| match error.is_denied() {
         true => Failure::NeedsRoot(error),
@@ -226,7 +230,7 @@ mod tests {
     use eifel_recovery::engine;
     use eifel_tcp::Settings;
 
-    /// Waits for ever, or is done.
+    /// An application that always returns the same [`Next`].
     struct Idle(Next);
 
     impl Application for Idle {
@@ -237,7 +241,7 @@ mod tests {
         fn stop(&mut self, _: Instant, _: &mut Host) {}
     }
 
-    /// A command that has ended; `None`, and a line, where none may be started.
+    /// Runs a command to its end. Returns `None`, and prints a line, if no command may be started.
     fn ended(program: &str) -> Option<Running> {
         let started = Namespace::current().and_then(|current| current.spawn(Command::new(program)));
         let mut running = started.map_err(|error| eprintln!("SKIPPED: {error}")).ok()?;
@@ -296,7 +300,7 @@ mod tests {
         let mut turn = |millis, host: &mut Host| attended.turn(at(millis), host).map_err(|error| error.to_string());
         assert_eq!(turn(5000, &mut host), Ok(WAITS));
         assert_eq!(turn(5999, &mut host), Ok(WAITS));
-        // While something is connected nobody is alone.
+        // While a connection is open, the wait does not count.
         let to = "10.0.0.2:80".parse().unwrap();
         let call = host.connect(at(5999), to, &Settings::default(), &engine::Config::default()).unwrap();
         assert_eq!(turn(9000, &mut host), Ok(WAITS));

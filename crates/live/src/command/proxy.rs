@@ -1,4 +1,4 @@
-//! `proxy`: any program sends through the engine's TCP.
+//! `proxy`: lets any program send through the engine's TCP.
 
 use super::options::Options;
 use super::place::{self, Place, terms};

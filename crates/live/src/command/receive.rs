@@ -79,7 +79,7 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
     }
 }
 
-/// What one connection has brought.
+/// Describes the data of one connection, all of which has arrived.
 fn moved(bytes: u64, lasted: Duration) -> Moved {
     Moved { command: "eifel live receive", written: bytes, arrived: bytes, lasted }
 }

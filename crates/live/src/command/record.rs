@@ -23,7 +23,7 @@ Packets over loopback are there twice, as they leave and as they arrive.
 example: eifel live record flow.pcapng -- curl -sO https://example.org/large
 ";
 
-/// Packets are taken for so long after the command has ended.
+/// How long packets are taken after the command has ended.
 const AFTER: Duration = Duration::from_millis(200);
 const LONGEST: usize = 65_535;
 

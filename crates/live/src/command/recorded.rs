@@ -1,4 +1,4 @@
-//! `--record`: the tables of a run of ours, as those of a simulated one.
+//! `--record`: records a live run in the tables of a simulated run.
 
 use super::options::Options;
 use super::place::Place;
@@ -11,17 +11,17 @@ use eifel_recovery::engine::Config;
 use eifel_sim::record::{Record, Tables};
 use eifel_sim::summary::FlowSummary;
 
-/// What a run has moved.
+/// The data that a run moved.
 pub(super) struct Moved {
-    /// The command, which stands for a scenario where none was given.
+    /// The command. Without `--like`, it is the title and the origin of the scenario.
     pub(super) command: &'static str,
     pub(super) written: u64,
-    /// Bytes that have certainly arrived.
+    /// Bytes known to have arrived.
     pub(super) arrived: u64,
     pub(super) lasted: Duration,
 }
 
-/// Checks that what is recorded can be written. To be called before anything is made.
+/// Checks that a recording can be written. Call it before anything is created.
 pub(super) fn check(options: &Options, recordings: &Recordings<'_>) -> Result<(), Failure> {
     if options.has("--record") && recordings.is_none() {
         return Err(Failure::Usage("--record: only `eifel live` can write the tables".to_owned()));
@@ -29,7 +29,8 @@ pub(super) fn check(options: &Options, recordings: &Recordings<'_>) -> Result<()
     Ok(())
 }
 
-/// Begins to record a host's first connection, if that was asked for. `of` makes the recording of one end.
+/// Starts to record the host's first connection if `--record` is given. `of` makes the recording of
+/// one end.
 pub(super) fn begin(
     options: &Options,
     place: &mut Place,
@@ -41,7 +42,7 @@ pub(super) fn begin(
     Some(recording)
 }
 
-/// Hands the recording over, as that of a run of the scenario, or of one that says what is known.
+/// Adds the recording to `recordings`, with the scenario of `--like` or one made from `moved`.
 pub(super) fn finish(
     options: &Options,
     recording: Option<Recording>,

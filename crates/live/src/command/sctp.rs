@@ -38,7 +38,7 @@ example: eifel live sctp send --udp 9899 10.85.0.1:5001 -- ./server
 /// The usual port of SCTP in UDP (RFC 6951, section 8).
 const UDP_PORT: u16 = 9899;
 
-/// How many streams there may be.
+/// The expected number of streams, for errors.
 const STREAMS: &str = "a number from 1 to 65535";
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
@@ -68,7 +68,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let (end, task) = match remote {
         Some(remote) => {
             let ports = Ports { local: port, remote: remote.port() };
-            // One address of ours, of the peer's version: the peer has no way to the other.
+            // Keeps only our address of the peer's IP version: the peer has no route to the other.
             settings.addresses.retain(|own| own.is_ipv4() == remote.is_ipv4());
             let called = Association::connect(ground.clock.now(), &settings, ports, &[remote.ip()], 0);
             (
@@ -99,7 +99,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     print(&shown(&outcome, options.has("--json"))).map(|()| OK)
 }
 
-/// What a sender sends.
+/// The data that a sender sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Load {
     bytes: u64,
@@ -108,7 +108,7 @@ struct Load {
     streams: u16,
 }
 
-/// What is sent where nothing else is asked for.
+/// The default load.
 const USUAL: Load = Load { bytes: 10_000_000, message: 16_000, streams: 1 };
 
 impl Load {
@@ -126,7 +126,8 @@ impl Load {
     }
 }
 
-/// Those of `--like`, or RFC 9260's with larger buffers.
+/// Returns the settings of `--like`, or those of RFC 9260 with buffers of 4 MB. `--buffer` replaces
+/// either's buffers.
 fn settings(options: &Options) -> Result<Settings, Failure> {
     let buffer = options.bytes("--buffer")?;
     let mut settings = match options.text("--like") {

@@ -1,4 +1,4 @@
-//! `send`: bulk to a kernel, to an iperf3 server, or to an HTTP server.
+//! `send`: sends bulk data to a kernel, to an iperf3 server, or to an HTTP server.
 
 use super::options::Options;
 use super::place::{self, Place, terms};
@@ -38,7 +38,7 @@ example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1
     )
 }
 
-/// How long a run is.
+/// The default length of a run.
 const USUAL: Duration = Duration::from_secs(10);
 
 pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
@@ -87,7 +87,7 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
     finish(&show, &target, &outcome, meter, amount)
 }
 
-/// Returns how much is sent: as much as fits into ten seconds, unless something else is asked for.
+/// Returns the amount to send. The default is as much as ten seconds allow.
 fn amount(options: &Options) -> Result<Amount, Failure> {
     match (options.bytes("--bytes")?, options.seconds("--seconds")?) {
         (Some(_), Some(_)) => Err(Failure::Usage("--bytes contradicts --seconds".to_owned())),
@@ -109,7 +109,7 @@ fn preamble(target: &Target, amount: Amount) -> Result<Vec<u8>, Failure> {
         .into_bytes())
 }
 
-/// Returns whether a status of HTTP says that a request was met (RFC 9110, section 15).
+/// Returns whether an HTTP status reports success (RFC 9110, section 15).
 pub(super) fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
@@ -156,7 +156,7 @@ pub(super) fn finish(
     print(&format!("{document:#}\n")).map(|()| OK)
 }
 
-/// Returns what iperf3's documents begin with.
+/// Returns the `start` member of a document in iperf3's format.
 fn start(target: &Target, amount: Amount) -> Value {
     let (duration, bytes) = match amount {
         Amount::Bytes(bytes) => (0.0, bytes),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The output: whether lines are printed, and about which connection.
+/// Prints a run as lines, as a view, or as one JSON document at its end.
 #[derive(Clone, Debug)]
 pub(super) struct Show {
     pub(super) json: bool,
@@ -38,7 +38,7 @@ impl Show {
         Self { view: Some(Rc::default()), ..self }
     }
 
-    /// Takes the news of a run.
+    /// Returns the observer of a run.
     pub(super) fn watch(&self) -> crate::apps::Watch<'static> {
         let show = self.clone();
         Box::new(move |now, news| show.tell(now, news))
@@ -50,7 +50,7 @@ impl Show {
         }
     }
 
-    /// Returns the lines that news have on the terminal; `None` for none.
+    /// Returns the lines to print for `news`; `None` if there are none.
     fn told(&self, now: Instant, news: &News<'_>) -> Option<String> {
         match (news, &self.view) {
             (News::Connected, view) => {
@@ -109,7 +109,7 @@ impl Show {
         }
     }
 
-    /// Returns the last lines.
+    /// Returns the last lines, with the totals.
     pub(super) fn summary(&self, outcome: &Outcome) -> String {
         let rate = rate_of(outcome.written.max(outcome.read), outcome.lasted);
         format!(
@@ -122,7 +122,7 @@ impl Show {
         )
     }
 
-    /// Returns the engine's reports, for the JSON document.
+    /// Takes the engine's reports for the JSON document.
     pub(super) fn events(&self) -> Value {
         Value::Array(self.events.borrow_mut().drain(..).collect())
     }
@@ -156,14 +156,14 @@ pub(super) fn line(interval: &Interval, sends: bool) -> String {
     )
 }
 
-/// Bytes as iperf3 prints them: by 1024.
+/// Formats bytes as iperf3 does, in units of 1024.
 pub(super) fn amount(bytes: u64) -> String {
     let units = ["Bytes", "KBytes", "MBytes", "GBytes"];
     let (value, unit) = scaled(bytes as f64, 1024.0, units);
     format!("{value} {unit}")
 }
 
-/// Rates as iperf3 prints them: by 1000.
+/// Formats a rate as iperf3 does, in units of 1000.
 fn bits(rate: f64) -> String {
     let units = ["bits/sec", "Kbits/sec", "Mbits/sec", "Gbits/sec"];
     let (value, unit) = scaled(rate, 1000.0, units);
@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    /// Variables of a sender with a window of these bytes.
+    /// Returns the variables of a sender with a window of `bytes`.
     fn variables(bytes: u64) -> eifel_recovery::engine::Snapshot {
         let ms = |ms: u64| Some(Duration::from_micros(1000 * ms + 250));
         eifel_recovery::engine::Snapshot {
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(show.events(), json!([]), "each report is handed over once");
     }
 
-    /// Intervals with more values and events than a view shows, as lines, as a document, and as a view.
+    /// Shows more intervals and events than a view holds, as lines, as a document, and as a view.
     #[test]
     fn a_run_is_shown_on_a_terminal_as_before() {
         let mut text = String::new();
@@ -415,7 +415,7 @@ mod tests {
             told.push(Some(show.summary(&Outcome { read: 200_000, ..outcome() })));
             let lines: Vec<String> = told.into_iter().flatten().collect();
             let shown = lines.join("\n").replace('\x1b', "ESC");
-            // Numbers go on as they begin: the first and the last ones show all.
+            // The lines in the middle are like the first and the last, so they are left out.
             let lines: Vec<&str> = shown.lines().collect();
             let kept = lines.iter().enumerate().filter(|(place, _)| *place < 60 || place + 30 >= lines.len());
             text += &format!("# {how}: {} lines, {}\n", lines.len(), eifel_golden::digest(&shown));

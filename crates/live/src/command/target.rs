@@ -1,4 +1,4 @@
-//! Where a stream goes to or comes from.
+//! The peer that a stream goes to or comes from.
 
 use super::Failure;
 use std::net::{IpAddr, SocketAddr};
@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 /// The service at the other end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Service {
-    /// Whatever takes bytes.
+    /// Any program that takes bytes.
     Plain,
     /// An iperf3 server.
     Iperf,
@@ -19,16 +19,16 @@ pub(super) enum Service {
 pub(super) struct Target {
     pub(super) service: Service,
     pub(super) address: SocketAddr,
-    /// The path of the HTTP request.
+    /// The path of the HTTP request; `/` if none is given.
     pub(super) path: String,
 }
 
-/// The forms that are understood.
+/// The forms of a target, for help and errors.
 pub(super) const FORMS: &str =
     "ADDRESS:PORT, iperf3://ADDRESS[:PORT] or http://ADDRESS[:PORT]/PATH, with a numeric address";
 
 impl Target {
-    /// Reads one.
+    /// Parses a target.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let (service, rest, port) = match text.split_once("://") {
             None => (Service::Plain, text, None),

@@ -1,11 +1,12 @@
-//! A view of a sender for a terminal: its variables as they move, and what the engine reports, drawn anew each interval.
+//! A view of a sender for a terminal, redrawn each interval: its variables over time, and the
+//! engine's reports.
 
 use crate::apps::meter::Interval;
 use std::collections::VecDeque;
 
-/// Values that a line of bars shows.
+/// The most values in a line of bars.
 const BARS: usize = 60;
-/// Reports that are shown.
+/// The most reports shown.
 const REPORTS: usize = 8;
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -18,7 +19,7 @@ pub(super) struct View {
     retransmissions: u64,
     bytes: u64,
     reports: VecDeque<String>,
-    /// Lines that stand on the terminal.
+    /// Lines of the view on the terminal; 0 before the first interval.
     drawn: usize,
 }
 
@@ -31,7 +32,8 @@ impl View {
         self.reports.push_back(line);
     }
 
-    /// Adds an interval; returns the lines to be written to the terminal, the first of which goes back to the view's first line.
+    /// Adds an interval. Returns the lines to write to the terminal. They begin with a move back to
+    /// the view's first line.
     pub(super) fn interval(&mut self, interval: &Interval) -> String {
         self.bytes += interval.bytes;
         self.retransmissions += interval.retransmissions;
@@ -72,7 +74,7 @@ impl View {
     }
 }
 
-/// A line of bars, from 0 to the largest value, with the last value before it.
+/// Returns a line of bars, scaled from 0 to the largest value, with the last value in front.
 fn line(name: &str, values: &VecDeque<f64>) -> String {
     let largest = values.iter().copied().fold(0.0, f64::max);
     let bar = |value: &f64| {

@@ -1,4 +1,5 @@
-//! How late the box lets packets go: the difference between when the links say and when the kernel has the packet.
+//! How late packets leave the box: the time from their release by the links until the kernel has
+//! them.
 
 use eifel_base::time::Duration;
 
@@ -10,7 +11,7 @@ pub struct Lateness {
     longest: Duration,
 }
 
-/// The largest lateness that is distinguished, in microseconds.
+/// The largest lateness with a step of its own, in microseconds.
 const STEPS: usize = 100_000;
 
 impl Default for Lateness {
@@ -20,7 +21,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Notes that a packet left `late`.
+    /// Counts a packet that left `late` after its time.
     pub fn note(&mut self, late: Duration) {
         let step = (late.as_nanos() / 1000).min(STEPS as u64);
         self.steps[step as usize] += 1;
@@ -38,7 +39,8 @@ impl Lateness {
         self.longest
     }
 
-    /// The delay that this share of packets, 0 to 1, does not exceed, to a microsecond upwards.
+    /// Returns the lateness that a share of packets, 0 to 1, does not exceed, rounded up to a
+    /// microsecond. It is at most 100 001 µs, and zero without packets.
     pub fn quantile(&self, share: f64) -> Duration {
         let wanted = (share * self.count as f64).ceil() as u64;
         let mut seen = 0;

@@ -4,21 +4,21 @@
 use super::way::Exit;
 use eifel_base::time::Instant;
 
-/// Closed until an instant, with the packets that wait for it.
+/// A gate, and the packets that wait for it to open.
 #[derive(Debug, Default)]
 pub struct Gate {
-    /// The time at which it opens by itself; never if it is open, or waits for an order.
+    /// When it opens by itself: never if it waits for an order. `None` if it is open.
     until: Option<Instant>,
     waiting: Vec<u32>,
 }
 
 impl Gate {
-    /// Returns whether it holds what comes.
+    /// Returns whether it holds arriving packets.
     pub(super) fn is_closed(&self) -> bool {
         self.until.is_some()
     }
 
-    /// Closes until `until`; one that is closed already stays so for the longer of the two times.
+    /// Closes the gate until `until`. A closed gate then opens at the later of the two times.
     pub(super) fn close(&mut self, until: Instant) {
         self.until = Some(self.until.map_or(until, |before| before.max(until)));
     }
@@ -28,7 +28,7 @@ impl Gate {
         self.until.unwrap_or(Instant::NEVER)
     }
 
-    /// Opens, and lets all go.
+    /// Opens the gate, and releases all waiting packets at `at`.
     pub(super) fn open(&mut self, at: Instant, exits: &mut Vec<Exit>) {
         self.until = None;
         exits.extend(self.waiting.drain(..).map(|handle| Exit::Arrived { handle, at }));

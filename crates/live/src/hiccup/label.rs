@@ -11,10 +11,11 @@ use eifel_path::parcel::Label;
 use eifel_sim::numbering::Numbering;
 use std::collections::BTreeMap;
 
-/// More flows than this are taken together, so that a scan costs no memory.
+/// The most flows told apart. Packets of further flows count as the last flow's, so a port scan
+/// costs no memory.
 const MOST_FLOWS: usize = 65_536;
 
-/// The two ends of a flow, the one that sent its first packet first.
+/// The two ends of a flow. The source is the end whose packets go [there](Direction::There).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
     addresses: Addresses,
@@ -25,17 +26,17 @@ struct Key {
 /// The box's view of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Seen {
-    /// The label by which elements select it; the flow is the k-th that was seen.
+    /// The label by which elements select it. Flows are numbered from 0, in the order first seen.
     pub label: Label,
-    /// Which packet of its flow and direction it is, from 1.
+    /// Its number in its flow and direction, from 1.
     pub number: u64,
-    /// The protocol of IP; 0 where the packet could not be read.
+    /// The IP protocol number; 0 if the packet could not be parsed.
     pub protocol: u8,
-    /// The identification of IPv4.
+    /// The IPv4 identification; 0 for IPv6.
     pub identification: u16,
     /// Its TCP header.
     pub tcp: Option<Segment>,
-    /// The positions of its data in the stream, where it is a TCP segment with data.
+    /// The stream positions of its data; `None` unless it is a TCP segment with data.
     pub data: Option<Block>,
 }
 
@@ -44,15 +45,15 @@ pub struct Seen {
 struct Course {
     packets: u64,
     isn: Option<Seq>,
-    /// The end of the positions of earlier connections with the same ends.
+    /// The position after those of earlier connections between the same ends.
     before: u64,
     nxt: u64,
     numbering: Numbering,
-    /// How often segments were sent again.
+    /// Retransmissions of each segment, by its number.
     again: BTreeMap<u64, u32>,
 }
 
-/// Every flow that has passed, numbered in the order in which they were first seen.
+/// All flows that have passed, numbered in the order first seen.
 #[derive(Default)]
 pub struct Flows {
     by_key: BTreeMap<Key, u32>,
@@ -133,7 +134,7 @@ impl Course {
         if segment.payload_len == 0 {
             return (0, 0, None);
         }
-        // A connection that was there before the box begins with its first data.
+        // For a connection older than the box, positions count from the first data seen.
         let isn = *self.isn.get_or_insert(Seq(segment.seq.0.wrapping_sub(1)));
         let start = unwrap(self.nxt, isn, segment.seq);
         let block = Block { start, end: start + u64::from(segment.payload_len) };

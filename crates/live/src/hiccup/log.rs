@@ -13,8 +13,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// The columns of `path.csv`. Times are seconds since 1970; `t_due` is when the links let the packet go, `t_out` when the kernel
-/// had it. What is not there is empty.
+/// The columns of `path.csv`. Times are seconds since 1970. `t_due` is when the links released or
+/// dropped the packet, `t_out` when the kernel had it. A field without a value is empty.
 const COLUMNS: &str = "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes,segment,copy";
 /// The columns of `truth.csv`.
 const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,dir,flow";
@@ -25,7 +25,7 @@ const CAPTURES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];
 /// The files of a run.
 pub struct Log {
     clock: Clock,
-    /// When the box's time began.
+    /// When the box's time began, on the clock.
     origin: Instant,
     path: BufWriter<File>,
     captures: [(Capture, Interface); 2],
@@ -35,7 +35,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Begins the files in `folder`, which is made where it is not there.
+    /// Creates the files in `folder`, and the folder if it is missing.
     ///
     /// # Errors
     /// Those of the file system.
@@ -65,14 +65,16 @@ impl Log {
     /// Records a packet that comes in, and returns its number in the capture of its side. `comment`
     /// tells a fate that is already known.
     ///
-    /// # Errors Those of the files.
+    /// # Errors
+    /// Those of the files.
     pub fn enters(&mut self, passage: &Passage, packet: &[u8], comment: Option<&str>) -> Result<u64, Error> {
         self.note(passage.direction as usize, passage.entered, packet, comment)
     }
 
     /// Records a packet that was handed to the kernel.
     ///
-    /// # Errors Those of the files.
+    /// # Errors
+    /// Those of the files.
     pub fn leaves(&mut self, passage: &Passage, packet: &[u8], left: Instant) -> Result<(), Error> {
         let held = passage.due.since(passage.entered).as_secs_f64();
         let late = left.since(passage.due).as_nanos() / 1000;
@@ -92,7 +94,8 @@ impl Log {
 
     /// Writes a line of `path.csv`.
     ///
-    /// # Errors Those of the file.
+    /// # Errors
+    /// Those of the file.
     pub fn row(&mut self, passage: &Passage, left: Option<Instant>) -> Result<(), Error> {
         let seconds = |at: Instant| self.seconds(at);
         let (seen, t_in) = (&passage.seen, seconds(passage.entered));
@@ -122,7 +125,7 @@ impl Log {
         self.path.write_all(self.line.as_bytes()).map_err(Error::of("path.csv"))
     }
 
-    /// Seconds since 1970, to the microsecond, of an instant of the box.
+    /// Formats an instant of the box as seconds since 1970, to the microsecond.
     fn seconds(&self, at: Instant) -> String {
         let nanos = self.clock.unix_nanos(at + self.origin.since(Instant::ZERO));
         format!("{}.{:06}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1000)
@@ -130,7 +133,8 @@ impl Log {
 
     /// Writes a line of `truth.csv`.
     ///
-    /// # Errors Those of the file.
+    /// # Errors
+    /// Those of the file.
     pub fn judged(&mut self, one: &Judged) -> Result<(), Error> {
         let (spurious, known) = (u8::from(one.spurious), u8::from(one.original_known));
         let (time, fate, flow) = (self.seconds(one.at), one.fate.name(), one.flow);
@@ -140,7 +144,7 @@ impl Log {
         self.truth.write_all(line.as_bytes()).map_err(Error::of("truth.csv"))
     }
 
-    /// Ends the files.
+    /// Completes the files.
     ///
     /// # Errors
     /// Those of the files.

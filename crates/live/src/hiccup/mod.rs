@@ -1,8 +1,10 @@
-//! The hiccup box without I/O: what a scenario's links do to real packets. Packets and time go in, packets come out.
+//! The hiccup box without I/O. It does to real packets what a scenario's links do. Packets and time
+//! go in, packets come out.
 //!
-//! It drives the very links that the simulator drives. Elements at the entrance of a link (loss, duplication, reordering) stand
-//! there once for each flow, so that the fate of a flow's n-th packet depends on the seed alone, whatever other flows do and
-//! whenever the packet comes. The first flow's draws are those of the simulator's only flow.
+//! It drives the same links as the simulator. Elements at the entrance of a link (loss,
+//! duplication, reordering) exist once for each flow. So the fate of a flow's n-th packet depends
+//! on the seed alone, not on other flows or on the packet's time. The first flow's draws are those
+//! of the simulator's only flow.
 
 pub mod arrivals;
 pub mod gate;
@@ -26,17 +28,17 @@ use way::{Exit, Way};
 /// One of the two directions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Direction {
-    /// From the side that the scenario's first flow is from.
+    /// From the sender's side of the scenario's first flow.
     There,
-    /// From the other.
+    /// From the other side.
     Back,
 }
 
 impl Direction {
-    /// Both.
+    /// Both directions.
     pub const ALL: [Self; 2] = [Self::There, Self::Back];
 
-    /// Its word in files and orders.
+    /// Returns its name in files and orders.
     pub const fn name(self) -> &'static str {
         match self {
             Self::There => "there",
@@ -61,7 +63,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// The fate that a word in a file names.
+    /// Returns the fate with this name in files; `None` if there is none.
     pub fn named(word: &str) -> Option<Self> {
         let dropped = DropCause::ALL.into_iter().map(Self::Dropped);
         [Self::Delivered, Self::Copied, Self::Ordered, Self::Inside]
@@ -70,7 +72,7 @@ impl Fate {
             .find(|fate| fate.name() == word)
     }
 
-    /// The word for it in files.
+    /// Returns its name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Delivered => "ok",
@@ -82,19 +84,19 @@ impl Fate {
     }
 }
 
-/// A packet on its way through the box, and in the end its fate.
+/// The passage of a packet, or of a copy, through the box.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Passage {
     pub direction: Direction,
-    /// Its kind, and its number in its flow.
+    /// The box's view of the packet: its flow, its number in the flow, its headers.
     pub seen: Seen,
-    /// Bytes, from the IP header on.
+    /// Bytes from the IP header on.
     pub bytes: u32,
     /// When it came in.
     pub entered: Instant,
-    /// When it came out, or is to, by the links; or when it was dropped.
+    /// When the links released or dropped it. For a packet in the box, when it came in.
     pub due: Instant,
-    /// What became of it.
+    /// Its fate; [`Fate::Inside`] until the fate is known.
     pub fate: Fate,
 }
 
@@ -102,9 +104,9 @@ pub struct Passage {
 struct Inside {
     passage: Passage,
     packet: Vec<u8>,
-    /// How many of it are under way.
+    /// Copies of it in the box, the original included.
     copies: u32,
-    /// Whether one has come out.
+    /// Whether a copy has come out.
     delivered: bool,
 }
 
@@ -112,12 +114,12 @@ struct Inside {
 pub struct Hiccup {
     ways: [Way; 2],
     flows: Flows,
-    /// Packets by the handles of their parcels.
+    /// Packets, indexed by the handles of their parcels; `None` where a handle is free.
     inside: Vec<Option<Inside>>,
     vacant: Vec<u32>,
     header_bytes: Option<u32>,
     triggers: Vec<Trigger>,
-    /// How many packets an order still drops.
+    /// How many of the next packets orders drop, by direction.
     to_drop: [u64; 2],
     exits: Vec<Exit>,
     dropped: Vec<Passage>,
@@ -125,10 +127,11 @@ pub struct Hiccup {
 }
 
 impl Hiccup {
-    /// The links of the scenario's first flow, both ways, in the run of the scenario's seed.
+    /// Makes a box from the links of the scenario's first flow, both ways, with the scenario's
+    /// seed.
     ///
     /// # Errors
-    /// Settings of links that make no sense.
+    /// Link settings that make no sense, or a scenario without flows.
     pub fn new(scenario: &Scenario, triggers: Vec<Trigger>) -> Result<Self, ConfigError> {
         let links = |indices: &[usize]| -> Vec<&Link> { indices.iter().map(|&index| &scenario.links[index]).collect() };
         let Some(flow) = scenario.flows.first() else {
@@ -149,7 +152,7 @@ impl Hiccup {
         })
     }
 
-    /// A packet comes in. Time never goes back from one call to the next.
+    /// Takes a packet that comes in. `now` never goes back from one call to the next.
     pub fn take(&mut self, now: Instant, direction: Direction, packet: Vec<u8>) {
         self.run(now);
         let seen = self.flows.see(direction, &packet);
@@ -179,12 +182,12 @@ impl Hiccup {
         self.account();
     }
 
-    /// The packet that came in last, as it came in.
+    /// Returns the packet that came in last, as it came in.
     pub fn last(&self) -> Option<&Passage> {
         self.last.as_ref()
     }
 
-    /// An order is followed at once.
+    /// Follows an order at once.
     pub fn obey(&mut self, now: Instant, order: Order) {
         self.run(now);
         for direction in Direction::ALL.into_iter().filter(|&direction| order.ways.cover(direction)) {
@@ -200,12 +203,12 @@ impl Hiccup {
         self.account();
     }
 
-    /// When something happens next by itself; never if nothing is under way.
+    /// Returns the time of the next event; never if nothing is under way.
     pub fn next_event(&self) -> Instant {
         self.ways.iter().map(Way::next_event).min().unwrap_or(Instant::NEVER)
     }
 
-    /// Does what is due by `now`, each at its own instant.
+    /// Handles the events that are due by `now`, each at its own instant.
     pub fn run(&mut self, now: Instant) {
         loop {
             let way = if self.ways[0].next_event() <= self.ways[1].next_event() { 0 } else { 1 };
@@ -217,7 +220,7 @@ impl Hiccup {
         }
     }
 
-    /// Returns the packets that have come out since the last call, in order, with their destinations.
+    /// Returns the packets that have come out since the last call, in order.
     pub fn delivered(&mut self) -> Vec<(Passage, Vec<u8>)> {
         let exits = std::mem::take(&mut self.exits);
         let mut out = Vec::with_capacity(exits.len());
@@ -241,12 +244,13 @@ impl Hiccup {
         std::mem::take(&mut self.dropped)
     }
 
-    /// Returns the packets in the box.
+    /// Returns the packets in the box, except packets with a copy that has come out.
     pub fn left(&self) -> impl Iterator<Item = &Passage> {
         self.inside.iter().flatten().filter(|inside| !inside.delivered).map(|inside| &inside.passage)
     }
 
-    /// Drops and duplications are booked; what has arrived stays until it is asked for.
+    /// Accounts for drops, duplications and marks. Arrivals stay until
+    /// [`delivered`](Self::delivered) takes them.
     fn account(&mut self) {
         let mut exits = std::mem::take(&mut self.exits);
         exits.retain(|exit| match *exit {
@@ -257,7 +261,7 @@ impl Hiccup {
                 }
                 false
             }
-            // Duplicates of a packet share its field, as they do in the simulator.
+            // Duplicates of a packet share its ECN field, as in the simulator.
             Exit::Marked { handle, mark } => {
                 if let Some(Some(inside)) = self.inside.get_mut(handle as usize)
                     && ip::parse(&inside.packet).is_ok()
@@ -274,7 +278,7 @@ impl Hiccup {
                 if let Some(Some(inside)) = self.inside.get_mut(handle as usize) {
                     inside.copies -= 1;
                     if inside.copies == 0 {
-                        // A copy that is dropped when another has come out is not the packet's fate.
+                        // If another copy has come out, the drop is not the packet's fate.
                         if !inside.delivered {
                             self.dropped.push(Passage {
                                 due: at,

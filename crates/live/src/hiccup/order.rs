@@ -1,4 +1,5 @@
-//! Orders to the box: on a condition, at a key, or over a control socket. Their words are the same everywhere.
+//! Orders to the box: on a condition, at the terminal, or over a control socket. All three use the
+//! same words.
 
 use super::Direction;
 use super::label::Seen;
@@ -34,9 +35,7 @@ impl Ways {
 /// A command to the box, and the directions that it is for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Order {
-    /// What.
     pub verb: Verb,
-    /// Where.
     pub ways: Ways,
 }
 
@@ -51,10 +50,10 @@ pub enum When {
     Position(u64),
 }
 
-/// An order that waits.
+/// An order that waits for a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Trigger {
-    /// For what.
+    /// The packet that it waits for.
     pub when: When,
     /// The direction of that packet.
     pub direction: Direction,
@@ -62,7 +61,7 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// Returns whether this packet sets it off.
+    /// Returns whether this packet triggers the order.
     pub fn fires(&self, direction: Direction, seen: &Seen) -> bool {
         if direction != self.direction || seen.label.flow != 0 {
             return false;
@@ -76,10 +75,10 @@ impl Trigger {
         }
     }
 
-    /// Reads `packet 120: hold 2.5`, `back segment 7: drop there`.
+    /// Parses a trigger, as `packet 120: hold 2.5` or `back segment 7: drop there`.
     ///
     /// # Errors
-    /// What is wrong with the text, in a line.
+    /// A line that describes the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
         let expected = "expected [there|back] packet|segment|position N: ORDER";
         let (when, order) = text.split_once(':').ok_or_else(|| format!("{text:?}: {expected}"))?;
@@ -100,11 +99,11 @@ impl Trigger {
 }
 
 impl Order {
-    /// Reads `hold`, `hold 2.5 back`, `release`, `toggle`, `drop`, `drop 3 there`. Without a direction it is for both, and a drop
-    /// for the way there.
+    /// Parses an order, as `hold`, `hold 2.5 back`, `release`, `toggle`, `drop` or `drop 3 there`.
+    /// Without a direction, a drop is for the way there, and all other orders are for both ways.
     ///
     /// # Errors
-    /// What is wrong with the text, in a line.
+    /// A line that describes the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
         let expected = "expected hold [SECONDS], release, toggle or drop [N], and there, back or both";
         let mut words: Vec<&str> = text.split_whitespace().collect();
@@ -134,7 +133,7 @@ impl Order {
     }
 }
 
-/// Reads a number that counts from 1.
+/// Parses a whole number of at least 1.
 fn counted(word: &str) -> Result<u64, String> {
     let number = word.parse().ok().filter(|&number| number > 0);
     number.ok_or_else(|| format!("{word:?}: expected a whole number, 1 or more"))

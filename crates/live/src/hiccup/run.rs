@@ -15,7 +15,7 @@ use eifel_base::time::{Duration, Instant};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 
-/// Packets that are taken from a device between two looks at the clock.
+/// The most packets taken from a device before the loop turns to orders and deliveries.
 const BATCH: usize = 32;
 const LONGEST: usize = 65_535;
 /// The longest order, in bytes.
@@ -24,9 +24,9 @@ const ORDER: usize = 256;
 /// Where orders come from while the box runs.
 #[derive(Default)]
 pub struct Control {
-    /// Where orders are typed, one a line; an empty one toggles.
+    /// Input with one order a line; an empty line toggles. `None` once the input has ended.
     pub keys: Option<OwnedFd>,
-    /// Each datagram is an order.
+    /// Socket whose datagrams are orders.
     pub socket: Option<UnixDatagram>,
 }
 
@@ -39,17 +39,18 @@ pub struct Report {
     pub lateness: Lateness,
     /// Retransmissions of TCP flows.
     pub retransmissions: u64,
-    /// Of these, how many were spurious.
+    /// Those of them that were spurious.
     pub spurious: u64,
     /// Packets that the kernel had no room for.
     pub refused: u64,
-    /// When the first packet came, on the clock: the box's time begins there.
+    /// When the first packet came in, on the clock. The box's time begins then.
     pub origin: Instant,
     /// From the first packet to the end.
     pub lasted: Duration,
-    /// Every packet and copy with its fate, if they are kept.
+    /// All packets and copies with their fates. Empty unless the relay is
+    /// [`keeping`](Relay::keeping) them.
     pub passages: Vec<Passage>,
-    /// The retransmissions, judged, if they are kept.
+    /// The judged retransmissions. Empty unless the relay is [`keeping`](Relay::keeping) them.
     pub judged: Vec<Judged>,
 }
 
@@ -61,11 +62,12 @@ pub struct Relay {
     control: Control,
     typed: Typed,
     log: Option<Log>,
-    /// When the first packet came: the box's time begins there, as the simulator's does with its first flow.
+    /// When the first packet came in. The box's time begins then, as the simulator's does with its
+    /// first flow.
     origin: Option<Instant>,
     truth: Truth,
     report: Report,
-    /// Whether the report has every packet.
+    /// Whether the report keeps all packets and all judged retransmissions.
     keeps: bool,
 }
 
@@ -88,15 +90,15 @@ impl Relay {
         Self { hiccup, tuns, clock, control, typed: Typed::default(), log, origin: None, truth, report, keeps: false }
     }
 
-    /// Keeps all packets' fates, and all that is judged, for the report.
+    /// Keeps all packets with their fates, and all judged retransmissions, for the report.
     pub fn keeping(self) -> Self {
         Self { keeps: true, ..self }
     }
 
-    /// Runs until `done` says so, or a signal comes.
+    /// Runs until `done` returns true, or a signal asks to stop.
     ///
     /// # Errors
-    /// Those of devices and files.
+    /// Those of devices and files, and of `done`.
     pub fn run(mut self, mut done: impl FnMut() -> Result<bool, Error>) -> Result<Report, Error> {
         let signals = Signals::note()?;
         let _precise = wait::Precise::begin(Urgency::First);
@@ -191,7 +193,7 @@ impl Relay {
         Ok(count)
     }
 
-    /// Notes retransmissions that were judged.
+    /// Records judged retransmissions.
     fn note(&mut self, judged: Vec<Judged>) -> Result<(), Error> {
         self.report.retransmissions += judged.len() as u64;
         self.report.spurious += judged.iter().filter(|one| one.spurious).count() as u64;
@@ -261,13 +263,13 @@ impl Relay {
     }
 }
 
-/// What was typed of a line that has not ended: a pipe may hand on a part of one.
+/// The bytes of a line that has not ended. A pipe may deliver a line in parts.
 #[derive(Debug, Default)]
 struct Typed(Vec<u8>);
 
 impl Typed {
-    /// Takes what was typed next, which is nothing at the end; returns the lines that are whole. At the end the last line is,
-    /// and so is one that is as long as an order may be.
+    /// Takes the bytes read next; none mean the end of the input. Returns the complete lines. The
+    /// rest is complete at the end, and when it is as long as an order may be.
     fn take(&mut self, next: &[u8]) -> Vec<u8> {
         self.0.extend_from_slice(next);
         let whole = match self.0.iter().rposition(|&byte| byte == b'\n') {
@@ -279,7 +281,8 @@ impl Typed {
     }
 }
 
-/// Returns whether a packet passes the box. A broadcast of a device, such as a search for routers, does not.
+/// Returns whether a packet passes the box. Broadcast, multicast, and IPv6 link-local packets do
+/// not: a kernel sends them on its own, for example to search for routers.
 fn is_unicast(packet: &[u8]) -> bool {
     match packet {
         [first, ..] if first >> 4 == 4 => packet.get(16).is_some_and(|&byte| byte < 224),
@@ -305,7 +308,7 @@ mod tests {
                 let lines = typed.take(piece);
                 assert!(lines.is_empty() || lines.ends_with(b"\n"), "{length}: {lines:?}");
                 taken.extend(lines);
-                // What is left is the line that has begun.
+                // Only the incomplete line is left.
                 let read = taken.len() + typed.0.len();
                 let begun = text[..read].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
                 assert_eq!((taken.as_slice(), typed.0.as_slice()), (&text[..begun], &text[begun..read]));
@@ -330,7 +333,7 @@ mod tests {
         assert!(is_unicast(&v4(223)) && !is_unicast(&v4(224)) && !is_unicast(&v4(255)));
         assert!(is_unicast(&v6([0xfd, 0])) && is_unicast(&v6([0xfe, 0x40])) && is_unicast(&v6([0xfc, 0x80])));
         assert!(!is_unicast(&v6([0xff, 2])) && !is_unicast(&v6([0xfe, 0x80])) && !is_unicast(&v6([0xfe, 0xbf])));
-        // What ends before its destination goes nowhere.
+        // A packet that is cut off in front of its destination does not pass.
         assert!(![&v4(1)[..16], &v6([0xfd, 0])[..25], &[0x15; 40], &[]].into_iter().any(is_unicast));
     }
 }

@@ -6,15 +6,15 @@ use std::fmt;
 /// Packets of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Came in.
+    /// Packets that came in.
     pub packets: u64,
-    /// Bytes of these.
+    /// Bytes of the packets that came in.
     pub bytes: u64,
-    /// Came out, copies left out.
+    /// Packets that came out, without copies.
     pub delivered: u64,
     /// Copies that the box has made and delivered.
     pub copied: u64,
-    /// Dropped by the links or by order.
+    /// Packets dropped by the links or by an order.
     pub dropped: u64,
 }
 
@@ -70,7 +70,7 @@ enum Comparison {
     Above,
 }
 
-/// The signs, the longer ones first, so that none hides another.
+/// The signs. Longer signs come first, so that `<` is not found in `<=`.
 const SIGNS: [(&str, Comparison); 5] = [
     ("<=", Comparison::AtMost),
     (">=", Comparison::AtLeast),
@@ -80,10 +80,10 @@ const SIGNS: [(&str, Comparison); 5] = [
 ];
 
 impl Expectation {
-    /// Reads `there.dropped==3`, `spurious <= 2`.
+    /// Parses an expectation, as `there.dropped==3` or `spurious <= 2`.
     ///
     /// # Errors
-    /// What is wrong with the text, in a line.
+    /// A line that describes the problem.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?}: expected NAME<=NUMBER, with <=, >=, ==, < or >");
         let (sign, compares) = SIGNS.into_iter().find(|(sign, _)| text.contains(sign)).ok_or_else(wrong)?;
@@ -94,7 +94,8 @@ impl Expectation {
 
     /// Returns the number that the expectation names.
     ///
-    /// # Errors That there is none of this name, in a line.
+    /// # Errors
+    /// A line that says that there is no number of this name.
     pub fn of(&self, numbers: &Numbers) -> Result<f64, String> {
         numbers.iter().find(|(name, _)| *name == self.name).map(|&(_, found)| found).ok_or_else(|| {
             let names: Vec<&str> = numbers.iter().map(|(name, _)| name.as_str()).collect();
@@ -104,7 +105,8 @@ impl Expectation {
 
     /// Checks that the expectation is met.
     ///
-    /// # Errors The number found, or that there is none of this name, in a line.
+    /// # Errors
+    /// A line with the number found, or that says that there is no number of this name.
     pub fn check(&self, numbers: &Numbers) -> Result<(), String> {
         let found = self.of(numbers)?;
         let met = match self.compares {

@@ -9,7 +9,7 @@ use eifel_base::ranges::{Block, Ranges};
 use eifel_base::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Names a packet.
+/// Identifies a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Which {
     pub flow: u32,
@@ -29,7 +29,7 @@ impl Which {
 pub struct Data {
     /// When the box got it.
     pub at: Instant,
-    /// Its number in the sender's capture, from 1.
+    /// Its number in the sender's capture, from 1; 0 if the capture does not have it.
     pub frame: u64,
     /// The positions of its data.
     pub block: Block,
@@ -44,45 +44,46 @@ struct Sent {
     fate: Fate,
 }
 
-/// A retransmission, judged.
+/// A judged retransmission.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Judged {
     /// When the box got it.
     pub at: Instant,
-    /// Its number in the sender's capture, from 1.
+    /// Its number in the sender's capture, from 1; 0 if the capture does not have it.
     pub frame: u64,
     pub flow: u32,
     pub direction: Direction,
-    /// Which packet of its flow and direction it is, from 1.
+    /// Its number in its flow and direction, from 1.
     pub number: u64,
     /// Its sequence number.
     pub seq: u32,
     /// Bytes of data.
     pub len: u64,
-    /// Which sending of its first byte it is, from 2.
+    /// Number of its transmission among those with the same first byte, from 2.
     pub nth: u32,
     /// Its fate in the box.
     pub fate: Fate,
     /// Whether it was not needed.
     pub spurious: bool,
-    /// Whether all of it was seen before.
+    /// Whether the box had seen all of its data before.
     pub original_known: bool,
 }
 
 /// One direction of a flow.
 #[derive(Debug, Default)]
 struct Course {
-    /// By number: what is in the box, and what came in after the oldest of these.
+    /// Segments by number: those in the box, and those that came in after the oldest of them.
     waiting: VecDeque<(u64, Sent)>,
-    /// What was sent, and what came out, of packets that do not wait any more.
+    /// Positions of segments that no longer wait.
     seen: Ranges,
+    /// Positions that came out, of segments that no longer wait.
     out: Ranges,
-    /// How often the segments were sent that were sent again.
+    /// Transmissions of each retransmitted segment, by its first position.
     times: BTreeMap<u64, u32>,
 }
 
-/// Judges retransmissions as soon as the fates of all packets before them are known. So its memory grows with what is in the
-/// box and with the number of retransmissions, not with that of packets.
+/// Judges a retransmission as soon as its fate and those of all segments before it are known.
+/// Memory grows with the packets in the box and with the retransmissions, not with all packets.
 #[derive(Debug, Default)]
 pub struct Truth {
     courses: BTreeMap<(u32, Direction), Course>,
@@ -90,26 +91,26 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Notes a packet that has come in, as frame number `frame` of its sender's capture.
+    /// Records a packet that has come in, as frame number `frame` of its sender's capture.
     pub fn enters(&mut self, passage: &Passage, frame: u64) {
         if let (Some(data), Some(segment)) = (passage.seen.data, passage.seen.tcp) {
             self.sends(Which::of(passage), Data { at: passage.entered, frame, block: data, seq: segment.seq.0 });
         }
     }
 
-    /// Notes the fate of a packet, or of a copy of it.
+    /// Records the fate of a packet, or of a copy of it.
     pub fn ends(&mut self, passage: &Passage) {
         self.settles(Which::of(passage), passage.fate);
     }
 
-    /// Notes data that was sent.
+    /// Records data that was sent.
     pub fn sends(&mut self, which: Which, data: Data) {
         let Course { waiting, .. } = self.courses.entry((which.flow, which.direction)).or_default();
         let place = waiting.partition_point(|&(number, _)| number < which.number);
         waiting.insert(place, (which.number, Sent { data, fate: Fate::Inside }));
     }
 
-    /// Notes the fate of a packet; those of copies that come later change nothing.
+    /// Records the fate of a packet. Later fates of its copies change nothing.
     pub fn settles(&mut self, which: Which, fate: Fate) {
         let key = (which.flow, which.direction);
         let Some(course) = self.courses.get_mut(&key) else { return };
@@ -124,13 +125,13 @@ impl Truth {
         }
     }
 
-    /// Returns the retransmissions that were judged since the last call. Those of one direction of a flow are in the order in
-    /// which they came in.
+    /// Returns the retransmissions judged since the last call. Those of one direction of a flow are
+    /// in the order in which they came in.
     pub fn judged(&mut self) -> Vec<Judged> {
         std::mem::take(&mut self.judged)
     }
 
-    /// Judges all the rest too: what has no fate yet has not come out.
+    /// Judges all remaining retransmissions too. A packet without a fate has not come out.
     pub fn finish(mut self) -> Vec<Judged> {
         for (key, mut course) in self.courses {
             for (number, sent) in std::mem::take(&mut course.waiting) {
@@ -142,7 +143,7 @@ impl Truth {
 }
 
 impl Course {
-    /// Takes the next packet in, and judges it where it is a retransmission.
+    /// Adds the next segment, and judges it if it is a retransmission.
     fn judge(&mut self, (flow, direction): (u32, Direction), number: u64, sent: &Sent) -> Option<Judged> {
         let (Data { at, frame, block, seq }, fate) = (sent.data, sent.fate);
         let judged = (self.seen.covered(block.start, block.end) > 0).then(|| {

@@ -8,16 +8,16 @@ use eifel_path::parcel::{DropCause, Label, Mark, Outcome, Parcel};
 use eifel_path::queue::QueueConfig;
 use std::collections::BTreeSet;
 
-/// The end of a parcel's way.
+/// An event of a parcel on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Exit {
     /// It has passed the last link, and the gate.
     Arrived { handle: u32, at: Instant },
-    /// There is one more of it.
+    /// There is one more copy of it.
     Duplicated { handle: u32 },
     /// Its ECN field changes.
     Marked { handle: u32, mark: Mark },
-    /// One of it will not arrive.
+    /// A copy of it was dropped.
     Dropped { handle: u32, at: Instant, cause: DropCause },
 }
 
@@ -25,12 +25,12 @@ pub(super) enum Exit {
 struct Stage {
     name: String,
     seed: u64,
-    /// Elements, and nothing else.
+    /// Settings of an entrance: the link's elements, and nothing else.
     entrance: LinkConfig,
     entrances: Vec<Link>,
-    /// When something happens next at which entrance; those at which nothing does are left out.
+    /// The next event of each entrance that has one: its time, and the flow.
     due: BTreeSet<(Instant, u32)>,
-    /// The instants at which they are due, by entrance.
+    /// The time of each entrance's next event; never if it has none.
     due_at: Vec<Instant>,
     link: Link,
 }
@@ -44,7 +44,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Over `links`, in this order; over none, packets come out at once.
+    /// Makes a way over `links`, in this order. Without links, packets come out at once.
     pub(super) fn new(links: &[&eifel_sim::scenario::Link], seed: u64) -> Result<Self, ConfigError> {
         let stage = |link: &&eifel_sim::scenario::Link| {
             let LinkConfig { elements, elements_until, .. } = link.config.clone();
@@ -117,7 +117,7 @@ impl Way {
         let label = self.labels[parcel.handle as usize];
         stage.entrance_of(label.flow).offer(at, parcel, || label, &mut self.outcomes);
         self.report(at, exits);
-        // Parcels that pass the elements are at the link at this instant, in order.
+        // Parcels that pass the elements reach the link at the same instant, in order.
         while let Some(stage) = self.stages.get_mut(index)
             && stage.entrance_of(label.flow).next_event() <= at
         {
@@ -152,7 +152,7 @@ impl Stage {
         self.due.first().map_or(Instant::NEVER, |&(at, _)| at).min(self.link.next_event())
     }
 
-    /// Takes note of when something happens next at an entrance.
+    /// Updates the time of the next event at an entrance.
     fn note_due(&mut self, flow: u32) {
         let (place, now) = (flow as usize, self.entrances[flow as usize].next_event());
         let before = std::mem::replace(&mut self.due_at[place], now);
@@ -164,8 +164,8 @@ impl Stage {
         }
     }
 
-    /// Returns the elements of a flow. The first flow's have the names that the simulator gives
-    /// those of the link.
+    /// Returns the entrance of a flow, with its elements. The first flow's entrance has the name of
+    /// the link, as in the simulator, so its draws are the same.
     fn entrance_of(&mut self, flow: u32) -> &mut Link {
         while self.entrances.len() <= flow as usize {
             let name = match self.entrances.len() {

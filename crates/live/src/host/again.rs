@@ -8,9 +8,10 @@ use eifel_recovery::engine::Engine;
 use eifel_tcp::{Heard, State, isn};
 
 impl Host {
-    /// Gives a segment for a connection in TIME-WAIT to the listener at its port, if it belongs to the peer's next call.
-    /// Returns whether the listener took it. The connection stays in TIME-WAIT until that call's handshake is complete: an old
-    /// duplicate of a SYN ends nothing.
+    /// Gives a segment for a connection in TIME-WAIT to the listener at its port, if it belongs to
+    /// the peer's next call. Returns whether the listener took it. The connection stays in
+    /// TIME-WAIT until the handshake of that call is complete, so an old duplicate of a SYN does
+    /// not end it.
     pub(super) fn is_called_again(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! Large segments: what a connection has to send, for a device that cuts it into segments itself.
+//! Large segments, for a device that cuts them into segments itself.
 
 use super::table::{Handle, Key};
 use super::{Host, Leaving, header, too_long};
@@ -10,15 +10,16 @@ use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::tcp;
 use eifel_tcp::Outgoing;
 
-/// The most that an IP packet holds beside its headers, with room for all options.
+/// The most payload bytes of a large segment, with room for all options in its headers.
 const MOST: u32 = 65_535 - 40 - 60;
 
 /// A segment that was polled and leaves next.
 pub(super) type Stashed = (Handle, Segment, Outgoing);
 
 impl Host {
-    /// Returns what leaves next, as [`poll_leaving`](Self::poll_leaving) does, but unsummed, and segments that follow each other as
-    /// one where the device can cut it into the same segments.
+    /// Returns the next packet that leaves, as [`poll_leaving`](Self::poll_leaving) does, but
+    /// without a finished checksum. Consecutive segments are joined if the device can cut them into
+    /// the same segments again.
     pub fn poll_large(&mut self, now: Instant) -> Option<(Unfinished, Leaving<'_>)> {
         self.head.clear();
         if let Some((addresses, segment)) = self.replies.pop_front() {
@@ -29,13 +30,14 @@ impl Host {
         let Joined { key, handle, start, unit, count } = self.next_large(now)?;
         let payload = self.table.payload(handle, start, self.segment.payload_len);
         let header = header(key.caller.addresses.reversed(), &mut self.identification);
-        // The device numbers the segments that it cuts.
+        // The device gives each segment that it cuts its own identification.
         self.identification = self.identification.wrapping_add(count - 1);
         let how = unfinished(&header, &self.segment, if count > 1 { unit } else { 0 }, &mut self.head);
         Some((how, Leaving { head: &self.head, payload }))
     }
 
-    /// Puts the next segments of a connection in the place of one. The first that does not fit is kept for the next call.
+    /// Joins the next segments of a connection in `self.segment`. The first segment that does not
+    /// fit is kept for the next call.
     fn next_large(&mut self, now: Instant) -> Option<Joined> {
         let (key, handle, start) = self.next_segment(now)?;
         let (_, connection, tally) = self.table.entry(handle)?;
@@ -75,12 +77,14 @@ struct Joined {
     count: u16,
 }
 
-/// Whether more may follow a segment in one that is cut: only the last may push or end.
+/// Returns whether segments may follow in the same large segment: only its last may have PSH or
+/// FIN.
 fn goes_on(segment: &Segment) -> bool {
     segment.flags.0 & !Flags::ACK.0 == 0
 }
 
-/// Whether a device that cuts a segment after `unit` bytes each would cut `next` off `whole`.
+/// Returns whether `next` may be joined to `whole`: a device that cuts after every `unit` bytes
+/// would cut off `next` again.
 fn follows(whole: &Segment, next: &Segment, unit: u32) -> bool {
     next.seq.0 == whole.seq.0.wrapping_add(whole.payload_len)
         && (1..=unit).contains(&next.payload_len)

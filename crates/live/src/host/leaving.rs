@@ -1,4 +1,4 @@
-//! The packets that leave, one by one.
+//! The packets to send, one by one.
 
 use super::table::{Handle, Key};
 use super::{Host, header, too_long};
@@ -15,7 +15,7 @@ pub struct Leaving<'a> {
 }
 
 impl<'a> Leaving<'a> {
-    /// Returns its bytes' number.
+    /// Returns the packet's length in bytes.
     #[expect(clippy::len_without_is_empty, reason = "no packet is empty")]
     pub fn len(&self) -> usize {
         self.pieces().iter().map(|piece| piece.len()).sum()
@@ -33,8 +33,9 @@ impl<'a> Leaving<'a> {
 }
 
 impl Host {
-    /// Writes the next packet that leaves into `packet`, in place of what is there; `false` if there is none. As
-    /// [`poll_leaving`](Self::poll_leaving), for those who want it in one piece.
+    /// Writes the next packet that leaves into `packet`, replacing its content. Returns `false` if
+    /// there is none. It is [`poll_leaving`](Self::poll_leaving) for callers that need the packet
+    /// in one piece.
     pub fn poll_packet(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
         packet.clear();
         let Some(leaving) = self.poll_leaving(now) else { return false };
@@ -42,8 +43,9 @@ impl Host {
         true
     }
 
-    /// Returns the next packet that leaves. To be called until there is none, after every input, except where the host
-    /// [may wait](Self::may_wait); what an application reads before that is in the acknowledgement.
+    /// Returns the next packet that leaves. Call it after every input until there is none, unless
+    /// the host [may wait](Self::may_wait). If the application reads before this call, the
+    /// acknowledgement announces the freed window.
     pub fn poll_leaving(&mut self, now: Instant) -> Option<Leaving<'_>> {
         self.head.clear();
         if let Some((addresses, segment)) = self.replies.pop_front() {
@@ -58,7 +60,8 @@ impl Host {
         Some(Leaving { head: &self.head, payload })
     }
 
-    /// Puts the next segment of a connection in its place, and returns its connection and the offset of its payload.
+    /// Puts the next segment of a connection into `self.segment`. Returns the connection, and the
+    /// offset of the segment's payload.
     pub(super) fn next_segment(&mut self, now: Instant) -> Option<(Key, Handle, u64)> {
         while let Some(&handle) = self.ready.front() {
             let Some((key, connection, tally)) = self.table.entry(handle) else {

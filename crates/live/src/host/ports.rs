@@ -9,8 +9,8 @@ const FIRST: u16 = 49_152;
 const COUNT: u32 = 16_384;
 
 impl Host {
-    /// Finds a port that is used neither with this peer nor by a listener. Ports follow each other
-    /// from one that is hard to guess (RFC 6056, section 3.3.3).
+    /// Finds a port that is used neither with this peer nor by a listener. Ports are given out in
+    /// order, from a start that is hard to guess (RFC 6056, section 3.3.3).
     pub(super) fn vacant_port(&mut self, caller: &Caller) -> Option<u16> {
         let beginning = isn(&self.config.secret, eifel_base::time::Instant::ZERO, caller, 0).0;
         for _ in 0..COUNT {

@@ -7,7 +7,7 @@ use eifel_recovery::fact::Kind;
 use eifel_tcp::{Caller, Connection, Outgoing, State};
 use std::collections::BTreeSet;
 
-/// Names a connection, and never another one.
+/// Identifies a connection. Handles are not reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Handle {
     index: u32,
@@ -42,7 +42,7 @@ struct Entry {
     key: Key,
     connection: Connection,
     tally: Tally,
-    /// When it is woken: no later than its timer. Never while it has none.
+    /// When the connection is woken, no later than its timer; never if no alarm is set.
     alarm: Instant,
     /// Whether it waits for its turn to send.
     in_line: bool,
@@ -58,12 +58,12 @@ struct Place {
 pub(super) struct Table {
     places: Vec<Place>,
     vacant: Vec<u32>,
-    /// Hashes of keys with their places. A key itself stands with its connection only, since a tree of keys would take more memory
-    /// than anything else beside the connections.
+    /// Hashes of keys with their places. The keys themselves are only in the connections' entries:
+    /// a tree of keys would take more memory than everything else besides the connections.
     by_hash: BTreeSet<(u64, u32)>,
-    /// Without it, peers cannot choose keys of one hash.
+    /// The secret of the hash. Peers that do not know it cannot choose keys with equal hashes.
     secret: Secret,
-    /// The place found last: packets of one connection mostly follow each other.
+    /// The place found last. Consecutive packets mostly belong to one connection.
     latest: u32,
     alarms: BTreeSet<(Instant, u32)>,
 }
@@ -80,7 +80,7 @@ impl Table {
 
     fn hash(&self, key: &Key) -> u64 {
         let [a, b, c, d, remote] = key.caller.words();
-        // Six words: initial sequence numbers, which peers see, are hashes of five.
+        // Six words, because initial sequence numbers, which peers see, are hashes of five.
         siphash(&self.secret, &[u64::from(key.port), a, b, c, d, remote])
     }
 

@@ -32,7 +32,8 @@ pub struct Counts {
     pub stray_icmp: u64,
     /// Segments for no connection and no listener, answered by a reset.
     pub reset: u64,
-    /// Segments for a listener while there are as many connections as there may be.
+    /// Segments for a listener, ignored because the host has [its most
+    /// connections](super::Config::most_connections).
     pub refused: u64,
 }
 

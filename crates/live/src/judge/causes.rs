@@ -1,27 +1,27 @@
-//! Why a kernel sent something again, read from its counters.
+//! Why a kernel retransmitted, read from its counters.
 //!
-//! The counters of a network namespace rise with each retransmission. Retransmissions and rises are matched in their order, look
-//! by look, so only one connection may send in the namespace.
+//! The counters of a network namespace rise with each retransmission. Retransmissions and rises are
+//! matched in order, look by look, so only one connection may send in the namespace.
 
 use super::path::instant;
 use eifel_base::time::Instant;
 use std::collections::BTreeMap;
 
-/// Why a segment was sent again, in the words of a truth file.
+/// Why a segment was retransmitted, as named in a truth file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// The timer expired.
     Rto,
-    /// In the state Loss, behind an expiry: go-back-N.
+    /// Go-back-N after the timer expired, in the kernel's state Loss.
     Loss,
-    /// In the state Recovery.
+    /// A retransmission in the kernel's state Recovery.
     Fast,
     /// A tail-loss probe.
     Probe,
 }
 
 impl Cause {
-    /// Its word in a truth file.
+    /// Returns its name in a truth file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rto => "rto",
@@ -32,10 +32,10 @@ impl Cause {
     }
 }
 
-/// The counters that say that the kernel took a loss for none.
+/// The counters that rise when the kernel undoes its reaction to a loss.
 const UNDOS: [&str; 4] = ["TCPLossUndo", "TCPFullUndo", "TCPDSACKUndo", "TCPPartialUndo"];
 
-/// One look at the counters in which some had risen: by how much.
+/// A look at the counters in which some had risen, and by how much.
 #[derive(Clone, Debug)]
 struct Look {
     at: Instant,
@@ -55,7 +55,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Reads `time,name,value`, where values never fall.
+    /// Parses lines of `time,name,value`, in which values never fall.
     ///
     /// # Errors
     /// The line that is wrong.
@@ -81,10 +81,11 @@ impl Counters {
         Ok(Self { looks })
     }
 
-    /// Returns the causes of this many retransmissions of data, in order.
+    /// Returns the causes of `retransmissions` retransmissions of data, in order. A cause is `None`
+    /// if a look mixes causes whose order is unknown.
     ///
     /// # Errors
-    /// The number that the kernel has counted, if it is another one.
+    /// If the kernel counted another number of retransmissions.
     pub fn causes(&self, retransmissions: usize) -> Result<Vec<Option<Cause>>, String> {
         let mut causes = Vec::new();
         for look in &self.looks {
@@ -99,7 +100,8 @@ impl Counters {
             let others: usize = counted.iter().map(|&(_, count)| count).sum();
             // A probe may carry new data, which is no retransmission.
             let probes = again.saturating_sub(others).min(look.of("TCPLossProbes"));
-            // A timeout comes before its retransmissions. A probe has no place among others.
+            // A timeout comes before its retransmissions. The order of a probe and other causes is
+            // unknown, and so is that of slow start and recovery.
             let mixed =
                 others + probes != again || (probes > 0 && others > 0) || (counted[1].1 > 0 && counted[2].1 > 0);
             let named = counted.into_iter().chain([(Cause::Probe, probes)]);
@@ -113,7 +115,8 @@ impl Counters {
         Err(format!("the kernel counted {counted} retransmissions of data, the box saw {retransmissions}"))
     }
 
-    /// Returns the undos from an instant on and before another: when the kernel's counter had risen, and the counter.
+    /// Returns the undos from `from` on and before `until`: when the counter was seen to have
+    /// risen, and the counter's name.
     pub fn undos(&self, from: Instant, until: Instant) -> Vec<(Instant, &'static str)> {
         let within = self.looks.iter().filter(|look| (from..until).contains(&look.at));
         within.flat_map(|look| UNDOS.into_iter().filter(|name| look.of(name) > 0).map(|name| (look.at, name))).collect()
@@ -174,7 +177,8 @@ mod tests {
         assert!(Counters::parse("time,name,value\nx,y,1\n").unwrap_err().contains("line 2"));
     }
 
-    /// Something that the kernel may do between two looks, the counters that rise, and the cause of the data it sends again.
+    /// An action of the kernel between two looks: the counters that rise, and the cause of the data
+    /// that it retransmits.
     type Deed = (&'static [&'static str], Option<Cause>);
     const DEEDS: [Deed; 6] = [
         (&["TCPSynRetrans", "TCPTimeouts", "RetransSegs"], None),
@@ -201,7 +205,8 @@ mod tests {
             counted.iter().for_each(|(name, value)| text += &format!("{mixture}.5,{name},{value}\n"));
             let has = |cause| again.contains(&Some(cause));
             let [rto, loss, fast, probe] = [Cause::Rto, Cause::Loss, Cause::Fast, Cause::Probe].map(has);
-            // A probe has no place among others, and nothing tells which came first of slow start and recovery.
+            // The order of a probe and other causes is unknown, and so is that of slow start and
+            // recovery.
             let untold = (probe && (rto || loss || fast)) || (loss && fast);
             expected.extend(again.iter().map(|&cause| if untold { None } else { cause }));
         }

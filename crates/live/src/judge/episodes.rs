@@ -1,4 +1,5 @@
-//! Episodes of a kernel's sender: what it took for a loss, whether that was one, and whether the kernel undid it.
+//! Episodes of a kernel's sender: an assumed loss, whether it was one, and whether the kernel undid
+//! its reaction.
 
 use super::causes::{Cause, Counters};
 use super::path::Row;
@@ -9,29 +10,32 @@ use eifel_packet::segment::Flags;
 use eifel_packet::seq::Seq;
 use std::collections::BTreeMap;
 
-/// How long after its cause a counter may be seen to have risen: it is looked at now and then, on a machine that may be busy.
+/// How long after an undo its counter may be seen to rise. Counters are only looked at now and
+/// then, on a machine that may be busy.
 const LATE: Duration = Duration::from_millis(100);
 
-/// From a first retransmission to the acknowledgement of all that was outstanding then.
+/// An episode: from a first retransmission to the acknowledgement of all data outstanding then.
 #[derive(Clone, Debug)]
 pub struct Episode {
     /// When its first retransmission came into the box. Times count from 1970.
     pub begins: Instant,
     /// When the acknowledgement reached the sender; never if it did not.
     pub ends: Instant,
-    /// The cause of its first retransmission, where that is known.
+    /// The cause of its first retransmission; `None` if unknown.
     pub cause: Option<Cause>,
-    /// How many retransmissions it has.
+    /// Retransmissions in the episode.
     pub retransmissions: u64,
-    /// How many of them were not needed.
+    /// Spurious retransmissions in the episode.
     pub spurious: u64,
-    /// Whether the first was not needed.
+    /// Whether the first retransmission was spurious.
     pub first_spurious: bool,
-    /// The kernel's first undo in it: when its counter had risen, and the counter.
+    /// The kernel's first undo in the episode: when its counter was seen to have risen, and the
+    /// counter's name.
     pub undo: Option<(Instant, &'static str)>,
 }
 
-/// Finds the episodes, and for each retransmission its own. Probes belong to none, unless one is open.
+/// Returns the episodes, and for each retransmission the index of its episode. A probe belongs to
+/// none, unless an episode is open.
 pub fn find(
     rows: &[Row],
     direction: Direction,
@@ -69,7 +73,7 @@ pub fn find(
     (episodes, belongs)
 }
 
-/// The packets of a flow: what the highest number was that had been sent, or acknowledged, by when.
+/// The progress of a flow: the highest sequence numbers sent and acknowledged, and when.
 #[derive(Default)]
 struct Course {
     sent: Vec<(Instant, Seq)>,
@@ -104,7 +108,8 @@ impl Course {
         courses
     }
 
-    /// When the sender got the acknowledgement of all that it had sent by `at`; never if it did not.
+    /// Returns when the sender got the acknowledgement of all that it had sent by `at`; never if it
+    /// did not.
     fn acknowledged(&self, at: Instant) -> Instant {
         let sent = self.sent.partition_point(|&(sent, _)| sent <= at);
         let Some(&(_, point)) = sent.checked_sub(1).and_then(|last| self.sent.get(last)) else { return Instant::NEVER };
@@ -114,7 +119,7 @@ impl Course {
     }
 }
 
-/// Whether one sequence number comes behind another.
+/// Returns whether the sequence number `one` comes after `other`.
 fn after(one: Seq, other: Seq) -> bool {
     one.0.wrapping_sub(other.0) as i32 > 0
 }
@@ -169,11 +174,11 @@ mod tests {
         assert_eq!((only.retransmissions, only.spurious, only.first_spurious), (2, 1, false));
     }
 
-    /// What happens to two flows, with positions that are counted in full.
+    /// Two flows, with positions that do not wrap.
     struct World {
         draws: Stream,
         rows: Vec<Row>,
-        /// Data: flow, when they came in, and where they end.
+        /// Data segments: the flow, when they came in, and the position after their data.
         data: Vec<(u32, Instant, u64)>,
         /// Acknowledgements that reached the sender: flow, when, and the next position.
         acks: Vec<(u32, Instant, u64)>,
@@ -184,7 +189,7 @@ mod tests {
             let (rows, data, acks) = Default::default();
             let mut world = Self { draws: Stream::new(seed, &["episodes"]), rows, data, acks };
             (0..60).for_each(|_| world.pass());
-            // The order of a log is of no consequence.
+            // The order of the rows does not matter.
             let mut places: Vec<(u64, Row)> = world.rows.iter().map(|&row| (world.draws.below(1000), row)).collect();
             places.sort_by_key(|&(place, _)| place);
             world.rows = places.into_iter().map(|(_, row)| row).collect();
@@ -195,7 +200,7 @@ mod tests {
             self.draws.below(count)
         }
 
-        /// Lets a packet pass. Numbers begin shortly before they wrap.
+        /// Adds a packet. Sequence numbers begin shortly before they wrap.
         fn pass(&mut self) {
             let (flow, isn) = (self.below(2) as u32, 0xffff_f800_u32);
             let (entered, position) = (10 * self.below(200), 100 * self.below(50));
@@ -212,7 +217,8 @@ mod tests {
                 block: None,
             };
             match self.below(10) {
-                // An acknowledgement in the direction of the data has no data, and may stand behind a FIN.
+                // An acknowledgement in the direction of the data carries no data. Its number may
+                // lie after a FIN.
                 0 => row.key.seq = number(position + 5000),
                 1..5 => {
                     row.key.len = 100 * (1 + self.below(3) as u32);
@@ -235,7 +241,8 @@ mod tests {
             self.rows.push(row);
         }
 
-        /// When all that was sent by `at` is acknowledged by something that comes later.
+        /// Returns when an acknowledgement after `at` covers all data sent by `at`; never if none
+        /// does.
         fn acknowledged(&self, flow: u32, at: Instant) -> Instant {
             let sent = self.data.iter().filter(|&&(of, when, _)| of == flow && when <= at);
             let Some(point) = sent.map(|&(.., end)| end).max() else { return Instant::NEVER };

@@ -56,7 +56,7 @@ impl Frames {
         }
     }
 
-    /// Returns the first frame with this key, and each only once.
+    /// Removes the first frame with this key, and returns its number.
     pub fn take(&mut self, key: &Key) -> Option<u64> {
         self.by_key.get_mut(key)?.pop_front()
     }

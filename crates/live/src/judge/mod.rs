@@ -1,8 +1,9 @@
-//! Ground truth about a kernel's sender, beside what the kernel itself concluded.
+//! Ground truth about a kernel's sender, beside the kernel's own conclusions.
 //!
-//! The log of the box, the captures of both sides and the kernel's counters are joined. The box's log says what reached the
-//! receiver's side, the receiver's capture confirms it, the sender's capture numbers the frames, and the counters say why the
-//! kernel retransmitted and whether it undid that.
+//! The box's log, the captures of both sides and the kernel's counters are joined. The log says
+//! which packets reached the receiver's side, and the receiver's capture confirms it. The sender's
+//! capture numbers the frames. The counters say why the kernel retransmitted, and whether it undid
+//! its reaction.
 
 pub mod causes;
 pub mod episodes;
@@ -22,14 +23,14 @@ use path::Row;
 use std::fs;
 use std::path::Path;
 
-/// Which files are joined.
+/// The files to join.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     /// The folder that the box has written.
     pub folder: &'a Path,
-    /// The sender's capture, where it is not the box's own.
+    /// The sender's capture; `None` for the box's own.
     pub sender: Option<&'a Path>,
-    /// The receiver's capture, where it is not the box's own.
+    /// The receiver's capture; `None` for the box's own.
     pub receiver: Option<&'a Path>,
     /// The direction of the data.
     pub direction: Direction,
@@ -40,7 +41,7 @@ pub struct Sources<'a> {
 pub struct Retransmission {
     /// The verdict from the packets.
     pub judged: Judged,
-    /// Why the kernel sent it; `None` where its counters do not tell.
+    /// Why the kernel sent it; `None` if its counters do not tell.
     pub cause: Option<Cause>,
     /// Its episode, from 0; `None` for a probe.
     pub episode: Option<usize>,
@@ -51,13 +52,14 @@ pub struct Retransmission {
 pub struct Judgement {
     /// All retransmissions, in the order in which they were sent.
     pub retransmissions: Vec<Retransmission>,
-    /// From the first retransmission to the acknowledgement of all that was outstanding then.
+    /// The episodes, in the order in which they began.
     pub episodes: Vec<Episode>,
     /// Data segments that the sender's capture does not have.
     pub not_at_sender: u64,
-    /// Data segments that the box let out and the receiver's capture does not have: they were lost behind the box.
+    /// Data segments that the box delivered and the receiver's capture does not have. They were
+    /// lost behind the box.
     pub not_at_receiver: u64,
-    /// Why causes and undos are not given; `None` where they are.
+    /// Why causes and undos are missing; `None` if they are given.
     pub counters_silent: Option<String>,
 }
 
@@ -90,7 +92,7 @@ pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
     for row in left {
         let received = row.left.is_none() || at_receiver.take(&row.key).is_some();
         not_at_receiver += u64::from(!received);
-        // A segment that was lost behind the box has not arrived, whatever the box did.
+        // A segment lost behind the box has not arrived, even if the box delivered it.
         if received {
             truth.settles(row.which, row.fate);
         }

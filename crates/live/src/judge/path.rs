@@ -17,26 +17,25 @@ pub struct Row {
     pub direction: Direction,
     /// When it came in; times count from 1970.
     pub entered: Instant,
-    /// When it came out.
+    /// When it came out; `None` if it did not.
     pub left: Option<Instant>,
-    /// What became of it.
     pub fate: Fate,
-    /// The fields by which a capture shows it.
+    /// The fields by which it is found in a capture.
     pub key: Key,
-    /// Which packet of its flow it is.
+    /// Its flow, its direction, and its number in both.
     pub which: Which,
-    /// The positions of its data; `None` where it has none.
+    /// The positions of its data; `None` if it has none.
     pub block: Option<Block>,
 }
 
 impl Row {
-    /// Whether the box made it.
+    /// Returns whether it is a copy that the box made.
     pub fn is_copy(&self) -> bool {
         self.fate == Fate::Copied
     }
 }
 
-/// Where the positions of a flow's direction are counted from.
+/// The counting of stream positions in one direction of a flow.
 #[derive(Default)]
 struct Stream {
     isn: Option<Seq>,
@@ -44,7 +43,7 @@ struct Stream {
     nxt: u64,
 }
 
-/// Reads the file. Rows come in the order in which packets came in.
+/// Reads the file. Rows are in the order in which packets came in.
 ///
 /// # Errors
 /// The line that is wrong, and how.
@@ -105,7 +104,8 @@ fn parse(text: &str) -> Result<Vec<Row>, String> {
 }
 
 impl Stream {
-    /// Returns the positions of a segment's data. A connection after another with the same ends goes on behind it.
+    /// Returns the positions of a segment's data. Positions of a later connection between the same
+    /// ends follow those of the one before.
     fn positions(&mut self, key: &Key) -> Option<Block> {
         if Flags(key.flags).has(Flags::SYN) {
             if self.isn != Some(Seq(key.seq)) {
@@ -161,13 +161,13 @@ mod tests {
         assert_eq!(parse("dir\n").unwrap_err(), "line 1: no column t_in");
     }
 
-    /// A sender of connections between the same ends, which tells where in its streams the data are.
+    /// A sender of connections between the same ends that knows the positions of its data.
     struct Sender {
         draws: Stream,
         isn: u32,
-        /// The positions of earlier connections.
+        /// The position after those of earlier connections.
         before: u64,
-        /// Bytes of this connection, from 1 on for its SYN's.
+        /// The next position of this connection; the SYN has position 0.
         sent: u64,
     }
 
@@ -176,7 +176,7 @@ mod tests {
             self.draws.below(count)
         }
 
-        /// Returns sequence number, bytes, flags, and the positions of what it sends next.
+        /// Returns sequence number, length, flags and positions of the next segment.
         fn next(&mut self) -> (u32, u64, u16, Option<(u64, u64)>) {
             match self.below(20) {
                 0 => {
@@ -184,7 +184,7 @@ mod tests {
                     (self.isn, self.sent) = (self.below(1 << 32) as u32, 1);
                     (self.isn, 0, Flags::SYN.0, None)
                 }
-                // The SYN once more, as the other end repeats its answer to it.
+                // The SYN once more, with an ACK, as in a retransmitted answer to a SYN.
                 1 => (self.isn, 0, Flags::SYN.with(Flags::ACK).0, None),
                 2..5 => (self.isn.wrapping_add(self.sent as u32), 0, Flags::ACK.0, None),
                 kind => {
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// The first connection was there before the log.
+    /// The first connection of each flow began before the log.
     #[test]
     fn positions_are_those_of_senders_that_count_their_bytes() {
         let (mut lines, mut expected) = (Vec::new(), Vec::new());
@@ -211,7 +211,7 @@ mod tests {
             let flow = number as usize % 3;
             let (dir, flow_number) = [("A", 0), ("B", 0), ("A", 1)][flow];
             let sent = match (number, &mut senders[flow]) {
-                // Its first data begin the counting.
+                // Positions count from the first data seen.
                 (1..=3, sender) => {
                     sender.sent = 101;
                     (sender.isn.wrapping_add(1), 100, Flags::ACK.0, Some((1, 101)))
@@ -219,12 +219,12 @@ mod tests {
                 (_, sender) => sender.next(),
             };
             let (seq, len, flags, block) = sent;
-            // Three come at the same instant, and have their numbers in the order in which they come.
+            // Three packets come in at the same instant, numbered in the order in which they come.
             let at = number / 3;
             lines.push(format!("{dir},{at}.0,,queue,{seq},1,{len},{flags},1,,,1.1,{flow_number},{number},6,40"));
             expected.push(block);
         }
-        // The box writes a line when a packet leaves.
+        // The box writes a line when a packet leaves, so lines may be out of order.
         lines.chunks_mut(20).for_each(<[String]>::reverse);
         let text = format!("{HEADER}\n{}\n", lines.join("\n"));
         let found: Vec<_> = parse(&text).unwrap().iter().map(|row| row.block.map(|one| (one.start, one.end))).collect();

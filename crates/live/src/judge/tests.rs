@@ -42,7 +42,7 @@ impl Passing {
     }
 }
 
-/// Joins the files of a run. The box has written its lines as packets left.
+/// Joins the files of a run. The box's lines are in the order in which packets left.
 fn joined(name: &str, passing: &[Passing]) -> Judgement {
     let folder = std::env::temp_dir().join(format!("eifel-live-judge-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
@@ -71,8 +71,8 @@ fn joined(name: &str, passing: &[Passing]) -> Judgement {
     judgement
 }
 
-/// A kernel whose packets all have the identification 0 repeats one, and nothing tells the two apart. The repetition overtakes
-/// the original, so that what the receiver has got is the repetition.
+/// A kernel that sends all packets with the identification 0 repeats one, so the two are alike. The
+/// repetition overtakes the original, and only the repetition reaches the receiver.
 #[test]
 fn of_two_packets_that_are_alike_the_one_that_leaves_first_arrives() {
     let original = Passing { flow: 0, number: 1, seq: 1, identification: 0, entered: 1, left: 10, arrives: false };
@@ -81,7 +81,7 @@ fn of_two_packets_that_are_alike_the_one_that_leaves_first_arrives() {
     assert_eq!((found.not_at_sender, found.not_at_receiver), (0, 1));
     let [Retransmission { judged, .. }] = &found.retransmissions[..] else { panic!("one: {found:?}") };
     assert_eq!((judged.frame, judged.number, judged.fate, judged.spurious), (2, 2, Fate::Delivered, false));
-    // Had both arrived, the repetition would not have been needed.
+    // If both arrive, the repetition was not needed.
     let found = joined("both", &[Passing { arrives: true, ..original }, repetition]);
     assert_eq!((found.not_at_receiver, found.retransmissions[0].judged.spurious), (0, true));
 }

@@ -3,7 +3,7 @@
 use eifel_base::time::Instant;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Time since a beginning, and when that was.
+/// The time since a start, and the date of that start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: std::time::Instant,
@@ -23,7 +23,7 @@ impl Clock {
         Instant::from_nanos(nanos(self.start.elapsed()))
     }
 
-    /// Nanoseconds since 1970 at `at`, for capture files.
+    /// Returns the nanoseconds since 1970 at `at`, for capture files.
     pub fn unix_nanos(&self, at: Instant) -> u64 {
         self.start_unix_nanos.saturating_add(at.as_nanos())
     }

@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// The most sockets whose last row is kept, so that it is not written again.
+/// The most sockets whose last row is kept, so that an unchanged row is not written again.
 const MOST_SOCKETS: usize = 4096;
-/// Between two looks, at least.
+/// The shortest pause between two looks.
 const EVERY: Duration = Duration::from_millis(4);
 
-/// A thread that looks at a namespace.
+/// A thread that looks at the counters and sockets of a namespace.
 #[derive(Debug)]
 pub struct Watcher {
     stop: Arc<AtomicBool>,
@@ -27,7 +27,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Writes what changes from now on into `SIDE.counters.csv` and `SIDE.sockets.csv` in `folder`.
+    /// Writes changes from now on into `SIDE.counters.csv` and `SIDE.sockets.csv` in `folder`.
     ///
     /// # Errors
     /// Those of files.
@@ -48,7 +48,7 @@ impl Watcher {
             let diagnosis = diagnosis().ok();
             let mut text = [String::new(), String::new()];
             loop {
-                // The last look comes after the end, so that nothing is missed.
+                // The last look comes after the request to stop, so no change is missed.
                 let (last, begun) = (asked.load(Ordering::Relaxed), clock.now());
                 look.counters(&mut text)?;
                 if let Some(socket) = &diagnosis {
@@ -122,8 +122,8 @@ impl Look {
     }
 }
 
-/// Returns whether the row of a socket differs from its last one, and keeps it. Where there are too many to keep, all are
-/// forgotten, and written once more.
+/// Returns whether the row of a socket differs from its last one, and keeps it. If too many rows
+/// are kept, all are forgotten, and each is written once more.
 fn is_new(last: &mut BTreeMap<String, String>, name: &str, row: &str) -> bool {
     if last.get(name).is_some_and(|before| before == row) {
         return false;
@@ -135,18 +135,20 @@ fn is_new(last: &mut BTreeMap<String, String>, name: &str, row: &str) -> bool {
     true
 }
 
-/// Returns how long to wait after a look that lasted `took`. With many sockets a look is slow, and four fifths of the time stay free.
+/// Returns the pause after a look that lasted `took`. With many sockets a look is slow, so four
+/// fifths of the time stay free.
 fn pause(took: Duration) -> Duration {
     EVERY.max(took * 4)
 }
 
-/// Returns the counters of TCP in a table of the kernel: two lines for each protocol, names and values. What is 0 is left out.
+/// Returns the TCP counters in a table of the kernel, which has two lines for each protocol: names
+/// and values. Zeros are left out.
 fn counted(table: &str) -> impl Iterator<Item = (&str, u64)> {
     let mut lines = table.lines();
     std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
         .filter(|(names, _)| names.starts_with("Tcp:") || names.starts_with("TcpExt:"))
         .flat_map(|(names, values)| names.split(' ').skip(1).zip(values.split(' ').skip(1)))
-        // How many connections there are now is no counter.
+        // The number of current connections is no counter.
         .filter(|(name, _)| *name != "CurrEstab")
         .filter_map(|(name, value)| Some((name, value.parse().ok()?)))
         .filter(|&(_, value)| value > 0)
@@ -156,7 +158,7 @@ fn counted(table: &str) -> impl Iterator<Item = (&str, u64)> {
 const SOCKETS: &str = "time,local_port,remote_port,ca_state,cwnd,ssthresh,rto_us,unacked,lost,retrans,total_retrans,\
                        reordering,dsack_dups,reord_seen";
 
-/// A socket to ask the kernel about sockets (sock_diag(7)).
+/// Opens a socket for questions about sockets (sock_diag(7)).
 fn diagnosis() -> rustix::io::Result<OwnedFd> {
     rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))
 }
@@ -175,11 +177,12 @@ const CONNECTED: u32 = 0xfff & !LISTENING & !(1 << 7);
 const HEADER: usize = 16;
 const MESSAGE: usize = 72;
 
-/// Returns whether a TCP socket listens in the namespace of the calling thread. `/proc/net/tcp` says it too, but the kernel
-/// walks through its whole table of connections for that, which takes milliseconds.
+/// Returns whether a TCP socket listens in the namespace of the calling thread. `/proc/net/tcp`
+/// says it too, but for it the kernel walks its whole table of connections, which takes
+/// milliseconds.
 ///
 /// # Errors
-/// Where the kernel does not answer questions about sockets.
+/// If the kernel does not answer questions about sockets.
 pub fn has_listener() -> Result<bool, Error> {
     let socket = diagnosis().map_err(|error| Error::new("ask about sockets", &error, ""))?;
     Ok(!dump(&socket, LISTENING)?.is_empty())
@@ -226,7 +229,7 @@ fn answered(mut rest: &[u8], found: &mut Vec<(String, String)>) -> Result<bool, 
     Ok(true)
 }
 
-/// The error of an `nlmsgerr`, which begins with its negative number.
+/// Returns the error of an `nlmsgerr`, which begins with the negative error number.
 fn refused(message: &[u8]) -> Error {
     let number = number(message, 0).map_or(0, |number| (number as i32).wrapping_neg());
     Error::new("ask about sockets", &std::io::Error::from_raw_os_error(number), "")
@@ -270,7 +273,7 @@ mod tests {
         let mut last = BTreeMap::new();
         let mut new = |number: usize, row: &str| is_new(&mut last, &number.to_string(), row);
         assert!(new(0, "a") && !new(0, "a") && new(0, "b") && !new(0, "b") && new(0, "a"));
-        // As many are kept as may be.
+        // The kept rows reach their limit.
         assert!((1..MOST_SOCKETS).all(|number| new(number, "a")));
         assert!(!(0..MOST_SOCKETS).any(|number| new(number, "a")));
         assert!(new(MOST_SOCKETS, "a") && !new(MOST_SOCKETS, "a") && new(0, "a") && new(1, "a"));
@@ -282,7 +285,8 @@ mod tests {
         assert_eq!([0, 1, 2, 50].map(|took| pause(ms(took))), [ms(4), ms(4), ms(8), ms(200)]);
     }
 
-    /// A message of this kind: its length, its kind, the rest of its header, and room up to the next multiple of four.
+    /// Returns a message of this kind: its length, its kind, the rest of its header, the content,
+    /// and padding to a multiple of four.
     fn message(kind: u16, content: &[u8]) -> Vec<u8> {
         let mut bytes = ((HEADER + content.len()) as u32).to_ne_bytes().to_vec();
         bytes.extend(kind.to_ne_bytes());
@@ -314,13 +318,14 @@ mod tests {
         assert_eq!(read(&[done]), (Ok(false), named(&[])));
         let (said, found) = read(&[socket(1), refusal, socket(3)]);
         assert!(said.unwrap_err().contains("not permitted") && found == named(&[1]));
-        // What is cut off, or has no length, ends the answer.
+        // A message that is cut off, or has no length, ends the answer.
         assert_eq!(read(&[socket(1), vec![16, 0, 0]]), (Ok(true), named(&[1])));
         assert_eq!(read(&[socket(1), vec![0; 16], socket(3)]), (Ok(true), named(&[1])));
         assert_eq!(read(&[socket(1), socket(2)[..10].to_vec()]), (Ok(false), named(&[1])));
     }
 
-    /// An attribute of this kind: length and kind, the content, and room up to the next multiple of four.
+    /// Returns an attribute of this kind: length and kind, the content, and padding to a multiple
+    /// of four.
     fn attribute(kind: u16, content: &[u8]) -> Vec<u8> {
         let mut bytes = (content.len() as u16 + 4).to_ne_bytes().to_vec();
         bytes.extend(kind.to_ne_bytes());
@@ -329,7 +334,7 @@ mod tests {
         bytes
     }
 
-    /// `tcp_info` in which each 32-bit number is its own place.
+    /// Returns a `tcp_info` in which each 32-bit number is its own offset.
     fn info(length: usize) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..length as u32).step_by(4).flat_map(u32::to_ne_bytes).collect();
         bytes[1] = 4;
@@ -344,7 +349,7 @@ mod tests {
         let socket = |attributes: &[Vec<u8>]| described(&[message.clone(), attributes.concat()].concat());
         let whole = ("5001,40000".to_owned(), "4,80,76,8,24,32,36,100,88,216,220".to_owned());
         assert_eq!(socket(&[attribute(INET_DIAG_INFO, &info(224))]), Some(whole.clone()));
-        // What stands before it, however long, is passed over.
+        // Attributes in front of it are skipped, whatever their length.
         let (odd, empty) = (attribute(1, &[7; 5]), attribute(16, &[]));
         assert_eq!(socket(&[odd.clone(), empty.clone(), attribute(INET_DIAG_INFO, &info(224))]), Some(whole));
         // An older kernel has fewer numbers.

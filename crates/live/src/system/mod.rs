@@ -29,7 +29,7 @@ impl Error {
         Self { tried: tried.into(), cause: cause.to_string(), advice }
     }
 
-    /// For `map_err`: the same of an error that nothing can be advised about.
+    /// Returns a function for `map_err` that makes an error without advice.
     pub fn of<E: fmt::Display>(tried: &str) -> impl FnOnce(E) -> Self {
         let tried = tried.to_owned();
         move |cause| Self::new(tried, &cause, "")
@@ -52,10 +52,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Random numbers of the system.
+/// Returns random numbers of the system.
 ///
 /// # Errors
-/// Where there are none.
+/// If `/dev/urandom` cannot be read.
 pub fn random() -> Result<[u64; 2], Error> {
     let mut bytes = [0; 16];
     let mut random = std::fs::File::open("/dev/urandom").map_err(Error::of("open /dev/urandom"))?;

@@ -1,5 +1,5 @@
-//! Network namespaces without a name: each lives as long as something of this process, or of a command in it, does. Whenever
-//! and however the process ends, nothing is left behind.
+//! Network namespaces without a name. Each exists as long as this process, or a command in it, uses
+//! it. However the process ends, nothing is left behind.
 
 use super::{Error, advice, kernel};
 use rustix::process::{Pid, Signal};
@@ -20,10 +20,10 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes one, in which only the loopback device is, and up.
+    /// Makes a namespace with only the loopback device, which is up.
     ///
     /// # Errors
-    /// Where the rights are missing.
+    /// If the rights are missing.
     pub fn new() -> Result<Self, Error> {
         let made = apart(|| {
             leave(UnshareFlags::NEWNET, "make a network namespace")?;
@@ -35,23 +35,25 @@ impl Namespace {
 
     /// Returns the namespace of the calling thread.
     ///
-    /// # Errors Where `/proc` is missing.
+    /// # Errors
+    /// If `/proc` is missing.
     pub fn current() -> Result<Self, Error> {
         let link = File::open("/proc/thread-self/ns/net").map_err(Error::of("open /proc/thread-self/ns/net"))?;
         Ok(Self { link })
     }
 
-    /// Another name of the same namespace.
+    /// Returns another handle to the same namespace.
     ///
-    /// # Errors Where there are too many open files.
+    /// # Errors
+    /// If there are too many open files.
     pub fn try_clone(&self) -> Result<Self, Error> {
         Ok(Self { link: self.link.try_clone().map_err(Error::of("dup"))? })
     }
 
-    /// Does something in it, on a thread of its own.
+    /// Runs `what` in the namespace, on a thread of its own.
     ///
     /// # Errors
-    /// Where it cannot be entered, and those of `what`.
+    /// If the namespace cannot be entered, and those of `what`.
     pub fn within<T: Send>(&self, what: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
         apart(|| {
             self.enter()?;
@@ -59,9 +61,10 @@ impl Namespace {
         })
     }
 
-    /// Moves the calling thread into it.
+    /// Moves the calling thread into the namespace.
     ///
-    /// # Errors Where the rights are missing.
+    /// # Errors
+    /// If the rights are missing.
     pub fn enter(&self) -> Result<(), Error> {
         move_into_link_name_space(self.link.as_fd(), Some(LinkNameSpaceType::Network)).map_err(|error| {
             let error = io::Error::from(error);
@@ -69,10 +72,10 @@ impl Namespace {
         })
     }
 
-    /// Configures devices, addresses and routes, by commands of `ip`, one a line.
+    /// Configures devices, addresses and routes with commands of `ip`, one per line.
     ///
     /// # Errors
-    /// Where there is no `ip`, and what it says.
+    /// If there is no `ip`, or with its first message if it fails.
     pub fn configure(&self, commands: &str) -> Result<(), Error> {
         self.within(|| {
             let mut ip = Command::new("ip");
@@ -94,10 +97,10 @@ impl Namespace {
         })
     }
 
-    /// Writes settings of the kernel, as ("net/ipv4/ip_forward", "1").
+    /// Writes settings of the kernel, for example ("net/ipv4/ip_forward", "1").
     ///
     /// # Errors
-    /// Where one is not there or may not be written.
+    /// If a setting does not exist or may not be written.
     pub fn set(&self, settings: &[(&str, &str)]) -> Result<(), Error> {
         self.within(|| {
             settings.iter().try_for_each(|(key, value)| {
@@ -108,16 +111,17 @@ impl Namespace {
         })
     }
 
-    /// Waits until there is a route to `peer`: over IPv6 a device is of use only some time after it is up.
+    /// Waits until there is a route to `peer`. Over IPv6, a device is usable only some time after
+    /// it is up.
     ///
     /// # Errors
-    /// Where there is none within two seconds.
+    /// If there is none within two seconds.
     pub fn wait_for_route(&self, peer: IpAddr) -> Result<(), Error> {
         self.within(|| {
             let any: IpAddr = if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
             let mut last = String::new();
             for _ in 0..LOOKS {
-                // A connected datagram socket has looked up its route, and sends nothing.
+                // Connecting a datagram socket looks up its route, and sends nothing.
                 match UdpSocket::bind((any, 0)).and_then(|socket| socket.connect((peer, 9))) {
                     Ok(()) => return Ok(()),
                     Err(error) => last = error.to_string(),
@@ -128,10 +132,11 @@ impl Namespace {
         })
     }
 
-    /// Waits until something listens for TCP connections in it, for two seconds at most: not all servers do.
+    /// Waits until a TCP socket listens in the namespace, for at most two seconds: not all commands
+    /// listen.
     ///
     /// # Errors
-    /// Where it cannot be entered.
+    /// If the namespace cannot be entered.
     pub fn wait_for_listener(&self) -> Result<(), Error> {
         self.within(|| {
             for _ in 0..LOOKS {
@@ -144,15 +149,17 @@ impl Namespace {
         })
     }
 
-    /// Runs a command in it. All its processes end with this one, or when the command itself has ended.
+    /// Runs a command in the namespace. All of its processes end with this process, or when the
+    /// command itself ends.
     ///
     /// # Errors
-    /// Where the command is not there, or namespaces may not be made.
+    /// If the command does not exist, or namespaces may not be made.
     pub fn spawn(&self, mut command: Command) -> Result<Running, Error> {
         let namespace = self.try_clone()?;
         let (started, begun) = mpsc::channel();
         let (ended, end) = mpsc::channel();
-        // The thread lives as long as the command: the kernel takes its death for the parent's.
+        // The thread lives as long as the command: the kernel takes the thread's end for the
+        // parent's.
         let waiting = thread::spawn(move || {
             let mut start = || {
                 namespace.enter()?;
@@ -180,8 +187,8 @@ impl Namespace {
 const LOOKS: u32 = 100;
 const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(20);
 
-/// Returns whether a socket of the calling thread's namespace listens, by the tables that kernels without socket diagnosis
-/// have too.
+/// Returns whether a socket listens in the namespace of the calling thread. It reads tables that
+/// also exist in kernels without socket diagnosis.
 fn is_listener_in_tables() -> bool {
     let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
     tables.into_iter().any(|table| std::fs::read_to_string(table).is_ok_and(|text| has_listener(&text)))
@@ -193,7 +200,7 @@ fn has_listener(table: &str) -> bool {
     table.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some("0A"))
 }
 
-/// A command in a namespace. It is ended when this goes.
+/// A command in a namespace. The command is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Running {
     pid: u32,
@@ -205,7 +212,8 @@ pub struct Running {
 impl Running {
     /// Returns the exit status; `None` while it runs.
     ///
-    /// # Errors Those of waiting for it.
+    /// # Errors
+    /// Those of waiting for the command.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         if self.status.is_none()
             && let Ok(status) = self.end.try_recv()
@@ -215,7 +223,7 @@ impl Running {
         Ok(self.status)
     }
 
-    /// Ends it and all that it has started.
+    /// Kills the command and all processes that it has started.
     pub fn kill(&mut self) {
         if let (None, Some(pid)) = (self.status, Pid::from_raw(self.pid as i32))
             && self.end.try_recv().is_err()
@@ -235,7 +243,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs on a thread of its own, so that the namespaces of this one stay as they are.
+/// Runs `what` on a thread of its own, so that the calling thread keeps its namespaces.
 fn apart<T: Send>(what: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     thread::scope(|scope| match scope.spawn(what).join() {
         Ok(result) => result,
@@ -267,7 +275,7 @@ mod tests {
         assert!(!has_listener(&line("0A")));
     }
 
-    /// Both ways to ask are asked, in a namespace where nothing else listens.
+    /// Asks in both ways, in a namespace where nothing else listens.
     #[test]
     fn a_listener_is_found_in_either_version_by_diagnosis_and_by_tables() {
         let asked = |address: Option<&str>| {

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM end a run in good order: devices go with the process in any case, but results would be lost.
+//! Ctrl-C and SIGTERM end a run in good order, so that its results are kept. Devices disappear with
+//! the process in any case.
 
 use super::Error;
 use signal_hook::SigId;
@@ -6,7 +7,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Notes signals as long as it lives.
+/// Records signals as long as it exists.
 #[derive(Debug)]
 pub struct Signals {
     asked: Arc<AtomicBool>,
@@ -14,7 +15,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Begins to note them.
+    /// Starts to record signals.
     ///
     /// # Errors
     /// Those of the system.
@@ -27,7 +28,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Returns whether one has asked for the end.
+    /// Returns whether a signal has asked to stop.
     pub fn ask_to_stop(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }

@@ -7,22 +7,22 @@ use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Bytes that the kernel may keep until they are read: some ten thousand packets, as a burst brings.
+/// Bytes that the kernel buffers until they are read: a burst of some ten thousand packets.
 const ROOM: usize = 32 << 20;
-/// Of a control message with one time.
+/// Bytes of a control message with one time.
 const CONTROL: usize = 64;
 
-/// A packet socket that hears all.
+/// A packet socket that receives all packets.
 #[derive(Debug)]
 pub struct Tap {
     socket: OwnedFd,
 }
 
 impl Tap {
-    /// Hears from now on.
+    /// Receives packets from now on.
     ///
     /// # Errors
-    /// Where the rights are missing.
+    /// If the rights are missing.
     pub fn open() -> Result<Self, Error> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::DGRAM, flags, Some(eth::ALL));
@@ -30,7 +30,7 @@ impl Tap {
             let denied = matches!(error, Errno::PERM | Errno::ACCESS);
             Error::new("open a packet socket", &error, if denied { "run it as root" } else { "" })
         })?;
-        // Without the right to more, the kernel's bound has to do.
+        // Without the right to exceed it, the kernel's limit applies.
         if sockopt::set_socket_recv_buffer_size_force(&socket, ROOM).is_err() {
             let _ = sockopt::set_socket_recv_buffer_size(&socket, ROOM);
         }
@@ -46,8 +46,8 @@ impl Tap {
         Ok(Self { socket })
     }
 
-    /// Reads the next packet into `room`; returns its length, and when the kernel saw it in nanoseconds since 1970. `None` if
-    /// there is none.
+    /// Reads the next packet into `room`. Returns its length, and when the kernel saw it, in
+    /// nanoseconds since 1970. Returns `None` if there is no packet.
     ///
     /// # Errors
     /// Those of the socket.
@@ -55,7 +55,7 @@ impl Tap {
         let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
         // Control messages are aligned as their header is.
         let mut control = [0_u64; CONTROL / 8];
-        // SAFETY: a header of zeros is one that asks for nothing.
+        // SAFETY: a header of zeros is valid, and asks for nothing.
         let mut header: libc::msghdr = unsafe { zeroed() };
         (header.msg_iov, header.msg_iovlen) = (&raw mut part, 1);
         (header.msg_control, header.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL);
@@ -71,12 +71,12 @@ impl Tap {
         Ok(Some((length, time_in(&header))))
     }
 
-    /// How many packets the kernel had no room for since this was asked last.
+    /// Returns how many packets the kernel dropped for lack of room since the last call.
     ///
     /// # Errors
     /// Those of the socket.
     pub fn missed(&self) -> Result<u32, Error> {
-        // SAFETY: counters of zeros are counters.
+        // SAFETY: counters of zeros are valid.
         let mut counted: libc::tpacket_stats = unsafe { zeroed() };
         let mut size = size_of::<libc::tpacket_stats>() as libc::socklen_t;
         let (level, option) = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
@@ -97,14 +97,15 @@ impl AsFd for Tap {
     }
 }
 
-/// The time among the control messages of a packet that was read; 0 where there is none.
+/// Returns the time in the control messages of a packet that was read; 0 if there is none.
 fn time_in(header: &libc::msghdr) -> u64 {
     // SAFETY: the kernel has filled the control messages that the header names, and they live as long as it.
     let first = unsafe { libc::CMSG_FIRSTHDR(header) };
     if first.is_null() {
         return 0;
     }
-    // SAFETY: `CMSG_FIRSTHDR` points to a whole message within them; one with these marks holds a `timespec`.
+    // SAFETY: `CMSG_FIRSTHDR` points to a whole message within them; a message of this level and
+    // type holds a `timespec`.
     let time = unsafe {
         if ((*first).cmsg_level, (*first).cmsg_type) != (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
             return 0;

@@ -1,5 +1,6 @@
-//! A TUN device: IP packets to and from the kernel, one a read and one a write. With offload a packet may be a large segment
-//! that the kernel cuts or has put together, and whose checksum is left to it (struct virtio_net_hdr, linux/virtio_net.h).
+//! A TUN device: IP packets to and from the kernel, one per read and one per write. With offload, a
+//! packet may be a large segment that the kernel cuts or has joined. Its checksum may be left to
+//! the side that takes it (struct virtio_net_hdr, linux/virtio_net.h).
 
 use super::{Error, advice};
 use eifel_packet::checksum::Sum;
@@ -20,14 +21,14 @@ struct Request {
 }
 
 const NAME_LEN: usize = 16;
-/// `_IOW('T', 202, int)`; what is read is a [`Request`] all the same.
+/// `_IOW('T', 202, int)`; the kernel reads a [`Request`] nevertheless.
 const TUNSETIFF: Opcode = opcode::write::<i32>(b'T', 202);
 const IFF_TUN: u16 = 0x0001;
-/// No four bytes in front of each packet.
+/// No packet information, four bytes, in front of each packet.
 const IFF_NO_PI: u16 = 0x1000;
 /// Ten bytes in front of each packet, about checksums and segments.
 const IFF_VNET_HDR: u16 = 0x4000;
-/// `_IOW('T', 208, unsigned int)`: what the kernel may leave to this end.
+/// `_IOW('T', 208, unsigned int)`: the work that the kernel may leave to this end.
 const TUNSETOFFLOAD: Opcode = opcode::write::<u32>(b'T', 208);
 /// TUN_F_CSUM, TUN_F_TSO4 and TUN_F_TSO6.
 const OFFLOAD: usize = 1 | 2 | 4;
@@ -36,7 +37,8 @@ const TSO_V4: u8 = 1;
 const TSO_V6: u8 = 4;
 const O_NONBLOCK: i32 = 0o4000;
 
-/// A device, which is there as long as this is: it goes with the process, however that ends.
+/// A device. It exists as long as this value, and disappears with the process, however the process
+/// ends.
 #[derive(Debug)]
 pub struct Tun {
     file: File,
@@ -44,25 +46,25 @@ pub struct Tun {
     offloads: bool,
 }
 
-/// A TCP segment that the kernel sums, and cuts where it is large.
+/// A TCP segment whose checksum the kernel fills in, and that the kernel cuts if it is large.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unfinished {
     /// Bytes of the IP header.
     pub ip_len: u16,
     /// Bytes of both headers.
     pub headers_len: u16,
-    /// Payload bytes of the segments that it is cut into; 0 for none.
+    /// Payload bytes of the segments that it is cut into; 0 if it is not cut.
     pub unit: u16,
     /// Whether it is over IPv6.
     pub is_v6: bool,
 }
 
 impl Tun {
-    /// Makes a device in the network namespace of the calling thread. In place of `%d` the kernel puts the first number that is
-    /// free.
+    /// Makes a device in the network namespace of the calling thread. The kernel replaces `%d` in
+    /// the name by the first free number.
     ///
     /// # Errors
-    /// Where there is no `/dev/net/tun`, no right to it, or another device has the name.
+    /// If `/dev/net/tun` is missing or may not be opened, or another device has the name.
     pub fn create(name: &str) -> Result<Self, Error> {
         Self::make(name, false)
     }
@@ -110,8 +112,9 @@ impl Tun {
         Ok(Self { file, name, offloads })
     }
 
-    /// Takes for a device what hands over one packet a read and one a write without blocking, such as one of a pair of sockets.
-    /// With `offloads`, each packet has the ten bytes of a device with offload in front.
+    /// Uses a descriptor as a device, for example one of a pair of sockets. It has to transfer one
+    /// packet per read and per write without blocking. With `offloads`, each packet has the ten
+    /// bytes of a device with offload in front.
     pub fn over(descriptor: OwnedFd, name: &str, offloads: bool) -> Self {
         Self { file: descriptor.into(), name: name.to_owned(), offloads }
     }
@@ -124,7 +127,7 @@ impl Tun {
     /// Reads the next packet into `room`, and returns its length; `None` if there is none.
     ///
     /// # Errors
-    /// Those of the device, such as that it is down.
+    /// Those of the device, for example because it is down.
     pub fn read(&self, room: &mut [u8]) -> Result<Option<usize>, Error> {
         let mut front = [0; FRONT];
         let read = match self.offloads {
@@ -173,7 +176,8 @@ impl Tun {
         self.hand_over(&front, pieces)
     }
 
-    /// The C library's calls would look for cancelled threads around each, which shows at a million packets a second.
+    /// Writes a packet with raw system calls. The C library's calls check for cancelled threads
+    /// each time, which shows at a million packets a second.
     fn hand_over(&self, front: &[u8], [head, first, second]: [&[u8]; 3]) -> Result<bool, Error> {
         let mut slices = [IoSlice::new(&[]); 4];
         let mut count = 0;
@@ -193,7 +197,8 @@ impl Tun {
     }
 }
 
-/// Returns advice where the file of all TUN devices cannot be opened. A user namespace changes nothing about its mode.
+/// Returns advice for a `/dev/net/tun` that cannot be opened. A user namespace does not change its
+/// file mode.
 fn opening(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::NotFound => "the kernel has no TUN devices, or this container hides them",
@@ -205,7 +210,7 @@ fn opening(kind: io::ErrorKind) -> &'static str {
 /// Bytes in front of a packet of a device that offloads.
 const FRONT: usize = 10;
 
-/// Sums up what the kernel has left unsummed.
+/// Fills in a checksum that the kernel has left out.
 fn finish(front: &[u8; FRONT], packet: &mut [u8]) {
     let number = |at: usize| usize::from(u16::from_ne_bytes([front[at], front[at + 1]]));
     let (start, place) = (number(6), number(6) + number(8));

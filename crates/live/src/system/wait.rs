@@ -1,7 +1,8 @@
 //! Waiting for descriptors and for an instant, whichever comes first.
 //!
-//! A loop here has a handful of descriptors, so `ppoll` does what an epoll set with a timerfd would, in one call. Its time-out
-//! counts in nanoseconds; what the kernel adds to it by default, 50 µs of timer slack, is taken away by [`Precise`].
+//! A loop here has a handful of descriptors, so one `ppoll` does the work of an epoll set with a
+//! timerfd. Its time-out counts in nanoseconds. By default the kernel adds 50 µs of timer slack,
+//! which [`Precise`] removes.
 
 use super::Error;
 use eifel_base::time::Duration;
@@ -10,16 +11,17 @@ use rustix::io::Errno;
 use std::num::NonZeroU64;
 use std::os::fd::BorrowedFd;
 
-/// The longest wait: a signal that comes between the last look at it and the wait is seen after this.
+/// The longest wait. A signal that comes between the last check for signals and the wait is seen
+/// after this time.
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// A descriptor, and what is waited for.
+/// A descriptor, and the events to wait for.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits<'a> {
     pub descriptor: BorrowedFd<'a>,
-    /// Whether it can be read.
+    /// Whether to wait until it can be read.
     pub to_read: bool,
-    /// Whether it can be written.
+    /// Whether to wait until it can be written.
     pub to_write: bool,
 }
 
@@ -49,7 +51,7 @@ pub fn which_ready(all: &[Waits<'_>]) -> Result<Vec<usize>, Error> {
 }
 
 fn ready(all: &[Waits<'_>], limit: Duration) -> Result<Vec<usize>, Error> {
-    // Less than a second.
+    // At most `LONGEST`, which is less than a second.
     let timeout = Timespec { tv_sec: 0, tv_nsec: limit.min(LONGEST).as_nanos() as i64 };
     let mut polled: Vec<PollFd<'_>> = all
         .iter()
@@ -67,7 +69,7 @@ fn ready(all: &[Waits<'_>], limit: Duration) -> Result<Vec<usize>, Error> {
     }
 }
 
-/// Whether a descriptor can be read now.
+/// Returns whether a descriptor can be read now.
 ///
 /// # Errors
 /// Those of `ppoll`.
@@ -75,17 +77,18 @@ pub fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool, Error> {
     which_ready(&[Waits { descriptor, to_read: true, to_write: false }]).map(|ready| !ready.is_empty())
 }
 
-/// How much a thread matters.
+/// The scheduling priority of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Urgency {
-    /// As others.
+    /// The policy of other threads.
     Ordinary,
-    /// It goes before all ordinary threads of the machine, where the rights are there: what it has to do is little and has its
-    /// time.
+    /// Runs before all ordinary threads of the machine, if the rights allow that. It suits a thread
+    /// whose work is short and has to happen on time.
     First,
 }
 
-/// The calling thread's waits end on time as long as this lives: without timer slack, and with its urgency.
+/// As long as it exists, the waits of the calling thread end on time: without timer slack, and with
+/// its urgency.
 #[derive(Debug)]
 pub struct Precise {
     slack: Option<NonZeroU64>,
@@ -93,11 +96,12 @@ pub struct Precise {
 }
 
 impl Precise {
-    /// Begins. What the system refuses makes the thread later than it could be, which is no reason to give up.
+    /// Sets slack and policy of the calling thread. If the system refuses, the thread is later than
+    /// it could be, and goes on.
     pub fn begin(urgency: Urgency) -> Self {
         let slack = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        // Commands that it starts are ordinary.
+        // Commands that the thread starts are ordinary.
         let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
         Self { slack, scheduled: urgency == Urgency::First && schedule(policy, 1) }
     }
@@ -105,7 +109,7 @@ impl Precise {
 
 impl Drop for Precise {
     fn drop(&mut self) {
-        // A thread that goes before others has no slack, and none can be set.
+        // A thread with real-time policy has no slack, and none can be set.
         if self.scheduled {
             schedule(libc::SCHED_OTHER, 0);
         }
@@ -113,7 +117,7 @@ impl Drop for Precise {
     }
 }
 
-/// Sets the policy of the calling thread; whether that was allowed.
+/// Sets the policy of the calling thread. Returns whether that was allowed.
 fn schedule(policy: i32, sched_priority: i32) -> bool {
     let parameters = libc::sched_param { sched_priority };
     // SAFETY: 0 names the calling thread, and the kernel reads the parameters during the call only.
@@ -130,7 +134,7 @@ mod tests {
         socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap()
     }
 
-    /// Runs something; returns for how long.
+    /// Runs `what`, and returns how long it took.
     #[expect(clippy::disallowed_methods, reason = "it waits for real time")]
     fn lasted(what: impl FnOnce()) -> std::time::Duration {
         let begun = std::time::Instant::now();
@@ -160,7 +164,7 @@ mod tests {
         assert_eq!(which_ready(&waits).unwrap(), expected);
     }
 
-    /// Where nothing is ready, a wait lasts as long as it may, and never longer than a signal may take to be seen.
+    /// If nothing is ready, a wait lasts for its limit, but no longer than `LONGEST`.
     #[test]
     fn a_wait_lasts_for_its_limit_unless_something_is_ready() {
         let ((quiet, other), long) = (pair(), std::time::Duration::from_secs(5));
@@ -172,7 +176,7 @@ mod tests {
         assert!(lasted(|| until_ready(&[], Duration::MAX).unwrap()) < long);
         rustix::io::write(&other, b"x").unwrap();
         let waits = Waits { descriptor: quiet.as_fd(), to_read: true, to_write: false };
-        // A busy machine may take this long once, and not each time.
+        // A busy machine may take this long once, but not each time.
         let quick = || {
             let took = lasted(|| until_ready(&[waits], Duration::MAX).unwrap());
             took < std::time::Duration::from_millis(90)
@@ -180,7 +184,7 @@ mod tests {
         assert!((0..10).any(|_| quick()));
     }
 
-    /// The policy of the calling thread, and its timer slack.
+    /// Returns the policy of the calling thread, and its timer slack.
     fn manner() -> (i32, Option<NonZeroU64>) {
         let slack = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
         // SAFETY: 0 names the calling thread.
@@ -201,7 +205,7 @@ mod tests {
             let precise = Precise::begin(urgency);
             let (found, slack) = manner();
             assert_eq!(found, policy, "{urgency:?}");
-            // Newer kernels give a thread that goes before others none at all.
+            // Newer kernels give a real-time thread no slack at all.
             assert!(slack.is_none_or(|slack| slack.get() == 1), "{urgency:?}: {slack:?}");
             drop(precise);
             assert_eq!(manner(), before, "{urgency:?}");

@@ -1,5 +1,5 @@
-//! Loops on devices, with the real clock: a pair of sockets stands for the device, one packet a read and one a write. No right is
-//! needed for that, and the other end sees every byte.
+//! Loops on devices, with the real clock. A pair of sockets stands for the device, with one packet
+//! per read and per write. This needs no rights, and the other end sees every byte.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 

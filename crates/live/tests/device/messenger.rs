@@ -1,4 +1,4 @@
-//! SCTP on two devices, with the box between them or nothing.
+//! SCTP on two devices, with or without the box between them.
 
 use crate::cable::{cable, folder};
 use crate::relay::hiccup;
@@ -25,12 +25,12 @@ fn address(number: u8) -> IpAddr {
     [10, 0, 0, number].into()
 }
 
-/// The end with this number on its device: the first calls, the second listens.
+/// Returns the end with this number on its device: the first calls, the second listens.
 fn end(number: u8, tun: Tun, in_udp: bool) -> Messenger {
     let clock = Clock::start();
     let settings =
         Settings { addresses: vec![address(number)], udp: in_udp, secret: [number.into(), 7], ..Settings::default() };
-    // The listener learns the port of UDP from what it hears.
+    // The listener learns the peer's UDP port from the packets that it gets.
     let carrier = match (in_udp, number) {
         (false, _) => Carrier::Native,
         (true, 1) => Carrier::Udp(UdpPorts { source: 9899, destination: 9900 }),
@@ -48,12 +48,12 @@ fn nobody() -> Result<(), Error> {
     Err(Error::new("the peer", &"it is gone", ""))
 }
 
-/// Lets the listener run on a thread of its own.
+/// Runs the listener on a thread of its own.
 fn listen(tun: Tun, in_udp: bool) -> thread::JoinHandle<Outcome> {
     thread::spawn(move || end(2, tun, in_udp).run(|| Ok(())).unwrap())
 }
 
-/// The identifications of all packets from this address in a capture.
+/// Returns the identifications of all packets from this address in a capture.
 fn identifications(file: &Path, from: u8) -> Vec<u16> {
     let mut reader = Reader::new();
     reader.feed(&std::fs::read(file).unwrap());
@@ -113,7 +113,7 @@ fn what_the_box_drops_is_sent_again() {
     assert_eq!(report.counts[0].dropped, 2);
 }
 
-/// The peer's kernel says so by ICMP: no such protocol, or no such port.
+/// The peer's kernel reports by ICMP that it has no such protocol, or no such port.
 #[test]
 fn where_nothing_takes_sctp_the_call_fails() {
     for code in [2, 3] {
@@ -128,7 +128,8 @@ fn where_nothing_takes_sctp_the_call_fails() {
     }
 }
 
-/// While nobody has called, the listener asks whether anybody may still come. Packets to others are not its business.
+/// Before the first call, the listener checks whether a caller may still come. It ignores packets
+/// to other addresses.
 #[test]
 fn a_listener_asks_whether_anybody_may_come() {
     let ([one, other], _kept) = cable(false);
@@ -140,7 +141,7 @@ fn a_listener_asks_whether_anybody_may_come() {
     assert_eq!(end(2, other, false).run(nobody).unwrap_err().to_string(), "the peer: it is gone");
 }
 
-/// A listener that hears nothing waits between two questions, and takes no time meanwhile.
+/// A listener that gets no packets sleeps between two checks.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "it waits for real time")]
 fn a_listener_that_hears_nothing_waits() {

@@ -12,7 +12,7 @@ use eifel_live::system::tun::Tun;
 use eifel_sim::scenario::Scenario;
 use std::os::unix::net::UnixDatagram;
 
-/// A box of 8 Mbit/s and 10 ms each way.
+/// Returns a box of 8 Mbit/s and 10 ms each way.
 pub fn hiccup(triggers: &[&str]) -> Hiccup {
     let text = "duration_s = 60\n[point_to_point]\nrate_bps = 8_000_000\ndelay_ms = 10\n[[flow]]\nname = \"main\"\n\
                 from = \"sender\"\nto = \"receiver\"\napplication = { kind = \"bulk\", bytes = 1000 }\n";
@@ -20,13 +20,14 @@ pub fn hiccup(triggers: &[&str]) -> Hiccup {
     Hiccup::new(&Scenario::parse(text, "test.toml".as_ref()).unwrap(), triggers).unwrap()
 }
 
-/// The ends of the box's devices: near, far. And the box itself.
+/// Returns the outer ends of the box's devices, near and far, and the box itself.
 fn relay(control: Control, log: Option<Log>, clock: Clock) -> ([Tun; 2], Relay, [Kept; 2]) {
     let (([near, in_near], kept), ([far, in_far], also)) = (cable(false), cable(false));
     ([near, far], Relay::new(hiccup(&[]), [in_near, in_far], clock, control, log).keeping(), [kept, also])
 }
 
-/// A packet to a group of IPv4, one to a link-local address of IPv6, and one of no version: none passes the box.
+/// Returns an IPv4 multicast packet, an IPv6 packet to a link-local address, and a packet of no IP
+/// version. None passes the box.
 fn not_unicast() -> [Vec<u8>; 3] {
     let mut v4 = udp(9, 60);
     v4[16] = 224;
@@ -35,7 +36,7 @@ fn not_unicast() -> [Vec<u8>; 3] {
     [v4, v6, vec![0x10; 40]]
 }
 
-/// A log's lines without the columns that the clock decides.
+/// Returns a log's lines without the columns that depend on the clock.
 fn untimed(path: &str) -> Vec<String> {
     let timed = ["t_in", "t_out", "t_due"];
     let names: Vec<&str> = path.lines().next().unwrap().split(',').collect();
@@ -71,7 +72,7 @@ fn what_passes_the_box_is_counted_logged_and_judged() {
     assert_eq!(all, [[4, 2700 + 3 * headers, 4, 0, 0], [1, 300, 1, 0, 0]]);
     assert_eq!((retransmissions, spurious, refused), (1, 1, 0));
     assert_eq!(report.judged.len(), 1);
-    // Once through the box takes 10 ms and the time on the link; it let nothing go early.
+    // One passage takes 10 ms and the transmission time. The box released no packet early.
     assert!(origin >= Instant::ZERO + Duration::from_millis(2) && lasted >= Duration::from_millis(12), "{lasted:?}");
     assert!(report.passages.iter().all(|passage| passage.fate == Fate::Delivered), "{:?}", report.passages);
     assert_eq!(report.passages.len(), 5);
@@ -84,7 +85,7 @@ fn what_passes_the_box_is_counted_logged_and_judged() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// An order counts for what comes after it.
+/// An order applies to packets that come in after it.
 #[test]
 fn the_box_obeys_orders_at_its_socket() {
     let (orders, heard) = UnixDatagram::pair().unwrap();
@@ -97,7 +98,7 @@ fn the_box_obeys_orders_at_its_socket() {
     let report = relay
         .run(|| {
             came.extend(read(&far));
-            // The first passes before the order is read.
+            // The first packet passes before the order is read.
             let more = if sent == 0 { 1 } else { 4 * came.len().min(1) };
             for packet in packets.iter().skip(sent).take(if sent < 5 { more } else { 0 }) {
                 assert!(near.write(packet).unwrap());
@@ -119,13 +120,13 @@ fn what_a_device_has_no_room_for_is_refused_and_what_is_inside_at_the_end_is_cou
     assert!(far.write(&udp(2, 40)).unwrap());
     let report = relay
         .run(|| {
-            // A marker that comes back asks for the next; each takes 10 ms or more.
+            // A marker that arrives causes the next one to be sent. Each takes at least 10 ms.
             for _ in read(&near) {
                 markers += 1;
                 assert!(far.write(&udp(2, 40)).unwrap());
             }
             for _ in 0..20 {
-                // What finds no room on the way to the box is not counted.
+                // A packet without room on the way to the box is not counted.
                 near.write(&packet).unwrap();
             }
             Ok(markers == 60)
@@ -141,7 +142,7 @@ fn what_a_device_has_no_room_for_is_refused_and_what_is_inside_at_the_end_is_cou
     assert_eq!(inside, there.packets + back.packets - there.delivered - back.delivered);
 }
 
-/// A box in which nothing moves waits: for a packet, for an order, or until what is in it is due.
+/// A box in which nothing moves waits for a packet, for an order, or for its next event.
 #[test]
 fn the_box_waits_while_nothing_moves() {
     let ([near, far], relay, _kept) = relay(Control::default(), None, Clock::start());
@@ -171,7 +172,7 @@ fn the_box_waits_while_nothing_moves() {
     assert!(late < Duration::from_millis(90), "it does not sleep past what is due: {late:?}");
 }
 
-/// Words are typed through a pipe, in pieces; the last line has no end.
+/// Orders are typed through a pipe, in pieces. The last line has no newline.
 #[test]
 fn the_box_obeys_orders_that_are_typed() {
     let (typed, keys) = std::io::pipe().map(|(read, write)| (write, read)).unwrap();
@@ -210,7 +211,7 @@ fn the_box_obeys_orders_that_are_typed() {
     assert_eq!((report.counts[0].packets, report.counts[0].dropped), (4, 2));
 }
 
-/// A capture says of each packet that was dropped as it came in what dropped it, and of no other.
+/// A capture names the cause for each packet that was dropped as it came in, and for no other.
 #[test]
 fn captures_say_what_was_dropped_and_why() {
     let (folder, clock) = (folder("dropped"), Clock::start());

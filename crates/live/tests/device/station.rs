@@ -78,8 +78,9 @@ fn every_byte_arrives_over_either_version_with_and_without_offload() {
     }
 }
 
-/// `struct virtio_net_hdr` of linux/virtio_net.h: flags, the kind of large segment, the length of all headers, the payload of a
-/// segment, where the sum begins, and where it stands from there.
+/// `struct virtio_net_hdr` of linux/virtio_net.h: flags, the kind of large segment, the length of
+/// all headers, the payload per segment, the start of the checksummed bytes, and the offset of the
+/// checksum from there.
 #[test]
 fn unfinished_segments_have_the_kernels_header_in_front() {
     let how = |unit, is_v6| Unfinished { ip_len: if is_v6 { 40 } else { 20 }, headers_len: 52, unit, is_v6 };
@@ -99,7 +100,7 @@ fn unfinished_segments_have_the_kernels_header_in_front() {
         let length = rustix::io::read(&other, &mut room).unwrap();
         assert_eq!(room[..length], [&[0; 10][..], &[7, 8]].concat());
     }
-    // What is read has its sum put in: that of all from byte 2 on, at byte 18.
+    // A packet that is read gets its checksum: of all bytes from byte 2 on, at byte 18.
     let ([one, other], _kept) = cable(true);
     let long: Vec<u8> = (100..140).collect();
     let how = Unfinished { ip_len: 2, headers_len: 2, unit: 0, is_v6: false };
@@ -110,7 +111,7 @@ fn unfinished_segments_have_the_kernels_header_in_front() {
     assert_eq!((&read[0][..18], &read[0][20..]), (&long[..18], &long[20..]));
 }
 
-/// Calls so often, and is done at once.
+/// Opens this many connections, and is done at once.
 struct Calls(u32);
 
 impl Application for Calls {

@@ -1,5 +1,5 @@
-//! Hostile peers that have opened a connection by the rules. A process of its own, so that what it measures of its memory is
-//! its own.
+//! Hostile peers that have opened a connection by the rules. They have a process of their own, so
+//! that the tests measure no other memory.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -20,20 +20,20 @@ use pair::{Pair, held};
 use plain::{connect, opened};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One test after another: each measures what the process takes.
+/// Runs one test after another: each measures the memory of the process.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory of this process, in bytes.
+/// Returns the resident memory of this process in bytes.
 fn resident() -> u64 {
     let table = std::fs::read_to_string("/proc/self/statm").unwrap();
     table.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4096
 }
 
-/// Ports and the first numbers of a hostile peer, which has opened a connection by the rules.
+/// Port and first sequence numbers of a hostile peer, which has opened a connection by the rules.
 struct Attacker {
     port: u16,
     seq: u32,
@@ -77,7 +77,7 @@ impl Attacker {
     }
 }
 
-/// Sends a megabyte from `pair.a` to `pair.b`, which is what others than the attacker notice.
+/// Sends a megabyte from `pair.a` to `pair.b`, to check that an honest peer is not harmed.
 fn honest(pair: &mut Pair) {
     let from = connect(pair);
     pair.run_for(Duration::from_secs(1));

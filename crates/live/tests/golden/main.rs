@@ -1,4 +1,5 @@
-//! Whole runs of two hosts with the box between them in virtual time, all that is made of them, and what the program prints.
+//! Whole runs of two hosts with the box between them in virtual time, the files and reports made of
+//! them, and the program's output.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod run;
@@ -42,7 +43,8 @@ fn hosts_behind_the_box_talk_as_before() {
     golden!("hosts.txt", text);
 }
 
-/// Writes what the box of a run would have written, from a second after the epoch on, and counters of a kernel for it.
+/// Writes the files that the box of a run would have written, and a kernel's counters for them.
+/// Times begin one second after the beginning of 1970.
 fn folder(run: &Run, folder: &Path) {
     std::fs::create_dir_all(folder).unwrap();
     let seconds = |at: Instant| {
@@ -100,7 +102,7 @@ fn folder(run: &Run, folder: &Path) {
     std::fs::write(folder.join("sender.counters.csv"), counters).unwrap();
 }
 
-/// Microseconds of a number of seconds with six digits behind the point; `None` where there is none.
+/// Parses seconds with six digits after the point into microseconds; `None` if there is no point.
 fn micros(seconds: &str) -> Option<u64> {
     let (whole, part) = seconds.split_once('.')?;
     assert_eq!(part.len(), 6, "{seconds}");
@@ -347,7 +349,8 @@ fn orders_expectations_and_requests_are_read_as_before() {
     golden!("read.txt", text);
 }
 
-/// What `--help` lists, the command knows. Nothing runs: a value or a word is missing.
+/// Each command knows all options that its `--help` lists. Nothing runs, because a value or a word
+/// is missing.
 #[test]
 fn every_option_of_a_help_is_known() {
     let call = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_eifel-live")).args(arguments).output().unwrap();

@@ -32,7 +32,7 @@ pub fn scenario(link: &str, more: &str) -> Scenario {
     Scenario::parse(&text, "golden.toml".as_ref()).unwrap()
 }
 
-/// What came out of a run.
+/// The results of a run.
 pub struct Run {
     pub text: String,
     pub passages: Vec<Passage>,
@@ -40,7 +40,7 @@ pub struct Run {
     pub judged: Vec<Judged>,
 }
 
-/// Lets one host send to the other through the box of a scenario.
+/// Sends data from one host to the other through the box of a scenario.
 pub fn run(scenario: &Scenario, triggers: &[&str], body: Amount, v6: bool) -> Run {
     let host = |number: u8| {
         let (v4, v6) = ([10, 0, 0, number].into(), format!("fd00::{number}").parse().unwrap());

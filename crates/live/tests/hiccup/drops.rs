@@ -1,4 +1,4 @@
-//! What links drop and let out is told at the instant at which it happens.
+//! Fates are reported at the instant at which links drop or release a packet.
 
 use crate::packets::{marked, udp};
 use crate::{MS, at, gone, hiccup};
@@ -8,7 +8,8 @@ use eifel_packet::ip::Ecn;
 use eifel_path::parcel::DropCause;
 use eifel_path::stream::Stream;
 
-/// All that can drop, duplicate and reorder: at the entrance, on the way into a queue and out of it.
+/// All links that can drop, duplicate or reorder: at the entrance, on the way into a queue, and on
+/// the way out of it.
 const LINKS: [&str; 6] = [
     "loss = { kind = \"random\", rate = 0.3 }",
     "loss = { kind = \"random\", rate = 0.3 }\nduplicate = { rate = 0.3 }\nqueue = { kind = \"drop-tail\", packets = 3 }",
@@ -19,7 +20,7 @@ const LINKS: [&str; 6] = [
      queue = { kind = \"codel\", packets = 5, target_ms = 1, interval_ms = 5 }",
 ];
 
-/// Takes all news, which must be of this instant.
+/// Takes all fates, which must be of this instant.
 fn news(hiccup: &mut Hiccup, now: Instant, told: &mut Vec<Passage>, place: &str) {
     let out: Vec<Passage> = hiccup.delivered().into_iter().map(|(passage, _)| passage).collect();
     let news: Vec<Passage> = out.into_iter().chain(hiccup.dropped()).collect();
@@ -44,7 +45,7 @@ fn each_fate_is_told_when_it_is_decided() {
                 news(&mut hiccup, due, &mut told, link);
                 assert!(hiccup.next_event() > due, "{link}: all of an instant is done at once");
             }
-            // More come in than the link there can carry.
+            // More packets come in than the link there can carry.
             let direction = Direction::ALL[usize::from(draws.below(10) == 0)];
             let packet = match draws.below(3) {
                 0 => marked(1, 900, Ecn::NotEct),
@@ -64,7 +65,7 @@ fn each_fate_is_told_when_it_is_decided() {
         let copies = told.iter().filter(|passage| passage.fate == Fate::Copied).count();
         assert!(dropped > 50, "{link}: {dropped} dropped");
         assert_eq!(copies > 50, link.contains("duplicate"), "{link}: {copies} copied");
-        // Each packet has one fate, and its copies none of a drop.
+        // Each packet has one fate. Its copies are never reported as dropped.
         let mut fates: Vec<_> = told
             .iter()
             .filter(|passage| passage.fate != Fate::Copied)
@@ -76,8 +77,8 @@ fn each_fate_is_told_when_it_is_decided() {
     }
 }
 
-/// A queue that drops by the time of waiting looks at packets when the link is free: the next one that it lets pass is at the end
-/// of the link 1 ms of transmission and 10 ms of delay later.
+/// A queue that drops by waiting time decides when the link is free. The next packet that it lets
+/// pass reaches the end of the link after 1 ms of transmission and 10 ms of delay.
 #[test]
 fn a_queue_that_drops_at_its_exit_tells_of_it_when_the_next_packet_leaves() {
     let mut hiccup = hiccup(LINKS[3], "", &[]);
@@ -95,7 +96,8 @@ fn a_queue_that_drops_at_its_exit_tells_of_it_when_the_next_packet_leaves() {
     assert!(dropped > 3, "{dropped}");
 }
 
-/// What is due before a packet comes in is done before it: a queue has the room that it has by then.
+/// Events that are due before a packet comes in are handled first, so that a queue has the right
+/// room for it.
 #[test]
 fn a_box_that_is_only_given_packets_does_the_same() {
     for link in LINKS {
@@ -115,7 +117,7 @@ fn a_box_that_is_only_given_packets_does_the_same() {
     }
 }
 
-/// One who asks the box after each packet hears the same as one who asks now and then, or at the end.
+/// The fates are the same whether the box is asked after each packet, now and then, or at the end.
 #[test]
 fn fates_are_the_same_however_seldom_the_box_is_asked() {
     for link in LINKS {

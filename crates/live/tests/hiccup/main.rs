@@ -1,4 +1,4 @@
-//! The box in virtual time: what it does to packets is what the scenario says, packet by packet.
+//! The box in virtual time: it does to each packet what the scenario says.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -38,7 +38,7 @@ fn hiccup(link: &str, more: &str, triggers: &[&str]) -> Hiccup {
     Hiccup::new(&scenario(link, more), triggers).unwrap()
 }
 
-/// Everything that has come out or was dropped by `now`, in that order.
+/// Returns the packets that came out by `now`, and then those that were dropped.
 fn gone(hiccup: &mut Hiccup, now: Instant) -> Vec<Passage> {
     hiccup.run(now);
     let mut gone: Vec<Passage> = hiccup.delivered().into_iter().map(|(passage, _)| passage).collect();
@@ -58,7 +58,8 @@ fn rate_and_delay_are_the_links() {
     assert_eq!(due, [back, there(16), there(17), there(18)]);
 }
 
-/// The numbers of the packets of each flow that come out, where the packets of `flows` come in as `order` says.
+/// Returns the numbers of the packets that come out, by flow. `order` gives the flow of each packet
+/// that comes in, and its time in milliseconds.
 fn survivors(link: &str, order: impl Iterator<Item = (u16, u64)>) -> BTreeMap<u32, Vec<u64>> {
     let mut hiccup = hiccup(link, "", &[]);
     let mut survivors: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
@@ -73,15 +74,16 @@ fn survivors(link: &str, order: impl Iterator<Item = (u16, u64)>) -> BTreeMap<u3
     survivors
 }
 
-/// The ECN fields of what comes out, of which the header's checksum holds.
+/// Returns the ECN fields of the packets that come out. The checksums of their headers have to be
+/// right.
 fn fields(hiccup: &mut Hiccup) -> Vec<Ecn> {
     hiccup.run(at(1_000_000));
     let out = hiccup.delivered();
     out.iter().map(|(_, packet)| Ecn::of(ip::parse(packet).unwrap().header.traffic_class)).collect()
 }
 
-/// RED with an average that follows the queue at once: it drops early what takes no mark, and marks what does, up to the upper
-/// threshold.
+/// RED with an average that follows the queue at once. Up to the upper threshold, it marks packets
+/// that take marks, and drops the others early.
 #[test]
 fn red_marks_packets_that_take_marks() {
     let red = "queue = { kind = \"red\", packets = 100, minimum_packets = 2, maximum_packets = 90, \
@@ -103,7 +105,7 @@ fn red_marks_packets_that_take_marks() {
     );
 }
 
-/// Faults change any packet, and what cannot be read passes as it is.
+/// Faults change any packet. A packet that cannot be parsed passes unchanged.
 #[test]
 fn marks_pass_through_and_faults_change_them() {
     let carried = |link: &str| {
@@ -143,7 +145,8 @@ fn the_fates_are_those_of_the_simulators_run() {
     let text = scenario(link, "");
     let record = eifel_sim::record::Record::named(["drops", "transmissions"]).unwrap();
     let outcome = eifel_sim::run(&text, 0, record).unwrap();
-    // All packets that the simulator's sender has put onto the link: the SYN, and data, which takes every acknowledgement along.
+    // All packets that the simulator's sender has put onto the link: the SYN, and data, which
+    // carries all acknowledgements.
     let fates: Vec<bool> = outcome.tables.transmissions.fate.iter().map(|&fate| fate == 2).collect();
     let mut hiccup = Hiccup::new(&text, Vec::new()).unwrap();
     for number in 0..fates.len() as u64 {
@@ -171,7 +174,8 @@ fn reordering_has_its_exact_length_and_listed_drops_their_segments() {
     let (out, lost): (Vec<_>, Vec<_>) =
         gone(&mut hiccup, at(1000)).into_iter().partition(|passage| passage.fate == Fate::Delivered);
     let label = |passage: &Passage| (passage.seen.label.segment, passage.seen.label.copy);
-    // What passed segment 2 and was dropped further on has passed it all the same; here 4 is dropped before.
+    // A packet that is dropped after the reordering would still count for its length. Segment 4 is
+    // dropped before.
     assert_eq!(out.iter().map(label).collect::<Vec<_>>(), [(1, 0), (3, 0), (5, 0), (6, 0), (2, 0), (7, 0), (4, 2)]);
     assert_eq!(lost.iter().map(label).collect::<Vec<_>>(), [(4, 0), (4, 1)]);
 }
@@ -184,7 +188,8 @@ fn an_order_holds_all_and_lets_all_go_together() {
     }
     hiccup.take(at(3), Direction::Back, udp(9, 100));
     let due: Vec<_> = gone(&mut hiccup, at(1000)).iter().map(|passage| (passage.direction, passage.due)).collect();
-    // The order comes with the second segment, at 2 ms: what has not arrived by then is held, the first segment too.
+    // The order comes with the second segment, at 2 ms. Packets that have not arrived by then are
+    // held, the first segment too.
     let held = (Direction::There, at(502));
     assert_eq!(due.iter().filter(|&&one| one == held).count(), 3);
     assert_eq!(due.iter().filter(|(direction, _)| *direction == Direction::Back).count(), 1);
@@ -224,7 +229,7 @@ fn a_retransmission_is_spurious_if_an_earlier_copy_came_out_even_later() {
     let link = "drops = { flow = \"main\", segments = [3] }";
     let mut hiccup = hiccup(link, "", &["segment 2: hold 0.5"]);
     let mut truth = Truth::default();
-    // Segments 1 to 3, of which 3 is lost; then 2 and 3 again, and 2 and 3 in one.
+    // Segments 1 to 3, with 3 lost; then 2 and 3 again, and 2 and 3 in one.
     let sent = [(1, 100), (101, 100), (201, 100), (101, 100), (201, 100), (101, 200)];
     for (place, (start, len)) in sent.into_iter().enumerate() {
         hiccup.take(at(place as u64), Direction::There, data(start, len));
@@ -234,7 +239,7 @@ fn a_retransmission_is_spurious_if_an_earlier_copy_came_out_even_later() {
     let named =
         |judged: Vec<Judged>| -> Vec<_> { judged.iter().map(|one| (one.frame, one.nth, one.spurious)).collect() };
     let mut passages = gone(&mut hiccup, at(10_000));
-    // Of segment 3, which was dropped, the fate is noted last: until then all that came in later waits.
+    // The fate of segment 3, which was dropped, is noted last. Until then all later segments wait.
     let dropped = passages.pop().unwrap();
     passages.iter().for_each(|passage| truth.ends(passage));
     assert_eq!(named(truth.judged()), []);
@@ -243,7 +248,7 @@ fn a_retransmission_is_spurious_if_an_earlier_copy_came_out_even_later() {
     assert_eq!(named(truth.finish()), []);
 }
 
-/// Flows beyond 65 536 are taken together with the last: a scan of ports costs the box no memory.
+/// Flows beyond 65 536 count as the last one, so a port scan costs the box no memory.
 #[test]
 fn flows_beyond_the_most_are_taken_together() {
     let mut flows = Flows::default();
@@ -255,7 +260,7 @@ fn flows_beyond_the_most_are_taken_together() {
     let mut flow = |number| flows.see(Direction::There, &from(number)).label.flow;
     assert!((0..65_536).all(|number| flow(number) == number));
     assert_eq!([65_536, 65_537, 65_535, 3].map(&mut flow), [65_535, 65_535, 65_535, 3]);
-    // What cannot be read is a flow of its own, with its packets numbered.
+    // Packets that cannot be parsed are a flow of their own, and are numbered.
     let mut flows = Flows::default();
     assert_eq!(flows.see(Direction::There, &udp(1, 40)).label.flow, 0);
     for number in 1..3 {
@@ -265,7 +270,7 @@ fn flows_beyond_the_most_are_taken_together() {
     }
 }
 
-/// A connection with the ends of an earlier one has its data behind that one's.
+/// Positions of a connection follow those of an earlier connection between the same ends.
 #[test]
 fn the_next_connection_of_the_same_ends_goes_on_behind_the_last() {
     let mut flows = Flows::default();
@@ -278,7 +283,7 @@ fn the_next_connection_of_the_same_ends_goes_on_behind_the_last() {
     assert_eq!(positions(&syn(0xffff_ffff)), None);
     assert_eq!(positions(&data(1, 1000)), Some((1, 1001)));
     assert_eq!(positions(&data(1001, 500)), Some((1001, 1501)));
-    // The same SYN once more begins nothing.
+    // The same SYN once more begins no connection.
     assert_eq!(positions(&syn(0xffff_ffff)), None);
     assert_eq!(positions(&data(1501, 500)), Some((1501, 2001)));
     assert_eq!(positions(&syn(4999)), None);
@@ -287,7 +292,7 @@ fn the_next_connection_of_the_same_ends_goes_on_behind_the_last() {
     assert_eq!(positions(&data(10_001, 100)), Some((2103, 2203)));
 }
 
-/// Each connection of a flow numbers its own segments and copies; packets are counted through.
+/// Each connection of a flow numbers its own segments and copies. The numbers of packets go on.
 #[test]
 fn segments_are_numbered_anew_after_the_next_syn() {
     let syn = |seq| {
@@ -296,12 +301,12 @@ fn segments_are_numbered_anew_after_the_next_syn() {
         packets::packet(&segment)
     };
     let sent = [
-        // A connection that was there before the box: its first data is the first of all.
+        // A connection older than the box: positions count from the first data seen.
         (data(7001, 100), (1, 0), Some((1, 101))),
         (data(7101, 100), (2, 0), Some((101, 201))),
         (data(7001, 100), (1, 1), Some((1, 101))),
         (data(7001, 300), (1, 2), Some((1, 301))),
-        // What was new in it has a number of its own.
+        // The new data in the segment before has a number of its own, 3.
         (data(7301, 100), (4, 0), Some((301, 401))),
         (syn(0x8000_0000), (0, 0), None),
         (data(0x8000_0002, 50), (1, 0), Some((402, 452))),
@@ -309,7 +314,7 @@ fn segments_are_numbered_anew_after_the_next_syn() {
         (data(0x8000_0002, 50), (1, 1), Some((402, 452))),
         (syn(0x8000_0000), (0, 0), None),
         (data(0x8000_0034, 50), (2, 1), Some((452, 502))),
-        // An acknowledgement is no segment.
+        // A bare acknowledgement is no data segment.
         (data(0x8000_0066, 0), (0, 0), None),
         (syn(5), (0, 0), None),
         (data(7, 10), (1, 0), Some((503, 513))),

@@ -8,10 +8,11 @@ use eifel_live::hiccup::{Direction, Fate};
 use eifel_path::stream::Stream;
 
 const LENGTH: u64 = 400;
-/// How long after a packet has come in it is at the gate: 1000 bytes at 8 Mbit/s, and 10 ms of delay.
+/// Milliseconds from a packet's entry to its arrival at the gate: 1000 bytes at 8 Mbit/s, and 10 ms
+/// of delay.
 const PASSAGE: u64 = 11;
 
-/// What happens in a millisecond: an order, and then packets, one in each direction at most.
+/// The events of one millisecond: an order, and then at most one packet in each direction.
 struct Moment {
     order: Option<Order>,
     takes: [bool; 2],
@@ -35,10 +36,11 @@ fn moments(seed: u64) -> Vec<Moment> {
     (0..LENGTH).map(&mut moment).collect()
 }
 
-/// The packets of one direction, in the order in which they come in: when each comes out, and nothing for one that is dropped.
+/// Returns when each packet of one direction comes out, in the order in which the packets come in.
+/// `None` for a packet that is dropped, or held until the end.
 fn naive(moments: &[Moment], direction: Direction) -> Vec<Option<u64>> {
     let (mut out, mut waiting, mut to_drop) = (Vec::new(), Vec::new(), 0);
-    // Until when the gate is closed.
+    // When the gate opens; `None` if it is open.
     let mut closed: Option<u64> = None;
     let mut at_gate = vec![None; moments.len() + PASSAGE as usize];
     for now in 0..at_gate.len() as u64 {
@@ -83,7 +85,7 @@ fn naive(moments: &[Moment], direction: Direction) -> Vec<Option<u64>> {
     out
 }
 
-/// Nobody asks the box between an order and what came before it: it has to do all that is due itself.
+/// The box is not run between packets and orders: each call has to handle all events that are due.
 #[test]
 fn orders_are_obeyed_as_by_a_naive_box() {
     let (mut held, mut dropped) = (0, 0);
@@ -98,7 +100,7 @@ fn orders_are_obeyed_as_by_a_naive_box() {
                 taken[direction as usize] += 1;
             }
         }
-        // Of a gate that is closed in the end nobody tells.
+        // Packets held at the end have no fate.
         let gone = gone(&mut hiccup, at(LENGTH + PASSAGE - 1));
         for direction in Direction::ALL {
             let expected = naive(&moments, direction);

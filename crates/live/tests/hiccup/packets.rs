@@ -9,7 +9,7 @@ fn addresses() -> Addresses {
     Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() }
 }
 
-/// A datagram of `bytes` bytes in all.
+/// Returns a datagram of `bytes` bytes in all.
 pub fn udp(port: u16, bytes: usize) -> Vec<u8> {
     let mut packet = Vec::new();
     ip::emit(&Header::new(addresses()), 17, bytes - 20, &mut packet).unwrap();
@@ -18,17 +18,17 @@ pub fn udp(port: u16, bytes: usize) -> Vec<u8> {
     packet
 }
 
-/// A data segment of `len` bytes at `position` of the stream, the first of which is 1.
+/// Returns a data segment of `len` bytes at `position` of the stream. The first position is 1.
 pub fn data(position: u64, len: u32) -> Vec<u8> {
     marked(position, len, ip::Ecn::NotEct)
 }
 
-/// The same with this ECN field.
+/// Returns a data segment with this ECN field.
 pub fn marked(position: u64, len: u32, ecn: ip::Ecn) -> Vec<u8> {
     packet(&Segment { ecn, ..segment(position, len) })
 }
 
-/// The header of a data segment.
+/// Returns the header of a data segment.
 pub fn segment(position: u64, len: u32) -> Segment {
     Segment {
         source_port: 1000,
@@ -43,7 +43,7 @@ pub fn segment(position: u64, len: u32) -> Segment {
     }
 }
 
-/// A packet with this header, and zeros for data.
+/// Returns a packet with this header, and zeros for data.
 pub fn packet(segment: &Segment) -> Vec<u8> {
     let mut packet = Vec::new();
     datagram::emit(&Header::new(addresses()), segment, &vec![0; segment.payload_len as usize], &mut packet).unwrap();

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 const FATES: [Fate; 5] = [Fate::Delivered, Fate::Copied, Fate::Dropped(DropCause::Random), Fate::Ordered, Fate::Inside];
 
-/// A packet, and the fate that it has in the end.
+/// A packet, and its final fate.
 #[derive(Clone, Copy)]
 struct Sent {
     which: Which,
@@ -80,14 +80,14 @@ fn retransmissions_are_judged_as_bytes_are_seen_and_let_out() {
                 let place = draws.below(sent.len() as u64) as usize;
                 let fate = FATES[draws.below(4) as usize];
                 let one = &mut sent[place];
-                // The fate of a copy that comes later changes nothing.
+                // Later fates of copies change nothing.
                 if !one.settled {
                     (one.fate, one.settled) = (fate, true);
                 }
                 truth.settles(one.which, fate);
             }
             told.extend(truth.judged());
-            // All that is known before the first packet without a fate has been told, and no more.
+            // Exactly the retransmissions before the first packet without a fate have been judged.
             let known = courses.iter().flat_map(|&(flow, direction)| {
                 let own = sent.iter().filter(|one| (one.which.flow, one.which.direction) == (flow, direction));
                 judged(&own.take_while(|one| one.settled).collect::<Vec<_>>())

@@ -11,7 +11,7 @@ use eifel_packet::seq::Seq;
 use eifel_tcp::settings::TimeWait;
 use eifel_tcp::{Settings, State};
 
-/// A host in TIME-WAIT, and the peer's last segment, which tells numbers and ports.
+/// A host in TIME-WAIT, and the peer's last segment, which has its numbers and ports.
 struct Waiting {
     pair: Pair,
     last: Segment,
@@ -41,12 +41,12 @@ impl Waiting {
         waiting
     }
 
-    /// Whether the old connection is in TIME-WAIT.
+    /// Returns whether the old connection is in TIME-WAIT.
     fn waits(&mut self) -> bool {
         self.pair.b.connection(self.old).is_some_and(|old| matches!(old.state(), State::TimeWait { .. }))
     }
 
-    /// A segment of the peer without options, `beyond` its FIN.
+    /// Returns a segment of the peer without options, `beyond` positions after its FIN.
     fn segment(&self, flags: Flags, beyond: u32) -> Segment {
         let seq = Seq(self.last.seq.0.wrapping_add(beyond));
         Segment { seq, flags, options: Default::default(), payload_len: 0, ..self.last }
@@ -129,7 +129,7 @@ fn without_the_setting_a_syn_is_challenged() {
     assert!(waiting.waits());
 }
 
-/// The peer's data may come before anything is sent.
+/// The peer's data may arrive before the host sends anything.
 #[test]
 fn the_last_connection_has_ended_before_the_next_one_opens() {
     let mut waiting = Waiting::new(&reopening());

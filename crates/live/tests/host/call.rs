@@ -27,7 +27,7 @@ fn run(pair: &mut Pair, call: &mut Call<'_>, length: Duration) -> bool {
     false
 }
 
-/// Reads whatever has come to the second host.
+/// Reads all data that has arrived at the second host, and returns its length.
 fn drain(pair: &mut Pair, handle: Handle) -> usize {
     let mut room = [0; 1 << 16];
     let mut count = 0;
@@ -44,7 +44,8 @@ fn what_happens_to_other_connections_ends_no_call() {
     let mut call =
         Call::begin(Instant::ZERO, &mut pair.a, plan(b"abc", Amount::Bytes(10_000), End::Close), Box::new(|_, _| {}))
             .unwrap();
-    // Nobody listens there, and it is refused before the call is over; another one is opened and ends.
+    // A connection to a port without a listener is refused during the call. Another one opens and
+    // ends.
     let refused = "10.0.0.2:81".parse().unwrap();
     pair.a.connect(pair.now, refused, &held(), &sender()).unwrap();
     let other = pair.a.connect(pair.now, "10.0.0.2:80".parse().unwrap(), &held(), &sender()).unwrap();

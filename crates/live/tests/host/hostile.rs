@@ -1,4 +1,4 @@
-//! Strangers.
+//! Packets from strangers, which a host survives and counts.
 
 use crate::pair::{Pair, held};
 use crate::{connect, opened, sender};
@@ -12,7 +12,7 @@ use eifel_path::stream::Stream;
 use eifel_sim::pattern;
 use std::net::Ipv4Addr;
 
-/// Numbers of a stranger, who knows addresses and ports and nothing else.
+/// The random numbers of a stranger, who knows addresses and ports and nothing else.
 struct Stranger(Stream);
 
 impl Stranger {
@@ -24,7 +24,7 @@ impl Stranger {
         self.0.below(count) as u32
     }
 
-    /// A segment with any flags and numbers, and some data.
+    /// Returns a segment with these flags, random numbers, and some data.
     fn segment(&mut self, source: Ipv4Addr, ports: (u16, u16), flags: Flags) -> Vec<u8> {
         let payload = vec![0x55; self.below(1400) as usize];
         let segment = Segment {
@@ -45,7 +45,8 @@ impl Stranger {
     }
 }
 
-/// Sends `count` bytes of the pattern from `from` to `to`, and compares what arrives; `meanwhile` after each step.
+/// Sends `count` bytes of the pattern from `from` to `to`, and compares the bytes that arrive.
+/// Calls `meanwhile` in each step.
 fn transfer(pair: &mut Pair, (from, to): (Handle, Handle), count: usize, mut meanwhile: impl FnMut(&mut Pair)) {
     let (mut written, mut read) = (0, Vec::new());
     for _ in 0..10_000 {
@@ -83,7 +84,7 @@ fn a_stranger_who_knows_the_ports_changes_no_byte_and_ends_nothing() {
     });
     assert_eq!(pair.b.connections(), 1);
     let counts = pair.b.connection(to).unwrap().counts();
-    // Each of them was seen, and few were answered.
+    // Forged segments were noticed, and few were answered.
     assert!(counts.challenges + counts.withheld_challenges > 0 && counts.challenges < 100, "{counts:?}");
 }
 
@@ -125,7 +126,7 @@ fn a_flood_of_calls_costs_no_memory_and_an_honest_peer_gets_in() {
     transfer(&mut pair, (from, to), 50_000, |_| {});
 }
 
-/// An error message of ICMP without the packet that it is about.
+/// ICMP errors without the packet that they are about.
 #[test]
 fn complaints_that_are_cut_off_are_counted() {
     let mut pair = Pair::new();

@@ -1,4 +1,5 @@
-//! The test against an iperf3 server, with a server in virtual time that keeps all that it hears.
+//! The test against an iperf3 server, which runs in virtual time and logs the messages that it
+//! gets.
 
 use crate::pair::{Pair, held};
 use eifel_base::time::{Duration, Instant};
@@ -15,23 +16,23 @@ use std::fmt::Write;
 const PORT: u16 = 5201;
 const MS: Duration = Duration::from_millis(1);
 
-/// How a server differs from one that does everything right.
+/// How a server differs from a correct one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     None,
-    /// It says this state in place of the first.
+    /// It sends this state instead of the first.
     Says(u8),
-    /// It resets the control connection in place of the first state.
+    /// It resets the control connection instead of sending the first state.
     Resets,
-    /// Its results are this long, by the length in front.
+    /// The length in front of its results.
     Length(u32),
-    /// Its results are no document.
+    /// Its results are no JSON document.
     Garbage,
-    /// It takes no stream.
+    /// It resets the stream.
     Deaf,
 }
 
-/// A server at work.
+/// A running server.
 struct Server {
     fault: Fault,
     control: Option<Handle>,
@@ -50,7 +51,7 @@ impl Server {
         Self { fault, control: None, stream: None, heard, streamed, read: 0, step: 0, log }
     }
 
-    /// Takes the document that has come whole.
+    /// Takes the next document, if it is complete.
     fn document(&mut self) -> Option<String> {
         let length = u32::from_be_bytes(self.heard.get(..4)?.try_into().unwrap()) as usize;
         let document = String::from_utf8(self.heard.get(4..4 + length)?.to_vec()).unwrap();
@@ -58,7 +59,7 @@ impl Server {
         Some(document)
     }
 
-    /// What it says next; nothing while it waits.
+    /// Returns the next message of the server; `None` while it waits.
     fn next(&mut self) -> Option<Vec<u8>> {
         let said = match self.step {
             0 if self.heard.len() >= 37 => {
@@ -82,7 +83,7 @@ impl Server {
             4 => {
                 let results = self.document()?;
                 writeln!(self.log, "results {results}").unwrap();
-                // A length comes in two pieces.
+                // The length is sent in two pieces.
                 vec![0, 0]
             }
             5 => match self.fault {
@@ -119,7 +120,7 @@ impl Application for Server {
                 if count == 0 {
                     break;
                 }
-                // The cookie of the control connection, and the pattern.
+                // The stream has the cookie of the control connection, and then the pattern.
                 for (place, byte) in (self.read..).zip(&room[..count]) {
                     let cookie = self.streamed.get(place as usize).copied();
                     let pattern = || eifel_sim::pattern::bytes(place - 37, 1)[0];
@@ -145,7 +146,8 @@ impl Application for Server {
     fn stop(&mut self, _: Instant, _: &mut Host) {}
 }
 
-/// Runs a test for at most 10 s, and stops it at `stopped` if it is not over by then. Returns all that both ends have to say.
+/// Runs a test for at most 10 s, and stops it at `stopped` if it is not over by then. Returns the
+/// reports of both ends.
 fn tested(body: Amount, fault: Fault, stopped: Option<Duration>) -> String {
     let mut pair = Pair::new();
     let mut server = Server::new(&mut pair.b, fault);
@@ -217,7 +219,7 @@ fn a_test_against_an_iperf3_server_goes_as_before() {
     golden!("iperf.txt", text);
 }
 
-/// A document of up to a mebibyte is waited for, and no longer one.
+/// A test waits for a document of up to a mebibyte, and fails for a longer one.
 #[test]
 fn a_document_that_is_too_long_is_no_document() {
     let mut pair = Pair::new();

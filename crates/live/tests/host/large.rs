@@ -1,4 +1,5 @@
-//! Segments that leave as one: a device that cuts them has to send what a host without offload sends.
+//! Joined segments: a device that cuts them has to send the packets that a host without offload
+//! sends.
 
 use super::{SECOND, opened, sender};
 use crate::leaving::all_packets;
@@ -8,8 +9,8 @@ use eifel_live::system::tun::Unfinished;
 use eifel_sim::pattern;
 use eifel_tcp::Settings;
 
-/// The packets that a device makes of one, which has no sums yet (struct virtio_net_hdr): each but the last carries `unit` bytes,
-/// and only the last may push or end.
+/// Returns the packets into which a device cuts `packet`, all without checksums (struct
+/// virtio_net_hdr). Each but the last carries `unit` bytes, and only the last may have PSH or FIN.
 fn cut(how: Unfinished, packet: &[u8]) -> Vec<Vec<u8>> {
     let (ip_len, head_len) = (usize::from(how.ip_len), usize::from(how.headers_len));
     let (head, payload) = packet.split_at(head_len);
@@ -36,7 +37,7 @@ fn cut(how: Unfinished, packet: &[u8]) -> Vec<Vec<u8>> {
     (0..count).map(piece).collect()
 }
 
-/// A packet without its sums.
+/// Returns a packet without its checksums.
 fn unsummed(mut packet: Vec<u8>) -> Vec<u8> {
     let ip_len = if packet[0] >> 4 == 4 { 20 } else { 40 };
     if ip_len == 20 {
@@ -46,7 +47,8 @@ fn unsummed(mut packet: Vec<u8>) -> Vec<u8> {
     packet
 }
 
-/// All that the first host sends now, as a device with offload cuts it, and how many packets came to that device.
+/// Returns the packets that the first host sends now, as a device with offload cuts them. Also
+/// returns how many packets that device gets.
 fn cut_up(pair: &mut Pair) -> (Vec<Vec<u8>>, usize) {
     let (mut packets, mut large) = (Vec::new(), 0);
     while let Some((how, leaving)) = pair.a.poll_large(pair.now) {
@@ -58,8 +60,8 @@ fn cut_up(pair: &mut Pair) -> (Vec<Vec<u8>>, usize) {
     (packets, large)
 }
 
-/// How many packets a host hands over for these where it joins what follows each other: each but the last of one carries as much as
-/// the first, and no flag but ACK.
+/// Returns how many packets a host hands over for these if it joins all that it may. In a joined
+/// packet, each segment but the last is as long as the first and has only the ACK flag.
 fn as_large_as_can_be(packets: &[Vec<u8>]) -> usize {
     let (mut large, mut goes_on, mut unit, mut end) = (0, false, 0, 0_u32);
     for packet in packets {
@@ -75,7 +77,7 @@ fn as_large_as_can_be(packets: &[Vec<u8>]) -> usize {
     large
 }
 
-/// Two hosts with a connection between them, and its handles.
+/// Returns two hosts with a connection between them, and its handles.
 fn called(settings: &Settings, peer: &str) -> (Pair, [Handle; 2]) {
     let mut pair = Pair::new();
     pair.b.listen(80, 1, settings, &sender()).unwrap();
@@ -111,7 +113,7 @@ fn what_is_cut_is_what_leaves_without_offload() {
                 assert!(expected == found, "{peer} {count}");
                 joined += packets.len() - large;
                 assert_eq!(large, as_large_as_can_be(&packets), "{peer} {count}");
-                // Both peers have the same packets, sums and all.
+                // Both peers get the same packets, checksums included.
                 for pair in [&mut plain, &mut offloads] {
                     packets.iter().for_each(|packet| pair.b.handle_packet(pair.now, packet));
                     while pair.b.connection(to).is_some_and(|end| end.read(&mut room) > 0) {}

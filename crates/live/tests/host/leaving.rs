@@ -1,4 +1,4 @@
-//! What leaves a host: marks of the network, packets in pieces, and sending that may wait.
+//! Packets that leave a host: ECN marks, packets in pieces, and sending that may wait.
 
 use super::{SECOND, opened, sender};
 use crate::pair::{Pair, held};
@@ -15,7 +15,7 @@ use eifel_tcp::Settings;
 use eifel_tcp::settings::{EcnUse, WindowScale};
 use std::collections::VecDeque;
 
-/// A pair with one open connection, on which nothing is under way: its two ends.
+/// Returns a pair with one open connection on which nothing is under way, and its two ends.
 fn open(settings: &Settings) -> (Pair, Handle, Handle) {
     let mut pair = Pair::new();
     pair.b.listen(80, 16, settings, &sender()).unwrap();
@@ -31,7 +31,8 @@ pub fn all_packets(host: &mut Host, now: Instant) -> Vec<Vec<u8>> {
     std::iter::from_fn(|| host.poll_packet(now, &mut packet).then(|| packet.clone())).collect()
 }
 
-/// A connection of the first host's with a peer that agrees to ECN and is not there: each test plays its part.
+/// Returns a connection of the first host to a peer that agrees to ECN. The peer does not exist:
+/// each test sends its segments.
 fn with_marks() -> (Pair, Handle, Segment, Addresses) {
     let mut pair = Pair::new();
     let settings = Settings { ecn: EcnUse::Ask, timestamps: Some(Default::default()), ..held() };
@@ -61,7 +62,7 @@ fn packet(addresses: &Addresses, segment: &Segment, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Nobody listens at any of these ports.
+/// None of these ports has a listener.
 #[test]
 fn refusals_leave_in_the_order_of_the_calls() {
     let mut pair = Pair::new();
@@ -101,7 +102,7 @@ fn segments_that_leave_as_one_carry_the_same_marks() {
 #[test]
 fn segments_that_leave_as_one_carry_the_same_bytes() {
     let (mut pair, from, _) = open(&Settings { timestamps: Some(Default::default()), ..held() });
-    // The buffer is a ring: what is written second goes around its end, in two pieces.
+    // The buffer is a ring: the second write goes around its end, in two pieces.
     for (at, count) in [(0, 40_000), (40_000, 50_000)] {
         pair.a.connection(from).unwrap().write(&pattern::bytes(at, count));
         let mut carried = Vec::new();
@@ -113,7 +114,7 @@ fn segments_that_leave_as_one_carry_the_same_bytes() {
         }
         assert!(!carried.is_empty());
         assert_eq!(carried, pattern::bytes(at, carried.len()));
-        // All that has left is acknowledged.
+        // Runs until all data sent is acknowledged.
         let mut acknowledged = pair.a.connection(from).unwrap().engine().nxt();
         while acknowledged > pair.a.connection(from).unwrap().engine().una() {
             pair.run_for(SECOND);
@@ -125,7 +126,7 @@ fn segments_that_leave_as_one_carry_the_same_bytes() {
 #[test]
 fn sending_waits_behind_bare_acknowledgements_of_a_quiet_connection_only() {
     let (mut pair, from, to) = open(&held());
-    // Long enough for a window in which an acknowledgement leaves something outstanding.
+    // Enough data that an acknowledgement leaves a part of the window outstanding.
     pair.a.connection(from).unwrap().write(&pattern::bytes(0, 60_000));
     let sent = all_packets(&mut pair.a, pair.now);
     assert!(sent.len() >= 4, "{}", sent.len());
@@ -140,14 +141,14 @@ fn sending_waits_behind_bare_acknowledgements_of_a_quiet_connection_only() {
         assert!(!pair.a.may_wait());
         pair.a.handle_packet(pair.now, &packet);
     }
-    // The first one opens the quiet time.
+    // The connection becomes quiet with the first acknowledgement.
     let before = pair.a.may_wait();
     all_packets(&mut pair.a, pair.now);
     let later = acknowledge(&mut pair, 2..4);
     assert!(!later.is_empty());
     later.iter().for_each(|packet| pair.a.handle_packet(pair.now, packet));
     assert!(pair.a.may_wait() || before, "bare acknowledgements of new data");
-    // Data, and what reports a gap, is answered at once.
+    // Data, and acknowledgements that report a gap, are answered at once.
     pair.b.connection(to).unwrap().write(b"an answer");
     for packet in all_packets(&mut pair.b, pair.now) {
         pair.a.handle_packet(pair.now, &packet);
@@ -170,7 +171,7 @@ fn a_recording_at_a_receiver_counts_the_segment_that_fills_its_window() {
     pair.run_for(SECOND);
     let [to] = opened(&mut pair.b)[..] else { panic!("one connection opens") };
     assert_eq!(pair.a.connection(from).unwrap().write(&[7; 20_000]), 20_000);
-    // Nobody reads: the window closes, and what probes it is not taken.
+    // The application does not read: the window closes, and window probes are refused.
     pair.run_for(Duration::from_secs(30));
     assert_eq!(pair.b.connection(to).unwrap().received(), 10_000);
     let now = pair.now;
@@ -206,20 +207,21 @@ fn a_host_says_whether_it_has_events_or_packets() {
     assert!(!pair.b.has_events());
 }
 
-/// Few packets of either direction are lost.
+/// A few packets of both directions are lost.
 #[test]
 fn sending_may_wait_where_an_acknowledgement_finds_and_leaves_the_sender_quiet() {
     let (mut pair, from, to) = open(&held());
     let mut under_way = VecDeque::new();
     let (mut sent, mut room, mut written) = (0_u64, vec![0; 1 << 16], [0; 2]);
-    // By whether a packet was a bare acknowledgement, and whether the sender was quiet before and after it.
+    // Counts of packets, by whether a packet was a bare acknowledgement, and whether the sender was
+    // quiet before and after it.
     let mut seen = [0_u32; 8];
     for _ in 0..4000 {
         for (place, host, end) in [(0, &mut pair.a, from), (1, &mut pair.b, to)] {
             host.handle_timeout(pair.now);
             let connection = host.connection(end).unwrap();
             while connection.read(&mut room) > 0 {}
-            // The other end answers now and then.
+            // The other end sends data now and then.
             if place == 0 || pair.now.as_nanos() / 100_000_000 % 3 == 0 {
                 written[place] += connection.write(&pattern::bytes(written[place] as u64, 10_000));
             }
@@ -248,6 +250,6 @@ fn sending_may_wait_where_an_acknowledgement_finds_and_leaves_the_sender_quiet()
             }
         }
     }
-    // All true, and each one false where the others are true.
+    // All three are true, and each is false while the others are true.
     assert!([7, 3, 5, 6].iter().all(|&place| seen[place] > 2), "{seen:?}");
 }

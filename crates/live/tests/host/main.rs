@@ -96,7 +96,7 @@ fn many_connections_are_told_apart_and_end_each_on_its_own() {
     said.sort_unstable();
     assert!(said.into_iter().eq(0..1000));
     pair.run_for(SECOND);
-    // Those that were closed first wait for 60 s; the others have gone.
+    // The ends that closed first are in TIME-WAIT for 60 s. The other ends are gone.
     assert_eq!((pair.a.connections(), pair.b.connections()), (1000, 0));
     pair.run_for(SECOND * 61);
     assert_eq!(pair.a.connections(), 0);
@@ -118,7 +118,7 @@ fn calls_to_a_peer_leave_from_ports_that_follow_each_other() {
     assert!(ports.windows(2).all(|two| two[1] == next(two[0])), "{ports:?}");
 }
 
-/// A station's turn and a quarter, of 256 KiB, are at hand, and no byte more is written before some are sent.
+/// A body is written ahead by a station's turn of 256 KiB and a quarter, and by no byte more.
 #[test]
 fn a_body_is_written_no_further_ahead_than_a_turn_and_a_quarter() {
     let mut pair = Pair::new();
@@ -179,7 +179,7 @@ fn an_icmp_error_reaches_its_connection_and_no_other() {
     let news = events(&mut pair.a);
     assert!(matches!(&news[..], [(one, Happening::Event(Event::Unreachable)), _] if *one == calls[1]), "{news:?}");
     assert_eq!(pair.a.connection(calls[0]).unwrap().state(), State::SynSent);
-    // The connection has gone: the same message is about nobody.
+    // The connection is gone, so the same message belongs to none.
     pair.a.handle_packet(pair.now, &bytes);
     assert_eq!(pair.a.counts().stray_icmp, 1);
 }
@@ -213,7 +213,8 @@ fn what_cannot_be_read_is_counted_and_does_nothing() {
     assert_eq!(pair.b.counts().malformed, 2 * syn.len() as u64);
 }
 
-/// Calls to a peer that does not answer: each SYN is repeated one second and three after its own first, whatever others do.
+/// The peer does not answer. Each SYN is retransmitted one and three seconds after its own first
+/// transmission, whatever other connections do.
 #[test]
 fn each_connections_timer_expires_at_its_own_time() {
     let at = |millis| Instant::ZERO + Duration::from_millis(millis);
@@ -240,7 +241,7 @@ fn each_connections_timer_expires_at_its_own_time() {
     assert_eq!(sent, expected);
 }
 
-/// Answers that nobody fetches are kept up to 1024, and handed out in the order of what they answer.
+/// At most 1024 unsent answers are kept. They leave in the order of the segments that they answer.
 #[test]
 fn answers_that_wait_are_bounded_and_in_order_with_offload_or_without() {
     for large in [false, true] {
@@ -274,7 +275,8 @@ fn answers_that_wait_are_bounded_and_in_order_with_offload_or_without() {
     }
 }
 
-/// A station that is stopped asks its application to stop: an answering end resets its connections, and is done.
+/// A station that is stopped asks its application to stop. An answering end then resets its
+/// connections, and is done.
 #[test]
 fn an_answering_end_that_is_stopped_has_all_that_came_until_then() {
     let mut pair = Pair::new();

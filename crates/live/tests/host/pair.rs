@@ -24,7 +24,8 @@ pub struct Pair {
     pub a: Host,
     pub b: Host,
     pub now: Instant,
-    /// When each packet arrives, whether at the second host, and its bytes. None overtakes another.
+    /// Packets under way: when each arrives, whether at the second host, and its bytes. No packet
+    /// overtakes another.
     pub under_way: VecDeque<(Instant, bool, Vec<u8>)>,
 }
 
@@ -43,7 +44,7 @@ impl Pair {
         Self { a: host(1), b: host(2), now: Instant::ZERO, under_way: VecDeque::new() }
     }
 
-    /// Lets both run, and packets travel.
+    /// Runs both hosts, and delivers packets, for `length`.
     pub fn run_for(&mut self, length: Duration) {
         let end = self.now + length;
         loop {
@@ -61,7 +62,7 @@ impl Pair {
                 return;
             }
             self.now = self.now.max(next);
-            // One by one, and what each gives rise to leaves before the next comes.
+            // Packets arrive one by one: the answers to each leave before the next arrives.
             if self.under_way.front().is_some_and(|first| first.0 <= self.now)
                 && let Some((_, to_b, bytes)) = self.under_way.pop_front()
             {

@@ -1,4 +1,4 @@
-//! Connections with plain settings, for tests of many.
+//! Connections with plain settings, for tests with many connections.
 
 use crate::pair::{Pair, held};
 use eifel_live::host::{Handle, Happening, Host};

@@ -1,4 +1,5 @@
-//! The proxy between programs, which are sockets of the kernel, and a host in virtual time that sends back what it hears.
+//! The proxy between programs, which use kernel sockets, and a host in virtual time that echoes
+//! their data.
 
 use crate::pair::{Pair, held};
 use eifel_base::time::{Duration, Instant};
@@ -22,7 +23,7 @@ struct Program {
     socket: TcpStream,
     to_say: Vec<u8>,
     heard: Vec<u8>,
-    /// Whether it sends no more once all is said.
+    /// Whether it closes its direction once it has sent everything.
     closes: bool,
     over: bool,
 }
@@ -64,7 +65,7 @@ impl Program {
     }
 }
 
-/// The other host: it sends back what it hears, and closes when its peer has.
+/// The other host: it echoes data, and closes after its peer has closed.
 #[derive(Default)]
 struct Echo {
     open: BTreeSet<Handle>,
@@ -99,14 +100,15 @@ impl Echo {
     }
 }
 
-/// What programs hear that say this, whether they are over, and each connection that has ended.
+/// The bytes that each program got, whether its socket has ended, and each connection that has
+/// ended.
 struct Heard {
     programs: Vec<(Vec<u8>, bool)>,
     passed: Vec<Passed>,
     done: bool,
 }
 
-/// Lets programs talk through a proxy for as many clients, for at most this long.
+/// Runs programs that send these bytes through a proxy for `clients` clients, for at most `length`.
 fn talk(says: &[(Vec<u8>, bool)], clients: Option<u64>, length: Duration) -> Heard {
     let mut pair = Pair::new();
     let (settings, sender) = (held(), engine::Config::default());
@@ -124,7 +126,7 @@ fn talk(says: &[(Vec<u8>, bool)], clients: Option<u64>, length: Duration) -> Hea
         programs.iter_mut().for_each(Program::go_on);
         done = proxy.turn(pair.now, &mut pair.a).unwrap() == Next::Done;
         echo.turn(&mut pair);
-        // A name is looked up by another thread, which has its turn too.
+        // Another thread resolves names, and gets a turn here.
         std::thread::yield_now();
     }
     drop(proxy);
@@ -144,9 +146,9 @@ fn answered(code: u8) -> Vec<u8> {
     [&WELCOME, [5, code, 0, 1, 0, 0, 0, 0, 0, 0].as_slice()].concat()
 }
 
-/// The length of the body: more than the proxy keeps of either direction.
+/// Bytes of a body: more than the proxy buffers per direction.
 const LONG: usize = 400_000;
-/// Waits for an hour at most; TIME-WAIT is 60 s.
+/// The longest run: TIME-WAIT takes 60 s.
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[test]
@@ -189,7 +191,7 @@ fn a_program_hears_why_its_connection_is_not_made() {
         (vec![5, 1, 2], false),
         ([&GREETING, [5, 2, 0, 1, 10, 0, 0, 2, 0, 80].as_slice()].concat(), false),
         (b"GET / HTTP/1.1\r\n\r\n".to_vec(), false),
-        // No name has a zero in it.
+        // A name with a zero byte does not exist.
         (socks(&[&[3, 3], b"a\0b".as_slice()].concat(), 80), false),
     ];
     let heard = talk(&says, Some(says.len() as u64), Duration::from_secs(100));
@@ -211,11 +213,12 @@ fn a_program_hears_why_its_connection_is_not_made() {
     }
 }
 
-/// A client that asks for nothing waits for 30 s, and one that hangs up in the middle of its request for nothing.
+/// A client without a request is dropped after 30 s. A client that closes in the middle of its
+/// request is dropped at once.
 #[test]
 fn a_client_that_asks_for_nothing_is_left_after_its_patience() {
     let silent = |length| talk(&[(Vec::new(), false)], Some(1), length);
-    // It is taken in the first turn, 1 ms after the beginning.
+    // The client is accepted in the first turn, 1 ms after the beginning.
     assert!(!silent(Duration::from_secs(30) + MS).done, "30 s are not over");
     let heard = silent(Duration::from_secs(30) + MS * 2);
     assert_eq!((heard.done, &heard.programs[0]), (true, &(Vec::new(), true)));
@@ -236,7 +239,7 @@ fn a_proxy_takes_as_many_clients_as_it_is_asked_to_and_ends_none_before() {
     assert_eq!((heard.done, heard.passed.len()), (false, 2), "without a limit it goes on");
 }
 
-/// When the proxy is stopped its connections are, and it is done.
+/// Stopping the proxy ends its connections, and then the proxy is done.
 #[test]
 fn a_proxy_that_is_stopped_ends_its_connections() {
     let mut pair = Pair::new();
@@ -262,7 +265,7 @@ fn a_proxy_that_is_stopped_ends_its_connections() {
     assert_ne!(go_on(&mut pair, &mut proxy, &mut program), Next::Done);
     assert_eq!((program.heard.as_slice(), proxy.waits().len()), (answered(0).as_slice(), 2));
     proxy.stop(pair.now, &mut pair.a);
-    // One that comes now is not taken.
+    // A client that connects now is not accepted.
     let _late = Program::new(at, &[], false);
     assert_eq!(go_on(&mut pair, &mut proxy, &mut program), Next::Done);
     assert!(program.over);
@@ -276,12 +279,12 @@ struct One<'a> {
     proxy: Proxy<'a>,
     program: Program,
     echo: Echo,
-    /// Where no proxy listens.
+    /// A listener that belongs to no proxy.
     elsewhere: TcpListener,
 }
 
 impl<'a> One<'a> {
-    /// Sockets hold `kept` bytes, where that is given.
+    /// Makes the rig. If `kept` is given, the sockets have buffers of `kept` bytes.
     fn new(body: &[u8], kept: Option<usize>, passed: &'a RefCell<Vec<Passed>>) -> Self {
         let mut pair = Pair::new();
         let sender = engine::Config { observers: vec![Choice::named("f-rto")], ..engine::Config::default() };
@@ -301,7 +304,7 @@ impl<'a> One<'a> {
         Self { pair, proxy, program, echo: Echo::default(), elsewhere }
     }
 
-    /// Lets some milliseconds pass; whether the proxy is done.
+    /// Runs for `millis` milliseconds. Returns whether the proxy is done.
     fn step(&mut self, millis: u64) -> bool {
         self.pair.run_for(MS * millis);
         self.program.say();
@@ -311,7 +314,8 @@ impl<'a> One<'a> {
     }
 }
 
-/// The program reads nothing until its connection has ended, with bytes in it for which the proxy had no room.
+/// The program reads nothing until its connection has ended. At its end, the connection holds bytes
+/// for which the proxy had no room.
 #[test]
 fn a_program_that_reads_late_has_all_that_came() {
     let (passed, body) = (RefCell::new(Vec::new()), pattern::bytes(0, 110_000));
@@ -324,7 +328,7 @@ fn a_program_that_reads_late_has_all_that_came() {
     while !one.step(1) {
         one.program.hear();
     }
-    // The kernel still has some of it.
+    // The kernel still has some of the data.
     for _ in 0..10_000 {
         if one.program.over {
             break;
@@ -335,7 +339,7 @@ fn a_program_that_reads_late_has_all_that_came() {
     assert!(one.program.over && one.program.heard == [answered(0), body].concat(), "{}", one.program.heard.len());
 }
 
-/// Packets that are under way are held once, for longer than the timer waits.
+/// Packets under way are held once, for longer than the retransmission timeout.
 #[test]
 fn a_spurious_timeout_of_a_connection_is_counted_once() {
     for (spike, expected) in [(false, 0), (true, 1)] {
@@ -356,7 +360,7 @@ fn a_spurious_timeout_of_a_connection_is_counted_once() {
     }
 }
 
-/// The program goes without having read its answer, which resets its socket.
+/// The program exits without reading its answer, which resets its socket.
 #[test]
 fn a_program_that_goes_takes_its_connection_along() {
     let passed = RefCell::new(Vec::new());

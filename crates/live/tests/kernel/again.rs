@@ -53,7 +53,7 @@ fn challenges(rule: TimeWait, address: &'static str) -> u64 {
             assert_eq!(stream.local_addr().unwrap().port(), 40_001, "call {call}");
             assert_eq!(stream.read(&mut [0]).unwrap(), 0);
             drop(stream);
-            // Until the kernel has forgotten its end.
+            // Waits until the kernel has forgotten its end.
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
     });
@@ -64,7 +64,7 @@ fn challenges(rule: TimeWait, address: &'static str) -> u64 {
     application.challenges
 }
 
-/// Challenged, a kernel resets the last connection, and then repeats its SYN.
+/// A challenged kernel resets the last connection, and then repeats its SYN.
 #[test]
 fn a_kernel_calls_again_at_once_where_it_may() {
     if !allowed() {

@@ -17,7 +17,7 @@ const PLAIN: &str = "duration_s = 60\n[point_to_point]\nrate_bps = 2_000_000\nde
                      [[flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\n\
                      application = { kind = \"bulk\", bytes = 1000 }\n";
 
-/// A folder of a test's own.
+/// Makes a folder with a scenario for one test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("eifel-live-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -33,14 +33,15 @@ fn hiccup(folder: &Path, options: &[&str], peer: &str, command: &[&str]) -> (Opt
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Takes one connection, and reads it to its end.
+/// Takes one connection, reads it to its end, and answers with the number of bytes.
 pub const SINK: &str = "import socket
 l = socket.create_server(('0.0.0.0', 5001)); c, _ = l.accept()
 n = 0
 while b := c.recv(65536): n += len(b)
 c.sendall(b'%d' % n)";
 
-/// Connects, makes the files that are named, sends a number of bytes, and waits for the number that the other side has counted.
+/// Connects, creates the named files, sends a number of bytes, and waits for the number that the
+/// other side has counted.
 pub const SOURCE: &str = "import os, socket, sys
 c = socket.create_connection((os.environ['EIFEL_PEER'], 5001)); n = int(sys.argv[1])
 for name in sys.argv[2:]: open(name, 'x').close()
@@ -78,7 +79,8 @@ fn judged(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-/// The kernel knew: its counters say what the packets say. And a receiver that has got nothing needed everything.
+/// Checks that the kernel's counters agree with the packets, and that a receiver without packets
+/// needed every retransmission.
 fn joined(folder: &Path) {
     let out = folder.join("out");
     let out = out.to_str().unwrap();
@@ -88,7 +90,7 @@ fn joined(folder: &Path) {
     assert!(found["causes"].as_array().unwrap().iter().any(|one| one["cause"] == "rto"), "{found:#}");
     assert!(found["spurious_undone"].as_u64() >= Some(1) && found["needed_undone"] == 0, "{found:#}");
     assert_eq!((&found["not_at_sender"], &found["not_at_receiver"]), (&0.into(), &0.into()), "{found:#}");
-    // What the analysis of the capture alone finds is held against it.
+    // Compares the analysis of the capture alone with the truth.
     let truth = std::fs::read_to_string(format!("{out}/judged.csv")).unwrap();
     let truth = eifel_capture::score::read_truth(&truth).unwrap();
     let report = eifel_capture::source::analyze(&[format!("{out}/sender.pcapng").into()], &mut |_, _| Ok(())).unwrap();
@@ -181,7 +183,7 @@ fn a_mirrored_flow_counts_what_it_undid() {
     let Some(Amount::Bytes(bytes)) = mirror::amount(&scenario) else { panic!("{path:?} is endless") };
     assert!(summary.completed && summary.bytes == bytes && summary.undos > 0, "{summary:?}");
     assert_eq!(summary.flow, scenario.flows[0].name);
-    // All of the last data had arrived by then, and none of it later.
+    // Each delivered data packet is an arrival, and the last arrival ends the measured time.
     let last = report.passages.iter().filter(|one| one.seen.data.is_some() && one.fate.name() == "ok").count();
     assert_eq!(tables.arrivals.t_ns.len(), last);
     let time_s = *tables.arrivals.t_ns.last().unwrap() as f64 / 1e9;
@@ -189,16 +191,18 @@ fn a_mirrored_flow_counts_what_it_undid() {
     assert_eq!(tables.spikes, eifel_sim::run(&scenario, 0, Record::all()).unwrap().tables.spikes);
 }
 
-/// How late the box may let a packet go, so that the run is still the simulated one: the spike begins that long before
-/// another packet would be the first that it holds.
+/// How late the box may be, in microseconds, for a live run that still equals the simulated one. If
+/// the spike began that much later, another packet would be the first that it holds.
 const ON_TIME_US: f64 = 2000.0;
 
-/// Compares the scenario's two runs, and repeats that while they differ: a busy machine makes hosts and box late. Returns a
-/// run that agrees; if none of six does, one in which the box was on time. Says so if the box never was.
+/// Compares the scenario's two runs, and repeats that while they differ, because a busy machine
+/// makes hosts and box late. Returns a run that agrees. If none of six does, returns one in which
+/// the box was on time. If there is none, prints a line and returns `None`.
 fn compared(scenario: &Path) -> Option<serde_json::Value> {
     let mut on_time = None;
     for _ in 0..6 {
-        // Times are judged where the machine has nothing else to do; what happens has to be the same on any.
+        // Times are only compared where the machine has nothing else to do. Events have to be the
+        // same on any machine.
         let mut call = Command::new(PROGRAM);
         let output = call.args(["compare", "--json", "--within-ms", "1000"]).arg(scenario).output().unwrap();
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

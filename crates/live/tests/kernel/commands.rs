@@ -1,4 +1,4 @@
-//! The commands, as a person calls them, against peers that nobody here wrote.
+//! The commands, called as a user calls them, against third-party peers.
 
 use crate::behind_the_box::SINK;
 use crate::rig::{allowed, has};
@@ -25,7 +25,7 @@ fn an_unmodified_iperf3_takes_what_is_sent() {
     }
     let arguments = ["send", "--bytes", "20M", "--json", "iperf3://10.85.0.1", "--", "iperf3", "-s", "-1"];
     let document = json(&call(&arguments));
-    // As from iperf3 itself: the same members hold the same things.
+    // As in iperf3's own documents, the same members hold the same values.
     assert_eq!(document["end"]["sum_sent"]["bytes"], 20_000_000);
     let bytes: u64 =
         document["intervals"].as_array().unwrap().iter().map(|one| one["sum"]["bytes"].as_u64().unwrap()).sum();
@@ -46,7 +46,7 @@ fn a_http_server_gives_a_document() {
     let output = call(&[&["receive", "--json", "http://10.85.0.1/document"], &server[..]].concat());
     assert!(json(&output)["end"]["sum_received"]["bytes"].as_u64().unwrap() > 3_000_000);
     let output = call(&[&["receive", "http://10.85.0.1/nothing"], &server[..]].concat());
-    // The server logs there too.
+    // The server logs to the same stream.
     assert!(String::from_utf8_lossy(&output.stderr).ends_with("\neifel live: 10.85.0.1:80: HTTP status 404\n"));
     assert_eq!(output.status.code(), Some(1));
     std::fs::remove_dir_all(&folder).unwrap();
@@ -118,7 +118,7 @@ fn a_call_that_is_stopped_before_an_answer_says_so() {
     if !allowed() {
         return;
     }
-    // Nothing has this address, so nobody answers.
+    // No host has this address, so no answer comes.
     let arguments = ["send", "--bytes", "1", "192.0.2.1:5", "--", "sleep", "60"];
     let mut running = Command::new(PROGRAM).args(arguments).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(3));

@@ -1,4 +1,4 @@
-//! The devices that commands make, and what the commands beside them find.
+//! The devices that commands make, as the commands in their namespaces see them.
 
 use crate::behind_the_box::folder;
 use crate::rig::{allowed, has};
@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
-/// Writes what a command finds in its namespace into a file: devices, addresses, the way to others, its environment, and its
-/// input.
+/// Returns a shell script that writes the state of its namespace into a file: devices, addresses,
+/// default routes, forwarding, its environment, and its input.
 fn looks(file: &Path) -> String {
     let commands = [
         "ip -d -o link show",
@@ -22,7 +22,7 @@ fn looks(file: &Path) -> String {
         "echo on standard output",
     ];
     let all = commands.map(|command| format!("{command} >>{}", file.display()));
-    // The last is not for the file.
+    // The last command writes to standard output instead of the file.
     all.join("; ").replace(&format!("output >>{}", file.display()), "output")
 }
 
@@ -30,7 +30,7 @@ fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap()
 }
 
-/// Nothing listens there, so that the call ends as soon as the peer has looked around.
+/// Nothing listens there, so that the call is refused as soon as the peer has looked around.
 #[test]
 fn a_device_has_the_name_the_addresses_and_the_length_that_are_asked_for() {
     if !allowed() || !has("ip") {
@@ -69,7 +69,7 @@ fn a_device_has_the_name_the_addresses_and_the_length_that_are_asked_for() {
         for part in expected {
             assert!(found.contains(&part), "{options}: no {part:?} in\n{found}");
         }
-        // Besides the loopback device there is no other, and none has an address of its own making.
+        // The loopback device is the only other one, and no device has given itself an address.
         assert_eq!(found.matches(" mtu ").count(), 2, "{found}");
         assert!(!found.contains("fe80::"), "{found}");
     }
@@ -83,7 +83,7 @@ fn both_sides_of_the_box_have_its_device_as_their_way_to_others_and_forward() {
     }
     let folder = folder("sides");
     let [near, far] = ["near", "far"].map(|name| folder.join(name));
-    // The far command is ended with the near one.
+    // The far command is killed when the near one ends.
     let waits = format!("while ! grep -q ^EIFEL_PEER= {0}; do sleep 0.02; done; {1}", far.display(), looks(&near));
     let output = Command::new(PROGRAM)
         .args(["hiccup", "--mtu", "1400", "--peer", &looks(&far)])
@@ -112,7 +112,8 @@ fn both_sides_of_the_box_have_its_device_as_their_way_to_others_and_forward() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Without a peer the other side is the caller's namespace, whose ways to others stay as they are.
+/// Without a peer the other side is the caller's namespace. Its default routes and its forwarding
+/// stay unchanged.
 #[test]
 fn the_callers_namespace_gets_a_device_and_nothing_else() {
     if !allowed() || !has("ip") {

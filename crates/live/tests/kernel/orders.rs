@@ -1,4 +1,4 @@
-//! Orders to a box that runs: over its socket, and typed.
+//! Orders to a running box: over its socket, and typed.
 
 use crate::behind_the_box::{SINK, SOURCE, folder};
 use crate::rig::allowed;
@@ -25,8 +25,9 @@ fn within_a_minute(mut holds: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// Holds for two seconds when the flow has just begun. Its timer has seen short round trips only then: one that saw a hold, of the
-/// SYN too, waits longer than the next hold lasts.
+/// Holds packets for two seconds when the flow has just begun. Only then has its timer measured
+/// nothing but short round trips. A timer that has measured a hold, of the SYN too, waits longer
+/// than the next hold lasts.
 fn ended(mut running: Child, folder: &Path, mut order: impl FnMut(&str)) {
     assert!(within_a_minute(|| folder.join("connected").exists()), "it does not connect");
     order("hold");
@@ -45,7 +46,7 @@ fn a_datagram_holds_and_another_releases() {
     }
     let folder = folder("control");
     let path = folder.join("control");
-    // As one that was killed has left it.
+    // A box that was killed leaves its socket like this.
     drop(UnixDatagram::bind(&path).unwrap());
     let running = begun(&folder, &["--control", path.to_str().unwrap()]);
     let socket = UnixDatagram::unbound().unwrap();
@@ -81,7 +82,7 @@ fn enter_holds_and_releases() {
     let folder = folder("keys");
     let mut running = begun(&folder, &["--keys"]);
     let mut keys = running.stdin.take().unwrap();
-    // A pipe may hand on a part of a line.
+    // A pipe may deliver a line in parts.
     ended(running, &folder, |order| match order {
         "hold" => ["ho", "ld\n"].iter().for_each(|part| {
             keys.write_all(part.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Programs that nobody here wrote, through the proxy.
+//! Third-party programs, through the proxy.
 
 use crate::rig::{allowed, has};
 use serde_json::Value;
@@ -48,7 +48,7 @@ fn curl_gets_a_document_by_either_dialect() {
     let (socks, http) = (format!("socks5h://127.0.0.1:{port}"), format!("http://127.0.0.1:{port}"));
     assert!(curl(&["--proxy", &socks], "/document").stdout == document);
     assert!(curl(&["--proxytunnel", "--proxy", &http], "/document").stdout == document);
-    // Nothing listens there: curl hears it from the proxy (97: it was refused by SOCKS).
+    // Nothing listens there, and the proxy tells curl so (97: refused by SOCKS).
     assert_eq!(curl(&["--proxy", &socks], ":81/").status.code(), Some(97));
     let output = proxy.wait_with_output().unwrap();
     assert!(output.status.success(), "after three clients it is done");
@@ -59,7 +59,7 @@ fn curl_gets_a_document_by_either_dialect() {
     assert_eq!(opened, [("10.85.0.1:80", true), ("10.85.0.1:80", true), ("10.85.0.1:81", false)]);
     for one in &passed[..2] {
         let (sent, received) = (one["bytes_sent"].as_u64().unwrap(), one["bytes_received"].as_u64().unwrap());
-        // A request of some lines; the document behind the header of the answer.
+        // The request has some lines. The answer is a header and the document.
         assert!((60..400).contains(&sent) && (8_000_100..8_001_000).contains(&received), "{one}");
     }
     rest.join().unwrap();

@@ -1,4 +1,4 @@
-//! What `record` sees of a command's packets, and what it says where it saw too few.
+//! The packets of a command that `record` captures, and its report when it missed some.
 
 use crate::behind_the_box::{SINK, SOURCE, folder};
 use crate::rig::{allowed, has};
@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
-/// Sends as many datagrams of 1400 bytes over loopback as the first argument says. Where there is a second, the recorder stands
-/// still meanwhile.
+/// Sends as many datagrams of 1400 bytes over loopback as the first argument says. With a second
+/// argument, the recorder is stopped meanwhile.
 const BURST: &str = "
 import os, signal, socket, sys
 stopped = len(sys.argv) > 2
@@ -22,7 +22,7 @@ for _ in range(int(sys.argv[1])): sender.send(bytes(1400))
 if stopped: os.kill(os.getppid(), signal.SIGCONT)
 ";
 
-/// The packets of a capture: their lengths, and their times in nanoseconds since 1970.
+/// Returns the packets of a capture: their lengths, and their times in nanoseconds since 1970.
 fn packets(file: &Path) -> Vec<(u32, u64)> {
     let (mut reader, mut found) = (Reader::new(), Vec::new());
     reader.feed(&std::fs::read(file).unwrap());
@@ -45,7 +45,7 @@ fn what_a_command_sends_is_captured() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // The box has its packets from the device behind which they were seen.
+    // The recorder sees packets on the device before the box reads them from it.
     let data = |file: &Path| packets(file).into_iter().filter(|packet| packet.0 > 1000).collect::<Vec<_>>();
     let (seen, taken) = (data(&file), data(&folder.join("box").join("sender.pcapng")));
     assert_eq!(seen.len(), taken.len());
@@ -58,7 +58,8 @@ fn what_a_command_sends_is_captured() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Records a burst in a namespace whose loopback is up; returns what was said, and how many of its packets were seen.
+/// Records a burst in a namespace whose loopback device is up. Returns the program's output, and
+/// how many of the burst's packets were seen.
 fn burst(name: &str, arguments: &[&str]) -> (Output, usize) {
     let folder = folder(name);
     let file = folder.join("burst.pcapng");
@@ -79,10 +80,10 @@ fn a_burst_is_seen_whole() {
     if !allowed() || !has("python3") || !has("ip") {
         return;
     }
-    // Each is there as it leaves and as it arrives.
+    // Each packet is there twice, as it leaves and as it arrives.
     let (output, seen) = burst("burst", &["5000"]);
     assert_eq!((seen, String::from_utf8_lossy(&output.stderr).as_ref()), (10_000, ""));
-    // What a recorder finds when it goes on after standing still is a burst as well.
+    // A recorder that continues after it was stopped finds a burst as well.
     let (output, seen) = burst("late", &["2000", "stopped"]);
     assert_eq!((seen, String::from_utf8_lossy(&output.stderr).as_ref()), (4000, ""));
 }

@@ -1,5 +1,5 @@
-//! A namespace with a TUN device: on the one side the kernel, 10.9.0.1 and fd09::1, on the other a host of ours, 10.9.0.2 and
-//! fd09::2.
+//! A namespace with a TUN device. On one side is the kernel, 10.9.0.1 and fd09::1. On the other is
+//! an eifel host, 10.9.0.2 and fd09::2.
 
 use eifel_live::host::Config;
 use eifel_live::station::Station;
@@ -15,7 +15,7 @@ pub struct Rig {
     pub station: Station,
 }
 
-/// Whether this machine lets the tests make namespaces and devices. Says so where not.
+/// Returns whether this machine lets the tests make namespaces and devices. Prints a line if not.
 pub fn allowed() -> bool {
     let tried = Namespace::new().and_then(|namespace| namespace.within(|| Tun::create("tun0").map(drop)));
     if let Err(error) = &tried {
@@ -24,7 +24,7 @@ pub fn allowed() -> bool {
     tried.is_ok()
 }
 
-/// Whether a program is installed. Says so where not.
+/// Returns whether a program is installed. Prints a line if not.
 pub fn has(program: &str) -> bool {
     let asked = std::process::Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
     let found = asked.is_ok_and(|output| output.status.success());
@@ -56,7 +56,7 @@ pub fn rig(make: fn(&str) -> Result<Tun, Error>) -> Rig {
     made().expect("what is allowed is made")
 }
 
-/// Settings with a clock's timestamps, so that segments can leave as one.
+/// Settings with clock timestamps, so that segments can be joined.
 pub fn shared() -> Settings {
     Settings {
         send: SendKind::Held { buffer: 1 << 20 },

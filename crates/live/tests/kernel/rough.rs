@@ -1,5 +1,5 @@
-//! What a real path may do: lose, duplicate and reorder packets, hold them, and carry shorter ones only. And a caller without
-//! root's rights.
+//! Paths that lose, duplicate, reorder and hold packets, or carry only shorter ones. And callers
+//! without the rights that they need.
 
 use crate::behind_the_box::{SINK, folder};
 use crate::rig::{allowed, has};
@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
-/// 200 Mbit/s each way. Everything goes wrong that can; and every four seconds all packets are held for longer than the
-/// retransmission timer waits.
+/// 200 Mbit/s each way, with loss, duplication and reordering. Every four seconds all packets are
+/// held for longer than the retransmission timeout.
 const ROUGH: &str = "duration_s = 60
 [[node]]
 name = \"a\"
@@ -57,8 +57,9 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-/// The sender of ours is behind the kernel of one side, the receiver behind that of the other, and compares every byte.
-/// The senders' settings are the scenario's. `EIFEL_ROUGH=10G` makes it a long test.
+/// An eifel sender is behind the kernel of one side. An eifel receiver is behind that of the other,
+/// and compares every byte. The sender has the scenario's settings. `EIFEL_ROUGH=10G` makes it a
+/// long test.
 #[test]
 fn every_byte_survives_a_rough_path() {
     if !allowed() {
@@ -109,7 +110,8 @@ fn a_path_that_carries_shorter_packets_says_so_by_icmp() {
     }
     let folder = folder("shorter");
     let out = folder.join("out");
-    // The far kernel's device takes 1500 bytes, so that its MSS promises too much; the near kernel's 1300.
+    // The far kernel's device takes 1500 bytes, so its MSS is too large for the near kernel's
+    // device, which takes 1300.
     let send = format!("ip link set hiccup0 mtu 1300 && {PROGRAM} send --bytes 1M $EIFEL_PEER:5001");
     let output = Command::new(PROGRAM)
         .args(["hiccup", "--json", "--peer", &format!("python3 -c \"{SINK}\""), "--out"])
@@ -123,7 +125,7 @@ fn a_path_that_carries_shorter_packets_says_so_by_icmp() {
     let path = std::fs::read_to_string(out.join("path.csv")).unwrap();
     let bytes = |line: &str| line.split(',').nth(15).and_then(|field| field.parse::<u32>().ok());
     assert_eq!(path.lines().skip(1).filter_map(bytes).max(), Some(1300));
-    // Both kernels were looked at; the far one has the connection.
+    // Both kernels were watched. Only the far one has the connection.
     for (side, word) in [("sender", "RtoMin"), ("receiver", "InSegs")] {
         let counters = std::fs::read_to_string(out.join(format!("{side}.counters.csv"))).unwrap();
         assert!(counters.contains(word), "{side}: {counters}");
@@ -150,7 +152,8 @@ fn without_the_rights_a_user_namespace_is_enough() {
     assert_eq!(json(&output)["end"]["sum_sent"]["bytes"], 100_000);
 }
 
-/// Runs a call of `send` behind `shell`, which ends in `exec`; returns the exit code and what it says.
+/// Runs `send` behind `shell`, which ends in `exec`. Returns the exit code and the error output. If
+/// this is not possible here, prints a line and returns `None`.
 fn said_behind(outer: &[&str], shell: &str) -> Option<(Option<i32>, String)> {
     let send = format!("{shell} {PROGRAM} send --bytes 1 10.85.0.1:5001 -- true");
     let possible = Command::new(outer[0]).args(&outer[1..]).args(["sh", "-c", &format!("{shell} true")]).output();

@@ -1,4 +1,4 @@
-//! SCTP against usrsctp, native and in UDP, and what is said where nobody listens.
+//! SCTP against usrsctp, native and in UDP, and the error if no peer takes SCTP.
 
 use crate::behind_the_box::folder;
 use crate::rig::allowed;
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
-/// The peer, compiled once; `None`, and a loud line, where there is no usrsctp.
+/// Returns the peer, compiled once. If there is no usrsctp, prints a line and returns `None`.
 fn peer() -> Option<&'static Path> {
     static PEER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let compile = || {

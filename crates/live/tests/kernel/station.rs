@@ -24,7 +24,7 @@ impl Application for Idle {
     fn stop(&mut self, _: Instant, _: &mut Host) {}
 }
 
-/// Calls the kernel so often, and is done at once.
+/// Opens this many connections to the kernel, and is done at once.
 struct CallsAndLeaves(u32);
 
 impl Application for CallsAndLeaves {
@@ -49,7 +49,7 @@ fn a_station_sleeps_while_nothing_happens() {
     assert!((2..200).contains(&idle.turns), "{}", idle.turns);
 }
 
-/// A station sends 256 packets between two looks at the clock.
+/// A station sends at most 256 packets in one go.
 #[test]
 fn a_station_ends_when_everything_has_left() {
     if !allowed() {

@@ -33,7 +33,8 @@ fn a_packet_has_the_time_at_which_the_kernel_saw_it() {
             }
             Ok((number, before, seen, after))
         };
-        // The kernel begins to note times some while after it was asked to. Until then it gives the time of the reading.
+        // The kernel starts to record times some time after the request. Until then it gives the
+        // time of the read.
         for _ in 0..100 {
             let (_, _, seen, after) = pass(1)?;
             if seen.iter().all(|&(_, at)| at <= after + TOLERANCE) {
@@ -45,7 +46,7 @@ fn a_packet_has_the_time_at_which_the_kernel_saw_it() {
         Ok(found)
     });
     for (number, before, seen, after) in sent_and_seen.unwrap() {
-        // As it leaves, and as it arrives.
+        // Once as it leaves, and once as it arrives.
         assert_eq!(seen.iter().map(|&(length, _)| length).collect::<Vec<_>>(), [28 + 100 * number; 2]);
         for (_, at) in seen {
             assert!((before - TOLERANCE..=after + TOLERANCE).contains(&at), "{before} {at} {after}");

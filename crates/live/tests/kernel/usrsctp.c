@@ -1,7 +1,8 @@
 // usrsctp as a peer behind a TUN device:
-//   peer listen UDP PORT                       takes one association, counts what it is sent, and prints that
+//   peer listen UDP PORT                       takes one association, prints the number of its bytes
 //   peer call UDP ADDRESS PORT COUNT SIZE      sends COUNT messages of SIZE bytes, and ends the association
-// UDP is its own port of UDP, 9899 being the other side's; 0 is native SCTP, through a raw socket.
+// UDP is the peer's own UDP port; the other side has 9899. With 0, SCTP is native, through a raw
+// socket.
 #include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-//! Very many connections. A process of its own, so that what it measures of its memory is its own.
+//! Very many connections. They have a process of their own, so that the test measures no other
+//! memory.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -16,16 +17,16 @@ use plain::{connect, opened};
 /// The most bytes of memory for an idle connection.
 const MOST_BYTES: usize = 2048;
 
-/// Bytes of memory that are in use.
+/// Returns the bytes of memory in use.
 fn in_use() -> usize {
-    // SAFETY: it reads what the C library counts, and returns it by value.
+    // SAFETY: the call reads the C library's counters, and returns them by value.
     unsafe { libc::mallinfo2() }.uordblks
 }
 
 #[test]
 fn ten_thousand_connections_are_held_and_each_is_small() {
     const COUNT: usize = 10_000;
-    /// Opened at a time, so that queues of a host do not grow with what is opened.
+    /// Connections opened at a time, so that the queues of a host stay short.
     const FEW: usize = 50;
     let mut pair = Pair::new();
     pair.b.listen(80, COUNT, &held(), &Config::default()).unwrap();
@@ -38,17 +39,17 @@ fn ten_thousand_connections_are_held_and_each_is_small() {
         opened(&mut pair.a);
     }
     assert_eq!((pair.a.connections(), accepted.len()), (COUNT, COUNT));
-    // Timers of the handshake are forgotten when they are due.
+    // Timers of the handshake are only removed when they are due.
     pair.run_for(Duration::from_secs(5));
     let each = (in_use() - before) / (2 * COUNT);
     let inline = size_of::<eifel_tcp::Connection>();
     eprintln!("{each} bytes for each end of an idle connection, {inline} of them inline");
     assert!(each < MOST_BYTES, "{each}");
-    // Among all of them one is as good as alone.
+    // Any of the connections is still found.
     let (from, to) = (calls[COUNT / 2], accepted[0]);
     let peer = pair.b.connection(to).is_some();
     assert!(peer && pair.a.connection(from).is_some());
-    // A thousand are closed and opened again in a second.
+    // A thousand connections are aborted, and as many opened, in a second.
     for call in &calls[..1000] {
         pair.a.connection(*call).unwrap().abort();
     }

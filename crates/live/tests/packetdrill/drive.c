@@ -16,7 +16,8 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 
-// The members of packetdrill's table that are called here stand at their places; the others only take theirs.
+// packetdrill's table. Members that are called here have their types; the others only fill their
+// places.
 struct table {
 	void *user;
 	void (*free)(void *);
@@ -93,7 +94,7 @@ static void put16(uint8_t *at, uint16_t value)
 	at[1] = value;
 }
 
-// A packet comes in, without options.
+// Gives the host a packet without options.
 static void inject(uint16_t from, uint16_t to, uint32_t seq, uint32_t ack, uint8_t flags, const char *data)
 {
 	uint8_t p[1500] = { 0x45 };
@@ -116,7 +117,7 @@ static void inject(uint16_t from, uint16_t to, uint32_t seq, uint32_t ack, uint8
 	EXPECT(t.netdev_send(t.user, p, 20 + tcp) == 0);
 }
 
-// The next packet that leaves. Its checksum has to be right.
+// Returns the next packet that leaves. Its checksum has to be right.
 static struct packet sniff(void)
 {
 	uint8_t p[2000];
@@ -171,7 +172,8 @@ static void answers(void)
 	got = sniff();
 	EXPECT(got.flags == ACK && got.ack == 6);
 
-	// Nobody acknowledges: the same bytes leave again, and not before the timer's least time.
+	// Without an acknowledgement the same bytes leave again, but not before the minimum
+	// retransmission timeout.
 	struct iovec two[] = { { "wor", 3 }, { "ld", 2 } };
 	EXPECT(t.writev(t.user, s, two, 2) == 5);
 	struct packet first = sniff();

@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The plugin; built with the examples, as `cargo test` without a choice of targets does.
+/// Returns the plugin; `None`, with a line, if it is not built. `cargo test` without a choice of
+/// targets builds it with the examples.
 fn plugin() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_BIN_EXE_eifel-live")).parent().unwrap();
     let plugin = folder.join("examples/libpacketdrill.so");
@@ -39,7 +40,7 @@ fn a_program_in_c_drives_it() {
     assert_eq!(run.stdout, b"ok\n");
 }
 
-/// One conversation in packetdrill's own words: a timeout, and what it sends.
+/// A conversation in packetdrill's grammar: a retransmission timeout, and the retransmission.
 const SCRIPT: &str = "\
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0

@@ -1,4 +1,4 @@
-//! A client of the proxy: a socket of the kernel on one side, a connection of ours on the other.
+//! A client of the proxy: a kernel socket on one side, an eifel connection on the other.
 
 use super::request::{self, Dialect, Reply, Step, Target};
 use crate::host::{Handle, Host};
@@ -9,23 +9,24 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 
-/// Bytes that are kept of either direction; the rest waits where it comes from.
+/// Buffered bytes per direction at which reading stops. Further data stays in the socket or
+/// connection that it comes from.
 const ROOM: usize = 1 << 16;
 
-/// How far a client is.
+/// The progress of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// It says what it wants.
+    /// It sends its request.
     Asking,
     /// It has asked for a target.
     Asked(Target),
-    /// Its target's name is looked up.
+    /// The name of its target is being resolved.
     Naming,
-    /// Its connection is being made.
+    /// Its connection is being opened.
     Connecting(Handle),
     /// Bytes go both ways.
     Open(Handle),
-    /// It gets what is left, and no more.
+    /// It gets the bytes that are left for it, and nothing else moves.
     Ending,
 }
 
@@ -34,7 +35,7 @@ pub(super) enum Phase {
 pub struct Moved {
     /// To the target.
     pub sent: u64,
-    /// From it.
+    /// From the target.
     pub received: u64,
 }
 
@@ -49,13 +50,13 @@ pub(super) struct Client {
     out: Vec<u8>,
     /// For the client, not yet written to the socket.
     back: Vec<u8>,
-    /// Bytes that its connection has taken, and that it has given.
+    /// Bytes written to the connection, and read from it.
     pub(super) moved: Moved,
-    /// Whether the client sends no more.
+    /// Whether the client has closed its direction.
     client_closed: bool,
-    /// Whether the connection was closed in turn.
+    /// Whether the connection was closed after the client closed its direction.
     passed_on: bool,
-    /// Whether the peer sends no more.
+    /// Whether the peer has closed its direction.
     peer_closed: bool,
     broken: bool,
 }
@@ -79,7 +80,7 @@ impl Client {
         })
     }
 
-    /// How long it has been asking.
+    /// Returns how long the client has been asking; zero after its request.
     pub(super) fn asks_since(&self, now: Instant) -> Duration {
         if self.phase == Phase::Asking { now.since(self.since) } else { Duration::ZERO }
     }
@@ -91,7 +92,7 @@ impl Client {
         }
     }
 
-    /// Returns the events for which its socket waits; `None` for none.
+    /// Returns the events that its socket waits for; `None` if there are none.
     pub(super) fn waits(&self) -> Option<Waits<'_>> {
         let to_read = !self.client_closed && self.out.len() < ROOM && self.phase != Phase::Ending;
         let to_write = !self.back.is_empty();
@@ -106,7 +107,7 @@ impl Client {
         Some(target)
     }
 
-    /// Its target's name has this address, or none.
+    /// Takes the address of the target's name; `None` if there is none.
     pub(super) fn named(&mut self, address: Option<SocketAddr>) {
         match address {
             Some(address) => self.phase = Phase::Asked(Target::Address(address)),
@@ -119,7 +120,8 @@ impl Client {
         self.phase = Phase::Open(handle);
     }
 
-    /// Its connection has failed: before it was open the client hears why.
+    /// Ends the client because its connection failed. A client whose connection was not yet open is
+    /// told why.
     pub(super) fn fail(&mut self, why: Reply) {
         if !matches!(self.phase, Phase::Open(_) | Phase::Ending) {
             self.say(why);
@@ -139,14 +141,14 @@ impl Client {
         self.back.extend(request::reply(self.dialect.unwrap_or(Dialect::Http), reply));
     }
 
-    /// Takes what a connection that has ended had not handed out.
+    /// Reads the data left in a connection that has ended.
     pub(super) fn take_rest(&mut self, connection: &mut Connection) {
         if matches!(self.phase, Phase::Open(_)) {
             while self.read_from(connection) > 0 {}
         }
     }
 
-    /// Moves as many bytes as there are and there is room for, both ways.
+    /// Moves bytes both ways until there are none left or there is no room.
     pub(super) fn exchange(&mut self, host: &mut Host) {
         loop {
             let mut moved = self.read_socket();
@@ -172,7 +174,7 @@ impl Client {
                 break;
             }
         }
-        // Not before: the connection may hold what there was no room for.
+        // Only now: until here, the connection may have held data for which there was no room.
         if self.peer_closed && self.back.is_empty() {
             // The client may be gone.
             let _ = self.socket.shutdown(Shutdown::Write);
@@ -213,7 +215,7 @@ impl Client {
         count
     }
 
-    /// Reads what the client asks for.
+    /// Reads the client's greeting and request.
     fn listen(&mut self) {
         match request::read(&self.out, self.dialect) {
             Ok(Step::More) if self.client_closed => self.broken = true,
@@ -236,7 +238,7 @@ impl Client {
         }
     }
 
-    /// Whether nothing more is to be done for it.
+    /// Returns whether the client can be removed.
     pub(super) fn is_over(&self) -> bool {
         let quiet = self.back.is_empty();
         self.broken || (self.phase == Phase::Ending && quiet) || (self.peer_closed && self.passed_on && quiet)
@@ -254,7 +256,7 @@ mod tests {
     use rustix::net::sockopt;
     use std::net::TcpListener;
 
-    /// A program outside, its client, and the hosts at both ends of a connection that it may have.
+    /// A program, its client in the proxy, and the hosts at both ends of a connection.
     struct Rig {
         outside: TcpStream,
         client: Client,
@@ -265,7 +267,7 @@ mod tests {
         ends: [Handle; 2],
     }
 
-    /// What the client says when it is connected.
+    /// Returns the reply that the program gets when its connection is open.
     fn reply() -> Vec<u8> {
         request::reply(Dialect::Http, Reply::Connected)
     }
@@ -276,7 +278,7 @@ mod tests {
     }
 
     impl Rig {
-        /// Makes one in which sockets hold little.
+        /// Makes a rig whose sockets have small buffers.
         fn new() -> Self {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             sockopt::set_socket_send_buffer_size(&listener, 16_384).unwrap();
@@ -308,7 +310,7 @@ mod tests {
             rig
         }
 
-        /// Lets packets go to and fro for some time.
+        /// Exchanges packets between the hosts for 500 ms.
         fn run(&mut self) {
             let mut packet = Vec::new();
             for _ in 0..50 {
@@ -329,13 +331,13 @@ mod tests {
             }
         }
 
-        /// The far end's application sends these bytes.
+        /// Sends `bytes` from the far end's application.
         fn far_sends(&mut self, bytes: &[u8]) {
             assert_eq!(self.far.connection(self.ends[1]).unwrap().write(bytes), bytes.len());
             self.run();
         }
 
-        /// Reads what comes to the program until it is so much, or the end.
+        /// Returns the bytes that the program reads, until there are `count` or the end comes.
         fn hears(&mut self, count: usize) -> Vec<u8> {
             let (mut heard, mut room) = (Vec::new(), vec![0; ROOM]);
             for _ in 0..10_000 {
@@ -355,7 +357,7 @@ mod tests {
             heard
         }
 
-        /// Whether the program reads the end at once.
+        /// Returns whether the program's next read is the end.
         fn is_at_the_end(&mut self) -> bool {
             self.client.exchange(&mut self.near);
             std::thread::sleep(std::time::Duration::from_millis(10));
@@ -438,8 +440,8 @@ mod tests {
         assert_eq!(rig.client.moved, Moved { sent: 0, received: 400_000 });
     }
 
-    /// What the program has not read yet fills the room, and the connection holds more, when the program reads again: all at once
-    /// where sockets hold much.
+    /// The buffer for the program is full, and the connection holds more, when the peer closes. The
+    /// program still reads all bytes, in one go where the socket's buffer is large.
     #[test]
     fn a_peer_that_has_closed_is_heard_to_its_last_byte() {
         for kept in [4096, 4 * ROOM] {
@@ -485,7 +487,7 @@ mod tests {
         }
     }
 
-    /// A program that goes without having read what came to it resets its socket.
+    /// A program that exits with unread data resets its socket.
     #[test]
     fn a_program_that_is_gone_is_noticed_by_either_way() {
         let mut rig = Rig::open();

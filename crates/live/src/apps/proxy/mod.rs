@@ -1,4 +1,5 @@
-//! A proxy: programs connect to it over the kernel's loopback, and it connects to their targets through a host of ours.
+//! A proxy: programs connect to it over the kernel's loopback, and it connects to their targets
+//! through an eifel host.
 
 mod client;
 pub mod request;
@@ -32,17 +33,17 @@ pub struct Plan {
     pub clients: Option<u64>,
 }
 
-/// More clients than this at once wait to be accepted.
+/// The most clients at a time. Further clients wait to be accepted.
 const MOST_CLIENTS: usize = 1024;
-/// How long a client may take to say what it wants.
+/// How long a client may take to send its request.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Sockets are looked at no more often than this while packets come in.
+/// The shortest time between two looks at the sockets while the host has events for clients.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 
-/// The address that a name has, for the client of that number.
+/// A client's number, and the address of the name that it asked for; `None` if there is none.
 type Resolved = (u64, Option<SocketAddr>);
 
-/// A connection through the proxy, when it has ended.
+/// A connection through the proxy that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passed {
     pub target: SocketAddr,
@@ -56,10 +57,10 @@ pub struct Passed {
     pub spurious: u64,
 }
 
-/// Takes each connection that has ended.
+/// Receives each connection that has ended.
 pub type Told<'a> = Box<dyn FnMut(&Passed) + 'a>;
 
-/// A connection of a client, which may outlive it.
+/// A connection made for a client. The connection may outlive the client.
 struct Passage {
     client: u64,
     since: Instant,
@@ -76,7 +77,7 @@ impl Passage {
     }
 }
 
-/// A proxy at work.
+/// A running proxy.
 pub struct Proxy<'a> {
     plan: Plan,
     told: Told<'a>,
@@ -92,7 +93,7 @@ pub struct Proxy<'a> {
 }
 
 impl<'a> Proxy<'a> {
-    /// Takes clients from `listener`, and tells of each connection when it has ended.
+    /// Accepts clients from `listener`, and passes each connection that has ended to `told`.
     ///
     /// # Errors
     /// Those of the system.
@@ -114,7 +115,7 @@ impl<'a> Proxy<'a> {
         })
     }
 
-    /// Takes what the host has to tell; returns the clients that are concerned.
+    /// Takes the host's events. Returns the clients that have to be served because of them.
     fn take_events(&mut self, now: Instant, host: &mut Host) -> BTreeSet<u64> {
         let mut concerned = BTreeSet::new();
         while let Some((handle, mut happening)) = host.poll_event() {
@@ -138,7 +139,8 @@ impl<'a> Proxy<'a> {
         concerned
     }
 
-    /// Looks which sockets can be read or written, and takes new clients.
+    /// Accepts new clients, takes resolved names, and drops clients that are too slow to ask. Adds
+    /// the clients to serve to `concerned`.
     fn look(&mut self, now: Instant, concerned: &mut BTreeSet<u64>) -> Result<(), Error> {
         self.looked = now;
         while self.takes_clients()
@@ -166,18 +168,19 @@ impl<'a> Proxy<'a> {
         Ok(())
     }
 
-    /// Returns whether it looks at its sockets now that the host has told of these clients.
+    /// Returns whether to look at the sockets now, when the host had events for these clients.
     fn is_to_look(&self, now: Instant, concerned: &BTreeSet<u64>) -> bool {
         concerned.is_empty() || now.since(self.looked) >= BETWEEN_LOOKS
     }
 
-    /// Whether there is room for another client, and one is wanted.
+    /// Returns whether there is room for another client, and the plan wants one.
     fn takes_clients(&self) -> bool {
         let wanted = self.plan.clients.is_none_or(|clients| self.accepted < clients);
         wanted && !self.stopped && self.clients.len() < self.most
     }
 
-    /// Moves bytes of a client, and makes its connection where it has asked for one.
+    /// Moves a client's bytes, opens the connection that it asked for, and removes a client that is
+    /// over.
     fn serve(&mut self, now: Instant, host: &mut Host, number: u64) {
         let Some(client) = self.clients.get_mut(&number) else { return };
         client.exchange(host);
@@ -187,7 +190,7 @@ impl<'a> Proxy<'a> {
         match client.asked() {
             Some(Target::Name(name, port)) => {
                 let answer = self.names.0.clone();
-                // The system's resolver blocks. Nobody may be there any more when it answers.
+                // The system's resolver blocks. The proxy may be gone when it answers.
                 thread::spawn(move || {
                     let found = (name.as_str(), port).to_socket_addrs().ok().and_then(|mut all| all.next());
                     let _ = answer.send((number, found));
@@ -216,7 +219,7 @@ impl<'a> Proxy<'a> {
     }
 }
 
-/// Tells a client what has happened to its connection.
+/// Passes an event of a connection on to its client.
 fn tell(client: &mut Client, handle: Handle, happening: &mut Happening) {
     match happening {
         Happening::Event(Event::Connected) => client.connected(handle),
@@ -293,7 +296,7 @@ mod tests {
         assert_eq!(proxy.looked, at(7000));
     }
 
-    /// Clients beyond the most at a time wait to be accepted until another one has gone.
+    /// Clients beyond the limit wait to be accepted until another client has gone.
     #[test]
     fn a_proxy_has_no_more_clients_at_a_time_than_it_may() {
         let (mut proxy, at) = proxy(Some(5));

@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The longest request.
+/// The most bytes of an incomplete HTTP request.
 const LONGEST: usize = 8192;
 
-/// The language that a client speaks.
+/// The protocol that a client speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
     /// SOCKS 5.
@@ -13,7 +13,7 @@ pub enum Dialect {
     Http,
 }
 
-/// Where a client wants to be connected to.
+/// The server that a client asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     Address(SocketAddr),
@@ -21,44 +21,44 @@ pub enum Target {
     Name(String, u16),
 }
 
-/// The meaning of the first bytes of a conversation.
+/// The result of reading the first bytes of a conversation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Incomplete.
+    /// The bytes are incomplete.
     More,
-    /// A greeting of `taken` bytes, which gets an answer.
+    /// A greeting, which gets `answer`.
     Answer {
-        /// Its length.
+        /// Bytes of the greeting.
         taken: usize,
-        /// Its language.
+        /// The client's protocol.
         dialect: Dialect,
         answer: Vec<u8>,
     },
-    /// A request of `taken` bytes.
+    /// A request to connect.
     Asked {
-        /// Its length.
+        /// Bytes of the request.
         taken: usize,
-        /// Its language.
+        /// The client's protocol.
         dialect: Dialect,
         /// The server that the client asks for.
         target: Target,
     },
 }
 
-/// How a request ends.
+/// The result of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reply {
     /// The connection is open.
     Connected,
-    /// The target refused it.
+    /// The target refused the connection.
     Refused,
-    /// There is no way, or no such name.
+    /// The target cannot be reached, or its name is unknown.
     Unreachable,
-    /// Anything else.
+    /// The request failed for another reason.
     Failed,
 }
 
-/// Returns the words for how a request ended.
+/// Returns the bytes that report the result of a request to a client.
 pub fn reply(dialect: Dialect, reply: Reply) -> Vec<u8> {
     let (code, line) = match reply {
         Reply::Connected => (0, "200 OK"),
@@ -72,10 +72,11 @@ pub fn reply(dialect: Dialect, reply: Reply) -> Vec<u8> {
     }
 }
 
-/// Reads the beginning of `bytes`. `dialect` is known after a greeting.
+/// Reads the greeting or request at the beginning of `bytes`. `dialect` is `None` before a
+/// greeting.
 ///
 /// # Errors
-/// The answer to what is not understood, after which the conversation is over.
+/// The answer to an invalid or unsupported request. The conversation ends after it.
 pub fn read(bytes: &[u8], dialect: Option<Dialect>) -> Result<Step, Vec<u8>> {
     match (dialect, bytes) {
         (_, []) => Ok(Step::More),
@@ -133,7 +134,7 @@ fn address(ip: IpAddr, port: [u8; 2]) -> Option<(Target, u16)> {
     Some((Target::Address(SocketAddr::new(ip, port)), port))
 }
 
-/// A name, or an address that is written as one.
+/// Reads a target's name, which may be a numeric address.
 fn named(name: &str, port: u16) -> Target {
     match name.trim_matches(['[', ']']).parse() {
         Ok(ip) => Target::Address(SocketAddr::new(ip, port)),
