@@ -1,7 +1,7 @@
 //! Background traffic: datagrams that cross just one link.
 //!
-//! These datagrams meet only other packets in that link's queue, so they need no events. Datagrams
-//! that are due enter the link before the next other packet does. At the same instant they go
+//! These datagrams meet other packets only in that link's queue, so they need no events. Datagrams
+//! that are due enter the link just before the next other packet does. At equal times they enter
 //! first.
 
 use crate::app::{Alarm, DatagramApp};
@@ -12,7 +12,7 @@ use eifel_path::background::Source;
 /// A source of datagrams at the entrance of a link.
 pub struct Background {
     pub app: DatagramApp,
-    /// When the next datagram leaves, and when the source stops.
+    /// The times at which the next datagram leaves and the source stops.
     pub alarm: Alarm,
     pub flow: u32,
     pub started: Instant,

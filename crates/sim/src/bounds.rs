@@ -1,6 +1,6 @@
 //! Limits of a run: virtual time must pass, and the packets under way must fit into memory.
 //!
-//! Both are checked only now and then, so that an event pays no more than a comparison.
+//! Both are checked only every [`EVERY`] turns, so that a turn costs no more than a comparison.
 
 use crate::error::Error;
 use crate::network::Span;
@@ -11,17 +11,20 @@ use eifel_base::time::Instant;
 pub const MOST_PACKETS: usize = 1 << 22;
 /// Turns of the run's loop between two checks.
 const EVERY: u64 = 1 << 14;
-/// Consecutive checks that may find the same instant: 4 million turns, about a second of computing.
+/// Consecutive checks that may find the same virtual time: 4 million turns, about one second of
+/// computing.
 const MOST_LOOKS: u32 = 1 << 8;
 
 /// Progress of a run since the last check.
 #[derive(Debug)]
 pub struct Bounds {
-    /// Turns at the next look.
+    /// Turns of the whole run at the next check.
     next_look: u64,
-    /// Turns until then.
+    /// Turns left until the next check.
     left: u64,
+    /// The virtual time at the last check.
     found_at: Instant,
+    /// Consecutive checks that found this time, without the first.
     looks: u32,
 }
 
@@ -32,7 +35,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Counts a turn of the run's loop, and returns whether it is time to [look](Self::look).
+    /// Counts a turn of the run's loop. Returns whether [`look`](Self::look) is due.
     #[inline]
     pub fn turn(&mut self) -> bool {
         self.left -= 1;
@@ -44,7 +47,8 @@ impl Bounds {
         self.next_look - self.left
     }
 
-    /// Checks that time has passed since earlier looks, and that what is under way fits into memory.
+    /// Checks that time has passed since earlier checks, and that the packets under way fit into
+    /// memory.
     ///
     /// # Errors
     /// [`Error::Standstill`] and [`Error::Overfull`].
@@ -60,7 +64,7 @@ impl Bounds {
         Self::fits(now, under_way, spans)
     }
 
-    /// Checks that what is under way fits into memory.
+    /// Checks that the packets under way fit into memory.
     ///
     /// # Errors
     /// [`Error::Overfull`].
@@ -84,10 +88,10 @@ mod tests {
     fn an_instant_may_be_found_by_all_looks_but_the_last() {
         let mut bounds = Bounds::default();
         let mut looks = |now| bounds.look(now, 0, &[]).is_ok();
-        // The first look at an instant is not counted.
+        // The first check that finds a time is not counted.
         assert!((0..MOST_LOOKS).all(|_| looks(Instant::ZERO)));
         assert!(!looks(Instant::ZERO));
-        // Time passes, and the count begins again.
+        // Time passes, so the count starts again.
         assert!((0..MOST_LOOKS).all(|_| looks(Instant::from_nanos(1))));
         assert!(!looks(Instant::from_nanos(1)));
     }

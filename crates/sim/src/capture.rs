@@ -15,18 +15,19 @@ use std::io::{self, Write};
 
 pub struct Captures {
     ip: Version,
-    /// Whether packets are kept whole; otherwise only their headers are.
+    /// Whether packets are kept whole; otherwise only their headers.
     payload: bool,
     taps: Vec<Tap>,
-    /// The first write that failed. Captures write nothing after it.
+    /// The error of the first write that failed. Captures write nothing after it.
     failed: Option<io::Error>,
     /// Index of each node's tap; `u16::MAX` for none.
     of_node: Vec<u16>,
     /// The nodes of each flow's ends.
     ends: Vec<[u16; 2]>,
-    /// Whether each flow's segments are captured: those of a connection are.
+    /// Whether each flow is a TCP connection, whose segments are captured.
     segments: Vec<bool>,
-    /// Kept for captures that are streamed. Those in memory are there to judge tools by, and give nothing away.
+    /// The comments on frames; `None` for captures in memory. Those serve to judge tools, so they
+    /// must not reveal what the simulator knows.
     comments: Option<Comments>,
 }
 
@@ -34,16 +35,16 @@ struct Tap {
     node: usize,
     interface: Interface,
     writer: Writer<Out>,
-    /// Whether the transmission of each frame is kept, as it is beside a capture in memory.
+    /// Whether the transmission of each frame is kept in `shown`. True for captures in memory.
     remembers: bool,
     shown: Vec<Shown>,
 }
 
-/// The place that a capture is written to.
+/// The destination of a capture.
 enum Out {
     /// Memory, until the run is over.
     Memory(Vec<u8>),
-    /// A stream that takes the capture while it grows.
+    /// A stream that receives the capture while the run goes on.
     Stream(Box<dyn Write>),
 }
 
@@ -69,7 +70,7 @@ pub struct Capture {
     pub name: String,
     /// The contents of the pcapng file.
     pub pcapng: Vec<u8>,
-    /// The transmission in each frame of it.
+    /// The transmission in each frame of the file.
     pub shown: Vec<Shown>,
 }
 
@@ -78,9 +79,9 @@ pub struct Capture {
 pub struct Shown {
     /// Index of the flow in the scenario.
     pub flow: u32,
-    /// The end that sent it.
+    /// The end that sent the frame.
     pub sender: End,
-    /// Its number at that end, from 0; `None` for an acknowledgement without data.
+    /// Number of the transmission at that end, from 0; `None` for an acknowledgement without data.
     pub transmission: Option<u64>,
 }
 
@@ -127,14 +128,14 @@ impl Captures {
         self.of_node[usize::from(node)] != NO_TAP
     }
 
-    /// Captures a packet that passes `node`. `offset` is the place of its payload in the stream.
+    /// Captures a packet that passes `node`. `offset` is the offset of its payload in the stream.
     pub fn note(&mut self, now: Instant, node: u16, (packet, segment): (&Packet, &Segment), offset: u64) {
         let flow = packet.flow as usize;
         if self.failed.is_some() || !self.segments[flow] {
             return;
         }
         let ends = self.ends[flow];
-        // An original that has arrived is neither dropped nor judged.
+        // An original that has arrived cannot be dropped any more, and is never judged.
         let over = !packet.repeats && ends[packet.sender.other().index()] == node;
         let open = (packet.transmission > 0 && !over).then_some(packet.transmission);
         self.count_frame(node, packet, open.into_iter());
@@ -150,7 +151,8 @@ impl Captures {
         self.failed = tap.writer.packet(tap.interface, now.as_nanos(), frame).err();
     }
 
-    /// Captures an SCTP packet that passes `node`, whole: headers of chunks stand between their data.
+    /// Captures an SCTP packet that passes `node`. The packet is always captured whole, because
+    /// chunk headers stand between its data.
     pub fn note_bundle(&mut self, now: Instant, node: u16, packet: &Packet, bundle: &Bundle) {
         if self.failed.is_some() {
             return;
@@ -194,7 +196,7 @@ impl Captures {
         }
     }
 
-    /// Comments on what arrived at this end of this flow just now.
+    /// Comments on the packet that has just arrived at this end of this flow.
     pub fn comment(&mut self, (flow, end): (u32, End), text: impl FnOnce() -> String) {
         let Some(comments) = &mut self.comments else { return };
         let tap = self.of_node[usize::from(self.ends[flow as usize][end.index()])];
@@ -203,9 +205,11 @@ impl Captures {
         }
     }
 
-    /// Returns the captures that were kept in memory, and the comments on those that were streamed, by the node's name.
+    /// Returns the captures that were kept in memory. For captures that were streamed, returns the
+    /// comments and the name of the node.
     ///
-    /// # Errors The first error of a write.
+    /// # Errors
+    /// Returns the first error of a write.
     pub fn finish(self, names: &[String]) -> io::Result<(Vec<Capture>, Vec<Commented>)> {
         if let Some(error) = self.failed {
             return Err(error);

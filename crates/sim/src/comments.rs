@@ -1,7 +1,8 @@
-//! Comments on the frames of captures: what became of a transmission, and what its sender concluded.
+//! Comments on the frames of captures: the fate of a transmission, and the decisions of its sender.
 //!
-//! Most of it is known only after the frame has been written, so comments are kept beside a capture, and put into it when
-//! the run is over. What is kept of frames without a comment is bounded by what is under way.
+//! Most of these facts become known only after the frame is written. So comments are kept beside a
+//! capture, and inserted into it after the run. The memory for frames without a comment is bounded
+//! by the number of transmissions under way.
 
 use crate::oracle::{Role, Sent, Settled};
 use crate::slab::End;
@@ -16,9 +17,9 @@ pub type Commented = (String, Texts);
 /// The comments on all captures of a run.
 #[derive(Default)]
 pub struct Comments {
-    /// In the order of the captures.
+    /// In the order in which captures were added.
     captures: Vec<OfCapture>,
-    /// Retransmissions that have arrived or have been judged, but not both.
+    /// Retransmissions that have arrived or been judged, but not both.
     halves: BTreeMap<Key, Half>,
 }
 
@@ -45,7 +46,7 @@ impl Comments {
         self.captures.push(OfCapture::default());
     }
 
-    /// Notes a frame of a capture, and the transmissions in it that something can be said of later.
+    /// Counts a frame of a capture. `transmissions` are those in it that may get a comment later.
     pub fn frame(&mut self, capture: usize, (flow, sender): (u32, End), transmissions: impl Iterator<Item = u64>) {
         let of = &mut self.captures[capture];
         of.frames += 1;
@@ -58,7 +59,7 @@ impl Comments {
         }
     }
 
-    /// Notes a first arrival. Nothing more is said of an original.
+    /// Notes a first arrival. An original then gets no further comment.
     pub fn arrived(&mut self, (flow, sender): (u32, End), sent: &Sent) {
         let key = (flow, sender.index(), sent.transmission);
         if sent.role == Role::Original || self.halves.remove(&key).is_some() {
@@ -68,12 +69,12 @@ impl Comments {
         }
     }
 
-    /// Says where a transmission was dropped.
+    /// Comments on a transmission that was dropped, with the link and the cause.
     pub fn dropped(&mut self, (flow, sender): (u32, End), transmission: u64, (link, cause): (&str, &str)) {
         self.say((flow, sender.index(), transmission), &format!("dropped at {link}: {cause}"));
     }
 
-    /// Says whether a retransmission was needed.
+    /// Comments on a retransmission that was judged: needed or needless.
     pub fn settled(&mut self, settled: &Settled) {
         let key = (settled.flow, settled.sender.index(), settled.transmission);
         let text = if settled.needed { "needed retransmission" } else { "needless retransmission" };
@@ -85,7 +86,7 @@ impl Comments {
         }
     }
 
-    /// Comments on the last frame of a capture: what arrived at its node just now.
+    /// Comments on the last frame of a capture: the packet that has just arrived at its node.
     pub fn last(&mut self, capture: usize, text: &str) {
         let of = &mut self.captures[capture];
         if of.frames > 0 {
@@ -131,7 +132,8 @@ mod tests {
         comments.add_capture();
         comments.add_capture();
         let sender = (0, End::From);
-        // The sender's capture has both transmissions; behind the link only the second is seen.
+        // The sender's capture has both transmissions. The capture after the link has only the
+        // second.
         comments.frame(0, sender, [1].into_iter());
         comments.dropped(sender, 1, ("bottleneck", "queue"));
         comments.frame(0, sender, [2].into_iter());

@@ -1,4 +1,4 @@
-//! A flow of datagrams: a source that sends, and a sink that counts.
+//! A flow of datagrams: a source that sends them, and a sink that counts them.
 
 use crate::app::{Alarm, DatagramApp};
 use crate::network::Network;
@@ -7,11 +7,12 @@ use eifel_base::time::Instant;
 
 pub struct DatagramFlow {
     pub app: DatagramApp,
-    /// When the next datagram leaves, and when the source stops.
+    /// The times at which the next datagram leaves and the source stops.
     pub alarm: Alarm,
     /// The alarm's slot of the event queue.
     pub slot: u32,
     pub flow: u32,
+    /// Index of the link that datagrams enter first.
     pub link: u32,
     /// Index of the sink's node.
     pub destination: u16,

@@ -1,4 +1,4 @@
-//! One end of a flow: its connection, its counts, and its packets' way into the network.
+//! One end of a TCP flow: its connection and its counts. Sends its packets into the network.
 
 use crate::app::Supply;
 use crate::liar::Liar;
@@ -19,38 +19,38 @@ use eifel_packet::tcp;
 use eifel_recovery::engine::{Kind, Transmission};
 use eifel_tcp::{Connection, Outgoing};
 
-/// One end of a flow.
+/// One end of a TCP flow.
 pub struct Endpoint {
     pub connection: Connection,
     /// Bytes that its application has read.
     pub read: u64,
     /// Its slot in the event queue.
     pub slot: u32,
-    /// The instant of that slot's event, which is no later than the connection's timer.
+    /// The time of that slot's event. It is never later than the connection's timer.
     pub alarm: Instant,
     /// Index of the flow.
     pub flow: u32,
-    /// Index of the first link of its packets.
+    /// Index of the link that its packets enter first.
     pub link: u32,
-    /// This end's node, and the other end's.
+    /// This end's node, and the other end's node.
     pub path: (u16, u16),
     pub end: End,
-    /// Whether the other end is evaluated ahead of the clock.
+    /// Whether the other end is [evaluated ahead of the clock](crate::lookahead).
     pub ahead: bool,
     /// The numbering of its data segments.
     pub numbering: Numbering,
     pub isn: Seq,
     pub tally: Tally,
-    /// Whether its application has written all that it will.
+    /// Whether its application tops up the unsent bytes.
     pub supply: Supply,
-    /// Data that its application will write as soon as the send buffer has room.
+    /// Data that waits for room in the send buffer; `None` if the buffer is unlimited.
     pub backlog: Option<Box<Backlog>>,
-    /// The falsifier of its acknowledgements, if it lies. A run with a liar is observed.
+    /// Falsifies its acknowledgements; `None` for an honest end. Needs an observed run.
     pub liar: Option<Box<Liar<(Segment, Outgoing)>>>,
 }
 
 impl Endpoint {
-    /// Sends everything that may leave now.
+    /// Sends everything that the connection may send now.
     #[inline(never)]
     pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         loop {
@@ -83,7 +83,8 @@ impl Endpoint {
         }
     }
 
-    /// Lets the liar alter the acknowledgement in the vacant cell. Returns whether it does not leave now.
+    /// Lets the liar alter the acknowledgement in the vacant cell. Returns whether the liar keeps
+    /// it from leaving now.
     fn falsify<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing) -> bool {
         let Some(liar) = &mut self.liar else { return false };
         let segment = &mut net.slab.vacant().segment;
@@ -99,7 +100,7 @@ impl Endpoint {
         }
     }
 
-    /// Sends the acknowledgements that the liar has held for long enough.
+    /// Sends the held acknowledgements whose hold time is over.
     pub fn release<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         while let Some((segment, outgoing)) = self.liar.as_mut().and_then(|liar| liar.held.take(net.now)) {
             let packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
@@ -110,13 +111,13 @@ impl Endpoint {
         }
     }
 
-    /// Returns when something is due: the connection's timer, or what the liar holds.
+    /// Returns the earlier of the connection's timer and the next held acknowledgement.
     pub fn due(&self) -> Instant {
         let held = self.liar.as_ref().map_or(Instant::NEVER, |liar| liar.held.next());
         self.connection.poll_timeout().min(held)
     }
 
-    /// Counts a transmission, and returns its packet.
+    /// Counts a transmission. Returns its packet.
     #[inline(always)]
     fn packet(&mut self, transmission: &Transmission, payload_len: u32) -> Packet {
         Packet {
@@ -133,7 +134,7 @@ impl Endpoint {
         }
     }
 
-    /// Sends the packet in the vacant cell, of `bytes` with its headers.
+    /// Sends the packet in the vacant cell. `bytes` is its length with headers.
     #[inline(always)]
     fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing, bytes: u32) {
         if IN_ORDER {
@@ -144,23 +145,23 @@ impl Endpoint {
         net.launch(bytes, self.path.1, self.link as usize);
     }
 
-    /// Moves this end's event forward if its connection's timer is due earlier.
+    /// Makes this end's event earlier if its connection's timer is due before it.
     #[inline(never)]
     pub fn set_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         self.wake_by(net, self.connection.poll_timeout());
     }
 
-    /// Moves this end's event forward to `due`, if it is later.
+    /// Moves this end's event to `due` if that is earlier.
     #[inline(always)]
     fn wake_by<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, due: Instant) {
         if due < self.alarm {
-            // An overdue timer, which counts from a transmission long ago, is due at once.
+            // A timer may be overdue already: it counts from a transmission in the past.
             self.alarm = due.max(net.now);
             net.queue.set(self.slot, self.alarm);
         }
     }
 
-    /// Counts a transmission, and returns the number of its data segment; 0 if it carries no data.
+    /// Counts a transmission. Returns the number of its data segment; 0 if it carries no data.
     #[inline(always)]
     fn number(&mut self, transmission: &Transmission, payload_len: u32) -> u64 {
         if payload_len == 0 {
@@ -175,7 +176,7 @@ impl Endpoint {
         }
     }
 
-    /// Checks and records a packet that is about to leave, captures it, and keeps its bytes.
+    /// Checks, records and captures a packet that is about to leave, and keeps its bytes.
     fn observe_sending<const IN_ORDER: bool>(
         &self,
         net: &mut Network<IN_ORDER>,
@@ -204,7 +205,7 @@ impl Endpoint {
         }
     }
 
-    /// Reads everything that has arrived in order. Returns whether there was anything.
+    /// Reads everything that has arrived in order. Returns whether it read anything.
     #[inline]
     pub fn read_all(&mut self, carries_bytes: bool) -> bool {
         if carries_bytes {
@@ -216,7 +217,7 @@ impl Endpoint {
         news
     }
 
-    /// Reads at most `limit` bytes that have arrived in order. Returns whether there was anything.
+    /// Reads at most `limit` bytes that have arrived in order. Returns whether it read anything.
     pub fn read_some(&mut self, limit: u64, carries_bytes: bool) -> bool {
         if carries_bytes {
             return self.read_bytes(limit);
@@ -226,10 +227,10 @@ impl Endpoint {
         count > 0
     }
 
-    /// Reads at most `limit` bytes, and verifies each of them.
+    /// Reads at most `limit` bytes and verifies each of them. Returns whether it read anything.
     ///
     /// # Panics
-    /// When a byte differs from the one written at its position.
+    /// Panics when a byte differs from the byte written at its offset.
     fn read_bytes(&mut self, limit: u64) -> bool {
         let before = self.read;
         let mut buffer = [0; 4096];
@@ -248,14 +249,15 @@ impl Endpoint {
     }
 }
 
-/// Returns the bytes that a link charges for a segment: its length as a packet, or its payload and `header_bytes`.
+/// Returns the bytes that a segment takes on a link: its length as an IP packet, or its payload and
+/// `header_bytes` if that is set.
 #[inline]
 fn length(ip: Version, header_bytes: Option<u32>, segment: &Segment) -> u32 {
     match header_bytes {
         Some(headers) => headers + segment.payload_len,
         None if segment.flags.has(Flags::SYN) => datagram::len(segment, ip),
         None => {
-            // All other options are on SYNs only.
+            // All other options occur only on SYNs.
             let Segment { options: Options { timestamps, sack, .. }, payload_len, .. } = *segment;
             let known = Options { timestamps, sack, ..Options::default() };
             let bytes = ip.header_len() + tcp::header_len(&known) + payload_len;

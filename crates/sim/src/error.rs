@@ -1,4 +1,4 @@
-//! Why a run fails.
+//! Errors of a run.
 
 use crate::bounds::MOST_PACKETS;
 use eifel_base::time::Instant;
@@ -6,24 +6,24 @@ use eifel_path::config::ConfigError;
 use eifel_recovery::registry;
 use std::fmt;
 
-/// The reason for which a run fails. A scenario that [`Scenario::parse`](crate::scenario::Scenario::parse) accepts can only give
-/// [`TooLarge`](Self::TooLarge) and the last three.
+/// An error of a run. A scenario that [`Scenario::parse`](crate::scenario::Scenario::parse) accepts
+/// can cause only [`TooLarge`](Self::TooLarge) and the last three.
 #[derive(Debug)]
 pub enum Error {
-    /// There are more links, nodes or flows than the simulator has numbers for.
+    /// The scenario has more links, nodes or flows than the simulator has numbers for.
     TooLarge,
-    /// A link's settings make no sense.
+    /// A link's settings are invalid.
     Link { name: String, error: ConfigError },
-    /// The registry cannot make a flow's algorithms.
+    /// The registry cannot create a flow's algorithms.
     Engine { flow: String, error: registry::Error },
     /// A capture cannot be written.
     Capture(std::io::Error),
-    /// The run has had its most events, and is not over.
+    /// The run reached its limit of events before its end.
     TooManyEvents {
         /// The virtual time reached.
         at: Instant,
     },
-    /// Virtual time stands still: packets circulate without delay.
+    /// Virtual time stands still, because packets circulate without delay.
     Standstill { at: Instant },
     /// The packets under way exceed the memory limit.
     Overfull {

@@ -1,5 +1,6 @@
-//! The simulator: virtual time, nodes and links, hosts with TCP connections and applications, records of what
-//! happened, the oracle that knows what every retransmission was worth, and checkers.
+//! The simulator: virtual time, nodes and links, hosts with TCP connections, SCTP associations and
+//! applications. It includes records of a run, checkers, and the oracle, which knows whether each
+//! retransmission was needed.
 //!
 //! ```
 //! use eifel_sim::record::Record;

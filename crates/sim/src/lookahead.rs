@@ -1,30 +1,31 @@
 //! A shortcut for ends of connections that are evaluated ahead of the clock.
 //!
-//! A link computes a packet's arrival when it takes the packet in. If the packet then arrives at an
-//! end of a connection, that end receives it at once, stamped with its future arrival time. The
-//! packet needs no event, and is still in the caches. Where both ends of a connection are evaluated
-//! ahead and share no link with others, they take turns without any event.
+//! A link computes a packet's arrival time when it takes the packet in. If the packet then arrives
+//! at an end of a connection, that end receives it at once, stamped with its future arrival time.
+//! The packet needs no event, and is still in the caches. If both ends of a connection are
+//! evaluated ahead and share no link with others, they take turns without any event.
 //!
-//! This is the lookahead of conservative parallel simulation. It skips the wait for everything else
-//! that is due before the arrival, and changes nothing:
+//! This is the lookahead of conservative parallel simulation. The end does not wait for other
+//! events that are due before the arrival. The results are the same, because:
 //!
-//! - Packets come to the end over that one link alone, in order, so none can arrive in between that
-//!   is not known yet.
-//! - Its own timers that are due earlier expire first, each at its own instant.
-//! - Its application never wakes, and the flow has no end of its own, so nothing but packets and
-//!   timers reaches it.
-//! - What it sends enters a link that nobody else feeds, so nobody misses it there, and it
-//!   overtakes nothing.
-//! - The order of events at one instant does not depend on when they became known.
-//! - What would arrive after the run's duration is not foreseen.
+//! - All packets reach the end over that one link, in order. So no packet that is still unknown can
+//!   arrive in between.
+//! - The end's own timers that are due earlier expire first, each at its own time.
+//! - The application never wakes, and the flow has no end time. So only packets and timers reach
+//!   the end.
+//! - The packets that the end sends enter a link that no other end feeds. So they do not enter too
+//!   late for another packet, and overtake none.
+//! - The order of events at equal times does not depend on when they became known.
+//! - Packets that would arrive after the run's duration are not foreseen.
 //!
-//! A bottleneck often feeds many links of which each leads to one such end, and no other link feeds
-//! them. What it takes in enters the next link at once too, stamped with the time between the two.
-//! The next link is never full then ([`keeps_up_with`](eifel_path::config::LinkConfig::keeps_up_with)): a drop would come before the
-//! undo that it counts against.
+//! A bottleneck often feeds many links that each lead to one such end and that no other link feeds.
+//! A packet that enters the bottleneck then also enters the next link at once, stamped with the
+//! time at which it will leave the bottleneck. The next link must never be full
+//! ([`keeps_up_with`](eifel_path::config::LinkConfig::keeps_up_with)): a drop there would be
+//! counted before the undo to which it belongs.
 //!
-//! Observed runs do without, because their rows stand in the order of time. So do runs that may end
-//! before their duration, because nothing may happen after that end.
+//! Observed runs do not use this, because their rows are in the order of time. Runs that may end
+//! before their duration do not use it either, because nothing may happen after their end.
 
 use crate::network::{Network, Span};
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
@@ -37,17 +38,18 @@ use std::collections::BTreeSet;
 
 /// A flow whose ends can be evaluated ahead of the clock.
 pub trait Foresighted<const IN_ORDER: bool> {
-    /// Returns when an end's timer is due at the earliest; never before the flow has started.
+    /// Returns the earliest time at which an end's timer can be due; [`Instant::NEVER`] before the
+    /// flow has started.
     fn timer_due(&self, end: End) -> Instant;
 
-    /// Handles the timer of one end, which may be due or have moved later.
+    /// Handles the timer of an end. The timer may be due, or may have moved to a later time.
     fn timer(&mut self, net: &mut Network<IN_ORDER>, end: End);
 
     /// Handles a packet that reached its destination, `end`.
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End);
 
-    /// Handles a packet ahead of the clock, after the timers that are due before it arrives. Returns
-    /// the number of events.
+    /// Handles a packet ahead of the clock, after the timers that are due before it arrives.
+    /// Returns the number of events handled.
     #[inline]
     fn receive_ahead(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End, arrives: Instant) -> u64 {
         let expired = if self.timer_due(end) <= arrives { self.expire(net, end, arrives) } else { 0 };
@@ -56,7 +58,7 @@ pub trait Foresighted<const IN_ORDER: bool> {
         expired + 1
     }
 
-    /// Lets an end's timers expire that are due by `until`, each at its own instant. Returns their number.
+    /// Handles an end's timers that are due by `until`, each at its own time. Returns their number.
     #[inline(never)]
     fn expire(&mut self, net: &mut Network<IN_ORDER>, end: End, until: Instant) -> u64 {
         let mut expired = 0;
@@ -69,7 +71,7 @@ pub trait Foresighted<const IN_ORDER: bool> {
     }
 }
 
-/// A packet with a known arrival at its end.
+/// A packet whose arrival time at its end is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foreseen {
     pub arrives: Instant,
@@ -79,20 +81,20 @@ pub struct Foreseen {
 
 /// The ends that are evaluated ahead, and the packets that they will receive.
 pub struct Lookahead {
-    /// By twice the flow's index plus the end: whether the end is evaluated ahead.
+    /// Whether each end is evaluated ahead. Indexed by twice the flow's index plus the end.
     ahead: Vec<bool>,
-    /// The end of the run: later arrivals do not happen.
+    /// The end of the run. Later arrivals do not happen.
     pub until: Instant,
     /// Packets that went on to a second link without an event.
     pub crossings: u64,
-    /// By the receiving end.
+    /// Packets to receive, indexed by the receiving end.
     foreseen: [Ring<Foreseen>; 2],
-    /// Those of them that stand in no cell.
+    /// The contents of those packets that have no cell of the slab.
     solos: [Ring<Solo>; 2],
 }
 
 impl Lookahead {
-    /// Selects the ends of a scenario, and marks the links over which packets come to them.
+    /// Selects the ends of a scenario that are evaluated ahead. Marks the links that lead to them.
     pub fn new(scenario: &Scenario, spans: &mut [Span]) -> Self {
         let mut paths_over = vec![0; scenario.links.len()];
         for &link in scenario.flows.iter().flat_map(|flow| flow.ways()).flat_map(|(links, _)| links) {
@@ -140,8 +142,8 @@ impl Lookahead {
         self.ahead[2 * flow as usize + end.index()]
     }
 
-    /// Adds a packet that arrives at such an end. Returns false if it arrives after the end of the
-    /// run.
+    /// Adds a packet that will arrive at an end that is evaluated ahead. Returns false, and adds
+    /// nothing, if it would arrive after the end of the run.
     #[inline]
     pub fn foresee(&mut self, end: End, foreseen: Foreseen) -> bool {
         let in_time = foreseen.arrives <= self.until;
@@ -151,22 +153,23 @@ impl Lookahead {
         in_time
     }
 
-    /// Adds what is in a packet that was [foreseen](Self::foresee) and stands in no cell.
+    /// Adds the contents of a packet that was [foreseen](Self::foresee) and has no cell.
     #[inline]
     pub fn add_solo(&mut self, end: End, solo: &Solo) {
         self.solos[end.index()].push_back(*solo);
     }
 
-    /// Returns what is in the next such packet of an end.
+    /// Takes the contents of an end's next packet without a cell.
     ///
     /// # Panics
-    /// When there is none.
+    /// Panics when there is none.
     #[inline]
     pub fn next_solo(&mut self, end: End) -> Solo {
         self.solos[end.index()].pop_front().expect("what is foreseen was added")
     }
 
-    /// Returns the arrival of the [next](Self::next) packet, and takes it, if it is a flow's and stands in no cell.
+    /// Takes the [next](Self::next) packet if it belongs to `flow` and has no cell. Returns its
+    /// receiving end and its arrival time.
     #[inline]
     pub fn next_arrival_of_solo(&mut self, flow: u32) -> Option<(End, Instant)> {
         let end = if self.foreseen[End::To.index()].is_empty() { End::From } else { End::To };
@@ -176,13 +179,14 @@ impl Lookahead {
         Some((end, next.arrives))
     }
 
-    /// Returns the number of packets under way that stand in no cell.
+    /// Returns the number of packets under way that have no cell.
     pub fn solos(&self) -> usize {
         self.solos.iter().map(Ring::len).sum()
     }
 
-    /// Returns the next packet to arrive at such an end, in the order of time for each end. Packets
-    /// sent as data come first, because they are still in the cache.
+    /// Takes the next packet to receive, and returns its end. The packets of one end are in the
+    /// order of time. Packets for [`End::To`] come first: they carry data, and are still in the
+    /// cache.
     #[inline]
     pub fn next(&mut self) -> Option<(End, Foreseen)> {
         let [from, to] = &mut self.foreseen;
@@ -190,7 +194,7 @@ impl Lookahead {
     }
 }
 
-/// Returns the only link that feeds each link; `None` where a host does, or several links do.
+/// Returns, for each link, the only link that feeds it. `None` if a host or several links feed it.
 fn feeders(scenario: &Scenario) -> Vec<Option<usize>> {
     let mut fed = vec![BTreeSet::new(); scenario.links.len()];
     for (path, _) in scenario.flows.iter().flat_map(|flow| flow.ways()) {
@@ -200,8 +204,9 @@ fn feeders(scenario: &Scenario) -> Vec<Option<usize>> {
     fed.into_iter().map(|mut by| if by.len() == 1 { by.pop_first().flatten() } else { None }).collect()
 }
 
-/// Returns whether only packets and their own timers reach the ends of a flow, and packets over one way alone. An
-/// application's alarm is shared by both ends, and so is a flow's end.
+/// Returns whether only packets and their own timers reach the ends of a flow, and all packets of a
+/// direction take one path. An application's alarm does not qualify, because both ends share it.
+/// Nor does a flow's end time.
 fn leaves_ends_alone(flow: &Flow) -> bool {
     match &flow.traffic {
         Traffic::Stream { application: StreamApplication::Bulk { bytes: None }, connection } => {
@@ -278,7 +283,7 @@ mod tests {
                 "[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nboth = true\nrate_bps = 1_000_000\ndelay_ms = 1\n"
             );
         }
-        // The third and the fourth flow leave the node d over one link, and come to it over another one.
+        // The third and fourth flows share the link from node d to c, and the link back.
         let flows = [
             ("a", "b", "endless = true"),
             ("b", "c", "bytes = 9"),
@@ -296,10 +301,12 @@ mod tests {
         assert_eq!(ahead, [[true, true], [false, false], [false, false], [true, false]]);
     }
 
-    /// Two senders, a and b, reach x and y over one link; whether the links behind it follow depends on their rates.
+    /// Two senders, a and b, reach x and y over one bottleneck. The rates of the links after it
+    /// decide whether those links follow it.
     #[test]
     fn links_behind_a_bottleneck_follow_it_where_they_keep_up_and_nothing_else_feeds_them() {
-        // The rate of the links to x and to y, and whether one more flow comes to y from another node.
+        // The rates of the links to x and to y, and whether a third flow reaches y from another
+        // node.
         for (rates, third, expected) in [
             ([2_000_000, 1_000_000], false, [true, true, true]),
             ([2_000_000, 1_000_000], true, [true, true, false]),

@@ -28,7 +28,8 @@ pub struct Span {
     pub leads_ahead: bool,
     /// Whether its packets may enter a link that [`follows`](Self::follows) without an event.
     pub feeds_ahead: bool,
-    /// Whether no other link feeds it than one that `feeds_ahead`, and it is never full.
+    /// Whether a link that [`feeds_ahead`](Self::feeds_ahead) is the only one that feeds it, and it
+    /// is never full.
     pub follows: bool,
     pub link: Link,
 }
@@ -40,19 +41,19 @@ pub struct Observers {
     pub recorder: Option<Recorder>,
     /// Verifies laws after each event.
     pub checkers: Option<Checkers>,
-    /// The bytes of each packet under way, by handle, where segments are carried as bytes.
+    /// The bytes of each packet under way, by handle; `None` unless segments are carried as bytes.
     pub wire: Option<Vec<Vec<u8>>>,
 }
 
 /// Drops of one end's data segments or datagrams by links.
 #[derive(Clone, Default)]
 pub struct Drops {
-    /// All drops.
+    /// Drops in the whole run.
     pub all: u64,
     /// Drops within a round trip after an undo.
     pub after_undo: u64,
-    /// Periods after undos in which a drop counts. All are kept, because an end that is evaluated
-    /// ahead of the clock undoes before its segments are dropped.
+    /// Periods after undos in which a drop counts as `after_undo`. All are kept: an end that is
+    /// evaluated ahead of the clock undoes before drops that happen at earlier times are known.
     undone: Vec<(Instant, Instant)>,
 }
 
@@ -64,7 +65,7 @@ impl Drops {
         self.after_undo += u64::from(last.is_some_and(|&(_, until)| now < until));
     }
 
-    /// Notes an undo at `now`, whose end may send a burst. Drops within `round_trip` are attributed
+    /// Notes an undo at `now`. It may release a burst, so drops within `round_trip` are attributed
     /// to it.
     pub fn undone(&mut self, now: Instant, round_trip: Duration) {
         let until = now + round_trip;
@@ -75,12 +76,13 @@ impl Drops {
     }
 }
 
-/// The network. With `IN_ORDER` true, every event happens in the order of time, which two kinds of runs need: those that
-/// are watched (recorded, checked or carried as bytes), and those in which a proxy or a lying receiver interferes. With
-/// `IN_ORDER` false, neither is possible, and the code for it is not there.
+/// The network. With `IN_ORDER` true, all events happen in the order of time. Two kinds of runs
+/// need this: observed runs (recorded, checked, or with segments carried as bytes), and runs with a
+/// proxy or a lying receiver. With `IN_ORDER` false, neither is possible, and its code is compiled
+/// out.
 pub struct Network<const IN_ORDER: bool> {
     pub now: Instant,
-    /// Future events: a slot for each link, then three for each flow.
+    /// Future events. Each link has a slot, then each flow has three.
     pub queue: EventQueue,
     pub slab: Slab,
     /// The contents of SCTP packets under way.
@@ -90,13 +92,13 @@ pub struct Network<const IN_ORDER: bool> {
     pub routes: Routes,
     /// The ends that are evaluated ahead of the clock.
     pub lookahead: Lookahead,
-    /// The proxies in front of links. A run with proxies is observed.
+    /// The proxies in front of links. A run with proxies needs `IN_ORDER`.
     pub proxies: Option<Box<Proxies>>,
     pub oracle: Oracle,
     /// Drops, by twice the flow's index plus the sending end.
     pub drops: Vec<Drops>,
     pub ip: Version,
-    /// Bytes that links charge for a segment's headers; `None` for their actual length.
+    /// Bytes that a segment's headers take on links; `None` for their actual length.
     pub header_bytes: Option<u32>,
     /// Instruments of an observed run.
     pub observers: Observers,
@@ -150,7 +152,8 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         self.note_offer(link);
     }
 
-    /// Offers a parcel to a link that may be the only one to feed the next, and then to that, at the time between the two.
+    /// Offers a parcel to a link that feeds ahead. If the next link follows it, also offers the
+    /// parcel to the next link, at the time at which the parcel will leave the first.
     #[inline(never)]
     fn offer_across(&mut self, link: usize, parcel: Parcel) {
         let Self { spans, slab, lookahead, outcomes, routes, now, .. } = self;
@@ -185,7 +188,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         }
     }
 
-    /// Returns the most packets that were under way at once, or slightly more.
+    /// Returns an upper bound on the packets under way.
     pub fn under_way(&self) -> usize {
         self.slab.len() + self.lookahead.solos()
     }
@@ -195,7 +198,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         &self.spans[place.link].background[place.source]
     }
 
-    /// Puts background traffic that is due into `link`, each datagram at its own instant.
+    /// Puts background traffic that is due into `link`, each datagram at its own time.
     #[inline(never)]
     pub fn catch_up(&mut self, link: usize) {
         loop {
@@ -221,11 +224,12 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         }
     }
 
-    /// Handles the events due on `link`. Returns the parcel that has come to its destination, if any.
+    /// Handles the events due on `link`. Returns the parcel that reached its destination, if any.
     #[inline]
     pub fn advance(&mut self, link: usize) -> Option<Parcel> {
         let mut span = &mut self.spans[link];
-        // The arriving packet stood in the queue that earlier background traffic met.
+        // Earlier background traffic enters first: it met the link with the arriving packet still
+        // in it.
         if !span.background.is_empty() {
             self.catch_up(link);
             span = &mut self.spans[link];
@@ -253,7 +257,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         None
     }
 
-    /// Captures a parcel that `node` passes on.
+    /// Captures a parcel that `node` forwards.
     fn note_passing(&mut self, node: u16, parcel: Parcel) {
         if let Some(recorder) = &mut self.observers.recorder {
             let Cell { packet, segment, .. } = self.slab.cell(parcel.handle);
@@ -282,7 +286,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
 
     #[cold]
     fn settle_outcomes(&mut self, link: usize) {
-        // Taken out while they are settled and put back empty, to keep the allocation.
+        // The vector is taken out for the loop, and put back empty to keep its allocation.
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {
             match outcome {
@@ -302,11 +306,11 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         };
         let cell = self.slab.cell_mut(parcel.handle);
         if cell.packet.bundled {
-            // An association neither marks its packets nor looks at marks.
+            // An association neither sets nor reads ECN marks.
             return;
         }
         cell.segment.ecn = ecn;
-        // A datagram is no more than its length.
+        // A datagram has a length, but no bytes.
         let is_datagram = cell.packet.segment > 0 && cell.packet.transmission == 0;
         if IN_ORDER
             && !is_datagram
@@ -324,7 +328,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         self.gone(link, &packet, parcel, cause);
     }
 
-    /// Settles a copy of the packet that a link or proxy dropped.
+    /// Settles a packet's copy that a link or proxy dropped.
     fn gone(&mut self, link: usize, packet: &Packet, parcel: Parcel, cause: DropCause) {
         let lost = self.slab.drop_one(parcel.handle);
         if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
@@ -345,7 +349,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         }
     }
 
-    /// Settles a transmission of which no copy arrives.
+    /// Settles a transmission that has lost all its copies.
     fn lost(&mut self, packet: &Packet, sent: Sent) {
         if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
             recorder.lost((packet.flow, packet.sender), sent.transmission);
@@ -357,7 +361,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
 /// Returns the label by which elements of a link select a packet.
 fn label(cell: &Cell) -> Label {
     let Packet { flow, copy, segment, transmission, bundled, .. } = cell.packet;
-    // Datagrams and packets of associations leave the segment of their cell as an earlier packet left it.
+    // Datagrams and packets of associations do not set their cell's segment, so it is stale.
     let has_segment = transmission > 0 && !bundled;
     Label { flow, copy, segment, takes_marks: has_segment && segment > 0 && cell.segment.ecn.is_capable() }
 }
@@ -382,7 +386,8 @@ mod tests {
     use super::*;
     use crate::slab::NO_PACKET;
 
-    /// The segment in the cell of a datagram or of an association's packet is an earlier packet's.
+    /// The segment in the cell of a datagram, or of an association's packet, belongs to an earlier
+    /// packet.
     #[test]
     fn data_segments_take_marks_and_nothing_else_does() {
         let mut slab = Slab::default();

@@ -1,5 +1,5 @@
-//! The numbers of data segments within a flow: 1 for the first, in the order of the data.
-//! Retransmissions keep their segment's number.
+//! The numbers of a flow's data segments: from 1, in the order of the data. A retransmission has
+//! the number of its segment.
 
 /// A run of consecutive segments of one length.
 #[derive(Clone, Copy)]
@@ -9,19 +9,21 @@ struct Row {
     len: u64,
 }
 
-/// Counts the segments of one direction, and finds the number of a position's segment. Segments of
-/// equal length cost no memory.
+/// Counts the segments of one direction, and finds the segment that holds a position. A run of
+/// segments of equal length takes a single row.
 #[derive(Default)]
 pub struct Numbering {
     rows: Vec<Row>,
     count: u64,
-    /// The segment length of the last row, and the position after its last segment.
+    /// The segment length of the last row.
     len: u64,
+    /// The position after the last segment.
     next: u64,
 }
 
 impl Numbering {
-    /// Returns the number of a new segment at `start`, `len` positions long. `len` is above 0.
+    /// Adds a segment at `start` that is `len` positions long, and returns its number. `len` must
+    /// be above 0.
     #[inline]
     pub fn next(&mut self, start: u64, len: u32) -> u64 {
         self.count += 1;
@@ -34,7 +36,7 @@ impl Numbering {
         number
     }
 
-    /// Returns the number of the segment that holds `position`, which was sent before.
+    /// Returns the number of the segment that holds `position`. The position must have been sent.
     pub fn of(&self, position: u64) -> u64 {
         let after = self.rows.partition_point(|row| row.start <= position);
         match after.checked_sub(1).map(|index| self.rows[index]) {

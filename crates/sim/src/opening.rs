@@ -1,4 +1,4 @@
-//! Opens a flow: makes its two connections.
+//! Opens a TCP flow: creates its two connections.
 
 use crate::app::Supply;
 use crate::endpoint::Endpoint;
@@ -19,12 +19,13 @@ use eifel_recovery::engine::Engine;
 use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
 use eifel_tcp::{Connection, Ports, Settings};
 
-/// The ports of the first flow. Each flow has its own pair.
+/// The ports of the first flow. Each flow has its own pair of ports.
 const FROM_PORT: u32 = 49_152;
 const TO_PORT: u32 = 5_001;
+/// The number of ports from [`FROM_PORT`] up to 65,535.
 const PORTS: u32 = 16_384;
 
-/// Makes the connections of a flow, and starts it.
+/// Creates the connections of a flow and starts it.
 pub fn open<const IN_ORDER: bool>(
     net: &mut Network<IN_ORDER>,
     running: &mut StreamFlow,
@@ -110,8 +111,8 @@ fn ports(flow: u32) -> [u16; 2] {
     [FROM_PORT + flow % PORTS, TO_PORT + flow / PORTS].map(|port| port as u16)
 }
 
-/// Returns the settings of one end, from the scenario's. Streams hold only lengths, or bytes if the
-/// run carries them.
+/// Returns the settings of one end, based on the scenario's settings. Streams hold bytes if the run
+/// carries them, and only lengths otherwise.
 fn settings(agreed: &Agreed, end: End, carries_bytes: bool, secret: &Secret<'_>) -> Settings {
     let own = match end {
         End::From => agreed.settings,
@@ -137,7 +138,7 @@ fn settings(agreed: &Agreed, end: End, carries_bytes: bool, secret: &Secret<'_>)
     Settings { send, receive, timestamps, ..own }
 }
 
-/// The key of a flow's timestamps. The two ends' words differ by their numbers.
+/// Draws the secret of a flow's distinct timestamps. Both ends get the same secret.
 struct Secret<'a> {
     seed: u64,
     flow: &'a str,

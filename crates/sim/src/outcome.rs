@@ -1,4 +1,4 @@
-//! The summary of a world whose run is over.
+//! Summarises a world after its run.
 
 use crate::scenario::Flow;
 use crate::sctp::flow::AssociationFlow;
@@ -89,7 +89,7 @@ fn of_association(association: &AssociationFlow, flow: &Flow, now: Instant) -> F
     summary
 }
 
-/// Begins a summary with how far the flow has come.
+/// Starts a flow's summary with its completion and its time.
 fn begun(flow: &Flow, started: Instant, progress: Progress, now: Instant) -> FlowSummary {
     let read_at = match progress {
         Progress::Read { at } => Some(at),
@@ -104,8 +104,8 @@ fn begun(flow: &Flow, started: Instant, progress: Progress, now: Instant) -> Flo
     }
 }
 
-/// Adds what one end has done. `sends` says whether its application sends data; another end's
-/// timeouts are those of its handshake.
+/// Adds the counts of an end. `sends` says whether its application sends data. Otherwise its
+/// timeouts are ignored, because they belong to the handshake.
 fn add(summary: &mut FlowSummary, counts: &Counts, sends: bool) {
     summary.segments_sent += counts.segments;
     summary.retransmissions += counts.retransmissions;

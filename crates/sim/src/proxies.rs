@@ -1,7 +1,7 @@
-//! Performance-enhancing proxies: each sees the segments of some connections that its node
+//! Performance-enhancing proxies. Each sees the segments of some connections that its node
 //! forwards.
 //!
-//! A run with a proxy is observed, so that other runs pay nothing for it.
+//! A run with a proxy is observed, so that proxies cost other runs nothing.
 
 use crate::scenario::{Flow, Link, Scenario, Traffic};
 use crate::slab::{Cell, End};
@@ -11,29 +11,29 @@ use eifel_path::proxy::{Filtered, Proxy, Says};
 
 pub struct Proxies(Vec<Station>);
 
-/// A proxy, the link behind it, and the connections that pass it.
+/// A proxy, the link after it, and the connections that pass it.
 struct Station {
     /// Index of the link on which data continues.
     link: usize,
     /// Index of the node where that link begins.
     node: u16,
-    /// By twice the flow's index plus the end that sends the data. `None` if its data or its ACKs
-    /// take another way.
+    /// Indexed by twice the flow's index plus the end that sends the data. `None` if its data or
+    /// its ACKs take another path.
     connections: Vec<Option<Direction>>,
 }
 
-/// One direction of a connection, with the sequence numbers that the proxy has seen of both ends.
+/// One direction of a connection, with the sequence numbers that the proxy has seen from both ends.
 #[derive(Clone, Default)]
 struct Direction {
     proxy: Option<Proxy>,
     /// Initial sequence number of the end that sends the data.
     isn: Seq,
-    /// Latest acknowledgement of the end that sends the data, in positions of the other end's
+    /// Latest acknowledgement by the end that sends the data, in positions of the other end's
     /// stream.
     answered: Answered,
 }
 
-/// The latest acknowledgement number of an end, counted from the first one.
+/// The latest acknowledgement number of an end, counted from its first acknowledgement.
 #[derive(Clone, Copy, Default)]
 struct Answered {
     first: Option<Seq>,
@@ -48,11 +48,11 @@ impl Answered {
     }
 }
 
-/// Returns whether the proxy of this link forwards both the data of `end` in this flow and the ACKs
-/// for it.
+/// Returns whether the proxy of this link forwards the data that `end` sends in this flow, and also
+/// the ACKs for it.
 pub fn sees(flow: &Flow, end: End, links: &[Link], link: usize) -> bool {
     let ways = [&flow.there, &flow.back];
-    // A node does not forward at the beginning of a way.
+    // The first node of a path sends, and does not forward.
     let forwarded = |way: &[usize], is: &dyn Fn(usize) -> bool| way.iter().skip(1).any(|&link| is(link));
     let node = links[link].from;
     matches!(flow.traffic, Traffic::Stream { .. })
@@ -73,7 +73,8 @@ impl Proxies {
         (!stations.is_empty()).then(|| Box::new(Self(stations)))
     }
 
-    /// Shows the proxies a packet that `node` forwards to `link`. Returns whether they withhold it.
+    /// Shows the proxies a packet that `node` forwards to `link`. Returns whether a proxy withholds
+    /// it.
     pub fn meet(&mut self, node: u16, link: usize, cell: &Cell) -> Filtered {
         let (packet, segment) = (&cell.packet, &cell.segment);
         let place = |end: End| 2 * packet.flow as usize + end.index();
@@ -97,7 +98,7 @@ impl Proxies {
 }
 
 impl Direction {
-    /// Handles a segment of the end that sends the data.
+    /// Handles a segment from the end that sends the data.
     fn data(&mut self, start: u64, end: u64, segment: &Segment) -> Filtered {
         let says = self.answered.says(segment);
         if start == end || segment.flags.has(Flags::RST) {
@@ -112,7 +113,7 @@ impl Direction {
         proxy.data(start, end, says)
     }
 
-    /// Handles a segment of the end that receives the data.
+    /// Handles a segment from the end that receives the data.
     fn answer(&mut self, segment: &Segment) -> Filtered {
         let Some(proxy) = self.proxy.as_mut().filter(|_| segment.flags.has(Flags::ACK)) else {
             return Filtered::Passes;

@@ -1,30 +1,31 @@
-//! Static routes: the next link of a packet.
+//! Static routes: they select the next link of a packet.
 
 use crate::error::Error;
 use crate::scenario::Scenario;
 
 const NONE: u32 = u32::MAX;
 
-/// The next link from each node that forwards packets towards each node that receives some.
+/// The next link from each node that forwards packets, towards each node that receives them.
 pub struct Routes {
-    /// Index of each node's row in `next`. Nodes that never forward have none.
+    /// Index in `next` of each node's row; [`NONE`] for a node that never forwards.
     rows: Vec<u32>,
-    /// Column of each node in a row. Nodes that never receive have none.
+    /// Column of each node in a row; [`NONE`] for a node that never receives.
     columns: Vec<u32>,
     next: Vec<u32>,
 }
 
 impl Routes {
-    /// Computes the routes of all flows, there and back. A scenario has one next link for a node
-    /// and a destination.
+    /// Computes the routes of all flows, in both directions. A scenario has a single next link for
+    /// each pair of node and destination.
     ///
-    /// # Errors [`Error::TooLarge`] if more nodes forward to more nodes than the simulator has room
-    /// for.
+    /// # Errors
+    /// Returns [`Error::TooLarge`] if there are more than [`MOST_CELLS`] pairs of a forwarding and
+    /// a receiving node.
     pub fn new(scenario: &Scenario) -> Result<Self, Error> {
         Self::within(scenario, MOST_CELLS)
     }
 
-    /// Computes the routes, with room for `most` pairs of nodes.
+    /// Computes the routes. Allows at most `most` pairs of nodes.
     fn within(scenario: &Scenario, most: u64) -> Result<Self, Error> {
         let nodes = scenario.nodes.len();
         let (mut forwarding, mut receiving) = (vec![false; nodes], vec![false; nodes]);
@@ -50,7 +51,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Returns the next link of a packet for `destination` at `node`, which is not its destination.
+    /// Returns the next link of a packet for `destination` at `node`, which must be another node.
     #[inline]
     pub fn next(&self, node: u16, destination: u16) -> usize {
         self.next[(self.rows[usize::from(node)] + self.columns[usize::from(destination)]) as usize] as usize
@@ -77,7 +78,7 @@ fn places(chosen: &[bool], width: u64) -> (u64, Vec<u32>) {
 mod tests {
     use super::*;
 
-    /// Builds a chain of nodes with one flow from its beginning to its end.
+    /// Builds a chain of nodes, with one flow from the first node to the last.
     fn chain(nodes: usize) -> Scenario {
         let mut text = "duration_s = 1\n".to_owned();
         for node in 0..nodes {
@@ -98,7 +99,7 @@ mod tests {
     fn what_it_takes_grows_with_the_nodes_and_not_with_their_square() {
         let scenario = chain(500);
         let routes = Routes::new(&scenario).unwrap();
-        // All nodes but the two ends forward, to those two.
+        // All nodes except the two ends forward packets, to these two.
         assert_eq!(routes.next.len(), 498 * 2);
         let flow = &scenario.flows[0];
         for (path, destination) in [(&flow.there, 499), (&flow.back, 0)] {

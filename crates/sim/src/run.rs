@@ -1,4 +1,4 @@
-//! A run from beginning to end.
+//! Runs a scenario from start to end.
 
 use crate::bounds::Bounds;
 use crate::capture::{Capture, Captures};
@@ -23,15 +23,15 @@ use eifel_base::time::Instant;
 use eifel_path::background::Source;
 use eifel_path::parcel::Parcel;
 
-/// The way in which a run is done.
+/// The options of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// The tables and captures that it keeps.
+    /// The tables and captures that the run keeps.
     pub record: Record,
     /// Whether checkers verify the laws after each event.
     pub checked: bool,
-    /// Whether segments are carried as bytes, and every byte read is verified. The results are
-    /// equal.
+    /// Whether segments are carried as bytes, and every byte read is verified. This does not change
+    /// the results.
     pub bytes: bool,
     /// The most events of the run; `None` for no limit.
     pub most_events: Option<u64>,
@@ -41,9 +41,9 @@ pub struct Options {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     pub summary: Summary,
-    /// The tables asked for.
+    /// The tables asked for. Empty if a sink received them.
     pub tables: Tables,
-    /// The captures asked for, in the order of the request.
+    /// The captures asked for, in the order of the request. Empty if a sink received them.
     pub captures: Vec<Capture>,
     /// The comments on each capture that was streamed, by the name of its node.
     pub comments: Vec<Commented>,
@@ -52,25 +52,29 @@ pub struct Outcome {
 /// Runs one repetition of a scenario. Equal arguments give equal results, on any machine and in any
 /// thread. Debug builds verify the laws of the checkers.
 ///
-/// # Errors See [`Error`].
+/// # Errors
+/// See [`Error`].
 pub fn run(scenario: &Scenario, repetition: u32, record: Record) -> Result<Outcome, Error> {
     run_with(scenario, repetition, Options { record, checked: cfg!(debug_assertions), ..Options::default() })
 }
 
 /// Runs one repetition of a scenario with these options.
 ///
-/// # Errors See [`Error`].
+/// # Errors
+/// See [`Error`].
 ///
-/// # Panics When a law is broken, or bytes differ from those sent. Both are faults of the
+/// # Panics
+/// Panics when a law is broken, or when bytes differ from those sent. Both are faults of the
 /// simulator.
 pub fn run_with(scenario: &Scenario, repetition: u32, options: Options) -> Result<Outcome, Error> {
     run_observed(scenario, repetition, options, None)
 }
 
-/// Runs one repetition of a scenario, and hands its record to `sink` during the run: each table
-/// whenever it has `rows` rows. The outcome holds no tables and no captures.
+/// Runs one repetition of a scenario, and hands its record to `sink` during the run. A table is
+/// handed over whenever it has `rows` rows. The outcome holds no tables and no captures.
 ///
-/// # Errors See [`Error`].
+/// # Errors
+/// See [`Error`].
 pub fn run_into(
     scenario: &Scenario,
     repetition: u32,
@@ -173,8 +177,8 @@ fn observers(
 }
 
 impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
-    /// Runs events up to the scenario's end. An observed run stops after `most_events`, and can
-    /// continue from there.
+    /// Runs events up to the scenario's end. An observed run fails after `most_events`, and can be
+    /// continued with a higher limit.
     pub(crate) fn run(&mut self, most_events: u64) -> Result<(), Error> {
         let links = self.scenario.links.len();
         let end = Instant::ZERO + self.scenario.duration;
@@ -192,7 +196,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if self.bounds.turn() {
                 self.bounds.look(at, self.net.under_way(), &self.net.spans)?;
             }
-            // Background traffic is no event, but takes a turn in an observed run.
+            // Background traffic does not count as events, but takes turns in an observed run.
             if IN_ORDER && self.events.max(self.bounds.turns()) > most_events {
                 return Err(Error::TooManyEvents { at });
             }
@@ -259,7 +263,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
                 self.bounds.look(arrives, self.net.under_way(), &self.net.spans)?;
             }
             let running = &mut self.flows[flow as usize];
-            // One comparison finds the usual kind; a `match` takes five.
+            // The most common variant takes one comparison. A `match` would take five.
             if let Running::Stream(stream) = running {
                 self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
             } else if let Running::Association(association) = running {
@@ -278,7 +282,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
         Ok(())
     }
 
-    /// Handles a flow's timer or alarm that is due.
+    /// Handles a flow's timer or alarm that is due. `which` is the slot within the flow's slots.
     fn wake(&mut self, index: usize, which: usize) -> Result<(), Error> {
         match &mut self.flows[index] {
             Running::Background(place) => {
@@ -357,7 +361,8 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
 mod tests {
     use super::*;
 
-    /// Cells of packets are used again: a transfer ten times as long needs no more of them once its window is as large.
+    /// Cells of packets are reused: a transfer ten times as long needs at most twice as many cells,
+    /// because its window grows larger.
     #[test]
     fn a_longer_run_needs_no_more_cells() {
         let cells = |flow: &str, path: &str, bytes: u32, observed: bool| {

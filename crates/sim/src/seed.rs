@@ -1,8 +1,8 @@
 //! The seed of a run's randomness.
 
-/// Returns the seed of one repetition. Each random element of the run derives its stream from this
-/// seed and its own name. Repetition 0 has the scenario's seed itself; SplitMix64's finaliser
-/// spreads the others.
+/// Returns the seed of a repetition. Each random element of the run derives its stream from this
+/// seed and its own name. Repetition 0 has the scenario's seed itself. For other repetitions,
+/// SplitMix64's finaliser mixes the seed and the repetition.
 pub const fn of_repetition(seed: u64, repetition: u32) -> u64 {
     if repetition == 0 {
         return seed;

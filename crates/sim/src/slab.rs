@@ -1,4 +1,5 @@
-//! Packets as values in one array. A handle stands for a packet under way; a copy adds a reference.
+//! Packets as values in one array. A handle identifies a packet under way. A duplicate made by the
+//! network adds a reference.
 
 use eifel_packet::segment::Segment;
 
@@ -33,7 +34,7 @@ pub struct Packet {
     /// The number of the transmission at its sender, counted from 1; 0 for an acknowledgement
     /// without data.
     pub transmission: u64,
-    /// First position of the sender's stream in it (SYN is position 0).
+    /// First position of the sender's stream in the packet (SYN is position 0).
     pub start: u64,
     /// Number of the data segment in its flow and direction, from 1; 0 when it carries no data.
     pub segment: u64,
@@ -45,35 +46,37 @@ pub struct Packet {
     pub flow: u32,
     /// The end of the flow that sent it.
     pub sender: End,
-    /// Whether its sender's engine called it a retransmission.
+    /// Whether its sender's engine marked it as a retransmission.
     pub repeats: bool,
-    /// Whether it is an SCTP packet, whose contents are in a [`Bundle`](crate::sctp::bundle::Bundle). Then `transmission`
-    /// and `start` are those of its first chunk of data, and `positions` counts these chunks.
+    /// Whether it is an SCTP packet, whose contents are in a
+    /// [`Bundle`](crate::sctp::bundle::Bundle). Then `transmission` and `start` belong to its first
+    /// DATA chunk, and `positions` is the number of DATA chunks.
     pub bundled: bool,
-    /// Whether the end that it is for is [evaluated ahead of the clock](crate::lookahead).
+    /// Whether its receiving end is [evaluated ahead of the clock](crate::lookahead).
     pub ahead: bool,
 }
 
-/// A packet under way, with its segment: two adjacent cache lines.
+/// A packet under way, with its segment. It takes two adjacent cache lines.
 #[repr(C, align(128))]
 pub struct Cell {
     pub packet: Packet,
-    /// Number of places in the network that hold this packet. For a free cell, [`FREE`] and the next free cell: with a
-    /// field for that, a cell would be longer than two cache lines.
+    /// Number of places in the network that hold this packet. For a free cell, [`FREE`] and the
+    /// index of the next free cell. With a separate field, a cell would exceed two cache lines.
     references: u32,
     /// The link that the packet entered last.
     link: u16,
     /// Whether it has reached its destination.
     reached: bool,
-    /// The segment; meaningless for a datagram.
+    /// The segment; meaningless for datagrams and SCTP packets.
     pub segment: Segment,
 }
 
+/// Replaces the index of the next free cell if there is none.
 const NONE: u32 = !FREE;
-/// Marks a free cell.
+/// The bit that marks a free cell.
 const FREE: u32 = 1 << 31;
 
-/// The arrivals of one packet.
+/// Whether a packet arrives for the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     First,
@@ -81,7 +84,7 @@ pub enum Arrival {
     Again,
 }
 
-/// A packet that is no transmission.
+/// A packet without a transmission.
 pub const NO_PACKET: Packet = Packet {
     transmission: 0,
     start: 0,
@@ -97,9 +100,10 @@ pub const NO_PACKET: Packet = Packet {
 
 pub struct Slab {
     cells: Vec<Cell>,
-    /// Destination node of each packet. Kept apart, so that forwarding touches little memory.
+    /// Index of each packet's destination node. Stored separately, so that forwarding touches
+    /// little memory.
     destinations: Vec<u16>,
-    /// The cell that is used next: the one freed last. There always is one.
+    /// The cell to use next, which is the last one freed. At least one cell is always free.
     first_free: u32,
 }
 
@@ -112,8 +116,8 @@ impl Default for Slab {
 }
 
 impl Slab {
-    /// Returns the cell of the next packet. The caller fills it in place, since segments are large
-    /// to copy, and then [sends](Self::send) it.
+    /// Returns the cell of the next packet. The caller fills it in place, because segments are
+    /// expensive to copy, and then [sends](Self::send) it.
     #[inline]
     pub fn vacant(&mut self) -> &mut Cell {
         &mut self.cells[self.first_free as usize]
@@ -136,7 +140,7 @@ impl Slab {
         handle
     }
 
-    /// Returns how many cells there are, free ones included.
+    /// Returns the number of cells, including free cells.
     #[cfg(test)]
     pub fn cells(&self) -> usize {
         self.cells.len()
@@ -183,19 +187,19 @@ impl Slab {
         &self.cells[handle as usize]
     }
 
-    /// Adds a reference: the network duplicated the packet.
+    /// Adds a reference for a duplicate that the network made.
     pub fn share(&mut self, handle: u32) {
         self.cells[handle as usize].references += 1;
     }
 
-    /// Notes that the packet enters `link`. The write fetches the packet into the cache without
-    /// waiting, so that it is there when the packet arrives.
+    /// Notes that the packet enters `link`. The write also fetches the packet into the cache
+    /// without waiting, so that it is cached when the packet arrives.
     #[inline]
     pub fn forward(&mut self, handle: u32, link: u16) {
         self.cells[handle as usize].link = link;
     }
 
-    /// Takes the packet at its destination.
+    /// Notes that the packet arrives at its destination. Returns it with its segment.
     #[inline]
     pub fn reach(&mut self, handle: u32) -> (&Cell, Arrival) {
         let cell = &mut self.cells[handle as usize];
@@ -204,7 +208,7 @@ impl Slab {
         (cell, arrival)
     }
 
-    /// Removes a reference. Without references the cell is free for another packet.
+    /// Removes a reference. Frees the cell if it was the last.
     #[inline]
     pub fn release(&mut self, handle: u32) {
         let cell = &mut self.cells[handle as usize];
@@ -216,8 +220,8 @@ impl Slab {
         }
     }
 
-    /// Removes a reference to a packet that the network dropped in one place. Returns whether it is lost: no copy has
-    /// arrived, and none will.
+    /// Removes a reference to a packet for a copy that the network dropped. Returns whether the
+    /// packet is lost: no copy has arrived, and none will.
     pub fn drop_one(&mut self, handle: u32) -> bool {
         let cell = &self.cells[handle as usize];
         let lost = cell.references == 1 && !cell.reached;
@@ -225,7 +229,7 @@ impl Slab {
         lost
     }
 
-    /// Returns the most packets that were under way at once, or slightly more.
+    /// Returns the most packets that were ever under way at the same time, or slightly more.
     pub fn len(&self) -> usize {
         self.cells.len()
     }

@@ -20,10 +20,10 @@ pub enum Progress {
     Waiting,
     /// Its application runs.
     Running,
-    /// The application has read everything; the connection is still busy.
+    /// The application has read everything. The connection is still busy.
     Read { at: Instant },
     Over {
-        /// When the application had read everything; `None` if it never did.
+        /// The time at which the application had read everything; `None` if it never did.
         read_at: Option<Instant>,
     },
 }
@@ -47,7 +47,7 @@ pub struct StreamFlow {
     pub app: StreamApp,
     /// The applications' slow readers; `None` if they read at once.
     pub reader: Option<Box<Reader>>,
-    /// When the application wants to be woken.
+    /// The times at which the application wants to be woken.
     pub alarm: Alarm,
     /// The alarm's slot of the event queue.
     pub slot: u32,
@@ -57,7 +57,7 @@ pub struct StreamFlow {
     pub handshake: bool,
     /// Whether its segments are carried as bytes.
     pub carries_bytes: bool,
-    /// Whether it is over and the run has not yet counted that.
+    /// Whether the flow is over and the run has not yet counted that.
     pub untold: bool,
 }
 
@@ -90,8 +90,7 @@ impl StreamFlow {
         if endpoint.supply == Supply::Ahead {
             endpoint.refill(net, &mut self.app, self.carries_bytes);
         }
-        // A deadline that moves later and later costs nothing: the timer fires early, and is set
-        // anew.
+        // A deadline that moves later costs nothing: the event fires early and is then rescheduled.
         if endpoint.connection.may_wake_before(endpoint.alarm) {
             endpoint.set_alarm(net);
         }
@@ -105,7 +104,7 @@ impl StreamFlow {
         }
     }
 
-    /// Does what [`pump`](Self::pump) does, without being inlined.
+    /// Calls [`pump`](Self::pump) without being inlined.
     #[inline(never)]
     pub fn pump_apart<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         self.pump(net, end);
@@ -116,7 +115,7 @@ impl StreamFlow {
         self.alarm.next().min(self.reader.as_ref().map_or(Instant::NEVER, |reader| reader.next()))
     }
 
-    /// Applies the step that the application takes after reading, then handles the connection's events.
+    /// Applies the application's step after reading, then handles the connection's events.
     #[inline(never)]
     fn take_news<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, step: Option<Step>) {
         if let (Some(step), Some(ends)) = (step, &mut self.ends) {
@@ -171,8 +170,8 @@ impl StreamFlow {
         self.note(net, &step);
     }
 
-    /// Ends the flow if its connection is closed and nothing is left to read, though the
-    /// application has not read all.
+    /// Ends the flow if nothing is left to read. For a connection that closed before the
+    /// application had read everything.
     fn give_up_if_read(&mut self) {
         if self.ends.iter().flat_map(|ends| ends.iter()).all(|endpoint| endpoint.connection.readable() == 0) {
             self.give_up();
@@ -183,7 +182,8 @@ impl StreamFlow {
         self.untold = self.progress.end();
     }
 
-    /// Ends the flow if the application has all, and the connection is quiet.
+    /// Ends the flow if its connection is closed or, without a handshake, everything is
+    /// acknowledged. The application must have read everything.
     fn end_if_quiet(&mut self) {
         let Some(ends) = &self.ends else { return };
         let quiet = ends.iter().all(|endpoint| {
@@ -250,7 +250,7 @@ impl StreamFlow {
         net.queue.set(self.slot, self.next_alarm());
     }
 
-    /// Ends the flow once the data left in a closed connection has been read.
+    /// Ends the flow if its connection is closed and the data left in it has been read.
     fn give_up_if_closed(&mut self) {
         let closed = |ends: &[Endpoint; 2]| ends[End::From.index()].connection.state() == State::Closed;
         if self.progress == Progress::Running && self.ends.as_ref().is_some_and(|ends| closed(ends)) {
@@ -275,7 +275,7 @@ impl StreamFlow {
         }
     }
 
-    /// Records and checks after an input.
+    /// Records and checks the connection after an input.
     fn observe<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &self.ends else { return };
         let endpoint = &ends[end.index()];

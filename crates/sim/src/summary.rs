@@ -4,22 +4,23 @@ use crate::scenario::Scenario;
 use eifel_base::time::Duration;
 use std::fmt;
 
+/// The results of a flow.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FlowSummary {
     pub flow: String,
     /// Whether its application has read everything.
     pub completed: bool,
-    /// Seconds from the start of the flow to the last byte read; to the end of the run if it is not
-    /// completed.
+    /// Seconds from the start of the flow to the last byte read, or to the end of the run if the
+    /// flow is not completed.
     pub time_s: f64,
-    /// Bytes of data that the applications have read, in both directions. For datagrams headers are
-    /// included.
+    /// Bytes of data that the applications have read, in both directions. For datagrams, bytes that
+    /// arrived, headers included.
     pub bytes: u64,
-    /// Data segments sent, with all copies; or datagrams.
+    /// Data segments sent, including retransmissions. For datagrams, the datagrams sent.
     pub segments_sent: u64,
-    /// Data segments that repeated data.
+    /// Data segments that were retransmissions.
     pub retransmissions: u64,
-    /// Those of them that the oracle calls spurious.
+    /// Retransmissions that the oracle judged spurious.
     pub spurious_retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
@@ -29,8 +30,8 @@ pub struct FlowSummary {
     pub spurious_timeouts: u64,
     /// Timeout episodes whose first retransmission was needed.
     pub genuine_timeouts: u64,
-    /// Sum over genuine timeouts of the seconds from the segment's last transmission to the timer's
-    /// expiry.
+    /// Sum over genuine timeouts of the seconds from the segment's last transmission to the expiry
+    /// of the timer.
     pub genuine_timeouts_wait_s: f64,
     /// Episodes that duplicate ACKs or SACKs opened.
     pub fast_retransmits: u64,
@@ -40,13 +41,13 @@ pub struct FlowSummary {
     pub detected_spurious: u64,
     /// Verdicts after which the response changed the window.
     pub undos: u64,
-    /// Data segments (or datagrams) that links dropped.
+    /// Data segments or datagrams that links dropped.
     pub drops: u64,
     /// Drops within a smoothed round trip after an undo.
     pub drops_after_undo: u64,
     /// `bytes` over `time_s`, in bits per second.
     pub goodput_bps: f64,
-    /// How long requests took; `None` for flows without requests, or none that was answered.
+    /// The latencies of requests; `None` if no request was answered.
     pub requests: Option<Requests>,
 }
 
@@ -56,15 +57,17 @@ pub struct Requests {
     /// Requests whose response was read.
     pub answered: u64,
     pub mean_s: f64,
-    /// The smallest time that at least this percentage of all do not exceed.
+    /// The median: the smallest time that at least 50 % of all times do not exceed.
     pub p50_s: f64,
+    /// The 90th percentile, defined like `p50_s`.
     pub p90_s: f64,
+    /// The 99th percentile, defined like `p50_s`.
     pub p99_s: f64,
     pub longest_s: f64,
 }
 
 impl Requests {
-    /// Summarises the times of all requests; `None` if there are none.
+    /// Summarises the latencies of requests; `None` without requests.
     pub fn of(latencies: &[Duration]) -> Option<Self> {
         let mut sorted: Vec<f64> = latencies.iter().map(|latency| latency.as_secs_f64()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -84,7 +87,7 @@ impl Requests {
     pub const NAMES: [&str; 6] =
         ["requests", "request_mean_s", "request_p50_s", "request_p90_s", "request_p99_s", "request_longest_s"];
 
-    /// Returns every number with its name, in order. Without requests the times are not numbers.
+    /// Returns every number with its name, in order. Without requests, the times are NaN.
     pub fn numbers(requests: Option<&Self>) -> [(&'static str, Number); 6] {
         let times = |of: &Self| [of.mean_s, of.p50_s, of.p90_s, of.p99_s, of.longest_s].map(Number::Measure);
         let [mean, half, most, nearly_all, longest] = requests.map_or([Number::Measure(f64::NAN); 5], times);
@@ -136,8 +139,8 @@ impl FlowSummary {
         ]
     }
 
-    /// Returns the summary of a flow between two nodes as a JSON object, in the order of `numbers`; how long requests took
-    /// stands behind them, if any was answered. A measure that does not exist is null.
+    /// Returns the summary of a flow between two nodes as a JSON object, in the order of `numbers`.
+    /// The latencies of requests follow, if any was answered. A measure without a value is null.
     pub fn json(&self, from: &str, to: &str) -> String {
         let words = [("flow", self.flow.as_str()), ("from", from), ("to", to)];
         let words = words.map(|(name, word)| format!("\"{name}\": {}", json_text(word)));

@@ -1,19 +1,18 @@
-//! What a sender does, counted: retransmissions with the oracle's judgement, timeouts, episodes,
-//! undos.
+//! Counts of a sender: retransmissions with the oracle's judgement, timeouts, episodes and undos.
 
 use crate::oracle::Settled;
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Cause, Event};
 
-/// Counts of one end, or of one path of it.
+/// Counts of one end, or of one of its paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Data segments or chunks sent, all copies.
+    /// Data segments or DATA chunks sent, including retransmissions.
     pub segments: u64,
-    /// Data segments sent again.
+    /// Data segments or DATA chunks sent again.
     pub retransmissions: u64,
-    /// Needless retransmissions of data, by the oracle.
+    /// Retransmissions of data that the oracle judged needless.
     pub spurious: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
@@ -23,7 +22,7 @@ pub struct Counts {
     pub after_duplicates: Episodes,
     /// Episodes that the acting detector called spurious.
     pub detected_spurious: u64,
-    /// Verdicts after which the response moved the window.
+    /// Verdicts after which the response changed the window.
     pub undos: u64,
 }
 
@@ -57,17 +56,17 @@ struct First {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub counts: Counts,
-    /// An episode whose first retransmission has not left.
+    /// The open episode whose first retransmission has not left; `None` if there is none.
     opening: Option<First>,
     /// The first retransmissions of all episodes, in order.
     firsts: Vec<First>,
-    /// Retransmissions that repeat no data: a SYN or a FIN alone.
+    /// Numbers of retransmissions that repeat no data: a lone SYN or FIN.
     bare: Vec<u64>,
 }
 
 impl Tally {
-    /// Counts an event of the brain. If an episode opens, `sent` tells when its first segment was
-    /// last sent.
+    /// Counts an event of loss recovery. If an episode opens, `sent` returns the time at which its
+    /// first segment was last sent.
     pub fn on_recovery(&mut self, event: &Event, sent: impl FnOnce() -> Option<Instant>) {
         match event {
             Event::TimerExpired { .. } => self.counts.timeouts += 1,
@@ -82,12 +81,13 @@ impl Tally {
         }
     }
 
-    /// Returns the cause of an episode whose first retransmission has not left.
+    /// Returns the cause of the open episode whose first retransmission has not left.
     pub fn opening(&self) -> Option<Cause> {
         self.opening.map(|first| first.cause)
     }
 
-    /// Notes that a retransmission repeats no data, and is not counted.
+    /// Notes a retransmission that repeats no data, so that [`on_judged`](Self::on_judged) ignores
+    /// it.
     pub fn on_bare(&mut self, transmission: u64) {
         self.bare.push(transmission);
     }
@@ -97,15 +97,16 @@ impl Tally {
         self.counts.spurious += u64::from(!settled.needed && !self.bare.contains(&settled.transmission));
     }
 
-    /// Notes that a retransmission leaves: the first of the episode that has opened, if any.
+    /// Notes that a retransmission leaves. If an episode has just opened, it is the episode's
+    /// first.
     pub fn on_retransmission(&mut self, transmission: u64) {
         if let Some(first) = self.opening.take() {
             self.firsts.push(First { transmission, ..first });
         }
     }
 
-    /// Counts the oracle's judgement on the first retransmission of an episode. Returns the number
-    /// of the episode; `None` if the retransmission was not the first of one.
+    /// Counts the oracle's judgement if the retransmission was the first of an episode. Returns the
+    /// number of this episode; `None` if there is none.
     pub fn on_settled(&mut self, settled: &Settled) -> Option<u32> {
         let found = self.firsts.binary_search_by_key(&settled.transmission, |first| first.transmission);
         let first = found.ok().map(|index| self.firsts[index])?;

@@ -6,8 +6,8 @@ use eifel_packet::ip::{Addresses, Header, Version};
 use eifel_packet::segment::Segment;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Returns the addresses of two nodes. They are private: 10.0.0.1 for the first node and so on, or
-/// fd00::1 over IPv6 (RFC 4193).
+/// Returns the addresses of two nodes. They are private: from 10.0.0.1 on for IPv4, and from
+/// fd00::1 on for IPv6 (RFC 4193).
 pub fn addresses(ip: Version, (from, to): (u16, u16)) -> Addresses {
     let four = |node: u16| Ipv4Addr::from_bits(0x0a00_0001 + u32::from(node));
     let six = |node: u16| Ipv6Addr::from_bits((0xfd << 120) + 1 + u128::from(node));
@@ -17,10 +17,11 @@ pub fn addresses(ip: Version, (from, to): (u16, u16)) -> Addresses {
     }
 }
 
-/// Returns the bytes of a segment from one node to another. Without a given payload, it carries the
-/// pattern at `offset`.
+/// Returns the bytes of a segment from one node to another. If `payload` is `None`, the segment
+/// carries the pattern at `offset`.
 ///
-/// # Panics When a connection made a segment that no packet can carry.
+/// # Panics
+/// Panics when a connection made a segment that no packet can carry.
 pub fn bytes(ip: Version, segment: &Segment, path: (u16, u16), offset: u64, payload: Option<&[u8]>) -> Vec<u8> {
     let made;
     let payload = match payload {
@@ -39,7 +40,8 @@ pub fn bytes(ip: Version, segment: &Segment, path: (u16, u16), offset: u64, payl
 
 /// Reads the segment and payload from bytes that [`bytes`] made.
 ///
-/// # Panics When they cannot be read back.
+/// # Panics
+/// Panics when the bytes cannot be parsed.
 pub fn read(bytes: &[u8]) -> (Segment, &[u8]) {
     match datagram::parse(bytes) {
         Ok((_, segment, payload)) => (segment, payload),

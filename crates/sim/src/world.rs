@@ -48,15 +48,15 @@ pub struct World<'a, const IN_ORDER: bool> {
     pub net: Network<IN_ORDER>,
     /// In the scenario's order.
     pub flows: Vec<Running>,
-    /// Flows that end at some time and are not over.
+    /// Flows that end on their own and are not over.
     pub unfinished: usize,
     pub events: u64,
-    /// Keeps the run from standing still and from exhausting memory.
+    /// Detects a run that stands still or would exhaust memory.
     pub bounds: Bounds,
 }
 
 impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
-    /// Builds the world for the beginning of a run.
+    /// Builds the world for the start of a run.
     pub fn new(scenario: &'a Scenario, seed: u64, observers: Observers) -> Result<Self, Error> {
         let most = usize::from(u16::MAX);
         if scenario.nodes.len() > most || scenario.links.len() > most {
@@ -196,8 +196,8 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
     }
 }
 
-/// Returns the application. `closes` says whether it closes behind its last byte, and `ahead`
-/// whether it writes only a little ahead of what is sent.
+/// Creates an application. `closes` says whether it closes after its last byte. `ahead` says
+/// whether it writes only a little ahead of the bytes sent.
 fn stream_app(
     application: &StreamApplication,
     closes: bool,

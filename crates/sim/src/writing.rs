@@ -1,4 +1,4 @@
-//! The bytes that an application writes, and the backlog that its connection has no room for yet.
+//! Writes an application's bytes, and keeps the backlog for which the send buffer has no room yet.
 
 use crate::app::{Step, StreamApp, Supply};
 use crate::endpoint::Endpoint;
@@ -8,14 +8,14 @@ use crate::pattern;
 /// Bytes that wait for room in the send buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Backlog {
-    /// The most bytes that the connection takes at once.
+    /// Size of the send buffer, in bytes.
     pub buffer: u64,
-    /// Number of bytes waiting.
+    /// Bytes that wait.
     pub waiting: u64,
     /// Whether this direction closes after the last waiting byte.
     pub closes: bool,
-    /// Whether the connection took less than it was offered, and has not reported room since. Until then an idle
-    /// application needs that report to go on.
+    /// Whether the connection took fewer bytes than offered, and has not reported room since.
+    /// Nothing is offered until that report.
     pub awaits_room: bool,
 }
 
@@ -27,7 +27,7 @@ impl Backlog {
 }
 
 impl Endpoint {
-    /// Writes until the application is as far ahead as it wants, and sends what the window allows.
+    /// Writes until the application is far enough ahead, and sends the data that the window allows.
     #[inline(never)]
     pub fn refill<const IN_ORDER: bool>(
         &mut self,
@@ -38,7 +38,7 @@ impl Endpoint {
         loop {
             let mut wrote = self.write_backlog(carries_bytes);
             if !self.is_blocked() {
-                // What the application adds fills the last segment of the backlog.
+                // These bytes fill the last segment of the backlog.
                 let unsent = self.connection.end().saturating_sub(self.connection.engine().nxt());
                 let more = app.refill(self.end, unsent);
                 if more > 0 {
@@ -62,7 +62,7 @@ impl Endpoint {
         self.backlog.as_ref().is_some_and(|backlog| backlog.waiting > 0)
     }
 
-    /// Notes whether sending alone makes the application write more.
+    /// Updates `supply`: whether the application writes more when the connection has sent data.
     pub fn note_supply(&mut self, app: &StreamApp) {
         self.supply = if self.is_blocked() { Supply::Ahead } else { app.supply(self.end) };
     }
@@ -77,7 +77,7 @@ impl Endpoint {
         }
     }
 
-    /// Writes `count` bytes, now or when there is room.
+    /// Writes `count` bytes, or as many as there is room for now and the rest later.
     pub fn write(&mut self, count: u64, carries_bytes: bool) {
         match &mut self.backlog {
             Some(backlog) => {
@@ -93,7 +93,7 @@ impl Endpoint {
         }
     }
 
-    /// Writes waiting bytes as far as there is room. Returns whether it wrote any.
+    /// Writes the waiting bytes for which there is room. Returns whether it wrote any.
     fn write_backlog(&mut self, carries_bytes: bool) -> bool {
         let Some(backlog) = self.backlog.as_deref().copied() else { return false };
         if backlog.waiting == 0 || backlog.awaits_room {
@@ -110,25 +110,26 @@ impl Endpoint {
         taken > 0
     }
 
-    /// Offers bytes to the connection. Returns how many it takes.
+    /// Offers bytes to the connection. Returns the number of bytes that it takes.
     fn offer(&mut self, count: u64, carries_bytes: bool) -> u64 {
         if !carries_bytes {
             return self.connection.write_counted(count);
         }
         let offset = self.connection.end().saturating_sub(1);
-        // Offers one byte more than the buffer holds, so that the connection knows of more.
+        // One byte more than the buffer holds is offered. The connection cannot take it, and so
+        // reports room later.
         let offered = self.backlog.as_ref().map_or(count, |backlog| count.min(backlog.buffer + 1));
         self.connection.write(&pattern::bytes(offset, offered as usize)) as u64
     }
 
-    /// Notes that the connection reports room.
+    /// Notes that the connection has reported room.
     pub fn note_room(&mut self) {
         if let Some(backlog) = &mut self.backlog {
             backlog.awaits_room = false;
         }
     }
 
-    /// Closes this direction, once the waiting bytes are written.
+    /// Closes this direction, after the waiting bytes are written.
     pub fn close(&mut self) {
         match &mut self.backlog {
             Some(backlog) if backlog.waiting > 0 => backlog.closes = true,
@@ -136,7 +137,7 @@ impl Endpoint {
         }
     }
 
-    /// Drops the bytes that the application could not write.
+    /// Drops the waiting bytes.
     pub fn drop_backlog(&mut self) {
         if let Some(backlog) = &mut self.backlog {
             backlog.waiting = 0;

@@ -3,11 +3,11 @@
 use super::{Step, Supply};
 use crate::slab::End;
 
-/// Bytes kept written ahead of the bytes sent, where a transfer cannot be written at once. The
-/// application tops this up whenever it runs low. It exceeds what any window that TCP can announce
-/// lets leave at one instant.
+/// Bytes kept written ahead of the bytes sent, for a transfer that is not written at once. The
+/// application tops this up whenever it runs low. It exceeds the largest unscaled window, 65,535
+/// bytes. If a scaled window lets all of it leave at once, the application tops up again at once.
 const AHEAD: u64 = 128 * 1024;
-/// Bytes written at once for a transfer without end: 36 years at 1 Tbit/s.
+/// Bytes to write for an endless transfer: 13 days at 1 Tbit/s.
 const ENDLESS: u64 = 1 << 57;
 
 /// How the application writes its bytes into the connection.
@@ -17,12 +17,12 @@ pub enum Writing {
     AtOnce,
     /// Writes as [`Writing::Ahead`] does, but only after the connection is established.
     AheadLater,
-    /// Writes only a little ahead of the bytes sent, so that the transfer can be stopped.
+    /// Writes only [`AHEAD`] bytes ahead of the bytes sent, so that the transfer can be stopped.
     Ahead,
 }
 
 pub struct Bulk {
-    /// Bytes to read until the transfer is done; `u64::MAX` for a transfer without end.
+    /// Bytes that the receiver reads until the transfer is done; `u64::MAX` if it is endless.
     total: u64,
     unwritten: u64,
     writing: Writing,
@@ -30,8 +30,8 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    /// Creates a transfer of `bytes`, or an endless one for `None`. `closes` says whether the
-    /// connection is closed behind the last byte.
+    /// Creates a transfer of `bytes`, or an endless transfer for `None`. `closes` says whether the
+    /// application closes the connection after the last byte.
     pub fn new(bytes: Option<u64>, writing: Writing, closes: bool) -> Self {
         Self { total: bytes.unwrap_or(u64::MAX), unwritten: bytes.unwrap_or(ENDLESS), writing, closes }
     }
@@ -71,7 +71,7 @@ impl Bulk {
         self.unwritten = 0;
     }
 
-    /// Returns whether everything is written and the connection is to be closed then.
+    /// Returns whether everything is written and the application now closes the connection.
     pub fn is_over(&self) -> bool {
         self.closes && self.unwritten == 0
     }

@@ -7,7 +7,7 @@ use eifel_path::stream::Stream;
 /// A source with a constant rate. A jitter of 0.5 gives the intervals of ns-2's `random_`.
 pub struct Cbr {
     shortest: Duration,
-    /// Nanoseconds from the shortest interval to the longest; 0 where all are equal.
+    /// Nanoseconds from the shortest interval to the longest; 0 if all are equal.
     spread: u64,
     pub(super) packet_bytes: u32,
     stream: Stream,
@@ -32,7 +32,7 @@ impl Cbr {
     }
 }
 
-/// The shortest interval: time passes between two datagrams even if the draw is zero.
+/// The shortest interval. It makes time pass between two datagrams even if the draw is zero.
 const SHORTEST_GAP: Duration = Duration::from_nanos(1);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! An exchange: both ends send a number of bytes at the same time, as fast as TCP takes them. Each
-//! closes its direction behind its last byte while the other may still be sending.
+//! closes its direction after its last byte, while the other may still be sending.
 
 use super::bulk::Bulk;
 use super::{Step, Supply};
@@ -9,7 +9,7 @@ use crate::slab::End;
 pub struct Exchange {
     /// Indexed by the sending end.
     directions: [Bulk; 2],
-    /// Whether the reading end, which is the index, has all bytes.
+    /// Whether an end has read all bytes. Indexed by the reading end.
     has_all: [bool; 2],
 }
 
@@ -24,7 +24,7 @@ impl Exchange {
     }
 
     pub(super) fn read(&mut self, end: End, total: u64) -> Option<Step> {
-        // `Bulk` counts as read what its end `To` reads, whichever end reads here.
+        // `Bulk` counts only bytes that `End::To` reads, so this passes `End::To` for either end.
         self.has_all[end.index()] |= self.directions[end.other().index()].read(End::To, total).is_some();
         (self.has_all == [true; 2]).then_some(Step { done: true, ..Step::NOTHING })
     }

@@ -20,11 +20,11 @@ use request_response::RequestResponse;
 pub struct Step {
     /// Bytes to write.
     pub write: u64,
-    /// Whether the application never writes again.
+    /// Whether the application closes: it never writes again.
     pub close: bool,
     /// Time after which the application wants to be woken; `None` for never.
     pub wake_after: Option<Duration>,
-    /// Whether the last byte of the whole flow has been read.
+    /// Whether the last byte of the whole flow, in both directions, has been read.
     pub done: bool,
 }
 
@@ -36,15 +36,16 @@ pub enum StreamApp {
     /// Sends bytes one way, as fast as TCP takes them.
     Bulk(Bulk),
     RequestResponse(Box<RequestResponse>),
-    /// Sends bytes both ways at once, as fast as TCP takes them.
+    /// Sends bytes both ways at the same time, as fast as TCP takes them.
     Exchange(Box<Exchange>),
 }
 
+/// Whether an application has more to write at an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Supply {
-    /// Has none before something arrives or an alarm wakes it.
+/// Writes nothing until data arrives or an alarm wakes it.
     Complete,
-    /// Has more whenever fewer unsent bytes are left than it keeps written ahead.
+    /// Writes more whenever fewer unsent bytes are left than it keeps written ahead.
     Ahead,
 }
 
@@ -63,7 +64,7 @@ impl StreamApp {
     /// application does nothing.
     #[inline]
     pub fn read(&mut self, now: Instant, end: End, total: u64) -> Option<Step> {
-        // One comparison finds the usual kind.
+        // The most common application takes only one comparison.
         if let Self::Bulk(bulk) = self {
             return bulk.read(end, total);
         }
@@ -82,8 +83,8 @@ impl StreamApp {
         }
     }
 
-    /// Returns the bytes to write at `end` in addition to the `unsent` bytes that are written and
-    /// not sent.
+    /// Returns the bytes to write at `end`, on top of the `unsent` bytes that are written but not
+    /// sent.
     #[inline]
     pub fn refill(&mut self, end: End, unsent: u64) -> u64 {
         match (self, end) {
@@ -102,7 +103,7 @@ impl StreamApp {
         }
     }
 
-    /// Returns whether `end` has written everything and its direction is to be closed.
+    /// Returns whether `end` has written everything and now closes its direction.
     pub fn is_over(&self, end: End) -> bool {
         match (self, end) {
             (Self::Bulk(bulk), End::From) => bulk.is_over(),
@@ -125,8 +126,8 @@ impl StreamApp {
         }
     }
 
-    /// Returns whether an application that stops drops the bytes that had no room in the send
-    /// buffer. A dialogue finishes the requests and responses that it has begun.
+    /// Returns whether an application that stops drops the bytes that wait for room in the send
+    /// buffer. A dialogue keeps them: it finishes the requests and responses that it has begun.
     pub fn breaks_off(&self) -> bool {
         !matches!(self, Self::RequestResponse(_))
     }
@@ -166,7 +167,7 @@ impl DatagramApp {
         }
     }
 
-    /// Returns the bytes of a datagram on the link.
+    /// Returns the bytes of a datagram on the link, headers included.
     pub fn packet_bytes(&self) -> u32 {
         match self {
             Self::Cbr(cbr) => cbr.packet_bytes,
@@ -178,9 +179,9 @@ impl DatagramApp {
 /// The times at which an application wants to be woken.
 #[derive(Clone, Copy, Debug)]
 pub struct Alarm {
-    /// Its start, or the end of a pause.
+    /// The start of the application, or the end of a pause.
     pub wake_at: Instant,
-    /// The time at which it stops sending.
+    /// The time at which the application stops sending.
     pub stop_at: Instant,
 }
 

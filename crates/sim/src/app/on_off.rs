@@ -1,5 +1,5 @@
-//! Datagrams at a constant rate in bursts, with pauses between. Lengths are drawn, usually from
-//! exponential distributions.
+//! Datagrams at a constant rate in bursts, with pauses between. The lengths of bursts and pauses
+//! are drawn, usually from exponential distributions.
 
 use eifel_base::time::Duration;
 use eifel_base::units::Rate;
@@ -14,13 +14,13 @@ pub struct OnOff {
     on: Draw,
     off: Draw,
     stream: Stream,
-    /// Datagrams left in the present burst.
+    /// Datagrams left in the current burst.
     left: u64,
 }
 
 impl OnOff {
-    /// Creates a source of `packet_bytes` (headers included) at `rate` while `on`, silent while
-    /// `off`.
+    /// Creates a source of datagrams of `packet_bytes` (headers included). It sends at `rate` for
+    /// the time drawn from `on`, then pauses for the time drawn from `off`.
     pub fn new(rate: Rate, packet_bytes: u32, (on, off): (Draw, Draw), stream: Stream) -> Self {
         Self { interval: rate.time_for(packet_bytes), packet_bytes, on, off, stream, left: 0 }
     }

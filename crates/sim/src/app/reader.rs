@@ -7,27 +7,27 @@ use eifel_path::stream::Stream;
 
 /// The readers at both ends of a flow. Each starts its wait when data becomes readable.
 pub struct Reader {
-    /// The most bytes that one reading takes.
+    /// The most bytes that one read takes.
     bytes: u64,
     every: Draw,
-    /// For each end: the stream that draws its waits, and the time of its next reading. The time is
-    /// never while nothing is readable.
+    /// For each end: the stream that draws its waits, and the time of its next read. The time is
+    /// [`Instant::NEVER`] while nothing is readable.
     ends: [(Stream, Instant); 2],
 }
 
 impl Reader {
-    /// Creates readers of at most `bytes` at once that wait `every` before each reading. Each end
-    /// draws its waits from its own stream.
+    /// Creates readers that take at most `bytes` at once and wait for a time drawn from `every`
+    /// before each read. Each end draws its waits from its own stream.
     pub fn new(bytes: u64, every: Draw, streams: [Stream; 2]) -> Self {
         Self { bytes, every, ends: streams.map(|stream| (stream, Instant::NEVER)) }
     }
 
-    /// Returns the time of the earliest reading.
+    /// Returns the time of the earliest read.
     pub fn next(&self) -> Instant {
         self.ends[0].1.min(self.ends[1].1)
     }
 
-    /// Schedules a reading at `end`, unless one is scheduled. Returns whether it scheduled one.
+    /// Schedules a read at `end`, unless a read is scheduled already. Returns whether it did.
     pub fn expect(&mut self, now: Instant, end: End) -> bool {
         let (stream, at) = &mut self.ends[end.index()];
         let idle = *at == Instant::NEVER;
@@ -37,7 +37,8 @@ impl Reader {
         idle
     }
 
-    /// Returns the most bytes that `end` reads at `now`; `None` if it is not yet time.
+    /// Takes the read that is due at `end`. Returns the most bytes that it reads; `None` if it is
+    /// not yet due.
     pub fn take(&mut self, now: Instant, end: End) -> Option<u64> {
         let at = &mut self.ends[end.index()].1;
         if now < *at {

@@ -1,5 +1,5 @@
-//! Requests and responses: `from` sends a request, `to` responds once it has read the whole
-//! request, `from` pauses, and sends the next one.
+//! Requests and responses: `from` sends a request. `to` responds once it has read the whole
+//! request. `from` reads the response, pauses, and sends the next request.
 
 use super::Step;
 use crate::scenario::Amount;
@@ -13,9 +13,11 @@ pub struct RequestResponse {
     request: Drawn<Amount>,
     response: Drawn<Amount>,
     think: Drawn<Draw>,
-    /// Requests that `from` has sent, `to` has read, and whose response `from` has read.
+    /// Requests that `from` has sent.
     asked: u32,
+    /// Requests that `to` has read and answered.
     answered: u32,
+    /// Responses that `from` has read.
     heard: u32,
     /// Bytes of all requests and of all responses so far.
     request_bytes: u64,
@@ -26,7 +28,7 @@ pub struct RequestResponse {
     closes: bool,
 }
 
-/// A distribution, and the stream that its draws come from.
+/// A distribution, and the random stream for its draws.
 pub struct Drawn<T> {
     pub of: T,
     pub stream: Stream,
@@ -130,12 +132,12 @@ mod tests {
     fn each_request_has_one_response_however_often_an_end_reads() {
         let mut dialogue = dialogue(0.0, true);
         assert_eq!(Some(dialogue.start(at(10))), writes(100));
-        // Nothing new to read, too few bytes, all, and once more.
+        // Nothing read yet, too few bytes, the whole request, and two more reads without new bytes.
         for (total, expected) in [(0, 0), (99, 0), (100, 300), (100, 0), (100, 0)] {
             assert_eq!(dialogue.read(at(20), End::To, total), writes(expected), "{total}");
         }
         assert_eq!(dialogue.read(at(29), End::From, 299), None);
-        // Without a pause the last byte of the response is the instant of the next request.
+        // Without a pause, the next request leaves when the last byte of the response is read.
         assert_eq!(dialogue.read(at(30), End::From, 300), writes(100));
         assert_eq!(dialogue.read(at(31), End::From, 300), None);
         assert_eq!(dialogue.read(at(40), End::To, 199), writes(0));

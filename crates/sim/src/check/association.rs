@@ -1,11 +1,12 @@
-//! Laws of an association: what is acknowledged has arrived, what is under way has a timer, and no buffer overflows.
+//! Laws of an association: acknowledged chunks have arrived, a path with bytes in flight has a
+//! running timer, and no buffer overflows.
 
 use crate::sctp::endpoint::Endpoint;
 use eifel_base::time::Instant;
 use eifel_recovery::association::PathId;
 use eifel_sctp::Association;
 
-/// The most that one chunk or the end of a message takes beyond the receive buffer.
+/// The most bytes by which one chunk, or the end of a message, may overrun the receive buffer.
 const SLACK: usize = 1 << 16;
 
 /// The positions of one end at the last check.
@@ -13,23 +14,24 @@ const SLACK: usize = 1 << 16;
 pub struct Ledger {
     una: u64,
     nxt: u64,
-    /// A fault that a test plants into each account, because no call of an association leads to it.
+    /// A fault that a test puts into each account, because no call of an association causes it.
     #[cfg(test)]
     plant: Option<tests::Plant>,
 }
 
-/// Both ends' account of one direction.
+/// The state of one direction, from its sender and its receiver.
 #[derive(Clone, Debug)]
 struct Account {
     una: u64,
     nxt: u64,
-    /// Whether the peer has the last chunk that is acknowledged in order, and the first that was never sent.
+    /// Whether the receiver has the last chunk below `una`, and the chunk at `nxt`, which was never
+    /// sent.
     arrived: [bool; 2],
-    /// By path: bytes under way, the window, and when the timer expires.
+    /// For each path: flight size and cwnd in bytes, and the time at which the timer expires.
     paths: Vec<(u64, u64, Instant)>,
-    /// Bytes of user data under way.
+    /// Bytes of user data in flight.
     data: u64,
-    /// Bytes in the peer's receive buffer, and its size.
+    /// Bytes in the receiver's buffer, and the size of this buffer.
     buffered: (usize, usize),
 }
 

@@ -1,5 +1,4 @@
-//! Law: a sender never believes that more is in flight than it has sent, and its positions never go
-//! back.
+//! Law: a sender never counts more in flight than it has sent, and its positions never go back.
 
 use crate::endpoint::Endpoint;
 use eifel_base::time::Instant;
@@ -16,7 +15,7 @@ impl Flight {
     /// Checks a sender against its positions at the last check.
     ///
     /// # Panics
-    /// When positions go back, or more is in flight than was sent and not acknowledged.
+    /// Panics when a law is broken.
     pub fn check(&mut self, now: Instant, endpoint: &Endpoint) {
         let snapshot = endpoint.connection.engine().snapshot();
         if let Err(broken) = self.accept(&snapshot, endpoint.connection.end()) {
@@ -34,7 +33,7 @@ impl Flight {
         if una > nxt {
             return Err("more is acknowledged than was sent");
         }
-        // A counter that underflowed would be a huge number.
+        // This also finds a counter that underflowed, which is a huge number.
         if flight > nxt - una {
             return Err("flight is more than what is outstanding");
         }

@@ -1,4 +1,5 @@
-//! Law: new data stays within the peer's window; a closed window is probed, and a FIN waits for cwnd, as the end's settings say.
+//! Law: new data stays within the peer's window. The end's settings say how a closed window is
+//! probed, and whether a FIN waits for cwnd.
 
 use crate::endpoint::Endpoint;
 use eifel_base::time::Instant;
@@ -21,19 +22,20 @@ impl From<&Settings> for Habits {
     }
 }
 
-/// A sender, just after it has sent something.
+/// The state of a sender just after it has sent a segment.
 #[derive(Clone, Copy, Debug)]
 struct Sender {
     una: u64,
     nxt: u64,
-    /// The first position after everything to be sent.
+    /// The first position after all data and FIN to send.
     end: u64,
     /// The first position beyond the peer's window.
     limit: u64,
     cwnd: u64,
-    /// Whether cwnd alone says what leaves.
+    /// Whether [the engine is quiet](eifel_recovery::engine::Engine::is_quiet). Then only cwnd and
+    /// the peer's window limit new data.
     quiet: bool,
-    /// Whether the application has closed, and the handshake is over.
+    /// Whether the application has closed and the handshake is over.
     closing: bool,
 }
 
@@ -41,8 +43,9 @@ struct Sender {
 #[derive(Clone, Copy, Debug)]
 struct Left {
     kind: Option<Kind>,
-    /// Its first position, and the number of its positions.
+    /// The first position of the segment.
     start: u64,
+    /// The number of positions in the segment.
     len: u64,
     payload_len: u32,
     flags: Flags,
@@ -52,7 +55,7 @@ impl Habits {
     /// Checks a segment that `endpoint` has just sent.
     ///
     /// # Panics
-    /// When it breaks a law.
+    /// Panics when the segment breaks a law.
     pub fn check_segment(
         &self,
         now: Instant,
@@ -73,10 +76,10 @@ impl Habits {
         }
     }
 
-    /// Checks an end that has sent all that may leave.
+    /// Checks an end that has sent everything that it may send.
     ///
     /// # Panics
-    /// When a FIN waits that may leave.
+    /// Panics when the end holds back a FIN that it may send.
     pub fn check_rest(&self, now: Instant, endpoint: &Endpoint) {
         let sender = sender(endpoint);
         if let Err(broken) = self.accept_rest(&sender) {
@@ -108,7 +111,7 @@ impl Habits {
         Ok(())
     }
 
-    /// Accepts what an end that has sent all that may leave has left to send, or returns the law that it breaks.
+    /// Accepts an end that has sent everything that it may send, or returns the law that it breaks.
     fn accept_rest(&self, sender: &Sender) -> Result<(), &'static str> {
         let &Sender { nxt, end, limit, quiet, closing, .. } = sender;
         if self.fin_beyond_cwnd && quiet && closing && nxt + 1 == end && nxt < limit {
@@ -139,7 +142,7 @@ mod tests {
 
     const OURS: Habits = Habits { window_probe: WindowProbe::Data, fin_beyond_cwnd: false };
     const OTHERS: Habits = Habits { window_probe: WindowProbe::Empty, fin_beyond_cwnd: true };
-    /// 3000 bytes are outstanding, with cwnd full. The FIN is behind them.
+    /// 3000 bytes are outstanding and fill cwnd. The FIN comes after them.
     const FULL: Sender =
         Sender { una: 1001, nxt: 4001, end: 4002, limit: 9001, cwnd: 3000, quiet: true, closing: true };
     /// Nothing is outstanding, and the window is closed.
@@ -167,7 +170,7 @@ mod tests {
             ),
             (OURS, PROBE, probed, Ok(())),
             (OTHERS, PROBE, probed, Err("a closed window is probed with data")),
-            // With something outstanding, its first byte is sent again; into an open window, data leaves.
+            // A probe may carry data if data is outstanding, or if the window is open.
             (OTHERS, PROBE, FULL, Ok(())),
             (OTHERS, PROBE, Sender { limit: 1002, ..probed }, Ok(())),
             (OTHERS, OLD, CLOSED, Ok(())),

@@ -9,7 +9,7 @@ use eifel_path::parcel::Counts;
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 
-/// Events between two counts of everything. In between, only the link of the event is checked.
+/// Events between two checks of all links. In between, only the event's link is checked.
 const EVERY: u64 = 256;
 
 /// All packets under way, and the links that hold them.
@@ -24,12 +24,12 @@ pub struct Links {
 }
 
 impl Links {
-    /// Takes the limits of these queues, in the scenario's order.
+    /// Reads the limits of these queues, given in the scenario's order.
     pub fn new<'a>(queues: impl Iterator<Item = &'a QueueConfig>) -> Self {
         let limits = queues
             .map(|queue| match queue {
                 QueueConfig::DropTail(limit) => Some(*limit),
-                // One more is in transmission.
+                // The link holds one more packet, in transmission.
                 QueueConfig::Codel(codel) => Some(DropTail::Packets(codel.limit_packets.saturating_add(1))),
                 QueueConfig::FqCodel(codel) => Some(DropTail::Packets(codel.limit_packets.saturating_add(1))),
                 QueueConfig::Unlimited | QueueConfig::Red(_) | QueueConfig::AdaptiveRed(_) => None,
@@ -38,7 +38,7 @@ impl Links {
         Self { limits, events: 0 }
     }
 
-    /// Checks `link` after an event on it, and everything every [`EVERY`] events.
+    /// Checks `link` after an event on it, and all links every [`EVERY`] events.
     pub(super) fn after_event(&mut self, now: Instant, link: Option<usize>, under_way: &UnderWay<'_>) {
         if let Some(index) = link {
             let link = &under_way.spans[index].link;
@@ -53,7 +53,7 @@ impl Links {
         }
     }
 
-    /// Counts everything, and compares.
+    /// Checks the counts of all links, and compares them with the packets under way.
     pub(super) fn all(&self, now: Instant, under_way: &UnderWay<'_>) {
         let UnderWay { spans, slab } = under_way;
         let mut held = 0;

@@ -55,9 +55,10 @@ impl Checkers {
         }
     }
 
-    /// Checks both ends after an input to a connection.
+    /// Checks `endpoint` after an input to its connection. `other` is the other end of the flow.
     ///
-    /// # Panics When a law is broken.
+    /// # Panics
+    /// Panics when a law is broken.
     pub fn after_input(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
         let place = place(endpoint);
         self.flights[place].check(now, endpoint);
@@ -67,14 +68,16 @@ impl Checkers {
 
     /// Checks a segment that an end has just sent.
     ///
-    /// # Panics When a law is broken.
+    /// # Panics
+    /// Panics when a law is broken.
     pub fn leaves(&self, now: Instant, endpoint: &Endpoint, sent: Option<&Transmission>, segment: &Segment) {
         self.habits[place(endpoint)].check_segment(now, endpoint, sent, segment);
     }
 
     /// Checks both ends after an input to an association.
     ///
-    /// # Panics When a law is broken.
+    /// # Panics
+    /// Panics when a law is broken.
     pub fn after_packet(&mut self, now: Instant, ends: &[sctp::endpoint::Endpoint; 2]) {
         for (endpoint, other) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
             self.ledgers[2 * endpoint.flow as usize + endpoint.end.index()].check(now, endpoint, other);
@@ -84,7 +87,8 @@ impl Checkers {
     /// Checks after an event: time must not go back, and the counts of the event's link must add
     /// up.
     ///
-    /// # Panics When a law is broken.
+    /// # Panics
+    /// Panics when a law is broken.
     pub fn after_event(&mut self, now: Instant, queue: &EventQueue, link: Option<usize>, under_way: &UnderWay<'_>) {
         assert!(self.now <= now, "time went back from {:?} to {now:?}", self.now);
         assert!(queue.peek().is_none_or(|(next, _)| next >= now), "an event is due before {now:?}, in the past");
@@ -92,24 +96,26 @@ impl Checkers {
         self.links.after_event(now, link, under_way);
     }
 
-    /// Checks that all data of a packet that a proxy withholds has arrived already.
+    /// Checks that all data of a packet that a proxy withholds has already arrived.
     ///
-    /// # Panics When a law is broken.
+    /// # Panics
+    /// Panics when a law is broken.
     pub fn withheld(&self, now: Instant, packet: &Packet, oracle: &Oracle) {
         let end = packet.start + u64::from(packet.positions);
         let needless = packet.positions == 0 || oracle.has_all_below(packet.flow, packet.sender, end);
         assert!(needless, "at {now:?}: a proxy withholds data that has not arrived: {packet:?}");
     }
 
-    /// Checks everything at the end of a run.
+    /// Checks all links at the end of a run.
     ///
-    /// # Panics When a law is broken.
+    /// # Panics
+    /// Panics when a law is broken.
     pub fn finish(&mut self, now: Instant, under_way: &UnderWay<'_>) {
         self.links.all(now, under_way);
     }
 }
 
-/// Returns the place of an end among all ends.
+/// Returns the index of an end among the ends of all flows.
 fn place(endpoint: &Endpoint) -> usize {
     2 * endpoint.flow as usize + endpoint.end.index()
 }

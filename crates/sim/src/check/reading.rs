@@ -1,22 +1,22 @@
-//! Law: an application reads exactly the bytes that the other one wrote, in order, each once.
-//! (Where a run carries bytes, the reader verifies each.)
+//! Law: an application reads exactly the bytes that the other application wrote, in order, each
+//! once. In a run that carries bytes, the reader also verifies each byte.
 
 use crate::endpoint::Endpoint;
 use eifel_base::time::Instant;
 
-/// The count of one reader at the last check.
+/// The bytes that a reader had read at the last check.
 #[derive(Clone, Copy, Default)]
 pub struct Reading {
     read: u64,
 }
 
-/// Bytes of one direction, as both ends count them.
+/// Bytes of one direction, as counted by both ends.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     read: u64,
     /// Received in order by the reader's connection.
     received: u64,
-    /// Known to the sender as received.
+    /// Cumulatively acknowledged, as far as the sender knows.
     acknowledged: u64,
     /// Sent, without the SYN.
     sent: u64,
@@ -26,7 +26,7 @@ impl Reading {
     /// Checks a reader against its writer.
     ///
     /// # Panics
-    /// When more is read than was sent, or less than before, or less than the sender knows to have arrived.
+    /// Panics when a law is broken.
     pub fn check(&mut self, now: Instant, reader: &Endpoint, writer: &Endpoint) {
         let engine = writer.connection.engine();
         let progress = Progress {

@@ -1,5 +1,4 @@
-//! Plants faults in a running world. The run asks its checkers itself, and they have to find each
-//! fault.
+//! Faults in a running world. The run calls its checkers, which must find each fault.
 
 use super::Checkers;
 use super::leaving::Habits;
@@ -44,7 +43,7 @@ const ONE_LINK: &str = r#"
     queue = { kind = "drop-tail", packets = 30 }
 "#;
 
-/// A proxy in front of the second link, which loses packets.
+/// A proxy at the entrance of the second link, which loses packets.
 const PROXY: &str = r#"
     duration_s = 60
     proxy = { links = ["wireless"] }
@@ -76,7 +75,7 @@ fn scenario(path: &str) -> Scenario {
     Scenario::parse(&format!("{path}{FLOWS}"), "test.toml".as_ref()).unwrap()
 }
 
-/// Runs until both flows are under way, plants a fault, and runs on.
+/// Runs until both flows are under way, calls `plant`, and runs on.
 fn run_with_fault(path: &str, carries_bytes: bool, plant: impl FnOnce(&mut World<'_, true>)) {
     let scenario = scenario(path);
     let checkers = Some(Checkers::new(&scenario));
@@ -96,8 +95,8 @@ fn checkers<'a>(world: &'a mut World<'_, true>) -> &'a mut Checkers {
     world.net.observers.checkers.as_mut().unwrap()
 }
 
-/// Sets the bytes that the first flow's application has read, from the bytes that it had read and
-/// those sent. Then checks the flow.
+/// Sets the bytes that the first flow's application has read to `read(bytes read, bytes sent)`.
+/// Then checks the flow.
 fn read_to(world: &mut World<'_, true>, read: impl Fn(u64, u64) -> u64) {
     let Running::Stream(stream) = &mut world.flows[0] else { panic!("a flow of datagrams") };
     let [sender, receiver] = &mut **stream.ends.as_mut().unwrap();
@@ -192,7 +191,7 @@ fn a_packet_that_no_link_holds_when_the_run_is_over() {
         world.net.slab.send(1);
         let now = world.net.now;
         let Network { spans, slab, observers, .. } = &mut world.net;
-        // Taken out, so that the rest of the run does not find the fault either.
+        // The rest of the run goes without checkers, so that they do not find the fault either.
         let mut checkers = observers.checkers.take().unwrap();
         checkers.finish(now, &UnderWay { spans, slab });
     });
@@ -219,7 +218,7 @@ fn an_event_that_was_forgotten() {
 #[test]
 #[should_panic(expected = "a proxy withholds data that has not arrived")]
 fn a_proxy_that_believes_a_forged_acknowledgement() {
-    // Repeated, so that one forged ACK comes while a lost segment is not yet retransmitted.
+    // Repeated, so that one forged ACK arrives while a lost segment is not yet retransmitted.
     run_with_fault(PROXY, false, |world| {
         for round in 0..100 {
             acknowledge_all(world);
@@ -228,7 +227,7 @@ fn a_proxy_that_believes_a_forged_acknowledgement() {
     });
 }
 
-/// Shows the proxy an acknowledgement of all that the first flow has written.
+/// Shows the proxy an acknowledgement of everything that the first flow has written.
 fn acknowledge_all(world: &mut World<'_, true>) {
     let sender = &ends(world, 0)[0];
     let (isn, end) = (sender.isn, sender.connection.end());
@@ -249,8 +248,8 @@ fn acknowledge_all(world: &mut World<'_, true>) {
     proxies.meet(1, WIRED_BACK, slab.cell(slab.next_handle()));
 }
 
-/// Runs a flow whose application stops in its second round trip, while its 15 segments fill cwnd, so that a FIN leaves alone.
-/// The checkers believe that the ends have other settings.
+/// Runs a flow whose application stops in its second round trip. Its 15 segments then fill cwnd, so
+/// a FIN leaves alone. The checkers believe that the ends have the settings `believed`.
 fn run_stopped(believed: &Settings, beyond: bool) {
     let text = format!(
         "{ONE_LINK}
@@ -268,7 +267,8 @@ fn run_stopped(believed: &Settings, beyond: bool) {
     run_believing(&text, believed);
 }
 
-/// Runs a flow whose reader pauses, so that its window closes.
+/// Runs a flow whose reader pauses, so that its window closes. The checkers believe that the ends
+/// have the settings `believed`.
 fn run_paused(believed: &Settings, probe: &str) {
     let text = format!(
         "{ONE_LINK}

@@ -1,3 +1,3 @@
-//! Virtual time: the queue of what happens next.
+//! Virtual time: the queue of future events.
 
 pub mod queue;

@@ -1,18 +1,19 @@
-//! The event queue: one entry for each slot (a link or a timer), which is moved rather than queued
-//! again.
+//! The event queue: at most one entry for each slot (a link or a timer). Rescheduling a slot moves
+//! its entry.
 //!
-//! A binary heap, with the first entry kept apart above it. The first entry nearly always is the
-//! one that moves: a single comparison decides whether it stays first.
+//! Each heap is a binary heap whose first entry is kept apart above it. Nearly always the first
+//! entry is the one that moves. A single comparison then decides whether it stays first.
 //!
-//! Slots have two classes, each with its own heap. Near slots are links, due within a packet's
-//! time. Far slots are timers, mostly moved before they are due. So the many far entries do not
-//! slow the near ones down. Far entries move from any place, so their heap is indexed. Near entries
-//! nearly always are new or move when they are due; otherwise they are searched for.
+//! Slots have two classes, each with its own heap. Near slots are links, due within the time of one
+//! packet. Far slots are timers, mostly moved before they are due. With two heaps, the many far
+//! entries do not slow the near entries down. Far entries move from any place, so their heap is
+//! indexed. Near entries are nearly always new, or move when they are due; otherwise a linear
+//! search finds them.
 //!
-//! At the same instant a far event happens before a near one. Within a class a draw decides, from
-//! the instant and the slots alone. So the order does not depend on when the events were scheduled,
-//! and no slot is always first. If the lower slot were always first, the first of a hundred flows
-//! in step at a full queue would take all the room.
+//! At equal times a far event happens before a near event. Within a class, a hash of the time and
+//! the slot decides. So the order does not depend on when the events were scheduled, and no slot is
+//! always first. If the lower slot were always first, the first of a hundred synchronised flows at
+//! a full queue would take all the room.
 
 use eifel_base::time::Instant;
 
@@ -48,8 +49,9 @@ impl Entry {
     }
 }
 
-/// Draws a number for a slot at an instant; the least is first. It mixes both by multiplication
-/// with odd numbers: the golden ratio's, and that of MurmurHash3's last step.
+/// Hashes a slot and a time. At equal times the slot with the smallest hash comes first. Both are
+/// mixed by multiplication with odd constants: the golden ratio's, and one of MurmurHash3's
+/// finaliser.
 #[inline]
 fn draw(at: u64, slot: u32) -> u64 {
     let both = at ^ u64::from(slot).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -60,7 +62,7 @@ fn draw(at: u64, slot: u32) -> u64 {
 pub struct EventQueue {
     near: Heap<false>,
     far: Heap<true>,
-    /// Number of near slots; they come before the far ones.
+    /// Number of near slots. Their numbers are below those of far slots.
     nears: u32,
 }
 
@@ -70,14 +72,15 @@ impl EventQueue {
 
     /// Creates an empty queue for the slots `0..slots`. Slots below `nears` are near.
     ///
-    /// # Panics With more than [`EventQueue::MAX_SLOTS`] slots.
+    /// # Panics
+    /// Panics with more than [`EventQueue::MAX_SLOTS`] slots.
     pub fn new(slots: usize, nears: usize) -> Self {
         assert!(slots <= Self::MAX_SLOTS, "{slots} event slots, the most is {}", Self::MAX_SLOTS);
         let far = Heap::new(slots.saturating_sub(nears), vec![ABSENT; slots]);
         Self { near: Heap::new(nears, Vec::new()), far, nears: nears as u32 }
     }
 
-    /// Returns the time and slot of the earliest entry, and leaves it in the queue.
+    /// Returns the time and slot of the first entry. The entry stays in the queue.
     #[inline]
     pub fn peek(&self) -> Option<(Instant, u32)> {
         let first = self.near.first().min(self.far.first());
@@ -101,7 +104,7 @@ impl EventQueue {
         }
     }
 
-    /// Schedules a near slot that has no entry; `at` is not never.
+    /// Schedules a near slot that has no entry. `at` must not be [`Instant::NEVER`].
     #[inline]
     pub fn begin(&mut self, slot: u32, at: Instant) {
         self.near.insert(Entry::new(at, Entry::NEAR, slot));
@@ -116,8 +119,8 @@ impl EventQueue {
 
 /// Entries of one class; `INDEXED` says whether `place` is kept.
 ///
-/// Entry 0 is the first of all, and entry 1 the first of the others. Below it, entry `n` is the
-/// parent of entries `2 n` and `2 n + 1`.
+/// Entry 0 is the first of all entries, and entry 1 the first of the others. From entry 1 on, entry
+/// `n` is the parent of entries `2 n` and `2 n + 1`.
 struct Heap<const INDEXED: bool> {
     /// [`Entry::NONE`] follows the last entry, so that every parent has two children to compare.
     entries: Vec<Entry>,
@@ -307,8 +310,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the simplest queue: a list that is searched for its least (time, class,
-        /// draw).
+        /// Compares with the simplest queue: a list that is searched for its smallest (time, class,
+        /// hash).
         #[test]
         fn it_does_as_a_searched_list_does(steps in prop::collection::vec((0u32..40, 0u64..50, 0u8..6), 1..400)) {
             let mut queue = EventQueue::new(40, 25);

@@ -1,5 +1,5 @@
-//! *Alters* the SACK blocks of an acknowledgement that answers a retransmission: the first reports it as a duplicate.
-//! *Against* detection by DSACK (RFC 3708, section 3).
+//! *Alters* the SACK blocks of an acknowledgement that answers a retransmission: the first block
+//! reports the retransmission as a duplicate. *Against* detection by DSACK (RFC 3708, section 3).
 
 use eifel_packet::segment::{SackBlocks, Segment};
 use eifel_packet::seq::Seq;

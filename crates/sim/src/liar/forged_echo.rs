@@ -1,7 +1,8 @@
-//! *Alters* the echo of an acknowledgement that answers a retransmission. It shows the timestamp of
-//! the first segment that came after the gap; that one left its sender right behind the missing
-//! one. Without such a segment it shows the newest original's. *Against* Eifel detection by
-//! timestamps (RFC 3522, section 6), and its safe variant where neighbours share a timestamp.
+//! *Alters* the echo of an acknowledgement that answers a retransmission: it shows the timestamp of
+//! the first segment that arrived after the gap. The sender sent that segment right after the
+//! missing data. Without such a segment, it shows the timestamp of the newest original. *Against*
+//! Eifel detection by timestamps (RFC 3522, section 6), and its safe variant if neighbouring
+//! segments share a timestamp.
 
 use std::collections::VecDeque;
 
@@ -15,7 +16,7 @@ const MOST_GAPS: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct ForgedEcho {
-    /// The sequence number right after each gap, and the TSval of the segment there; in order.
+    /// The sequence number right after each gap, and the TSval of the segment there. In order.
     gaps: VecDeque<(Seq, u32)>,
     /// The end of the newest original, and its TSval.
     newest: Option<(Seq, u32)>,

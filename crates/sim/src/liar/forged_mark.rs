@@ -1,5 +1,6 @@
-//! *Alters* the mark of an acknowledgement that answers a retransmission: it claims to answer an
-//! original. *Against* Eifel detection by a bit (Ludwig, chapter 5, section 5.2.1).
+//! *Alters* the mark of an acknowledgement that answers a retransmission: the acknowledgement
+//! claims to answer an original. *Against* Eifel detection by a bit (Ludwig, chapter 5, section
+//! 5.2.1).
 
 use eifel_packet::segment::{Flags, Segment};
 

@@ -1,20 +1,21 @@
-//! *Alters* the SACK blocks while something is missing: they claim everything up to the highest segment. After a hundred
-//! acknowledgements the truth comes out, as if the receiver had dropped what it reported (RFC 2018, section 8; RFC 9260,
-//! section 6.2.1). Losses of several windows then look like those of one. *Against* loss recovery.
+//! *Alters* the SACK blocks while data is missing: they report everything up to the highest segment
+//! as received. After 100 acknowledgements it sends the true blocks again, as if the receiver had
+//! dropped reported data (RFC 2018, section 8; RFC 9260, section 6.2.1). Losses of several windows
+//! then look like losses of one window. *Against* loss recovery.
 
 use eifel_packet::segment::{SackBlocks, Segment};
 use eifel_packet::seq::Seq;
 
 use super::{Lie, after};
 
-/// Acknowledgements by which a gap is denied.
+/// The most consecutive acknowledgements with forged blocks.
 const MOST_DENIED: u32 = 100;
 
 #[derive(Default)]
 pub(super) struct ForgedSack {
     /// The end of the newest original.
     highest: Option<Seq>,
-    /// Acknowledgements since something has been missing.
+    /// Acknowledgements with forged blocks since data has been missing.
     denied: u32,
 }
 
@@ -55,7 +56,7 @@ mod tests {
         let mut said = honest;
         lie.says(&mut said);
         assert_eq!(said, honest);
-        // Nothing is missing any more: the next gap is denied anew.
+        // Nothing is missing any more, so the lie conceals the next gap again.
         lie.says(&mut Segment::EMPTY.clone());
         lie.says(&mut said);
         assert_eq!(said.options.sack.as_slice(), [(Seq(4), Seq(9))]);

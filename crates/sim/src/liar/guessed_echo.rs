@@ -1,6 +1,6 @@
 //! *Alters* the echo of an acknowledgement that answers a retransmission: it shows a guess of the
 //! original's timestamp, from the segments before and after the gap. *Against* Eifel's safe variant
-//! (RFC 3522, section 3.4), where each segment has a timestamp of its own.
+//! (RFC 3522, section 3.4), if each segment has its own timestamp.
 
 use std::collections::VecDeque;
 
@@ -81,8 +81,9 @@ mod tests {
         assert_eq!(Gap { end: Seq(999), ..gap }.guess(Seq(u32::MAX), 1000), 19);
     }
 
-    /// Two of four segments are missing when the first of them comes again: it left a third of the way from one neighbour to
-    /// the other, as far as this end can tell, and its ACK says so once.
+    /// Segments 1 and 2 of four are missing, and then are retransmitted. The guess spreads their
+    /// timestamps evenly between the neighbours. Only the first ACK after a retransmission carries
+    /// it.
     #[test]
     fn the_echo_of_a_retransmission_is_guessed_from_its_neighbours() {
         let segment = |number: u32, value: u32| {
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!(said(&mut lie, 4001), Some(7), "the gap is closed");
     }
 
-    /// Segments 1 and 3 of five are missing, and 1 comes again.
+    /// Segments 1 and 3 of five are missing, and then are retransmitted.
     #[test]
     fn of_two_gaps_the_one_that_the_retransmission_fills_is_guessed_from() {
         let mut lie = GuessedEcho::default();

@@ -1,18 +1,18 @@
-//! Acknowledgements that a liar holds back by the clock.
+//! Acknowledgements that a liar holds back for a time.
 
 use std::collections::BTreeMap;
 
 use eifel_base::time::Instant;
 
-/// The most that are held; one more leaves at once.
+/// The most acknowledgements held. A further one leaves at once.
 const MOST: usize = 4096;
 
-/// What is held back, and until when.
+/// The acknowledgements held back.
 #[derive(Debug)]
 pub(crate) struct Held<T> {
-    /// By the time of leaving, and by the order of coming.
+    /// Keyed by the time to leave, then by the order in which they were held.
     waiting: BTreeMap<(Instant, u64), T>,
-    /// How many have been held.
+    /// Acknowledgements held so far.
     count: u64,
 }
 
@@ -29,12 +29,13 @@ impl<T> Held<T> {
         self.count += 1;
     }
 
-    /// Returns when the next one leaves, or never.
+    /// Returns when the next acknowledgement leaves; [`Instant::NEVER`] if none is held.
     pub(crate) fn next(&self) -> Instant {
         self.waiting.first_key_value().map_or(Instant::NEVER, |((until, _), _)| *until)
     }
 
-    /// Removes and returns one whose time has come: the one with the earliest time, and of those the first that came.
+    /// Removes and returns the next acknowledgement if its time has come. At equal times, returns
+    /// the one held first.
     pub(crate) fn take(&mut self, now: Instant) -> Option<T> {
         (self.next() <= now).then(|| self.waiting.pop_first().map(|(_, what)| what)).flatten()
     }

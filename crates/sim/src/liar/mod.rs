@@ -1,8 +1,8 @@
-//! Lying receivers: they complete the handshake, then cheat, so that a sender takes real losses for
-//! spurious retransmissions. Each lie has a file. The connection below is honest; a lie hears the
-//! segments that arrive, and alters the acknowledgements that leave.
+//! Lying receivers. They complete the handshake, then cheat, so that a sender takes real losses for
+//! spurious retransmissions. Each lie has its own file. The connection underneath is honest. A lie
+//! sees the segments that arrive and alters the acknowledgements that leave.
 //!
-//! A flow with a liar needs an observed run, so that honest flows pay nothing for the lies.
+//! A flow with a liar needs an observed run, so that lies cost honest flows nothing.
 
 mod forged_dsack;
 mod forged_echo;
@@ -21,16 +21,16 @@ use eifel_path::stream::Stream;
 use held::Held;
 use schedule::{Schedule, Scheduled};
 
-/// A lie that a receiver tells.
+/// A way in which a receiver lies.
 pub(crate) trait Lie: Send {
-    /// Hears where the data begin. The first of them to arrive may be others.
+    /// Notes the sequence number of the first byte of data. Other data may arrive first.
     fn begins(&mut self, _: Seq) {}
-    /// Hears data that arrives, before the connection has answered it. `again` says whether it
-    /// looks like a retransmission to its receiver.
+    /// Notes a data segment that arrives, before the connection answers it. `again` says whether it
+    /// looks like a retransmission to the receiver.
     fn hears(&mut self, segment: &Segment, again: bool);
     /// Alters an acknowledgement that is about to leave. Returns whether it leaves.
     fn says(&mut self, segment: &mut Segment) -> bool;
-    /// Returns how long the acknowledgement that it altered last is held back.
+    /// Returns how long the last altered acknowledgement is held back.
     fn holds(&self) -> Duration {
         Duration::ZERO
     }
@@ -45,21 +45,21 @@ pub enum Kind {
     GuessedEcho,
     /// Reports every retransmission as a duplicate (RFC 3708, section 3).
     ForgedDsack,
-    /// Claims that no ACK answers a retransmission, where retransmissions are marked.
+    /// Claims that no ACK answers a retransmission, if retransmissions are marked.
     ForgedMark,
     /// Reports missing segments as received, and drops the claim later (RFC 2018, section 8).
     ForgedSack,
-    /// Acknowledges only the retransmission that has arrived, and the rest with the next segment
-    /// (RFC 5682, section 5).
+    /// Acknowledges only the retransmission at first, and the data behind it with the next ACK (RFC
+    /// 5682, section 5).
     WithheldAck,
     /// Echoes random numbers.
     RandomEcho,
-    /// Answers each arrival as a table says.
+    /// Answers each arrival according to a table.
     Scheduled(Schedule),
 }
 
 impl Kind {
-    /// The names, in the order of the variants.
+    /// The names: `none`, then the variants in order. [`Scheduled`](Self::Scheduled) has no name.
     pub const NAMES: &'static [&'static str] = &[
         "none",
         "forged-echo",
@@ -86,16 +86,16 @@ impl Kind {
     }
 }
 
-/// A liar, and its answers of kind `A` that wait.
+/// A liar, and the acknowledgements, of type `A`, that it holds back.
 pub struct Liar<A> {
     lie: Box<dyn Lie>,
     pub(crate) held: Held<A>,
-    /// The first sequence number above all that has arrived.
+    /// The first sequence number above all data that has arrived; `None` before the first data.
     highest: Option<Seq>,
 }
 
 impl<A> Liar<A> {
-    /// Creates a liar; it draws its random numbers from `stream`.
+    /// Creates a liar that draws its random numbers from `stream`.
     pub fn new(kind: Kind, stream: Stream) -> Self {
         let lie: Box<dyn Lie> = match kind {
             Kind::ForgedEcho => Box::new(forged_echo::ForgedEcho::default()),
@@ -110,12 +110,12 @@ impl<A> Liar<A> {
         Self { lie, held: Held::default(), highest: None }
     }
 
-    /// Hears the sequence number of the first byte of data.
+    /// Notes the sequence number of the first byte of data.
     pub fn begins(&mut self, first: Seq) {
         self.lie.begins(first);
     }
 
-    /// Hears a segment that arrives.
+    /// Notes a segment that arrives.
     pub fn hears(&mut self, segment: &Segment) {
         if segment.payload_len == 0 {
             return;
@@ -129,8 +129,9 @@ impl<A> Liar<A> {
         self.lie.hears(segment, again);
     }
 
-    /// Alters a segment that is about to leave. Handshake and close stay honest, or there would be
-    /// no connection. Returns after what time the segment leaves; `None` if it never does.
+    /// Alters a segment that is about to leave. Handshake and close stay honest, because a
+    /// connection needs them. Returns the delay after which the segment leaves; `None` if it never
+    /// leaves.
     pub fn says(&mut self, segment: &mut Segment) -> Option<Duration> {
         if segment.payload_len == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) == 0 {
             return self.lie.says(segment).then(|| self.lie.holds());
@@ -144,7 +145,7 @@ fn after(segment: &Segment) -> Seq {
     Seq(segment.seq.0.wrapping_add(segment.payload_len))
 }
 
-/// Returns whether `one` comes before `other` in a window.
+/// Returns whether `one` is before `other`, within half of the sequence space.
 fn is_before(one: Seq, other: Seq) -> bool {
     other.0.wrapping_sub(one.0).wrapping_sub(1) < 1 << 31
 }

@@ -1,5 +1,5 @@
-//! *Alters* every echo: it becomes a random number. *Against* the retransmission timer (RFC 7323,
-//! section 4), and Eifel detection.
+//! *Alters* every echo: it shows a random number. *Against* the retransmission timer (RFC 7323,
+//! section 4) and Eifel detection.
 
 use eifel_packet::segment::Segment;
 use eifel_path::stream::Stream;

@@ -1,8 +1,8 @@
-//! *Alters* every acknowledgement by one of two tables. The kind of the last arrival decides the
-//! acknowledged number, the echoed timestamp, the reported blocks, whether the acknowledgement
-//! leaves at once, later, after more arrivals or never, and whether the other table holds from then on. It
-//! forges no timestamp: a segment has carried every echo to the receiver. *Against* any detector: a
-//! search varies the tables.
+//! *Alters* every acknowledgement according to one of two tables. The kind of the last arrival
+//! selects the entry. The entry sets the acknowledged number, the echoed timestamp and the reported
+//! blocks. It also says whether the acknowledgement leaves at once, later, after more arrivals or
+//! never, and whether the other table applies from then on. It forges no timestamp: a segment has
+//! carried every echo to the receiver. *Against* any detector: a search varies the tables.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use eifel_packet::seq::{Seq, unwrap, wrap};
 
 use super::Lie;
 
-/// The most segments remembered; the oldest are forgotten.
+/// The most segments remembered. Beyond it, the lowest are forgotten.
 const MOST_REMEMBERED: usize = 4096;
 
 /// The number that an acknowledgement carries. It never falls below the last acknowledged number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Number {
-    /// Acknowledges all that has arrived in order.
+    /// Acknowledges all data that has arrived in order.
     #[default]
     All,
-    /// Acknowledges all but the last segment that has arrived in order.
+    /// Acknowledges all data that has arrived in order, except the last segment.
     OneLess,
     /// Repeats the last acknowledged number.
     Same,
-    /// Acknowledges one segment more than before, if it has arrived.
+    /// Acknowledges one more segment than before, if that segment has arrived.
     OneMore,
 }
 
@@ -42,8 +42,8 @@ pub enum Echoed {
     /// The timestamp that RFC 7323 requires.
     #[default]
     Due,
-    /// The timestamp of the first segment that was not acknowledged before: the original's, if that
-    /// has arrived.
+    /// The timestamp of the first segment that was not acknowledged before. It is the original's
+    /// timestamp if the original has arrived.
     FirstUnacknowledged,
     /// The timestamp of the segment right before the lowest gap.
     BelowGap,
@@ -79,15 +79,16 @@ impl Duplicates {
     pub const ALL: [Self; 3] = [Self::True, Self::Hidden, Self::Invented];
 }
 
-/// The data above its number that an acknowledgement reports (RFC 2018).
+/// The data above its acknowledged number that an acknowledgement reports (RFC 2018).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Gaps {
-    /// Reports what has arrived above what is missing.
+    /// Reports the data that has arrived above the missing data.
     #[default]
     True,
     /// Reports nothing.
     Hidden,
-    /// Reports besides all that has arrived beyond the first segment above the number, as if that one were missing.
+    /// Also reports all data in order after the first segment above the number, as if that segment
+    /// were missing.
     Invented,
 }
 
@@ -105,15 +106,15 @@ pub struct Answer {
     pub echoed: Echoed,
     pub duplicates: Duplicates,
     pub gaps: Gaps,
-    /// Whether it claims to answer an original, where retransmissions are marked.
+    /// Whether it claims to answer an original, if retransmissions are marked.
     pub denies_mark: bool,
-    /// Whether it does not leave.
+    /// Whether it never leaves.
     pub withheld: bool,
-    /// How long it is held back, in milliseconds. Others may leave in the meantime.
+    /// How long it is held back, in milliseconds. Other acknowledgements may leave in the meantime.
     pub held_ms: u32,
-    /// Of this many arrivals of one kind in a row, only the last one is answered.
+    /// Of this many consecutive arrivals of one kind, only the last is answered.
     pub every: u8,
-    /// Whether the other table holds from the next arrival on.
+    /// Whether the other table applies from the next arrival on.
     pub turns: bool,
 }
 
@@ -155,10 +156,11 @@ impl Occasion {
     pub const ALL: [Self; 5] = [Self::InOrder, Self::AboveGap, Self::Again, Self::Repair, Self::LastRepair];
 }
 
-/// The answers of a liar with two states: a table of each, with an answer for each [`Occasion`].
+/// The answers of a liar with two states. Each state has a table with an answer for each
+/// [`Occasion`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Schedule {
-    /// In the order of [`Occasion::ALL`]. The first table holds from the beginning.
+    /// Answers in the order of [`Occasion::ALL`]. The first table applies at the start.
     pub tables: [[Answer; 5]; 2],
 }
 
@@ -169,33 +171,35 @@ struct Heard {
     stamp: u32,
 }
 
-/// A receiver that answers each arrival as a [`Schedule`] says, or as somebody chooses.
+/// A receiver that answers each arrival according to a [`Schedule`]. A caller of [`say`](Self::say)
+/// chooses each answer instead.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     schedule: Schedule,
-    /// The table that holds.
+    /// Index of the table that applies.
     state: usize,
     occasion: Occasion,
-    /// Arrivals of this kind in a row.
+    /// Consecutive arrivals of this kind.
     alike: u32,
-    /// The sequence number of position 0: of the first data, or, where nobody has told, of the first that arrive.
+    /// The sequence number of position 0, the first byte of data. If [`Lie::begins`] was not
+    /// called, it is the first byte that arrived. `None` before either.
     base: Option<Seq>,
     /// Arrivals by their first position.
     heard: BTreeMap<u64, Heard>,
     /// First position that has not arrived in order.
     complete: u64,
-    /// First position above all that has arrived.
+    /// First position above all data that has arrived.
     highest: u64,
     /// The number of the last acknowledgement that left.
     acknowledged: u64,
-    /// TSval of the newest original.
+    /// TSval of the newest original; `None` before the first.
     newest: Option<u32>,
-    /// The range that arrived last.
+    /// The range of the last arrival; `None` before the first.
     last: Option<(u64, u64)>,
 }
 
 impl Scheduled {
-    /// Creates a receiver to which nothing has arrived.
+    /// Creates a receiver without arrivals.
     pub fn new(schedule: Schedule) -> Self {
         Self {
             schedule,
@@ -212,7 +216,7 @@ impl Scheduled {
         }
     }
 
-    /// Remembers the segment, and returns the kind of its arrival.
+    /// Remembers a segment. Returns the kind of its arrival.
     fn note(&mut self, start: u64, end: u64, stamp: u32) -> Occasion {
         let had = end <= self.complete
             || self.heard.range(..=start).next_back().is_some_and(|(_, segment)| segment.end >= end);
@@ -241,7 +245,7 @@ impl Scheduled {
         }
     }
 
-    /// Hears data that arrives, before the connection has answered it.
+    /// Notes a data segment that arrives, before the connection answers it.
     pub fn hear(&mut self, segment: &Segment) {
         let stamp = segment.options.timestamps.map_or(0, |stamps| stamps.value);
         let base = *self.base.get_or_insert(segment.seq);
@@ -256,8 +260,8 @@ impl Scheduled {
         self.alike = if self.occasion == before { self.alike + 1 } else { 1 };
     }
 
-    /// Alters an acknowledgement by this answer, whatever the tables say and however many arrivals it would wait for.
-    /// Returns whether it leaves.
+    /// Alters an acknowledgement according to `answer`. Ignores the tables and [`Answer::every`].
+    /// Returns whether the acknowledgement leaves.
     pub fn say(&mut self, answer: &Answer, segment: &mut Segment) -> bool {
         let Some(base) = self.base else { return true };
         if answer.withheld {
@@ -313,7 +317,7 @@ impl Scheduled {
         }
     }
 
-    /// Returns what has arrived in order beyond the first segment above `number`.
+    /// Returns the range that has arrived in order after the first segment above `number`.
     fn beyond(&self, number: u64) -> Option<(u64, u64)> {
         let denied = self.heard.get(&number)?;
         (denied.end < self.complete).then_some((denied.end, self.complete))

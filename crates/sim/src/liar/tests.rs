@@ -1,4 +1,5 @@
-//! What each lie makes of the acknowledgements of drawn arrivals is kept as a digest.
+//! Each lie alters the acknowledgements of random arrivals. A golden file holds digests of the
+//! results.
 
 use super::schedule::{Answer, Duplicates, Echoed, Gaps, Number};
 use super::*;
@@ -12,7 +13,7 @@ const BASE: u32 = u32::MAX - 20_000;
 const LEN: u32 = 1000;
 const ARRIVALS: u64 = 400;
 
-/// An honest receiver of segments that are told by their numbers.
+/// An honest receiver of segments, which are identified by their numbers.
 #[derive(Default)]
 struct Receiver {
     arrived: BTreeSet<u64>,
@@ -23,7 +24,8 @@ impl Receiver {
         (0..).find(|number| !self.arrived.contains(number)).unwrap()
     }
 
-    /// Returns the acknowledgement of a segment that arrives: a duplicate is reported first, then the block of the segment.
+    /// Returns the acknowledgement of a segment that arrives. Its blocks report a duplicate first,
+    /// then the run that contains the segment.
     fn takes(&mut self, number: u64, stamp: u32) -> Segment {
         let again = !self.arrived.insert(number);
         let next = self.next();
@@ -57,12 +59,13 @@ fn at(number: u64) -> Seq {
     Seq(BASE.wrapping_add(number as u32 * LEN))
 }
 
-/// Draws numbers below a bound.
+/// Draws a number below a bound.
 fn below(stream: &mut Stream, bound: u64) -> u64 {
     (stream.unit() * bound as f64) as u64
 }
 
-/// Lets a liar answer arrivals with losses, repairs, reordering and duplicates. Returns all that it says.
+/// Lets a liar answer arrivals with losses, repairs, reordering and duplicates. Returns its
+/// acknowledgements as text.
 fn told(kind: Kind, seed: u64) -> String {
     let mut stream = Stream::new(seed, &["arrivals"]);
     let mut liar = Liar::<()>::new(kind, Stream::new(seed, &["liar"]));
@@ -118,7 +121,8 @@ fn every_lie_is_told_as_before() {
     golden!("lies.txt", text);
 }
 
-/// Segment `n` leaves a gap before it. The echo of the repair of the first gap is that of the oldest gap which is kept.
+/// Only even segments arrive, so there is a gap before each. The forged echo for the retransmission
+/// of segment 1 is the TSval after the oldest remembered gap.
 #[test]
 fn a_forged_echo_forgets_the_oldest_gap() {
     const MOST: u32 = 1024;
@@ -138,7 +142,8 @@ fn a_forged_echo_forgets_the_oldest_gap() {
     }
 }
 
-/// Segment `n` leaves at the instant `n`, and each odd one is missing. What is guessed of a gap that is forgotten is wrong.
+/// The TSval of segment `n` is `n`, and each odd segment is missing. The guess for a segment is
+/// wrong if its gap is forgotten.
 #[test]
 fn a_guessed_echo_forgets_the_oldest_gap() {
     const MOST: u32 = 1024;
@@ -161,7 +166,7 @@ fn a_guessed_echo_forgets_the_oldest_gap() {
     }
 }
 
-/// The echo of the first segment that is not acknowledged is the honest one, 77, where that segment is forgotten.
+/// If the first unacknowledged segment is forgotten, the liar sends the honest echo, 77.
 #[test]
 fn a_schedule_remembers_so_many_segments() {
     const MOST: u64 = 4096;

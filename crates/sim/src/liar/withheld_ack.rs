@@ -1,6 +1,7 @@
-//! *Alters* the number of the first acknowledgement after a retransmission: it admits only the
-//! retransmission, though more data waited behind it. The next acknowledgement tells the truth.
-//! F-RTO takes two ACKs that advance for a proof. *Against* F-RTO (RFC 5682, section 5).
+//! *Alters* the number of the first acknowledgement after a retransmission: it acknowledges only
+//! the retransmission, although more data has arrived behind it. The next acknowledgement is
+//! honest. F-RTO takes two ACKs that advance the window as proof. *Against* F-RTO (RFC 5682,
+//! section 5).
 
 use eifel_packet::segment::{SackBlocks, Segment};
 use eifel_packet::seq::Seq;

@@ -5,21 +5,21 @@
 //! *spurious*. The arrival of an earlier copy is often known only later, so some judgements stay
 //! open for a while.
 //!
-//! Data that is neither lost nor repeated costs one comparison at its arrival; everything else is
-//! rare.
+//! Data that arrives in order, with no loss or retransmission open, takes only a few comparisons.
+//! Everything else is rare.
 
 use crate::slab::End;
 use eifel_base::ranges::Ranges;
 use eifel_recovery::fact::Block;
 use std::collections::BTreeMap;
 
-/// One transmission, reduced to what the oracle needs.
+/// A transmission, reduced to the facts that the oracle needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// Its number at its sender; numbers grow.
+    /// Its number at its sender. Numbers increase in the order of sending.
     pub transmission: u64,
     pub start: u64,
-    /// First position after it.
+    /// The first position after its data.
     pub end: u64,
     pub role: Role,
 }
@@ -31,8 +31,8 @@ pub enum Role {
     Original,
     /// Repeats positions, and is judged.
     Retransmission,
-    /// Repeats positions to probe a window that the receiver has closed. It counts as a copy under
-    /// way for later retransmissions, but is not judged itself.
+    /// Repeats positions to probe a closed window. It counts as a copy under way for later
+    /// retransmissions, but is not judged itself.
     Probe,
 }
 
@@ -42,6 +42,7 @@ impl Sent {
     }
 }
 
+/// The final judgement on a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settled {
     pub flow: u32,
@@ -57,23 +58,23 @@ pub struct Settled {
 struct Retransmitted {
     end: u64,
     under_way: bool,
-    /// Ranges that had not arrived when it left, and have not arrived since in an earlier copy;
+    /// Ranges that had not arrived when it left, and have not arrived in an earlier copy since.
     /// `None` once it is judged.
     missing: Option<Ranges>,
 }
 
-/// All that one end of a flow has sent, and its fate.
+/// The transmissions of one end of a flow, and their fates.
 #[derive(Clone, Default)]
 struct Direction {
     /// First position that has not arrived.
     arrived: u64,
-    /// Ranges that have arrived above `arrived`.
+    /// Ranges above `arrived` that have arrived.
     beyond: Ranges,
     /// Ranges whose original was lost.
     lost: Ranges,
-    /// By first position and transmission.
+    /// Retransmissions and probes, keyed by first position and transmission.
     retransmitted: BTreeMap<(u64, u64), Retransmitted>,
-    /// The most positions that a retransmission carried.
+    /// The most positions that a retransmission or probe carried.
     longest: u64,
 }
 
@@ -89,7 +90,7 @@ impl Oracle {
         Self { directions: (0..2 * flows).map(|_| Direction::default()).collect(), settled: Vec::new() }
     }
 
-    /// Notes the first position of this end's stream: nothing before it is ever sent.
+    /// Sets the first position of this end's stream. No earlier position is ever sent.
     pub fn begin(&mut self, flow: u32, sender: End, position: u64) {
         self.directions[2 * flow as usize + sender.index()].arrived = position;
     }
@@ -102,12 +103,12 @@ impl Oracle {
             let judged = direction.retransmit(sent);
             self.settled.extend(judged.map(|needed| Settled { flow, sender, transmission: sent.transmission, needed }));
         } else if !direction.lost.is_empty() {
-            // The sender repeats a probe that the receiver refused as new data.
+            // The receiver refused this data in a probe, and the sender sends it again as new data.
             direction.lost.remove(sent.block());
         }
     }
 
-    /// Notes the first arrival of a transmission; the receiver takes positions below `accepted`.
+    /// Notes the first arrival of a transmission. The receiver accepts positions below `accepted`.
     /// Returns the number of new positions, and whether the first of them was the next in order.
     pub fn arrived(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
         if sent.end <= accepted && self.arrived_in_order(flow, sender, sent.start, sent.end) {
@@ -116,16 +117,16 @@ impl Oracle {
         self.arrived_after_all(flow, sender, sent, accepted)
     }
 
-    /// Notes that a SYN arrived in the answer to a simultaneous open. It is no transmission to
-    /// judge, but position 0 has arrived.
+    /// Notes that a SYN arrived in the answer to a simultaneous open. That answer is not a
+    /// transmission to judge, but position 0 has arrived.
     #[cold]
     pub fn syn_arrived(&mut self, flow: u32, sender: End) {
         let syn = Sent { transmission: 0, start: 0, end: 1, role: Role::Original };
         self.directions[2 * flow as usize + sender.index()].note_arrival(syn);
     }
 
-    /// Tries to note that `start..end` arrive for the first time and in order, as the next
-    /// positions. Returns false, and notes nothing, if anything else would follow from the arrival.
+    /// Notes the first arrival of `start..end`, if these are the next positions in order and the
+    /// arrival has no other effect. Otherwise returns false and notes nothing.
     #[inline]
     pub fn arrived_in_order(&mut self, flow: u32, sender: End, start: u64, end: u64) -> bool {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
@@ -144,13 +145,13 @@ impl Oracle {
         self.directions[2 * flow as usize + sender.index()].arrived >= position
     }
 
-    /// Returns whether any transmission is known to be lost.
+    /// Returns whether the loss of an original is known and can still matter.
     #[inline]
     pub fn knows_losses(&self, flow: u32, sender: End) -> bool {
         !self.directions[2 * flow as usize + sender.index()].lost.is_empty()
     }
 
-    /// Notes a first arrival where data was lost, retransmitted or refused.
+    /// Notes a first arrival when data was lost, retransmitted or refused.
     #[inline(never)]
     fn arrived_after_all(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
@@ -167,8 +168,8 @@ impl Oracle {
         news
     }
 
-    /// Notes the arrival of a copy that the network has made. It counts if the receiver had no room
-    /// for the first.
+    /// Notes the arrival of a duplicate that the network made. It counts if the receiver had no
+    /// room for the first copy.
     #[cold]
     pub fn arrived_again(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
@@ -180,7 +181,7 @@ impl Oracle {
         }
     }
 
-    /// Notes that the last copy of a transmission is lost, and that none has arrived.
+    /// Notes that a transmission is lost: no copy has arrived, and none will.
     pub fn lost(&mut self, flow: u32, sender: End, sent: Sent) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         direction.settle_loss(sent, |transmission, needed| {
@@ -188,7 +189,7 @@ impl Oracle {
         });
     }
 
-    /// Notes that the receiver has no room for part of an arrival: that part counts as lost.
+    /// Notes that the receiver has no room for part of an arrival. That part counts as lost.
     #[cold]
     fn refused(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
         if accepted > sent.start {
@@ -198,13 +199,13 @@ impl Oracle {
         self.lost(flow, sender, sent);
     }
 
-    /// Returns whether there are judgements to take.
+    /// Returns whether there are judgements to [take](Self::take_settled).
     #[inline]
     pub fn has_settled(&self) -> bool {
         !self.settled.is_empty()
     }
 
-    /// Takes the judgements since the last call, in the order in which they became final.
+    /// Takes the judgements that became final since the last call, in that order.
     pub fn take_settled(&mut self) -> Vec<Settled> {
         std::mem::take(&mut self.settled)
     }
@@ -223,7 +224,8 @@ impl Oracle {
 }
 
 impl Direction {
-    /// Notes that a copy leaves. Returns the judgement on a retransmission if it is final at once.
+    /// Notes that a retransmission or probe leaves. Returns whether a retransmission is needed;
+    /// `None` if that is still open, and for a probe.
     fn retransmit(&mut self, sent: Sent) -> Option<bool> {
         self.longest = self.longest.max(sent.end - sent.start);
         let mut missing = Ranges::default();
@@ -246,7 +248,8 @@ impl Direction {
         judged
     }
 
-    /// Returns whether all of `missing` is on its way in copies sent before `transmission`.
+    /// Returns whether copies sent before `transmission` carry all of `missing` and are on their
+    /// way.
     fn on_its_way(&self, missing: &Ranges, transmission: u64) -> bool {
         missing.ascending().all(|part| {
             let mut uncovered = Ranges::default();
@@ -285,8 +288,7 @@ impl Direction {
         }
     }
 
-    /// Settles the judgements that the arrival of a copy decides: later copies of it may be
-    /// spurious.
+    /// Settles the judgements that the arrival of a copy decides: later copies may be spurious.
     fn settle_arrival(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
         let from = (sent.start.saturating_sub(self.longest), 0);
         for (&(_, number), open) in self.retransmitted.range_mut(from..(sent.end, 0)) {
@@ -305,7 +307,7 @@ impl Direction {
         self.forget(sent);
     }
 
-    /// Settles the judgements that the loss of a copy decides: later copies of it may be needed.
+    /// Settles the judgements that the loss of a copy decides: later copies may be needed.
     fn settle_loss(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
         if sent.role == Role::Original {
             self.lost.add(sent.block());

@@ -1,11 +1,11 @@
 use super::*;
 
-/// Describes segment `number`, 1000 bytes long.
+/// Returns a transmission of segment `number`, which is 1000 bytes long.
 fn sent(transmission: u64, number: u64, role: Role) -> Sent {
     Sent { transmission, start: 1 + 1000 * number, end: 1001 + 1000 * number, role }
 }
 
-/// Returns the role of a transmission in the case: the first four are originals.
+/// Returns the role of a transmission of a [`Case`]: the first four are originals.
 fn role(transmission: u64) -> Role {
     if transmission > 4 { Role::Retransmission } else { Role::Original }
 }
@@ -134,7 +134,7 @@ fn of_what_is_refused_in_part_the_beginning_has_arrived() {
     }
 }
 
-/// What the receiver refused may be sent as if it were new, and is on its way again.
+/// Data that the receiver refused may be sent again as new data. Then it is on its way again.
 #[test]
 fn an_original_that_leaves_once_more_is_on_its_way() {
     let mut case = Case::new();
@@ -160,7 +160,7 @@ fn what_the_receiver_refuses_may_arrive_in_the_networks_own_copy() {
     let mut case = Case::new();
     case.0.arrived(0, End::From, sent(1, 0, Role::Original), 1);
     assert!(!case.0.has_all_below(0, End::From, 1001));
-    // The window has opened between the two.
+    // The window has opened between the two arrivals.
     case.0.arrived_again(0, End::From, sent(1, 0, Role::Original), u64::MAX);
     assert!(case.0.has_all_below(0, End::From, 1001) && !case.0.knows_losses(0, End::From));
     case.left(5, 0);
@@ -235,7 +235,7 @@ fn at_the_end_of_the_run_what_is_under_way_counts_as_arriving() {
 }
 
 mod model {
-    //! The definition, byte by byte, with knowledge of the whole future.
+    //! The definition of a needed retransmission, byte by byte, with the whole future known.
     use super::*;
     use proptest::prelude::*;
 

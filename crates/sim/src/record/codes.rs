@@ -1,4 +1,4 @@
-//! The numbers that stand for words in columns of codes.
+//! Codes: the numbers that stand for words in some columns.
 
 use super::Table;
 use eifel_path::parcel::DropCause;
@@ -97,7 +97,7 @@ impl Dictionaries {
         intern(&mut self.detectors, name)
     }
 
-    /// Returns the words of one table's columns of codes.
+    /// Returns each column of codes of one table, with its words.
     pub(super) fn of(&self, table: Table) -> Vec<(&'static str, Vec<String>)> {
         let columns = self.by_column().into_iter().filter(|(of, ..)| *of == table);
         columns.map(|(_, column, words)| (column, words)).collect()
@@ -135,8 +135,8 @@ impl Dictionaries {
     }
 }
 
-/// Returns the index of `word`, which it appends if absent. Beyond 256 words the last index stands
-/// for all others.
+/// Returns the index of `word`. Appends the word if it is new. The last index, 255, stands for the
+/// 256th word and all later words.
 fn intern(words: &mut Vec<String>, word: &str) -> u8 {
     let place = words.iter().position(|known| known == word).unwrap_or_else(|| {
         words.push(word.to_owned());

@@ -4,7 +4,7 @@
 pub enum Column {
     /// Times in nanoseconds, positions, bytes; -1 for none.
     Integers(Vec<i64>),
-    /// Numbers of flows and links, counts; -1 for none.
+    /// Indices of flows and links, counts; -1 for none.
     Small(Vec<i32>),
     /// Codes of a column's categories (see [`Tables::categories`](super::Tables::categories)).
     Codes(Vec<u8>),
@@ -13,7 +13,7 @@ pub enum Column {
     Flags(Vec<bool>),
 }
 
-/// A type of a column's values.
+/// The type of a column's values.
 pub(super) trait Cell: Sized {
     /// Makes a column of these values.
     fn column(values: Vec<Self>) -> Column;
@@ -49,7 +49,7 @@ impl Cell for bool {
     }
 }
 
-/// Declares a table: the struct of its columns, and the struct of a row.
+/// Declares a table: a struct of its columns, and a struct of one row.
 macro_rules! table {
     ($(#[doc = $doc:literal])* $name:ident, $row:ident { $($(#[doc = $about:literal])+ $column:ident: $kind:ty,)* }) => {
         $(#[doc = $doc])*
@@ -65,7 +65,7 @@ macro_rules! table {
         }
 
         impl $name {
-            /// What a row stands for.
+            /// The meaning of a row.
             pub const ABOUT: &str = concat!($($doc),*);
 
             /// The names of the columns, each with its meaning.

@@ -1,4 +1,4 @@
-//! Records what an engine decides: episodes, verdicts, the timer.
+//! Records the events of an engine: episodes, verdicts and the timer.
 
 use super::Table;
 use super::codes;
@@ -12,7 +12,7 @@ use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Event, Snapshot};
 use eifel_recovery::episode::{Episode, Saved};
 
-/// Comments on the acknowledgement that a sender concludes something from.
+/// Comments on the acknowledgement that made a sender decide.
 fn comment(captures: &mut Captures, Subject { flow, end, .. }: Subject, event: &Event) {
     match *event {
         Event::Judged { detector: 0, outcome, reason, .. } => captures.comment((flow, end), || {
@@ -94,7 +94,8 @@ impl Recorder {
         rows.get((number as usize).checked_sub(1)?).map(|&row| row as usize)
     }
 
-    /// Records the oracle's judgement on a retransmission; `opened` is the episode that it opened, and that episode's path.
+    /// Records the oracle's judgement on a retransmission. `opened` is the path and number of the
+    /// episode that the retransmission opened, if any.
     pub fn settled(&mut self, settled: &Settled, opened: Option<(usize, u32)>) {
         if let Some(captures) = &mut self.captures {
             captures.settled(settled);
@@ -109,12 +110,12 @@ impl Recorder {
         }
     }
 
-    /// Returns whether an end's variables are recorded.
+    /// Returns whether the window or the timer of an end is recorded.
     pub(super) fn records_variables(&self, flow: u32, end: End) -> bool {
         self.records(flow, end, Table::Window) || self.records(flow, end, Table::Timer)
     }
 
-    /// Records the variables of a path after an input, where they have changed.
+    /// Records the variables of a path after an input, if they have changed.
     pub(super) fn variables(&mut self, now: Instant, subject: Subject, (snapshot, peer_window): (Snapshot, u64)) {
         let last = self.path(subject).last.replace((snapshot, peer_window));
         let expired = std::mem::take(&mut self.path(subject).expired);

@@ -1,4 +1,4 @@
-//! The record of a run: tables of events, column by column. A run keeps only the tables asked for.
+//! The record of a run: tables of events, stored by column. A run keeps only the tables asked for.
 
 pub mod codes;
 pub mod column;
@@ -16,15 +16,16 @@ use std::io;
 /// The columns of a table, by name and in order.
 pub type Columns = Vec<(&'static str, Column)>;
 
-/// Takes a run's record while the run goes on, so that memory does not grow with the run's length.
+/// Receives a run's record during the run, so that memory does not grow with the run's length.
 pub trait Sink {
-    /// Takes more rows of a table, in the order of events, and the words of their codes. At the end
-    /// each kept table comes once more, with its remaining rows.
+    /// Receives more rows of a table, in the order of events, and the words of their codes. At the
+    /// end it receives the remaining rows of each kept table, even if there are none.
     fn rows(&mut self, table: Table, columns: Columns, words: Vec<(&'static str, Vec<String>)>);
 
     /// Opens the stream for the capture of a node.
     ///
-    /// # Errors The error of opening it.
+    /// # Errors
+    /// Returns the error from opening the stream.
     fn capture(&mut self, node: &str) -> io::Result<Box<dyn io::Write>>;
 }
 
@@ -44,7 +45,7 @@ pub enum Table {
 }
 
 impl Table {
-    /// All tables, in the order in which results list them: that of [`TABLES`].
+    /// All tables, in the order of [`TABLES`] and of results.
     pub const ALL: [Self; 10] = [
         Self::Transmissions,
         Self::Arrivals,
@@ -58,12 +59,12 @@ impl Table {
         Self::Spikes,
     ];
 
-    /// Returns its name in scenarios and results.
+    /// Returns the table's name in scenarios and results.
     pub fn name(self) -> &'static str {
         TABLES[self as usize]
     }
 
-    /// Returns what a row stands for, and the names and meanings of its columns.
+    /// Returns the meaning of a row, and the names and meanings of the columns.
     pub fn described(self) -> (&'static str, &'static [(&'static str, &'static str)]) {
         match self {
             Self::Transmissions => (tables::Transmissions::ABOUT, tables::Transmissions::COLUMNS),
@@ -88,7 +89,7 @@ pub struct Record {
     payload: bool,
 }
 
-/// A name that no table has.
+/// An error: no table has this name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownTable(pub String);
 
@@ -101,7 +102,7 @@ impl core::fmt::Display for UnknownTable {
 impl core::error::Error for UnknownTable {}
 
 impl Record {
-    /// Keeps nothing: the fastest run.
+    /// Keeps nothing. Such a run is the fastest.
     pub fn none() -> Self {
         Self::default()
     }
@@ -125,7 +126,8 @@ impl Record {
 
     /// Keeps the tables with these names.
     ///
-    /// # Errors A name that no table has.
+    /// # Errors
+    /// Returns the first name that no table has.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownTable> {
         names.into_iter().try_fold(Self::none(), |record, name| {
             let table = Table::ALL.into_iter().find(|table| table.name() == name);
@@ -133,14 +135,14 @@ impl Record {
         })
     }
 
-    /// Keeps this table too.
+    /// Also keeps this table.
     #[must_use]
     pub fn with(mut self, table: Table) -> Self {
         self.tables |= 1 << table as u16;
         self
     }
 
-    /// Captures the packets too that the node of this index sends and receives.
+    /// Also captures the packets that the node of this index sends, receives and forwards.
     #[must_use]
     pub fn capturing(mut self, node: usize) -> Self {
         if !self.captures.contains(&node) {
@@ -195,12 +197,12 @@ pub struct Tables {
     pub spikes: tables::Spikes,
     /// The words of codes.
     pub dictionaries: Dictionaries,
-    /// Whether a flow may have several paths. Only then the tables have the column `path`.
+    /// Whether any recorded flow is an association. Only then the tables have the column `path`.
     pub has_paths: bool,
 }
 
 impl Tables {
-    /// Moves the kept tables out, by name, each with its columns by name.
+    /// Moves the kept tables out. Returns their names and columns.
     pub fn into_columns(self) -> Vec<(&'static str, Columns)> {
         let columns = [
             self.transmissions.into_columns(),
@@ -263,7 +265,7 @@ impl Tables {
     }
 }
 
-/// Drops the column `path` where no flow has several.
+/// Removes the column `path` unless the run has associations.
 fn shown(mut columns: Columns, has_paths: bool) -> Columns {
     columns.retain(|(name, _)| has_paths || *name != "path");
     columns

@@ -1,4 +1,4 @@
-//! Fills the tables during a run. It only reads the run, and the run never reads it.
+//! Fills the tables during a run. Recording never affects the run.
 
 use super::codes;
 use super::rows::Rows;
@@ -16,18 +16,18 @@ use eifel_path::link::QueueState;
 use eifel_path::parcel::DropCause;
 use eifel_recovery::engine::{Snapshot, Transmission};
 
-/// State that is remembered of one end.
+/// The recorder's state for one end.
 #[derive(Clone, Default)]
 pub(super) struct Memory {
     pub(super) transmissions: Rows,
     pub(super) paths: Vec<OfPath>,
-    /// Whether it sends application data.
+    /// Whether the end is recorded, because it sends application data.
     pub(super) recorded: bool,
     /// Codes of its detectors.
     pub(super) detectors: Vec<u8>,
 }
 
-/// State that is remembered of one path.
+/// The recorder's state for one path.
 #[derive(Clone, Default)]
 pub(super) struct OfPath {
     /// Row of each episode, in order.
@@ -38,7 +38,7 @@ pub(super) struct OfPath {
     pub(super) expired: bool,
 }
 
-/// The subject of a row: an end of a flow, and a path of it. TCP has path 0 alone.
+/// The subject of a row: an end of a flow, and one of its paths. TCP has only path 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Subject {
     pub flow: u32,
@@ -47,13 +47,13 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// An end of a connection, which has one path.
+    /// Creates the subject for an end of a connection, which has only path 0.
     pub fn connection((flow, end): (u32, End)) -> Self {
         Self { flow, end, path: 0 }
     }
 }
 
-/// Rows that are handed over at once.
+/// Rows of a table that are handed over together.
 pub const ROWS: usize = 1 << 16;
 
 pub struct Recorder {
@@ -63,14 +63,14 @@ pub struct Recorder {
     sink: Option<Handing>,
 }
 
-/// State of handing rows over while the run goes on.
+/// The state of handing rows over during the run.
 struct Handing {
     sink: Box<dyn Sink>,
-    /// Rows at which a table is handed over.
+    /// The number of rows at which a table is handed over.
     rows: usize,
-    /// Rows of the transmissions' table at which it is checked next.
+    /// The number of rows at which the table of transmissions is next checked.
     transmissions: usize,
-    /// Transmissions already handed over.
+    /// Rows of transmissions already handed over.
     taken: u64,
 }
 
@@ -102,7 +102,7 @@ impl Recorder {
         }
     }
 
-    /// Hands over the first transmissions, up to the first that may still change.
+    /// Hands over the rows of transmissions before the first row that may still change.
     #[cold]
     fn hand_transmissions(&mut self) {
         let Some(handing) = &mut self.sink else { return };
@@ -120,8 +120,8 @@ impl Recorder {
         }
     }
 
-    /// Records this end of this flow. `detectors` are its detectors, the acting one first, and `paths` the number of an
-    /// association's paths.
+    /// Starts to record this end of this flow. `detectors` are the names of its detectors, with the
+    /// acting detector first. `paths` is the number of an association's paths; `None` for TCP.
     pub fn follow<'a>(
         &mut self,
         (flow, end): (u32, End),
@@ -135,7 +135,8 @@ impl Recorder {
         memory.detectors = detectors.map(|name| self.tables.dictionaries.detector(name)).collect();
     }
 
-    /// Notes the nodes of the next flow's ends for the captures, and whether it sends segments.
+    /// Notes the nodes of the next flow's ends for the captures, and whether the flow is a
+    /// connection.
     pub fn follow_captured(&mut self, ends: [u16; 2], segments: bool) {
         if let Some(captures) = &mut self.captures {
             captures.follow(ends, segments);
@@ -146,7 +147,8 @@ impl Recorder {
         self.tables.kept.keeps(table) && self.memories[place(flow, end)].recorded
     }
 
-    /// Records a transmission that leaves this end of this flow, with the data segment of that number (0: no data).
+    /// Records a transmission that leaves `subject`. `segment` is the number of its data segment,
+    /// from 1; 0 without data.
     pub fn sent(&mut self, now: Instant, subject: Subject, transmission: &Transmission, segment: u64) {
         let Subject { flow, end, path } = subject;
         if !self.records(flow, end, Table::Transmissions) {
@@ -174,12 +176,12 @@ impl Recorder {
         self.grown(Table::Transmissions);
     }
 
-    /// Returns the number of transmissions handed over.
+    /// Returns the number of rows of transmissions handed over.
     fn taken(&self) -> u64 {
         self.sink.as_ref().map_or(0, |handing| handing.taken)
     }
 
-    /// Captures a packet that passes a node. `offset` is the place of its payload in the stream.
+    /// Captures a packet that passes a node. `offset` is the offset of its payload in the stream.
     pub fn passes(&mut self, now: Instant, node: u16, packet: (&Packet, &Segment), offset: u64) {
         if let Some(captures) = &mut self.captures
             && captures.wants(node)
@@ -202,8 +204,8 @@ impl Recorder {
         usize::try_from(row.checked_sub(self.taken())?).ok()
     }
 
-    /// Records the first arrival of a transmission of `sender`, with the number of new positions and whether they are in
-    /// order.
+    /// Records the first arrival of a transmission of `sender`. The last argument is the number of
+    /// new positions, and whether they are in order.
     pub fn arrived(&mut self, now: Instant, (flow, sender): (u32, End), sent: &Sent, (new, in_order): (u32, bool)) {
         if let Some(captures) = &mut self.captures {
             captures.arrived((flow, sender), sent);
@@ -216,7 +218,8 @@ impl Recorder {
         self.arrival_row(now, (flow, sender, sent.transmission as i64 - 1), data, (u64::from(new), in_order));
     }
 
-    /// Records data that has arrived from `sender`, of which nothing else is known.
+    /// Records data that has arrived from `sender` in an unknown transmission. `news` is the number
+    /// of new positions, and whether they are in order.
     pub fn heard(&mut self, now: Instant, (flow, sender): (u32, End), data: Block, news: (u64, bool)) {
         self.arrival_row(now, (flow, sender, -1), data, news);
     }
@@ -249,19 +252,20 @@ impl Recorder {
         self.grown(Table::Acks);
     }
 
-    /// Returns whether the acknowledgements that come to this end of this flow are recorded.
+    /// Returns whether the acknowledgements that reach this end of this flow are recorded.
     pub(super) fn records_acks(&self, flow: u32, end: End) -> bool {
         self.records(flow, end, Table::Acks)
     }
 
-    /// Records that no copy of a transmission arrives.
+    /// Records that all copies of a transmission are lost.
     pub fn lost(&mut self, (flow, sender): (u32, End), transmission: u64) {
         if let Some(row) = self.row(flow, sender, transmission) {
             self.tables.transmissions.fate[row] = codes::DROPPED;
         }
     }
 
-    /// Records a drop by a link or by the proxy in front of it. `transmissions` are those in the packet, from 1.
+    /// Records a drop by a link or by the proxy in front of it. `transmissions` are the numbers of
+    /// the transmissions in the packet, from 1.
     pub fn dropped(
         &mut self,
         now: Instant,
@@ -338,7 +342,7 @@ pub(super) fn place(flow: u32, end: End) -> usize {
     2 * flow as usize + end.index()
 }
 
-/// Returns nanoseconds as tables keep them; -1 for never.
+/// Returns a time in nanoseconds, as tables store it; -1 for [`Instant::NEVER`].
 pub(super) fn nanos(at: Instant) -> i64 {
     i64::try_from(at.as_nanos()).unwrap_or(-1)
 }

@@ -1,9 +1,8 @@
-//! The rows of an end's transmissions in their table. The first rows may have been handed over
-//! already.
+//! The table rows of an end's transmissions. The first rows may have been handed over already.
 
 use std::collections::VecDeque;
 
-/// Rows, by the number of the transmission.
+/// Rows, indexed by the number of the transmission.
 #[derive(Clone, Default)]
 pub(super) struct Rows {
     /// Number of the transmission at the front.
@@ -13,14 +12,14 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Notes the row of a transmission; numbers only grow.
+    /// Notes the row of a transmission. Its number must exceed all earlier numbers.
     pub(super) fn push(&mut self, transmission: u64, row: u64) {
         let gap = transmission.saturating_sub(self.first + self.rows.len() as u64);
         self.rows.extend((0..gap).map(|_| None));
         self.rows.push_back(Some(row));
     }
 
-    /// Returns the row of a transmission that was recorded and is not yet handed over.
+    /// Returns the row of a transmission; `None` if it was not recorded or is forgotten.
     pub(super) fn get(&self, transmission: u64) -> Option<u64> {
         *self.rows.get(usize::try_from(transmission.checked_sub(self.first)?).ok()?)?
     }

@@ -1,10 +1,11 @@
-//! The record tables of a run. Times are nanoseconds since its beginning, lengths bytes. Positions
-//! count the sender's stream: SYN is position 0, the first byte is 1. Absent values are -1.
+//! The record tables of a run. Times are in nanoseconds since the run's start, lengths in bytes.
+//! Positions count the sender's stream: SYN is position 0, the first byte is 1. Absent values are
+//! -1.
 //!
 //! `flow` is the flow's index in the scenario. `end` is 0 for the end that opens the flow and 1 for
-//! the other. Only ends that send application data are recorded. `path` is the path's index in the
-//! flow, 0 for the primary; runs without associations do not have this column. The positions of an
-//! association are TSNs, from 0.
+//! the other end. Only ends that send application data are recorded. `path` is the path's index in
+//! the flow, 0 for the primary path. Runs without associations do not have this column. The
+//! positions of an association are TSNs, counted from 0.
 
 use super::column::table;
 

@@ -1,4 +1,4 @@
-//! What is read off TCP connections and SCTP associations: their acknowledgements and variables.
+//! Records the acknowledgements and variables of TCP connections and SCTP associations.
 
 use super::recorder::{Recorder, Subject, nanos};
 use super::tables::AckRow;
@@ -31,7 +31,8 @@ const NO_ACK: AckRow = AckRow {
 };
 
 impl Recorder {
-    /// Records a segment for this end of this flow, if it is an acknowledgement; `isn` is the end's initial sequence number.
+    /// Records a segment that reaches this end of this flow, if it is an acknowledgement. `isn` is
+    /// the end's initial sequence number.
     pub fn acknowledged(
         &mut self,
         now: Instant,
@@ -67,7 +68,7 @@ impl Recorder {
         self.acked(with_blocks(row, dsack, &blocks));
     }
 
-    /// Records a connection's variables after an input, where they have changed.
+    /// Records a connection's variables after an input, if they have changed.
     pub fn connection(&mut self, now: Instant, (flow, end): (u32, End), connection: &Connection) {
         if self.records_variables(flow, end) {
             let snapshot = Snapshot { deadline: connection.sender_deadline(), ..connection.engine().snapshot() };
@@ -75,7 +76,7 @@ impl Recorder {
         }
     }
 
-    /// Records the variables of each of an association's paths after an input, where they have changed.
+    /// Records the variables of each path of an association after an input, if they have changed.
     pub fn association(&mut self, now: Instant, (flow, end): (u32, End), paths: usize, association: &Association) {
         if self.records_variables(flow, end) {
             for path in 0..paths {
@@ -85,8 +86,8 @@ impl Recorder {
         }
     }
 
-    /// Records the SACK in a packet for this end of this flow, if there is one. Of gap ack blocks the first three are kept,
-    /// and of duplicates the first.
+    /// Records the SACK chunks in a packet that reaches this end of this flow. Keeps the first
+    /// three gap ack blocks and the first duplicate TSN.
     pub fn sacked(&mut self, now: Instant, (flow, end): (u32, End), association: &Association, packet: &[u8]) {
         let Some((_, chunks)) = sctp::parse_unverified(packet).ok().filter(|_| self.records_acks(flow, end)) else {
             return;

@@ -1,4 +1,4 @@
-//! Algorithms by their names in the registry, with parameters: checks, describes and selects them.
+//! Checks, describes and selects algorithms, by their names in the registry and their parameters.
 
 use super::check::{self, join};
 use super::error::Fault;
@@ -7,13 +7,13 @@ use super::tree::{Entry as Pair, Node, Value};
 use eifel_base::time::Duration;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value as Set};
 
-/// Iterates over the algorithms of a seam, those for associations alone last.
+/// Iterates over the algorithms of a seam. Algorithms only for associations come last.
 pub(super) fn of(seam: Seam) -> impl Iterator<Item = &'static Entry> {
     seam.entries().iter().chain(seam.association_entries())
 }
 
-/// Checks that connections, which have one path and count bytes, can use the algorithm of a checked
-/// value. `fault` says where it stands.
+/// Checks that connections, which have one path and count bytes, can use the algorithm that a
+/// checked value names. `fault` adds the place to the error.
 pub(super) fn for_connections(node: &Node, seam: Seam, fault: impl Fn(String) -> Fault) -> Result<(), Fault> {
     let entry = entry(node, seam);
     if seam.entry(entry.name).is_some() {
@@ -28,12 +28,12 @@ pub(super) fn names(seam: Seam) -> Vec<&'static str> {
     of(seam).map(|entry| entry.name).collect()
 }
 
-/// Checks a name, or a table of `name` and parameters.
+/// Checks the name of an algorithm, or a table of its `name` and parameters.
 pub(super) fn check(node: &Node, seam: Seam, path: &str) -> Result<(), Fault> {
     read(node, seam, path).map(|_| ())
 }
 
-/// Returns the choice that a checked value names.
+/// Returns the choice, with parameters, that a checked value names.
 pub(super) fn choice(node: &Node, seam: Seam) -> Choice {
     read(node, seam, "").expect("checked already")
 }
@@ -65,7 +65,7 @@ fn read(node: &Node, seam: Seam, path: &str) -> Result<Choice, Fault> {
         })?;
         parameters.push((parameter.name.to_owned(), set));
     }
-    // In the registry's order, so that equal choices compare as equal however they are written.
+    // In the registry's order, so that equal choices compare as equal in any order of writing.
     parameters.sort_by_key(|(name, _)| entry.parameters.iter().position(|parameter| parameter.name == name));
     Ok(Choice { name: entry.name.to_owned(), parameters })
 }
@@ -124,7 +124,7 @@ pub(super) fn allowed(parameter: &Parameter) -> String {
     }
 }
 
-/// Returns a duration in milliseconds, for people and for the schema.
+/// Returns a duration in milliseconds, for messages and the schema.
 pub(super) fn milliseconds(length: Duration) -> f64 {
     length.as_nanos() as f64 / 1e6
 }

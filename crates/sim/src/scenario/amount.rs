@@ -4,26 +4,27 @@ use eifel_path::config::ConfigError;
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;
 
-/// How many bytes an application sends at once.
+/// The number of bytes that an application sends at a time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Amount(
-    /// In bytes where it speaks of seconds.
+    /// Its seconds stand for bytes.
     Draw,
 );
 
 impl Amount {
-    /// A constant number of bytes.
+    /// Creates a constant number of bytes.
     pub fn fixed(bytes: u64) -> Self {
         Self(Draw::Constant { value_s: bytes as f64 })
     }
 
-    /// Takes bytes from a distribution. `key` names the setting in the error.
+    /// Creates an amount that is drawn from a distribution. `key` names the setting in the error.
     pub fn drawn(draw: Draw, key: &str) -> Result<Self, ConfigError> {
         draw.check_up_to(key, "bytes", MOST_BYTES)?;
         Ok(Self(draw))
     }
 
-    /// Draws a number of bytes, from 1 to [`MOST_BYTES`]. A fixed number takes no draw.
+    /// Draws a number of bytes, from 1 to [`MOST_BYTES`]. A fixed number is returned without a
+    /// draw.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         match self.if_fixed() {
             Some(bytes) => bytes,
@@ -31,18 +32,18 @@ impl Amount {
         }
     }
 
-    /// Returns the number of bytes, if it is fixed.
+    /// Returns the number of bytes; `None` if it is drawn.
     pub fn if_fixed(&self) -> Option<u64> {
         if let Draw::Constant { value_s } = self.0 { Some(value_s as u64) } else { None }
     }
 
-    /// Returns the distribution, in bytes where it speaks of seconds.
+    /// Returns the distribution. Its seconds stand for bytes.
     pub fn distribution(&self) -> &Draw {
         &self.0
     }
 }
 
-/// The most bytes of one draw. A heavy tail is cut off here.
+/// The most bytes of one draw. It cuts off a heavy tail.
 pub const MOST_BYTES: f64 = 1e12;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Checks a tree of values against the shapes: unknown keys, missing keys, wrong types, ranges and
-//! words. Afterwards every value fits its shape, and readers need no checks.
+//! words. After the check every value fits its shape, so readers need no checks.
 
 use super::algorithm;
 use super::error::Fault;
@@ -12,7 +12,7 @@ pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Checks that the node is a table of this shape. `tag` is a key that was read already.
+/// Checks that the node is a table of this shape. `tag` is the key that selected the shape, if any.
 pub(super) fn table(node: &Node, shape: &'static Table, tag: Option<&str>, path: &str) -> Result<(), Fault> {
     let Value::Table(entries) = &node.value else { return Err(wrong_type(node, &Kind::Table(shape), path)) };
     for entry in entries {
@@ -82,7 +82,7 @@ fn value(node: &Node, kind: &'static Kind, path: &str) -> Result<(), Fault> {
         (Kind::OneOrMore(of), Value::List(items)) if !items.is_empty() => each(items, of, path),
         (Kind::OneOrMore(of), Value::Table(_)) => value(node, of, path),
         (Kind::Either(kinds), _) => match kinds.iter().find(|kind| takes(kind, &node.value)) {
-            // More is allowed in its place than the kind that was meant.
+            // The error lists the values of all kinds, because each of them is allowed here.
             Some(meant @ Kind::Word(_)) => {
                 value(node, meant, path).map_err(|fault| fault.allowed(kind.allowed(last(path))))
             }
@@ -98,7 +98,7 @@ fn each(items: &[Node], of: &'static Kind, path: &str) -> Result<(), Fault> {
     items.iter().enumerate().try_for_each(|(index, item)| value(item, of, &format!("{path}[{index}]")))
 }
 
-/// Returns whether a value of this sort is meant for this kind, even if its content is wrong.
+/// Returns whether a value of this type is meant for this kind, even if its content is invalid.
 fn takes(kind: &Kind, value: &Value) -> bool {
     match kind {
         Kind::Integer { .. } | Kind::Number { .. } | Kind::Positive { .. } => {
@@ -138,7 +138,7 @@ pub(super) fn choose(
     }
 }
 
-/// Returns a whole number in any notation. Beyond 2^53 it must have no point or exponent.
+/// Returns a whole number in any notation. Above 2^53 it must have no point and no exponent.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),

@@ -1,16 +1,17 @@
-//! Durations and amounts that are fixed or drawn.
+//! Reads durations and amounts that are fixed or drawn.
 
 use super::amount::Amount;
 use super::error::Fault;
 use super::reader::Reader;
 use eifel_path::draw::Draw;
 
-/// Reads the duration under `key`, which exists or has a default, in the unit of the key's name.
+/// Reads the duration under `key`, fixed or drawn. The key must exist or have a default. Its name
+/// ends with its unit.
 pub(super) fn read(table: &Reader<'_>, key: &str) -> Result<Draw, Fault> {
     let seconds = if key.ends_with("_ms") { 1e-3 } else { 1.0 };
     let drawn = match table.maybe_table(key) {
         Some(distribution) => distributed(&distribution, seconds)?,
-        // Rounded as other times are, so that 300 ms is 0.3 s.
+        // Rounded like other times, so that 300 ms is 0.3 s.
         None => Draw::Constant { value_s: table.duration(key).as_secs_f64() },
     };
     drawn.check("").map_err(|error| super::link::problem(table, key, &error.problem))?;
@@ -26,7 +27,8 @@ pub(super) fn amount(table: &Reader<'_>, key: &str) -> Result<Amount, Fault> {
     }
 }
 
-/// Reads a distribution. `seconds` is the unit of its numbers, 1 for those that are no times.
+/// Reads a distribution. `seconds` is the unit of its numbers in seconds; 1 for numbers that are
+/// not times.
 pub(super) fn distributed(table: &Reader<'_>, seconds: f64) -> Result<Draw, Fault> {
     if let Some(mean) = table.maybe_number("exponential") {
         return Ok(Draw::Exponential { mean_s: mean * seconds });

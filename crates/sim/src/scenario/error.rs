@@ -1,4 +1,4 @@
-//! Errors that refuse a scenario, in one line.
+//! Errors for refused scenarios. Each displays as one line.
 
 use core::fmt;
 
@@ -15,7 +15,7 @@ pub struct Error {
     pub key: String,
     /// The problem.
     pub what: String,
-    /// The values that are allowed in its place, if they can be listed.
+    /// The values that are allowed instead; `None` if they cannot be listed.
     pub allowed: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Removes line breaks, which keys, names and parsers' messages may contain.
+/// Removes line breaks. Keys, names and parsers' messages may contain them.
 fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Flows: names, ends, applications and connections.
+//! Reads flows: names, ends, applications and connections.
 
 use super::algorithm;
 use super::amount::Amount;
@@ -24,7 +24,8 @@ use eifel_path::draw::Draw;
 use eifel_recovery::registry::{Choice, Seam};
 use eifel_recovery::{association, engine};
 
-/// The most segments in a window. A connection needs some hundred megabytes for this number.
+/// The most segments in a window. A connection with a window of this size takes a few hundred
+/// megabytes.
 const MOST_SEGMENTS: u32 = 1 << 21;
 
 /// A flow without its nodes: one `flow` table, or one of its repetitions.
@@ -33,11 +34,11 @@ pub(super) struct Draft<'a> {
     name: String,
     from: String,
     to: String,
-    /// The addresses of its other paths.
+    /// The ends of its alternate paths, as names of nodes.
     alternates: Vec<(Reader<'a>, String, String)>,
 }
 
-/// Returns every flow, with each repetition as one.
+/// Returns all flows. Each repetition of a repeated flow is a flow of its own.
 pub(super) fn drafts<'a>(top: &Reader<'a>) -> Result<Vec<Draft<'a>>, Fault> {
     let mut drafts = Vec::new();
     for table in top.tables("flow") {
@@ -67,7 +68,7 @@ pub(super) fn drafts<'a>(top: &Reader<'a>) -> Result<Vec<Draft<'a>>, Fault> {
     Ok(drafts)
 }
 
-/// Returns the flows' names; each must be unique.
+/// Returns the names of the flows. Each must be unique.
 pub(super) fn names(drafts: &[Draft<'_>]) -> Result<Names, Fault> {
     let mut names = Names::new("flow");
     for draft in drafts {
@@ -88,7 +89,7 @@ pub(super) fn build(
     for draft in drafts {
         let table = &draft.table;
         let (from, to) = ways.ends(table, &draft.name, (&draft.from, &draft.to))?;
-        // Flows that a table repeats share the table's settings.
+        // Repetitions of a flow share the settings of its table.
         let repeated = previous.filter(|_| table.maybe_count("repeat").is_some() && !draft.name_is_first());
         let plain = match repeated {
             Some(flow) => flow,
@@ -113,7 +114,7 @@ impl Draft<'_> {
     }
 }
 
-/// Finds ways between nodes.
+/// Finds paths between nodes.
 struct Ways<'a> {
     topology: &'a Topology,
     routes: &'a Routes<'a>,
@@ -131,7 +132,8 @@ impl Ways<'_> {
         Ok(ends)
     }
 
-    /// Finds the other paths of a flow whose primary path has these ends. An address belongs to one path.
+    /// Finds the alternate paths of a flow whose primary path has these ends. Each address must
+    /// belong to only one path.
     fn alternates(&self, draft: &Draft<'_>, primary: (usize, usize)) -> Result<Vec<Path>, Fault> {
         let mut taken = vec![primary.0, primary.1];
         let mut paths = Vec::new();
@@ -165,7 +167,7 @@ impl Ways<'_> {
     }
 }
 
-/// Reads a flow from its table, without ends and ways.
+/// Reads a flow from its table, except its name, its ends and its paths.
 fn one(top: &Reader<'_>, table: &Reader<'_>) -> Result<Flow, Fault> {
     let duration = Instant::ZERO + top.duration("duration_s");
     let start = draw::read(table, "start_s")?;
@@ -238,8 +240,9 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
     Ok(Traffic::Stream { application, connection })
 }
 
-/// Keys of a flow that only associations understand, and those that they do not.
+/// Keys of a flow that are only for associations.
 const ONLY_SCTP: [&str; 3] = ["alternates", "sctp", "answering_sctp"];
+/// Keys of a flow that are only for connections.
 const ONLY_TCP: [&str; 4] = ["handshake", "isn", "tcp", "answering_tcp"];
 
 /// Reads an application over an association.
@@ -338,7 +341,7 @@ fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplicatio
     })
 }
 
-/// Reads the algorithms of both ends. What is left out is as in `usual`.
+/// Reads the algorithms of both ends. `usual` has the defaults.
 fn senders(top: &Reader<'_>, table: &Reader<'_>, usual: &engine::Config) -> Result<[engine::Config; 2], Fault> {
     let [from, to] = [End::From, End::To].map(|end| sender(&Layers::new("sender", end, table, top), usual.clone()));
     from.check().map_err(|error| table.fault("sender", error.to_string()))?;
@@ -346,7 +349,7 @@ fn senders(top: &Reader<'_>, table: &Reader<'_>, usual: &engine::Config) -> Resu
     Ok([from, to])
 }
 
-/// Checks that none of these algorithms is for associations alone.
+/// Checks that none of these algorithms is only for associations.
 fn for_connections(layers: &Layers<'_>, flow: &Reader<'_>) -> Result<(), Fault> {
     for table in ["sender", "answering_sender"].iter().filter_map(|key| flow.table(key)) {
         if let Some((key, _)) = OF_ASSOCIATIONS.iter().find(|(key, _)| table.has(key)) {

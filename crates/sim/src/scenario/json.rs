@@ -1,4 +1,5 @@
-//! A scenario as JSON, with the structure of the TOML, for programs that write scenarios.
+//! Reads a scenario as JSON, with the structure of the TOML. It is for programs that write
+//! scenarios.
 
 use super::error::Fault;
 use super::tree::{Entry, Lines, Node, Value};
@@ -15,7 +16,7 @@ pub(super) fn read(text: &str) -> Result<Node, Fault> {
     Source { text, lines: Lines::of(text) }.node(raw, 0)
 }
 
-/// Removes the line and column that `serde_json` appends to its messages; our messages begin with
+/// Removes the line and column that `serde_json` appends to its messages. Our messages begin with
 /// the line.
 fn plain(error: &serde_json::Error) -> String {
     let message = error.to_string();
@@ -28,8 +29,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns the line of a raw value. The value is a slice of the text, so the difference of the
-    /// addresses is its offset.
+    /// Returns the line of a raw value. The value is a slice of the text, so the difference of
+    /// their addresses is the value's offset.
     fn line(&self, raw: &RawValue) -> u32 {
         self.lines.line((raw.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize))
     }
@@ -75,10 +76,11 @@ impl Source<'_> {
     }
 }
 
-/// Deepest nesting: far more than a scenario has, and far less than the stack has room for.
+/// The deepest nesting. It is far more than a scenario needs, and far less than would overflow the
+/// stack.
 const DEEPEST: u32 = 64;
 
-/// The members of an object in their order, with any repeated keys.
+/// The members of an object in order, including repeated keys.
 struct Pairs<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {

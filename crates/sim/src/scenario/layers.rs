@@ -4,12 +4,13 @@ use super::format;
 use super::reader::Reader;
 use crate::slab::End;
 
-/// The tables with a flow's settings, the closest first. The last one is empty, for the defaults.
+/// The tables with a flow's settings, the closest first. The last table is empty and gives the
+/// defaults.
 pub(super) struct Layers<'a>(Vec<Reader<'a>>);
 
 impl<'a> Layers<'a> {
-    /// Collects the table `key` of the flow, that of the scenario, and an empty one. The answering
-    /// end has its own table before these.
+    /// Collects the table `key` of the flow, the table `key` of the scenario, and an empty table.
+    /// For the answering end, its own table comes before them.
     pub(super) fn new(key: &str, end: End, flow: &Reader<'a>, top: &Reader<'a>) -> Self {
         let (own, empty) = match key {
             "tcp" => ("answering_tcp", Reader::empty(&format::TCP)),
@@ -20,7 +21,7 @@ impl<'a> Layers<'a> {
         Self([own, flow.table(key), top.table(key), Some(empty)].into_iter().flatten().collect())
     }
 
-    /// Returns the closest table that has one of these keys, or the empty one.
+    /// Returns the closest table that has any of these keys, or the empty table.
     pub(super) fn of(&self, keys: &[&str]) -> &Reader<'a> {
         let found = self.0.iter().find(|layer| keys.iter().any(|key| layer.has(key)));
         found.or(self.0.last()).expect("there is at least the empty layer")

@@ -1,4 +1,4 @@
-//! The lie of a flow's receiver.
+//! Reads the lie of a flow's receiver.
 
 use super::reader::Reader;
 use crate::liar::Kind;

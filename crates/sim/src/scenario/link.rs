@@ -1,4 +1,4 @@
-//! The settings of one link.
+//! Reads the settings of a link.
 
 use super::error::Fault;
 use super::names::Names;
@@ -22,15 +22,16 @@ use eifel_path::trace::Trace;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Things outside a link that its settings refer to.
+/// The files and flows that a link's settings refer to.
 pub(super) struct Surroundings<'a> {
-    /// Folder of the files that a scenario names.
+    /// The folder of the files that a scenario names.
     pub(super) folder: &'a Path,
-    /// The flows, which drops and reordering refer to.
+    /// The names of the flows, which drops and reordering refer to.
     pub(super) flows: &'a Names,
 }
 
-/// Reads the link of a table, and the reverse link with the changes of the table's `back`.
+/// Reads a link from its table. Also reads the reverse link, with the changes in the table's
+/// `back`.
 pub(super) fn both_ways(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<(LinkConfig, LinkConfig), Fault> {
     let there = one_way(table, None, around)?;
     let plain = LinkConfig { elements: Vec::new(), ..there.clone() };
@@ -41,7 +42,7 @@ pub(super) fn both_ways(table: &Reader<'_>, around: &Surroundings<'_>) -> Result
     Ok((there, back))
 }
 
-/// Reads the link of a table. Settings not given are those of `like`.
+/// Reads a link from its table. Uses the settings of `like` for missing settings, except elements.
 pub(super) fn one_way(
     table: &Reader<'_>,
     like: Option<LinkConfig>,
@@ -67,7 +68,7 @@ pub(super) fn one_way(
     Ok(config)
 }
 
-/// Turns a path element's error, which ends in the allowed values, into a fault.
+/// Turns the error of a path element into a fault. The error may end with the allowed values.
 pub(super) fn problem(table: &Reader<'_>, key: &str, problem: &str) -> Fault {
     let (first, rest) = key.split_once('.').unwrap_or((key, ""));
     let inner = (!first.is_empty()).then(|| table.table(first)).flatten();
@@ -116,7 +117,7 @@ fn delay_changes(table: &Reader<'_>) -> Result<Vec<DelayChange>, Fault> {
     Ok(changes)
 }
 
-/// Reads the time of a change, which comes after the one before.
+/// Reads the time of a change, which must be after the time of the `earlier` change.
 fn after(change: &Reader<'_>, earlier: Option<Instant>) -> Result<Instant, Fault> {
     let at = Instant::ZERO + change.duration("at_s");
     match earlier.filter(|&earlier| earlier >= at) {
@@ -179,7 +180,8 @@ fn manner(table: &Reader<'_>) -> Manner {
     }
 }
 
-/// Reads the elements that a packet meets before the queue: drops, loss, duplication, reordering, jitter.
+/// Reads the elements before the queue, in the order in which packets pass them: drops, loss,
+/// duplication, ECN faults, reordering, jitter.
 fn elements(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<Vec<ElementConfig>, Fault> {
     let mut elements = Vec::new();
     let mut drops = Vec::new();

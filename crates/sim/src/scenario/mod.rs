@@ -1,10 +1,11 @@
 //! A run as data. A scenario is TOML, or JSON of the same structure. It is either understood
-//! completely or refused with one line that says where and why. `docs/scenario.md` is the reference
-//! of the format.
+//! completely, or refused with one line that says where and why. `docs/scenario.md` is the
+//! reference of the format.
 //!
-//! The text becomes a tree of values with their lines. The tree is checked against the format,
-//! which is data, and also the source of the JSON [schema](schema()). Names, routes and the order
-//! of times, which the format cannot express, are checked while the result is built.
+//! The text is parsed into a tree of values with their lines. The tree is checked against the
+//! format. The format itself is data, and also the source of the JSON [schema](schema()). The
+//! format cannot express names, routes and the order of times. These are checked while the scenario
+//! is built.
 
 mod algorithm;
 mod amount;
@@ -54,8 +55,8 @@ pub const TABLES: &[&str] =
     &["transmissions", "arrivals", "acks", "drops", "window", "timer", "episodes", "verdicts", "queues", "spikes"];
 
 impl Scenario {
-    /// Reads a scenario: TOML, or JSON if the text begins with a brace. `origin` is the file's name
-    /// for messages. Its folder holds the files that the scenario names.
+    /// Reads a scenario: TOML, or JSON if the text begins with a brace. `origin` is the file's
+    /// path, for messages. Its folder holds the files that the scenario names.
     pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
         build(text, origin.parent().unwrap_or(Path::new(""))).map_err(|fault| fault.in_file(&origin.to_string_lossy()))
     }
@@ -64,7 +65,8 @@ impl Scenario {
 /// Converts a scenario's text to JSON, for programs that change a value and parse the result. It
 /// keeps the order of the keys, adds nothing and checks nothing.
 ///
-/// # Errors If the text is neither TOML nor JSON.
+/// # Errors
+/// Returns an error if the text is neither TOML nor JSON.
 pub fn document(text: &str, origin: &Path) -> Result<String, Error> {
     let tree = tree::read(text).map_err(|fault| fault.in_file(&origin.to_string_lossy()))?;
     let mut json = String::new();
@@ -72,9 +74,10 @@ pub fn document(text: &str, origin: &Path) -> Result<String, Error> {
     Ok(json)
 }
 
-/// Returns the timer that a `sender` table names; `text` is that table.
+/// Returns the retransmission timer that a `sender` table names. `text` is that table.
 ///
-/// # Errors A wrong table, or one without `rto`.
+/// # Errors
+/// Returns an error if the table is invalid or lacks `rto`.
 pub fn timer(text: &str) -> Result<Choice, Error> {
     let read = || {
         let tree = tree::read(text)?;

@@ -12,11 +12,11 @@ use eifel_recovery::engine;
 /// The condition that stops a run before its duration is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// All flows that have an end are done. A run of endless flows lasts for its duration.
+    /// All flows that have an end are done. A run of only endless flows lasts for its duration.
     AllFlowsDone,
     /// The first flow that has an end is done.
     FirstFlowDone,
-    /// None.
+    /// No condition. The run lasts for its duration.
     AtDuration,
 }
 
@@ -30,7 +30,7 @@ pub struct Node {
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Unique. The link's random streams are derived from it.
+    /// Unique name. The link's random streams are derived from it.
     pub name: String,
     /// Index of the node where it begins.
     pub from: usize,
@@ -38,7 +38,7 @@ pub struct Link {
     pub to: usize,
     /// Its behaviour, spikes included.
     pub config: LinkConfig,
-    /// Whether a performance-enhancing proxy guards it, at the node where it begins.
+    /// Whether a performance-enhancing proxy stands in front of it, at the node where it begins.
     pub proxied: bool,
 }
 
@@ -55,16 +55,18 @@ pub struct Flow {
     pub there: Vec<usize>,
     /// Indices of the links from `to` to `from`, in order. Empty if datagrams have no way back.
     pub back: Vec<usize>,
-    /// More paths between the same two hosts, each with addresses of its own. Empty but for SCTP.
+    /// Alternate paths between the same two hosts, each with its own addresses. Empty except for
+    /// SCTP.
     pub alternates: Vec<Path>,
-    /// Its start, from the beginning of the run.
+    /// Time from the start of the run to the start of the flow.
     pub start: Draw,
-    /// Time at which its application stops sending, even if it is not done.
+    /// Time at which its application stops sending, even if it is not done. `None` for no such
+    /// time.
     pub end: Option<Instant>,
     pub traffic: Traffic,
 }
 
-/// A path between the hosts of a flow: a node stands for an address of a host.
+/// A path between the hosts of a flow. Its nodes stand for addresses of the hosts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
     /// Index of the node that is an address of the host that opens.
@@ -80,6 +82,7 @@ pub struct Path {
 /// The traffic of a flow.
 #[derive(Clone, Debug)]
 pub enum Traffic {
+/// Bytes over a TCP connection.
     Stream {
         application: StreamApplication,
         connection: Box<Connection>,
@@ -96,7 +99,7 @@ pub enum Traffic {
 /// An application over a TCP connection or an SCTP association.
 #[derive(Clone, Debug)]
 pub enum StreamApplication {
-    /// Sends bytes one way, as fast as TCP takes them.
+    /// Sends bytes one way, as fast as the transport takes them.
     Bulk {
         /// Total bytes; `None` for an endless transfer.
         bytes: Option<Amount>,
@@ -110,10 +113,10 @@ pub enum StreamApplication {
         /// Pause from the last byte of a response to the next request.
         think: Draw,
     },
-    /// Sends bytes both ways at once, as fast as TCP takes them. Each end closes its direction
-    /// behind its last byte.
+    /// Sends bytes both ways at the same time, as fast as the transport takes them. Each end closes
+    /// its direction after its last byte.
     Exchange {
-        /// Bytes that the opener sends.
+        /// Bytes that the opening end sends.
         bytes: u64,
         /// Bytes that the other end sends.
         back_bytes: u64,
@@ -123,9 +126,9 @@ pub enum StreamApplication {
 /// Slow readers: applications that do not read data as soon as they can.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reading {
-    /// The most bytes that one reading takes.
+    /// The most bytes that one read takes.
     pub bytes: u64,
-    /// Time from data becoming readable to its reading.
+    /// Time from the moment when data becomes readable to the read.
     pub every: Draw,
 }
 
@@ -134,7 +137,7 @@ pub struct Reading {
 pub enum DatagramApplication {
     /// Sends at a constant rate.
     Cbr {
-        /// Headers included.
+        /// Rate on the link, headers included.
         rate: Rate,
         /// Length of a datagram on the link, headers included.
         packet_bytes: u32,
@@ -143,7 +146,7 @@ pub enum DatagramApplication {
     },
     /// Sends at a constant rate in bursts, with pauses.
     OnOff {
-        /// Headers included, during a burst.
+        /// Rate on the link during a burst, headers included.
         rate: Rate,
         /// Length of a datagram on the link, headers included.
         packet_bytes: u32,
@@ -157,7 +160,7 @@ pub enum DatagramApplication {
 /// How a connection begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
-    /// It is established from the start, and nothing closes it.
+    /// It is established from the start, and never closes.
     Established,
     /// One end opens it, and the other answers.
     Handshake,
@@ -188,20 +191,20 @@ pub struct Connection {
     pub liar: Option<liar::Kind>,
     /// How both applications read; `None` if they read at once.
     pub reading: Option<Reading>,
-    /// Initial sequence numbers, the opener's first; `None` if they are drawn.
+    /// Initial sequence numbers, with the opening end's first; `None` if they are drawn.
     pub isns: Option<[u32; 2]>,
 }
 
 /// The settings and algorithms of both ends of an association.
 #[derive(Clone, Debug)]
 pub struct Association {
-    /// Those of the end that opens and of the one that answers, without addresses and secret.
+    /// Settings of the end that opens, then of the end that answers, without addresses and secret.
     pub settings: [eifel_sctp::Settings; 2],
-    /// Bytes of user data in a message of each end. The last one of what is written at once may be shorter.
+    /// Bytes of user data in a message of each end. The last message of a write may be shorter.
     pub message_bytes: [u32; 2],
     /// The number of streams, which messages take in turn.
     pub streams: u16,
-    /// Whether they are delivered without regard to order.
+    /// Whether messages are delivered without regard to order.
     pub unordered: bool,
     /// The lie of the end that answers; `None` if it is honest.
     pub liar: Option<liar::Kind>,
@@ -209,29 +212,29 @@ pub struct Association {
     pub reading: Option<Reading>,
 }
 
-/// The record of a run, unless the caller asks for another one.
+/// The default record of a run. A caller may ask for another record.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recording {
-    /// Names of record tables, out of [`TABLES`](super::TABLES).
+    /// Names of record tables, from [`TABLES`](super::TABLES).
     pub tables: Vec<&'static str>,
     /// Indices of the nodes at which packets are captured.
     pub captures: Vec<usize>,
 }
 
-/// A run as data: checked, complete, and equal for every repetition.
+/// A run as data, checked and complete. All repetitions share it.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// Its subject, for people. Empty if the file does not say.
+    /// The subject of the run, for people. Empty if the file has none.
     pub title: String,
     /// The seed of all randomness.
     pub seed: u64,
-    /// The number of runs.
+    /// The number of repetitions.
     pub repetitions: u32,
-    /// The longest that a run lasts.
+    /// The longest duration of a run.
     pub duration: Duration,
     /// The condition that stops a run earlier.
     pub stop: Stop,
-    /// Bytes that links charge for a TCP segment's headers; `None` for their actual length.
+    /// Bytes that a TCP segment's headers take on links; `None` for their actual length.
     pub header_bytes: Option<u32>,
     pub ip: Version,
     pub recording: Recording,
@@ -241,7 +244,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Returns whether a flow sends requests, so that its summary has how long they took.
+    /// Returns whether any flow sends requests. Its summary then has their latencies.
     pub fn asks(&self) -> bool {
         let application = |flow: &Flow| match &flow.traffic {
             Traffic::Stream { application, .. } | Traffic::Messages { application, .. } => {
@@ -268,7 +271,7 @@ impl Flow {
         }
     }
 
-    /// Returns whether the flow ends on its own. Other flows do not keep a run going.
+    /// Returns whether the flow ends on its own. A run does not wait for other flows.
     pub fn has_end(&self) -> bool {
         match &self.traffic {
             Traffic::Stream { application, .. } | Traffic::Messages { application, .. } => {
@@ -278,7 +281,8 @@ impl Flow {
         }
     }
 
-    /// Iterates over the ways of its packets: their links in order, and the node where they end.
+    /// Iterates over the routes of its packets, in both directions of all paths. Each route has its
+    /// links in order, and the node where it ends.
     pub fn ways(&self) -> impl Iterator<Item = (&[usize], usize)> {
         let primary = [(&self.there[..], self.to), (&self.back[..], self.from)];
         let alternates = self.alternates.iter();

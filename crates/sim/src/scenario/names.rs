@@ -1,4 +1,4 @@
-//! The names that a scenario gives, and their indices.
+//! The names in a scenario, and their indices.
 
 use super::error::Fault;
 use super::near;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The names of all nodes, of all links, or of all flows.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// The kind of thing that they name.
+    /// The word for a named thing, for messages: node, link or flow.
     what: &'static str,
     order: Vec<String>,
     index: BTreeMap<String, usize>,
@@ -19,7 +19,7 @@ impl Names {
         Self { what, order: Vec::new(), index: BTreeMap::new() }
     }
 
-    /// Adds a name, and returns its index. The error says that the name is taken.
+    /// Adds a name and returns its index. Returns an error message if the name is taken.
     pub(super) fn add(&mut self, name: &str) -> Result<usize, String> {
         let index = self.order.len();
         if self.index.insert(name.to_owned(), index).is_some() {
@@ -47,7 +47,7 @@ impl Names {
         })
     }
 
-    /// Lists all names, or the first ones if there are very many.
+    /// Lists all names, or only the first [`SHOWN`] if there are more.
     fn list(&self) -> String {
         match self.order.as_slice() {
             [] => format!("there is no {}", self.what),
@@ -57,4 +57,5 @@ impl Names {
     }
 }
 
+/// The most names that a message lists.
 const SHOWN: usize = 24;

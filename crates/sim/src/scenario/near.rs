@@ -1,6 +1,7 @@
-//! Finds the known name nearest to an unknown one, and the units that keys carry.
+//! Finds the known name nearest to an unknown name, and the units in keys.
 
-/// The units that end a key, longest first where one ends another.
+/// The units at the end of keys, and their words. If a unit is a suffix of another, the longer must
+/// come first.
 const UNITS: &[(&str, &str)] = &[
     ("_bps", "of bits per second"),
     ("_bytes", "of bytes"),
@@ -30,13 +31,13 @@ fn stem(key: &str) -> &str {
     ends.filter_map(|end| key.strip_suffix(end)).min_by_key(|stem| stem.len()).unwrap_or(key)
 }
 
-/// Returns the known keys that differ from the unknown one only in the unit.
+/// Returns the known keys that differ from the unknown key only in the unit.
 pub(super) fn in_other_units<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let lower = unknown.to_lowercase();
     known.filter(|known| unit_of(known).is_some() && stem(known) == stem(&lower)).collect()
 }
 
-/// Returns the known name that is most similar to `unknown`, if one is similar enough.
+/// Returns the known name that is most similar to `unknown`; `None` if none is similar enough.
 pub(super) fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.to_lowercase().replace('_', "-");
     let wanted = plain(unknown);
@@ -47,7 +48,7 @@ pub(super) fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -
         .map(|(_, name)| name)
 }
 
-/// Returns `unknown … ; nearest: …` for a name that is not in a list.
+/// Returns the message for a name that is not in a list: `unknown …; nearest: …`.
 pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     match nearest(name, known) {
         Some(near) => format!("unknown {what} {name:?}; nearest: {near}"),

@@ -1,6 +1,6 @@
-//! Checks that the evidence that a detector needs is available. An end's own settings must provide
-//! it, or the scenario is refused. If the other end does not agree to it, the run goes on, and the
-//! detector reports that it is blind.
+//! Checks that each detector has the evidence that it needs. An end's own settings must provide the
+//! evidence, or the scenario is refused. If the other end does not agree to it, the run goes on,
+//! and the detector reports that it is blind.
 
 use super::algorithm;
 use super::error::Fault;
@@ -9,8 +9,8 @@ use eifel_recovery::registry::{Need, Seam};
 use eifel_tcp::settings::{SackUse, Settings};
 
 /// Checks the detectors that these tables name, the closest table first. The default detector may
-/// be blind, because nobody asked for it by name. `gives` says whether the settings under
-/// `transport` provide some evidence.
+/// be blind, because no table names it. `gives` says whether the settings under `transport` provide
+/// the evidence.
 pub(super) fn check<const N: usize>(
     tables: [Option<Reader<'_>>; N],
     transport: &str,
@@ -31,7 +31,7 @@ pub(super) fn check<const N: usize>(
     Ok(())
 }
 
-/// Returns whether TCP's settings provide some evidence.
+/// Returns whether TCP's settings provide the evidence `need`.
 pub(super) fn by_tcp(settings: &Settings, need: Need) -> bool {
     match need {
         Need::Timestamps => settings.timestamps.is_some(),

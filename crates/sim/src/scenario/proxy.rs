@@ -1,4 +1,4 @@
-//! Performance-enhancing proxies, and the links that they guard.
+//! Reads the performance-enhancing proxies, and the links behind them.
 
 use super::error::Fault;
 use super::model::{Flow, Traffic};

@@ -1,5 +1,5 @@
-//! Typed access to a table that was checked against its shape. It panics on a key that the shape
-//! does not have, or that has another type: both are mistakes of this crate.
+//! Typed access to a table that was checked against its shape. Access panics if the shape lacks the
+//! key, or gives it another type. Both are mistakes of this crate.
 
 use super::check::{self, join};
 use super::error::Fault;
@@ -7,7 +7,7 @@ use super::shape::{Fallback, Kind, Presence, Table};
 use super::tree::{Entry, Node, Value};
 use eifel_base::time::Duration;
 
-/// One checked table of the scenario.
+/// A checked table of the scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a> {
     entries: &'a [Entry],
@@ -41,7 +41,8 @@ impl<'a> Reader<'a> {
         self.node(key).is_some()
     }
 
-    /// Builds a fault of `key` that no shape can express, at the table's line if the key is absent.
+    /// Builds a fault of `key` that no shape can express. Its line is the table's if the key is
+    /// absent.
     pub(super) fn fault(&self, key: &str, what: impl Into<String>) -> Fault {
         Fault::new(self.node(key).map_or(self.line, |node| node.line), join(&self.path, key), what)
     }
@@ -71,7 +72,7 @@ impl<'a> Reader<'a> {
         self.maybe_integer(key).map(|integer| u32::try_from(integer).unwrap_or(u32::MAX))
     }
 
-    /// Returns a whole number that its shape limits to 32 bits.
+    /// Returns a whole number that the key's shape limits to 32 bits.
     pub(super) fn count(&self, key: &str) -> u32 {
         self.maybe_count(key).expect("checked: required, or with a default")
     }
@@ -87,7 +88,7 @@ impl<'a> Reader<'a> {
         self.maybe_number(key).expect("checked: required, or with a default")
     }
 
-    /// Returns a duration, in the unit at the end of the key's name.
+    /// Returns a duration. The end of the key's name gives its unit.
     pub(super) fn maybe_duration(&self, key: &str) -> Option<Duration> {
         self.maybe_number(key).map(|number| duration(key, number))
     }
@@ -96,7 +97,7 @@ impl<'a> Reader<'a> {
         duration(key, self.number(key))
     }
 
-    /// Returns the table under a key that allows a number as well; `None` where there is a number.
+    /// Returns the table under a key that also allows a number; `None` for a number.
     pub(super) fn maybe_table(&self, key: &str) -> Option<Reader<'a>> {
         let is_table = self.node(key).is_some_and(|node| check::real(&node.value).is_none());
         is_table.then(|| self.table(key).expect("checked to be a number or a table"))
@@ -132,7 +133,7 @@ impl<'a> Reader<'a> {
         Some(enter(node, self.kind_of(key), join(&self.path, key)))
     }
 
-    /// Returns the tables under `key`: those of a list, or the single one.
+    /// Returns the tables of the list under `key`, or the single table there.
     pub(super) fn tables(&self, key: &str) -> Vec<Reader<'a>> {
         let Some(node) = self.node(key) else { return Vec::new() };
         let path = join(&self.path, key);
@@ -146,7 +147,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the elements of a list or the single value, each with its place for messages.
+    /// Returns the elements of the list under `key`, or the single value there. Each has its path
+    /// for messages.
     pub(super) fn items(&self, key: &str) -> Vec<Item<'a>> {
         let Some(node) = self.node(key) else { return Vec::new() };
         let path = join(&self.path, key);
@@ -159,7 +161,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// One element of a list of plain values.
+/// An element of a list of plain values.
 pub(super) struct Item<'a> {
     node: &'a Node,
     path: String,
@@ -206,7 +208,7 @@ fn enter<'a>(node: &'a Node, kind: &'static Kind, path: String) -> Reader<'a> {
     Reader::new(node, shape, path)
 }
 
-/// Converts seconds or milliseconds, as the key says, to the nearest nanosecond.
+/// Converts seconds, or milliseconds for a key that ends with `_ms`, to the nearest nanosecond.
 fn duration(key: &str, number: f64) -> Duration {
     if key.ends_with("_ms") {
         Duration::from_nanos((number * 1e6).round() as u64)

@@ -6,19 +6,19 @@ use super::reader::Reader;
 use super::topology::Topology;
 use std::collections::BTreeMap;
 
-/// The links that lead from each node towards any other.
+/// The data to find the path from any node to any other.
 pub(super) struct Routes<'a> {
     links: &'a [Link],
     nodes: usize,
-    /// Links by the node where they begin, and by the node where they end, each in the scenario's
-    /// order.
+    /// Links by the node where they begin, in the scenario's order.
     leaving: Vec<Vec<usize>>,
+    /// Links by the node where they end, in the scenario's order.
     entering: Vec<Vec<usize>>,
-    /// The listed routes: the link for (at, to).
+    /// The listed routes: the next link, keyed by (node of the packet, destination).
     listed: BTreeMap<(usize, usize), usize>,
 }
 
-/// The reason for having no way.
+/// The reason why there is no path.
 pub(super) enum NoWay {
     /// No link leads on from this node.
     Ends(usize),
@@ -54,7 +54,7 @@ impl<'a> Routes<'a> {
         Ok(Self { links: &topology.links, nodes, leaving, entering, listed })
     }
 
-    /// Returns the hops from each node to `to`.
+    /// Returns the number of hops from each node to `to`; `None` if no path exists.
     pub(super) fn distances(&self, to: usize) -> Vec<Option<u32>> {
         let mut distance = vec![None; self.nodes];
         distance[to] = Some(0);
@@ -75,7 +75,8 @@ impl<'a> Routes<'a> {
         distance
     }
 
-    /// Returns the links from one node to another, by the distances to it.
+    /// Returns the links of the path from `from` to `to`. `distance` is the result of
+    /// [`distances`](Self::distances) for `to`.
     pub(super) fn way(&self, from: usize, to: usize, distance: &[Option<u32>]) -> Result<Vec<usize>, NoWay> {
         let mut way = Vec::new();
         let mut at = from;
@@ -90,7 +91,7 @@ impl<'a> Routes<'a> {
         Ok(way)
     }
 
-    /// Returns the next link. Among equally short ones it is the scenario's first.
+    /// Returns the next link. Among links of equally short paths, it is the scenario's first.
     fn next(&self, at: usize, to: usize, distance: &[Option<u32>]) -> Option<usize> {
         if let Some(&link) = self.listed.get(&(at, to)) {
             return Some(link);

@@ -17,7 +17,7 @@ pub fn schema() -> String {
     format!("{:#}\n", Value::Object(root))
 }
 
-/// The definitions of tables and seams met so far, by name.
+/// The definitions of the tables and seams seen so far, by name.
 struct Definitions(Map<String, Value>);
 
 impl Definitions {
@@ -52,7 +52,7 @@ impl Definitions {
         let unit = near::unit_of(key.name).map_or(String::new(), |unit| format!(" A number {unit}."));
         let mut described = json!({ "description": format!("{}{unit}", key.summary) });
         match self.kind(&key.kind) {
-            // Draft 7 ignores keys beside a reference.
+            // Draft 7 ignores the keys next to a reference.
             reference @ Value::Object(_) if reference.get("$ref").is_some() => described["allOf"] = json!([reference]),
             Value::Object(kind) => {
                 for (name, value) in kind {
@@ -101,7 +101,7 @@ impl Definitions {
 
     fn reference(&mut self, name: &str, define: impl FnOnce(&mut Self) -> Value) -> Value {
         if !self.0.contains_key(name) {
-            // Reserved while it is defined, in case it refers to itself.
+            // The name is reserved during the definition, in case the definition refers to itself.
             self.0.insert(name.to_owned(), Value::Null);
             let definition = define(self);
             self.0.insert(name.to_owned(), definition);
@@ -110,7 +110,7 @@ impl Definitions {
     }
 }
 
-/// Returns the part of a rule between keys that the schema can express.
+/// Returns the schema's form of a rule between keys.
 fn rule(rule: &Rule) -> Vec<Value> {
     match rule {
         Rule::Needs(key, other) => vec![json!({ "dependencies": { *key: [other] } })],
@@ -127,7 +127,7 @@ fn rule(rule: &Rule) -> Vec<Value> {
     }
 }
 
-/// Describes the names of a seam's algorithms, or a table with a name and parameters.
+/// Returns the schema of an algorithm of a seam: a name, or a table with a name and parameters.
 fn algorithms(seam: Seam) -> Value {
     let mut each = vec![json!({ "enum": algorithm::names(seam) })];
     for entry in algorithm::of(seam) {

@@ -1,4 +1,4 @@
-//! Association settings: a flow's settings override the scenario's, key by key.
+//! Reads association settings. A flow's settings override the scenario's, key by key.
 
 use super::error::Fault;
 use super::layers::Layers;
@@ -10,7 +10,7 @@ use eifel_recovery::registry::Need;
 use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 
 /// Returns the settings of one end with these algorithms, and the bytes of its messages. `peer` is
-/// the other end's receive buffer.
+/// the size of the other end's receive buffer, in bytes.
 pub(super) fn settings(layers: &Layers<'_>, ip: Version, brain: Config, peer: u32) -> Result<(Settings, u32), Fault> {
     let word = |key: &'static str| layers.of(&[key]).text(key);
     let count = |key: &'static str| layers.of(&[key]).count(key);
@@ -24,7 +24,7 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version, brain: Config, peer: u3
     };
     let stamp = if timestamp_chunk == TimestampChunk::Off { 0 } else { Chunk::TIMESTAMP_LEN as u32 };
     let headers = ip.header_len() + (HEADER_LEN + Data::HEADER_LEN) as u32 + stamp;
-    // A chunk takes a multiple of four bytes.
+    // Chunks are padded to a multiple of four bytes.
     let full = (pmtu - headers) & !3;
     let size = layers.of(&["message_bytes"]);
     let message = size.maybe_count("message_bytes").unwrap_or(full);
@@ -66,7 +66,8 @@ pub(super) fn receive_buffer(layers: &Layers<'_>) -> u32 {
     layers.of(&["receive_window_bytes"]).count("receive_window_bytes")
 }
 
-/// Returns whether these settings give a detector what it needs. SACKs always list gaps and duplicates.
+/// Returns whether these settings provide the evidence `need`. SACKs always report gaps and
+/// duplicates.
 pub(super) fn gives(settings: &Settings, need: Need) -> bool {
     match need {
         Need::Timestamps => settings.timestamp_chunk != TimestampChunk::Off,

@@ -1,5 +1,5 @@
-//! The allowed contents of a scenario, as data. One description of each key serves the checks, the
-//! defaults, the JSON Schema and the test of the reference, so that they cannot disagree.
+//! The allowed contents of a scenario, as data. A single description of each key serves the checks,
+//! the defaults, the JSON Schema and the test of the reference, so that they cannot disagree.
 
 use super::near;
 use eifel_recovery::registry::Seam;
@@ -7,7 +7,7 @@ use eifel_recovery::registry::Seam;
 /// A table of the format.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// Its name in the schema. For a table that a tag selects, the tag's value.
+    /// The table's name in the schema. For a table that a tag selects, it is the tag's value.
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     pub(super) keys: &'static [Key],
@@ -59,7 +59,7 @@ pub(super) enum Kind {
     Switch,
     /// Any text that is not empty.
     Text,
-    /// A name that the scenario gives, without blanks and quotes.
+    /// A name defined by the scenario: letters, digits and `._-:/()#`.
     Name,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -75,7 +75,7 @@ pub(super) enum Kind {
     },
     /// One value, or a list of them.
     OneOrMore(&'static Kind),
-    /// One of these kinds, told apart by the type of the value (text, number, table, list).
+    /// One of these kinds. The type of the value (text, number, table, list) selects it.
     Either(&'static [Kind]),
     /// An algorithm of this seam: its name, or a table with `name` and parameters.
     Algorithm(Seam),
@@ -86,7 +86,7 @@ pub(super) enum Kind {
 pub(super) enum Rule {
     ExactlyOne(&'static [&'static str]),
     AtMostOne(&'static [&'static str]),
-    /// The first key makes no sense without the second.
+    /// The first key is allowed only with the second.
     Needs(&'static str, &'static str),
 }
 
@@ -109,7 +109,7 @@ impl Table {
 }
 
 impl Kind {
-    /// Describes the allowed values; `key` carries the unit.
+    /// Describes the allowed values. The end of `key` gives their unit.
     pub(super) fn allowed(&self, key: &str) -> String {
         let unit = near::unit_of(key).map_or(String::new(), |unit| format!(" {unit}"));
         match self {
@@ -136,7 +136,7 @@ impl Kind {
     }
 }
 
-/// Lists the keys' names, in the order of their descriptions.
+/// Lists the names of the keys, in their order.
 pub(super) fn names(keys: &[Key]) -> String {
     keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }

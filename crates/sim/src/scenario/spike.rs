@@ -1,4 +1,4 @@
-//! Delay spikes and outages, and their links.
+//! Reads delay spikes and outages, and their links.
 
 use super::draw;
 use super::error::Fault;
@@ -22,7 +22,8 @@ pub(super) fn attach(top: &Reader<'_>, topology: &mut Topology) -> Result<(), Fa
     })
 }
 
-/// Reads all tables of this kind, and hands each with its name and times to `add`, for each of its links.
+/// Reads all tables of this kind. Calls `add` for each table and each of its links, with the
+/// table's name and times.
 fn each(
     top: &Reader<'_>,
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! Connection settings: a flow's settings override the scenario's, key by key.
+//! Reads connection settings. A flow's settings override the scenario's, key by key.
 
 use super::error::Fault;
 use super::format;
@@ -23,11 +23,11 @@ pub(super) fn ip(top: &Reader<'_>) -> Version {
     }
 }
 
-/// Bytes of Ethernet's largest packet, which every present-day link takes. Without its headers it
-/// is the default MSS (RFC 9293, section 3.7.1).
+/// Bytes of Ethernet's largest packet, which every modern link carries. Without its headers, it
+/// gives the default MSS (RFC 9293, section 3.7.1).
 const USUAL_PACKET: u32 = 1500;
 
-/// Returns the settings over this version of IP, and the payload bytes of a full-sized segment.
+/// Returns the settings for this version of IP, and the payload bytes of a full-sized segment.
 pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u32), Fault> {
     let timestamps = timestamps(layers)?;
     let marks = marks(layers, timestamps.is_some())?;
@@ -92,7 +92,8 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
     Ok((settings, payload))
 }
 
-/// Returns the MSS and the payload of a full-sized segment.
+/// Returns the MSS and the payload of a full-sized segment, in bytes. `options` is the length of
+/// the options in each segment.
 fn sizes(layers: &Layers<'_>, options: u32, ip: Version) -> Result<(u32, u32), Fault> {
     let size = layers.of(&["mss_bytes", "payload_bytes"]);
     if let Some(payload) = size.maybe_count("payload_bytes") {

@@ -1,4 +1,4 @@
-//! Tests of scenarios: the examples, the meaning of settings, and the refusal of mistakes.
+//! Tests of scenarios: the examples, the effects of settings, and the refusal of mistakes.
 
 mod examples;
 mod meaning;
@@ -8,7 +8,7 @@ mod refused;
 use super::Scenario;
 use std::path::Path;
 
-/// A scenario that tests change.
+/// A scenario in a short form. Tests modify it.
 const PLAIN: &str = r#"duration_s = 100
 
 [point_to_point]
@@ -35,7 +35,7 @@ rto = { name = "rfc6298", minimum_ms = 1000 }
 recover = "reno-sack"
 "#;
 
-/// A scenario with nodes and links of its own.
+/// A scenario that lists its nodes and links. Tests modify it.
 const GRAPH: &str = r#"duration_s = 100
 
 [[node]]
@@ -66,7 +66,7 @@ to = "c"
 application = { kind = "bulk", segments = 10 }
 "#;
 
-/// Returns `base` with one place changed.
+/// Returns `base` with `old` replaced by `new`. `old` must occur once.
 fn with(base: &str, old: &str, new: &str) -> String {
     assert_eq!(base.matches(old).count(), 1, "{old:?} is there once");
     base.replace(old, new)
@@ -76,7 +76,7 @@ fn parse(text: &str) -> Scenario {
     Scenario::parse(text, Path::new("run.toml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the line that refuses the text.
+/// Returns the error line for a text that must be refused.
 fn refusal(text: &str) -> String {
     Scenario::parse(text, Path::new("run.toml")).expect_err("a bad scenario").to_string()
 }

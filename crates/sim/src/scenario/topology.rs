@@ -1,4 +1,4 @@
-//! Nodes and links: the general graph, and the short forms that expand to it.
+//! Reads nodes and links: the general graph, and the short forms that expand to it.
 
 use super::error::Fault;
 use super::link::{self, Surroundings};
@@ -95,7 +95,7 @@ impl Topology {
             for number in 1..=table.count(count) {
                 let name = format!("{side}{number}");
                 let host = self.host(&name);
-                // "There" is from left to right on both sides.
+                // On both sides, "there" means from left to right.
                 match side {
                     "left" => self.pair(
                         [&format!("{name}-entry"), &format!("entry-{name}")],
@@ -113,13 +113,13 @@ impl Topology {
         Ok(())
     }
 
-    /// Adds a node of a short form, whose names are unique.
+    /// Adds a node of a short form. Returns its index. Names in short forms are unique.
     fn host(&mut self, name: &str) -> usize {
         self.nodes.push(Node { name: name.to_owned() });
         self.node_names.add(name).expect("short forms give each node its own name")
     }
 
-    /// Adds a link of a short form and its reverse. Names of short forms are unique.
+    /// Adds a link of a short form, and its reverse link. Names in short forms are unique.
     fn pair(&mut self, names: [&str; 2], [from, to]: [usize; 2], (there, back): (LinkConfig, LinkConfig)) {
         for (name, ends, config) in [(names[0], [from, to], there), (names[1], [to, from], back)] {
             self.link(name.to_owned(), ends, config).expect("short forms give each link its own name");
@@ -133,7 +133,7 @@ impl Topology {
     }
 }
 
-/// The most nodes: packets hold the number of a node in 16 bits.
+/// The most nodes. Packets hold the index of a node in 16 bits.
 const MOST_NODES: usize = 65_535;
 const BOTTLENECK: &str = "bottleneck";
 const BOTTLENECK_BACK: &str = "bottleneck-back";

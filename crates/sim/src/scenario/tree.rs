@@ -12,21 +12,21 @@ pub(super) struct Node {
     pub(super) value: Value,
 }
 
-/// The type of a value in the text.
+/// A value in the text.
 #[derive(Debug)]
 pub(super) enum Value {
-    /// In the order of the text.
+    /// Entries in the order of the text.
     Table(Vec<Entry>),
     List(Vec<Node>),
     Integer(i64),
     Float(f64),
     Text(String),
     Switch(bool),
-    /// A type without use in scenarios: a date, or JSON's null.
+    /// A value of a type that scenarios do not use: a date, or JSON's null.
     Foreign(&'static str),
 }
 
-/// One `key = value`.
+/// A `key = value`.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
@@ -52,7 +52,8 @@ impl Value {
 }
 
 impl Node {
-    /// Writes the value as JSON, in the order of the text. Values of types without use become null.
+    /// Writes the value as JSON, in the order of the text. [Foreign](Value::Foreign) values become
+    /// null.
     pub(super) fn write_json(&self, out: &mut String) {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         match &self.value {
@@ -81,7 +82,7 @@ impl Node {
     }
 }
 
-/// The offsets of a text's lines.
+/// The offsets of a text's line breaks.
 pub(super) struct Lines(Vec<usize>);
 
 impl Lines {
@@ -96,8 +97,8 @@ impl Lines {
     }
 }
 
-/// Reads TOML, or JSON if the text begins with a brace, which no TOML document does. Either may
-/// begin with a byte order mark.
+/// Reads TOML, or JSON if the text begins with a brace. A TOML document never does. Both may begin
+/// with a byte order mark.
 pub(super) fn read(text: &str) -> Result<Node, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim_start().starts_with('{') { super::json::read(text) } else { read_toml(text) }

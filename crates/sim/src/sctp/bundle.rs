@@ -9,15 +9,15 @@ use eifel_recovery::fact::Transmission;
 use eifel_sctp::{Plain, Single};
 use std::net::Ipv4Addr;
 
-/// The kind of a packet's contents.
+/// The form of a packet's contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// Bytes: the payload of IP.
+    /// Bytes: the payload of the IP packet.
     Bytes,
-    /// Values, as all are in a run that nobody observes.
+    /// Values, for packets with only DATA and SACK chunks in a run that is not observed.
     Plain,
-    /// A few numbers, as most are then; the number of the [way](super::endpoint::Way) on which it left. Of the bundle, no
-    /// more is used.
+    /// A single chunk, for most packets of a run that is not observed, and the index of the
+    /// [way](super::endpoint::Way) on which it left. The other fields of the bundle are unused.
     Single(Single, u16),
 }
 
@@ -26,9 +26,10 @@ pub struct Bundle {
     pub form: Form,
     pub bytes: Vec<u8>,
     pub plain: Plain,
-    /// As they stand in the IP header.
+    /// The addresses in the IP header.
     pub addresses: Addresses,
-    /// The transmissions of its DATA chunks, in order, if there are several: the packet itself describes one.
+    /// The transmissions of its DATA chunks, in order, if there are several. The [`Packet`] itself
+    /// describes a single transmission.
     pub chunks: Vec<Sent>,
 }
 
@@ -41,10 +42,10 @@ impl Default for Bundle {
 }
 
 impl Bundle {
-    /// Returns the packet with its IP header, in an observed run.
+    /// Returns the bytes of the packet, with its IP header. Requires [`Form::Bytes`].
     ///
     /// # Panics
-    /// When an association made a packet that IP cannot carry.
+    /// Panics when an association made a packet that IP cannot carry.
     pub fn datagram(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.bytes.len() + 40);
         let header = Header::new(self.addresses);
@@ -53,7 +54,7 @@ impl Bundle {
         bytes
     }
 
-    /// Returns the bytes of the packet with its IP header.
+    /// Returns the length of the packet in bytes, with its IP header.
     pub fn ip_len(&self, ip: Version) -> u32 {
         let len = match self.form {
             Form::Bytes => self.bytes.len(),
@@ -64,7 +65,7 @@ impl Bundle {
     }
 }
 
-/// The bundles of all packets, by handle. Their memory is used again with the handle.
+/// The bundles of all packets, by handle. The memory of a bundle is reused with its handle.
 #[derive(Default)]
 pub struct Bundles(Vec<Bundle>);
 
@@ -86,7 +87,7 @@ impl Bundles {
         if packet.positions == 1 { crate::network::sent(packet) } else { self.get(handle).chunks[index] }
     }
 
-    /// Returns the place of a packet of values that is about to leave.
+    /// Prepares the bundle of a packet of values that is about to leave. Returns its values.
     #[inline]
     pub fn plain(&mut self, handle: u32) -> &mut Plain {
         let bundle = self.vacant(handle);
@@ -94,7 +95,8 @@ impl Bundles {
         &mut bundle.plain
     }
 
-    /// Returns the bundle of a packet that is about to leave, as the one before has left it.
+    /// Returns the bundle of a packet that is about to leave, with the contents of an earlier
+    /// packet.
     #[inline]
     pub fn place(&mut self, handle: u32) -> &mut Bundle {
         let index = handle as usize;
@@ -104,7 +106,7 @@ impl Bundles {
         &mut self.0[index]
     }
 
-    /// Returns the bundle of a packet that is about to leave, empty.
+    /// Empties and returns the bundle of a packet that is about to leave.
     pub fn vacant(&mut self, handle: u32) -> &mut Bundle {
         let bundle = self.place(handle);
         bundle.form = Form::Bytes;

@@ -1,4 +1,4 @@
-//! One end of a flow over SCTP: its association, and the ways from it into the network.
+//! One end of a flow over SCTP: its association, and its ways into the network.
 
 use super::bundle::{Bundle, Bundles, Form, sent};
 use super::liar::Liar;
@@ -16,50 +16,50 @@ use eifel_recovery::association::PathId;
 use eifel_recovery::fact::Transmission;
 use eifel_sctp::{Association, Heard, Listener, Next, Outgoing, Phase};
 
-/// The way from one end to the other on one path.
+/// The way of one path from this end to the other end.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     /// The addresses at both ends of the path.
     pub addresses: Addresses,
     /// Index of this end's node.
     pub node: u16,
-    /// Index of the link that packets take first.
+    /// Index of the link that packets enter first.
     pub link: usize,
     /// Index of the node at the other end.
     pub destination: u16,
 }
 
-/// One end of a flow.
+/// One end of a flow over SCTP.
 pub struct Endpoint {
     /// Answers packets that belong to no association.
     pub listener: Listener,
-    /// `None` at the end that answers, before its peer has called.
+    /// `None` at the answering end before it has accepted the association.
     pub association: Option<Association>,
     /// Index of the flow.
     pub flow: u32,
     pub end: End,
-    /// Whether the other end is evaluated ahead of the clock.
+    /// Whether the other end is [evaluated ahead of the clock](crate::lookahead).
     pub ahead: bool,
-    /// By path.
+    /// The ways of all paths, indexed by path.
     pub ways: Vec<Way>,
     /// Timeouts, fast retransmits and verdicts of each path.
     pub tallies: Vec<Tally>,
-    /// Retransmissions that the oracle calls spurious, on all paths.
+    /// Retransmissions on all paths that the oracle judged spurious.
     pub spurious: u64,
     pub writer: Writer,
     pub reader: Reader,
-    /// Whether the association ends once everything is written.
+    /// Whether the association shuts down once everything is written.
     pub closes: bool,
-    /// The falsifier of its answers, if it lies. A run with a liar is observed.
+    /// Falsifies its SACKs; `None` for an honest end. Needs an observed run.
     pub liar: Option<Box<Liar>>,
     /// Its slot in the event queue.
     pub slot: u32,
-    /// When the queue has that due: no later than the association's timer.
+    /// The time of that slot's event. It is never later than the association's timer.
     pub alarm: Instant,
 }
 
 impl Endpoint {
-    /// Takes in a packet. Returns a packet that answers it at once, outside of the association.
+    /// Processes a packet. Returns the answer of the listener, if it has to answer the packet.
     pub fn take(&mut self, now: Instant, bundle: &Bundle) -> Option<(Addresses, Vec<u8>)> {
         if let Some(association) = self.association.as_mut().filter(|open| open.phase() != Phase::Closed) {
             match bundle.form {
@@ -87,14 +87,15 @@ impl Endpoint {
             Heard::Nothing => None,
             Heard::Answer(addresses, bytes) => Some((addresses, bytes)),
             Heard::Accepted(association) => {
-                // An old cookie could open another association, that nobody uses.
+                // An old cookie could open another association. It is ignored.
                 self.association.get_or_insert(*association);
                 None
             }
         }
     }
 
-    /// Tells the oracle of the chunks that have come, after they were taken in.
+    /// Reports the arrival of a packet's chunks to the oracle. Must run after the association has
+    /// processed the packet.
     pub fn tell_arrival<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, handle: u32, arrival: Arrival) {
         let of = (self.flow, self.end.other());
         let packet = *net.slab.get(handle);
@@ -114,7 +115,7 @@ impl Endpoint {
         }
     }
 
-    /// Records a packet that has come, before it is taken in.
+    /// Records a packet that has arrived. Must run before the association processes it.
     pub fn record<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, handle: u32) {
         let Some(recorder) = &mut net.observers.recorder else { return };
         let (packet, bundle) = (net.slab.get(handle), net.bundles.get(handle));
@@ -132,14 +133,15 @@ impl Endpoint {
         recorder.association(net.now, (self.flow, self.end), self.ways.len(), association);
     }
 
-    /// Returns when the next SACK leaves, if nothing does until then.
+    /// Returns the time of the next SACK, or [`Instant::NEVER`] if none is due. `None` if a packet
+    /// may leave earlier.
     #[inline]
     pub fn silent_until(&self, now: Instant) -> Option<Instant> {
         let written = self.writer.is_empty() && !self.closes;
         self.association.as_ref().filter(|_| written)?.silent_until(now)
     }
 
-    /// Writes what there is room for, and sends everything that may leave now.
+    /// Writes as much as the association has room for, and sends everything that may leave now.
     pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         let Some(association) = &mut self.association else { return };
         if !self.writer.is_empty() {
@@ -154,12 +156,13 @@ impl Endpoint {
         }
     }
 
-    /// [Transmits](Self::transmit) after a packet of a few numbers. As long as a message waits, it makes no difference how many wait behind it,
-    /// so the application's next ones are written once none does. Returns whether all that left were packets of a few numbers.
+    /// [Transmits](Self::transmit) after a single-chunk packet has arrived. While a message waits
+    /// in the association, the number of messages behind it makes no difference. So further
+    /// messages are written only once none waits. Returns whether only single-chunk packets left.
     #[inline]
     pub fn transmit_waiting<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) -> bool {
         let Some(association) = &self.association else { return true };
-        // Only once all is written may the association close.
+        // If all waiting bytes fit into the association, it must get them: it may close only then.
         let enough = self.writer.is_empty() && !self.closes
             || association.has_waiting() && self.writer.exceeds(association.send_room());
         let quickly = enough && self.transmit_singles(net);
@@ -169,7 +172,7 @@ impl Endpoint {
         quickly
     }
 
-    /// Sends everything that may leave now, once a packet of more than a few numbers comes next.
+    /// Sends everything that may leave now. The next packet may have any form.
     #[inline(never)]
     fn transmit_others<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         loop {
@@ -186,7 +189,7 @@ impl Endpoint {
             let path = path_to(&self.ways, &outgoing);
             let transmissions = association.transmissions();
             let packet = packet(empty, transmissions);
-            // Its numbers tell the way alone, so it has to leave between that way's addresses.
+            // A single-chunk packet stores only its way, so it must have that way's addresses.
             let straight = outgoing.addresses == self.ways[path.0].addresses;
             let lone = match (bundle.form, transmissions) {
                 (Form::Plain, [only]) if straight => bundle.plain.lone().map(|lone| Solo::of_chunk(lone, &sent(only))),
@@ -213,13 +216,13 @@ impl Endpoint {
         }
     }
 
-    /// Returns a packet of this end without transmissions.
+    /// Returns a packet from this end without transmissions.
     #[inline]
     pub(super) fn empty(&self) -> Packet {
         Packet { flow: self.flow, sender: self.end, bundled: true, ahead: self.ahead, ..NO_PACKET }
     }
 
-    /// Counts the chunks of the packet that leaves on `path`, and tells the oracle of them.
+    /// Counts the chunks of the packet that leaves on `path`, and reports them to the oracle.
     fn count<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, path: PathId) {
         let (flow, sender) = (self.flow, self.end);
         let packet = net.slab.vacant().packet;
@@ -238,7 +241,7 @@ impl Endpoint {
         }
     }
 
-    /// Lets the packet in the vacant bundle leave on `path`.
+    /// Sends the packet in the vacant cell, with its bundle, on `path`.
     pub(super) fn launch<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, path: PathId) {
         let way = &self.ways[path.0];
         let bundle = net.bundles.get(net.slab.next_handle());
@@ -249,12 +252,12 @@ impl Endpoint {
         net.launch(bytes, way.destination, way.link);
     }
 
-    /// Tells the queue of a timer that is due earlier than it knows.
+    /// Makes this end's event earlier if its timer is due before it.
     pub fn set_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         self.set_alarm_to(net, self.due());
     }
 
-    /// Does so for a timer that is due at `due`.
+    /// Moves this end's event to `due` if that is earlier.
     #[inline]
     pub fn set_alarm_to<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, due: Instant) {
         if due < self.alarm {
@@ -274,26 +277,27 @@ impl Endpoint {
         }
     }
 
-    /// Sets the alarm to the timer, which is now due at `due`.
+    /// Sets this end's event to the timer, which is due at `due`.
     pub fn renew_alarm<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, due: Instant) {
         // A past deadline that the association leaves in place would stop time.
         self.alarm = if due <= net.now { net.now + Duration::from_nanos(1) } else { due };
         net.queue.set(self.slot, self.alarm);
     }
 
-    /// Returns when the timer is due, or a liar's answer.
+    /// Returns the earlier of the association's timer and the next held packet of a liar.
     pub fn due(&self) -> Instant {
         let held = self.liar.as_ref().map_or(Instant::NEVER, |liar| liar.due());
         self.association.as_ref().map_or(Instant::NEVER, Association::poll_timeout).min(held)
     }
 
-    /// Returns the path on which a packet leaves: an address of the peer belongs to one path alone.
+    /// Returns the path on which a packet leaves. Each address of the peer belongs to only one
+    /// path.
     #[inline]
     pub(super) fn path_to(&self, outgoing: &Outgoing) -> PathId {
         path_to(&self.ways, outgoing)
     }
 
-    /// Returns whether nothing is left to do: the association has been there and is closed, and all that came is read.
+    /// Returns whether the association has existed and is closed, and all its messages are read.
     #[inline]
     pub fn is_closed(&self) -> bool {
         let over = |association: &Association| association.phase() == Phase::Closed && !association.is_readable();
@@ -301,7 +305,8 @@ impl Endpoint {
     }
 }
 
-/// Puts the next packet into the bundle with this handle: values, if nobody looks at its bytes.
+/// Puts the next packet into the bundle with this handle. A run that is not observed gets values if
+/// it can.
 #[inline]
 fn poll<'b, const IN_ORDER: bool>(
     now: Instant,
@@ -321,7 +326,7 @@ fn poll<'b, const IN_ORDER: bool>(
     }
 }
 
-/// Returns the packet with these transmissions; `empty` is one of its sender's without any.
+/// Returns the packet with these transmissions. `empty` is the sender's packet without them.
 #[inline]
 fn packet(empty: Packet, transmissions: &[Transmission]) -> Packet {
     let Some(first) = transmissions.first() else { return empty };
@@ -330,7 +335,7 @@ fn packet(empty: Packet, transmissions: &[Transmission]) -> Packet {
     Packet { transmission, start, segment, positions, repeats, ..empty }
 }
 
-/// Returns the path on which a packet leaves: an address of the peer belongs to one path alone.
+/// Returns the path on which a packet leaves. Each address of the peer belongs to only one path.
 #[inline]
 pub(super) fn path_to(ways: &[Way], outgoing: &Outgoing) -> PathId {
     let to = outgoing.addresses.destination();

@@ -19,9 +19,9 @@ pub struct AssociationFlow {
     /// The two ends; `None` before the flow has started.
     pub ends: Option<Box<[Endpoint; 2]>>,
     pub app: StreamApp,
-    /// The applications' pauses before each reading; `None` if they read at once.
+    /// The applications' pauses before each read; `None` if they read at once.
     pub pauses: Option<Box<Pauses>>,
-    /// When the application wants to be woken.
+    /// The times at which the application wants to be woken.
     pub alarm: Alarm,
     /// The alarm's slot of the event queue.
     pub slot: u32,
@@ -29,9 +29,9 @@ pub struct AssociationFlow {
     pub progress: Progress,
     /// Whether its messages are verified.
     pub carries_bytes: bool,
-    /// Whether it is over and the run has not yet counted that.
+    /// Whether the flow is over and the run has not yet counted that.
     pub untold: bool,
-    /// Whether an end has failed whose application had not read everything.
+    /// Whether an association has failed before its application had read everything.
     pub failed: bool,
 }
 
@@ -57,7 +57,7 @@ impl AssociationFlow {
         }
     }
 
-    /// Does what [`pump`](Self::pump) does after a packet of a few numbers, which was this `news`.
+    /// Does the work of [`pump`](Self::pump) after a single-chunk packet with this `news`.
     #[inline]
     pub(super) fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, news: News) {
         let Some(ends) = &mut self.ends else { return };
@@ -101,8 +101,8 @@ impl AssociationFlow {
     fn on_event<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, event: &Event) {
         match event {
             Event::Established => self.begin(net, end),
-            // What came before the end is there still to be read: a peer that is gone answers a late HEARTBEAT by an
-            // ABORT, which overtakes SHUTDOWN COMPLETE on a faster path.
+            // Messages that arrived before the failure can still be read. A closed peer answers a
+            // late HEARTBEAT with an ABORT, which can overtake SHUTDOWN COMPLETE on a faster path.
             Event::Failed(_) if self.association(end).is_some_and(|association| association.is_readable()) => {
                 self.failed = true;
             }
@@ -123,7 +123,7 @@ impl AssociationFlow {
         self.apply(net, end, &step);
     }
 
-    /// Lets the application at `end` read available messages, or schedules a later reading.
+    /// Lets the application at `end` read available messages, or schedules a later read.
     fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let Endpoint { association: Some(association), reader, .. } = &mut ends[end.index()] else { return };
@@ -146,7 +146,7 @@ impl AssociationFlow {
         }
     }
 
-    /// Applies an application's step at `end`. An association ends as a whole: where both ends have
+    /// Applies an application's step at `end`. An association ends as a whole. If both ends have
     /// data to send, it ends when both have read everything.
     fn apply<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, step: &Step) {
         let by_turns = !self.app.closes_with_peer();
@@ -237,7 +237,8 @@ impl AssociationFlow {
         }
     }
 
-    /// Ends the flow if both associations are closed, or one has failed and all that came is read.
+    /// Ends the flow if both associations are closed, or if one has failed and all messages are
+    /// read.
     fn end_if_closed(&mut self) {
         let Some(ends) = &self.ends else { return };
         let over = if self.failed {

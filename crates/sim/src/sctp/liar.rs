@@ -1,5 +1,6 @@
-//! A lying receiver of an association. It tells the lies that receivers of TCP tell: a TSN is a sequence number of one
-//! byte, a gap ack block a SACK block, a duplicate TSN a DSACK block, the timestamp chunk the timestamps option.
+//! A lying receiver of an association. It tells the lies of TCP's receivers. A TSN stands for the
+//! sequence number of one byte, and a duplicate TSN for a DSACK block. A gap ack block stands for a
+//! SACK block, and the timestamp chunk for the timestamps option.
 
 use crate::liar;
 use eifel_base::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
 use eifel_sctp::Outgoing;
 
-/// A packet that waits to leave.
+/// A packet that is held back.
 pub struct Waiting {
     pub bytes: Vec<u8>,
     pub outgoing: Outgoing,
@@ -17,30 +18,30 @@ pub struct Waiting {
 
 pub struct Liar(liar::Liar<Waiting>);
 
-/// A packet of one SACK, and of its timestamp if there is one.
+/// A packet with a SACK, and possibly a timestamp chunk.
 struct Answer<'b> {
     header: Header,
     stamp: Option<Timestamps>,
     sack: Sack<'b>,
 }
 
-/// What an altered answer reports beyond its number.
+/// The gap ack blocks of an altered answer.
 enum Reported<'t> {
-    /// All that has arrived.
+    /// All true blocks.
     Truth,
-    /// All that has arrived, and this block.
+    /// All true blocks, and this block.
     Besides((Seq, Seq)),
-    /// These blocks.
+    /// Only these blocks.
     Instead(&'t [(Seq, Seq)]),
 }
 
 impl Liar {
-    /// Creates a liar; it draws its random numbers from `stream`.
+    /// Creates a liar that draws its random numbers from `stream`.
     pub fn new(kind: liar::Kind, stream: Stream) -> Self {
         Self(liar::Liar::new(kind, stream))
     }
 
-    /// Hears the chunks of a packet that arrives.
+    /// Notes the chunks of a packet that arrives.
     pub fn hears(&mut self, bytes: &[u8]) {
         let Ok((_, chunks)) = sctp::parse_unverified(bytes) else { return };
         let mut timestamps = None;
@@ -58,8 +59,8 @@ impl Liar {
         }
     }
 
-    /// Alters a packet that is about to leave, if it is an answer and nothing else. Returns after what time it leaves;
-    /// `None` if it never does.
+    /// Alters a packet that is about to leave, if it holds only a SACK and its timestamp. Returns
+    /// the delay after which it leaves; `None` if it never leaves.
     pub fn says(&mut self, bytes: &mut Vec<u8>) -> Option<Duration> {
         let Some(answer) = Answer::read(bytes) else { return Some(Duration::ZERO) };
         let honest = answer.segment();
@@ -71,7 +72,8 @@ impl Liar {
         leaves
     }
 
-    /// Alters a packet as [`says`](Self::says) does, and holds it. Returns whether it does not leave now.
+    /// Alters a packet as [`says`](Self::says) does, and keeps it if it leaves later. Returns
+    /// whether the liar keeps it from leaving now.
     pub fn falsify(&mut self, now: Instant, bytes: &mut Vec<u8>, outgoing: Outgoing) -> bool {
         match self.says(bytes) {
             None => true,
@@ -83,19 +85,19 @@ impl Liar {
         }
     }
 
-    /// Returns when a held packet leaves, or never.
+    /// Returns when the next held packet leaves; [`Instant::NEVER`] if none is held.
     pub fn due(&self) -> Instant {
         self.0.held.next()
     }
 
-    /// Returns a packet that was held for long enough.
+    /// Removes and returns a held packet whose time to leave has come.
     pub fn release(&mut self, now: Instant) -> Option<Waiting> {
         self.0.held.take(now)
     }
 }
 
 impl<'b> Answer<'b> {
-    /// Reads a packet; `None` if it holds anything but a SACK and its timestamp.
+    /// Reads a packet. Returns `None` if it holds anything except a SACK and its timestamp.
     fn read(bytes: &'b [u8]) -> Option<Self> {
         let (header, chunks) = sctp::parse_unverified(bytes).ok()?;
         let (mut stamp, mut found) = (None, None);
@@ -109,12 +111,12 @@ impl<'b> Answer<'b> {
         found.map(|sack| Self { header, stamp, sack })
     }
 
-    /// Returns the acknowledgement of TCP that says the same, with as many blocks as it can have.
+    /// Returns the equivalent acknowledgement of TCP, with as many blocks as fit.
     fn segment(&self) -> Segment {
         let ack = after(self.sack.cumulative);
         let duplicate = self.sack.duplicates().next();
         let covers = |block: &(Seq, Seq)| duplicate.is_some_and(|tsn| holds(*block, tsn));
-        // The block that holds a duplicate stands right behind it (RFC 2883, section 4).
+        // The block that contains a duplicate follows right after it (RFC 2883, section 4).
         let ordered = self.gaps().filter(covers).chain(self.gaps().filter(|gap| !covers(gap)));
         let mut sack = SackBlocks::EMPTY;
         for (left, right) in duplicate.map(|tsn| (tsn, after(tsn))).into_iter().chain(ordered) {
@@ -128,7 +130,7 @@ impl<'b> Answer<'b> {
         segment
     }
 
-    /// Returns the packet that says what `told` does.
+    /// Returns the packet that is equivalent to `told`.
     fn altered(&self, honest: &Segment, told: &Segment) -> Vec<u8> {
         let cumulative = Seq(told.ack.0.wrapping_sub(1));
         let (duplicate, reported) = self.reported(honest, told);
@@ -136,7 +138,7 @@ impl<'b> Answer<'b> {
             Some(tsn) if self.sack.duplicates().next() == Some(tsn) => self.sack.duplicates.to_vec(),
             other => other.map(|tsn| tsn.0.to_be_bytes()).into_iter().collect(),
         };
-        // A distance from the cumulative TSN has 16 bits.
+        // A distance from the cumulative TSN has 16 bits. Blocks beyond it are left out.
         let distance = |tsn: Seq| u16::try_from(tsn.0.wrapping_sub(cumulative.0)).ok();
         let gap = |(left, right): (Seq, Seq)| {
             Some(Gap { start: distance(left)?, end: distance(Seq(right.0.wrapping_sub(1)))? }.to_bytes())
@@ -160,8 +162,8 @@ impl<'b> Answer<'b> {
         bytes
     }
 
-    /// Returns the duplicate that `told` reports, and what it reports beyond its number. A segment has room for a few
-    /// blocks: those that begin as the true ones do stand for all of them.
+    /// Returns the duplicate and the blocks that `told` reports. A segment has room for only a few
+    /// blocks. Blocks that equal the first true blocks stand for all true blocks.
     fn reported<'t>(&self, honest: &'t Segment, told: &'t Segment) -> (Option<Seq>, Reported<'t>) {
         let duplicates = usize::from(!self.sack.duplicates.is_empty());
         let truth = &honest.options.sack.as_slice()[duplicates..];
@@ -169,7 +171,8 @@ impl<'b> Answer<'b> {
             let below = told.ack.0.wrapping_sub(left.0).wrapping_sub(1) < 1 << 31;
             below || self.gaps().any(|gap| holds(gap, left))
         };
-        // Data above the number that has arrived in order is reported as if there was a gap below.
+        // An invented block reports data that has arrived in order, above the altered number, as if
+        // there were a gap below it.
         let is_invented = |&(left, right): &(Seq, Seq)| {
             let above = left.0.wrapping_sub(told.ack.0).wrapping_sub(1) < 1 << 31;
             above && honest.ack.0.wrapping_sub(right.0) < 1 << 31
@@ -193,14 +196,14 @@ impl<'b> Answer<'b> {
         }
     }
 
-    /// Iterates over the true gap ack blocks: the first TSN, and the first one beyond.
+    /// Iterates over the true gap ack blocks: the first TSN of each, and the first TSN after it.
     fn gaps(&self) -> impl Iterator<Item = (Seq, Seq)> {
         let ack = after(self.sack.cumulative);
         self.sack.gaps.iter().map(move |gap| (at(ack, gap.start), after(at(ack, gap.end))))
     }
 }
 
-/// Returns whether a block holds a TSN.
+/// Returns whether a block contains a TSN.
 fn holds((left, right): (Seq, Seq), tsn: Seq) -> bool {
     tsn.0.wrapping_sub(left.0) < right.0.wrapping_sub(left.0)
 }
@@ -209,7 +212,7 @@ fn after(tsn: Seq) -> Seq {
     Seq(tsn.0.wrapping_add(1))
 }
 
-/// Returns the TSN at this distance from the one before `ack`.
+/// Returns the TSN at this distance from the cumulative TSN, which is `ack` - 1.
 fn at(ack: Seq, distance: u16) -> Seq {
     Seq(ack.0.wrapping_sub(1).wrapping_add(u32::from(distance)))
 }
@@ -241,13 +244,14 @@ mod tests {
         Chunk::Timestamp(Timestamps { value, echo })
     }
 
-    /// The chunk with this index, in a packet that left at `value`.
+    /// Returns a packet with the chunk of this index and the timestamp `value`.
     fn data(index: u32, value: u32) -> Vec<u8> {
         let data = Data { flags: DataFlags::WHOLE, tsn: tsn(index), stream: 0, ssn: 0, ppid: [0; 4], payload: b"four" };
         packet(&[stamp(value, 0), Chunk::Data(data)])
     }
 
-    /// What a SACK says: the first index that is missing, gaps as indices, duplicates as indices, echo.
+    /// The contents of a SACK: the first missing index, gap ack blocks and duplicates as indices,
+    /// and the echo.
     type Said = (u32, Vec<(u32, u32)>, Vec<u32>, u32);
 
     fn sack((next, gaps, duplicates, echo): &Said) -> Vec<u8> {
@@ -271,7 +275,7 @@ mod tests {
         (next, gaps.collect(), answer.sack.duplicates().map(index).collect(), answer.stamp.unwrap().echo)
     }
 
-    /// Lets a liar hear chunks, each an index and its time, and answer.
+    /// Shows chunks, each an index and a timestamp, to a liar. Returns its answer.
     fn answered(kind: Kind, heard: &[(u32, u32)], honest: &Said) -> Option<Said> {
         let mut liar = Liar::new(kind, Stream::new(1, &["test"]));
         heard.iter().for_each(|(index, value)| liar.hears(&data(*index, *value)));
@@ -310,12 +314,13 @@ mod tests {
         assert_eq!(told(invented), Some((next, gaps, vec![10], echo)));
         let blind = Table { gaps: Gaps::Hidden, ..Table::default() };
         assert_eq!(told(blind), Some((next, vec![], duplicates, echo)));
-        // One chunk less is acknowledged, and nothing lies beyond it.
+        // One chunk less is acknowledged. No further chunk in order follows it, so no gap is
+        // invented.
         let inventive = Table { number: Number::OneLess, gaps: Gaps::Invented, ..Table::default() };
         assert_eq!(told(inventive), told(one_less));
     }
 
-    /// Chunk 0 is acknowledged, 1 denied, and 2 reported above it, with every true block.
+    /// Chunk 0 is acknowledged, 1 is denied, and 2 is reported above it, with every true block.
     #[test]
     fn a_gap_is_invented_below_what_has_arrived() {
         let (_, gaps, duplicates, echo) = honest();
@@ -330,7 +335,7 @@ mod tests {
         assert_eq!(read(&bytes), (1, with_invented, duplicates, echo));
     }
 
-    /// Half of all TSNs lie before another one, as far away as they are.
+    /// A TSN counts as a duplicate up to 2^31 - 1 TSNs below the acknowledged TSN.
     #[test]
     fn a_duplicate_is_one_however_old_it_is() {
         let invented = always(Table { duplicates: Duplicates::Invented, ..Table::default() });

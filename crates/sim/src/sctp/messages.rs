@@ -1,25 +1,25 @@
-//! Messages that an application writes, and their verification at the other end.
+//! Writes an application's messages, and reads and verifies them at the other end.
 
 use crate::pattern;
 use eifel_sctp::{Association, Delivery, Message, Refused};
 
-/// How an application cuts its bytes into messages.
+/// The way in which an application splits its bytes into messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Bytes of a message; the last one of a piece may be shorter.
+    /// Bytes of a message. The last message of a write may be shorter.
     pub bytes: u32,
-    /// Messages go to these streams in turn.
+    /// Number of streams, which messages take in turn.
     pub streams: u16,
-    /// Whether they are delivered without regard to order.
+    /// Whether messages are delivered without regard to order.
     pub unordered: bool,
-    /// Whether each message has contents of its own, and the reader verifies them.
+    /// Whether each message has its own contents, which the reader verifies.
     pub verified: bool,
 }
 
 /// The writer at one end.
 pub struct Writer {
     shape: Shape,
-    /// Bytes that wait for room.
+    /// Bytes that wait for room in the send buffer.
     waiting: u64,
     /// Messages written so far.
     messages: u64,
@@ -32,12 +32,12 @@ impl Writer {
         Self { shape, waiting: 0, messages: 0, stream: 0 }
     }
 
-    /// Adds bytes to be written as there is room.
+    /// Adds bytes to write once there is room.
     pub fn add(&mut self, bytes: u64) {
         self.waiting += bytes;
     }
 
-    /// Drops what is not written.
+    /// Drops the bytes that are not written yet.
     pub fn drop_waiting(&mut self) {
         self.waiting = 0;
     }
@@ -70,7 +70,7 @@ impl Writer {
             };
             let taken = match taken {
                 Ok(taken) => taken,
-                // The association is over, and takes nothing more.
+                // The association is over and takes no more messages.
                 Err(Refused::State) => return self.drop_waiting(),
                 Err(Refused::Full | Refused::NoStream | Refused::Empty) => return,
             };
@@ -88,17 +88,17 @@ pub struct Reader {
     pub bytes: u64,
     /// Messages read from each stream.
     messages: Vec<u64>,
-    /// Bytes read of the message that comes in parts.
+    /// Bytes read of a message that is delivered in parts.
     part: usize,
 }
 
 impl Reader {
-    /// Makes a reader of messages that have this shape.
+    /// Creates a reader for messages of this shape.
     pub fn new(shape: Shape) -> Self {
         Self { shape, bytes: 0, messages: vec![0; usize::from(shape.streams)], part: 0 }
     }
 
-    /// Reads messages, `limit` bytes of them or slightly more. Returns whether it read any.
+    /// Reads messages until they hold `limit` bytes or more. Returns whether it read any.
     pub fn read(&mut self, association: &mut Association, limit: u64) -> bool {
         let before = self.bytes;
         while self.bytes - before < limit
@@ -112,10 +112,10 @@ impl Reader {
         self.bytes > before
     }
 
-    /// Verifies that a message is the next of its stream.
+    /// Verifies that a message is the next message of its stream.
     ///
     /// # Panics
-    /// When it is not.
+    /// Panics when it is not.
     fn verify(&mut self, message: &Message) {
         let stream = usize::from(message.stream);
         let part = if message.begins { 0 } else { self.part };

@@ -1,8 +1,8 @@
-//! Flows over SCTP: associations that send real packets over several paths.
+//! Flows over SCTP: associations with one or more paths.
 //!
-//! A path is a pair of nodes, one address at each end. A packet carries the bytes of its SCTP packet
-//! and its chunks' transmissions in a [`Bundle`](bundle::Bundle) beside the slab, so that TCP's
-//! packets stay as small as they are. The oracle judges each chunk: a position is an unwrapped TSN.
+//! A path is a pair of nodes, one address at each end. The contents of an SCTP packet, and the
+//! transmissions of its chunks, are in a [`Bundle`](bundle::Bundle) beside the slab, so that TCP's
+//! packets stay small. The oracle judges each chunk. A position is an unwrapped TSN.
 
 pub mod bundle;
 pub mod endpoint;

@@ -1,4 +1,4 @@
-//! Opens a flow over SCTP: one end calls, the other listens.
+//! Opens a flow over SCTP: one end connects, the other listens.
 
 use super::endpoint::{Endpoint, Way};
 use super::flow::AssociationFlow;
@@ -18,13 +18,13 @@ use eifel_path::stream::Stream;
 use eifel_sctp::{Association, Listener, Ports, Settings};
 use std::net::IpAddr;
 
-/// The ports of every association: addresses and flows tell them apart.
+/// The ports of every association. The network delivers packets by flow, so ports may repeat.
 const PORTS: [u16; 2] = [49_152, 5_001];
 
-/// Makes the two ends of a flow, and lets one call the other.
+/// Creates the two ends of a flow. The end [`End::From`] connects.
 ///
 /// # Errors
-/// The registry cannot make the flow's algorithms.
+/// Fails if the registry cannot create the flow's algorithms.
 pub fn open<const IN_ORDER: bool>(
     net: &mut Network<IN_ORDER>,
     running: &mut AssociationFlow,
@@ -83,7 +83,7 @@ pub fn ports(end: End) -> Ports {
     Ports { local: PORTS[end.index()], remote: PORTS[end.other().index()] }
 }
 
-/// Returns the ways from one end, the primary path's first.
+/// Returns the ways from one end, with the primary path's first.
 fn ways(flow: &Flow, end: End, ip: Version) -> Vec<Way> {
     let primary = (flow.from, flow.to, &flow.there, &flow.back);
     let alternates = flow.alternates.iter().map(|path| (path.from, path.to, &path.there, &path.back));
@@ -95,7 +95,7 @@ fn ways(flow: &Flow, end: End, ip: Version) -> Vec<Way> {
     std::iter::once(primary).chain(alternates).map(way).collect()
 }
 
-/// Returns the settings of one end, with its addresses and a secret of its own.
+/// Returns the settings of one end, with its addresses and its own secret.
 fn settings(agreed: &Agreed, end: End, (flow, seed): (&Flow, u64), ways: &[Way]) -> Settings {
     let word = if end == End::From { "from's secret" } else { "to's secret" };
     let mut stream = Stream::new(seed, &["flow", &flow.name, word]);

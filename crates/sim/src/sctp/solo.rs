@@ -1,7 +1,9 @@
-//! Packets of a few numbers, and the shortest way for them.
+//! The fast path for single-chunk packets: those with one DATA chunk or one plain SACK
+//! ([`Single`]).
 //!
-//! Between ends that are evaluated [ahead of the clock](crate::lookahead), such a packet stands in no cell of the slab: what
-//! an end sends waits in a queue at the other end. One that a link drops or keeps gets a cell, as all other packets do.
+//! To an end that is evaluated [ahead of the clock](crate::lookahead), a single-chunk packet takes
+//! no cell of the slab. It waits in a queue at that end. If a link drops or keeps the packet, it
+//! gets a cell, as all other packets do.
 
 use super::bundle::Form;
 use super::endpoint::{Endpoint, Way};
@@ -18,33 +20,33 @@ use eifel_path::parcel::Parcel;
 use eifel_recovery::association::PathId;
 use eifel_sctp::{Alone, Leaving, Lone, Phase, Single, Taken};
 
-/// Stands in place of a handle for a packet without cell.
+/// Replaces the handle of a packet without a cell.
 pub const NO_CELL: u32 = u32::MAX;
 
-/// A packet of a few numbers, without cell.
+/// A single-chunk packet without a cell.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Solo {
     single: Single,
     /// Number of the transmission at its sender, from 1; 0 for a SACK.
     transmission: u64,
-    /// Position of its chunk.
+    /// Position of its chunk; 0 for a SACK.
     start: u64,
-    /// Whether its chunk left before.
+    /// Whether it retransmits its chunk.
     repeats: bool,
 }
 
-/// What an end has taken in.
+/// The effect of a single-chunk packet at its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum News {
     /// A message that the application has read.
     Message,
-    /// A chunk that was here before.
+    /// A chunk that had arrived before.
     Again,
     Sack,
 }
 
 impl Solo {
-    /// Returns the packet that stands for it in the slab.
+    /// Returns its packet for a cell of the slab.
     fn packet(&self, flow: u32, sender: End) -> Packet {
         let &Self { transmission, start, repeats, .. } = self;
         let empty = Packet { flow, sender, bundled: true, ahead: true, ..NO_PACKET };
@@ -60,7 +62,7 @@ impl Solo {
         Sent { transmission, start, end: start + 1, role }
     }
 
-    /// Makes the packet of a chunk that left with this transmission.
+    /// Creates the packet of a chunk that left with this transmission.
     pub(super) fn of_chunk(lone: Lone, sent: &Sent) -> Self {
         let &Sent { transmission, start, role, .. } = sent;
         Self { single: Single::Data(lone), transmission, start, repeats: role == Role::Retransmission }
@@ -68,7 +70,8 @@ impl Solo {
 }
 
 impl Endpoint {
-    /// Sends the packets of a few numbers that may leave now. Returns whether nothing else leaves.
+    /// Sends the single-chunk packets that may leave now. Returns whether no other packet may
+    /// leave.
     #[inline(never)]
     pub(super) fn transmit_singles<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) -> bool {
         let Some(association) = &mut self.association else { return true };
@@ -79,14 +82,15 @@ impl Endpoint {
                 let way = self.way_of(path);
                 let solo = Solo { single: Single::Sack(bare), transmission: 0, start: 0, repeats: false };
                 self.send_solo(net, way, &solo);
-                // A SACK leaves alone where no data waits, and answers all that has come.
+                // A SACK leaves alone if no data waits. It answers everything that has arrived.
                 true
             }
             Leaving::Chunks(path) => self.transmit_lones(net, path),
         }
     }
 
-    /// Sends the packets of one new chunk that may leave on `path` now. Returns whether nothing else leaves.
+    /// Sends the packets with one new chunk that may leave on `path` now. Returns whether no other
+    /// packet may leave.
     #[inline]
     fn transmit_lones<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, path: PathId) -> bool {
         let way = self.way_of(path);
@@ -109,7 +113,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the way of a path of the association, whose addresses may be in another order.
+    /// Returns the way of a path. The association may have its paths in another order than `ways`.
     #[inline]
     fn way_of(&self, path: PathId) -> usize {
         match &self.association {
@@ -118,14 +122,15 @@ impl Endpoint {
         }
     }
 
-    /// Does so from where few packets leave.
+    /// Sends a packet on a way, without being inlined. For callers that send few packets.
     #[inline(never)]
     pub(super) fn send_rare_solo<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, way: usize, solo: &Solo) {
         self.send_solo(net, way, solo);
     }
 
     /// Sends a packet on a way.
-    // Handed over through memory, its numbers would be read in pairs before they are stored.
+    // Inlined: if the packet went through memory, its fields would be read back in pairs before
+    // they are stored.
     #[inline(always)]
     fn send_solo<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, way: usize, solo: &Solo) {
         let Way { destination, link, .. } = self.ways[way];
@@ -139,8 +144,9 @@ impl Endpoint {
         net.launch(bytes, destination, link);
     }
 
-    /// Takes in a packet without cell, if that has no effect beyond what is done here: the application's bytes, the oracle's
-    /// arrival. Returns `None`, with nothing done, if not.
+    /// Processes a packet without a cell on the fast path. Counts the bytes that the application
+    /// reads, and reports the arrival to the oracle. Returns `None`, with nothing changed, if the
+    /// fast path does not apply.
     #[inline]
     pub(super) fn take_solo<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, solo: &Solo) -> Option<News> {
         let news = self.take_numbers(net.now, &solo.single, 0)?;
@@ -150,8 +156,8 @@ impl Endpoint {
         Some(news)
     }
 
-    /// Lets the association take in a packet without cell the full way. Returns `false`, with nothing done, if there is no
-    /// association that could.
+    /// Processes a packet without a cell on the full path of the association. Returns `false`, with
+    /// nothing changed, if there is no open association.
     #[inline(never)]
     fn take_solo_fully<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, solo: &Solo) -> bool {
         let Self { association, ways, flow, end, .. } = self;
@@ -164,7 +170,8 @@ impl Endpoint {
         true
     }
 
-    /// Does so for a packet with a cell, which is free afterwards.
+    /// Processes a packet with a cell on the fast path, and releases it. Returns `None`, with
+    /// nothing changed, if the fast path does not apply.
     #[inline]
     pub(super) fn take_single<const IN_ORDER: bool>(
         &mut self,
@@ -185,7 +192,8 @@ impl Endpoint {
         Some(news)
     }
 
-    /// Lets the association and the application take in a packet that came on a way.
+    /// Processes a packet that arrived on a way, and counts the bytes that the application reads.
+    /// Returns `None`, with nothing changed, if the fast path does not apply.
     #[inline(always)]
     fn take_numbers(&mut self, now: Instant, single: &Single, way: usize) -> Option<News> {
         let association = self.association.as_mut().filter(|association| !association.has_events())?;
@@ -207,20 +215,21 @@ impl Endpoint {
         }
     }
 
-    /// Gives a packet a cell that has come to this end without one. Returns its handle.
+    /// Gives a cell to a packet that has arrived at this end without a cell. Returns its handle.
     pub(super) fn house<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, solo: &Solo) -> u32 {
         net.house(self.ways[0].node, (self.flow, self.end.other()), solo)
     }
 }
 
 impl AssociationFlow {
-    /// Handles a packet [ahead](Foresighted::receive_ahead) of the clock that is taken from the lookahead already. If it has no
-    /// cell, those without cells behind it are handled too, until another packet comes next or the oracle has settled
-    /// something. Returns the number of events.
+    /// Handles a packet [ahead](Foresighted::receive_ahead) of the clock. The caller has taken it
+    /// from the lookahead. If it has no cell, the flow's following packets without cells are
+    /// handled too. This ends at any other packet, or when the oracle has settled a judgement.
+    /// Returns the number of events.
     ///
     /// # Errors
     /// Those of [`Bounds::look`].
-    // Inlined, it would take registers from the connections' turns.
+    // Not inlined: it would take registers from the loop for connections.
     #[inline(never)]
     pub fn receive_row<const IN_ORDER: bool>(
         &mut self,
@@ -252,7 +261,7 @@ impl AssociationFlow {
         Ok(events)
     }
 
-    /// Handles the next packet without cell at an end.
+    /// Handles the next packet without a cell at an end.
     #[inline(always)]
     fn receive_solo<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
@@ -270,7 +279,8 @@ impl AssociationFlow {
 }
 
 impl<const IN_ORDER: bool> Network<IN_ORDER> {
-    /// Offers a packet to the last link before an end that is evaluated ahead.
+    /// Offers a packet to the last link before an end that is evaluated ahead. The packet gets a
+    /// cell if the link drops or keeps it.
     #[inline(always)]
     fn offer_solo(&mut self, (link, destination): (usize, u16), bytes: u32, (flow, sender): (u32, End), solo: &Solo) {
         let Self { spans, lookahead, outcomes, now, .. } = self;
@@ -289,7 +299,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         self.note_through(link, event);
     }
 
-    /// Gives a packet the vacant cell, and returns its handle.
+    /// Puts a packet into the vacant cell. Returns its handle.
     #[cold]
     #[inline(never)]
     fn house(&mut self, destination: u16, (flow, sender): (u32, End), solo: &Solo) -> u32 {
@@ -298,7 +308,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         self.slab.send(destination)
     }
 
-    /// Takes note of what a link has made of a parcel that did not go on.
+    /// Handles the event and the outcomes of a link for a parcel that did not go on.
     fn note_through(&mut self, link: usize, event: NextEvent) {
         if event == NextEvent::First {
             self.queue.begin(link as u32, self.spans[link].link.next_event());

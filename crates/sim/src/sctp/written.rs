@@ -1,4 +1,5 @@
-//! Packets that are written before they leave: answers outside of an association, and those that a liar held back.
+//! Packets that exist as bytes before they are sent: answers outside of an association, and packets
+//! that a liar held back.
 
 use super::endpoint::{Endpoint, path_to};
 use crate::network::Network;
@@ -11,7 +12,7 @@ impl Endpoint {
         self.send_written(net, &Outgoing { addresses, path: None }, bytes);
     }
 
-    /// Sends the answers that the liar has held for long enough.
+    /// Sends the held packets whose hold time is over.
     pub fn release<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         while let Some(waiting) = self.liar.as_mut().and_then(|liar| liar.release(net.now)) {
             self.send_written(net, &waiting.outgoing, &waiting.bytes);

@@ -1,4 +1,4 @@
-//! What applications do on the wire.
+//! The traffic of applications.
 
 use crate::common::{numbers, observed, scenario, words};
 use eifel_sim::record::Record;
@@ -28,14 +28,14 @@ fn a_constant_rate_source_sends_at_its_rate_until_its_end() {
     let text = flow(r#"{ kind = "cbr", rate_bps = 1_000_000, packet_bytes = 1000 }"#, "start_s = 1\nend_s = 3");
     let outcome = observed(&scenario(&text), 0);
     let summary = &outcome.summary.flows[0];
-    // 125 a second for two seconds, the first at once, none at the end.
+    // 125 datagrams a second for two seconds. The first leaves at the start, none at the end.
     assert_eq!((summary.segments_sent, summary.bytes, summary.completed), (250, 250_000, false));
     assert_eq!(outcome.summary.duration_s, 10.0);
     let times = numbers(&outcome, "queues", "t_ns");
     assert_eq!(times[..3], [1_000_000_000, 1_008_000_000, 1_016_000_000]);
 }
 
-/// Over two links a datagram is a packet like others; over one it is background traffic.
+/// Over two links a datagram is an ordinary packet. Over a single link it is background traffic.
 #[test]
 fn a_constant_rate_source_sends_none_at_its_end_over_two_links_either() {
     let text = r#"
@@ -70,7 +70,7 @@ fn bursts_keep_to_their_mean_rate() {
     let text = flow(r#"{ kind = "on-off", rate_bps = 1_000_000, packet_bytes = 500, on_ms = 50, off_ms = 50 }"#, "");
     let text = text.replace("duration_s = 10", "duration_s = 400");
     let summary = observed(&scenario(&text), 0).summary.flows[0].clone();
-    // Half a megabit a second on average; 4000 bursts and pauses.
+    // 0.5 Mbit/s on average, over 4000 bursts and pauses.
     assert!((summary.goodput_bps / 500_000.0 - 1.0).abs() < 0.06, "{}", summary.goodput_bps);
 }
 
@@ -81,7 +81,7 @@ fn a_dialogue_takes_its_round_trips_and_pauses() {
     let text = flow(dialogue, "handshake = false").replace("duration_s = 10", "duration_s = 10\nheader_bytes = 0");
     let outcome = observed(&scenario(&text), 0);
     let summary = &outcome.summary.flows[0];
-    // Each request and response takes 1 ms to send and 10 ms to arrive; two pauses.
+    // Each request and response takes 1 ms to send and 10 ms to arrive. There are two pauses.
     assert_eq!((summary.completed, summary.bytes, summary.segments_sent), (true, 6000, 6));
     assert!((summary.time_s - (3.0 * 0.022 + 0.2)).abs() < 1e-12, "{}", summary.time_s);
 }
@@ -91,7 +91,7 @@ fn a_handshake_and_a_close_surround_the_data() {
     let outcome = observed(&scenario(&flow(r#"{ kind = "bulk", bytes = 1500 }"#, "")), 0);
     let summary = &outcome.summary.flows[0];
     assert_eq!((summary.completed, summary.segments_sent, summary.retransmissions), (true, 2, 0));
-    // The SYN, and two data segments of which the last carries the FIN.
+    // The SYN, and two data segments. The last one carries the FIN.
     assert_eq!(numbers(&outcome, "transmissions", "start"), [0, 1, 1001]);
     assert_eq!(numbers(&outcome, "transmissions", "len"), [1, 1000, 501]);
     assert_eq!(numbers(&outcome, "transmissions", "segment"), [0, 1, 2]);
@@ -115,10 +115,11 @@ fn both_ends_may_open_at_the_same_time() {
     let (starts, times) = (numbers(&outcome, "transmissions", "start"), numbers(&outcome, "transmissions", "t_ns"));
     let syns: Vec<_> =
         (0..starts.len()).filter(|&at| starts[at] == 0).map(|at| (ends[at].as_str(), times[at])).collect();
-    // The SYNs leave together and cross; each is answered by an ACK with the SYN, which is no transmission of its own.
+    // The SYNs leave at the same time and cross. Each is answered by a SYN-ACK, which is not
+    // recorded as a transmission.
     assert_eq!(syns, [("from", 0), ("to", 0)]);
     assert_eq!(summary.retransmissions, 0);
-    // So data waits for a round trip and no more.
+    // So data waits for one round trip only.
     let first = (0..starts.len()).find(|&at| starts[at] == 1).unwrap();
     assert!((20_000_000..21_000_000).contains(&times[first]), "{}", times[first]);
 }
@@ -131,12 +132,12 @@ fn an_exchange_uses_both_directions_at_once_and_closes_each_on_its_own() {
         let outcome = observed(&scenario(&flow(EXCHANGE, rest)), 0);
         let summary = &outcome.summary.flows[0];
         assert_eq!((summary.completed, summary.bytes, summary.retransmissions), (true, 203_000, 0), "{rest}");
-        // 200 kB at 8 Mbit/s; one after the other would take a round trip more.
+        // 200 kB at 8 Mbit/s. One direction after the other would take a round trip more.
         assert!(summary.time_s < 0.32, "{}", summary.time_s);
     }
     let outcome = observed(&scenario(&flow(EXCHANGE, "")), 0);
     let (start, end) = (numbers(&outcome, "transmissions", "start"), numbers(&outcome, "transmissions", "end"));
-    // The end that has sent its 3000 bytes closes, long before the other one does.
+    // The end that sends 3000 bytes closes long before the other end.
     let close = start.iter().zip(&end).position(|(&start, &end)| (start, end) == (2001, 1)).unwrap();
     assert!(close < 30, "{close}");
 }
@@ -151,7 +152,7 @@ fn an_application_that_takes_its_time_closes_the_window_and_gets_everything() {
         let outcome = observed(&scenario, 0);
         let summary = &outcome.summary.flows[0];
         assert!(summary.completed, "{summary:?}");
-        // So many seconds, less the first, which waits for one read only.
+        // Each read takes about one second.
         let readings = (if application == EXCHANGE { 200_000.0 } else { 60_000.0 }) / 5_000.0;
         assert!((readings - 1.0..readings + 2.0).contains(&summary.time_s), "{}", summary.time_s);
         let bytes = Options { record: Record::all(), checked: true, bytes: true, ..Options::default() };
@@ -180,7 +181,8 @@ fn a_run_can_be_stopped_by_its_number_of_events() {
 fn a_send_buffer_is_filled_once_a_round_trip() {
     let bulk = flow(r#"{ kind = "bulk", segments = 20 }"#, "handshake = false\ntcp = { send_buffer_bytes = 2000 }");
     let outcome = observed(&scenario(&bulk.replace("duration_s = 10", "duration_s = 10\nheader_bytes = 0")), 0);
-    // Two segments of 1 ms each, 10 ms there and 10 ms back, ten times; but after the last nobody waits for the ACK.
+    // Ten rounds: two segments of 1 ms each, 10 ms there and 10 ms back. The last round does not
+    // wait for its ACK.
     let summary = &outcome.summary.flows[0];
     assert_eq!((summary.completed, summary.segments_sent), (true, 20));
     assert!((summary.time_s - (10.0 * 0.022 - 0.010)).abs() < 1e-12, "{}", summary.time_s);
@@ -195,7 +197,7 @@ fn who_stops_does_not_write_what_there_was_no_room_for() {
     assert!(outcome.summary.duration_s < 1.0, "both ends have closed");
 }
 
-/// A flow with an end of its own writes no further ahead than it has to. Its FIN follows the last byte all the same.
+/// A flow with `end_s` writes only a little ahead. Its FIN still follows right after the last byte.
 #[test]
 fn a_transfer_that_is_done_before_its_end_closes_at_once() {
     let rest = "end_s = 9\ntcp = { time_wait_s = 0.1 }";
@@ -213,7 +215,8 @@ fn a_transfer_that_is_done_before_its_end_closes_at_once() {
     }
 }
 
-/// Requests of 1000 bytes at 1 Mbit/s and 10 ms, with headers of 40 bytes: 8.32 ms and 10 ms there, as long back.
+/// Requests of 1000 bytes, with headers of 40 bytes, at 1 Mbit/s and 10 ms. Each way takes 8.32 ms
+/// to send and 10 ms to arrive.
 #[test]
 fn a_request_takes_until_the_last_byte_of_its_response() {
     let text = r#"
@@ -264,7 +267,7 @@ fn sizes_are_drawn_for_each_request_and_each_transfer() {
     let listed =
         "kind = \"request-response\", requests = 50, request_bytes = 1, response_bytes = { listed = [100, 1000] }";
     let total = bytes(listed, 0) - 50;
-    // How many times a hundred bytes, and a thousand.
+    // 50 responses of 100 or 1000 bytes sum up to 5000 bytes and a multiple of 900.
     assert!(total % 900 == 5000 % 900 && (5_000..50_000).contains(&total), "{total}");
     assert_ne!(total, bytes(listed, 1) - 50);
     assert_eq!(total, bytes(listed, 0) - 50);
@@ -274,8 +277,9 @@ fn sizes_are_drawn_for_each_request_and_each_transfer() {
     assert!(sizes.iter().all(|&size| size >= 2000) && sizes.iter().any(|&size| size != sizes[0]), "{sizes:?}");
 }
 
-/// A window of 3 KB is smaller than half a segment. The persist timer sends what fits: a probe without data would change
-/// nothing.
+/// The window is smaller than a segment. If less than half of it is open, silly window avoidance
+/// holds data back. The persist timer then sends the data that fits: a probe without data would
+/// change nothing.
 #[test]
 fn an_open_window_below_half_a_segment_takes_data_whatever_probes_a_closed_one() {
     let text = |probe: &str| {
@@ -304,7 +308,7 @@ fn an_open_window_below_half_a_segment_takes_data_whatever_probes_a_closed_one()
     }
 }
 
-/// The application stops at 2 s, and the connection is closed long before the receiver has read what it holds.
+/// The application stops at 2 s. The connection closes long before the receiver has read all data.
 #[test]
 fn a_flow_that_stops_while_something_is_unread_ends_with_the_last_reading() {
     for transport in ["tcp", "sctp"] {

@@ -1,4 +1,4 @@
-//! Runs that would never end, or take all memory, end with a line that says why.
+//! Runs that would never end or would exhaust memory fail with an error that says why.
 
 use crate::common::scenario;
 use eifel_sim::record::Record;
@@ -43,7 +43,7 @@ fn a_cycle_that_takes_any_time_goes_on() {
     }
 }
 
-/// Datagrams of 40 bytes at 1 Gbit/s onto a link of 1 bit/s with room for everything.
+/// Datagrams of 40 bytes at 1 Gbit/s, over a link of 1 bit/s with an unlimited queue.
 const FLOOD: &str = r#"
     duration_s = 3600
     [point_to_point]
@@ -64,7 +64,7 @@ fn a_flood_that_no_queue_drops_is_given_up() {
         said.starts_with("more than 4194304 packets under way at 3600 s of the run; allowed: queues with"),
         "{said}"
     );
-    // In an observed run each datagram takes its turn, and the flood is seen as it rises.
+    // In an observed run each datagram takes a turn, so the flood is detected early.
     let observed = Options { most_events: Some(u64::MAX), ..Options::default() };
     assert!(matches!(failure(FLOOD, observed), Error::Overfull { at } if at.as_secs_f64() < 10.0));
 }
@@ -92,7 +92,7 @@ fn a_budget_of_events_counts_background_traffic() {
 
 #[test]
 fn events_that_are_counted_are_those_that_happened() {
-    // The SYN leaves, and is under way when the run ends.
+    // The SYN leaves and is still under way when the run ends.
     let text = ENDLESS.replace("name = \"main\"", "name = \"main\"\nstart_s = 59.5");
     let text = text.replace("delay_ms = 0", "delay_ms = 5000");
     let counted = [Record::none(), Record::all(), Record::all().capturing(0)]

@@ -1,4 +1,4 @@
-//! Segments as bytes give the run that segments as values give.
+//! Runs with segments as bytes give the same results as runs with segments as values.
 
 use crate::common::{LOSS, ROUGH, SPIKES, endless, observed, scenario};
 use eifel_sim::record::Record;
@@ -17,14 +17,14 @@ const DIALOGUE: &str = r#"
     application = { kind = "request-response", requests = 20, request_bytes = 300, response_bytes = 20_000, think_ms = 50 }
 "#;
 
-/// With marks of retransmissions in the header, and in timestamps.
+/// Returns the dialogue with marked retransmissions: by header bits, or by timestamps.
 fn marked(how: &str) -> String {
     format!(
         "{DIALOGUE}\n[flow.tcp]\ntimestamps = false\nretransmission_marks = \"{how}\"\n[flow.sender]\ndetect = \"eifel-bit\"\n"
     )
 }
 
-/// Over the other version of IP.
+/// Returns a scenario over IPv6.
 fn over_ipv6(text: &str) -> String {
     format!("ip = \"ipv6\"\n{text}")
 }
@@ -32,7 +32,7 @@ fn over_ipv6(text: &str) -> String {
 #[test]
 fn carrying_bytes_gives_the_same_tables() {
     let narrow = |buffer: u32, text: &str| format!("{text}\n[tcp]\nsend_buffer_bytes = {buffer}\n");
-    // Each read makes so much room that the peer hears of it at once.
+    // Each read frees enough room that the end sends a window update at once.
     let little = |segments: u32, every: u32| {
         format!("{DIALOGUE}\n[tcp]\nreceive_window_segments = {segments}\ndelayed_ack_every = {every}\n")
     };
@@ -58,7 +58,8 @@ fn carrying_bytes_gives_the_same_tables() {
     }
 }
 
-/// An endless transfer of values is written at once, one of bytes in pieces: neither shows where a piece ends.
+/// An endless transfer of values is written in one piece, and a transfer of bytes in many. The ends
+/// of the pieces have no effect.
 #[test]
 fn carrying_bytes_gives_the_same_tables_of_an_endless_transfer() {
     for tcp in
@@ -88,7 +89,7 @@ fn a_link_charges_for_the_header_of_the_version_of_ip() {
         application = { kind = "bulk", segments = 1 }
         tcp = { payload_bytes = 1000 }
     "#;
-    // 1000 bytes, 32 of TCP, and those of IP, at 8 us each; then the way.
+    // 1000 bytes of payload, 32 of TCP and the IP header, at 8 us each. Then the propagation delay.
     let arrives = |text: &str| crate::common::numbers(&observed(&scenario(text), 0), "arrivals", "t_ns")[0];
     assert_eq!(arrives(bulk), 10_000_000 + 8_000 * (1032 + 20));
     assert_eq!(arrives(&over_ipv6(bulk)), 10_000_000 + 8_000 * (1032 + 40));

@@ -1,4 +1,4 @@
-//! Captures of a run, as Wireshark's own reader sees them.
+//! Captures of a run, read by tshark.
 
 use crate::common::{ROUGH, scenario};
 use eifel_sim::record::Record;
@@ -31,7 +31,7 @@ fn tshark_reads_them_without_complaint() {
     }
 }
 
-/// A capture is read, and every packet of it held against what was sent.
+/// Reads the captures with tshark, and compares every packet with the run.
 fn read(outcome: &Outcome, ip: &str) {
     for (capture, name) in outcome.captures.iter().zip(["sender", "receiver"]) {
         let file = std::env::temp_dir().join(format!("eifel-sim-{}-{ip}-{name}.pcapng", std::process::id()));
@@ -59,7 +59,7 @@ fn read(outcome: &Outcome, ip: &str) {
         let mut data = 0;
         for line in text.lines() {
             let fields: Vec<&str> = line.split(',').collect();
-            // 1 is "good"; nothing is malformed or cut off. IPv6 has no checksum of its own.
+            // 1 is "good". Nothing is malformed or cut off. The IPv6 header has no checksum.
             let (version, checksum) = if ip == "ipv4" { (7, "1") } else { (8, "") };
             assert_eq!(fields[2..5], ["1", checksum, ""], "{line}");
             assert_eq!(fields[5], fields[6], "{line}");
@@ -80,7 +80,7 @@ fn read(outcome: &Outcome, ip: &str) {
     }
 }
 
-/// The packets of a pcapng file, in ascending order of their bytes.
+/// Returns the packets of a pcapng file, in ascending order of their bytes.
 fn packets(pcapng: &[u8]) -> Vec<Vec<u8>> {
     let number = |at: usize| u32::from_le_bytes(pcapng[at..at + 4].try_into().unwrap()) as usize;
     let (mut found, mut at) = (Vec::new(), 0);

@@ -56,7 +56,7 @@ fn captures_go_into_a_folder_that_need_not_be_there() {
     let written = std::fs::read(folder.join("inside/receiver.0.pcapng"));
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(output.status.success() && written.is_ok_and(|bytes| bytes.len() > 1000), "{output:?}");
-    // Nothing would be there to write.
+    // A scenario without captures is refused.
     let output = run(&arguments, &file("no-captures", crate::common::ROUGH));
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }

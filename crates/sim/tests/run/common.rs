@@ -1,4 +1,4 @@
-//! Scenarios of the tests, and how they are run.
+//! Scenarios of the tests, and functions to run them and to read their results.
 
 use eifel_sim::record::Record;
 use eifel_sim::record::column::Column;
@@ -9,10 +9,11 @@ pub fn scenario(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml".as_ref()).unwrap()
 }
 
-/// A loss of one packet in a hundred.
+/// The loss of one packet in a hundred.
 pub const LOSS: &str = "loss = { kind = \"random\", rate = 0.01 }";
 
-/// An endless flow for a minute over 2 Mbit/s and 100 ms, with `path` for the way there, and `flow` for the flow.
+/// Returns a scenario of an endless flow for a minute over 2 Mbit/s and 100 ms. `path` adds
+/// settings of the link, and `flow` of the flow.
 pub fn endless(path: &str, flow: &str) -> Scenario {
     scenario(&format!(
         r#"
@@ -32,12 +33,12 @@ pub fn endless(path: &str, flow: &str) -> Scenario {
     ))
 }
 
-/// A run in which everything is kept and checked.
+/// Runs a scenario with all tables and checkers.
 pub fn observed(scenario: &Scenario, repetition: u32) -> Outcome {
     run_with(scenario, repetition, Options { record: Record::all(), checked: true, ..Options::default() }).unwrap()
 }
 
-/// A column of numbers.
+/// Returns a column as numbers.
 pub fn numbers(outcome: &Outcome, table: &str, column: &str) -> Vec<i64> {
     let tables = outcome.tables.clone().into_columns();
     let (_, columns) = tables.into_iter().find(|(name, _)| *name == table).unwrap();
@@ -50,14 +51,15 @@ pub fn numbers(outcome: &Outcome, table: &str, column: &str) -> Vec<i64> {
     }
 }
 
-/// A column of words.
+/// Returns a column of codes as words.
 pub fn words(outcome: &Outcome, table: &str, column: &str) -> Vec<String> {
     let (_, known) =
         outcome.tables.categories().into_iter().find(|(name, _)| *name == format!("{table}.{column}")).unwrap();
     numbers(outcome, table, column).into_iter().map(|code| known[code as usize].clone()).collect()
 }
 
-/// 5 MB over 2 Mbit/s and 300 ms with spikes that hold both directions, as in Gurtov and Ludwig, section IV.
+/// 2 MB over 2 Mbit/s and 300 ms, with spikes that hold both directions, as in Gurtov and Ludwig,
+/// section IV.
 pub const SPIKES: &str = r#"
     duration_s = 3000
     [dumbbell]
@@ -83,7 +85,7 @@ pub const SPIKES: &str = r#"
     application = { kind = "bulk", bytes = 2_000_000 }
 "#;
 
-/// Everything that a path can do to packets, on a short path.
+/// A short path with loss, duplication and reordering in both directions.
 pub const ROUGH: &str = r#"
     duration_s = 300
     [point_to_point]

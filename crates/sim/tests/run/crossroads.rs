@@ -1,9 +1,9 @@
-//! An observed run of many kinds of flows over one bottleneck equals the run that nobody observes.
+//! For many kinds of flows over one bottleneck, an observed run equals a run that is not observed.
 
 use crate::common::{observed, scenario};
 
-/// Flows of several kinds and sizes over a bottleneck with a queue of its own kind, and spikes, onto
-/// access links that are now faster and now slower than it; `access` is said of each of them.
+/// Returns a scenario of several kinds of flows over a bottleneck with spikes. `queue` is the
+/// bottleneck's queue, and `access` the settings of each access link.
 fn crossroads(access: &str, queue: &str) -> String {
     format!(
         r#"

@@ -1,10 +1,10 @@
-//! Same scenario, same seed: same bytes; and what does nothing changes nothing.
+//! Equal scenarios and seeds give equal results, to the byte. Idle elements change nothing.
 
 use crate::common::{ROUGH, SPIKES, observed, scenario};
 use eifel_sim::record::Record;
 use eifel_sim::run;
 
-/// FNV-1a over everything that the run kept, as it is printed.
+/// Returns the FNV-1a hash of the printed tables and summary.
 fn hash(outcome: &eifel_sim::Outcome) -> u64 {
     let tables = format!("{:?}", outcome.tables.clone().into_columns());
     let summary = outcome.summary.to_json();
@@ -38,7 +38,7 @@ fn the_order_and_the_thread_do_not_matter() {
 
 #[test]
 fn observing_changes_nothing() {
-    // Background traffic is merged in at another time when nobody looks.
+    // A run that is not observed merges background traffic in at other times.
     let crowded = format!("{SPIKES}{}", ["on-off", "cbr", "other"].map(background).concat());
     for text in [ROUGH, SPIKES, &crowded] {
         let scenario = scenario(text);
@@ -49,7 +49,7 @@ fn observing_changes_nothing() {
     }
 }
 
-/// A flow of datagrams straight over the bottleneck of a dumbbell.
+/// Returns a flow of datagrams over only the bottleneck of a dumbbell.
 fn background(name: &str) -> String {
     let application = match name {
         "on-off" => r#"{ kind = "on-off", rate_bps = 1_500_000, packet_bytes = 300, on_ms = 500, off_ms = 700 }"#,

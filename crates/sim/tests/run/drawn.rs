@@ -1,6 +1,7 @@
-//! Scenarios that a seed draws: every application and transport, with everything that paths and hosts can do.
+//! Random scenarios, drawn from a seed. They cover every application and transport, and all kinds
+//! of paths and hosts.
 
-/// splitmix64.
+/// A random number generator: SplitMix64.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -33,13 +34,13 @@ impl Dice {
     }
 }
 
-/// What a scenario is about, in turn.
+/// The kinds of scenarios.
 pub const KINDS: [&str; 10] =
     ["connections", "associations", "mixed", "endless", "lies", "proxies", "apart", "failing", "far", "copies"];
 
 /// Kinds whose flows never stop.
 const ENDLESS: [&str; 3] = ["endless", "apart", "far"];
-/// Kinds whose flows share no link: their ends are evaluated ahead of the clock.
+/// Kinds whose flows share no link, so that their ends are evaluated ahead of the clock.
 const APART: [&str; 2] = ["apart", "far"];
 
 /// Draws a scenario of a kind.
@@ -124,7 +125,7 @@ fn link(dice: &mut Dice) -> String {
     text
 }
 
-/// Draws a way that disturbs nothing, and takes longer than the first timeouts.
+/// Draws a link without disturbances. Its delay may exceed the first retransmission timeouts.
 fn far(dice: &mut Dice) -> String {
     let rate = dice.one(&["200_000", "1_000_000"]);
     let queue = dice.one(&["packets = 3", "packets = 30", "bytes = 20_000"]);
@@ -134,7 +135,7 @@ fn far(dice: &mut Dice) -> String {
     )
 }
 
-/// Draws a way that copies many packets, and loses some of the copies.
+/// Draws a link that duplicates many packets and loses some of the duplicates.
 fn copying(dice: &mut Dice) -> String {
     let rate = dice.one(&["100_000", "500_000"]);
     let disturbed = ["loss = { kind = \"random\", rate = 0.1 }", "reorder = { rate = 0.1, length = 3 }"];
@@ -146,7 +147,7 @@ fn copying(dice: &mut Dice) -> String {
     )
 }
 
-/// Draws a pause of the ways that outlasts the patience of most ends: packets are lost, or arrive at its end.
+/// Draws a spike or outage after which most ends give up. Packets are lost, or arrive at its end.
 fn cut(dice: &mut Dice) -> String {
     let links = dice.one(&["\"wireless\"", "\"wireless-back\"", "\"wireless\", \"wireless-back\", \"second\""]);
     let at = format!("at = [{{ start_s = {}, length_s = {} }}]\n", 1 + dice.below(3), 4 + dice.below(12));
@@ -353,7 +354,7 @@ fn association(second: bool, turned: bool, impatient: bool, dice: &mut Dice) -> 
     text + &format!("[flow.sender]\ndetect = \"{detect}\"\nrespond = \"{respond}\"\n")
 }
 
-/// Draws datagrams beside the other flows: over one link, and over two.
+/// Draws additional flows of datagrams, over one link or two.
 fn datagrams(dice: &mut Dice) -> String {
     let steady = "{ kind = \"cbr\", rate_bps = 120_000, packet_bytes = 200, jitter = 0.5 }";
     let bursts = "{ kind = \"on-off\", rate_bps = 500_000, packet_bytes = 300, on_ms = 200, off_ms = 700 }";

@@ -1,8 +1,8 @@
-//! Runs small enough to be computed by hand, to the nanosecond.
+//! Runs that are small enough to compute by hand, to the nanosecond.
 
 use crate::common::{numbers, observed, scenario, words};
 
-/// 1 Mbit/s and 10 ms each way: 1000 bytes take 8 ms to send, an ACK of 40 bytes takes 0.32 ms.
+/// 1 Mbit/s and 10 ms each way. 1000 bytes take 8 ms to send, and an ACK of 40 bytes 0.32 ms.
 const PATH: &str = r#"
     duration_s = 60
     header_bytes = 40
@@ -35,7 +35,7 @@ fn micros(nanos: Vec<i64>) -> Vec<i64> {
 #[test]
 fn four_segments() {
     let outcome = observed(&scenario(PATH), 0);
-    // Two at once; the ACK of the first, sent at 18 ms, lets two more go.
+    // Two segments leave at once. The ACK of the first, sent at 18 ms, releases two more.
     assert_eq!(micros(numbers(&outcome, "transmissions", "t_ns")), [0, 0, 28_320, 28_320]);
     assert_eq!(numbers(&outcome, "transmissions", "start"), [1, 961, 1921, 2881]);
     assert_eq!(numbers(&outcome, "transmissions", "segment"), [1, 2, 3, 4]);
@@ -43,11 +43,11 @@ fn four_segments() {
     assert_eq!(numbers(&outcome, "transmissions", "needed"), [0; 4]);
     assert_eq!(micros(numbers(&outcome, "acks", "t_ns")), [28_320, 36_320, 56_640, 64_640]);
     assert_eq!(numbers(&outcome, "acks", "cumulative"), [961, 1921, 2881, 3841]);
-    // The last ACK finds one segment in a window of five: a window that is not used is not grown.
+    // The last ACK finds one segment in a window of five. A window that is not full does not grow.
     assert_eq!(numbers(&outcome, "window", "cwnd"), [1920, 2880, 3840, 4800, 4800]);
     let rto = numbers(&outcome, "timer", "rto_ns");
     assert!(rto.iter().all(|&rto| rto == 1_000_000_000), "{rto:?}");
-    // Of the queue in front of the bottleneck: the second waits behind the first.
+    // In the bottleneck's queue, the second segment waits behind the first.
     assert_eq!(numbers(&outcome, "queues", "packets"), [1, 2, 1, 1, 1, 2, 1, 1]);
     let flow = &outcome.summary.flows[0];
     assert_eq!((flow.completed, flow.bytes, flow.segments_sent), (true, 3840, 4));
@@ -64,8 +64,9 @@ fn a_spike_that_outlasts_the_timer() {
         at = [{ start_s = 0.02, end_s = 3 }]
     "#;
     let outcome = observed(&scenario(&format!("{PATH}{spike}")), 0);
-    // The second segment, due at 26 ms, is held. The timer was restarted by the first ACK, at 28.32 ms, and is at its
-    // minimum, 1 s. Everything arrives at 3 s, and the second retransmission timeout, 2 s later, does not come.
+    // The second segment, due at 26 ms, is held. The first ACK restarted the timer at 28.32 ms,
+    // with the minimum of 1 s. The next timeout would come 2 s after the first, but everything
+    // arrives at 3 s.
     let sent = micros(numbers(&outcome, "transmissions", "t_ns"));
     assert_eq!(sent[..5], [0, 0, 28_320, 28_320, 1_028_320]);
     assert_eq!(numbers(&outcome, "transmissions", "start")[4], 961);
@@ -76,12 +77,12 @@ fn a_spike_that_outlasts_the_timer() {
     // The ACKs of the three held segments leave back to back at 3 s.
     assert_eq!(micros(numbers(&outcome, "acks", "t_ns"))[..4], [28_320, 3_010_320, 3_010_640, 3_010_960]);
     assert_eq!(numbers(&outcome, "arrivals", "new_bytes")[..5], [960, 960, 960, 960, 0]);
-    // Without timestamps, nothing that was sent again is timed (Karn's rule): no sample follows.
+    // Without timestamps, retransmitted segments are not timed (Karn's rule), so no sample follows.
     assert_eq!(words(&outcome, "timer", "event"), ["sample", "expired", "back-off"]);
     assert_eq!(numbers(&outcome, "timer", "rto_ns"), [1_000_000_000, 1_000_000_000, 2_000_000_000]);
     assert_eq!(micros(numbers(&outcome, "episodes", "opened_ns")), [1_028_320]);
     assert_eq!(words(&outcome, "episodes", "truth"), ["spurious"]);
-    // Of the one sample before it, the first segment's.
+    // The only sample before the episode is the first segment's.
     assert_eq!(micros(numbers(&outcome, "episodes", "saved_srtt_ns")), [28_320]);
     assert_eq!(micros(numbers(&outcome, "spikes", "start_ns")), [20_000]);
     assert_eq!(micros(numbers(&outcome, "spikes", "end_ns")), [3_000_000]);
@@ -95,7 +96,8 @@ fn a_listed_drop_is_repaired_after_a_timeout_that_was_needed() {
     let drop = r#"drops = { flow = "main", segments = [4] }"#;
     let text = PATH.replace("delay_ms = 10", &format!("delay_ms = 10\n    {drop}"));
     let outcome = observed(&scenario(&text), 0);
-    // The last segment is lost: only the timer can tell. It was restarted by the ACK of the third, at 56.64 ms.
+    // The last segment is lost, so only the timer detects it. The ACK of the third segment
+    // restarted the timer at 56.64 ms.
     assert_eq!(micros(numbers(&outcome, "transmissions", "t_ns")), [0, 0, 28_320, 28_320, 1_056_640]);
     assert_eq!(
         words(&outcome, "transmissions", "fate"),
@@ -110,6 +112,6 @@ fn a_listed_drop_is_repaired_after_a_timeout_that_was_needed() {
     let flow = &outcome.summary.flows[0];
     assert_eq!((flow.genuine_timeouts, flow.spurious_timeouts, flow.drops), (1, 0, 1));
     assert_eq!(flow.time_s, 1.07464);
-    // It was sent at 28.32 ms.
+    // The lost segment was sent at 28.32 ms.
     assert_eq!(flow.genuine_timeouts_wait_s, 1.02832);
 }

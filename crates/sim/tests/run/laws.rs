@@ -1,4 +1,4 @@
-//! The checkers watch over scenarios of all sorts, drawn at random.
+//! Checkers verify the laws in random scenarios.
 
 use crate::common::{ROUGH, SPIKES, observed, scenario};
 use eifel_recovery::registry::Seam;
@@ -21,8 +21,8 @@ fn the_transfers_of_the_tests_keep_the_laws() {
     }
 }
 
-/// A SYN or a FIN alone carries no data. Its copies are judged in the record, and in the summary they are no
-/// retransmissions of data, whatever becomes of them.
+/// The record judges retransmissions of a lone SYN or FIN, which carries no data. The summary does
+/// not count them as retransmissions of data.
 #[test]
 fn a_needless_copy_of_a_syn_is_no_retransmission_of_data() {
     let text = "duration_s = 60
@@ -49,8 +49,8 @@ fn without_loss_or_delay_nothing_is_sent_twice() {
     assert_eq!((flow.completed, flow.segments_sent, flow.retransmissions), (true, 2000, 0));
 }
 
-/// Every retransmission is called needed or spurious, and needed ones are those of lost data: as many as were lost and
-/// repaired, or more where repairs were lost too.
+/// Every retransmission is judged needed or spurious. Needed retransmissions repair lost data, so
+/// they carry no more positions than were lost.
 #[test]
 fn every_retransmission_is_judged() {
     let scenario = scenario(ROUGH);
@@ -66,7 +66,8 @@ fn every_retransmission_is_judged() {
     }
 }
 
-/// What is put down to undos are the drops of the table within a smoothed round trip after a verdict that moved the window.
+/// `drops_after_undo` counts the drops in the table within a smoothed round trip after a verdict
+/// that changed the window.
 #[test]
 fn drops_after_an_undo_are_those_of_the_round_trip_after_it() {
     let scenario = scenario(&(ROUGH.to_owned() + "[sender]\nrespond = \"option-1\""));

@@ -1,11 +1,11 @@
-//! Receivers that cheat: each lie misleads the detector that it is meant for, and an honest receiver does not.
+//! Receivers that cheat. Each lie misleads its target detector. An honest receiver misleads none.
 
 use crate::common::{LOSS, endless, scenario};
 use eifel_sim::record::Record;
 use eifel_sim::run;
 use eifel_sim::summary::FlowSummary;
 
-/// An agreement on marks, and one segment in a hundred is lost.
+/// Runs a transfer with marked retransmissions and a loss of one packet in a hundred.
 fn transfer(liar: &str, sender: &str) -> FlowSummary {
     let flow = format!(
         r#"
@@ -17,7 +17,7 @@ fn transfer(liar: &str, sender: &str) -> FlowSummary {
     run(&endless(LOSS, &flow), 0, Record::none()).unwrap().summary.flows[0].clone()
 }
 
-/// The default sender, over a path with this loss and these spikes.
+/// Runs a transfer of the default sender, over a path with this loss and these spikes.
 fn default(liar: &str, loss: &str, spikes: &str) -> FlowSummary {
     let flow = format!("liar = \"{liar}\"\ntcp = {{ payload_bytes = 1000 }}");
     run(&endless(&format!("{loss}\n{spikes}"), &flow), 0, Record::none()).unwrap().summary.flows[0].clone()
@@ -31,7 +31,8 @@ fn the_default_s_timestamps_can_neither_be_forged_nor_guessed() {
     assert!(honest.fast_retransmits > 30 && honest.detected_spurious == 0, "{honest:?}");
     for liar in ["forged-echo", "guessed-echo", "random-echo"] {
         let flow = default(liar, loss, "");
-        // Three guesses that fail are the end of it: one in ten connections has had one that succeeds.
+        // The detector distrusts the peer after three failed guesses. In one of ten connections, a
+        // guess succeeds before that.
         assert!(flow.detected_spurious <= 1, "{liar}: {}", flow.detected_spurious);
         assert!(flow.goodput_bps <= 1.05 * honest.goodput_bps, "{liar}");
     }
@@ -68,13 +69,14 @@ fn each_lie_misleads_its_detector() {
     }
 }
 
-/// Its retransmissions are never answered, as if all of them were lost: the fourth time nobody believes it.
+/// The receiver never marks an answer to a retransmission, as if all retransmissions were lost.
+/// After three such answers, the detector distrusts the receiver.
 #[test]
 fn a_forged_mark_misleads_three_times() {
     assert_eq!(transfer("forged-mark", "detect = \"eifel-bit\"").detected_spurious, 3);
 }
 
-/// Every fast retransmit becomes a timeout where three duplicates never come: a window of three segments.
+/// With a duplicate threshold of 100, losses lead to timeouts instead of fast retransmits.
 #[test]
 fn a_withheld_ack_misleads_f_rto() {
     let sender = "detect = \"f-rto\", recover = { name = \"reno\", duplicate_threshold = 100 }";
@@ -88,7 +90,7 @@ fn a_withheld_ack_misleads_f_rto() {
     assert_eq!(transfer("none", sender).detected_spurious, 0);
 }
 
-/// What echoes cannot be true gives no sample: the timer stays where it begins.
+/// An impossible echo gives no round-trip sample, so the timer keeps its initial value.
 #[test]
 fn random_echoes_are_not_believed() {
     let (liar, honest) = (transfer("random-echo", ""), transfer("none", ""));
@@ -96,7 +98,8 @@ fn random_echoes_are_not_believed() {
     assert!(liar.goodput_bps <= 1.05 * honest.goodput_bps, "{} beside {}", liar.goodput_bps, honest.goodput_bps);
 }
 
-/// Two packets leave, and the third once the first is acknowledged. Returns when the receiver has everything, in seconds.
+/// Runs a transfer of three packets. Two leave at once, and the third when the first is
+/// acknowledged. Returns the time at which the receiver has everything, in seconds.
 fn time_of_two_windows(transport: &str, liar: &str) -> f64 {
     let text = format!(
         r#"
@@ -124,13 +127,14 @@ fn an_acknowledgement_that_is_held_leaves_when_its_time_has_come() {
         let honest = time("{ in_order = { number = \"all\" } }");
         let held = time("{ in_order = { held_ms = 300 } }");
         assert!((held - honest - 0.3).abs() < 1e-9, "{transport}: {held} beside {honest}");
-        // Beyond the timeout, the third packet leaves behind the retransmission's answer.
+        // If the hold outlasts the timeout, the answer to a retransmission releases the third
+        // packet.
         let late = time("{ in_order = { held_ms = 30_000 } }");
         assert!(late - honest > 0.9 && late < 31.0, "{transport}: {late} beside {honest}");
     }
 }
 
-/// The second acknowledgement overtakes the first, which then says nothing new.
+/// The second acknowledgement overtakes the first, which then acknowledges nothing new.
 #[test]
 fn others_leave_while_one_is_held() {
     let liar = "{ in_order = { held_ms = 10_000, turns = true }, other = { in_order = { held_ms = 200 } } }";

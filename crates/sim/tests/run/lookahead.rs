@@ -1,4 +1,5 @@
-//! Ends that are evaluated ahead of the clock, as they are where nobody looks, fare as they do where every event is seen.
+//! Evaluating ends ahead of the clock gives the same results as an observed run, which handles
+//! every event in order.
 
 use crate::common::{observed, scenario};
 use eifel_sim::{Options, run_with};
@@ -21,7 +22,8 @@ const FLOW: &str = r#"
     application = { kind = "bulk", endless = true }
 "#;
 
-/// One flow over a link of a rate, a queue and a delay; delayed acknowledgements wait for so long, and links are held.
+/// Returns a scenario of one flow over `link`. ACKs are delayed by `delayed_ack_ms`, and spikes
+/// hold `links`.
 fn path(link: &str, delayed_ack_ms: f64, (links, holds): (&str, &str)) -> String {
     let spikes = SPIKES.replace("LINKS", links).replace("HOLDS", holds);
     format!(
@@ -30,7 +32,8 @@ fn path(link: &str, delayed_ack_ms: f64, (links, holds): (&str, &str)) -> String
     )
 }
 
-/// Endless flows over a bottleneck. One more has company on its way back and is not evaluated ahead.
+/// Returns a scenario of endless flows over a bottleneck. The flow `company` shares access links
+/// with `bulk1`, so neither is evaluated ahead.
 fn dumbbell(flows: usize, access: &str, queue: &str) -> String {
     format!(
         r#"
@@ -71,8 +74,8 @@ fn dumbbell(flows: usize, access: &str, queue: &str) -> String {
     )
 }
 
-/// Endless flows whose timeouts are undone, rightly or not, while what they have sent before is still on its way to a queue that
-/// drops it.
+/// Returns a scenario of endless flows whose timeouts are undone, rightly or wrongly. Segments sent
+/// before the undo are then still on their way to a queue that drops them.
 fn undone(detect: &str) -> String {
     format!(
         r#"
@@ -116,7 +119,7 @@ fn is_the_same_run(text: &str) {
 fn one_flow_fares_the_same_whatever_its_path_does() {
     let links = [
         "rate_bps = 5_000_000\ndelay_ms = 50\nqueue = { kind = \"drop-tail\", packets = 20 }",
-        // In the time of a packet, and in that of an acknowledgement, the timers of both ends expire.
+        // The timers of both ends can expire while a single packet or ACK is in transmission.
         "rate_bps = 12_000\ndelay_ms = 150\nqueue = { kind = \"drop-tail\", packets = 9 }",
         "rate_bps = 300_000\ndelay_ms = 40.000_01\nqueue = { kind = \"adaptive-red\", packets = 30 }",
         "rate_bps = 2_000_000\ndelay_ms = 10\nrate_changes = [{ at_s = 5, rate_bps = 40_000 }, { at_s = 15, rate_bps = 9_000_000 }]",
@@ -142,8 +145,9 @@ fn what_is_dropped_after_an_undo_is_counted_by_when_it_is_dropped() {
     }
 }
 
-/// After a hold, originals arrive behind the bottleneck in a burst and fill a queue of five packets. The ACK of the first one
-/// undoes the timeout. If these links took packets in ahead of the clock, drops would come before the undo.
+/// After a spike, originals leave the bottleneck in a burst and fill the next queue, of five
+/// packets. The ACK of the first original undoes the timeout. If the next links took packets in
+/// ahead of the clock, drops would be counted before the undo.
 #[test]
 fn a_drop_on_the_link_behind_counts_against_the_undo_before_it() {
     let text = undone("eifel-timestamps")
@@ -204,7 +208,7 @@ fn an_association_fares_the_same_whether_it_is_evaluated_ahead_or_not() {
     }
 }
 
-/// What an application's end stops is stopped at its instant, although the end of a connection could be evaluated further.
+/// A flow with `end_s` stops at exactly that time, so its ends are not evaluated ahead.
 #[test]
 fn a_flow_that_ends_fares_the_same() {
     let link = "rate_bps = 1_000_000\ndelay_ms = 100\nqueue = { kind = \"drop-tail\", packets = 30 }";

@@ -1,10 +1,11 @@
-//! Explicit congestion notification over a queue that marks, and over routers that spoil the field.
+//! Explicit congestion notification over a queue that marks, and over routers that alter the ECN
+//! field.
 
 use crate::common::{observed, scenario};
 use eifel_sim::summary::FlowSummary;
 use eifel_sim::{Options, run_with};
 
-/// One flow of 2 MB through RED at 5 Mbit/s, 60 ms there and back.
+/// Runs a flow of 2 MB through RED at 5 Mbit/s, with a round trip of 60 ms.
 fn flow(ends: &str, queue: &str, faults: &str) -> FlowSummary {
     let text = format!(
         r#"
@@ -34,7 +35,7 @@ const MARKS: &str = ", ecn = true";
 fn marks_take_the_place_of_early_drops() {
     let (without, with) = (flow("", MARKS, ""), flow(ASKS, MARKS, ""));
     assert_eq!((without.bytes, with.bytes), (2_000_000, 2_000_000));
-    // Slow start overshoots the upper threshold either way.
+    // Slow start overshoots the upper threshold in both runs.
     assert!(with.drops < without.drops, "{} and {} drops", with.drops, without.drops);
     assert!(with.retransmissions < without.retransmissions);
     // A queue that does not mark drops as before.
@@ -59,7 +60,7 @@ fn routers_that_clear_or_forge_marks_cost_no_data() {
     );
 }
 
-/// A mark on a datagram is a mark on nothing, beside a connection and alone.
+/// A mark on a datagram has no effect, with or without a connection on the path.
 #[test]
 fn datagrams_pass_routers_that_forge_marks() {
     let datagrams = r#"

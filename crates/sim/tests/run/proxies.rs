@@ -1,11 +1,12 @@
-//! A proxy in front of a wireless link: what it spares, and that it never keeps what is needed. The checkers hold it to
-//! that in every run: what it withholds has arrived.
+//! A proxy in front of a wireless link: the packets that it withholds, and the effects. In every
+//! run the checkers verify that all withheld data has already arrived.
 
 use crate::common::{numbers, observed, scenario, words};
 use eifel_sim::Outcome;
 use eifel_sim::summary::FlowSummary;
 
-/// A wired link, and a wireless one of 200 kbit/s and 150 ms that stands still from 20 s to 30 s.
+/// Runs `flows` over a wired link, then a wireless link of 200 kbit/s and 150 ms. A spike holds the
+/// wireless link from 20 s to 30 s.
 fn path(proxy: bool, wired: &str, wireless: &str, flows: &str) -> Outcome {
     let wired = if wired.contains("delay_ms") { wired.to_owned() } else { format!("delay_ms = 20\n{wired}") };
     let proxy = if proxy { "proxy = { links = [\"wireless\"] }" } else { "" };
@@ -50,7 +51,7 @@ fn path(proxy: bool, wired: &str, wireless: &str, flows: &str) -> Outcome {
     )
 }
 
-/// One flow of 1 MB with this sender.
+/// Returns a flow of 1 MB with this sender.
 fn one(sender: &str) -> String {
     format!(
         r#"
@@ -65,7 +66,7 @@ fn one(sender: &str) -> String {
     )
 }
 
-/// Reno as it was: duplicate ACKs after a timeout count.
+/// Reno without the bugfix: duplicate ACKs after a timeout count.
 const RENO: &str = r#"detect = "none", respond = "none", recover = { name = "reno", bugfix = false }"#;
 
 fn main(outcome: &Outcome) -> &FlowSummary {
@@ -76,7 +77,7 @@ fn withheld(outcome: &Outcome) -> usize {
     words(outcome, "drops", "cause").iter().filter(|cause| *cause == "proxy").count()
 }
 
-/// The sequence numbers of both ends wrap on the way.
+/// The sequence numbers of both ends wrap during the transfer.
 #[test]
 fn after_a_spike_it_spares_reno_the_spurious_fast_retransmit() {
     let (without, with) = (path(false, "", "", &one(RENO)), path(true, "", "", &one(RENO)));
@@ -85,11 +86,12 @@ fn after_a_spike_it_spares_reno_the_spurious_fast_retransmit() {
     assert_eq!(withheld(&without), 0);
     assert!(withheld(&with) > 10, "{}", withheld(&with));
     assert!(main(&with).completed && main(&with).time_s < main(&without).time_s);
-    // It is the sender that is mistaken: that its timer was too early no proxy can change.
+    // The sender's timer expired too early. A proxy cannot change that.
     assert_eq!(main(&with).spurious_timeouts, main(&without).spurious_timeouts);
 }
 
-/// Near the sender the proxy meets the retransmissions before the ACKs; far from it, after them.
+/// If the sender is near, the retransmissions reach the proxy before the ACKs. If it is far, they
+/// reach the proxy after them.
 #[test]
 fn the_farther_the_sender_the_more_of_the_data_itself_is_withheld() {
     let data = |delay_ms: u32| {
@@ -110,7 +112,7 @@ fn what_the_wireless_link_loses_is_repaired_as_without_it() {
         let with = path(true, "", lossy, &one(sender));
         assert!(main(&with).completed, "{sender}: {:?}", main(&with));
     }
-    // A loss without a spike around: the proxy sees nothing needless.
+    // Losses of listed segments and their first retransmissions are repaired too.
     let listed = r#"drops = { flow = "main", segments = [30, 60, 61, 90], copies = 2 }"#;
     let (with, without) = (path(true, "", listed, &one(RENO)), path(false, "", listed, &one(RENO)));
     assert!(main(&with).genuine_timeouts > 0 && main(&with).completed && main(&without).completed);
@@ -168,7 +170,7 @@ fn each_connection_is_its_own() {
     for flow in &with.summary.flows[..3] {
         assert!(flow.completed && flow.spurious_fast_retransmits == 0, "{flow:?}");
     }
-    // What the mobile sends itself begins behind the proxy.
+    // The data that the mobile sends does not enter the proxy's link.
     assert!(with.summary.flows[3].completed, "{:?}", with.summary.flows[3]);
     assert!(withheld(&with) > 0);
 }

@@ -1,9 +1,10 @@
-//! Queues that decide when a packet leaves, in whole runs.
+//! Whole runs over queues that decide at dequeue whether to drop a packet.
 
 use crate::common::{numbers, observed, scenario, words};
 use eifel_sim::Outcome;
 
-/// A transfer for 20 s over 10 Mbit/s and 40 ms with one of these queues, and a client beside it.
+/// Runs an endless transfer for 20 s over 10 Mbit/s and 40 ms with this queue, and a client that
+/// sends requests.
 fn run(queue: &str, tcp: &str) -> Outcome {
     let text = format!(
         r#"
@@ -32,7 +33,7 @@ fn run(queue: &str, tcp: &str) -> Outcome {
     observed(&scenario(&text), 0)
 }
 
-/// The mean of the bytes in the queue of the bottleneck from the tenth second on.
+/// Returns the mean number of bytes in the bottleneck's queue, from 10 s on.
 fn backlog(outcome: &Outcome) -> f64 {
     let times = numbers(outcome, "queues", "t_ns");
     let (bytes, links) = (numbers(outcome, "queues", "bytes"), words(outcome, "queues", "link"));
@@ -45,13 +46,14 @@ fn backlog(outcome: &Outcome) -> f64 {
 fn codel_keeps_a_queue_short_that_drop_tail_fills() {
     let plain = run(r#"kind = "drop-tail", packets = 400"#, "");
     let codel = run(r#"kind = "codel""#, "");
-    // 5 ms at 10 Mbit/s are 6 kB; 40 ms of round trip let a sender's saw tooth rise above that.
+    // The target of 5 ms is 6 kB at 10 Mbit/s. With a round trip of 40 ms, the sender's sawtooth
+    // rises above it.
     assert!(backlog(&plain) > 200_000.0, "{}", backlog(&plain));
     assert!(backlog(&codel) < 30_000.0, "{}", backlog(&codel));
     let causes = words(&codel, "drops", "cause");
     assert!(causes.iter().filter(|cause| *cause == "codel").count() > 3, "{causes:?}");
     let goodput = |outcome: &Outcome| outcome.summary.flows[0].goodput_bps;
-    // A saw tooth between half of the path's capacity and all of it fills three quarters.
+    // A sawtooth between half and all of the path's capacity fills three quarters of it.
     assert!(goodput(&codel) > 0.75 * goodput(&plain), "{} of {}", goodput(&codel), goodput(&plain));
 }
 
@@ -67,9 +69,10 @@ fn codel_marks_in_place_of_drops() {
 fn a_flow_of_its_own_queue_waits_for_nobody() {
     let times = |queue: &str| run(queue, "").summary.flows[1].requests.unwrap();
     let (plain, fair) = (times(r#"kind = "drop-tail", packets = 400"#), times(r#"kind = "fq-codel""#));
-    // Four segments in two round trips at first, later in one, beside one packet of the transfer for each of theirs.
+    // A response takes two round trips at first, and later one. Each of its packets waits for at
+    // most one packet of the transfer.
     assert!(fair.p90_s < 0.07 && fair.p50_s > 0.04, "{fair:?}");
-    // The transfer keeps some 400 packets of 1.15 ms in the one queue.
+    // The transfer keeps about 400 packets of 1.15 ms each in the shared queue.
     assert!(plain.p50_s > 0.3, "{plain:?}");
     assert!(fair.answered > 2 * plain.answered * 3 / 4, "{} and {}", fair.answered, plain.answered);
 }

@@ -8,8 +8,8 @@ use eifel_sim::summary::FlowSummary;
 use eifel_sim::{Options, Outcome, run_with};
 use std::net::IpAddr;
 
-/// Two paths of 1 Mbit/s and 100 ms each way, 20 s of data: the setting of "On making SCTP robust to spurious
-/// retransmissions", section 4. `{flow}` and `{links}` stand for more.
+/// Two paths of 1 Mbit/s and 100 ms each way, and 20 s of data, as in "On making SCTP robust to
+/// spurious retransmissions", section 4. Tests replace the words in braces.
 const TWO_PATHS: &str = r#"
     duration_s = 20
     node = [{ name = "a" }, { name = "b" }, { name = "a2" }, { name = "b2" }]
@@ -54,7 +54,7 @@ fn two_paths(replacements: &[(&str, &str)], more: &str) -> Scenario {
     scenario(&(text + more))
 }
 
-/// Runs a scenario with every check: packets, messages, laws.
+/// Runs a scenario, and verifies messages, packets and laws.
 fn run(scenario: &Scenario, repetition: u32) -> FlowSummary {
     let options = Options { checked: true, bytes: true, ..Options::default() };
     let checked = run_with(scenario, repetition, options).unwrap().summary;
@@ -67,7 +67,7 @@ fn run(scenario: &Scenario, repetition: u32) -> FlowSummary {
 fn a_clean_association_fills_its_path() {
     let flow = run(&two_paths(&[ENDLESS], ""), 0);
     assert_eq!((flow.retransmissions, flow.timeouts, flow.drops), (0, 0, 0));
-    // Four packets to open, slow start; then 1432 of 1480 bytes are user data.
+    // After a handshake of four packets and slow start, 1432 of each 1480 bytes are user data.
     let share = flow.goodput_bps / (1e6 * 1432.0 / 1480.0);
     assert!((0.93..0.97).contains(&share), "{share}");
 }
@@ -92,9 +92,10 @@ fn a_spike_on_the_primary_sends_a_window_again_on_the_alternate() {
     };
     let paper = eifel("{ name = \"eifel-cover-timestamps\", proof = \"older\" }");
     assert_eq!((paper.detected_spurious, paper.undos), (1, 1));
-    // The alternate's initial window lets three chunks leave at once. Each SACK that is no cover ACK yet lets out more.
+    // The alternate's initial window lets three chunks leave at once. Each SACK before the cover
+    // ACK releases more.
     assert!(paper.retransmissions < 10 && paper.bytes > flow.bytes, "{paper:?}");
-    // One SACK covers two of the three: it proves one original at the most.
+    // A single SACK covers two of the three chunks, so it proves at most one original.
     let safe = eifel("\"eifel-cover-timestamps\"");
     assert_eq!((safe.detected_spurious, safe.undos), (0, 0));
 }
@@ -246,7 +247,7 @@ fn records_tell_the_paths_apart_and_tcp_has_none() {
         assert_eq!(paths[row] == 1, kinds[row] == "retransmission", "row {row}");
         assert_eq!(needs[row], if kinds[row] == "new" { "-" } else { "spurious" }, "row {row}");
     }
-    // TSNs count from 0, segments from 1; each chunk is acknowledged.
+    // TSNs count from 0, and segments from 1. Nearly all chunks are acknowledged.
     let (starts, segments) =
         (numbers(&outcome, "transmissions", "start"), numbers(&outcome, "transmissions", "segment"));
     assert!(starts.iter().zip(&segments).all(|(start, segment)| start + 1 == *segment));
@@ -254,7 +255,8 @@ fn records_tell_the_paths_apart_and_tcp_has_none() {
     assert!(acked.iter().max().unwrap() > &(starts.iter().max().unwrap() - 60));
     assert_eq!(words(&outcome, "episodes", "truth"), ["spurious"]);
     assert_eq!(numbers(&outcome, "episodes", "path"), [0]);
-    // The alternate's window grows on what the primary delivered: the overgrowth of figure 3.
+    // The alternate's window grows from data that the primary delivered: the overgrowth of figure
+    // 3.
     let windows = numbers(&outcome, "window", "path").into_iter().zip(numbers(&outcome, "window", "cwnd"));
     let alternate: Vec<i64> = windows.filter(|(path, _)| *path == 1).map(|(_, cwnd)| cwnd).collect();
     assert_eq!(alternate[0], 4404);
@@ -285,7 +287,8 @@ fn an_undone_timeout_restores_the_window_to_the_flight() {
     let told = numbers(&outcome, "episodes", "verdict_ns")[0];
     let window = |name| numbers(&outcome, "window", name);
     let row = window("t_ns").iter().rposition(|&at| at <= told).unwrap();
-    // RFC 4015: FlightSize and one SACK's worth more; what the timer had marked is under way after all.
+    // RFC 4015 sets cwnd to FlightSize plus the data that one SACK acknowledges. The chunks that
+    // the timer had marked count as in flight again.
     let (cwnd, flight) = (window("cwnd")[row], window("flight")[row]);
     assert!(cwnd >= flight && cwnd <= flight + 3 * 1448 && flight > 40 * 1400, "{cwnd} {flight}");
 }
@@ -309,7 +312,7 @@ fn a_capture_is_of_one_address() {
             assert!(addresses.source() == own || addresses.destination() == own, "{addresses:?}");
         }
     }
-    // 14 chunks of 1432 bytes or less; the alternate has heartbeats alone.
+    // 14 chunks of at most 1432 bytes. The alternate carries only HEARTBEATs.
     assert_eq!(primary.shown.iter().filter(|shown| shown.transmission.is_some()).count(), 14);
     assert!(alternate.shown.iter().all(|shown| shown.transmission.is_none()) && !alternate.shown.is_empty());
 }
@@ -334,8 +337,8 @@ fn a_slow_reader_reads_all_although_its_association_is_closed_before() {
     assert!(flow.completed && flow.bytes == 20_000, "{flow:?}");
 }
 
-/// The answering end's first HEARTBEAT takes 5 s on the alternate. By then its peer is gone, and answers with an ABORT. That
-/// takes 1 ms, and SHUTDOWN COMPLETE on the primary 1.5 s.
+/// The answering end's first HEARTBEAT takes 5 s on the alternate. By then its peer is closed and
+/// answers with an ABORT. The ABORT takes 1 ms, but SHUTDOWN COMPLETE takes 1.5 s on the primary.
 #[test]
 fn what_came_before_an_abort_that_overtakes_the_end_is_read() {
     let queue = "queue = { kind = \"drop-tail\", packets = 100 }";
@@ -371,7 +374,8 @@ fn a_link_that_forges_ecn_marks_changes_nothing_for_an_association() {
     assert_eq!(plain, forged);
 }
 
-/// Both ends send until they are cut off, and give up at the second timeout. What arrived before is read slowly.
+/// Both ends send until a spike cuts them off, and give up at the second timeout. Data that arrived
+/// before is read slowly.
 #[test]
 fn an_association_that_fails_while_something_is_unread_ends_with_the_last_reading() {
     let text = |links: &str, (bytes, every_s): (u32, f64)| {

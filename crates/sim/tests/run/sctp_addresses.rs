@@ -3,8 +3,8 @@
 use crate::common::{observed, scenario};
 use eifel_sim::{Options, run_with};
 
-/// The end that answers may send to the primary address from its second one, as it does here: a packet's way does not tell
-/// its addresses.
+/// The answering end may send to the primary address from its second address, as it does here. So a
+/// packet's way does not determine its addresses.
 #[test]
 fn a_packet_between_addresses_of_two_paths_is_answered_where_it_came_from() {
     let text = r#"

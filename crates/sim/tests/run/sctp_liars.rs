@@ -1,5 +1,5 @@
-//! Receivers of associations that cheat: each lie misleads the detector that it is meant for, and an honest receiver does
-//! not.
+//! Receivers of associations that cheat. Each lie misleads its target detector. An honest receiver
+//! misleads none.
 
 use crate::common::{LOSS, endless};
 use eifel_sim::record::Record;
@@ -7,7 +7,7 @@ use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::FlowSummary;
 use eifel_sim::{Options, run, run_with};
 
-/// One packet in a hundred is lost. Both signals of Eifel are agreed on.
+/// Returns a transfer with a loss of one packet in a hundred. Both signals of Eifel are negotiated.
 fn transfer(liar: &str, detect: &str) -> Scenario {
     let flow = format!(
         r#"
@@ -33,7 +33,7 @@ const DETECTORS: [&str; 7] = [
     "\"f-rto-sctp\"",
     SAFE,
 ];
-/// It asks for each original's own timestamp, and each packet has one.
+/// A detector that requires the original's own timestamp. Each packet has a distinct timestamp.
 const SAFE: &str = "\"eifel-cover-timestamps\"";
 
 #[test]
@@ -44,7 +44,7 @@ fn an_honest_receiver_misleads_nobody() {
     }
 }
 
-/// A table in which nothing is a lie alters nothing: the flow is the honest one's, in a run that is observed.
+/// A table without lies alters nothing. The observed run equals the run of an honest receiver.
 #[test]
 fn a_liar_that_never_lies_is_honest() {
     let detect = "\"eifel-cover-or-dsack\"";
@@ -83,7 +83,8 @@ fn no_echo_misleads_the_one_that_asks_for_the_originals_own() {
     }
 }
 
-/// Forged gap reports hide losses, and the sender believes the truth when it comes: RFC 9260, section 6.2.1, D iii.
+/// Forged gap reports hide losses. When the true reports come, the sender believes them (RFC 9260,
+/// section 6.2.1, D iii).
 #[test]
 fn forged_gap_reports_gain_nothing() {
     let (honest, lying) = (flow("\"none\"", "\"none\""), flow("\"forged-sack\"", "\"none\""));
@@ -91,7 +92,7 @@ fn forged_gap_reports_gain_nothing() {
     assert!(lying.goodput_bps <= honest.goodput_bps, "{} beside {}", lying.goodput_bps, honest.goodput_bps);
 }
 
-/// Every message arrives, and every law of the simulator holds, whatever the receiver says.
+/// Every message arrives and every law of the simulator holds, regardless of the receiver's lies.
 #[test]
 fn a_liar_loses_nothing() {
     let named =

@@ -1,4 +1,4 @@
-//! What is handed over while a run goes on is what is kept in memory otherwise.
+//! Rows and captures that are handed over during a run equal those kept in memory.
 
 use crate::common::{ROUGH, SPIKES, scenario};
 use eifel_sim::record::column::Column;
@@ -14,10 +14,10 @@ type Kept = BTreeMap<(&'static str, &'static str), (Vec<i64>, Vec<String>)>;
 #[derive(Clone, Default)]
 pub struct Gathered {
     kept: Arc<Mutex<Kept>>,
-    /// How many rows of each table came at once, in order.
+    /// The hand-overs in order: the table, and its number of rows.
     pub handed: Arc<Mutex<Vec<(&'static str, usize)>>>,
     bytes: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
-    /// A capture takes no more bytes than these.
+    /// The most bytes that a capture takes; `None` for no limit.
     room: Option<usize>,
 }
 
@@ -112,7 +112,7 @@ fn no_more_is_held_than_what_is_asked_for_and_what_is_under_way() {
     let most = gathered.handed.lock().unwrap().iter().map(|(_, rows)| *rows).max().unwrap();
     let rows = kept[&("transmissions", "tx")].0.len();
     assert!(rows > 700, "{rows}");
-    // The rest of the last window, and what the oracle has not judged.
+    // The rows kept include the last window, and those that the oracle has not judged.
     assert!(most < 250, "{most}");
 }
 
@@ -142,7 +142,7 @@ fn the_first_segment_that_is_dropped_says_so_as_any_other_does() {
         let [(_, at_sender)] = &streamed.comments[..] else { panic!("one capture") };
         let listed: Vec<u64> =
             at_sender.iter().filter(|(_, text)| text.contains("listed")).map(|(frame, _)| *frame).collect();
-        // A SYN and its answer pass before.
+        // The SYN and the SYN-ACK come first.
         assert_eq!(listed, [segment + 2]);
     }
 }

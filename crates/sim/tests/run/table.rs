@@ -1,4 +1,4 @@
-//! Whole runs of drawn scenarios: what each kind of run does is kept as a digest.
+//! Whole runs of drawn scenarios. Golden files hold digests of their results.
 //!
 //! A change of an algorithm or a default changes the digests of the runs that use it.
 
@@ -18,7 +18,7 @@ fn seed(kind: usize, number: u64) -> u64 {
     1000 * kind as u64 + number
 }
 
-/// A scenario means the same as TOML and as JSON.
+/// Each scenario is also parsed as JSON, with the same result.
 #[test]
 fn scenarios_of_every_kind_are_understood_as_before() {
     let mut text = String::new();
@@ -42,7 +42,8 @@ fn the_schema_is_the_one_beside_the_reference() {
     assert_eq!(schema(), include_str!("../../../../docs/scenario.schema.json"));
 }
 
-/// Each run fares the same whether nobody looks, or it is recorded, checked and carried as bytes, or it is streamed.
+/// The results are the same in a plain run, in a run that is recorded, checked and carried as
+/// bytes, and in a streamed run.
 #[test]
 fn runs_of_every_kind_are_as_before() {
     let mut text = String::new();

@@ -1,11 +1,11 @@
-//! The packets of a capture that the simulator has written, and captures of other packets.
+//! Reads captures that the simulator has written, and writes captures of other packets.
 
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Header};
 use eifel_packet::pcapng::{Packet, Writer};
 use eifel_packet::segment::Segment;
 
-/// One packet: when, from where to where, and what.
+/// A captured packet.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub nanos: u64,
@@ -20,7 +20,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// What a capture of ours holds.
+/// Returns the packets of a capture that the simulator has written.
 pub fn read(mut file: &[u8]) -> Vec<Seen> {
     let mut packets = Vec::new();
     while !file.is_empty() {
@@ -37,7 +37,7 @@ pub fn read(mut file: &[u8]) -> Vec<Seen> {
     packets
 }
 
-/// A capture of these packets.
+/// Returns a capture of these packets.
 pub fn write(packets: &[Seen]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), "eifel test").unwrap();
     let end = writer.interface("end").unwrap();

@@ -1,5 +1,6 @@
-//! Two connections with nothing between them but a delay and listed losses: what no scenario has. Sequence numbers and
-//! timestamps that wrap, IPv6, a reader who makes the window close, probes into it, and each way to end.
+//! Two connections with only a delay and regular losses between them, for cases that the scenarios
+//! lack. Sequence numbers and timestamps wrap, packets use IPv6, and a slow reader closes the
+//! window, so that it is probed. Connections end by FIN or by RST.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
@@ -17,17 +18,17 @@ use crate::dissect::{Frame, dissect};
 const DELAY: Duration = Duration::from_millis(15);
 const WRITTEN: usize = 60_000;
 
-/// How the reading end behaves after all is read.
+/// How the connection ends after everything is read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum End {
     Fin,
     Reset,
 }
 
-/// What was sent, as the writing end's engine knows it, beside the capture at that end.
+/// The packets at the writing end, and the kinds of its transmissions according to its engine.
 struct Talk {
     packets: Vec<Seen>,
-    /// Kinds of what the writing end has sent that takes positions, in order.
+    /// Kinds of the writing end's transmissions, in order.
     kinds: Vec<Kind>,
 }
 
@@ -52,7 +53,8 @@ fn engine() -> Engine {
     Engine::new(&Config::default()).unwrap()
 }
 
-/// Every tenth data segment is lost once; the reader reads a little now and then.
+/// Runs the two connections. Every tenth data segment is lost. The reader reads up to 5000 bytes
+/// every 2.5 s.
 fn talk(end: End) -> Talk {
     let (near, far) = (Ports { local: 49152, remote: 5001 }, Ports { local: 5001, remote: 49152 });
     let mut pair = Pair::new([
@@ -128,7 +130,7 @@ fn closed_windows_probes_wraps_and_ends_are_so_to_wireshark() {
 fn compare(talk: &Talk, frames: &[Frame], reasons: &mut Reasons) {
     let mut kinds = talk.kinds.iter();
     let (mut closed, mut probes, mut again) = (0, 0, 0);
-    // First position beyond the last probe, and the window that the reader has announced last.
+    // The first position after the last probe, and the window that the reader announced last.
     let (mut probed, mut open) = (None, 0);
     for (frame, seen) in frames.iter().zip(&talk.packets) {
         let control = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0;

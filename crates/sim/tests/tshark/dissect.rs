@@ -1,10 +1,10 @@
-//! Captures through tshark.
+//! Reads captures with tshark.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// What Wireshark's sequence analysis says of a frame.
+/// The labels that Wireshark's sequence analysis gives to frames.
 pub const ANALYSIS: [&str; 11] = [
     "retransmission",
     "fast_retransmission",
@@ -24,17 +24,17 @@ pub const ANALYSIS: [&str; 11] = [
 pub struct Frame {
     pub number: usize,
     pub t_ns: i64,
-    /// Whether the end that has opened the connection sent it.
+    /// Whether the end that opened the connection sent the frame.
     pub ours: bool,
-    /// Sequence number from the initial one.
+    /// Sequence number, relative to the initial sequence number.
     pub seq: i64,
-    /// Acknowledgement number from the other end's initial one.
+    /// Acknowledgement number, relative to the other end's initial sequence number.
     pub ack: i64,
     /// Bytes of payload, and one for a SYN or FIN.
     pub len: i64,
     pub has_ack: bool,
     pub window: i64,
-    /// Which of [`ANALYSIS`] it is.
+    /// The frame's labels from [`ANALYSIS`].
     pub is: Vec<&'static str>,
 }
 
@@ -44,7 +44,8 @@ impl Frame {
         self.is.contains(&what)
     }
 
-    /// Whether Wireshark takes it for a segment that goes back in the sequence, for whatever reason.
+    /// Returns whether Wireshark labels the frame as a segment that goes back in the sequence, for
+    /// any reason.
     pub fn goes_back(&self) -> bool {
         ["retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order"]
             .iter()
@@ -71,8 +72,8 @@ const FIELDS: [&str; 13] = [
 /// The port of the end that opens a connection.
 pub const OPENER: &str = "49152";
 const WARNING: u32 = 0x0060_0000;
-/// Complaints about what the path did, not about what we wrote, which the tests compare with what it did. A DSACK is one to
-/// Wireshark.
+/// Complaints that are allowed, because they concern the path and not our packets. The tests
+/// compare them with the record. Wireshark also complains about a DSACK.
 const RIGHT: [&str; 6] = [
     "D-SACK Sequence",
     "Previous segment(s) not captured (common at capture start)",
@@ -82,8 +83,8 @@ const RIGHT: [&str; 6] = [
     "TCP window specified by the receiver is now completely full",
 ];
 
-/// The frames of a capture, of which each is well formed and has right checksums; `None`, and a loud line, where tshark
-/// is not installed.
+/// Returns the frames of a capture. Panics if a frame is malformed or has a wrong checksum. Returns
+/// `None`, and prints a loud line, if tshark is not installed.
 pub fn dissect(name: &str, pcapng: &[u8]) -> Option<Vec<Frame>> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pcapng"));
     std::fs::write(&path, pcapng).unwrap();
@@ -103,7 +104,7 @@ pub fn dissect(name: &str, pcapng: &[u8]) -> Option<Vec<Frame>> {
     let output = match command.output() {
         Ok(output) => output,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            // The test harness swallows what print macros write in a test that passes.
+            // The test harness hides the output of print macros in a test that passes.
             let line =
                 "\n*** SKIPPED: connections were not read by Wireshark's dissectors: tshark is not installed ***\n";
             let _ = std::io::stderr().write_all(line.as_bytes());
@@ -121,7 +122,7 @@ fn frame(name: &str, number: usize, line: &str) -> Frame {
     let fields: Vec<&str> = line.split('\t').collect();
     let [time, port, seq, ack, len, flags, window, ip_sum, tcp_sum, malformed, severities, messages, _] =
         fields[..FIELDS.len()].try_into().unwrap();
-    // 1 is good; IPv6 has no checksum of its own.
+    // 1 is "good". The IPv6 header has no checksum.
     assert!(matches!(ip_sum, "1" | "") && tcp_sum == "1", "{name}: checksums of frame {number}: {line}");
     assert_eq!(malformed, "", "{name}: frame {number} is malformed");
     for (severity, message) in

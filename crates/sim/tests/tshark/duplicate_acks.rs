@@ -1,4 +1,4 @@
-//! At the sender: what it counts as a duplicate ACK is one to Wireshark.
+//! At the sender: the duplicate ACKs in the record are duplicate ACKs to Wireshark.
 
 use crate::Reasons;
 use crate::dissect::Frame;

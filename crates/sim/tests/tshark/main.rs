@@ -1,6 +1,7 @@
-//! Wireshark's dissectors over whole connections that we make: every checksum good, nothing malformed, no complaint, and
-//! what its sequence analysis concludes from the packets is what the simulator's record knows of them. Wireshark guesses
-//! where it cannot know; each kind of wrong guess has its reason here, and a difference without one fails.
+//! Wireshark's dissectors read whole connections of the simulator. Every checksum must be good, no
+//! packet malformed, and no complaint raised. The sequence analysis must agree with the simulator's
+//! record. Wireshark has to guess some facts. Each kind of wrong guess has a reason here, and a
+//! difference without a reason fails the test.
 
 #![expect(clippy::unwrap_used, reason = "captures and texts of these tests are well formed")]
 
@@ -15,12 +16,15 @@ mod sender;
 
 use std::collections::BTreeMap;
 
-/// How often a difference between Wireshark and the record has which reason.
+/// The number of differences between Wireshark and the record, by reason.
 #[derive(Default)]
 pub struct Reasons(BTreeMap<&'static str, u32>);
 
 impl Reasons {
-    /// One more difference.
+    /// Counts a difference.
+    ///
+    /// # Panics
+    /// Panics when it has no reason.
     pub fn note(&mut self, reason: Option<&'static str>, context: &dyn std::fmt::Debug) {
         let reason = reason.unwrap_or_else(|| panic!("a difference without a reason: {context:#?}"));
         *self.0.entry(reason).or_default() += 1;

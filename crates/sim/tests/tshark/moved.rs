@@ -1,5 +1,5 @@
-//! The same conversations over IPv6, with both directions' sequence numbers beginning so that they wrap on the way: to
-//! Wireshark all is as it was.
+//! Rewrites captures to IPv6, with sequence numbers that wrap in both directions. Wireshark's
+//! analysis must not change.
 
 use eifel_packet::ip::Addresses;
 use eifel_packet::segment::{Flags, SackBlocks};
@@ -9,8 +9,8 @@ use crate::capture::{Seen, read, write};
 use crate::dissect::{Frame, OPENER, dissect};
 use crate::runs::runs;
 
-/// The first number of a direction that carries `len` positions: it wraps halfway, but within a segment, for to Wireshark
-/// a next number of 0 is none.
+/// Returns the initial sequence number for a direction of `len` positions. The numbers wrap about
+/// halfway, but within a segment: Wireshark takes a next sequence number of 0 as absent.
 fn wrapping(len: u32) -> u32 {
     (len / 2000 * 1000 + 500).wrapping_neg()
 }
@@ -30,7 +30,8 @@ fn moved(packets: &[Seen]) -> Vec<Seen> {
     packets.iter().map(|seen| shifted(seen, if ours(seen) { by } else { [by[1], by[0]] })).collect()
 }
 
-/// A packet whose own direction is shifted by the first, and the other by the second.
+/// Returns a packet over IPv6, with its own direction's numbers shifted by `own`, and the other
+/// direction's by `other`.
 fn shifted(seen: &Seen, [own, other]: [u32; 2]) -> Seen {
     let mut segment = seen.segment;
     segment.seq = Seq(segment.seq.0.wrapping_add(own));

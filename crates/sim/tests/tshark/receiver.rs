@@ -1,4 +1,4 @@
-//! At the receiver: gaps, and what fills them.
+//! At the receiver: gaps, and the segments that fill them.
 
 use crate::Reasons;
 use crate::dissect::Frame;
@@ -36,14 +36,15 @@ fn compare(run: &Run, frames: &[Frame], reasons: &mut Reasons) -> (usize, usize)
         let (start, len) = (frame.seq, frame.len);
         let is =
             |&row: &usize| (arrivals.start[row], arrivals.len[row], arrivals.t_ns[row]) == (start, len, frame.t_ns);
-        // The record has the first arrival of each transmission; the network may have made another.
+        // The record has only the first arrival of each transmission. The network may add a
+        // duplicate.
         let row = rows.next_if(is);
         assert!(row.is_some() || seen.contains(&(start, len)), "{}: never sent: {frame:?}", run.name);
         seen.push((start, len));
         let new = row.map_or(0, |row| arrivals.new_bytes[row]);
         all += 1;
         late += usize::from(start < highest);
-        // A gap is a gap, and what lies below the highest goes back: here nothing is a guess.
+        // Wireshark does not guess here: a gap is certain, and so is a segment below the highest.
         assert_eq!(frame.is("lost_segment"), all > 1 && start > highest, "{}: {frame:?}, {highest}", run.name);
         assert_eq!(frame.goes_back(), start < highest, "{}: {frame:?}, {highest}", run.name);
         if start < highest {

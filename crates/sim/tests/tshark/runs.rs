@@ -1,4 +1,4 @@
-//! The runs that are dissected.
+//! The runs whose captures are dissected.
 
 use std::sync::OnceLock;
 
@@ -24,7 +24,7 @@ const ROUGH: &str = r#"
     reorder = { rate = 0.01, length = 2 }
 "#;
 
-/// Spikes that make the timer expire in vain, and little loss.
+/// Spikes that cause spurious timeouts, and little loss.
 const SPIKES: &str = r#"
     [point_to_point]
     rate_bps = 2_000_000
@@ -55,7 +55,7 @@ const BOTH_WAYS: &str = r#"
     application = { kind = "request-response", requests = 40, request_bytes = 20_000, response_bytes = 5_000, think_ms = 50 }
 "#;
 
-/// A run with its name, and its captures as Wireshark understands them.
+/// A run, and its captures as Wireshark dissects them.
 pub struct Run {
     pub name: String,
     pub outcome: Outcome,
@@ -63,7 +63,7 @@ pub struct Run {
     pub at_receiver: Vec<Frame>,
 }
 
-/// All runs, made and dissected once; none where tshark is not installed.
+/// Returns all runs, which are executed and dissected once. Empty if tshark is not installed.
 pub fn runs() -> &'static [Run] {
     static RUNS: OnceLock<Vec<Run>> = OnceLock::new();
     RUNS.get_or_init(|| outcomes().into_iter().map_while(dissected).collect())
@@ -75,7 +75,8 @@ fn dissected((name, outcome): (String, Outcome)) -> Option<Run> {
     Some(Run { name, outcome, at_sender, at_receiver })
 }
 
-/// Each recovery algorithm over each path, each with its own settings of the connection.
+/// Runs each recovery algorithm over each path. The algorithms take the connection settings in
+/// turn.
 fn outcomes() -> Vec<(String, Outcome)> {
     let settings = [
         "",

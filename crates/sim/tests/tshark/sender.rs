@@ -1,4 +1,4 @@
-//! At the sender: what leaves again is what Wireshark takes for a retransmission.
+//! At the sender: the retransmissions in the record are retransmissions to Wireshark.
 
 use crate::Reasons;
 use crate::dissect::Frame;
@@ -8,10 +8,10 @@ const NEW: u8 = 0;
 const RETRANSMISSION: u8 = 1;
 const FAST: u8 = 2;
 
-/// Wireshark's limit for a fast retransmission: it follows the duplicate ACKs within 20 ms.
+/// Wireshark's limit for a fast retransmission: at most 20 ms after the duplicate ACKs.
 const FAST_WITHIN_NS: i64 = 20_000_000;
 
-/// What of the opposite direction Wireshark keeps.
+/// The state of the opposite direction that Wireshark keeps.
 #[derive(Default, Debug)]
 struct Acks {
     last: i64,
@@ -50,7 +50,7 @@ fn compare(run: &Run, frames: &[Frame], reasons: &mut Reasons) -> (usize, usize)
     let mut acks = Acks::default();
     let (mut sent, mut again) = (0, 0);
     for frame in frames {
-        // From the end's own view nothing is missing, in either direction.
+        // A capture at the end itself has every packet, in either direction.
         assert!(!frame.is("ack_lost_segment"), "{}: {frame:?}", run.name);
         if !frame.ours {
             acks.note(frame);
@@ -78,7 +78,8 @@ fn compare(run: &Run, frames: &[Frame], reasons: &mut Reasons) -> (usize, usize)
     (sent, again)
 }
 
-/// Wireshark calls fast what repeats the segment that at least two duplicate ACKs ask for, soon after them.
+/// Explains a difference about a fast retransmission. Wireshark labels a retransmission as fast if
+/// it repeats the segment that at least two duplicate ACKs ask for, soon after them.
 fn why_not_fast(frame: &Frame, cause: u8, acks: &Acks) -> Option<&'static str> {
     if cause != FAST {
         let asked = frame.seq == acks.last && acks.duplicates >= 2 && frame.t_ns - acks.at_ns < FAST_WITHIN_NS;

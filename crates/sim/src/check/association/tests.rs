@@ -1,4 +1,4 @@
-//! Faults of an association: each law alone, and each through a run that asks its checkers itself.
+//! Faults of an association. Each law is tested directly, and in a run that calls its checkers.
 
 use super::{Account, Ledger, SLACK};
 use crate::check::Checkers;
@@ -59,7 +59,7 @@ fn each_law_is_broken_by_one_fault() {
 }
 
 impl Ledger {
-    /// Plants this ledger's fault into an account.
+    /// Puts this ledger's fault into an account.
     pub(super) fn planted(&self, mut account: Account) -> Account {
         if let Some(plant) = self.plant {
             plant(&mut account);
@@ -94,7 +94,8 @@ const TWO_FLOWS: &str = r#"
 /// Events after which both flows are under way.
 const EVENTS: u64 = 1500;
 
-/// Runs until both flows are under way, plants a fault, and runs on. Returns what a checker says to it.
+/// Runs until both flows are under way, calls `plant`, and runs on. Returns the message of the
+/// checker that panicked; `None` if no checker did.
 fn said_to(plant: impl FnOnce(&mut World<'_, true>)) -> Option<String> {
     let scenario = Scenario::parse(TWO_FLOWS, "test.toml".as_ref()).unwrap();
     let observers = Observers { checkers: Some(Checkers::new(&scenario)), wire: None, recorder: None };
@@ -113,7 +114,7 @@ fn ledgers<'a>(world: &'a mut World<'_, true>) -> &'a mut Vec<Ledger> {
     &mut world.net.observers.checkers.as_mut().unwrap().ledgers
 }
 
-/// Returns an association of the first flow: of its sender, or of its receiver.
+/// Returns the association of the first flow at `end`: 0 is its sender, 1 its receiver.
 fn association<'a>(world: &'a mut World<'_, true>, end: usize) -> &'a mut Association {
     let Running::Association(flow) = &mut world.flows[0] else { panic!("no association") };
     let Endpoint { association: Some(association), .. } = &mut flow.ends.as_mut().unwrap()[end] else {
@@ -122,7 +123,7 @@ fn association<'a>(world: &'a mut World<'_, true>, end: usize) -> &'a mut Associ
     association
 }
 
-/// Runs on, and then sets an association of the first flow back to what it was.
+/// Runs on, then puts an association of the first flow back into its state before that.
 fn set_back(world: &mut World<'_, true>, end: usize) {
     let before = association(world, end).clone();
     run_on(world, EVENTS + 200);

@@ -35,7 +35,8 @@ fn position(segment: &Segment) -> u64 {
     unwrap(0, Seq(BASE), segment.ack)
 }
 
-/// The first data are lost, so that others arrive first: what is missing below them is never acknowledged.
+/// The first data is lost, so other data arrives first. The missing data below it is not
+/// acknowledged.
 #[test]
 fn what_never_came_is_not_acknowledged_though_it_is_the_first() {
     let one_more = Answer { number: Number::OneMore, ..Answer::default() };
@@ -81,7 +82,7 @@ fn the_liar_that_acknowledges_one_less_answers_for_it_when_all_is_repaired() {
     let mut said = ack(3, &[]);
     assert!(lie.says(&mut said));
     assert_eq!((position(&said), said.options.timestamps.unwrap().echo), (2000, 0));
-    // Segment 3 is lost. Segments 2, which has arrived, and 3 are retransmitted.
+    // Segment 3 is lost. Segments 2 and 3 are retransmitted, although 2 has arrived.
     lie.hears(&data(4, 14), false);
     let mut said = ack(3, &[(4, 5)]);
     assert!(lie.says(&mut said));
@@ -128,13 +129,14 @@ fn a_gap_is_invented_above_the_first_segment_that_is_not_acknowledged() {
     assert_eq!(told(one_more, &[]), (1, vec![(2, 4)]));
     let duplicate = Answer { duplicates: Duplicates::Invented, ..one_more };
     assert_eq!(told(duplicate, &[(5, 6)]), (1, vec![(5, 6), (2, 4), (5, 6)]));
-    // Nothing has arrived in order beyond the one that is denied, or none is denied.
+    // No data has arrived in order after the denied segment, or no segment is denied.
     assert_eq!(told(Answer { number: Number::OneLess, ..invents }, &[(5, 6)]), (3, vec![(5, 6)]));
     assert_eq!(told(invents, &[(5, 6)]), (4, vec![(5, 6)]));
     assert_eq!(told(Answer { gaps: Gaps::Hidden, ..one_more }, &[(5, 6)]), (1, vec![]));
 }
 
-/// Hears the segments in their order, and returns the positions that it acknowledges honestly; `None` where it is silent.
+/// Returns the answers to segments that arrive in this order: the number of acknowledged segments,
+/// or `None` without an acknowledgement.
 fn answered(schedule: Schedule, order: &[u64]) -> Vec<Option<u64>> {
     let mut lie = Scheduled::new(schedule);
     let mut answers = Vec::new();
@@ -151,7 +153,7 @@ fn of_several_arrivals_of_a_kind_the_last_is_answered() {
     let mut schedule = Schedule::default();
     schedule.tables[0][Occasion::InOrder as usize].every = 3;
     let expected = [None, None, Some(3), None, Some(4), Some(6), None, None, Some(9)];
-    // Segment 4 comes after 5. Then the count begins anew.
+    // Segment 4 comes after 5. Then the count starts again.
     assert_eq!(answered(schedule, &[0, 1, 2, 3, 5, 4, 6, 7, 8]), expected);
 }
 
@@ -162,7 +164,7 @@ fn the_other_table_holds_from_the_arrival_after_a_turn() {
     honest[Occasion::AboveGap as usize].turns = true;
     silent.iter_mut().for_each(|answer| answer.withheld = true);
     silent[Occasion::LastRepair as usize].turns = true;
-    // 2 opens a gap; 3 and 1 meet silence, and 1 ends it for 4.
+    // 2 opens a gap and turns to the silent table. 3 and 1 get no answer. 1 turns back for 4.
     assert_eq!(answered(schedule, &[0, 2, 3, 1, 4]), [Some(1), Some(1), None, None, Some(5)]);
 }
 

@@ -74,7 +74,7 @@ static APPLICATIONS: &[Table] = &[
 ];
 
 const WINDOW: Kind = Kind::Integer { minimum: 1, maximum: 1 << 30 };
-/// The largest MSS: an IPv4 packet of 65 535 bytes without two headers of 20 bytes.
+/// The largest MSS: an IPv4 packet of 65,535 bytes without the IP and TCP headers of 20 bytes each.
 pub(in super::super) const LARGEST_MSS: u32 = 65_495;
 const SIZE: Kind = Kind::Integer { minimum: 1, maximum: LARGEST_MSS as i64 };
 const SCALE: Kind = Kind::Either(&[Kind::Word(&["fit", "off"]), Kind::Integer { minimum: 0, maximum: 14 }]);

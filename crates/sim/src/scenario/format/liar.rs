@@ -1,4 +1,4 @@
-//! A receiver that answers each arrival as a table says.
+//! A receiver that answers each arrival according to a table.
 
 use super::super::shape::Fallback::{Integer, Switch, Word};
 use super::super::shape::Key;

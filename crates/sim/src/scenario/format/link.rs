@@ -1,4 +1,4 @@
-//! Nodes, links, routes and the short forms.
+//! Nodes, links, routes and the short forms of topologies.
 
 use super::super::shape::Fallback::{Integer, Number, Switch};
 use super::super::shape::{Key, Kind, Rule, Table, default, optional, required};
@@ -130,7 +130,7 @@ static ECN_FAULTS: Table = Table {
 
 const MOMENTS: Kind = Kind::List { of: &Kind::Integer { minimum: 0, maximum: u32::MAX as i64 }, at_least: 1 };
 
-/// The keys of every kind of link, after keys of particular kinds.
+/// The keys that all link tables share. The table's own keys come before them.
 macro_rules! link_keys {
     ($delay:expr, [$($own:expr),* $(,)?]) => {
         &[

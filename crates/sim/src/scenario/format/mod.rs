@@ -21,7 +21,7 @@ mod kinds {
     use super::super::shape::Fallback::Number;
     use super::{Kind, Rule, Table, default, optional, required};
 
-    /// Ten years: sums of times stay far below 2^64 nanoseconds.
+    /// Ten years. Sums of times then stay far below 2^64 nanoseconds.
     const LONGEST_S: f64 = 315_360_000.0;
     pub(super) const SECONDS: Kind = Kind::Number { minimum: 0.0, maximum: LONGEST_S };
     pub(super) const SECONDS_ABOVE_ZERO: Kind = Kind::Positive { maximum: LONGEST_S };
@@ -91,7 +91,7 @@ mod kinds {
     /// A fixed or drawn duration.
     pub(super) const DRAWN: Kind = Kind::Either(&[TIME, Kind::Table(&DISTRIBUTION)]);
 
-    /// The most bytes that a parameter of a distribution can be.
+    /// The largest value of a distribution's parameter, in bytes.
     const MOST_BYTES: f64 = 1e12;
     const BYTES: Kind = Kind::Number { minimum: 0.0, maximum: MOST_BYTES };
     const BYTES_ABOVE_ZERO: Kind = Kind::Positive { maximum: MOST_BYTES };

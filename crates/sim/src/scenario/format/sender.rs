@@ -15,7 +15,7 @@ pub(in super::super) const SEAMS: &[(&str, Seam)] = &[
     ("pace", Seam::Pace),
 ];
 
-/// The keys that only an association understands.
+/// The keys that are only for associations, and their seams.
 pub(in super::super) const OF_ASSOCIATIONS: &[(&str, Seam)] =
     &[("retransmit", Seam::Retransmit), ("credit", Seam::Credit)];
 

@@ -1,4 +1,4 @@
-//! Delay spikes and outages: both are listed or drawn.
+//! Delay spikes and outages. Both are either listed or drawn.
 
 use super::super::shape::{Kind, Rule, Table, optional, required};
 use super::kinds::{DRAWN, SECONDS, SECONDS_ABOVE_ZERO};
@@ -14,7 +14,7 @@ static AT: Table = Table {
     rules: &[Rule::ExactlyOne(&["end_s", "length_s"])],
 };
 
-/// The keys that say when spikes or outages are, after keys of their own.
+/// The keys for the times of spikes or outages. The table's own keys come before them.
 macro_rules! scheduled_keys {
     ([$($own:expr),* $(,)?]) => {
         &[

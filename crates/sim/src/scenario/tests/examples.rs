@@ -1,4 +1,4 @@
-//! The scenarios in the repository, and those in the documents.
+//! The example scenarios of the repository, and the scenarios in the documents.
 
 use super::super::model::{Opening, StreamApplication, Traffic};
 use super::super::tree;
@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the names of the example scenarios. A sweep over one is no scenario.
+/// Returns the names of the example scenarios. The example of a sweep is not a scenario.
 fn examples() -> Vec<String> {
     let folder = std::fs::read_dir(root().join("examples")).expect("the folder of examples");
     let names = folder.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());

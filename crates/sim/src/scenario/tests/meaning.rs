@@ -209,7 +209,7 @@ fn tried(text: &str) -> Result<Scenario, crate::scenario::Error> {
     Scenario::parse(text, "test.toml".as_ref())
 }
 
-/// A key's unit is that of every number of a distribution below it.
+/// The unit of a key applies to every number of the distribution under it.
 #[test]
 fn drawn_delays_in_milliseconds_are_so_many_thousandths_of_a_second() {
     let jitter = |draw: &str| {
@@ -239,7 +239,7 @@ fn spikes_may_touch() {
     assert!(refused.contains("begins at 39.999 s, but the one before it ends at 40 s"), "{refused}");
 }
 
-/// The larger window counts, whichever end has it, and the smaller segment.
+/// The check uses the larger window and the smaller segment of both ends.
 #[test]
 fn a_window_of_either_end_may_hold_too_many_segments() {
     let ends = |own: &str, other: &str| {
@@ -274,7 +274,8 @@ fn among_equally_short_ways_the_first_listed_link_is_taken() {
     }
 }
 
-/// A packet has at least 20 bytes of IPv4 or 40 of IPv6, 12 of SCTP and 16 of a chunk; a timestamp chunk has 12.
+/// The headers of a packet take 20 bytes for IPv4 or 40 for IPv6, 12 for SCTP and 16 for a DATA
+/// chunk. A timestamp chunk takes 12 bytes.
 #[test]
 fn a_message_fills_a_packet_to_a_multiple_of_four_bytes() {
     for (ip, header) in [("ipv4", 20), ("ipv6", 40)] {

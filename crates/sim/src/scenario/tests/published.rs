@@ -1,4 +1,4 @@
-//! The published forms of the format: the JSON Schema, and the reference in the documents.
+//! The published descriptions of the format: the JSON Schema, and the reference in the documents.
 
 use super::super::format::SCENARIO;
 use super::super::schema;

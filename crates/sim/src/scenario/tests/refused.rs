@@ -1,19 +1,19 @@
-//! Mistakes, and the exact line that refuses each.
+//! Mistakes in scenarios, each with its exact error line.
 
 use super::{GRAPH, PLAIN, refusal, with};
 use eifel_recovery::registry::{Entry, Seam};
 
 /// Mistakes in [`PLAIN`] and [`GRAPH`]: lines to replace (`-`), their replacements (`+`), and the
-/// refusal (`=`) from its line number on. `{detectors}` stands for the names of all detectors.
+/// error line (`=`) from its line number on. `{detectors}` stands for the names of all detectors.
 const PLAIN_MISTAKES: &str = include_str!("refused_plain.txt");
 const GRAPH_MISTAKES: &str = include_str!("refused_graph.txt");
 
-/// Returns all detectors, those for associations alone last.
+/// Returns all detectors. Detectors only for associations come last.
 fn detectors() -> impl Iterator<Item = &'static Entry> {
     Seam::Detect.entries().iter().chain(Seam::Detect.association_entries())
 }
 
-/// Checks each mistake. Returns their number.
+/// Checks the error line of each mistake. Returns the number of mistakes.
 fn verify(base: &str, mistakes: &str) -> usize {
     let mut wrong = String::new();
     let detectors: Vec<_> = detectors().map(|entry| entry.name).collect();
