@@ -1,6 +1,6 @@
 //! The Internet checksum (RFC 1071): the ones' complement of the ones' complement sum of 16-bit words.
 
-/// A partial sum. The order of the pieces does not matter.
+/// A partial sum. Pieces can be added in any order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum(u64);
 
@@ -21,9 +21,10 @@ impl Sum {
     /// piece of a packet may have an odd length.
     #[must_use]
     pub fn bytes(self, bytes: &[u8]) -> Self {
-        // RFC 1071, section 2(C): adding wider words and folding afterwards gives the same sum; a u128 has room for the carries
-        // of as many as there can be. Section 2(B): the sum of swapped words is the swapped sum, so bytes need no swapping. Two
-        // sums do not wait for each other.
+        // RFC 1071, section 2(C): adding wider words and folding afterwards gives the same sum. A
+        // u128 has room for all carries of any slice. Section 2(B): the sum of byte-swapped words
+        // is the byte-swapped sum, so the words are added in native order. Two independent sums let
+        // the additions run in parallel.
         let (pairs, rest) = bytes.as_chunks::<16>();
         let mut sums = [0; 2];
         for pair in pairs {
@@ -39,14 +40,15 @@ impl Sum {
         self.word(u16::from_be_bytes(folded.to_ne_bytes()))
     }
 
-    /// Adds bytes that are in two pieces, as [`bytes`](Self::bytes) adds them in one. The first piece may have an odd length.
+    /// Adds bytes that lie in two pieces, with the same result as [`bytes`](Self::bytes) on both
+    /// joined. The first piece may have an odd length.
     #[must_use]
     pub fn pieces(self, [front, back]: [&[u8]; 2]) -> Self {
         let sum = self.bytes(front);
         if front.len().is_multiple_of(2) {
             return sum.bytes(back);
         }
-        // Each byte of the second piece stands in the other half of its word.
+        // The first piece ended in the middle of a word, so the second piece's bytes swap halves.
         sum.word(fold(Self::default().bytes(back).0).swap_bytes())
     }
 
@@ -82,7 +84,7 @@ mod tests {
         assert_eq!(Sum::default().bytes(&[0x00, 0x01, 0xab, 0x02, 0x10]).finish(), !0xbb03);
     }
 
-    /// RFC 1071, section 1, word by word.
+    /// Compares with RFC 1071, section 1, computed word by word.
     #[test]
     fn bytes_of_every_length_add_up_as_single_words_do() {
         let bytes: Vec<u8> = (0..200_u8).map(|byte| byte.wrapping_mul(167) | 0x80).collect();

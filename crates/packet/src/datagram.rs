@@ -5,26 +5,30 @@ use crate::ip::{self, Ecn, Header, Version};
 use crate::segment::Segment;
 use crate::tcp;
 
-/// Returns the bytes of a segment on the wire from the IP header on. Links add their own framing.
+/// Returns the bytes of a segment on the wire, IP header included. Framing of the link layer does
+/// not count.
 pub const fn len(segment: &Segment, version: Version) -> u32 {
     version.header_len() + tcp::header_len(&segment.options) + segment.payload_len
 }
 
-/// Appends the packet to `out`. The header's ECN field is the segment's. As in [`tcp::emit`], an empty `payload` leaves the payload out while the lengths and
-/// the checksum count `segment.payload_len` zeros.
+/// Appends the packet to `out`. The IP header's ECN field is taken from the segment. As in
+/// [`tcp::emit`], an empty `payload` writes no payload, while lengths and checksum count
+/// `segment.payload_len` zeros.
 ///
 /// # Errors
-/// [`Error::TooLong`], with nothing written: too many SACK blocks for the header, or too much payload for IP.
+/// [`Error::TooLong`], with nothing written, if the SACK blocks do not fit the header or the
+/// payload does not fit IP.
 ///
 /// # Panics
-/// When `payload` is neither empty nor `segment.payload_len` long.
+/// If `payload` is neither empty nor `segment.payload_len` bytes long.
 pub fn emit(header: &Header, segment: &Segment, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     emit_head(header, segment, [payload, &[]], out)?;
     out.extend_from_slice(payload);
     Ok(())
 }
 
-/// Appends the headers as [`emit`] does. The payload, which is in two pieces, stays where it is.
+/// Appends the headers as [`emit`] does, for a payload in two pieces. The payload itself is not
+/// copied.
 ///
 /// # Errors
 /// As [`emit`].
@@ -37,7 +41,8 @@ pub fn emit_head(header: &Header, segment: &Segment, payload: [&[u8]; 2], out: &
     tcp::emit_head(segment, payload, &header.addresses, out).inspect_err(|_| out.truncate(start))
 }
 
-/// Appends the headers, of which TCP's is unsummed: see [`tcp::emit_head_unsummed`].
+/// Appends the headers without the payload's share of the TCP checksum: see
+/// [`tcp::emit_head_unsummed`].
 ///
 /// # Errors
 /// As [`emit`].
@@ -56,8 +61,8 @@ fn emit_ip(header: &Header, segment: &Segment, out: &mut Vec<u8>) -> Result<(), 
 /// Reads a packet; the segment's payload is borrowed from `bytes`.
 ///
 /// # Errors
-/// Those of [`ip::parse`] and [`tcp::parse`], offsets counted from the start of `bytes`; [`Error::Invalid`] for another
-/// protocol than TCP.
+/// Those of [`ip::parse`] and [`tcp::parse`], with offsets counted from the start of `bytes`.
+/// [`Error::Invalid`] for a protocol other than TCP.
 pub fn parse(bytes: &[u8]) -> Result<(Header, Segment, &[u8]), Error> {
     let packet = ip::parse(bytes)?;
     if packet.protocol != tcp::PROTOCOL {

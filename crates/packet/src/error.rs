@@ -1,9 +1,9 @@
-//! Errors of readers and writers, with the place of each.
+//! Errors of readers and writers, with their offsets in the bytes.
 
 use core::fmt;
 
-/// Why bytes could not be read, or a value could not be written. Offsets count bytes from the start of the slice that
-/// was given to the reader that returned the error.
+/// Why bytes could not be read, or a value could not be written. Offsets count bytes from the start
+/// of the slice passed to the reader that returned the error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
     /// The bytes end too early.
@@ -11,7 +11,7 @@ pub enum Error {
         /// The field or header that is cut off.
         what: &'static str,
         offset: usize,
-        /// Bytes that it needs from `offset` on.
+        /// Bytes that the field or header needs from `offset` on.
         expected: usize,
         found: usize,
     },
@@ -25,23 +25,23 @@ pub enum Error {
     },
     /// A checksum does not match the bytes that it covers.
     Checksum {
-        /// The header that it protects.
+        /// The header that carries the checksum.
         what: &'static str,
         offset: usize,
-        /// The checksum of the other bytes.
+        /// The checksum computed over the other bytes.
         expected: u16,
         found: u16,
     },
     /// The CRC32c of an SCTP packet does not match its bytes.
     Crc32c {
         offset: usize,
-        /// The checksum of the other bytes.
+        /// The checksum computed over the other bytes.
         expected: u32,
         found: u32,
     },
     /// A fragment of an IP packet. Only whole packets are read.
     Fragment {
-        /// Place of the field that says so.
+        /// Offset of the fragmentation field or header.
         offset: usize,
     },
     /// A value does not fit the format; nothing was written.
@@ -49,7 +49,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the error as seen from a slice that starts `base` bytes earlier.
+    /// Returns the error with its offset counted from `base` bytes earlier.
     pub(crate) fn beyond(mut self, base: usize) -> Self {
         match &mut self {
             Self::Truncated { offset, .. }

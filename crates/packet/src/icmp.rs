@@ -21,24 +21,24 @@ const ERRORS_V4: [u8; 4] = [3, 4, 11, 12];
 /// The types below this one are errors (RFC 4443, section 2.1).
 const FIRST_INFORMATIONAL_V6: u8 = 128;
 
-/// An ICMP error and the segment that it is about.
+/// An ICMP error and the segment that it quotes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Complaint {
-    /// The version of IP, which gives type and code their meaning.
+    /// The IP version. It decides how `kind` and `code` are read.
     pub version: Version,
     pub kind: u8,
     pub code: u8,
-    /// The MTU in a message of the kind "too big"; in others the same field, whatever it holds.
+    /// The MTU, in a "too big" message. In other messages, the raw content of that field.
     pub mtu: u32,
-    /// Sender and receiver of the segment.
+    /// Source and destination of the quoted segment.
     pub addresses: Addresses,
     pub source_port: u16,
     pub destination_port: u16,
     pub seq: Seq,
 }
 
-/// Reads a packet's ICMP message. `None` if it is no error, or does not quote the beginning of a
-/// TCP segment.
+/// Reads a packet's ICMP message. Returns `None` if the message is not an error, or does not quote
+/// the beginning of a TCP segment.
 ///
 /// # Errors
 /// [`Error::Truncated`] for a message without a whole header, [`Error::Checksum`] for a wrong checksum.
@@ -104,12 +104,13 @@ mod tests {
     use super::*;
     use crate::ip;
 
-    /// A router at 10.0.0.9 says to 10.0.0.1 that its segment 4660 -> 80 of sequence number 7 needs fragments of 1400 bytes.
+    /// Returns a message from router 10.0.0.9 to 10.0.0.1: segment 4660 -> 80 with sequence number
+    /// 7 needs fragments of 1400 bytes. The quotation is cut by `cut` bytes.
     fn too_big(cut: usize) -> Vec<u8> {
         quoting(|quoted| quoted.truncate(quoted.len() - cut))
     }
 
-    /// The same, of a quotation that `change` has changed.
+    /// Returns the message of [`too_big`], uncut, after applying `change` to the quotation.
     fn quoting(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut quoted = vec![0x45, 0, 5, 220, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         quoted.extend([0x12, 0x34, 0, 80, 0, 0, 0, 7]);
@@ -153,7 +154,7 @@ mod tests {
             parse(&ip::parse(&bytes).unwrap()).unwrap().is_some()
         };
         assert!(asked(9, 6));
-        // UDP; and a header of 16 bytes, which none can have.
+        // UDP, then a header of 16 bytes, below the minimum of 20.
         assert_eq!([asked(9, 17), asked(0, 0x44)], [false; 2]);
     }
 

@@ -1,4 +1,4 @@
-//! The IP header of a packet, of either version.
+//! The IP header of a packet, IPv4 or IPv6.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -29,19 +29,19 @@ impl Version {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The transport does not know marks: congestion drops the packet.
+    /// Not ECN-capable: congestion drops the packet.
     #[default]
     NotEct = 0,
-    /// Knows marks. Its use beside [`Ect0`](Self::Ect0) is left to experiments (RFC 8311).
+    /// ECN-capable. Use beside [`Ect0`](Self::Ect0) is reserved for experiments (RFC 8311).
     Ect1 = 1,
-    /// Knows marks.
+    /// ECN-capable.
     Ect0 = 2,
-    /// Has met congestion.
+    /// Congestion experienced.
     Ce = 3,
 }
 
 impl Ecn {
-    /// Reads the lower two bits of a traffic class.
+    /// Reads the ECN field from the lower two bits of a traffic class.
     pub const fn of(traffic_class: u8) -> Self {
         match traffic_class & 3 {
             0 => Self::NotEct,
@@ -51,16 +51,16 @@ impl Ecn {
         }
     }
 
-    /// Returns whether a queue may mark the packet in place of a drop.
+    /// Returns whether a queue may mark the packet instead of dropping it.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
 }
 
-/// Writes the ECN field of a packet, and corrects the checksum.
+/// Writes the ECN field of a packet, and corrects the IPv4 header checksum.
 ///
 /// # Panics
-/// When there is no whole header.
+/// If `packet` does not contain a whole header.
 pub fn remark(packet: &mut [u8], ecn: Ecn) {
     if packet[0] >> 4 == 4 {
         packet[1] = packet[1] & !3 | ecn as u8;
@@ -78,7 +78,7 @@ pub enum Addresses {
 }
 
 impl Addresses {
-    /// Combines two addresses; `None` if their versions differ.
+    /// Combines two addresses. Returns `None` if their versions differ.
     pub const fn new(source: IpAddr, destination: IpAddr) -> Option<Self> {
         match (source, destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => Some(Self::V4 { source, destination }),
@@ -113,7 +113,7 @@ impl Addresses {
     }
 
     /// Returns the sum of the pseudo-header of TCP and UDP: RFC 9293, section 3.1 for IPv4, and RFC
-    /// 8200, section 8.1 for IPv6. Only the order of the words differs, so the sum is the same.
+    /// 8200, section 8.1 for IPv6. The order of the words does not change the sum.
     pub(crate) fn pseudo_header(&self, protocol: u8, len: u32) -> Sum {
         let sum = Sum::default().word(u16::from(protocol)).double_word(len);
         match self {
@@ -132,7 +132,8 @@ impl Addresses {
 }
 
 /// The fields of an IP header that this stack uses. Readers skip IPv4 options, IPv6 extension
-/// headers and the flow label. Writers leave them out, and write the label as 0.
+/// headers and the flow label. Writers leave out options and extension headers, and set the label
+/// to 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Header {
     pub addresses: Addresses,
@@ -140,19 +141,19 @@ pub struct Header {
     pub traffic_class: u8,
     /// Hops left: the time to live of IPv4, the hop limit of IPv6.
     pub hop_limit: u8,
-    /// Identification field of IPv4, by which a reader of captures can tell a network's duplicate
-    /// from a retransmission. IPv6 has none: it is read as 0.
+    /// Identification field of IPv4. It lets a reader of captures tell a packet duplicated in the
+    /// network from a retransmission. IPv6 has none: it is read as 0.
     pub identification: u16,
 }
 
 impl Header {
-    /// Makes a header with 64 hops left and all else 0.
+    /// Makes a header with a hop limit of 64 and all other fields 0.
     pub const fn new(addresses: Addresses) -> Self {
         Self { addresses, traffic_class: 0, hop_limit: 64, identification: 0 }
     }
 }
 
-/// An IP packet as read.
+/// A parsed IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
     pub header: Header,
@@ -160,14 +161,14 @@ pub struct Packet<'a> {
     pub protocol: u8,
     /// Offset of the byte that names the protocol, in the header or in the last extension header.
     pub protocol_offset: usize,
-    /// Offset of the payload.
+    /// Offset of the payload from the start of the packet.
     pub offset: usize,
     /// The payload, without the link's padding.
     pub payload: &'a [u8],
 }
 
-/// Appends the header of a packet that will carry `payload_len` bytes of `protocol`. An IPv4 packet forbids
-/// fragmentation (DF), as path MTU discovery wants.
+/// Appends the header of a packet that will carry `payload_len` bytes of `protocol`. An IPv4 header
+/// has DF set, as path MTU discovery requires.
 ///
 /// # Errors
 /// [`Error::TooLong`], with nothing written, when the packet's length does not fit its 16-bit field.
@@ -185,9 +186,10 @@ pub fn emit(header: &Header, protocol: u8, payload_len: usize, out: &mut Vec<u8>
 /// Reads an IP packet of either version.
 ///
 /// # Errors
-/// [`Error::Truncated`] when the header or the payload that it announces is cut off, [`Error::Invalid`] for another
-/// version and for lengths that contradict each other, [`Error::Checksum`] for a wrong IPv4 header checksum, and
-/// [`Error::Fragment`] for a part of a larger packet.
+/// [`Error::Truncated`] if the header, or the payload that it announces, is cut off.
+/// [`Error::Invalid`] for another version and for lengths that contradict each other.
+/// [`Error::Checksum`] for a wrong IPv4 header checksum. [`Error::Fragment`] for a fragment of a
+/// larger packet.
 pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Error> {
     match bytes.first().map(|byte| byte >> 4) {
         Some(4) => ipv4::parse(bytes),

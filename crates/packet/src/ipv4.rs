@@ -12,7 +12,7 @@ pub(crate) const HEADER_LEN: usize = 20;
 const PROTOCOL_OFFSET: usize = 9;
 const CHECKSUM_OFFSET: usize = 10;
 const DO_NOT_FRAGMENT: u16 = 0x4000;
-/// More fragments, or an offset that is not 0.
+/// The MF bit and the fragment offset.
 const FRAGMENTED: u16 = 0x3fff;
 
 pub(crate) fn emit(
@@ -26,7 +26,7 @@ pub(crate) fn emit(
         Ok(len) if payload_len <= limit => len + HEADER_LEN as u16,
         _ => return Err(Error::TooLong { what: "payload of IPv4", limit, found: payload_len }),
     };
-    // In one piece: field by field, the vector would grow each time.
+    // One write of the whole header: field by field, the vector would grow each time.
     let mut fixed = [0; HEADER_LEN];
     fixed[..2].copy_from_slice(&[0x45, header.traffic_class]);
     fixed[2..4].copy_from_slice(&total_len.to_be_bytes());
@@ -41,7 +41,7 @@ pub(crate) fn emit(
     Ok(())
 }
 
-/// Computes the checksum of a header of [`HEADER_LEN`] bytes anew.
+/// Recomputes the header checksum. The header may have options.
 pub(crate) fn correct_checksum(packet: &mut [u8]) {
     packet[CHECKSUM_OFFSET..][..2].fill(0);
     let header = usize::from(packet[0] & 0x0f) * 4;

@@ -8,8 +8,8 @@ use crate::ip::{Addresses, Header, Packet};
 /// Bytes of the fixed header.
 pub(crate) const HEADER_LEN: usize = 40;
 const NEXT_HEADER_OFFSET: usize = 6;
-/// Longer chains of extension headers are refused. Real packets have one or two, and each costs
-/// time.
+/// Longer chains of extension headers are refused. Real packets have one or two, and each header
+/// costs time.
 const EXTENSION_LIMIT: usize = 8;
 
 const HOP_BY_HOP: u8 = 0;
@@ -68,11 +68,11 @@ fn halves(addresses: [u8; 32]) -> ([u8; 16], [u8; 16]) {
     (source, destination)
 }
 
-/// The payload behind the last extension header.
+/// The payload after the last extension header.
 struct Last {
     protocol: u8,
     protocol_offset: usize,
-    /// Its offset, never beyond the packet's end.
+    /// Offset of the payload, at most the packet's length.
     offset: usize,
 }
 
@@ -91,19 +91,20 @@ fn skip_extensions(packet: &[u8], first: u8) -> Result<Last, Error> {
         let Some(start) = left.first_chunk::<8>() else { return Err(truncated(8)) };
         let len = match kind {
             FRAGMENT => 8,
-            // RFC 4302, section 2.2: in words of 4 bytes, less 2.
+            // RFC 4302, section 2.2: the length counts words of 4 bytes, minus 2.
             AUTHENTICATION => (usize::from(start[1]) + 2) * 4,
             _ => (usize::from(start[1]) + 1) * 8,
         };
         if left.len() < len {
             return Err(truncated(len));
         }
-        // A fragment that is a whole packet (RFC 6946) has offset 0 and no more fragments.
+        // An atomic fragment (RFC 6946) has offset 0 and no more fragments, so it is a whole
+        // packet.
         if kind == FRAGMENT && u16::from_be_bytes([start[2], start[3]]) & 0xfff9 != 0 {
             return Err(Error::Fragment { offset });
         }
-        // While segments are left, the payload's checksum covers a last destination that is not the
-        // header's (RFC 8200, section 8.1).
+        // While segments are left, the checksum covers the final destination, which the IP header
+        // does not name yet (RFC 8200, section 8.1).
         if kind == ROUTING && start[3] != 0 {
             let found = u32::from(start[3]);
             let what = "segments left in IPv6 routing header";

@@ -1,8 +1,9 @@
-//! Bytes to values and back: IP, TCP with its options, SCTP with its chunks, UDP around it, sequence numbers, and
-//! capture files of what was made.
+//! Reads and writes IP, TCP with its options, SCTP with its chunks, UDP encapsulation, sequence
+//! numbers, and capture files.
 //!
-//! Nothing here has a clock, a socket or a memory of earlier packets. Whatever bytes come in, a reader returns a value
-//! or an [`Error`] that says what was wrong, where, and what was expected; it never panics.
+//! Nothing here has a clock, a socket or a memory of earlier packets. For any input, a reader
+//! returns a value or an [`Error`] with the field, its offset and the expected value. It never
+//! panics.
 //!
 //! ```
 //! use eifel_packet::{datagram, ip::{Addresses, Ecn, Header}, segment::{Flags, Options, Segment}, seq::Seq};

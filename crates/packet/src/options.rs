@@ -1,15 +1,21 @@
 //! The options of a TCP header as bytes.
 //!
-//! They are written in the order, and with the padding, that Linux uses: MSS; timestamps in twelve bytes, whose first
-//! two hold SACK-permitted or two NOPs; SACK-permitted alone after two NOPs; window scale after one NOP; SACK blocks
-//! after two NOPs; marks after three NOPs. So every option starts where its numbers are aligned, and sizes on the wire are those of a real
-//! sender.
+//! The writer uses the order and padding of Linux:
+//!
+//! - MSS
+//! - timestamps in twelve bytes, whose first two hold SACK-permitted or two NOPs
+//! - SACK-permitted alone after two NOPs
+//! - window scale after one NOP
+//! - marks after three NOPs
+//! - SACK blocks after two NOPs
+//!
+//! So the numbers in every option are aligned, and sizes on the wire are those of a real sender.
 
 use crate::error::Error;
 use crate::segment::{Marks, Options, SackBlocks, Timestamps};
 use crate::seq::Seq;
 
-/// The most bytes of options that a TCP header holds (RFC 9293, section 3.1: a data offset of 15 words).
+/// Maximum bytes of options in a TCP header (RFC 9293, section 3.1: a data offset of 15 words).
 pub const LIMIT: usize = 40;
 
 const END: u8 = 0;
@@ -21,13 +27,13 @@ const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 /// Kind of an experimental option (RFC 6994). The two bytes after its length name the experiment.
 const EXPERIMENT: u8 = 253;
-/// Name of this experiment: marks of retransmissions. It is not registered, so use it only between
-/// ends that know of each other.
+/// Identifier of this stack's experiment: marks of retransmissions. It is not registered, so use it
+/// only between ends that both run this stack.
 const MARKS: [u8; 2] = [0xe1, 0xfe];
 const BITS: u8 = 1;
 const TIMESTAMPS_WHEN_SENT_AGAIN: u8 = 2;
 
-/// Returns the bytes of the options in a header, padding included: a multiple of 4. More than
+/// Returns the bytes of the options in a header, padding included: a multiple of 4. A length above
 /// [`LIMIT`] cannot be written; see [`sack_room`].
 pub const fn len(options: &Options) -> usize {
     let sack = match options.sack.len() {
@@ -37,7 +43,7 @@ pub const fn len(options: &Options) -> usize {
     len_without_sack(options) + sack
 }
 
-/// Returns how many SACK blocks fit beside the other options: 4 without timestamps, 3 with them
+/// Returns how many SACK blocks fit next to the other options: 4 without timestamps, 3 with them
 /// (RFC 2018, section 3).
 pub const fn sack_room(options: &Options) -> usize {
     (LIMIT - 4 - len_without_sack(options)) / 8
@@ -46,7 +52,7 @@ pub const fn sack_room(options: &Options) -> usize {
 const fn len_without_sack(options: &Options) -> usize {
     let mss = if options.mss.is_some() { 4 } else { 0 };
     let timestamps = if options.timestamps.is_some() { 12 } else { 0 };
-    // With timestamps, SACK-permitted replaces their padding.
+    // With timestamps, SACK-permitted takes the place of their two NOPs.
     let sack_permitted = if options.sack_permitted && options.timestamps.is_none() { 4 } else { 0 };
     let window_scale = if options.window_scale.is_some() { 4 } else { 0 };
     let marks = if options.marks.is_some() { 8 } else { 0 };
@@ -90,14 +96,14 @@ pub(crate) fn emit(options: &Options, out: &mut Vec<u8>) {
 
 /// Reads the options part of a TCP header.
 ///
-/// Kinds that this stack does not know are skipped by their length (RFC 9293, section 3.1). Of an option that stands
-/// there twice, the last one counts, as in Linux. Values are handed on as they stand: options that belong on a SYN but
-/// stand on another segment, an MSS of 0, a shift above 14, and SACK blocks that are inverted or acknowledge nothing
-/// that was sent are for the connection to ignore, for only it can tell.
+/// Unknown kinds are skipped by their length (RFC 9293, section 3.1). If an option occurs twice,
+/// the last one counts, as in Linux. Values are not judged. The connection has to ignore SYN
+/// options on other segments, an MSS of 0 and a shift above 14. It also has to ignore SACK blocks
+/// that are inverted or acknowledge nothing that was sent.
 ///
 /// # Errors
-/// [`Error::Truncated`] and [`Error::Invalid`] for a length that is missing, below 2, beyond the end, or not that of a
-/// known kind.
+/// [`Error::Truncated`] and [`Error::Invalid`] for a length that is missing, below 2, beyond the
+/// end, or wrong for a known kind.
 pub fn parse(bytes: &[u8]) -> Result<Options, Error> {
     let mut options = Options::default();
     let mut offset = 0;
@@ -131,8 +137,7 @@ pub fn parse(bytes: &[u8]) -> Result<Options, Error> {
 /// Stores one option's body in `options`.
 ///
 /// # Errors
-///
-/// The length that its kind must have.
+/// Returns the length that the kind must have.
 fn read(kind: u8, body: &[u8], options: &mut Options) -> Result<(), &'static str> {
     match (kind, body) {
         (MSS, &[high, low]) => options.mss = Some(u16::from_be_bytes([high, low])),
@@ -221,7 +226,7 @@ mod tests {
 
     #[test]
     fn unknown_options_are_skipped_and_nothing_counts_after_the_end() {
-        // Fast open (34) and an experiment (253), then a window scale of 7, the end, and rubbish.
+        // Fast open (34) and an experiment (253), then a window scale of 7, the end, and garbage.
         let bytes = [34, 4, 0xaa, 0xbb, 253, 3, 9, 1, 3, 3, 7, 0, 2, 99];
         assert_eq!(parse(&bytes), Ok(Options { window_scale: Some(7), ..Options::default() }));
     }
@@ -233,7 +238,8 @@ mod tests {
             assert_eq!(written(&options), [1, 1, 1, 253, 5, 0xe1, 0xfe, how]);
             assert_eq!(parse(&written(&options)), Ok(options));
         }
-        // Another experiment, one too short for a name, ours with a word that it does not have, ours with more or less.
+        // Another experiment, and an option too short for an identifier. Then ours with an unknown
+        // value, with a byte too many, and with a byte too few.
         let others: [&[u8]; 5] = [
             &[253, 5, 0xe1, 0xff, 1],
             &[253, 3, 0xe1],

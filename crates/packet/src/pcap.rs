@@ -1,17 +1,18 @@
-//! Capture files of the old pcap format, with nanoseconds, for readers such as tcptrace that know no pcapng.
+//! Capture files of the old pcap format, with nanoseconds, for readers without pcapng such as
+//! tcptrace.
 
 use std::io::{self, Write};
 
 /// LINKTYPE_RAW: each packet starts with its IPv4 or IPv6 header.
 pub(crate) const LINKTYPE_RAW: u32 = 101;
 
-/// The magic number of files whose fractions of a second are nanoseconds.
+/// The magic number of files with nanosecond timestamps.
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// The largest packet that libpcap accepts.
+/// The largest packet that libpcap accepts, in bytes.
 const SNAPLEN: u32 = 262_144;
 
-/// Writes a pcap file of IP packets. It is little-endian on every machine, so that the same packets give the same
-/// bytes.
+/// Writes a pcap file of IP packets. The file is little-endian on every machine, so equal packets
+/// give equal bytes.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
@@ -31,12 +32,12 @@ impl<W: Write> Writer<W> {
         Ok(Self { out })
     }
 
-    /// Writes a packet that was seen `nanos` nanoseconds after 1970, and was `wire_len` bytes long; `bytes` are its
-    /// first, from the IP header on.
+    /// Writes a packet seen at `nanos` nanoseconds after 1970. `wire_len` is its length on the
+    /// wire. `bytes` holds its beginning, from the IP header on.
     ///
     /// # Errors
-    /// Those of `out`; and [`io::ErrorKind::InvalidInput`], with nothing written, for a time after 2106, a packet above
-    /// 262 144 bytes, or one with more bytes than it was long.
+    /// Those of `out`. [`io::ErrorKind::InvalidInput`], with nothing written, for a time after
+    /// 2106, more than 262 144 bytes, or more bytes than `wire_len`.
     pub fn packet(&mut self, nanos: u64, bytes: &[u8], wire_len: u32) -> io::Result<()> {
         let Ok(seconds) = u32::try_from(nanos / 1_000_000_000) else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "pcap: the time does not fit 32 bits of seconds"));
@@ -59,7 +60,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Returns the number of bytes to keep of a packet, if readers accept it.
+/// Returns the number of bytes to capture of a packet. Fails if readers would not accept it.
 pub(crate) fn captured_len(bytes: &[u8], wire_len: u32) -> io::Result<u32> {
     match u32::try_from(bytes.len()) {
         Ok(captured) if captured <= wire_len && captured <= SNAPLEN => Ok(captured),

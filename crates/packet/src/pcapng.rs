@@ -1,5 +1,5 @@
 //! Writes capture files of the pcapng format (IETF draft draft-ietf-opsawg-pcapng): IP packets with
-//! times in nanoseconds, the place where each was seen, and comments.
+//! times in nanoseconds, the interface of each packet, and comments.
 
 use std::io::{self, Write};
 
@@ -15,30 +15,30 @@ const INTERFACE_NAME: u16 = 2;
 const TIME_RESOLUTION: u16 = 9;
 const APPLICATION: u16 = 4;
 
-/// A place where packets are seen, such as an end of a link. Only the [`Writer`] that made it
-/// understands it.
+/// An interface of a capture file, such as one end of a link. Valid only for the [`Writer`] that
+/// made it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Interface(u32);
 
-/// Writes a pcapng file of one section. It is little-endian on every machine, so that the same packets give the same
-/// bytes.
+/// Writes a pcapng file of one section. The file is little-endian on every machine, so equal
+/// packets give equal bytes.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
     interfaces: u32,
-    /// The body of the current block; kept, so that packets cost no allocation.
+    /// The body of the current block. Reused, so that packets cost no allocation.
     body: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the header of the section, which names `application` as the maker of the file.
+    /// Writes the section header, which names `application` as the creator of the file.
     ///
     /// # Errors
-    /// Those of `out`; [`io::ErrorKind::InvalidInput`] when the name is longer than 65 535 bytes.
+    /// Those of `out`. [`io::ErrorKind::InvalidInput`] if the name is longer than 65 535 bytes.
     pub fn new(out: W, application: &str) -> io::Result<Self> {
         let mut writer = Self { out, interfaces: 0, body: Vec::new() };
         writer.body.extend(0x1a2b_3c4d_u32.to_le_bytes());
-        // Version 1.0; the length of the section is not known (-1).
+        // Version 1.0, then an unspecified section length (-1).
         writer.body.extend([1, 0, 0, 0]);
         writer.body.extend(u64::MAX.to_le_bytes());
         writer.option(APPLICATION, application.as_bytes())?;
@@ -47,11 +47,11 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Describes a place whose packets start with their IP headers, with times in nanoseconds. It may be called between
-    /// packets.
+    /// Describes an interface whose packets start with their IP headers, with times in nanoseconds.
+    /// Interfaces can also be added after packets.
     ///
     /// # Errors
-    /// Those of the sink; [`io::ErrorKind::InvalidInput`] when the name is longer than 65 535 bytes.
+    /// Those of the sink. [`io::ErrorKind::InvalidInput`] if the name is longer than 65 535 bytes.
     pub fn interface(&mut self, name: &str) -> io::Result<Interface> {
         self.interface_of(name, LINKTYPE_RAW as u16)
     }
@@ -59,7 +59,7 @@ impl<W: Write> Writer<W> {
     /// Describes an interface whose packets start with the header of another link type, from tcpdump.org's registry.
     ///
     /// # Errors
-    /// As [`interface`](Self::interface).
+    /// Those of [`interface`](Self::interface).
     pub fn interface_of(&mut self, name: &str, link: u16) -> io::Result<Interface> {
         self.body.clear();
         // Link type and reserved bits, then a snapshot length of 0: no limit.
@@ -74,11 +74,13 @@ impl<W: Write> Writer<W> {
         Ok(interface)
     }
 
-    /// Writes a packet that was seen `nanos` nanoseconds after 1970 and was `packet.wire_len` bytes long.
+    /// Writes a packet seen at `nanos` nanoseconds after 1970, and `packet.wire_len` bytes long.
     ///
     /// # Errors
-    /// Those of the sink; and [`io::ErrorKind::InvalidInput`], with nothing written, for a comment longer than 65 535
-    /// bytes, a packet above 262 144 bytes or with more bytes than it was long, and an interface of another file.
+    /// Those of the sink. [`io::ErrorKind::InvalidInput`], with nothing written:
+    /// - for a comment longer than 65 535 bytes,
+    /// - for more than 262 144 bytes of packet, or more than `wire_len`,
+    /// - for an `interface` number that this file does not have.
     pub fn packet(&mut self, interface: Interface, nanos: u64, packet: Packet<'_>) -> io::Result<()> {
         if interface.0 >= self.interfaces {
             return Err(io::Error::new(
@@ -140,12 +142,12 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// A packet as a capture keeps it.
+/// A packet as written to a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// Its first bytes, from the IP header on.
+    /// The beginning of the packet, from the IP header on.
     pub bytes: &'a [u8],
-    /// Bytes of the whole packet.
+    /// Length of the whole packet on the wire, in bytes.
     pub wire_len: u32,
     /// A comment for readers of the capture.
     pub comment: Option<&'a str>,
@@ -194,7 +196,7 @@ mod tests {
         refused(writer.packet(end, 0, Packet { wire_len: 0, ..packet }));
         refused(writer.packet(end, 0, Packet { comment: Some(&long), ..packet }));
         refused(writer.packet(end, 0, Packet { bytes: &[0; 262_145], wire_len: 262_145, ..packet }));
-        // The section's header (an empty option has no value), and the interface's.
+        // The section header (an empty option has no value), and the interface description.
         assert_eq!(writer.finish().unwrap().len(), 36 + 36);
     }
 }

@@ -3,8 +3,9 @@
 use crate::ip::Ecn;
 use crate::seq::Seq;
 
-/// The control bits of a TCP header (RFC 9293, section 3.1; ECN bits by RFC 3168) and the four bits
-/// beside the data offset. Reserved bits mean nothing unless both ends agreed on [`Marks`].
+/// The control bits of a TCP header (RFC 9293, section 3.1; ECN bits by RFC 3168) and the four
+/// reserved bits next to the data offset. Reserved bits have no meaning unless both ends agreed on
+/// [`Marks`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags(pub u16);
 
@@ -24,11 +25,12 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x80);
-    /// By agreement on [`Marks::Bits`]: this segment was sent before.
+    /// If [`Marks::Bits`] is negotiated: the segment is a retransmission.
     pub const SENT_AGAIN: Self = Self(0x0400);
-    /// By agreement on [`Marks::Bits`]: this answers a segment with [`SENT_AGAIN`](Self::SENT_AGAIN).
+    /// If [`Marks::Bits`] is negotiated: the segment answers a segment with
+    /// [`SENT_AGAIN`](Self::SENT_AGAIN).
     pub const ANSWERS_SENT_AGAIN: Self = Self(0x0800);
-    /// All twelve bits.
+    /// All twelve bits, reserved bits included.
     pub const ALL: Self = Self(0x0fff);
 
     /// Returns these bits and those of `other`.
@@ -42,12 +44,14 @@ impl Flags {
     }
 }
 
-/// How two ends of this stack, and no others, tell an acknowledgement of a retransmission from one of the original (the
-/// Eifel algorithm's alternatives to the timestamps option). Offered on a SYN and confirmed on the SYN-ACK by an option of
-/// an experiment (RFC 6994), which other stacks skip; in force only where both ends want the same.
+/// How two ends of this stack distinguish the acknowledgement of a retransmission from that of the
+/// original. These are the Eifel algorithm's alternatives to the timestamps option. An experimental
+/// option (RFC 6994), which other stacks skip, offers a variant on the SYN and confirms it on the
+/// SYN-ACK. The marks are used only if both ends want the same variant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marks {
-    /// One reserved header bit on each retransmission, and another on each acknowledgement of one.
+    /// One reserved header bit on each retransmission, and another on each acknowledgement of a
+    /// retransmission.
     Bits,
     /// The timestamps option on retransmissions and their acknowledgements, and on no other segment.
     Timestamps,
@@ -58,7 +62,7 @@ pub enum Marks {
 pub struct Timestamps {
     /// TSval: the sender's clock when the segment left.
     pub value: u32,
-    /// TSecr: the value being echoed; meaningful on segments with ACK.
+    /// TSecr: the echoed value. Meaningful on segments with ACK.
     pub echo: u32,
 }
 
@@ -72,8 +76,8 @@ pub struct SackBlocks {
 impl SackBlocks {
     pub const EMPTY: Self = Self { blocks: [(Seq(0), Seq(0)); 4], len: 0 };
 
-    /// Adds a block of left edge and first number beyond it. Returns `false` if there are four
-    /// already.
+    /// Adds a block from `left` up to, not including, `right`. Returns `false` if there are already
+    /// four blocks.
     pub fn push(&mut self, left: Seq, right: Seq) -> bool {
         if usize::from(self.len) == self.blocks.len() {
             return false;
@@ -83,7 +87,8 @@ impl SackBlocks {
         true
     }
 
-    /// Returns the blocks in the order of the option.
+    /// Returns the blocks in the order of the option. Each pair is the left edge and the first
+    /// number beyond the block.
     pub fn as_slice(&self) -> &[(Seq, Seq)] {
         &self.blocks[..usize::from(self.len)]
     }
@@ -105,19 +110,20 @@ impl core::fmt::Debug for SackBlocks {
     }
 }
 
-/// The options that this stack understands; others are skipped by the reader. The bytes are the
-/// [`options`](crate::options) module's.
+/// The options that this stack understands. The reader skips all others. The encoding is in
+/// [`options`](crate::options).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// Maximum segment size in bytes, on a SYN (RFC 9293, section 3.7.1); as read, may be absurdly small.
+    /// Maximum segment size in bytes, on a SYN (RFC 9293, section 3.7.1). Not validated: may be
+    /// absurdly small.
     pub mss: Option<u16>,
-    /// Window scale shift, on a SYN (RFC 7323, section 2); as read, may exceed 14.
+    /// Window scale shift, on a SYN (RFC 7323, section 2). Not validated: may exceed 14.
     pub window_scale: Option<u8>,
     /// SACK permitted, on a SYN (RFC 2018, section 2).
     pub sack_permitted: bool,
     /// Timestamps (RFC 7323, section 3).
     pub timestamps: Option<Timestamps>,
-    /// SACK blocks, as read: whether they make sense is for the connection to judge.
+    /// SACK blocks. Not validated: the connection has to judge them.
     pub sack: SackBlocks,
     /// Marks of retransmissions, offered or confirmed on a SYN.
     pub marks: Option<Marks>,
@@ -134,29 +140,29 @@ impl Options {
     };
 }
 
-/// A TCP segment's header (RFC 9293, section 3.1), and the length of what follows it. The urgent pointer is not kept:
-/// it is written as 0.
+/// A TCP segment's header (RFC 9293, section 3.1), and the length of the payload. The urgent
+/// pointer is dropped on reading and written as 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
     pub source_port: u16,
     pub destination_port: u16,
     /// Sequence number of the first byte (or of the SYN or FIN).
     pub seq: Seq,
-    /// Acknowledgement number; counts only with [`Flags::ACK`].
+    /// Acknowledgement number. Valid only with [`Flags::ACK`].
     pub ack: Seq,
     /// Control bits.
     pub flags: Flags,
-    /// Window field as on the wire, unscaled.
+    /// Window field of the header, unscaled.
     pub window: u16,
     pub options: Options,
     /// Bytes of payload.
     pub payload_len: u32,
-    /// The ECN field of the IP header around it: no part of the segment, but all that TCP needs of that header.
+    /// The ECN field of the enclosing IP header. TCP needs no other field of that header.
     pub ecn: Ecn,
 }
 
 impl Segment {
-    /// No bits, no options, no payload, all numbers 0: what stands where a segment is to be written.
+    /// No bits, no options, no payload, all numbers 0. A placeholder for a segment to be written.
     pub const EMPTY: Self = Self {
         source_port: 0,
         destination_port: 0,

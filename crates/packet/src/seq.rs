@@ -1,13 +1,14 @@
-//! The one place where 32-bit sequence numbers become positions that never wrap.
+//! Converts 32-bit sequence numbers to positions that never wrap, and back.
 
-/// A sequence or acknowledgement number as it stands in a TCP header, or a TSN of SCTP. It has no order: see [`unwrap`].
+/// A sequence or acknowledgement number of a TCP header, or a TSN of SCTP. It has no order: see
+/// [`unwrap`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seq(pub u32);
 
 /// Returns the position nearest to `near` whose low 32 bits, counted from `initial`, are `seq`.
 ///
 /// Positions count from 0 at the initial sequence number (the SYN) and never wrap. If the nearest
-/// position would lie before 0, the number lies ahead.
+/// position would be negative, the next one ahead is returned.
 pub const fn unwrap(near: u64, initial: Seq, seq: Seq) -> u64 {
     let low = seq.0.wrapping_sub(initial.0);
     let distance = low.wrapping_sub(near as u32) as i32 as i64;
@@ -17,13 +18,13 @@ pub const fn unwrap(near: u64, initial: Seq, seq: Seq) -> u64 {
     }
 }
 
-/// Returns the number in the header for `position`.
+/// Returns the header field for `position`.
 pub const fn wrap(position: u64, initial: Seq) -> Seq {
     Seq(initial.0.wrapping_add(position as u32))
 }
 
 /// Returns the position nearest to `near` whose low 16 bits are `seq`, for SCTP's stream sequence
-/// numbers. If the nearest position would lie before 0, the number lies ahead.
+/// numbers. If the nearest position would be negative, the next one ahead is returned.
 pub const fn unwrap_short(near: u64, seq: u16) -> u64 {
     let low = seq.wrapping_sub(near as u16);
     match near.checked_add_signed(low as i16 as i64) {
@@ -47,7 +48,7 @@ mod tests {
             let position = unwrap(near, Seq(initial), Seq(seq));
             prop_assert_eq!(wrap(position, Seq(initial)), Seq(seq));
             let circle = 1 << 32;
-            // No other turn of the circle is nearer, unless it lies before the beginning.
+            // No candidate one wrap away is nearer, unless it would be negative.
             prop_assert!(position.abs_diff(near) <= near.abs_diff(position + circle));
             if let Some(below) = position.checked_sub(circle) {
                 prop_assert!(position.abs_diff(near) <= near.abs_diff(below));
@@ -70,10 +71,10 @@ mod tests {
 
     #[test]
     fn a_number_that_would_lie_before_the_beginning_lies_ahead() {
-        // The SYN's number less one, as seen from position 10.
+        // The number before the SYN's, seen from position 10.
         assert_eq!(unwrap(10, Seq(1000), Seq(999)), (1 << 32) - 1);
         assert_eq!(unwrap_short(10, u16::MAX), (1 << 16) - 1);
-        // From further on it is the position before the next turn's beginning.
+        // Seen from one wrap further, it is the last position of the first wrap.
         assert_eq!(unwrap((1 << 32) + 10, Seq(1000), Seq(999)), (1 << 32) - 1);
     }
 

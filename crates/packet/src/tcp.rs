@@ -12,34 +12,38 @@ pub const PROTOCOL: u8 = 6;
 
 /// Bytes of a header without options.
 const FIXED_LEN: usize = 20;
-/// The longest segment, header included, that any IP packet can carry: IPv6 has the whole of its 16-bit length for it.
+/// The longest segment, header included, in an IP packet. IPv6 reserves its 16-bit length for the
+/// payload alone.
 const LIMIT: usize = 65_535;
-/// Where the checksum stands in the header.
+/// Offset of the checksum in the header.
 pub const CHECKSUM_OFFSET: usize = 16;
 
-/// Bytes of the TCP header with these options. A few additions: cheap enough to ask for each packet of a simulation.
+/// Returns the bytes of the TCP header with these options. Takes a few additions, cheap enough for
+/// each packet of a simulation.
 pub const fn header_len(options: &Options) -> u32 {
     (FIXED_LEN + options::len(options)) as u32
 }
 
 /// Appends a segment to `out`: header and payload, without the IP header.
 ///
-/// `payload` is `segment.payload_len` bytes long; or it is empty, where only the length is known. Then the header
-/// stands alone, as in a capture that cuts packets off, and its checksum is right for a payload of zeros.
+/// `payload` must be `segment.payload_len` bytes long, or empty if only the length is known. With
+/// an empty `payload` only the header is written, as in a capture that cuts packets off. The
+/// checksum is then valid for a payload of zeros.
 ///
 /// # Errors
-/// [`Error::TooLong`], with nothing written, when there are more SACK blocks than [`options::sack_room`], or more
-/// payload than any IP packet carries.
+/// [`Error::TooLong`], with nothing written, for more SACK blocks than [`options::sack_room`], or
+/// more payload than an IP packet carries.
 ///
 /// # Panics
-/// When `payload` is neither empty nor `segment.payload_len` long.
+/// If `payload` is neither empty nor `segment.payload_len` bytes long.
 pub fn emit(segment: &Segment, payload: &[u8], addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
     emit_head(segment, [payload, &[]], addresses, out)?;
     out.extend_from_slice(payload);
     Ok(())
 }
 
-/// Appends the header of a segment as [`emit`] does. The payload, which is in two pieces, stays where it is.
+/// Appends the header of a segment as [`emit`] does, for a payload in two pieces. The payload
+/// itself is not copied.
 ///
 /// # Errors
 /// As [`emit`].
@@ -59,14 +63,14 @@ pub fn emit_head(
         segment.payload_len
     );
     let (start, tcp_len) = emit_fields(segment, out)?;
-    // Bytes of value 0 change no sum, so a payload that is left out counts as zeros.
+    // Zero bytes change no sum, so an omitted payload counts as zeros.
     let sum = addresses.pseudo_header(PROTOCOL, tcp_len as u32).bytes(&out[start..]).pieces(payload);
     out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&sum.finish().to_be_bytes());
     Ok(())
 }
 
-/// Appends the header of a segment, for a device that computes checksums and may cut the segment into smaller ones: the
-/// checksum's place holds the sum of the pseudo-header only.
+/// Appends the header of a segment for a device that computes checksums and may split the segment.
+/// The checksum field holds the sum of the pseudo-header only.
 ///
 /// # Errors
 /// As [`emit`].
@@ -77,7 +81,8 @@ pub fn emit_head_unsummed(segment: &Segment, addresses: &Addresses, out: &mut Ve
     Ok(())
 }
 
-/// Appends the header with a checksum of 0. Returns where it starts, and the length of the segment.
+/// Appends the header with a checksum of 0. Returns its offset in `out`, and the length of the
+/// segment.
 fn emit_fields(segment: &Segment, out: &mut Vec<u8>) -> Result<(usize, usize), Error> {
     let options_len = options::len(&segment.options);
     if options_len > options::LIMIT {
@@ -87,7 +92,8 @@ fn emit_fields(segment: &Segment, out: &mut Vec<u8>) -> Result<(usize, usize), E
     check_len(tcp_len)?;
     let start = out.len();
     let words = (FIXED_LEN + options_len) / 4;
-    // In one piece: field by field, the vector would grow each time. Checksum, to be filled in, and urgent pointer are 0.
+    // One write of the whole header: field by field, the vector would grow each time. The checksum
+    // is filled in later. The urgent pointer is 0.
     let mut fixed = [0; FIXED_LEN];
     fixed[..2].copy_from_slice(&segment.source_port.to_be_bytes());
     fixed[2..4].copy_from_slice(&segment.destination_port.to_be_bytes());
@@ -100,13 +106,15 @@ fn emit_fields(segment: &Segment, out: &mut Vec<u8>) -> Result<(usize, usize), E
     Ok((start, tcp_len))
 }
 
-/// Reads the payload of an IP packet as a TCP segment; its own payload is borrowed from `bytes`.
+/// Reads the payload of an IP packet as a TCP segment. The segment's payload is borrowed from
+/// `bytes`.
 ///
-/// Reserved bits are handed on as they stand; the urgent pointer is not looked at.
+/// Reserved bits are passed on. The urgent pointer is ignored.
 ///
 /// # Errors
-/// Bytes that end before the header does or are more than a packet holds, a data offset below 5 words, a checksum that
-/// is wrong over the pseudo-header of `addresses`, and malformed options (see [`options::parse`]).
+/// [`Error::Truncated`] and [`Error::TooLong`] for a wrong number of bytes. [`Error::Invalid`] for
+/// a data offset below 5 words. [`Error::Checksum`] for a checksum that is wrong with the
+/// pseudo-header of `addresses`. Errors of [`options::parse`] for malformed options.
 pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Segment, &'a [u8]), Error> {
     let truncated = |what, expected| Error::Truncated { what, offset: 0, expected, found: bytes.len() };
     let Some(header) = bytes.first_chunk::<FIXED_LEN>() else {
@@ -151,6 +159,7 @@ fn verify(bytes: &[u8], header: &[u8; FIXED_LEN], pseudo_header: Sum) -> Result<
         return Ok(());
     }
     let found = u16::from_be_bytes([header[CHECKSUM_OFFSET], header[CHECKSUM_OFFSET + 1]]);
-    // In ones' complement arithmetic, adding the complement takes the found checksum out of the sum again.
+    // In ones' complement arithmetic, adding the complement subtracts the found checksum from the
+    // sum.
     Err(Error::Checksum { what: "TCP", offset: CHECKSUM_OFFSET, expected: sum.word(!found).finish(), found })
 }

@@ -1,4 +1,5 @@
-//! The UDP header (RFC 768), in which SCTP is encapsulated where IP alone would not carry it (RFC 6951).
+//! The UDP header (RFC 768). SCTP is encapsulated in UDP where the network does not pass it over IP
+//! (RFC 6951).
 
 use crate::error::Error;
 use crate::ip::Addresses;
@@ -11,19 +12,19 @@ pub const HEADER_LEN: usize = 8;
 const CHECKSUM_OFFSET: usize = 6;
 const LIMIT: usize = 65_535;
 
-/// From which port to which.
+/// The ports of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ports {
-    /// The sender's.
+    /// The sender's port.
     pub source: u16,
-    /// The receiver's.
+    /// The receiver's port.
     pub destination: u16,
 }
 
 /// Appends a datagram, with its checksum, to `out`.
 ///
 /// # Errors
-/// [`Error::TooLong`], with nothing written, when the length does not fit its 16-bit field.
+/// [`Error::TooLong`], with nothing written, if the length does not fit its 16-bit field.
 pub fn emit(ports: Ports, payload: &[u8], addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), Error> {
     let found = HEADER_LEN + payload.len();
     if found > LIMIT {
@@ -36,17 +37,18 @@ pub fn emit(ports: Ports, payload: &[u8], addresses: &Addresses, out: &mut Vec<u
     out.extend([0; 2]);
     out.extend_from_slice(payload);
     let sum = addresses.pseudo_header(PROTOCOL, found as u32).bytes(&out[start..]).finish();
-    // A sum of 0 stands as all ones: 0 says that there is no checksum.
+    // A computed checksum of 0 is sent as all ones: a field of 0 means no checksum.
     let checksum = if sum == 0 { 0xffff } else { sum };
     out[start + CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
     Ok(())
 }
 
-/// Reads the payload of an IP packet as a UDP datagram; what stands behind it is left out.
+/// Reads the payload of an IP packet as a UDP datagram. Bytes beyond the datagram's length are
+/// ignored.
 ///
 /// # Errors
-/// [`Error::Truncated`] and [`Error::Invalid`] for a length that is below 8 or beyond the end, [`Error::Checksum`] for a
-/// wrong checksum; over IPv4 there may be none.
+/// [`Error::Truncated`] and [`Error::Invalid`] for a length below 8 or beyond the end.
+/// [`Error::Checksum`] for a wrong checksum. Over IPv4 a checksum of 0 is accepted unchecked.
 pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Ports, &'a [u8]), Error> {
     let truncated = |expected| Error::Truncated { what: "UDP datagram", offset: 0, expected, found: bytes.len() };
     let Some(&[a, b, c, d, e, f, g, h]) = bytes.first_chunk() else { return Err(truncated(HEADER_LEN)) };
@@ -74,7 +76,7 @@ pub fn parse<'a>(bytes: &'a [u8], addresses: &Addresses) -> Result<(Ports, &'a [
 mod tests {
     use super::*;
 
-    /// The sum that an error expects is the one that the datagram is then read with.
+    /// Flips each bit in turn. The checksum that the error expects must make the datagram valid.
     #[test]
     fn an_error_names_the_sum_that_would_be_right() {
         let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };

@@ -1,4 +1,4 @@
-//! Our bytes against those of another implementation, in both directions.
+//! Compares our encoding with etherparse's, in both directions.
 
 mod common;
 
@@ -14,7 +14,7 @@ use etherparse::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What their reader understood of our options.
+/// Converts etherparse's reading of our options.
 fn their_options(tcp: &TcpHeader) -> Options {
     let mut options = Options::default();
     for element in tcp.options_iterator() {
@@ -54,7 +54,7 @@ fn their_segment(tcp: &TcpHeader, payload: &[u8]) -> Segment {
     }
 }
 
-/// Their header with the numbers of `segment` and these options.
+/// Returns etherparse's header with the numbers of `segment` and these options.
 fn their_tcp(segment: &Segment, elements: &[Element], urgent_pointer: u16) -> TcpHeader {
     let Segment { source_port, destination_port, seq, ack, flags, window, .. } = *segment;
     let mut tcp = TcpHeader::new(source_port, destination_port, seq.0, window);
@@ -69,8 +69,8 @@ fn their_tcp(segment: &Segment, elements: &[Element], urgent_pointer: u16) -> Tc
     tcp
 }
 
-/// Our options one by one, from the largest to the smallest, which is not our order; each with a NOP in front if they
-/// still fit.
+/// Returns our options one by one, from the largest to the smallest, so in another order than ours.
+/// Each has a NOP in front if they still fit.
 fn elements(options: &Options) -> Vec<Element> {
     let mut elements = Vec::new();
     if let [(left, right), rest @ ..] = options.sack.as_slice() {
@@ -87,7 +87,8 @@ fn elements(options: &Options) -> Vec<Element> {
     elements
 }
 
-/// A packet as they write it: with IPv4 options, or IPv6 extension headers, of `extra` times 8 bytes.
+/// Returns a packet as etherparse writes it. It has IPv4 options, or IPv6 extension headers, of
+/// `extra` times 8 bytes.
 fn their_packet(header: &Header, extra: usize, tcp: &mut TcpHeader, payload: &[u8]) -> Vec<u8> {
     let tcp_len = (tcp.header_len() + payload.len()) as u16;
     let (class, hops) = (header.traffic_class, header.hop_limit);
@@ -115,7 +116,7 @@ fn their_packet(header: &Header, extra: usize, tcp: &mut TcpHeader, payload: &[u
                 source: source.octets(),
                 destination: destination.octets(),
             };
-            // Their sum is over the header's addresses and the TCP length alone.
+            // etherparse's checksum covers only the header's addresses and the TCP length.
             tcp.checksum = tcp.calc_checksum_ipv6(&ip, payload).expect("fits");
             let mut extensions = Vec::new();
             if extra > 0 {
@@ -141,7 +142,7 @@ proptest! {
     fn they_read_what_we_write(header in common::header(), (segment, payload) in common::segment()) {
         let mut bytes = Vec::new();
         let segment = Segment { ecn: Ecn::of(header.traffic_class), ..segment };
-        // The segment's field counts, whatever the header says.
+        // The segment's ECN field counts, whatever the header says.
         let other = Header { traffic_class: header.traffic_class ^ 3, ..header };
         datagram::emit(&other, &segment, &payload, &mut bytes)?;
         prop_assert_eq!(bytes.len() as u32, datagram::len(&segment, header.addresses.version()));
@@ -186,7 +187,7 @@ proptest! {
         prop_assert_eq!(datagram::parse(&bytes), Ok((header, segment, &payload[..])));
     }
 
-    /// A router changes the field: what it forwards is what it had been, but for that.
+    /// A router that changes the ECN field leaves the rest of the packet unchanged.
     #[test]
     fn a_router_marks_a_packet(header in common::header(), (segment, payload) in common::segment(), bits in 0u8..4) {
         let (mut bytes, mut marked) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Bytes that are cut off, damaged or made up: an error or a value, never a panic.
+//! Bytes that are cut off, damaged or random must give an error or a value, never a panic.
 
 mod common;
 
@@ -7,7 +7,7 @@ use eifel_packet::{Error, datagram, ip, options, tcp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// The offset that an error names.
+/// Returns the offset in an error.
 fn offset(error: Error) -> usize {
     match error {
         Error::Truncated { offset, .. }
@@ -19,7 +19,7 @@ fn offset(error: Error) -> usize {
     }
 }
 
-/// Bytes of options that are mostly well formed, so that a reader gets beyond the first of them.
+/// Bytes of options that are mostly well formed, so that the reader gets beyond the first one.
 fn options_like() -> impl Strategy<Value = Vec<u8>> {
     let option = prop_oneof![
         4 => Just(vec![1]),
@@ -60,7 +60,7 @@ proptest! {
             let error = datagram::parse(&bytes[..end]).expect_err("cut off");
             prop_assert!(matches!(error, Error::Truncated { .. }), "{end}: {error}");
             prop_assert!(offset(error) <= end);
-            // The TCP reader has no length of its own: a cut payload shows in the checksum.
+            // TCP has no length field: a cut payload only makes the checksum wrong.
             let segment_bytes = &bytes[header.addresses.version().header_len() as usize..];
             if end < tcp::header_len(&segment.options) as usize {
                 let error = tcp::parse(&segment_bytes[..end], &header.addresses).expect_err("cut off");
@@ -102,7 +102,7 @@ proptest! {
         kinds in vec(prop::sample::select(vec![0u8, 6, 43, 44, 51, 59, 60, 135]), 1..12),
         mut rest in vec(any::<u8>(), 0..120),
     ) {
-        // Extension headers of 8 bytes each, behind a fixed header.
+        // Extension headers of 8 bytes each, after a fixed header.
         let mut bytes = vec![0x60, 0, 0, 0, 0, 0, kinds[0], 64];
         bytes.extend([0; 32]);
         for next in &kinds[1..] {
@@ -120,7 +120,8 @@ proptest! {
     fn options_are_refused_or_read_the_same_again(bytes in options_like()) {
         match options::parse(&bytes) {
             Ok(read) if options::len(&read) <= options::LIMIT => {
-                // What was read, written in our layout and with every number in place, says the same.
+                // The options that were read must survive being written in our layout and read
+                // again.
                 let mut segment = Vec::new();
                 let addresses = ip::Addresses::V4 { source: 1.into(), destination: 2.into() };
                 let value = Segment {
@@ -137,7 +138,8 @@ proptest! {
                 tcp::emit(&value, &[], &addresses, &mut segment)?;
                 prop_assert_eq!(tcp::parse(&segment, &addresses), Ok((value, &[][..])));
             }
-            // Padding of ours can make options that just fitted too long; nothing can hold more than four blocks.
+            // With our padding, options that just fitted may be too long. No header can hold more
+            // than four blocks.
             Ok(read) => prop_assert!(read.sack.len() <= 4),
             Err(error) => prop_assert!(offset(error) < bytes.len()),
         }
@@ -158,7 +160,7 @@ fn all_pairs_of_kind_and_length_are_read_or_refused() {
                         assert_eq!(read, Ok(Options::default()));
                         continue;
                     }
-                    // A NOP: the length is the kind of the next option.
+                    // A NOP: the length byte is the kind of the next option.
                     1 => continue,
                     2 => length == 4,
                     3 => length == 3,

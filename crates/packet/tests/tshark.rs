@@ -1,4 +1,4 @@
-//! A whole conversation as a capture, read by Wireshark's dissectors with every checksum verified.
+//! A whole conversation as a capture, read by Wireshark's dissectors with all checksums verified.
 
 #[path = "common/dissected.rs"]
 mod dissected;
@@ -18,7 +18,7 @@ const FIN_ACK: Flags = Flags::FIN.with(Flags::ACK);
 const CLIENT_ISN: u32 = u32::MAX - 150;
 const SERVER_ISN: u32 = 1_000_000;
 
-/// One packet of the conversation, as seen at the client.
+/// A packet of the conversation, as seen at the client.
 struct Seen {
     nanos: u64,
     from_client: bool,
@@ -26,8 +26,8 @@ struct Seen {
     comment: Option<&'static str>,
 }
 
-/// A handshake, three segments whose sequence numbers wrap, of which the second is lost and retransmitted, and the
-/// close from both sides.
+/// A conversation: a handshake, three segments, and a close from both sides. The sequence numbers
+/// wrap, and the second segment is lost and retransmitted.
 fn conversation() -> Vec<Seen> {
     let syn = Options { mss: Some(1460), window_scale: Some(7), sack_permitted: true, ..Options::default() };
     let mut sack = SackBlocks::EMPTY;
@@ -97,7 +97,7 @@ fn versions() -> [Addresses; 2] {
     ]
 }
 
-/// The packet's bytes; without its payload's when `whole` is false.
+/// Returns the bytes of the packet, without its payload if `whole` is false.
 fn bytes(there: Addresses, seen: &Seen, whole: bool) -> Vec<u8> {
     let addresses = if seen.from_client { there } else { there.reversed() };
     let payload: Vec<u8> = (1..=seen.segment.payload_len as u8).collect();
@@ -125,14 +125,14 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// One row of fields a frame, with TCP's checksums verified.
+/// Returns one row of fields per frame, with TCP's checksums verified.
 fn tshark(path: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let checks = ["tcp.check_checksum:TRUE", "ip.check_checksum:TRUE", "tcp.relative_sequence_numbers:FALSE"];
     dissected::rows(path, &checks, fields)
 }
 
-/// No frame is malformed, and none has an expert's warning or error, but for the one warning that is right: Wireshark
-/// warns of every DSACK. Notes, on retransmissions and duplicate ACKs, are right too.
+/// Asserts that no frame is malformed or has an expert warning or error, except for DSACKs:
+/// Wireshark warns about each of them. Notes about retransmissions and duplicate ACKs are correct.
 fn assert_no_complaint(path: &Path) {
     let Some(rows) = tshark(path, &["frame.number", "_ws.malformed", "_ws.expert.severity", "_ws.expert.message"])
     else {
@@ -169,7 +169,7 @@ const FIELDS: [&str; 16] = [
     "ip.src",
 ];
 
-/// What tshark must say of a packet.
+/// Returns the fields that tshark must show for a packet.
 fn expected(there: Addresses, interface: &str, seen: &Seen) -> Vec<String> {
     let Segment { seq, ack, flags, window, options, payload_len, .. } = seen.segment;
     let four = matches!(there, Addresses::V4 { .. });
@@ -246,7 +246,7 @@ fn headers_alone_are_packets_cut_short_and_not_malformed() {
         .into_iter()
         .flat_map(|there| conversation().into_iter().map(move |seen| (there, seen)))
         .map(|(there, seen)| {
-            // Good where all is there; unverified where the payload is not.
+            // Good for a segment without payload. Unverified where the payload is cut off.
             let status = if seen.segment.payload_len == 0 { "1" } else { "2" };
             vec![
                 datagram::len(&seen.segment, there.version()).to_string(),

@@ -1,4 +1,5 @@
-//! Every kind of chunk that is sent, bare and inside UDP, read by Wireshark's dissectors with every checksum verified.
+//! Every kind of chunk that is sent, with and without UDP encapsulation, read by Wireshark's
+//! dissectors with all checksums verified.
 
 #[path = "common/dissected.rs"]
 mod dissected;
@@ -36,7 +37,8 @@ fn causes(causes: &[Cause<'_>]) -> Vec<u8> {
     out
 }
 
-/// A whole life of the association from `port`, with every chunk and parameter that this stack sends, and every cause.
+/// The life of an association from `port`, with all chunks, parameters and causes that this stack
+/// sends.
 fn conversation(port: u16) -> Vec<(bool, Vec<u8>)> {
     const CLIENT: u32 = 0x1111_1111;
     const SERVER: u32 = 0x2222_2222;
@@ -140,14 +142,14 @@ fn conversation(port: u16) -> Vec<(bool, Vec<u8>)> {
     ]
 }
 
-/// Writes the conversation over IPv4 and IPv6, bare and inside UDP; returns the packets' number.
+/// Writes the conversation over IPv4 and IPv6, with and without UDP. Returns the number of packets.
 fn write(path: &Path) -> std::io::Result<usize> {
     let mut writer = pcapng::Writer::new(std::fs::File::create(path)?, "eifel test")?;
     let mut count = 0;
     for there in addresses() {
         for encapsulated in [false, true] {
             let interface = writer.interface("client")?;
-            // Wireshark tells associations apart by ports and tags.
+            // Wireshark distinguishes associations by ports and tags.
             for (from_client, packet) in conversation(6000 + count as u16) {
                 let addresses = if from_client { there } else { there.reversed() };
                 let (mut bytes, mut datagram) = (Vec::new(), Vec::new());
@@ -171,7 +173,7 @@ fn write(path: &Path) -> std::io::Result<usize> {
     Ok(count)
 }
 
-/// One row of fields a frame, with SCTP's checksums verified.
+/// Returns one row of fields per frame, with SCTP's checksums verified.
 fn tshark(path: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     dissected::rows(path, &["sctp.checksum:CRC-32C", "udp.check_checksum:TRUE", "ip.check_checksum:TRUE"], fields)
 }

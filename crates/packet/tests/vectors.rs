@@ -1,4 +1,4 @@
-//! Packets byte by byte: some that a Linux 6.18 sender and receiver made, some made by hand.
+//! Packets byte by byte: some captured from a Linux 6.18 sender and receiver, some made by hand.
 
 use eifel_packet::ip::{Addresses, Header, Version};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
@@ -17,7 +17,7 @@ fn sack(edges: &[(u32, u32)]) -> SackBlocks {
     blocks
 }
 
-/// Reads as `header` and `segment`; and these, written, give the very bytes.
+/// Asserts that `bytes` reads as `header` and `segment`, and that these are written as `bytes`.
 fn stands_for(bytes: &[u8], header: Header, segment: Segment) {
     assert_eq!(datagram::parse(bytes), Ok((header, segment, &[][..])));
     let mut written = Vec::new();
@@ -91,7 +91,7 @@ fn the_handshake_of_linux() {
     stands_for(&ack, Header { identification: 0x21f1, ..Header::new(THERE) }, third);
 }
 
-/// A report of Linux with one block.
+/// Returns an ACK of Linux with one SACK block.
 fn report_of_linux() -> (Header, Segment) {
     let segment = Segment {
         source_port: 5011,
@@ -110,7 +110,7 @@ fn report_of_linux() -> (Header, Segment) {
     (Header { identification: 0x794e, ..Header::new(THERE.reversed()) }, segment)
 }
 
-/// That report's bytes, with these for offset, flags and checksum.
+/// Returns the bytes of that ACK with these bytes for data offset and flags, and for the checksum.
 fn bytes_of_report(bits: &str, checksum: &str) -> String {
     format!(
         "45 00 00 40 79 4e 40 00 40 06 ad 55 0a 09 00 02 0a 09 00 01
@@ -143,7 +143,8 @@ fn sack_blocks_of_linux() {
     stands_for(&two, Header { identification: 0xeee9, ..header }, segment);
 }
 
-/// The checksum of a Linux packet, less what the bits add to its thirteenth and fourteenth bytes.
+/// The checksum of a Linux packet, minus the value of the bits in its thirteenth and fourteenth
+/// bytes.
 #[test]
 fn marked_segments_are_a_bit_apart() {
     for (flags, bits, checksum) in [
@@ -157,8 +158,9 @@ fn marked_segments_are_a_bit_apart() {
     }
 }
 
-/// A reset over IPv6 from ::1 to ::2, ports 1 and 2, seq 3, worked out by hand: the words of the pseudo-header add to
-/// 1 + 2 + 20 + 6 = 0x1d, those of the segment to 1 + 2 + 3 + 0x5004 = 0x500a; together 0x5027, complement 0xafd8.
+/// A reset over IPv6 from ::1 to ::2, ports 1 and 2, seq 3, computed by hand. The words of the
+/// pseudo-header add up to 1 + 2 + 20 + 6 = 0x1d, those of the segment to 1 + 2 + 3 + 0x5004 =
+/// 0x500a. The sum is 0x5027, and its complement 0xafd8.
 const RESET: &str = "00 01 00 02 00 00 00 03 00 00 00 00 50 04 00 00 af d8 00 00";
 
 fn over_ipv6(next: u8, extensions: &str) -> Vec<u8> {
@@ -196,7 +198,8 @@ fn extension_headers_are_walked() {
                  2c 00 03 00 00 00 00 00
                  33 00 00 00 00 00 00 07
                  06 01 00 00 00 00 00 00 00 00 00 00";
-    // Hop-by-hop, destination options of 16 bytes, routing at its end, a whole packet as a fragment, authentication.
+    // Hop-by-hop, destination options of 16 bytes, routing with no segments left, an atomic
+    // fragment, authentication.
     let bytes = over_ipv6(0, chain);
     assert_eq!(datagram::parse(&bytes), Ok((header, segment, &[][..])));
     let packet = ip::parse(&bytes).expect("a whole packet");
@@ -225,14 +228,15 @@ fn extension_headers_that_cannot_be_followed() {
         parse(60, &nine),
         Error::Invalid { what: "number of IPv6 extension headers", offset: 40 + 72, expected: "at most 8", found: 9 }
     );
-    // UDP behind destination options: the byte that says so is the first of these.
+    // UDP after destination options: the first byte of these options names it.
     assert_eq!(
         parse(60, "11 00 01 04 00 00 00 00"),
         Error::Invalid { what: "IP protocol", offset: 40, expected: "6 (TCP)", found: 17 }
     );
 }
 
-/// The reset over IPv4 from 0.0.0.1 to 0.0.0.2 with one change, and the header's checksum put right after it.
+/// Returns the reset over IPv4 from 0.0.0.1 to 0.0.0.2 with one change, and with the header
+/// checksum corrected.
 fn over_ipv4(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = hex("45 00 00 28 00 00 40 00 40 06 00 00 00 00 00 01 00 00 00 02");
     bytes.extend(hex(RESET));
@@ -255,7 +259,7 @@ fn ipv4_headers_that_contradict_themselves() {
     assert_eq!(error(|bytes| bytes[3] = 19), invalid("IPv4 total length", 2, "at least the header's length", 19));
     assert_eq!(error(|bytes| bytes[3] = 41), truncated("IPv4 packet", 41, 40));
     assert_eq!(error(|bytes| bytes[9] = 17), invalid("IP protocol", 9, "6 (TCP)", 17));
-    // More fragments; and an offset of 8 bytes.
+    // More fragments, then an offset of 8 bytes.
     assert_eq!(error(|bytes| bytes[6] = 0x20), Error::Fragment { offset: 6 });
     assert_eq!(error(|bytes| bytes[7] = 0x01), Error::Fragment { offset: 6 });
     let mut damaged = over_ipv4(|_| ());
@@ -282,7 +286,7 @@ fn errors_inside_the_segment_count_from_the_start_of_the_packet() {
         error(|bytes| bytes[32] = 0x60),
         Error::Truncated { what: "TCP header", offset: 20, expected: 24, found: 20 }
     );
-    // An option of kind 8 and length 3; the sums are put right.
+    // An option of kind 8 and length 3, with corrected checksums.
     assert_eq!(
         error(|bytes| {
             bytes[3] = 44;
@@ -366,11 +370,11 @@ fn a_packet_goes_back_the_way_it_came() {
 fn the_longest_segment_is_that_of_a_16_bit_length() {
     let segment = |payload_len| Segment { payload_len, ..PLAIN };
     let mut out = Vec::new();
-    // 20 bytes of header; the payload's length alone is known.
+    // 20 bytes of header. The payload exists as a length only.
     assert_eq!(tcp::emit(&segment(65_515), &[], &THERE, &mut out), Ok(()));
     let too_long = |found| Err(Error::TooLong { what: "TCP segment", limit: 65_535, found });
     assert_eq!(tcp::emit(&segment(65_516), &[], &THERE, &mut out), too_long(65_536));
-    // A length beyond all packets is said as the longest that was looked at.
+    // The error caps a length beyond all packets.
     assert_eq!(tcp::emit(&segment(u32::MAX), &[], &THERE, &mut out), too_long(65_555));
     assert_eq!(out.len(), 20, "what is refused writes nothing");
     let mut longest = Vec::new();

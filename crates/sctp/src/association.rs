@@ -1,4 +1,4 @@
-//! The association: it holds the parts together, and is the application's interface.
+//! The association: its state, its parts, and the application's interface.
 
 use core::net::IpAddr;
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ use crate::stamps::Stamps;
 use crate::state::{Phase, Repeated, State};
 use crate::tracker::Tracker;
 
-/// A chunk, besides DATA and SACK, that is to leave on a path.
+/// A chunk other than DATA and SACK that is queued for a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Control {
     CookieAck,
@@ -34,12 +34,12 @@ pub(crate) enum Control {
     Error(Vec<u8>),
 }
 
-/// A packet that is to leave: where from and where to.
+/// The addresses and path of a packet to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outgoing {
-    /// From this end's address to the peer's.
+    /// This end's address as source, the peer's as destination.
     pub addresses: Addresses,
-    /// The path of the association; `None` for an answer that goes back where a packet came from.
+    /// The path of the association; `None` for a reply to the sender of a packet.
     pub path: Option<PathId>,
 }
 
@@ -48,64 +48,67 @@ pub struct Outgoing {
 pub(crate) struct Inbound {
     pub(crate) tracker: Tracker,
     pub(crate) reassembly: Reassembly,
-    /// Streams that the peer may send on.
+    /// Number of streams that the peer may send on.
     pub(crate) streams: u16,
-    /// The window as last advertised.
+    /// The window of the newest SACK, in bytes.
     pub(crate) advertised: usize,
-    /// Where SACKs go: from where data came last.
+    /// The path for SACKs: the path of the newest DATA.
     pub(crate) answer_to: PathId,
-    /// Whether the receive buffer had room when the packet came that is being taken in.
+    /// Whether the receive buffer had room when the current packet arrived.
     pub(crate) has_room: bool,
 }
 
-/// One end of an SCTP association. It has more than twenty fields, because RFC 9260 (section 14.2) lists as many
-/// parameters for an association; those of its streams and paths are in structs of their own.
+/// One end of an SCTP association. It has more than twenty fields, because RFC 9260 (section 14.2)
+/// lists as many parameters per association. The fields of streams and paths are in their own
+/// structs.
 #[derive(Clone)]
 pub struct Association {
     pub(crate) settings: Settings,
     pub(crate) ports: Ports,
     pub(crate) state: State,
     pub(crate) local_tag: u32,
-    /// 0 while it is unknown.
+    /// 0 until the peer's tag is known.
     pub(crate) peer_tag: u32,
     pub(crate) extensions: Extensions,
     pub(crate) paths: Vec<Reach>,
     pub(crate) primary: PathId,
     pub(crate) brain: Engine,
     pub(crate) queue: SendQueue,
-    /// `None` while the peer's initial TSN is unknown.
+    /// `None` until the peer's initial TSN is known.
     pub(crate) inbound: Option<Inbound>,
-    /// Bytes that the peer's newest SACK advertised.
+    /// The window in the peer's newest SACK, in bytes.
     pub(crate) a_rwnd: u32,
-    /// Whether a SACK has come since the timer expired last: then a probe of the peer's window is no error.
+    /// Whether a SACK arrived since the retransmission timer last expired. If so, the expiry of a
+    /// zero window probe is not an error.
     pub(crate) sacks_come: bool,
-    /// `None` where packets carry no timestamp chunk.
+    /// `None` if packets carry no timestamp chunk.
     pub(crate) stamps: Option<Stamps>,
-    /// The timestamp chunk of the packet that is being taken in.
+    /// The timestamp chunk of the packet being processed.
     pub(crate) stamp: Option<Timestamps>,
-    /// Consecutive errors of all paths (section 8.1).
+    /// Consecutive errors on all paths (section 8.1).
     pub(crate) errors: u32,
     pub(crate) control: VecDeque<(PathId, Control)>,
-    /// Whole packets that answer something outside of the association's course.
+    /// Whole packets to send outside the normal exchange, such as an INIT ACK or ABORT.
     pub(crate) replies: VecDeque<(Addresses, Vec<u8>)>,
     pub(crate) events: VecDeque<Event>,
     /// The transmissions in the newest packet.
     pub(crate) transmissions: Vec<Transmission>,
     pub(crate) draws: u64,
-    /// When a shutdown has taken too long (T5-shutdown-guard); [`Instant::NEVER`] before SHUTDOWN was sent.
+    /// When a shutdown has taken too long (T5-shutdown-guard). [`Instant::NEVER`] before SHUTDOWN
+    /// was sent.
     pub(crate) guard: Instant,
 }
 
 impl Association {
-    /// Calls a peer at these addresses, of which the first is the primary: the first
-    /// [`poll_transmit`](Self::poll_transmit) gives the INIT. `number` tells the associations of one end apart, so that no
-    /// two have the same tag.
+    /// Opens an association to a peer at `remotes`. The first address is the primary path. The
+    /// first [`poll_transmit`](Self::poll_transmit) returns the INIT. `number` has to differ
+    /// between the associations of an end, so that their tags differ.
     ///
     /// # Errors
-    /// An algorithm or parameter that the registry does not know.
+    /// The registry does not know an algorithm or parameter.
     ///
     /// # Panics
-    /// When there is no address, or none of this end's is of the same IP version.
+    /// If `remotes` has no address of an IP version for which this end has an address.
     pub fn connect(
         now: Instant,
         settings: &Settings,
@@ -123,7 +126,8 @@ impl Association {
         Ok(association)
     }
 
-    /// Makes an association without peer. `local` are its tag and initial TSN.
+    /// Makes a closed association without a peer. `local` holds its verification tag and initial
+    /// TSN.
     pub(crate) fn new(settings: &Settings, ports: Ports, local: (u32, Seq)) -> Result<Self, Error> {
         Ok(Self {
             ports,
@@ -151,8 +155,8 @@ impl Association {
         })
     }
 
-    /// Makes the association that a valid cookie describes. `addresses` are those of its COOKIE
-    /// ECHO, from this end's view.
+    /// Makes the association described by a valid cookie. `addresses` are those of its COOKIE ECHO,
+    /// reversed: the source is this end.
     pub(crate) fn from_cookie(
         now: Instant,
         settings: &Settings,
@@ -161,7 +165,8 @@ impl Association {
     ) -> Result<Self, Error> {
         let mut association = Self::new(settings, cookie.ports, (cookie.local_tag, cookie.local_tsn))?;
         for (index, remote) in cookie.addresses.iter().enumerate() {
-            // Section 5.4, rule 2: only the address that the INIT ACK went to is confirmed.
+            // Section 5.4, rule 2: the destination of the INIT ACK is confirmed, other addresses
+            // are not.
             let answers = if index == 0 { Answers::Active } else { Answers::Unconfirmed };
             association.add_path(now, *remote, Some(addresses), answers);
         }
@@ -170,7 +175,7 @@ impl Association {
         Ok(association)
     }
 
-    /// Learns the peer's properties from a cookie.
+    /// Stores the peer's properties from a cookie.
     pub(crate) fn learn(&mut self, cookie: &Cookie) {
         self.peer_tag = cookie.peer_tag;
         self.extensions = cookie.extensions;
@@ -180,7 +185,7 @@ impl Association {
         self.begin_inbound(cookie.peer_tsn, cookie.inbound_streams);
     }
 
-    /// Begins to take data in.
+    /// Sets up the receiving side.
     pub(crate) fn begin_inbound(&mut self, initial: Seq, streams: u16) {
         self.inbound = Some(Inbound {
             tracker: Tracker::new(initial),
@@ -201,7 +206,7 @@ impl Association {
         self.events.push_back(Event::Established);
     }
 
-    /// Begins with timestamps, where they are agreed on or sent in any case.
+    /// Starts timestamps, if they are negotiated or always sent.
     fn begin_stamps(&mut self, now: Instant) {
         if self.extensions.timestamps {
             self.brain.agree_on_timestamps();
@@ -216,13 +221,14 @@ impl Association {
         self.fit_chunks();
     }
 
-    /// Limits the size of chunks to the packets of every path.
+    /// Limits the size of chunks so that they fit packets on every path.
     pub(crate) fn fit_chunks(&mut self) {
         let stamps = if self.stamps.is_some() { Chunk::TIMESTAMP_LEN as u32 } else { 0 };
         self.queue.set_amdcs(self.brain.amdcs() - stamps);
     }
 
-    /// Adds an address of the peer. `via` are the addresses of a packet from the peer, as seen from this end.
+    /// Adds an address of the peer. `via` holds the addresses of a packet from the peer, reversed:
+    /// its source is this end. Ignores an address that this end cannot reach.
     pub(crate) fn add_path(&mut self, now: Instant, remote: IpAddr, via: Option<Addresses>, answers: Answers) {
         let index = self.paths.len();
         let Some(addresses) = self.settings.source_for(index, remote, via) else { return };
@@ -232,11 +238,11 @@ impl Association {
         self.fit_chunks();
     }
 
-    /// Takes a message to be sent.
+    /// Queues a message for sending.
     ///
     /// # Errors
-    /// The association is not about to be open, there is no such stream, nothing is in the message, or the send buffer is
-    /// full.
+    /// The association is closed or shutting down, the stream does not exist, the message is empty,
+    /// or the send buffer is full.
     pub fn send(&mut self, delivery: Delivery, bytes: impl Into<Arc<[u8]>>) -> Result<(), Refused> {
         self.push(delivery, Content::Bytes(bytes.into()), 1)
     }
@@ -250,12 +256,12 @@ impl Association {
         }
     }
 
-    /// Returns the bytes of the receive buffer in use.
+    /// Returns the number of bytes in use in the receive buffer.
     pub fn buffered(&self) -> usize {
         self.inbound.as_ref().map_or(0, |inbound| inbound.reassembly.held())
     }
 
-    /// Returns the next message that has arrived.
+    /// Takes the next received message.
     pub fn receive(&mut self) -> Option<Message> {
         let buffer = self.settings.receive_buffer as usize;
         let inbound = self.inbound.as_mut()?;
@@ -269,17 +275,17 @@ impl Association {
         self.inbound.as_ref().is_some_and(|inbound| inbound.reassembly.is_readable())
     }
 
-    /// Ends the association once everything is delivered (section 9.2).
+    /// Shuts the association down once all data is acknowledged (section 9.2).
     pub fn shutdown(&mut self) {
         match self.state {
             State::Established => self.state = State::ShutdownPending,
             State::CookieWait(_) | State::CookieEchoed { .. } => self.fail(Failure::AbortedHere),
-            _ => return, // In SHUTDOWN-RECEIVED too [rfc8540:3.2].
+            _ => return, // Also ignored in SHUTDOWN-RECEIVED [rfc8540:3.2].
         }
         self.advance_shutdown();
     }
 
-    /// Ends the association at once, and tells the peer why (section 9.1).
+    /// Aborts the association, and tells the peer why (section 9.1).
     pub fn abort(&mut self, reason: &[u8]) {
         if self.state == State::Closed {
             return;
@@ -290,7 +296,8 @@ impl Association {
         self.fail(Failure::AbortedHere);
     }
 
-    /// Makes an address of the peer the primary, which does not confirm it [rfc8540:3.17]. Returns whether it is the peer's.
+    /// Makes an address of the peer the primary path. This does not confirm the address
+    /// [rfc8540:3.17]. Returns `false` if the peer does not have it.
     pub fn set_primary(&mut self, remote: IpAddr) -> bool {
         let path = self.path_of(remote);
         if let Some(path) = path {
@@ -299,74 +306,73 @@ impl Association {
         path.is_some()
     }
 
-    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Returns how many streams the peer may send on; 0 before that is agreed on.
+    /// Returns the number of streams that the peer may send on; 0 before the handshake.
     pub fn inbound_streams(&self) -> u16 {
         self.inbound.as_ref().map_or(0, |inbound| inbound.streams)
     }
 
-    /// Returns the state.
     pub fn phase(&self) -> Phase {
         (&self.state).into()
     }
 
-    /// Returns the ports.
     pub fn ports(&self) -> Ports {
         self.ports
     }
 
-    /// Returns how many streams there are to send on; 0 before the peer has said so.
+    /// Returns the number of outgoing streams; 0 before the peer's answer.
     pub fn streams(&self) -> u16 {
         self.queue.streams()
     }
 
-    /// Returns the bytes that [`send`](Self::send) has room for.
+    /// Returns the free space for [`send`](Self::send), in bytes.
     #[inline]
     pub fn send_room(&self) -> usize {
         self.queue.room()
     }
 
-    /// Returns whether a packet between these addresses, as they stand in its header, may be of
-    /// this association.
+    /// Returns whether a received packet with these addresses in its header may belong to this
+    /// association.
     pub fn owns(&self, addresses: &Addresses) -> bool {
         self.path_of(addresses.source()).is_some()
     }
 
-    /// Returns the brain.
+    /// Returns the engine that makes the sending decisions.
     pub fn brain(&self) -> &Engine {
         &self.brain
     }
 
-    /// Returns the brain's next event, and the path that it is about.
+    /// Returns the engine's next event, and its path.
     pub fn poll_brain_event(&mut self) -> Option<(PathId, eifel_recovery::event::Event)> {
         self.brain.poll_event()
     }
 
-    /// Returns the TSN of position 0 among the chunks that this end sends.
+    /// Returns the TSN of position 0 in this end's data.
     pub fn initial_tsn(&self) -> Seq {
         self.queue.initial()
     }
 
-    /// Returns the bytes that the peer's newest SACK advertised.
+    /// Returns the window in the peer's newest SACK, in bytes.
     pub fn peer_window(&self) -> u32 {
         self.a_rwnd
     }
 
-    /// Returns whether the chunk at a position of the peer has arrived, and was not dropped again for want of room.
+    /// Returns whether the peer's chunk at `position` has arrived. `false` if it was dropped again
+    /// for lack of room.
     pub fn has_received(&self, position: u64) -> bool {
         self.inbound.as_ref().is_some_and(|inbound| inbound.tracker.has(position))
     }
 
-    /// Returns the transmissions in the newest packet, chunk by chunk.
+    /// Returns the transmissions in the newest packet, one per chunk.
     pub fn transmissions(&self) -> &[Transmission] {
         &self.transmissions
     }
 
-    /// Whether [`poll_event`](Self::poll_event) or [`poll_brain_event`](Self::poll_brain_event) has one.
+    /// Returns whether [`poll_event`](Self::poll_event) or
+    /// [`poll_brain_event`](Self::poll_brain_event) has an event.
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty() || self.brain.has_events()
@@ -377,7 +383,8 @@ impl Association {
         self.events.pop_front()
     }
 
-    /// Ends the association because the peer does not answer [rfc8540:3.23], and tells it so, in case it is there.
+    /// Ends the association because the peer does not answer [rfc8540:3.23]. Sends an ABORT in case
+    /// the peer is still reachable.
     pub(crate) fn give_up(&mut self) {
         let mut causes = Vec::new();
         Cause::ProtocolViolation(b"too many retransmissions").emit(&mut causes);
@@ -392,7 +399,7 @@ impl Association {
     }
 }
 
-/// Makes a verification tag: not 0, and hard to guess.
+/// Makes a verification tag that is not 0 and hard to guess.
 pub(crate) fn tag(settings: &Settings, ports: Ports, number: u64) -> u32 {
     let ports = u64::from(ports.local) << 16 | u64::from(ports.remote);
     let drawn = siphash(&settings.secret, &[ports, number]) as u32;

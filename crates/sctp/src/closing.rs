@@ -1,4 +1,4 @@
-//! The association ends in order (RFC 9260, section 9.2).
+//! Orderly shutdown of an association (RFC 9260, section 9.2).
 
 use eifel_base::time::Instant;
 use eifel_packet::sctp::{Cause, Chunk};
@@ -10,7 +10,7 @@ use crate::input::Origin;
 use crate::state::{Repeated, State};
 
 impl Association {
-    /// Goes on with a shutdown that waits for outstanding data, if there is none any more.
+    /// Continues a shutdown that waited for outstanding data, if none is left.
     pub(crate) fn advance_shutdown(&mut self) {
         if !self.queue.is_empty() {
             return;
@@ -34,10 +34,10 @@ impl Association {
                 self.state = State::ShutdownReceived;
                 self.events.push_back(Event::PeerShutsDown);
             }
-            // One more acknowledges what it names [rfc8540:3.2].
+            // A repeated SHUTDOWN also acknowledges data [rfc8540:3.2].
             State::ShutdownReceived => {}
             State::ShutdownSent(_) => {
-                // Both ends want to end.
+                // Both ends shut down at the same time.
                 self.state = State::ShutdownAckSent(Repeated::on(self.data_path()));
                 return;
             }
@@ -67,7 +67,7 @@ impl Association {
         }
     }
 
-    /// Ends the association in good order.
+    /// Ends the association after an orderly shutdown.
     pub(crate) fn finish(&mut self) {
         self.state = State::Closed;
         self.events.push_back(Event::Closed);

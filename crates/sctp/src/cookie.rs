@@ -1,4 +1,5 @@
-//! The state cookie: an association that is kept by its peer until it comes back (RFC 9260, sections 5.1.3 to 5.1.5).
+//! The state cookie: the peer stores the association's state until it returns the cookie (RFC 9260,
+//! sections 5.1.3 to 5.1.5).
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,12 +10,12 @@ use eifel_packet::seq::Seq;
 use crate::handshake::Extensions;
 use crate::settings::Ports;
 
-/// Bytes of the signature at the cookie's end.
+/// Bytes of the signature at the end of the cookie.
 const MAC_LEN: usize = 16;
 /// Bytes before the addresses.
 const FIXED_LEN: usize = 8 + 8 + 4 + 8 * 4 + 2 * 2 + 2;
 
-/// The contents of a cookie. "Local" is the end that made it.
+/// The contents of a cookie. "Local" is the end that made the cookie.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Cookie {
     pub(crate) made: Instant,
@@ -22,7 +23,7 @@ pub(crate) struct Cookie {
     pub(crate) ports: Ports,
     pub(crate) local_tag: u32,
     pub(crate) peer_tag: u32,
-    /// The tags of the association that there was when the cookie was made; 0 if there was none.
+    /// Tie-tags of the association that existed when the cookie was made; 0 if there was none.
     pub(crate) tie_tags: [u32; 2],
     pub(crate) local_tsn: Seq,
     pub(crate) peer_tsn: Seq,
@@ -30,7 +31,7 @@ pub(crate) struct Cookie {
     pub(crate) outbound_streams: u16,
     pub(crate) inbound_streams: u16,
     pub(crate) extensions: Extensions,
-    /// The peer's addresses; the INIT ACK goes to the first.
+    /// The peer's addresses. The first is the destination of the INIT ACK.
     pub(crate) addresses: Vec<IpAddr>,
 }
 
@@ -73,7 +74,7 @@ impl Cookie {
         out
     }
 
-    /// Reads a cookie that this end has signed; `None` if it was not made here, or was changed.
+    /// Reads a cookie. Returns `None` if this end did not sign it, or if it was changed.
     pub(crate) fn verify(secret: &Secret, bytes: &[u8]) -> Option<Self> {
         let split = bytes.len().checked_sub(MAC_LEN)?;
         let (signed, signature) = bytes.split_at(split);
@@ -118,14 +119,14 @@ impl Cookie {
         })
     }
 
-    /// Returns the time since the cookie's expiry, if it has expired.
+    /// Returns the time since the cookie expired. `None` if it is still valid.
     pub(crate) fn stale_for(&self, now: Instant) -> Option<Duration> {
         let age = now.since(self.made);
         (age > self.life).then(|| age.saturating_sub(self.life))
     }
 }
 
-/// Bytes from the front on.
+/// Reads bytes from the front.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {

@@ -1,4 +1,4 @@
-//! DATA, SACK and FORWARD TSN come in (RFC 9260, sections 6.2 and 6.2.1; RFC 3758, section 3.6).
+//! Processes DATA, SACK and FORWARD TSN (RFC 9260, sections 6.2 and 6.2.1; RFC 3758, section 3.6).
 
 use core::ops::ControlFlow;
 
@@ -14,8 +14,8 @@ use crate::input::Origin;
 use crate::state::State;
 
 impl Inbound {
-    /// Has a SACK leave if the application has read so much that it is worth a packet: a quarter of the buffer (section 6.2)
-    /// [rfc8540:3.28].
+    /// Requests an immediate SACK if the window has grown by a quarter of the buffer since the last
+    /// SACK (section 6.2) [rfc8540:3.28].
     #[inline]
     pub(crate) fn update_window(&mut self, buffer: usize) {
         let free = buffer.saturating_sub(self.reassembly.held());
@@ -26,7 +26,8 @@ impl Inbound {
 }
 
 impl Association {
-    /// Takes in a chunk. Of its user data, `counted` bytes follow the payload that are not carried.
+    /// Processes a DATA chunk. `counted` is the number of user data bytes after the payload that
+    /// exist as a length only.
     pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>, counted: usize) -> ControlFlow<()> {
         if !self.state.takes_data() {
             return ControlFlow::Continue(());
@@ -37,7 +38,7 @@ impl Association {
         }
         let Some(inbound) = &mut self.inbound else { return ControlFlow::Continue(()) };
         if let Some(path) = origin.path {
-            // Section 6.4 [rfc8540:3.29].
+            // Section 6.4: SACKs follow the newest DATA [rfc8540:3.29].
             inbound.answer_to = path;
         }
         if self.extensions.retransmit_bit && data.flags.has(DataFlags::SENT_AGAIN) {
@@ -55,7 +56,7 @@ impl Association {
         }
         inbound.tracker.accept(position);
         if data.stream >= inbound.streams {
-            // Section 6.5: it is acknowledged, reported and dropped.
+            // Section 6.5: the chunk is acknowledged, reported and dropped.
             self.complain(origin, Cause::InvalidStream(data.stream));
             return ControlFlow::Continue(());
         }
@@ -73,7 +74,7 @@ impl Association {
     pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>) {
         let Some(inbound) = self.inbound.as_mut().filter(|_| self.state.takes_data()) else { return };
         let position = inbound.tracker.position(forward.cumulative) + 1;
-        // A TSN half the circle ahead was never sent.
+        // A TSN more than a quarter of the number space ahead was never sent.
         if position > inbound.tracker.next() + (1 << 30) || !inbound.tracker.forward(position) {
             return;
         }
@@ -102,7 +103,8 @@ impl Association {
         }
         let (una, nxt) = (self.brain.una(), self.brain.nxt());
         let Some(cumulative) = self.acknowledged(sack.cumulative) else { return };
-        // Section 6.2.1, rule D i: an old SACK is dropped. One of what was never sent breaks the protocol.
+        // Section 6.2.1, rule D i: an old SACK is dropped. A SACK of unsent data violates the
+        // protocol.
         if cumulative < una {
             return;
         }
@@ -114,7 +116,8 @@ impl Association {
         if bare && self.take_quiet_sack(now, sack.cumulative, sack.a_rwnd) {
             return;
         }
-        // A block at distance 1 contradicts the cumulative TSN. To believe it would hide losses: see the attack s9.
+        // A block at distance 1 contradicts the cumulative TSN. Accepting it would hide losses: see
+        // the attack s9.
         let blocks: Vec<Block> = sack
             .gaps
             .iter()
@@ -152,18 +155,18 @@ impl Association {
         }
     }
 
-    /// Returns the first position that a cumulative TSN leaves unacknowledged; `None` if the TSN
-    /// precedes the first.
+    /// Returns the first position that a cumulative TSN does not acknowledge. `None` if the TSN
+    /// precedes the first position.
     pub(crate) fn acknowledged(&self, cumulative: Seq) -> Option<u64> {
         let next = Seq(cumulative.0.wrapping_add(1));
         let position = unwrap(self.brain.una(), self.queue.initial(), next);
-        // Positions do not go below 0: a TSN before the first one looks as if it were far ahead.
+        // Positions do not go below 0: a TSN before the first one unwraps to a position far ahead.
         (position < self.brain.nxt() + (1 << 31)).then_some(position)
     }
 }
 
-/// Makes room for a chunk (section 6.2): where the window is closed, only one that fills a gap is taken, in place of the
-/// highest that is kept.
+/// Makes room for a chunk (section 6.2). With a closed window, only a chunk that fills a gap is
+/// accepted, and the highest stored chunk is dropped for it.
 fn make_room(inbound: &mut Inbound, position: u64) -> bool {
     if inbound.has_room {
         return true;

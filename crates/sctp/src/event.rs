@@ -2,45 +2,45 @@
 
 use core::net::IpAddr;
 
-/// Why an association ended otherwise than by a shutdown.
+/// Why an association ended without an orderly shutdown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The peer did not answer INIT or COOKIE ECHO.
     NoAnswer,
     /// The peer did not acknowledge data, HEARTBEAT or SHUTDOWN ("Association.Max.Retrans").
     Unreachable,
-    /// The peer sent an ABORT; the reason is that of its user, if there is one.
+    /// The peer sent an ABORT.
     Aborted {
-        /// The reason in "User-Initiated Abort".
+        /// The reason in "User-Initiated Abort"; empty if there is none.
         reason: Vec<u8>,
     },
     /// The application aborted.
     AbortedHere,
-    /// The peer broke the protocol, and was sent an ABORT.
+    /// The peer violated the protocol. This end sent an ABORT.
     Violation(&'static str),
-    /// ICMP says that the peer has no SCTP (RFC 9260, section 10, ICMP8).
+    /// ICMP reported that the peer does not support SCTP (RFC 9260, section 10, ICMP8).
     NoSctp,
 }
 
-/// Something that happened.
+/// An event of an association.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// The association is open (COMMUNICATION UP).
+    /// The association is established (COMMUNICATION UP).
     Established,
-    /// The peer has begun anew; what it had not acknowledged is lost (RESTART).
+    /// The peer has restarted; data that it had not acknowledged is lost (RESTART).
     Restarted,
-    /// There is a message to take, where there was none.
+    /// A message can be received, and none could before.
     Readable,
-    /// The peer wants to end the association: nothing new may be sent.
+    /// The peer shuts the association down: no new message may be sent.
     PeerShutsDown,
     /// The shutdown is complete.
     Closed,
     /// The association has failed (COMMUNICATION LOST).
     Failed(Failure),
-    /// An address of the peer no longer answers.
+    /// An address of the peer became inactive: it no longer answers.
     Inactive(IpAddr),
-    /// An address of the peer answers again, or for the first time.
+    /// An address of the peer became active: it answers again, or for the first time.
     Active(IpAddr),
-    /// The peer complained; the causes as they stand in its ERROR chunk.
+    /// The peer sent an ERROR chunk with these encoded causes.
     Complaint(Vec<u8>),
 }

@@ -1,4 +1,4 @@
-//! INIT and INIT ACK: this end's offer, and the peer's (RFC 9260, sections 3.3.2, 3.3.3 and 5.1).
+//! Reads and writes the parameters of INIT and INIT ACK (RFC 9260, sections 3.3.2, 3.3.3 and 5.1).
 
 use core::net::IpAddr;
 
@@ -7,10 +7,10 @@ use eifel_packet::seq::Seq;
 
 use crate::settings::{Settings, TimestampChunk};
 
-/// The smallest receive buffer that may be advertised.
+/// The smallest receive buffer that may be advertised, in bytes.
 const LEAST_A_RWND: u32 = 1500;
 
-/// Extensions of RFC 9260 that both ends agreed on.
+/// Extensions of RFC 9260: those that the peer offers, or those that both ends agreed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Extensions {
     /// FORWARD TSN (RFC 3758).
@@ -48,21 +48,21 @@ pub(crate) struct Offer {
     pub(crate) inbound_streams: u16,
     pub(crate) initial_tsn: Seq,
     pub(crate) extensions: Extensions,
-    /// The source of the packet, and after it the addresses that are listed; none twice.
+    /// The source of the packet, then the listed addresses. Without duplicates.
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) cookie: Option<Vec<u8>>,
-    /// Milliseconds by which the peer asks for a longer lifetime of the cookie.
+    /// Milliseconds by which the peer wants the cookie's lifetime extended.
     pub(crate) preservative_ms: u32,
-    /// Unknown parameters that are to be reported, one behind the other and padded.
+    /// Unknown parameters to report, each whole and without padding.
     pub(crate) unrecognized: Vec<Vec<u8>>,
 }
 
-/// Why an offer is not taken.
+/// Why an INIT or INIT ACK is rejected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// Without an answer, because the tag is 0.
+    /// No answer, because the tag is 0.
     Silently,
-    /// With an ABORT that has this cause.
+    /// Answered with an ABORT with these causes.
     Abort(Vec<u8>),
 }
 
@@ -74,7 +74,7 @@ impl Refusal {
     }
 }
 
-/// Reads an INIT, or an INIT ACK, that came from `source`.
+/// Reads an INIT or INIT ACK that came from `source`.
 pub(crate) fn read(init: &Init<'_>, source: IpAddr) -> Result<Offer, Refusal> {
     if init.initiate_tag == 0 {
         return Err(Refusal::Silently);
@@ -119,7 +119,8 @@ pub(crate) fn read(init: &Init<'_>, source: IpAddr) -> Result<Offer, Refusal> {
                 offer.extensions.timestamps = types.contains(&extension::TIMESTAMP);
             }
             Parameter::RetransmitBit => offer.extensions.retransmit_bit = true,
-            // The types of address say what the peer prefers, and refuse nothing [rfc8540:3.42].
+            // Supported address types state a preference of the peer, and reject nothing
+            // [rfc8540:3.42].
             Parameter::HeartbeatInfo(_)
             | Parameter::Unrecognized(_)
             | Parameter::SupportedAddressTypes(_)
@@ -129,10 +130,10 @@ pub(crate) fn read(init: &Init<'_>, source: IpAddr) -> Result<Offer, Refusal> {
     Ok(offer)
 }
 
-/// The most addresses of a peer that are kept: the rest would only cost memory and heartbeats.
+/// Maximum number of addresses kept of a peer. More would only cost memory and HEARTBEATs.
 const MOST_ADDRESSES: usize = 16;
 
-/// Returns whether an address may be that of an end.
+/// Returns whether an address can belong to an end.
 pub(crate) fn is_unicast(address: &IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !address.is_broadcast() && !address.is_multicast() && !address.is_unspecified(),
@@ -146,10 +147,10 @@ fn add(addresses: &mut Vec<IpAddr>, address: IpAddr) {
     }
 }
 
-/// Returns the parameters that this end's INIT and INIT ACK share.
+/// Returns the parameters common to this end's INIT and INIT ACK.
 pub(crate) fn parameters(settings: &Settings) -> Vec<u8> {
     let mut out = Vec::new();
-    // One address alone is the packet's source, which a translator between the ends may change.
+    // A single address is the packet's source, which a NAT on the path may change.
     if settings.addresses.len() > 1 {
         for address in &settings.addresses {
             match address {
@@ -171,7 +172,7 @@ pub(crate) fn parameters(settings: &Settings) -> Vec<u8> {
     out
 }
 
-/// Makes this end's INIT ACK. It wants no more streams than the peer takes (section 5.1.1).
+/// Makes this end's INIT ACK. It asks for no more streams than the peer accepts (section 5.1.1).
 pub(crate) fn init_ack<'a>(
     settings: &Settings,
     tag: u32,

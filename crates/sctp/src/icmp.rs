@@ -12,7 +12,7 @@ use crate::state::State;
 pub enum IcmpError {
     /// Packet Too Big, or Fragmentation Needed: the next hop's MTU in bytes.
     TooBig {
-        /// From the IP header on.
+        /// The next hop's MTU in bytes, IP header included.
         mtu: u32,
     },
     /// Protocol Unreachable, or Unrecognized Next Header Type.
@@ -22,8 +22,9 @@ pub enum IcmpError {
 }
 
 impl IcmpError {
-    /// The error of an ICMPv4 message of this type and code; `mtu` is its next-hop MTU field. `None` where it is ignored:
-    /// Port Unreachable too, because an end without the port sends an ABORT (ICMP1 and ICMP3) [rfc8540:3.36].
+    /// Returns the error of an ICMPv4 message with this type and code. `mtu` is its next-hop MTU
+    /// field. `None` if it is ignored, as is Port Unreachable: an end without the port sends an
+    /// ABORT (ICMP1 and ICMP3) [rfc8540:3.36].
     pub fn v4(kind: u8, code: u8, mtu: u16) -> Option<Self> {
         match (kind, code) {
             (3, 2) => Some(Self::NoSctp),
@@ -34,8 +35,8 @@ impl IcmpError {
         }
     }
 
-    /// The error of an ICMPv6 message of this type and code (RFC 4443); `mtu` is its MTU field. `None` where it is ignored,
-    /// as by [`v4`](Self::v4) (ICMP2 to ICMP4).
+    /// Returns the error of an ICMPv6 message with this type and code (RFC 4443). `mtu` is its MTU
+    /// field. `None` if it is ignored, as in [`v4`](Self::v4) (ICMP2 to ICMP4).
     pub fn v6(kind: u8, code: u8, mtu: u32) -> Option<Self> {
         match (kind, code) {
             (1, 4) => None,
@@ -47,18 +48,18 @@ impl IcmpError {
     }
 }
 
-/// Returns the smallest MTU that is believed, in bytes: what every host takes in by IPv4 (RFC 791, section 3.2), and what
-/// every link carries by IPv6 (RFC 8200, section 5).
+/// Returns the smallest MTU accepted from ICMP, in bytes. Every IPv4 host accepts packets of this
+/// size (RFC 791, section 3.2), and every IPv6 link carries them (RFC 8200, section 5).
 fn least_mtu(remote: IpAddr) -> u32 {
     if remote.is_ipv4() { 576 } else { 1280 }
 }
 
 impl Association {
-    /// Takes in an ICMP message about a packet to `remote` whose verification tag was `tag`. `init` is the Initiate Tag, if
-    /// the message holds enough of the packet to tell that its chunk was an INIT.
+    /// Processes an ICMP message about a packet to `remote` with the verification tag `tag`. `init`
+    /// is the Initiate Tag, if the message quotes enough of the packet to identify an INIT chunk.
     pub fn handle_icmp(&mut self, remote: IpAddr, tag: u32, init: Option<u32>, error: IcmpError) {
         let Some(path) = self.path_of(remote) else { return };
-        // ICMP6: only who saw the packet knows the tag.
+        // ICMP6: only nodes that saw the packet know the tag.
         let genuine = if tag == 0 { init == Some(self.local_tag) } else { tag == self.peer_tag };
         if !genuine || self.state == State::Closed {
             return;
@@ -69,7 +70,7 @@ impl Association {
                 self.brain.reduce_pmdcs(path, pmdcs);
                 self.fit_chunks();
             }
-            // ICMP8: as an ABORT, but where an INIT is answered only while it waits.
+            // ICMP8: handled as an ABORT. A message about an INIT counts only in COOKIE-WAIT.
             IcmpError::NoSctp => {
                 if tag != 0 || matches!(self.state, State::CookieWait(_)) {
                     self.fail(Failure::NoSctp);

@@ -1,5 +1,5 @@
-//! Handles a packet: checks that it belongs to this association (RFC 9260, section 8.5), and
-//! processes its chunks.
+//! Processes packets: checks that they belong to this association (RFC 9260, section 8.5), and
+//! handles their chunks.
 
 use core::ops::ControlFlow;
 
@@ -13,25 +13,26 @@ use crate::event::{Event, Failure};
 use crate::listener::out_of_the_blue;
 use crate::state::{Repeated, State};
 
-/// The most control chunks that wait to be sent.
+/// Maximum number of control chunks waiting to be sent.
 const MOST_ANSWERS: usize = 64;
 
-/// Where a packet came from.
+/// The origin of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
-    /// From this end to where it came from.
+    /// Addresses for a reply: from this end to the packet's source.
     pub(crate) back: Addresses,
-    /// The path to there, if the peer is known to have that address.
+    /// The path of these addresses; `None` if the peer is not known to have the address.
     pub(crate) path: Option<PathId>,
     /// The packet's verification tag.
     pub(crate) tag: u32,
-    /// Whether the packet has one chunk. An INIT or INIT ACK in company is ignored (section 6.10).
+    /// Whether the packet has only one chunk. A bundled INIT or INIT ACK is ignored (section 6.10).
     pub(crate) alone: bool,
 }
 
 impl Association {
-    /// Takes in a packet that arrived between these addresses, as they stand in its IP header: the payload of IP, or of UDP
-    /// where SCTP is encapsulated. One that is damaged or not of this association is ignored.
+    /// Processes a packet with these addresses in its IP header. `bytes` is the payload of IP, or
+    /// of UDP if SCTP is encapsulated. Ignores a packet that is damaged or does not belong to this
+    /// association.
     pub fn handle_packet(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
         let Ok((header, chunks)) = sctp::parse(bytes) else { return };
         if (header.destination_port, header.source_port) != (self.ports.local, self.ports.remote)
@@ -42,7 +43,8 @@ impl Association {
         if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. })
             && chunks.clone().any(|chunk| chunk == Ok(Chunk::ShutdownAck))
         {
-            // Section 8.5.1, rule E: it belongs to an earlier association. Nothing in it counts.
+            // Section 8.5.1, rule E: the packet belongs to an earlier association. All its chunks
+            // are ignored.
             return self.replies.extend(out_of_the_blue(addresses, bytes));
         }
         let back = addresses.reversed();
@@ -58,7 +60,8 @@ impl Association {
         self.take_all(now, &origin, chunks);
     }
 
-    /// Section 9.2: whatever the peer sends while it is asked to shut down gives it time for the rest.
+    /// Restarts the T2-shutdown timer. Section 9.2: in SHUTDOWN-SENT, any packet from the peer
+    /// shows that it is still sending its data.
     pub(crate) fn give_time(&mut self, now: Instant) {
         if let State::ShutdownSent(repeated) = &mut self.state {
             repeated.expiries = 0;
@@ -68,7 +71,7 @@ impl Association {
         }
     }
 
-    /// Handles the chunks after the COOKIE ECHO that made this association.
+    /// Processes the chunks after the COOKIE ECHO that created this association.
     pub(crate) fn handle_rest(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
         let Ok((header, chunks)) = sctp::parse(bytes) else { return };
         let back = addresses.reversed();
@@ -86,7 +89,7 @@ impl Association {
         self.stamp = None;
         self.begin_packet();
         for chunk in chunks {
-            // After a malformed chunk, the rest of the packet cannot be trusted.
+            // The rest of the packet after a malformed chunk cannot be trusted.
             let Ok(chunk) = chunk else { break };
             if self.take(now, origin, &chunk).is_break() || self.state == State::Closed {
                 break;
@@ -95,7 +98,7 @@ impl Association {
         self.end_packet(now);
     }
 
-    /// Section 8.5: whether the verification tag is the one that the packet's first chunk asks for.
+    /// Returns whether the verification tag is valid for the packet's first chunk (section 8.5).
     fn accepts(&self, header: &Header, first: &Chunk<'_>) -> bool {
         let tag = header.verification_tag;
         match first {
@@ -107,14 +110,14 @@ impl Association {
                     tag == self.local_tag
                 }
             }
-            // The cookie determines its tag.
+            // The tag is compared with the cookie later.
             Chunk::CookieEcho(_) => true,
             _ => tag == self.local_tag,
         }
     }
 
-    /// Handles a chunk. Breaks if the rest of the packet is not to be read; what stood before it counts [rfc8540:3.25]. SACK
-    /// and ERROR may come in either order [rfc8540:3.33].
+    /// Processes a chunk. Breaks if the rest of the packet must be ignored; earlier chunks stay
+    /// processed [rfc8540:3.25]. SACK and ERROR may come in either order [rfc8540:3.33].
     fn take(&mut self, now: Instant, origin: &Origin, chunk: &Chunk<'_>) -> ControlFlow<()> {
         match chunk {
             Chunk::Data(data) => return self.on_data(origin, data, 0),
@@ -139,7 +142,7 @@ impl Association {
                 }
             }
             Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(now, *info),
-            // Section 8.5.1, rule B, also for one behind other chunks.
+            // Section 8.5.1, rule B, also for an ABORT after other chunks.
             Chunk::Abort { reflected: true, .. } if origin.tag != self.peer_tag => return ControlFlow::Break(()),
             Chunk::Abort { causes, .. } => {
                 self.fail(Failure::Aborted { reason: reason(*causes) });
@@ -153,29 +156,32 @@ impl Association {
                 if ours && matches!(self.state, State::ShutdownAckSent(_)) {
                     self.finish();
                 }
-                // Section 6.10: it has no company, which its tag would not cover.
+                // Section 6.10: SHUTDOWN COMPLETE is never bundled. Its tag does not authenticate
+                // other chunks.
                 return ControlFlow::Break(());
             }
             Chunk::ForwardTsn(forward) if self.extensions.forward_tsn => self.on_forward_tsn(forward),
-            // RFC 3758, section 3.3.1: without an agreement it is unknown, and its type asks for a report.
+            // RFC 3758, section 3.3.1: if not negotiated, the chunk is unknown, and its type
+            // requires a report.
             Chunk::ForwardTsn(forward) => self.report_forward_tsn(origin, forward),
-            // Reserved by RFC 9260: this end neither marks packets nor was told that the peer does.
+            // Reserved by RFC 9260. ECN is not negotiated, so both are ignored.
             Chunk::Ecne { .. } | Chunk::Cwr { .. } => {}
-            // It was not offered, so its type's high bits decide: nothing more of the packet is read.
+            // This end did not offer it, so the high bits of the type decide: the rest of the
+            // packet is ignored.
             Chunk::NrSack(_) => return ControlFlow::Break(()),
-            // Where it was not agreed on, its type's high bits ask to skip it.
+            // If not negotiated, the high bits of the type require to skip it.
             Chunk::Timestamp(stamp) => self.stamp = Some(*stamp).filter(|_| self.extensions.timestamps),
             Chunk::Unknown(unknown) => return self.on_unknown(origin, unknown),
         }
         ControlFlow::Continue(())
     }
 
-    /// Section 8.3.
+    /// Returns whether HEARTBEATs are answered in this state (section 8.3).
     fn answers_heartbeats(&self) -> bool {
         !matches!(self.state, State::Closed | State::CookieWait(_) | State::ShutdownAckSent(_))
     }
 
-    /// Handles an unknown chunk as the two high bits of its type ask (section 3.2).
+    /// Handles an unknown chunk by the two high bits of its type (section 3.2).
     fn on_unknown(&mut self, origin: &Origin, unknown: &Unknown<'_>) -> ControlFlow<()> {
         let unaware = unknown.unaware();
         if unaware.reports() {
@@ -184,9 +190,9 @@ impl Association {
         if unaware.goes_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    /// Sends an ERROR chunk back.
+    /// Queues an ERROR chunk for the packet's origin.
     pub(crate) fn complain(&mut self, origin: &Origin, cause: Cause<'_>) {
-        // A report that fits no packet is no help.
+        // A report that does not fit a packet is dropped.
         let mut causes = Vec::new();
         cause.emit(&mut causes);
         let path = origin.path.unwrap_or(self.primary);
@@ -195,7 +201,7 @@ impl Association {
         }
     }
 
-    /// Queues an answer, unless the queue is so long that the peer must want to cause work.
+    /// Queues a chunk. Drops it if the queue is so long that the peer must be flooding.
     fn answer(&mut self, path: PathId, control: Control) {
         if self.control.len() < MOST_ANSWERS {
             self.control.push_back((path, control));
@@ -205,7 +211,7 @@ impl Association {
     fn on_error(&mut self, causes: Causes<'_>) {
         let stale = causes.iter().any(|cause| matches!(cause, Ok(Cause::StaleCookie(_))));
         match &self.state {
-            // Section 5.2.6, alternative 1: a new cookie is asked for.
+            // Section 5.2.6, alternative 1: this end asks for a new cookie.
             State::CookieEchoed { repeated, .. } if stale => {
                 let (path, expiries) = (repeated.path, repeated.expiries + 1);
                 if expiries > self.settings.max_init_retransmits {
@@ -219,8 +225,9 @@ impl Association {
         }
     }
 
-    /// Looks at the room for a packet before its chunks. The application reads between packets, so chunks that are in order
-    /// wait for no more than one packet's time: a packet is taken whole, or only where it fills gaps.
+    /// Checks once per packet whether the receive buffer has room. With room, the whole packet is
+    /// accepted, otherwise only chunks that fill gaps. The application reads between packets, so
+    /// in-order chunks wait for one packet at most.
     #[inline]
     pub(crate) fn begin_packet(&mut self) {
         let buffer = self.settings.receive_buffer as usize;
@@ -229,7 +236,7 @@ impl Association {
         }
     }
 
-    /// Does the work that is due after all chunks of a packet.
+    /// Does the work that follows the last chunk of a packet.
     #[inline]
     pub(crate) fn end_packet(&mut self, now: Instant) {
         let (every, delay) = (self.settings.sack_every, self.settings.sack_delay);
@@ -237,7 +244,8 @@ impl Association {
         if let Some(inbound) = &mut self.inbound {
             let had_data = inbound.tracker.end_packet(now, every, delay);
             if let (true, State::ShutdownSent(repeated)) = (had_data, &mut self.state) {
-                // Section 9.2: SHUTDOWN answers data, and acknowledges what came in order. SACK says the rest.
+                // Section 9.2: SHUTDOWN answers data, and carries the cumulative TSN. A SACK is
+                // needed only for the rest.
                 repeated.pending = true;
                 inbound.tracker.leave_to_shutdown();
             }
@@ -259,12 +267,12 @@ impl Association {
         }
     }
 
-    /// Sends an ABORT with a tag of its own to an address.
+    /// Sends an ABORT with the verification tag `tag`.
     pub(crate) fn send_abort_to(&mut self, addresses: Addresses, tag: u32, causes: &[u8]) {
         self.reply(addresses, tag, &Chunk::Abort { reflected: false, causes: Causes(causes) });
     }
 
-    /// Answers outside of the association's course with one chunk.
+    /// Queues a packet with one chunk, outside the normal exchange.
     pub(crate) fn reply(&mut self, addresses: Addresses, tag: u32, chunk: &Chunk<'_>) {
         let header = self.header(tag);
         self.replies.push_back((addresses, packet(&header, chunk)));
@@ -275,7 +283,7 @@ impl Association {
         self.ports.header(tag)
     }
 
-    /// Ends the association because the peer broke the protocol.
+    /// Aborts the association because the peer violated the protocol.
     pub(crate) fn violated(&mut self, cause: Cause<'_>, what: &'static str) {
         let mut causes = Vec::new();
         cause.emit(&mut causes);
@@ -289,14 +297,15 @@ pub(crate) fn packet(header: &Header, chunk: &Chunk<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(header, &mut bytes);
     if writer.chunk(chunk).is_err() {
-        // Whatever is sent here has been cut to size; an ABORT says less rather than nothing.
+        // Callers limit the chunk's size. If it does not fit after all, an ABORT without causes
+        // replaces it.
         writer.chunk(&Chunk::Abort { reflected: false, causes: Causes(&[]) }).expect("four bytes fit");
     }
     writer.finish();
     bytes
 }
 
-/// Returns the reason that the peer's user gave for an ABORT.
+/// Returns the peer application's reason for an ABORT; empty if there is none.
 fn reason(causes: Causes<'_>) -> Vec<u8> {
     let mut user = causes.iter().filter_map(|cause| match cause {
         Ok(Cause::UserAbort(reason)) => Some(reason.to_vec()),

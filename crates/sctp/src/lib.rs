@@ -1,13 +1,15 @@
 //! An SCTP association without I/O: packets and time go in, packets, messages and events come out.
 //!
-//! The shape is that of a state machine driven from outside. After every input ([`Association::handle_packet`],
-//! [`Association::handle_timeout`], a message to send or taken, a shutdown) the driver calls
-//! [`Association::poll_transmit`] until it returns nothing, then looks at [`Association::poll_timeout`] and
-//! [`Association::poll_event`]. Packets that no association [owns](Association::owns) are a [`Listener`]'s.
+//! The association is a state machine driven from outside. The driver makes an input:
+//! [`Association::handle_packet`], [`Association::handle_timeout`], a message to send or taken, or
+//! a shutdown. Then it calls [`Association::poll_transmit`] until it returns nothing, and looks at
+//! [`Association::poll_timeout`] and [`Association::poll_event`]. Packets that no association
+//! [owns](Association::owns) go to a [`Listener`].
 //!
-//! [`eifel_recovery::association::Engine`] decides which data to send, when, and on which path: this crate holds no
-//! arithmetic on the congestion window or the retransmission timer. It is the wire side of RFC 9260: handshake, streams,
-//! fragmentation, acknowledgements, heartbeats, shutdown.
+//! [`eifel_recovery::association::Engine`] decides which data to send, when, and on which path.
+//! This crate computes neither the congestion window nor the retransmission timeout. It implements
+//! the wire side of RFC 9260: handshake, streams, fragmentation, acknowledgements, heartbeats,
+//! shutdown.
 //!
 //! ```
 //! use eifel_base::time::{Duration, Instant};

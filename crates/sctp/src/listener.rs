@@ -1,5 +1,5 @@
-//! Packets that belong to no association: calls, and packets out of the blue (RFC 9260, sections
-//! 5.1 and 8.4).
+//! Packets that belong to no association: INIT, COOKIE ECHO, and packets out of the blue (RFC 9260,
+//! sections 5.1 and 8.4).
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -18,33 +18,33 @@ use crate::settings::{Ports, Settings};
 /// The reaction to a packet that belongs to no association.
 pub enum Heard {
     Nothing,
-    /// This packet leaves, between these addresses.
+    /// Send this packet, between these addresses.
     Answer(Addresses, Vec<u8>),
-    /// A peer has called and its cookie is good: the association is open. The packet that brought the cookie has been taken
-    /// in.
+    /// A COOKIE ECHO with a valid cookie arrived: the association is established. Its packet has
+    /// been processed.
     Accepted(Box<Association>),
 }
 
-/// Waits for calls at a port. It keeps nothing of a caller until its cookie comes back.
+/// Listens for associations at a port. Stores no state per peer until a cookie comes back.
 #[derive(Clone)]
 pub struct Listener {
     settings: Settings,
     port: u16,
-    /// Calls so far: each has a tag of its own.
+    /// INITs so far. Makes the tags differ.
     calls: u64,
 }
 
 impl Listener {
-    /// Waits at `port`.
+    /// Listens at `port`.
     ///
     /// # Errors
-    /// An algorithm or parameter that the registry does not know.
+    /// The registry does not know an algorithm or parameter.
     pub fn new(settings: Settings, port: u16) -> Result<Self, Error> {
         settings.brain.check()?;
         Ok(Self { settings, port, calls: 0 })
     }
 
-    /// Takes in a packet that none of the associations owns, with the addresses of its IP header.
+    /// Processes a packet that no association owns. `addresses` are those of its IP header.
     pub fn handle_packet(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) -> Heard {
         let Some((header, chunks)) = readable(addresses, bytes) else { return Heard::Nothing };
         if header.destination_port != self.port {
@@ -117,12 +117,13 @@ impl Listener {
     }
 }
 
-/// Answers a packet that came between these addresses to an end without association and listener. Returns what leaves.
+/// Answers a packet for an end without association and listener. Returns the reply with its
+/// addresses.
 pub fn out_of_the_blue(addresses: &Addresses, bytes: &[u8]) -> Option<(Addresses, Vec<u8>)> {
     let (header, chunks) = readable(addresses, bytes)?;
     let ports = Ports { local: header.destination_port, remote: header.source_port };
     let answer = match chunks.first()? {
-        // Section 8.4, rule 3: this end takes no call.
+        // Section 8.4, rule 3: this end accepts no association.
         Chunk::Init(init) if header.verification_tag == 0 && chunks.len() == 1 => {
             let abort = Chunk::Abort { reflected: false, causes: Causes(&[]) };
             packet(&ports.header(init.initiate_tag), &abort)
@@ -133,7 +134,7 @@ pub fn out_of_the_blue(addresses: &Addresses, bytes: &[u8]) -> Option<(Addresses
     Some((addresses.reversed(), answer))
 }
 
-/// Reads a packet. `None` if it is damaged, or if section 8.4, rules 1 and 2, ask to discard it.
+/// Reads a packet. Returns `None` if it is damaged, or if section 8.4, rules 1 and 2, discard it.
 fn readable<'a>(addresses: &Addresses, bytes: &'a [u8]) -> Option<(Header, Vec<Chunk<'a>>)> {
     let (header, chunks) = sctp::parse(bytes).ok()?;
     if ![addresses.source(), addresses.destination()].iter().all(handshake::is_unicast) {
@@ -144,7 +145,7 @@ fn readable<'a>(addresses: &Addresses, bytes: &'a [u8]) -> Option<(Header, Vec<C
     (!aborts).then_some((header, chunks))
 }
 
-/// Section 8.4, rules 5 to 8.
+/// Returns the answer required by section 8.4, rules 5 to 8.
 fn answer(ports: Ports, tag: u32, chunks: &[Chunk<'_>]) -> Option<Vec<u8>> {
     let has = |what: fn(&Chunk<'_>) -> bool| chunks.iter().any(what);
     let stale = |chunk: &Chunk<'_>| match chunk {

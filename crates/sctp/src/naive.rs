@@ -1,5 +1,6 @@
-//! The receiving side beside naive models, over chunks that come in any order, twice, or not at all: which TSNs a SACK
-//! names, which messages are delivered, and how much of the receive buffer is in use.
+//! Compares the receiving side with naive models. Chunks arrive in any order, in duplicate, or not
+//! at all. The tests compare the TSNs of SACKs, the delivered messages, and the bytes in use in the
+//! receive buffer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use crate::tracker::Tracker;
 
 const INITIAL: u32 = u32::MAX - 20;
 
-/// A generator of numbers: SplitMix64.
+/// A random number generator: SplitMix64.
 struct Dice(u64);
 
 impl Dice {
@@ -25,7 +26,7 @@ impl Dice {
     }
 }
 
-/// One chunk of a message.
+/// A fragment of a message.
 #[derive(Clone, Debug)]
 struct Piece {
     stream: u16,
@@ -36,7 +37,7 @@ struct Piece {
     text: String,
 }
 
-/// Cuts random messages of three streams into chunks: their positions are their places in the list.
+/// Cuts random messages of three streams into chunks. A chunk's position is its index in the list.
 fn pieces(dice: &mut Dice, messages: u64) -> Vec<Piece> {
     let mut found = Vec::new();
     let mut numbers = [0u16; 3];
@@ -56,7 +57,7 @@ fn pieces(dice: &mut Dice, messages: u64) -> Vec<Piece> {
     found
 }
 
-/// Which messages are complete and may be delivered, worked out anew from all that has arrived.
+/// Returns the messages that are complete and deliverable, computed afresh from all arrived chunks.
 fn deliverable(all: &[Piece], arrived: &BTreeSet<usize>) -> BTreeSet<(u16, String)> {
     let mut complete: BTreeMap<usize, (&Piece, String)> = BTreeMap::new();
     for start in arrived.iter().copied().filter(|start| all[*start].begins) {
@@ -78,7 +79,7 @@ fn deliverable(all: &[Piece], arrived: &BTreeSet<usize>) -> BTreeSet<(u16, Strin
     complete.values().filter(|(piece, _)| may(piece)).map(|(piece, text)| (piece.stream, text.clone())).collect()
 }
 
-/// The SACK's cumulative TSN and gaps, chunk by chunk.
+/// Returns the SACK's cumulative TSN and gaps, computed chunk by chunk.
 fn sack(arrived: &BTreeSet<usize>) -> (u32, Vec<(u16, u16)>) {
     let next = (0..).find(|position| !arrived.contains(position)).unwrap_or(0);
     let mut gaps: Vec<(u16, u16)> = Vec::new();
@@ -91,7 +92,8 @@ fn sack(arrived: &BTreeSet<usize>) -> (u32, Vec<(u16, u16)>) {
     (INITIAL.wrapping_add(next as u32).wrapping_sub(1), gaps)
 }
 
-/// Bytes that are held: each chunk of an incomplete message, and each message that is complete, for 64 bytes at least.
+/// Returns the bytes in use: chunks of incomplete messages and complete messages, each counted as
+/// at least 64 bytes.
 fn held(all: &[Piece], arrived: &BTreeSet<usize>, taken: &BTreeSet<(u16, String)>) -> usize {
     let cost = |len: usize| len.max(64);
     let mut sum = 0;
@@ -119,7 +121,8 @@ fn the_receiver_says_what_naive_models_say() {
         let (mut arrived, mut taken, mut duplicates) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         let mut low = 0;
         while arrived.len() < all.len() {
-            // Somewhere in the next chunks: reordering, loss that is repaired later, duplicates.
+            // Chunks near the lowest missing one, to cause reordering, loss that is repaired later,
+            // and duplicates.
             while arrived.contains(&low) {
                 low += 1;
             }

@@ -1,4 +1,5 @@
-//! INIT, INIT ACK, COOKIE ECHO and COOKIE ACK come in, expected or not (RFC 9260, sections 5.1 and 5.2).
+//! Processes INIT, INIT ACK, COOKIE ECHO and COOKIE ACK, expected or not (RFC 9260, sections 5.1
+//! and 5.2).
 
 use core::net::IpAddr;
 use core::ops::ControlFlow;
@@ -17,7 +18,8 @@ use crate::reach::Answers;
 use crate::settings::{Ports, Settings};
 use crate::state::{Repeated, State};
 
-/// Cookies live no longer than asked for by this much (section 5.2.6).
+/// Maximum extension of a cookie's lifetime by the peer's Cookie Preservative, in milliseconds
+/// (section 5.2.6).
 const MOST_PRESERVATIVE_MS: u32 = 1000;
 
 /// The parts of an INIT ACK.
@@ -30,8 +32,8 @@ pub(crate) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Writes the parameters of the INIT ACK: this end's own, the parameters of the offer that it
-    /// did not understand, and the cookie.
+    /// Returns the parameters of the INIT ACK: this end's own, the cookie, and the offer's
+    /// unrecognized parameters.
     pub(crate) fn parameters(&self, now: Instant, offer: &Offer) -> Vec<u8> {
         let Self { settings, ports, tag, initial_tsn, tie_tags } = *self;
         let preservative = offer.preservative_ms.min(MOST_PRESERVATIVE_MS);
@@ -52,7 +54,7 @@ impl Answer<'_> {
         };
         let mut out = handshake::parameters(settings);
         Parameter::Cookie(&cookie.sign(&settings.secret)).emit(&mut out);
-        // Last, so that the least important parameters are those that may not fit.
+        // Last, so that only the least important parameters may not fit.
         for parameter in &offer.unrecognized {
             if out.len() + parameter.len() < usize::from(u16::MAX) / 2 {
                 Parameter::Unrecognized(parameter).emit(&mut out);
@@ -63,7 +65,7 @@ impl Answer<'_> {
 }
 
 impl Association {
-    /// Sections 5.2.1 and 5.2.2: an INIT for an association that there is.
+    /// Handles an INIT for an existing association (sections 5.2.1 and 5.2.2).
     pub(crate) fn on_init(&mut self, now: Instant, origin: &Origin, init: &Init<'_>) {
         let offer = match handshake::read(init, origin.back.destination()) {
             Ok(offer) => offer,
@@ -71,7 +73,7 @@ impl Association {
             Err(Refusal::Abort(causes)) => return self.send_abort_to(origin.back, init.initiate_tag, &causes),
         };
         if let State::ShutdownAckSent(repeated) = &mut self.state {
-            // Section 9.2: SHUTDOWN COMPLETE was lost.
+            // Section 9.2: SHUTDOWN COMPLETE was lost, so SHUTDOWN ACK is repeated.
             repeated.pending = true;
             return;
         }
@@ -82,7 +84,8 @@ impl Association {
                 return self.refuse_new_addresses(origin, init.initiate_tag, &new);
             }
         }
-        // Section 5.2.1: in COOKIE-WAIT, all paths are those that the user called [rfc8540:3.19].
+        // Section 5.2.1: in COOKIE-WAIT, only the addresses that the application called get an INIT
+        // ACK [rfc8540:3.19].
         let mut back = origin.back;
         if origin.path.is_none() && matches!(self.state, State::CookieWait(_)) {
             let called = offer.addresses.iter().find_map(|address| self.path_of(*address));
@@ -90,7 +93,7 @@ impl Association {
             back = self.paths[called.0].addresses;
         }
         let (tag, tie_tags) = match self.state {
-            // Section 5.2.1: the parameters of the INIT that this end has sent.
+            // Section 5.2.1: the same values as in this end's INIT.
             State::CookieWait(_) => (self.local_tag, [0; 2]),
             State::CookieEchoed { .. } => (self.local_tag, self.tie_tags()),
             _ => ((self.draw() as u32).max(1), self.tie_tags()),
@@ -119,25 +122,26 @@ impl Association {
         self.send_abort_to(origin.back, tag, &causes);
     }
 
-    /// Numbers that name this association in a cookie, without telling its tags (section 5.2.2).
+    /// Returns numbers that identify this association in a cookie without revealing its tags
+    /// (section 5.2.2).
     fn tie_tags(&self) -> [u32; 2] {
         let words = [u64::from(self.local_tag), u64::from(self.peer_tag)];
         let hash = siphash(&self.settings.secret, &words);
         [(hash as u32).max(1), ((hash >> 32) as u32).max(1)]
     }
 
-    /// Section 5.1, step C.
+    /// Handles INIT ACK (section 5.1, step C).
     pub(crate) fn on_init_ack(&mut self, now: Instant, origin: &Origin, init: &Init<'_>) {
         let State::CookieWait(repeated) = self.state else { return };
         let refused = match handshake::read(init, origin.back.destination()) {
             Ok(offer) if offer.cookie.is_some() => return self.echo(now, origin, repeated, offer),
             Ok(_) => {
                 let mut causes = Vec::new();
-                // The state cookie's type.
+                // The type of the State Cookie parameter.
                 Cause::MissingParameters(&[[0, 7]]).emit(&mut causes);
                 causes
             }
-            // Section 3.3.3: an ABORT with the T bit, and no association.
+            // Section 3.3.3: the answer is an ABORT with the T bit, and the association ends.
             Err(Refusal::Silently) => {
                 let mut causes = Vec::new();
                 Cause::InvalidMandatoryParameter.emit(&mut causes);
@@ -151,7 +155,7 @@ impl Association {
         self.fail(Failure::Violation("INIT ACK that cannot be accepted"));
     }
 
-    /// Sends the cookie back.
+    /// Accepts the offer of an INIT ACK, and enters COOKIE-ECHOED.
     fn echo(&mut self, now: Instant, origin: &Origin, repeated: Repeated, offer: Offer) {
         let path = origin.path.unwrap_or(repeated.path);
         if repeated.expiries == 0 && path == repeated.path {
@@ -181,7 +185,7 @@ impl Association {
         self.state = State::CookieEchoed { repeated: Repeated::on(path), cookie, error };
     }
 
-    /// Section 5.2.4: a cookie for an association that there is.
+    /// Handles a cookie for an existing association (section 5.2.4).
     pub(crate) fn on_cookie_echo(&mut self, now: Instant, origin: &Origin, bytes: &[u8]) -> ControlFlow<()> {
         let Some(cookie) = Cookie::verify(&self.settings.secret, bytes) else { return ControlFlow::Break(()) };
         if cookie.ports != self.ports || cookie.local_tag != origin.tag {
@@ -206,7 +210,7 @@ impl Association {
         }
     }
 
-    /// Action B: both ends have called, and this cookie tells the peer's tag.
+    /// Action B: both ends sent INIT at the same time, and this cookie has the peer's tag.
     fn learn_in_collision(&mut self, cookie: &Cookie) {
         if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. }) {
             self.learn(cookie);
@@ -215,7 +219,7 @@ impl Association {
         }
     }
 
-    /// Actions B and D: opens the association if it is not open yet, and confirms the cookie.
+    /// Actions B and D: establishes the association if necessary, and confirms the cookie.
     fn confirm(&mut self, now: Instant, origin: &Origin) -> ControlFlow<()> {
         if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. }) {
             self.open(now);
@@ -225,7 +229,7 @@ impl Association {
         ControlFlow::Continue(())
     }
 
-    /// Action A: the peer has begun anew.
+    /// Action A: the peer has restarted.
     fn restart(&mut self, now: Instant, origin: &Origin, cookie: &Cookie) -> ControlFlow<()> {
         if let State::ShutdownAckSent(repeated) = &mut self.state {
             repeated.pending = true;
@@ -243,7 +247,7 @@ impl Association {
         ControlFlow::Continue(())
     }
 
-    /// Section 5.1, step E.
+    /// Handles COOKIE ACK (section 5.1, step E).
     pub(crate) fn on_cookie_ack(&mut self, now: Instant) {
         let State::CookieEchoed { repeated, .. } = &self.state else { return };
         if repeated.expiries == 0 {
@@ -251,12 +255,12 @@ impl Association {
             self.brain.sample(now, path, rtt);
         }
         self.open(now);
-        // The timer of data that went with the cookie may have expired meanwhile.
+        // The timer of data sent with the COOKIE ECHO may have expired in the meantime.
         self.handle_timeout(now);
     }
 }
 
-/// Returns the causes of an ERROR chunk about a cookie that came too late.
+/// Returns the causes of an ERROR chunk about an expired cookie.
 pub(crate) fn stale(late: Duration) -> Vec<u8> {
     let us = u32::try_from(late.as_nanos().div_ceil(1000)).unwrap_or(u32::MAX);
     let mut causes = Vec::new();

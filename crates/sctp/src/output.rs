@@ -1,4 +1,4 @@
-//! Sends packets (RFC 9260, sections 6.1, 6.2 and 6.10).
+//! Builds packets to send (RFC 9260, sections 6.1, 6.2 and 6.10).
 
 use eifel_base::time::Instant;
 use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Gaps, HEADER_LEN, Parameters, Sack, SackFlags, Writer};
@@ -10,9 +10,9 @@ use crate::reach::Answers;
 use crate::settings::TimestampValues;
 use crate::state::{Repeated, State};
 
-/// What a packet's chunks are put into: bytes, or values.
+/// A destination for a packet's chunks: bytes or values.
 pub(crate) trait Sink {
-    /// Bytes of the packet so far, padding included.
+    /// Returns the bytes of the packet so far, padding included.
     fn len(&self) -> usize;
     /// Appends a chunk that fits a packet.
     fn put(&mut self, chunk: &Chunk<'_>);
@@ -24,7 +24,7 @@ impl Sink for Writer<'_> {
     }
 
     fn put(&mut self, chunk: &Chunk<'_>) {
-        // Lists are cut to the packet, and whatever is repeated or sent back came in one.
+        // Lists are cut to the packet size. Repeated and echoed chunks arrived in a packet.
         self.chunk(chunk).expect("the chunk fits a packet");
     }
 }
@@ -32,18 +32,18 @@ impl Sink for Writer<'_> {
 /// Bytes of a DATA chunk with one byte of user data.
 const LEAST_CHUNK: usize = Data::HEADER_LEN + 4;
 
-/// A packet that is to leave.
+/// The contents of the next packet to send.
 pub(crate) struct Departure {
     pub(crate) path: PathId,
-    /// Its data.
+    /// The DATA to send; `None` for a packet without DATA.
     pub(crate) go: Option<Go>,
-    /// Whether it carries the chunk that is repeated in this state.
+    /// Whether the packet carries the repeated chunk of the state, SHUTDOWN or SHUTDOWN ACK.
     pub(crate) repeats: bool,
 }
 
 impl Association {
-    /// Appends the next packet that leaves now to `out`: the payload of IP, or of UDP. Returns
-    /// `None` if none leaves.
+    /// Appends the next packet to send now to `out`: the payload of IP, or of UDP. Returns `None`
+    /// if there is none.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
         self.transmissions.clear();
         if let Some((addresses, bytes)) = self.replies.pop_front() {
@@ -63,12 +63,12 @@ impl Association {
         }
     }
 
-    /// Returns the addresses of packets that leave on a path.
+    /// Returns the addresses of packets sent on a path.
     pub fn outgoing(&self, path: PathId) -> Outgoing {
         Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) }
     }
 
-    /// INIT or COOKIE ECHO: nothing else leaves before the peer has answered.
+    /// Writes INIT or COOKIE ECHO. Nothing else is sent before the peer has answered.
     fn poll_opening(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
         let &Repeated { path, expiries: repeats, .. } = self.state.repeated().filter(|repeated| repeated.pending)?;
         self.start_repeated(now);
@@ -88,7 +88,8 @@ impl Association {
                 if !error.is_empty() && writer.len() + report.length().next_multiple_of(4) <= HEADER_LEN + pmdcs {
                     writer.chunk(&report).expect("it is shorter than the packet");
                 }
-                // Nothing else may leave before the COOKIE ACK, so data goes with the first COOKIE ECHO only.
+                // No other packet may follow before the COOKIE ACK, so only the first COOKIE ECHO
+                // carries data.
                 if self.settings.data_with_cookie && repeats == 0 {
                     let offer = Offer { path, next: self.queue.next(), a_rwnd: u64::from(self.a_rwnd) };
                     if let Some(go) = self.brain.poll(now, &offer).filter(|go| go.path == path) {
@@ -102,7 +103,7 @@ impl Association {
         Some(self.outgoing(path))
     }
 
-    /// Starts the timer of the chunk that is repeated.
+    /// Starts the timer of the state's repeated chunk.
     fn start_repeated(&mut self, now: Instant) {
         let Some(path) = self.state.repeated().map(|repeated| repeated.path) else { return };
         let mut wait = self.brain.rto(path);
@@ -117,7 +118,8 @@ impl Association {
         }
     }
 
-    /// Finds the next packet: one with control chunks first, then one with a SACK, then one with DATA.
+    /// Chooses the next packet. Control chunks come first, then the state's repeated chunk, then a
+    /// SACK, then DATA.
     pub(crate) fn departure(&mut self, now: Instant) -> Option<Departure> {
         let go = self.go(now);
         let repeats = self.state.repeated().filter(|repeated| repeated.pending).map(|repeated| repeated.path);
@@ -128,7 +130,7 @@ impl Association {
         Some(Departure { path, go: go.filter(|go| go.path == path && !repeats), repeats })
     }
 
-    /// Puts the chunks of a packet that leaves now into `sink`, which is empty.
+    /// Writes the chunks of a packet into the empty `sink`.
     #[inline]
     pub(crate) fn fill(&mut self, now: Instant, departure: &Departure, sink: &mut impl Sink) -> Outgoing {
         let &Departure { path, go, repeats } = departure;
@@ -152,14 +154,14 @@ impl Association {
         self.outgoing(path)
     }
 
-    /// Returns the path for an answer to `path`: the path itself, unless it may only carry a
-    /// HEARTBEAT yet (section 5.4).
+    /// Returns the path for an answer to `path`: the path itself, unless it is unconfirmed and so
+    /// limited to HEARTBEATs (section 5.4).
     #[inline]
     pub(crate) fn confirmed(&self, path: PathId) -> PathId {
         if self.paths[path.0].answers == Answers::Unconfirmed { self.data_path() } else { path }
     }
 
-    /// Finds the data that may leave now.
+    /// Returns the permission to send data now, if there is any.
     fn go(&mut self, now: Instant) -> Option<Go> {
         if !self.state.sends_data() {
             return None;
@@ -190,8 +192,8 @@ impl Association {
         }
     }
 
-    /// Returns whether a SACK goes into the packet: one that is due; or one that is owed, where
-    /// data that leaves anyway has room for it.
+    /// Returns whether the packet carries a SACK. It carries a SACK that is due, or a delayed SACK
+    /// if its DATA leaves room.
     fn writes_sack(&self, now: Instant, (path, pmdcs): (PathId, usize), with_data: bool, written: usize) -> bool {
         let stamp = if self.stamps.is_some() { Chunk::TIMESTAMP_LEN } else { 0 };
         let free = (HEADER_LEN + pmdcs).saturating_sub(written + stamp);
@@ -224,7 +226,7 @@ impl Association {
         sink.put(&Chunk::Sack(sack));
     }
 
-    /// SHUTDOWN or SHUTDOWN ACK.
+    /// Writes SHUTDOWN or SHUTDOWN ACK.
     fn write_repeated(&mut self, now: Instant, sink: &mut impl Sink) {
         self.start_repeated(now);
         let chunk = match (&self.state, &self.inbound) {
@@ -246,7 +248,7 @@ impl Association {
         let mut bytes = self.write_chunks(now, go, pmdcs, sink);
         let mut measures = go.what != What::Again;
         if bytes > 0 && !measures && sink.len() + LEAST_CHUNK <= HEADER_LEN + pmdcs {
-            // Section 6.1: new data may share the packet, once nothing is left to be sent again.
+            // Section 6.1: new data may share the packet if no retransmission is left.
             let more = self.go(now).filter(|more| more.path == go.path && matches!(more.what, What::New { .. }));
             let new = more.map_or(0, |more| self.write_chunks(now, &more, pmdcs, sink));
             measures = new > 0;
@@ -264,11 +266,11 @@ impl Association {
         }
     }
 
-    /// Writes chunks as long as they fit, and returns their bytes.
+    /// Writes chunks while they fit. Returns their bytes.
     fn write_chunks(&mut self, now: Instant, go: &Go, pmdcs: usize, sink: &mut impl Sink) -> u32 {
         let end = HEADER_LEN + pmdcs;
         let stamp = self.stamps.as_ref().map(|stamps| stamps.value(now));
-        // A timestamp that several packets share proves none of them.
+        // A timestamp shared by several packets identifies none of them.
         let original = stamp.filter(|_| self.settings.timestamp_values == TimestampValues::Distinct);
         let before = sink.len();
         let mut bytes = 0;
@@ -284,7 +286,7 @@ impl Association {
                 What::Probe => self.queue.next().filter(|_| bytes == 0).map(|size| (self.brain.nxt(), size)),
             };
             let Some((position, size)) = next else { break };
-            // A chunk that was made for a larger packet leaves alone, and IP fragments it (section 6.9).
+            // A chunk made for a larger packet is sent alone, and IP fragments it (section 6.9).
             let alone = bytes == 0 && before <= HEADER_LEN + stamp.map_or(0, |_| Chunk::TIMESTAMP_LEN);
             let fits = sink.len() + size.wire as usize <= end || alone;
             if !fits || u64::from(size.data) > room {
@@ -298,7 +300,8 @@ impl Association {
                 self.brain.on_new(now, go.path, size, original)
             };
             let mut also = match self.state {
-                // Section 6.1: an end that shuts down wants the last SACK soon [rfc8540:3.45.a].
+                // Section 6.1: in SHUTDOWN-PENDING, this end wants the last SACK soon
+                // [rfc8540:3.45.a].
                 State::ShutdownPending => DataFlags::IMMEDIATE,
                 _ => DataFlags::default(),
             };

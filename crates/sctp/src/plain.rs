@@ -1,7 +1,9 @@
-//! Packets as values: where both ends are in one process, nothing has to be written, summed up and read.
+//! Packets as values. If both ends are in one process, nothing has to be written, checksummed and
+//! parsed.
 //!
-//! Such a packet holds DATA, SACK and timestamp chunks alone, as nearly all do. Its user data is counted, and not carried:
-//! it stands for as many zeros. All other packets leave as bytes.
+//! A packet of values holds only DATA, SACK and timestamp chunks, as almost all packets do. User
+//! data is counted, not carried: it stands for that many zeros. All other packets are sent as
+//! bytes.
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -16,7 +18,7 @@ use crate::quiet::Lone;
 use crate::send_queue::{Content, Delivery, Refused, zeros};
 use crate::state::State;
 
-/// A packet as values.
+/// A packet of values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plain {
     header: Header,
@@ -25,7 +27,7 @@ pub struct Plain {
     gaps: Vec<[u8; 4]>,
     duplicates: Vec<[u8; 4]>,
     data: Vec<Counted>,
-    /// Bytes of the packet, common header and padding included.
+    /// Length of the packet in bytes, common header and padding included.
     len: usize,
 }
 
@@ -44,7 +46,7 @@ impl Acknowledges {
     }
 }
 
-/// A DATA chunk, and the bytes of its user data.
+/// A DATA chunk, with the length of its user data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counted {
     pub(crate) flags: DataFlags,
@@ -55,14 +57,14 @@ pub(crate) struct Counted {
     pub(crate) len: usize,
 }
 
-/// What [`Association::poll_plain`] has.
+/// The result of [`Association::poll_plain`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// Nothing leaves now.
+    /// There is nothing to send now.
     Nothing,
-    /// The packet is written as values.
+    /// The packet was written as values.
     Plain(Outgoing),
-    /// The next packet is to be had from [`Association::poll_transmit`].
+    /// The next packet has to be taken from [`Association::poll_transmit`].
     Other,
 }
 
@@ -84,7 +86,8 @@ impl Plain {
     /// Appends the packet as bytes to `out`.
     ///
     /// # Panics
-    /// When there is more user data in a chunk than fits a packet: [`Association::poll_plain`] makes none such.
+    /// If a chunk has more user data than fits a packet. [`Association::poll_plain`] never makes
+    /// such chunks.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let mut writer = Writer::new(&self.header, out);
         if let Some(stamp) = self.stamp {
@@ -103,7 +106,8 @@ impl Plain {
         Some(self.sack?.with(&self.gaps, &self.duplicates))
     }
 
-    /// Returns the packet as a few numbers, if it is a single DATA chunk that is not marked as a retransmission.
+    /// Returns the packet as a [`Lone`], if it is a single DATA chunk that is not marked as a
+    /// retransmission.
     #[inline]
     pub fn lone(&self) -> Option<Lone> {
         let [chunk] = &self.data[..] else { return None };
@@ -111,13 +115,13 @@ impl Plain {
         alone.then(|| Lone::new(self.header.verification_tag, chunk))
     }
 
-    /// Becomes a packet of one chunk.
+    /// Replaces the contents by one DATA chunk.
     pub(crate) fn hold_chunk(&mut self, header: Header, chunk: Counted) {
         self.begin(header);
         self.data.push(chunk);
     }
 
-    /// Becomes a packet of one SACK.
+    /// Replaces the contents by one SACK.
     pub(crate) fn hold_sack(&mut self, header: Header, sack: Acknowledges, duplicate: Option<Seq>) {
         self.begin(header);
         self.sack = Some(sack);
@@ -125,7 +129,7 @@ impl Plain {
         self.duplicates = duplicate.iter().map(|tsn| tsn.0.to_be_bytes()).collect();
     }
 
-    /// Begins another packet, in the memory of this one.
+    /// Starts a new packet, and keeps the allocated memory.
     fn begin(&mut self, header: Header) {
         self.header = header;
         self.stamp = None;
@@ -162,7 +166,7 @@ impl Sink for Plain {
 }
 
 impl Association {
-    /// Takes a message of `len` zeros to be sent, which need no memory: for [`Plain`] packets.
+    /// Queues a message of `len` zeros, which take no memory. For [`Plain`] packets.
     ///
     /// # Errors
     /// Those of [`send`](Self::send).
@@ -170,7 +174,8 @@ impl Association {
         self.push(delivery, Content::Counted(len), 1)
     }
 
-    /// Takes as many of `most` messages of `len` zeros as the send buffer has room for, and returns how many these are.
+    /// Queues up to `most` messages of `len` zeros, as many as the send buffer has room for.
+    /// Returns their number.
     ///
     /// # Errors
     /// Those of [`send`](Self::send).
@@ -181,10 +186,10 @@ impl Association {
         Ok(times)
     }
 
-    /// Writes the next packet that leaves now into `plain`, if it is one of DATA and SACK alone. Its messages are to be
-    /// [counted](Self::send_counted) ones: contents are lost.
+    /// Writes the next packet to send now into `plain`, if it has only DATA and SACK. The queued
+    /// messages must be [counted](Self::send_counted): contents are lost.
     ///
-    /// `plain` is asked for its place only if there is one.
+    /// `plain` is called only if there is a packet.
     #[inline]
     pub fn poll_plain<'p>(&mut self, now: Instant, plain: impl FnOnce() -> &'p mut Plain) -> Next {
         if !self.replies.is_empty() || !self.control.is_empty() {
@@ -201,12 +206,12 @@ impl Association {
         Next::Plain(self.fill(now, &departure, plain))
     }
 
-    /// Takes in a packet of values as [`handle_packet`](Self::handle_packet) takes in its bytes.
+    /// Processes a packet of values, as [`handle_packet`](Self::handle_packet) does for bytes.
     pub fn handle_plain(&mut self, now: Instant, addresses: &Addresses, plain: &Plain) {
         self.handle_values(now, addresses, &plain.header, (plain.stamp, plain.sack()), &plain.data);
     }
 
-    /// Takes in the values of a packet.
+    /// Processes the values of a packet.
     pub(crate) fn handle_values(
         &mut self,
         now: Instant,

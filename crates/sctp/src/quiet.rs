@@ -1,11 +1,13 @@
-//! A shortcut for nearly all packets between two ends in one process: one chunk of data, or a SACK that says nothing
-//! but its cumulative TSN, the window and one duplicate. Such a packet is a few numbers.
+//! A fast path for most packets between two ends in one process. It covers one DATA chunk, or a
+//! SACK with only its cumulative TSN, the window and one duplicate. The packet is then a few
+//! numbers.
 //!
-//! It is made only where it takes a look at few things to know that nothing else leaves, or of the [value](crate::plain)
-//! that it equals. It is taken in only where the full way would do nothing but what is done here. Data is the next in order
-//! and read at once, or it was here before. A SACK is a [quiet](eifel_recovery::association::Engine::on_quiet_sack) one,
-//! or [acknowledges nothing](eifel_recovery::association::Engine::on_repeated_sack). In all other cases nothing is done,
-//! and the packet goes the way of all values. A test compares both ways.
+//! The sender uses the fast path if a few checks show that no other chunk has to be sent, or if the
+//! [value](crate::plain) of the packet is equal. The receiver uses it if the full path would do no
+//! more. Data must be next in order and read at once, or be a duplicate. A SACK must be
+//! [quiet](eifel_recovery::association::Engine::on_quiet_sack), or [acknowledge
+//! nothing](eifel_recovery::association::Engine::on_repeated_sack). Otherwise nothing is changed,
+//! and the packet takes the full path as values. A test compares both paths.
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -20,7 +22,7 @@ use crate::reassembly::Message;
 use crate::settings::Ports;
 use crate::state::State;
 
-/// A packet of one DATA chunk. Its user data is counted.
+/// A packet of one DATA chunk. Its user data is counted, not carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lone {
     tag: u32,
@@ -32,7 +34,7 @@ pub struct Lone {
     flags: DataFlags,
 }
 
-/// A packet of one SACK without gaps, and with one duplicate at the most.
+/// A packet of one SACK without gaps, and with at most one duplicate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bare {
     tag: u32,
@@ -41,42 +43,42 @@ pub struct Bare {
     duplicate: Option<Seq>,
 }
 
-/// What became of a chunk that was taken in.
+/// The result of [`Association::take_lone`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taken {
-    /// Its message was read.
+    /// The chunk's message was read.
     Read,
-    /// It was here before.
+    /// The chunk was a duplicate.
     Again,
 }
 
-/// A packet of either kind, between two associations with these ports.
+/// A packet of either kind. Its ports are those of the association.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Single {
     Data(Lone),
     Sack(Bare),
 }
 
-/// What [`Association::poll_single`] has.
+/// The result of [`Association::poll_single`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Leaving {
-    /// Nothing leaves now.
+    /// There is nothing to send now.
     Nothing,
-    /// New chunks leave on this path, if [`Association::poll_lone`] has them.
+    /// New chunks may leave on this path: call [`Association::poll_lone`].
     Chunks(PathId),
     Sack(Bare, PathId),
-    /// It takes the full way to find out: [`Association::poll_plain`].
+    /// The fast path does not apply: call [`Association::poll_plain`].
     Other,
 }
 
-/// What [`Association::poll_lone`] has.
+/// The result of [`Association::poll_lone`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Alone {
-    /// Nothing leaves now.
+    /// There is nothing to send now.
     Nothing,
-    /// A chunk, its transmission and its position.
+    /// A chunk, its transmission, and its position.
     Chunk(Lone, TxId, u64),
-    /// It takes the full way to find out: [`Association::poll_plain`].
+    /// The fast path does not apply: call [`Association::poll_plain`].
     Other,
 }
 
@@ -87,20 +89,20 @@ impl Default for Single {
 }
 
 impl Lone {
-    /// Returns the bytes of user data.
+    /// Returns the number of bytes of user data.
     #[inline]
     pub fn data_len(&self) -> u32 {
         self.len
     }
 
-    /// Returns the message that the chunk holds, if it is whole.
+    /// Returns the chunk's message. Valid only if the chunk holds a whole message.
     pub fn message(&self) -> Message {
         let &Self { stream, ppid, len, flags, .. } = self;
         let unordered = flags.has(DataFlags::UNORDERED);
         Message { stream, ppid, unordered, bytes: Vec::new(), len: len as usize, begins: true, ends: true }
     }
 
-    /// Makes the packet of a chunk for the peer with this tag.
+    /// Makes a packet of one chunk. `tag` is its verification tag.
     pub(crate) fn new(tag: u32, chunk: &Counted) -> Self {
         let &Counted { flags, tsn, stream, ssn, ppid, len } = chunk;
         Self { tag, tsn, ppid, len: len as u32, stream, ssn, flags }
@@ -130,7 +132,7 @@ impl Single {
         HEADER_LEN as u32 + rest
     }
 
-    /// Appends the packet as bytes to `out`; `ports` are its sender's.
+    /// Appends the packet as bytes to `out`. `ports` are the sender's.
     pub fn emit(&self, ports: Ports, out: &mut Vec<u8>) {
         let mut plain = Plain::default();
         match self {
@@ -142,13 +144,14 @@ impl Single {
 }
 
 impl Association {
-    /// Returns whether a part of a message waits that was never sent.
+    /// Returns whether a part of a message was never sent.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         self.queue.has_waiting()
     }
 
-    /// Returns when the next SACK leaves, if nothing does until then; [`Instant::NEVER`] if none is due.
+    /// Returns the time of the next SACK, or [`Instant::NEVER`] if none is due. `None` if a packet
+    /// may leave earlier.
     #[inline]
     pub fn silent_until(&self, now: Instant) -> Option<Instant> {
         let (State::Established, Some(inbound)) = (&self.state, &self.inbound) else { return None };
@@ -157,8 +160,8 @@ impl Association {
         (silent && due > now).then_some(due)
     }
 
-    /// Returns the next packet that leaves now, if it is a [`Single`], or the way to it. Its messages are to be
-    /// [counted](Self::send_counted) ones: contents are lost.
+    /// Returns the next packet to send now if it is a [`Single`], or how to obtain it. The queued
+    /// messages must be [counted](Self::send_counted): contents are lost.
     #[inline(always)]
     pub fn poll_single(&mut self, now: Instant) -> Leaving {
         let (State::Established, Some(inbound)) = (&self.state, &self.inbound) else { return Leaving::Other };
@@ -180,16 +183,18 @@ impl Association {
         Leaving::Chunks(self.data_path())
     }
 
-    /// Returns the next chunk of those that [`poll_single`](Self::poll_single) says leave on `path` now. `first` says whether
-    /// it is the first of them; for others, nothing has come in between.
-    // Returned through memory, the numbers would be read in pairs before they are stored.
+    /// Returns the next chunk to send now on `path`, after [`poll_single`](Self::poll_single)
+    /// returned [`Leaving::Chunks`]. `first` is true for the first chunk. Nothing may happen to the
+    /// association before the later ones.
+    // Inlined: if the result went through memory, its fields would be read back in pairs before
+    // their stores complete.
     #[inline(always)]
     pub fn poll_lone(&mut self, now: Instant, path: PathId, first: bool) -> Alone {
         let Some(size) = self.queue.next() else { return Alone::Other };
         match self.brain.quiet_room(now, path, size, u64::from(self.a_rwnd)) {
             None => return Alone::Other,
             Some(false) => return Alone::Nothing,
-            // The least chunk could stand beside it.
+            // Another chunk of minimum size would fit the packet.
             Some(true) if size.wire + Data::HEADER_LEN as u32 + 4 <= self.brain.pmdcs(path) => return Alone::Other,
             Some(true) => {}
         }
@@ -203,7 +208,7 @@ impl Association {
         Alone::Chunk(lone, transmission.id, transmission.start)
     }
 
-    // Returned through memory, as in `poll_lone`.
+    // Inlined for the reason given at `poll_lone`.
     #[inline(always)]
     fn leave_sack(&mut self, path: PathId) -> Leaving {
         let Some(inbound) = &mut self.inbound else { return Leaving::Other };
@@ -214,9 +219,9 @@ impl Association {
         Leaving::Sack(Bare { tag: self.peer_tag, cumulative, a_rwnd: window as u32, duplicate }, path)
     }
 
-    /// Takes in a chunk that came on `path` and is the next in order, or was here before; its [message](Lone::message)
-    /// counts as read. Returns `None`, with nothing done, where more than that would have to be done: see
-    /// [`handle_single`](Self::handle_single).
+    /// Processes a chunk on `path` that is next in order or a duplicate. Its
+    /// [message](Lone::message) counts as read. Returns `None`, with nothing changed, if the fast
+    /// path does not apply: see [`handle_single`](Self::handle_single).
     #[inline]
     pub fn take_lone(&mut self, now: Instant, path: PathId, lone: &Lone) -> Option<Taken> {
         let &Lone { tag, flags, tsn, stream, ssn, .. } = lone;
@@ -241,7 +246,8 @@ impl Association {
         Some(Taken::Read)
     }
 
-    /// Takes in a SACK. Returns `false`, with nothing done, unless all is quiet or it acknowledges nothing.
+    /// Processes a SACK. Returns `false`, with nothing changed, unless the engine is quiet or the
+    /// SACK acknowledges nothing.
     #[inline]
     pub fn take_bare(&mut self, now: Instant, bare: &Bare) -> bool {
         let open = matches!(self.state, State::Established) && bare.tag == self.local_tag;
@@ -253,7 +259,7 @@ impl Association {
         open && read && self.take_repeated_sack(bare)
     }
 
-    /// Takes in a SACK that acknowledges nothing.
+    /// Processes a SACK that acknowledges nothing.
     #[inline(never)]
     fn take_repeated_sack(&mut self, bare: &Bare) -> bool {
         if self.stamps.is_some() || self.extensions.retransmit_bit {
@@ -268,7 +274,7 @@ impl Association {
         true
     }
 
-    /// Takes in a SACK without gaps and duplicates, if all is quiet.
+    /// Processes a SACK without gaps and duplicates, if the engine is quiet.
     #[inline]
     pub(crate) fn take_quiet_sack(&mut self, now: Instant, cumulative: Seq, a_rwnd: u32) -> bool {
         if self.stamps.is_some() || self.extensions.retransmit_bit {
@@ -284,7 +290,7 @@ impl Association {
         true
     }
 
-    /// Takes in a packet that came between these addresses the full way.
+    /// Processes a packet with these addresses on the full path.
     pub fn handle_single(&mut self, now: Instant, addresses: &Addresses, single: &Single) {
         let header =
             |tag| Header { source_port: self.ports.remote, destination_port: self.ports.local, verification_tag: tag };

@@ -1,5 +1,5 @@
-//! The peer's addresses: which are confirmed, which answer, and when they are asked (RFC 9260, sections 5.4 and 8.1 to
-//! 8.3).
+//! The peer's addresses: confirmation, failure detection, and HEARTBEATs (RFC 9260, sections 5.4
+//! and 8.1 to 8.3).
 
 use core::net::IpAddr;
 
@@ -12,34 +12,34 @@ use eifel_recovery::association::PathId;
 use crate::association::{Association, Control};
 use crate::event::Event;
 
-/// Whether an address answers.
+/// The state of an address of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answers {
-    /// It was never heard of; only a HEARTBEAT may go there.
+    /// Unconfirmed: only a HEARTBEAT may be sent to it.
     Unconfirmed,
     Active,
-    /// It has been silent for too long.
+    /// The address has exceeded Path.Max.Retrans without an answer.
     Inactive,
 }
 
-/// A HEARTBEAT that was not answered yet.
+/// An unanswered HEARTBEAT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Asked {
     nonce: u64,
     at: Instant,
-    /// When silence counts as an error.
+    /// When the missing answer counts as an error.
     until: Instant,
 }
 
-/// One address of the peer, with this end's address for it.
+/// An address of the peer, with this end's address for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reach {
-    /// From this end to the peer's.
+    /// This end's address as source, the peer's as destination.
     pub(crate) addresses: Addresses,
     pub(crate) answers: Answers,
     errors: u32,
     asked: Option<Asked>,
-    /// When the next HEARTBEAT leaves.
+    /// When the next HEARTBEAT is sent.
     next: Instant,
 }
 
@@ -52,14 +52,14 @@ impl Reach {
         self.addresses.destination()
     }
 
-    /// Returns the time of the next HEARTBEAT or timeout.
+    /// Returns the time of the next HEARTBEAT or HEARTBEAT timeout.
     pub(crate) fn deadline(&self) -> Instant {
         self.asked.map_or(Instant::NEVER, |asked| asked.until).min(self.next)
     }
 }
 
 impl Association {
-    /// Begins to ask all addresses, when the association opens.
+    /// Starts HEARTBEATs on all paths.
     pub(crate) fn begin_heartbeats(&mut self, now: Instant) {
         for index in 0..self.paths.len() {
             let path = PathId(index);
@@ -71,7 +71,7 @@ impl Association {
         }
     }
 
-    /// Draws the time to the next HEARTBEAT: the interval, and the RTO, which varies by half
+    /// Draws the time to the next HEARTBEAT: the interval, plus the RTO with a jitter of 50 %
     /// (section 8.3).
     fn heartbeat_period(&mut self, path: PathId) -> Duration {
         let rto = self.brain.rto(path);
@@ -80,14 +80,16 @@ impl Association {
         let confirmed = self.paths[path.0].answers != Answers::Unconfirmed;
         match self.settings.heartbeat_interval {
             Some(interval) if confirmed => interval + jittered,
-            // Section 5.4: an address that is to be confirmed is asked once an RTO, and less often if that fails.
+            // Section 5.4: an unconfirmed address is probed once per RTO, and less often after too
+            // many failures.
             _ if !confirmed && self.paths[path.0].errors <= self.settings.path_max_retransmits => rto,
             Some(interval) => interval + jittered,
             None => Duration::from_secs(1 << 30),
         }
     }
 
-    /// Takes note that something that measures the round trip has left: the address is not idle.
+    /// Postpones the HEARTBEAT: a packet that measures the round trip was sent, so the address is
+    /// not idle.
     #[inline]
     pub(crate) fn not_idle(&mut self, now: Instant, path: PathId) {
         if let Some(interval) = self.settings.heartbeat_interval
@@ -98,7 +100,7 @@ impl Association {
         }
     }
 
-    /// Handles timeouts that are due: counts errors, and sends HEARTBEATs again.
+    /// Handles due timers: counts unanswered HEARTBEATs as errors, and sends new ones.
     pub(crate) fn run_heartbeats(&mut self, now: Instant) {
         if !self.state.heartbeats() {
             return;
@@ -109,7 +111,8 @@ impl Association {
                 self.paths[index].asked = None;
                 self.brain.back_off(path);
                 let confirmed = self.paths[index].answers != Answers::Unconfirmed;
-                // Section 8.1: silence elsewhere does not end an association whose data's path is idle [rfc8540:3.6].
+                // Section 8.1: silence of other paths must not end an association whose data path
+                // is idle [rfc8540:3.6].
                 let counts = confirmed && path == self.data_path();
                 self.count_error(path, counts);
             }
@@ -119,7 +122,7 @@ impl Association {
         }
     }
 
-    /// Sends a HEARTBEAT to an address.
+    /// Queues a HEARTBEAT to an address.
     pub(crate) fn ask(&mut self, now: Instant, path: PathId) {
         let nonce = self.draw();
         let until = now + self.brain.rto(path);
@@ -142,14 +145,15 @@ impl Association {
         let Some(asked) = reach.asked.filter(|asked| asked.nonce == nonce) else { return };
         reach.asked = None;
         self.brain.sample(now, path, now.since(asked.at));
-        // Section 8.1: HEARTBEATs may pass where data does not, so outstanding data has the say [rfc8540:3.13].
+        // Section 8.1: HEARTBEATs may pass where data does not. With data outstanding, only its
+        // acknowledgement resets the counter [rfc8540:3.13].
         if self.brain.una() == self.brain.nxt() {
             self.errors = 0;
         }
         self.heard_of(path);
     }
 
-    /// Notes that an address has answered.
+    /// Marks an address as active: it has answered.
     #[inline]
     pub(crate) fn heard_of(&mut self, path: PathId) {
         let reach = &mut self.paths[path.0];
@@ -163,12 +167,12 @@ impl Association {
         }
     }
 
-    /// Counts an error of a silent address. `counts` says whether the association's own counter
+    /// Counts an error of a silent address. `counts` says whether the association's error counter
     /// grows too.
     pub(crate) fn count_error(&mut self, path: PathId, counts: bool) {
         let most = self.settings.path_max_retransmits;
         let reach = &mut self.paths[path.0];
-        // Section 8.2: beyond the limit, not at it [rfc8540:3.1].
+        // Section 8.2: an address becomes inactive above the limit, not at it [rfc8540:3.1].
         reach.errors = reach.errors.saturating_add(1).min(most + 1);
         if reach.errors > most && reach.answers == Answers::Active {
             reach.answers = Answers::Inactive;
@@ -184,8 +188,8 @@ impl Association {
         }
     }
 
-    /// Returns the path for new data: the primary, or while that is silent the first that answers
-    /// (section 6.4.1).
+    /// Returns the path for new data: the primary, or the first active path while the primary is
+    /// not active (section 6.4.1).
     #[inline]
     pub(crate) fn data_path(&self) -> PathId {
         if self.paths.get(self.primary.0).is_some_and(|reach| reach.answers == Answers::Active) {
@@ -195,12 +199,12 @@ impl Association {
         (0..self.paths.len()).map(PathId).find(active).unwrap_or(self.primary)
     }
 
-    /// Returns the path whose peer's address is `remote`.
+    /// Returns the path to the peer's address `remote`.
     pub fn path_of(&self, remote: IpAddr) -> Option<PathId> {
         self.paths.iter().position(|reach| reach.remote() == remote).map(PathId)
     }
 
-    /// Draws a number that is hard to guess.
+    /// Returns a random number that is hard to guess.
     pub(crate) fn draw(&mut self) -> u64 {
         self.draws += 1;
         siphash(&self.settings.secret, &[u64::from(self.local_tag), u64::from(self.ports.remote), self.draws])

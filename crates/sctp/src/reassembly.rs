@@ -1,4 +1,5 @@
-//! From chunks to messages, and from messages to their order within a stream (RFC 9260, sections 6.6 and 6.9).
+//! Assembles messages from chunks, and orders messages within a stream (RFC 9260, sections 6.6 and
+//! 6.9).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,34 +7,36 @@ use eifel_base::ranges::Block;
 use eifel_packet::sctp::{Data, DataFlags};
 use eifel_packet::seq::unwrap_short;
 
-/// The least cost of a stored chunk, in bytes of the receive buffer: many small chunks must not
-/// take more memory than they count for.
+/// Minimum cost of a stored chunk, in bytes of the receive buffer. Small chunks must not take more
+/// memory than they count for.
 const LEAST_COST: usize = 64;
 
-/// A message; or a part of one that is so long that half of the receive buffer does not hold it (RFC 9260, section 6.9).
+/// A message, or a part of a long message. Parts are delivered once more than half of the receive
+/// buffer is in use (RFC 9260, section 6.9).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
     pub stream: u16,
-    /// The application's identifier, in the byte order of the wire.
+    /// The payload protocol identifier of the application, in network byte order.
     pub ppid: [u8; 4],
-    /// Whether it was sent to be delivered without regard to order.
+    /// Whether the message may be delivered out of order.
     pub unordered: bool,
-    /// The user's bytes; none where they were only [counted](crate::Plain).
+    /// The user data. Empty if it was only [counted](crate::Plain).
     pub bytes: Vec<u8>,
-    /// How many bytes there are.
+    /// Length of the user data in bytes.
     pub len: usize,
-    /// Whether the message begins with these bytes. Only one message at a time is delivered in parts. So bytes that do
-    /// not begin a message continue the one that has begun and not ended; whole messages may come in between.
+    /// Whether the message begins with these bytes. Only one message at a time is delivered in
+    /// parts. If `false`, the bytes continue the message that has begun and not ended. Whole
+    /// messages may come in between.
     pub begins: bool,
     /// Whether the message ends with these bytes.
     pub ends: bool,
 }
 
-/// The peer contradicts itself about a message.
+/// The fragments of a message contradict each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Contradiction;
 
-/// Whether a stream's messages are in order.
+/// Whether a message is ordered within its stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Order {
     Ordered { ssn: u16 },
@@ -46,7 +49,7 @@ impl Order {
     }
 }
 
-/// The user data of a chunk: its length, and its bytes unless they were only counted.
+/// The user data of a chunk. `bytes` is empty if the data was only counted.
 #[derive(Clone, Debug)]
 struct Piece {
     len: usize,
@@ -59,7 +62,7 @@ struct Run {
     stream: u16,
     order: Order,
     ppid: [u8; 4],
-    /// Whether the first chunk begins the message, and whether the last ends it.
+    /// Whether the first chunk begins the message. `ends` says whether the last chunk ends it.
     begins: bool,
     ends: bool,
     pieces: VecDeque<Piece>,
@@ -81,7 +84,7 @@ impl Run {
         (self.stream, self.order) == (other.stream, other.order)
     }
 
-    /// Appends the run behind this one; the longer one is not copied.
+    /// Appends the run `behind`. The longer of both runs is not copied.
     fn append(&mut self, mut behind: Self) {
         self.ends = behind.ends;
         if self.pieces.len() >= behind.pieces.len() {
@@ -96,7 +99,7 @@ impl Run {
 /// A message that was delivered in part.
 #[derive(Clone, Debug)]
 struct Partial {
-    /// The position of its next chunk.
+    /// The position of the next chunk to deliver.
     next: u64,
     stream: u16,
     order: Order,
@@ -109,42 +112,45 @@ fn cost(len: usize) -> usize {
 /// A stream of ordered messages.
 #[derive(Clone, Debug, Default)]
 struct Stream {
-    /// The number of the next message to be delivered, unwrapped.
+    /// The stream sequence number of the next message to deliver, unwrapped.
     next: u64,
-    /// Complete messages that wait for an earlier one, each with its chunks' positions.
+    /// Complete messages that wait for an earlier one, with the positions of their chunks.
     waiting: BTreeMap<u64, (Message, Block)>,
 }
 
-/// Data that has arrived, and that the application has not taken.
+/// Data that has arrived, and that the application has not taken yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
-    /// Incomplete messages, by the position of their first chunk that is here.
+    /// Incomplete messages, by the position of their first stored chunk.
     runs: BTreeMap<u64, Run>,
     streams: BTreeMap<u16, Stream>,
-    /// The messages that wait in their streams, by the position of their first chunk.
+    /// Stream and unwrapped number of the messages in [`Stream::waiting`], by the position of their
+    /// first chunk.
     waiting: BTreeMap<u64, (u16, u64)>,
     ready: VecDeque<Message>,
     partial: Option<Partial>,
-    /// Bytes of the receive buffer in use.
+    /// Bytes in use in the receive buffer.
     held: usize,
 }
 
 impl Reassembly {
-    /// Bytes of the receive buffer in use.
+    /// Returns the bytes in use in the receive buffer.
     pub(crate) fn held(&self) -> usize {
         self.held
     }
 
-    /// Takes in a chunk at `position` that was not here before. Behind its payload, `counted` bytes are not carried.
+    /// Stores a new chunk at `position`. `counted` is the number of user data bytes after the
+    /// payload that exist as a length only.
     ///
     /// # Errors
-    /// Its neighbours are of another message although its flags say otherwise.
+    /// A neighbouring chunk belongs to another message, although the flags say otherwise.
     #[inline]
     pub(crate) fn insert(&mut self, position: u64, data: &Data<'_>, counted: usize) -> Result<(), Contradiction> {
         let len = data.payload.len() + counted;
         self.held += cost(len);
         if self.runs.is_empty() && data.flags.has(DataFlags::WHOLE) {
-            // It has no neighbour to contradict, and nothing to wait for.
+            // Without stored fragments, the chunk can neither contradict a neighbour nor wait for
+            // one.
             let (order, bytes) = (Order::of(data), data.payload.to_vec());
             let (unordered, ppid) = (order == Order::Unordered, data.ppid);
             let message = Message { stream: data.stream, ppid, unordered, bytes, len, begins: true, ends: true };
@@ -156,7 +162,7 @@ impl Reassembly {
         let below = self.runs.range(..position).next_back().map(|(start, run)| (*start, run.pieces.len() as u64));
         if let Some((first, len)) = below.filter(|(first, len)| first + len == position) {
             let before = &self.runs[&first];
-            // Where the one before ends, this one has to begin.
+            // This chunk has to begin a message if and only if the previous chunk ends one.
             if before.ends != run.begins || !run.begins && !before.same_message(&run) {
                 return Err(Contradiction);
             }
@@ -190,11 +196,12 @@ impl Reassembly {
         Ok(())
     }
 
-    /// Lets a whole message that is the next in order pass to the application, which reads it at once; `ssn` is its number
-    /// if it is ordered. Returns `false`, with nothing done, if anything waits here, or the message is not the next.
+    /// Passes a whole message that is next in order to the application, which reads it at once.
+    /// `ssn` is its number, or `None` if it is unordered. Returns `false`, with nothing changed, if
+    /// data is stored here or the message is not next.
     #[inline(always)]
     pub(crate) fn pass(&mut self, stream: u16, ssn: Option<u16>) -> bool {
-        // All that waits costs something.
+        // Each stored chunk or message counts for more than 0 bytes.
         if self.held > 0 {
             return false;
         }
@@ -205,8 +212,9 @@ impl Reassembly {
         next
     }
 
-    /// Begins to deliver the lowest message in parts, if nothing else can be read, no other is delivered so, and all chunks
-    /// before it are here: those below `next`.
+    /// Starts to deliver the lowest message in parts. Does nothing if a message can be read, or if
+    /// another one is already being delivered in parts. All chunks before the message, those below
+    /// `next`, must have arrived.
     pub(crate) fn deliver_part(&mut self, next: u64) {
         if self.partial.is_some() || self.is_readable() {
             return;
@@ -215,11 +223,11 @@ impl Reassembly {
         let Some((start, run)) = first.map(|(start, run)| (*start, (run.stream, run.order))) else { return };
         self.partial = Some(Partial { next: start, stream: run.0, order: run.1 });
         let run = self.runs.remove(&start).expect("it was just found");
-        // Its chunks do not contradict themselves.
+        // It cannot contradict: `partial` was made from this run.
         let _ = self.deliver_more(run);
     }
 
-    /// Returns whether a message is not preceded in its stream by one that has not arrived.
+    /// Returns whether a message is unordered, or next in its stream.
     fn is_next(&self, run: &Run) -> bool {
         match run.order {
             Order::Unordered => true,
@@ -230,7 +238,7 @@ impl Reassembly {
         }
     }
 
-    /// Delivers more of the message that is delivered in parts.
+    /// Delivers more of the message that is being delivered in parts.
     fn deliver_more(&mut self, run: Run) -> Result<(), Contradiction> {
         let partial = self.partial.as_mut().expect("a message is delivered in parts");
         if (partial.stream, partial.order) != (run.stream, run.order) {
@@ -251,7 +259,7 @@ impl Reassembly {
         Ok(())
     }
 
-    /// Makes one piece of a run.
+    /// Joins the chunks of a run.
     fn gather(&mut self, run: Run) -> Message {
         let costs: usize = run.pieces.iter().map(|piece| cost(piece.len)).sum();
         let len = run.pieces.iter().map(|piece| piece.len).sum();
@@ -263,7 +271,7 @@ impl Reassembly {
         Message { stream: run.stream, ppid: run.ppid, unordered, bytes, len, begins: run.begins, ends: run.ends }
     }
 
-    /// Handles a complete message, of which these are the chunks.
+    /// Handles a complete message with these chunks.
     #[inline]
     fn complete(&mut self, chunks: Block, order: Order, message: Message) {
         let Order::Ordered { ssn } = order else { return self.ready.push_back(message) };
@@ -285,7 +293,7 @@ impl Reassembly {
         self.release(number);
     }
 
-    /// Delivers messages that are next in a stream.
+    /// Delivers the messages of a stream that are next in order.
     fn release(&mut self, stream: u16) {
         let stream = self.streams.entry(stream).or_default();
         while let Some(entry) = stream.waiting.first_entry().filter(|entry| *entry.key() <= stream.next) {
@@ -296,9 +304,11 @@ impl Reassembly {
         }
     }
 
-    /// Drops incomplete messages with chunks below `position`, which will not be completed (RFC 3758, section 3.6).
+    /// Drops incomplete messages with chunks below `position`, which the peer abandoned (RFC 3758,
+    /// section 3.6).
     pub(crate) fn forward(&mut self, position: u64) {
-        // The rest of a message that was delivered in part will not come.
+        // The rest of a message that was delivered in part was abandoned too, so its end is
+        // delivered.
         if let Some(given_up) = self.partial.take_if(|partial| partial.next < position) {
             let unordered = given_up.order == Order::Unordered;
             let (stream, ppid, bytes) = (given_up.stream, [0; 4], Vec::new());
@@ -311,15 +321,16 @@ impl Reassembly {
         }
     }
 
-    /// Delivers messages that wait for earlier ones of a stream up to `ssn`, which will not come.
+    /// Delivers the messages of a stream that wait for abandoned ones up to `ssn`.
     pub(crate) fn skip(&mut self, stream: u16, ssn: u16) {
         let skipping = self.streams.entry(stream).or_default();
         skipping.next = skipping.next.max(unwrap_short(skipping.next, ssn) + 1);
         self.release(stream);
     }
 
-    /// Drops the highest chunk above a position that the application was not given yet; a message that is complete goes
-    /// whole. Returns the positions that are missing again.
+    /// Drops the highest chunk above a position, unless it is ready for delivery. A complete
+    /// message is dropped whole. Returns the dropped positions, or `None` if there is nothing to
+    /// drop.
     pub(crate) fn drop_highest(&mut self, above: u64) -> Option<Block> {
         let run = self.runs.iter().next_back().map(|(start, run)| start + run.pieces.len() as u64 - 1);
         let message = self.waiting.keys().next_back().copied();
@@ -342,12 +353,11 @@ impl Reassembly {
         Some(Block { start: position, end: position + 1 })
     }
 
-    /// Returns whether there is a message to take.
+    /// Returns whether a message can be taken.
     pub(crate) fn is_readable(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Takes the next message.
     pub(crate) fn take(&mut self) -> Option<Message> {
         let message = self.ready.pop_front()?;
         self.held -= cost(message.len);

@@ -1,4 +1,5 @@
-//! Messages that wait, and chunks that left and may have to leave again (RFC 9260, sections 6.5, 6.6 and 6.9).
+//! Messages to be sent, and sent chunks that may need retransmission (RFC 9260, sections 6.5, 6.6
+//! and 6.9).
 
 mod sent;
 
@@ -11,26 +12,26 @@ use eifel_recovery::association::Size;
 
 use sent::{Chunk, Place, Sent};
 
-/// How a message is to be sent.
+/// How to send a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delivery {
     pub stream: u16,
-    /// The application's identifier, in the byte order of the wire.
+    /// The payload protocol identifier of the application, in network byte order.
     pub ppid: [u8; 4],
-    /// Delivered without regard to order.
+    /// Whether the message may be delivered out of order.
     pub unordered: bool,
-    /// The peer is asked to acknowledge the message at once.
+    /// Whether the peer should acknowledge the message at once (I bit).
     pub immediate: bool,
 }
 
-/// Why a message was not taken.
+/// Why a message was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// The association is not open, or about to end.
+    /// The association is closed or shutting down.
     State,
-    /// There is no such stream.
+    /// The stream does not exist.
     NoStream,
-    /// A message has at least one byte.
+    /// The message has no bytes.
     Empty,
     /// The send buffer is full.
     Full,
@@ -49,11 +50,11 @@ impl core::fmt::Display for Refused {
 
 impl core::error::Error for Refused {}
 
-/// What is in a message.
+/// The contents of a message.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Bytes(Arc<[u8]>),
-    /// So many zeros.
+    /// This number of zeros.
     Counted(usize),
 }
 
@@ -65,32 +66,33 @@ impl Content {
         }
     }
 
-    /// Returns whether both are known to be equal without a look at bytes.
+    /// Returns whether both are counted, with equal lengths. Does not compare bytes.
     #[inline]
     fn is_equal(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Counted(len), Self::Counted(another)) if len == another)
     }
 }
 
-/// The contents of counted messages, as long as a chunk can be.
+/// The contents of counted messages. A chunk is never longer.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Returns `count` zeros, at most 65536.
+/// Returns `len` zeros, at most 65536.
 pub(crate) fn zeros(len: usize) -> &'static [u8] {
     &ZEROS[..len]
 }
 
-/// A message with unsent parts, and equal ones behind it.
+/// A message with unsent bytes, and equal messages queued directly after it.
 #[derive(Clone, Debug)]
 struct Waiting {
     delivery: Delivery,
     content: Content,
-    /// How many messages these are; more than one only where their contents are counted.
+    /// Number of equal messages. Above 1 only for counted contents.
     times: usize,
-    /// Where the next fragment of the first begins, and the number that its first fragment was given.
+    /// Offset of the first message's next fragment, in bytes. `ssn` is the number given to its
+    /// first fragment.
     offset: usize,
     ssn: u16,
-    /// Whether the newest chunk that left was a whole message of these.
+    /// Whether the newest sent chunk was a whole message of this entry.
     follows: bool,
 }
 
@@ -101,16 +103,16 @@ impl Waiting {
     }
 }
 
-/// The most ordered messages of a stream between the first byte that is not acknowledged and the newest that left: with
-/// more of them, two would have the same number (RFC 9260, section 6.1) [rfc8540:3.48].
+/// Maximum number of ordered messages of a stream in the send window. With more, stream sequence
+/// numbers would be ambiguous (RFC 9260, section 6.1) [rfc8540:3.48].
 const MOST_ORDERED: u32 = (1 << 16) - 1;
 
-/// A stream to send on.
+/// An outgoing stream.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stream {
-    /// The number of the next ordered message.
+    /// The stream sequence number of the next ordered message.
     next: u16,
-    /// Ordered messages that have begun to leave, and whose end is not acknowledged.
+    /// Ordered messages that have begun to leave, and whose last chunk is not acknowledged.
     outstanding: u32,
 }
 
@@ -120,13 +122,13 @@ pub(crate) struct SendQueue {
     initial: Seq,
     waiting: VecDeque<Waiting>,
     sent: Sent,
-    /// Those that ordered messages have left on, and those below.
+    /// By stream number, up to the highest stream with an ordered message sent.
     ordered: Vec<Stream>,
     streams: u16,
     limit: usize,
-    /// Bytes of messages that are kept.
+    /// Bytes of messages kept for sending or retransmission.
     held: usize,
-    /// Bytes of user data in a chunk, at the most.
+    /// Maximum user data in a chunk, in bytes.
     most: usize,
 }
 
@@ -144,29 +146,28 @@ impl SendQueue {
         }
     }
 
-    /// Takes note of how many streams there are.
+    /// Sets the number of streams.
     pub(crate) fn agree(&mut self, streams: u16) {
         self.streams = streams;
     }
 
-    /// Limits chunks to `amdcs` bytes with their header.
+    /// Limits chunks to `amdcs` bytes, chunk header included.
     pub(crate) fn set_amdcs(&mut self, amdcs: u32) {
         self.most = amdcs as usize - Data::HEADER_LEN;
         self.waiting.iter_mut().for_each(|message| message.follows = false);
     }
 
-    /// Returns the number of streams.
     pub(crate) fn streams(&self) -> u16 {
         self.streams
     }
 
-    /// Bytes that the buffer has room for.
+    /// Returns the free space in the buffer, in bytes.
     pub(crate) fn room(&self) -> usize {
         self.limit.saturating_sub(self.held)
     }
 
-    /// Takes a message `times` times; more than once only if it is counted. What is larger than the buffer is taken where
-    /// the buffer is empty.
+    /// Queues a message `times` times. `times` may exceed 1 only for counted contents. An empty
+    /// buffer also accepts messages larger than the buffer.
     #[inline]
     pub(crate) fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), Refused> {
         let len = content.len() * times;
@@ -187,7 +188,7 @@ impl SendQueue {
         Ok(())
     }
 
-    /// Drops messages for streams that the peer does not have.
+    /// Drops queued messages for streams that the peer does not have.
     pub(crate) fn drop_beyond_streams(&mut self) {
         let streams = self.streams;
         let held = &mut self.held;
@@ -198,7 +199,7 @@ impl SendQueue {
         });
     }
 
-    /// Returns whether everything was sent and acknowledged.
+    /// Returns whether all messages are sent and acknowledged.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.sent.is_empty()
@@ -210,7 +211,8 @@ impl SendQueue {
         !self.waiting.is_empty()
     }
 
-    /// Returns the size of the next new chunk, if one may leave.
+    /// Returns the size of the next new chunk. `None` if no message waits, or its stream has no
+    /// free number.
     #[inline]
     pub(crate) fn next(&self) -> Option<Size> {
         let message = self.waiting.front()?;
@@ -220,14 +222,14 @@ impl SendQueue {
         Some(size((message.content.len() - message.offset).min(self.most)))
     }
 
-    /// Whether a message has to wait, because all numbers of its stream are in use.
+    /// Returns whether a message has to wait because all numbers of its stream are in use.
     fn has_no_number(&self, message: &Waiting) -> bool {
         let Delivery { stream, unordered, .. } = message.delivery;
         let used = self.ordered.get(usize::from(stream)).map_or(0, |stream| stream.outstanding);
         !unordered && message.offset == 0 && used >= MOST_ORDERED
     }
 
-    /// Bytes of user data that were never sent, as far as they fill a packet of `enough` bytes.
+    /// Returns the bytes of unsent user data, plus DATA headers. Stops counting at `enough`.
     pub(crate) fn unsent_up_to(&self, enough: usize) -> usize {
         let mut sum = 0;
         for message in &self.waiting {
@@ -239,9 +241,10 @@ impl SendQueue {
         sum
     }
 
-    /// Makes the next new chunk one that was sent, and returns its flags, stream, number and identifier. Its position is the
-    /// next.
-    // Returned through memory, the small numbers would be read as one word before they are stored.
+    /// Moves the next new chunk to the sent chunks, at the next position. Returns its flags,
+    /// stream, number and payload protocol identifier.
+    // Inlined: if the result went through memory, its small fields would be read back as one word
+    // before their stores complete.
     #[inline(always)]
     pub(crate) fn advance(&mut self) -> (DataFlags, u16, u16, [u8; 4]) {
         let most = self.most;
@@ -309,7 +312,7 @@ impl SendQueue {
         (flags, stream, ssn, ppid)
     }
 
-    /// Returns a chunk that was sent.
+    /// Returns the sent chunk at `position`, with the flags `also` added.
     #[inline]
     pub(crate) fn chunk(&self, position: u64, also: DataFlags) -> Data<'_> {
         let (Chunk { place, content, start, end }, ssn) = self.sent.get(position);
@@ -326,7 +329,7 @@ impl SendQueue {
         }
     }
 
-    /// Drops the chunks that the peer has in order.
+    /// Drops the chunks below the cumulative TSN.
     #[inline]
     pub(crate) fn acknowledge(&mut self, una: u64) {
         let Self { sent, held, ordered, .. } = self;
@@ -339,7 +342,6 @@ impl SendQueue {
         });
     }
 
-    /// Returns the initial TSN.
     pub(crate) fn initial(&self) -> Seq {
         self.initial
     }

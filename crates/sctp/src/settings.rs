@@ -8,15 +8,16 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::Header;
 use eifel_recovery::association::Config;
 
-/// The longest that a SACK waits, whatever is asked for (RFC 9260, section 6.2) [rfc8540:3.24].
+/// Maximum delay of a SACK, whatever [`Settings::sack_delay`] says (RFC 9260, section 6.2)
+/// [rfc8540:3.24].
 pub const MOST_SACK_DELAY: Duration = Duration::from_millis(500);
 
-/// An end's and its peer's port.
+/// The ports of an association.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Ports {
-    /// This end's.
+    /// This end's port.
     pub local: u16,
-    /// The peer's.
+    /// The peer's port.
     pub remote: u16,
 }
 
@@ -30,84 +31,88 @@ impl Ports {
 /// Whether packets with DATA or SACK carry a timestamp chunk: 12 bytes (the SCTP paper, section 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimestampChunk {
-    /// They never do.
+    /// Never.
     Off,
-    /// They do where the peer has listed the chunk among its extensions.
+    /// If the peer lists the chunk among its extensions.
     Agreed,
-    /// They do in any case: a peer that does not know the chunk skips it, and echoes nothing.
+    /// Always. A peer that does not know the chunk skips it, and echoes nothing.
     Always,
 }
 
-/// The values of timestamp chunks.
+/// The source of timestamp values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimestampValues {
-    /// A clock's, which ticks once in a millisecond (the SCTP paper). Packets that leave within a tick share one.
+    /// A clock with ticks of one millisecond (the SCTP paper). Packets sent within a tick share a
+    /// value.
     Clock,
-    /// A [value of its own](eifel_base::steps) for each packet, in ticks of a microsecond: a peer that did not get the packet
-    /// has to guess it. Eifel detection with the proof `original` needs them.
+    /// A [distinct value](eifel_base::steps) for each packet, in ticks of a microsecond. A peer
+    /// that did not get the packet has to guess the value. Eifel detection with the proof
+    /// `original` needs distinct values.
     Distinct,
 }
 
-/// Settings of one end; names in quotes are RFC 9260's (section 16). Each field is a setting of its own, so there are
-/// more than twenty.
+/// Settings of one end. Names in quotes are those of RFC 9260 (section 16). Each setting is a
+/// separate field, so there are more than twenty.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The algorithms.
+    /// The algorithms and parameters of the engine.
     pub brain: Config,
-    /// This end's addresses. The first of an IP version is the source of packets to a peer's address of that version,
-    /// unless there is one at the same place in this list as the peer's address among the peer's. Where there is one, none
-    /// is listed in INIT (section 3.3.2.1).
+    /// This end's addresses. The source of packets to the peer's n-th address is the n-th address
+    /// here, if both are of the same IP version. Otherwise it is the first address of that version.
+    /// A single address is not listed in INIT (section 3.3.2.1).
     pub addresses: Vec<IpAddr>,
-    /// The secret that tags, TSNs and nonces come from, and that cookies are signed with.
+    /// The secret from which tags, TSNs and nonces are derived, and with which cookies are signed.
     pub secret: Secret,
-    /// Bytes of the longest packet from the IP header on.
+    /// Maximum packet size in bytes, IP header included.
     pub pmtu: u32,
-    /// Whether a UDP header stands between IP and SCTP (RFC 6951).
+    /// Whether SCTP is encapsulated in UDP (RFC 6951).
     pub udp: bool,
-    /// Streams that this end wants to send on; at least 1.
+    /// Number of streams that this end wants to send on; at least 1.
     pub outbound_streams: u16,
-    /// Streams that this end takes at the most; at least 1.
+    /// Maximum number of streams that this end accepts; at least 1.
     pub inbound_streams: u16,
-    /// Bytes of the receive buffer, at least 1500.
+    /// Size of the receive buffer in bytes, at least 1500.
     pub receive_buffer: u32,
-    /// Bytes of messages that are kept until the peer has them.
+    /// Size of the send buffer in bytes. Messages stay there until the peer has acknowledged them.
     pub send_buffer: usize,
-    /// "SACK.Delay": above [`MOST_SACK_DELAY`] that holds.
+    /// "SACK.Delay". Larger values are limited to [`MOST_SACK_DELAY`].
     pub sack_delay: Duration,
-    /// Packets with data that are answered by one SACK at the latest.
+    /// A SACK is sent at the latest after this number of packets with data.
     pub sack_every: u32,
-    /// Whether a message that does not fill a packet waits while data is outstanding (section 6.1, rule A: silly window
-    /// syndrome).
+    /// Whether a message that does not fill a packet waits while data is outstanding (section 6.1,
+    /// rule A: silly window syndrome).
     pub nagle: bool,
     /// See [`TimestampChunk`].
     pub timestamp_chunk: TimestampChunk,
     /// See [`TimestampValues`].
     pub timestamp_values: TimestampValues,
-    /// Whether this end understands FORWARD TSN (RFC 3758), and says so.
+    /// Whether this end supports FORWARD TSN (RFC 3758), and announces it.
     pub forward_tsn: bool,
-    /// Whether retransmissions, and SACKs that answer them, are marked with a bit, where the peer wants that too (the SCTP
-    /// paper, figure 6).
+    /// Whether a bit marks retransmissions and the SACKs that answer them (the SCTP paper, figure
+    /// 6). Used only if the peer wants it too.
     pub retransmit_bit: bool,
-    /// Whether data that waits goes with the first COOKIE ECHO, in its packet (section 5.1, step C).
+    /// Whether waiting data is bundled with the first COOKIE ECHO (section 5.1, step C).
     pub data_with_cookie: bool,
     /// "Valid.Cookie.Life".
     pub cookie_life: Duration,
-    /// The longest wait for an answer to INIT, if it is shorter than the timer's (RFC 6458, section 8.1.3).
+    /// Maximum wait for an answer to INIT, if the RTO is longer (RFC 6458, section 8.1.3). `None`
+    /// for no limit.
     pub longest_init_wait: Option<Duration>,
-    /// The time that a shutdown may take once SHUTDOWN was sent (T5-shutdown-guard, section 9.2): five times "RTO.Max" by
-    /// the RFC; `None` for ever.
+    /// Maximum duration of a shutdown once SHUTDOWN was sent (T5-shutdown-guard, section 9.2). The
+    /// RFC says five times "RTO.Max". `None` for no limit.
     pub shutdown_guard: Option<Duration>,
     pub max_init_retransmits: u32,
     /// "Association.Max.Retrans".
     pub association_max_retransmits: u32,
     /// "Path.Max.Retrans".
     pub path_max_retransmits: u32,
-    /// "HB.interval"; `None` sends no HEARTBEAT but those that confirm an address.
+    /// "HB.interval". With `None`, HEARTBEATs are sent only to confirm addresses.
     pub heartbeat_interval: Option<Duration>,
 }
 
 impl Default for Settings {
-    /// Returns RFC 9260's values, and 64 KiB of receive buffer. The secret has to be replaced by a random one.
+    /// Returns RFC 9260's values, and a receive buffer of 64 KiB. Replace the secret by a random
+    /// one.
     fn default() -> Self {
         Self {
             brain: Config::default(),
@@ -139,14 +144,14 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Bytes of chunks that a packet to `remote` holds: PMDCS.
+    /// Returns the bytes of chunks that fit a packet to `remote`: PMDCS.
     pub(crate) fn pmdcs(&self, remote: IpAddr) -> u32 {
         pmdcs(self.pmtu, remote, self.udp)
     }
 }
 
-/// Bytes of chunks in a packet of `pmtu` bytes: a multiple of four, and never less than a timestamp chunk and one DATA chunk of
-/// four bytes.
+/// Returns the bytes of chunks that fit a packet of `pmtu` bytes. The result is a multiple of four.
+/// It always has room for a timestamp chunk and a DATA chunk with four bytes of user data.
 pub(crate) fn pmdcs(pmtu: u32, remote: IpAddr, udp: bool) -> u32 {
     let ip = if remote.is_ipv4() { 20 } else { 40 };
     let udp = if udp { 8 } else { 0 };
@@ -154,8 +159,9 @@ pub(crate) fn pmdcs(pmtu: u32, remote: IpAddr, udp: bool) -> u32 {
 }
 
 impl Settings {
-    /// The addresses of packets to the peer's address `remote`, which is the peer's `index`th. `via` are the addresses of a
-    /// packet from the peer, as seen from this end.
+    /// Returns the addresses of packets to `remote`, which is number `index` of the peer's
+    /// addresses. `via` holds the addresses of a packet from the peer, reversed: its source is this
+    /// end. `None` if this end has no address of that IP version.
     pub(crate) fn source_for(&self, index: usize, remote: IpAddr, via: Option<Addresses>) -> Option<Addresses> {
         if let Some(via) = via.filter(|via| via.destination() == remote) {
             return Some(via);

@@ -1,4 +1,5 @@
-//! The timestamp chunk (the SCTP paper, section 4): what leaves, what is echoed by RFC 7323's rules, and what echoes say.
+//! The timestamp chunk (the SCTP paper, section 4): values to send, echoes by the rules of RFC
+//! 7323, and the meaning of received echoes.
 
 use std::collections::VecDeque;
 
@@ -10,50 +11,51 @@ use eifel_packet::segment::Timestamps;
 use eifel_recovery::association::PathId;
 use eifel_recovery::fact::Echo;
 
-/// A tick of the clock: RFC 7323, section 5.4, wants one between a millisecond and a second.
+/// A tick of the clock. RFC 7323, section 5.4, requires one between a millisecond and a second.
 const TICK: Duration = Duration::from_millis(1);
-/// A tick of values that each name one packet.
+/// A tick of distinct values.
 const FINE_TICK: Duration = Duration::from_micros(1);
-/// The most departures that are remembered beyond as many as chunks are outstanding.
+/// Maximum number of remembered departures, in addition to the number of outstanding chunks.
 const MOST_REMEMBERED: u64 = 1024;
 
-/// Where values come from.
+/// The source of timestamp values.
 #[derive(Clone, Debug)]
 enum Values {
-    /// A clock; its first value, so that 0 says that nothing is echoed.
+    /// A clock with this initial value. It is not 0, because an echo of 0 means that there is none.
     Clock { offset: u32 },
-    /// Each names one packet.
+    /// A distinct value for each packet.
     Distinct(Box<Steps>),
 }
 
-/// A value with which data has left.
+/// A timestamp value of sent data.
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     value: Timestamp,
     at: Instant,
-    /// Where all that shares the value left on one path, that path.
+    /// The path of all packets with this value; `None` if they used different paths.
     path: Option<PathId>,
 }
 
-/// One end's timestamps.
+/// Timestamps of one end.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamps {
     values: Values,
-    /// TS.Recent: what is echoed.
+    /// TS.Recent: the value to echo.
     recent: u32,
-    /// Last.ACK.sent: the first position that the newest SACK did not acknowledge in order.
+    /// Last.ACK.sent: the first position that the newest SACK's cumulative TSN did not acknowledge.
     acknowledged: u64,
-    /// The newest last.
+    /// Departures of data, oldest first.
     sent: VecDeque<Departure>,
 }
 
 impl Stamps {
-    /// Goes by a clock that shows `offset` at the beginning of time.
+    /// Uses a clock that reads `offset` at time zero.
     pub(crate) fn clock(offset: u32) -> Self {
         Self::new(Values::Clock { offset })
     }
 
-    /// Gives each packet a value of its own, drawn from `secret` for the association that `drawn` names.
+    /// Uses a distinct value for each packet. The values are drawn from `secret` and `drawn`, which
+    /// identifies the association.
     pub(crate) fn distinct(secret: Secret, drawn: u64, now: Instant) -> Self {
         let steps = Steps::new(secret, drawn, FINE_TICK.as_nanos(), now, Timestamp(drawn as u32));
         Self::new(Values::Distinct(Box::new(steps)))
@@ -63,7 +65,7 @@ impl Stamps {
         Self { values, recent: 0, acknowledged: 0, sent: VecDeque::new() }
     }
 
-    /// Returns the value of a packet that would leave now.
+    /// Returns the value of a packet sent now.
     pub(crate) fn value(&self, now: Instant) -> Timestamp {
         match &self.values {
             Values::Clock { offset } => Timestamp(offset.wrapping_add((now.as_nanos() / TICK.as_nanos()) as u32)),
@@ -71,16 +73,17 @@ impl Stamps {
         }
     }
 
-    /// Returns the chunk of a packet that would leave now.
+    /// Returns the chunk of a packet sent now.
     pub(crate) fn chunk(&self, now: Instant) -> Timestamps {
         Timestamps { value: self.value(now).0, echo: self.recent }
     }
 
-    /// Remembers that the packet that leaves now has data, and goes on `path`. Before it, `outstanding` chunks were not
-    /// acknowledged.
+    /// Records that the packet sent now has data, and uses `path`. `outstanding` is the number of
+    /// unacknowledged chunks before it.
     pub(crate) fn on_data(&mut self, now: Instant, path: PathId, outstanding: u64) {
         if outstanding == 0 {
-            // However slowly data leaves, the values that are remembered never pass half the circle.
+            // The remembered values then never span half of the number space, however slowly data
+            // is sent.
             self.sent.clear();
         }
         let value = self.value(now);
@@ -93,7 +96,7 @@ impl Stamps {
         }
     }
 
-    /// Takes note that a packet with the value of now has left.
+    /// Records that a packet with the current value was sent.
     pub(crate) fn leave(&mut self, now: Instant) {
         if let Values::Distinct(steps) = &mut self.values {
             let value = steps.value(now);
@@ -101,13 +104,14 @@ impl Stamps {
         }
     }
 
-    /// A SACK leaves; `next` is the first position that it does not acknowledge in order.
+    /// Records that a SACK was sent. `next` is the first position that its cumulative TSN does not
+    /// acknowledge.
     pub(crate) fn on_sack_sent(&mut self, next: u64) {
         self.acknowledged = next;
     }
 
-    /// A chunk at `position` arrived in a packet with timestamp `value` (RFC 7323, section 4.3, rule 2): what is echoed is
-    /// that of the oldest packet that is not acknowledged.
+    /// Records that a chunk at `position` arrived in a packet with timestamp `value` (RFC 7323,
+    /// section 4.3, rule 2). The echo is the timestamp of the oldest unacknowledged packet.
     pub(crate) fn on_arrival(&mut self, position: u64, value: u32) {
         let older = Timestamp(value).precedes(Timestamp(self.recent));
         if position <= self.acknowledged && (self.recent == 0 || !older) {
@@ -115,8 +119,9 @@ impl Stamps {
         }
     }
 
-    /// Returns an echo's meaning, and the path of the packet with that timestamp; `None` if it says nothing, or is of a
-    /// packet too long ago. A packet without data has a value too, but no receiver echoes it.
+    /// Returns the meaning of an echo, and the path of the packet with that timestamp. `None` if
+    /// the echo has no meaning, or its packet is no longer remembered. A packet without data has a
+    /// value too, but no receiver echoes it.
     pub(crate) fn echo(&self, now: Instant, value: u32) -> Option<(Echo, Option<PathId>)> {
         let value = Timestamp(value);
         let index = self.sent.partition_point(|departure| departure.value.precedes(value));
@@ -131,9 +136,10 @@ impl Stamps {
         }
     }
 
-    /// Returns how long ago a value was current, to the tick, and no longer than since it left first. A sample that is too
-    /// long seems to begin before the one before it ends: a timer that takes one a round trip would skip it, against rule C4
-    /// of RFC 9260, section 6.3.1.
+    /// Returns the age of a timestamp value, in whole ticks for a clock, and at most the time since
+    /// its first departure. An overestimated sample would seem to start before the previous one
+    /// ended. A timer that takes one sample per round trip would skip it, against rule C4 of RFC
+    /// 9260, section 6.3.1.
     fn age(&self, now: Instant, departure: &Departure) -> Duration {
         let since = now.since(departure.at);
         match &self.values {
@@ -158,7 +164,7 @@ mod tests {
         stamps.on_arrival(1, 20);
         assert_eq!(stamps.chunk(at(5)), Timestamps { value: 6, echo: 10 });
         stamps.on_sack_sent(2);
-        // Position 2 is missing: what comes beyond it does not count.
+        // Position 2 is missing: later positions do not count.
         stamps.on_arrival(3, 30);
         assert_eq!(stamps.recent, 10);
         stamps.on_arrival(2, 25);
@@ -187,7 +193,7 @@ mod tests {
         assert_eq!([echo(7), echo(500)], [None, None]);
     }
 
-    /// RFC 9260, section 6.3.1, rule C4: one packet after another, each sent when the one before is acknowledged.
+    /// RFC 9260, section 6.3.1, rule C4: each packet is sent when the previous one is acknowledged.
     #[test]
     fn no_echo_is_older_than_its_packet() {
         let mut stamps = Stamps::clock(1);
@@ -230,7 +236,7 @@ mod tests {
         );
         let forged = Some((Echo::Forged, None));
         assert_eq!([echo(bare), echo(third.wrapping_sub(1)), echo(third.wrapping_add(1))], [forged; 3]);
-        // Nothing is echoed yet; or it is older than all that is remembered.
+        // A 0 means that there is no echo yet. The other value is older than all remembered ones.
         assert_eq!([echo(0), echo(first.wrapping_sub(1))], [None, None]);
     }
 

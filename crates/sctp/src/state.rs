@@ -1,31 +1,32 @@
-//! The states of an association (RFC 9260, section 4), each with what belongs to it.
+//! The states of an association (RFC 9260, section 4), each with its own data.
 
 use eifel_base::time::Instant;
 use eifel_recovery::association::PathId;
 
-/// A chunk that is sent until it is answered: T1-init, T1-cookie and T2-shutdown.
+/// A chunk that is repeated until it is answered, with its timer: T1-init, T1-cookie or
+/// T2-shutdown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Repeated {
-    /// When it leaves again.
+    /// When the timer expires; [`Instant::NEVER`] if it does not run.
     pub(crate) due: Instant,
-    /// When it left last.
+    /// When the chunk was last sent.
     pub(crate) sent_at: Instant,
-    /// How often the timer has expired.
+    /// Number of expiries of the timer.
     pub(crate) expiries: u32,
-    /// The path that it goes to.
+    /// The path of the chunk.
     pub(crate) path: PathId,
-    /// Whether it is to leave now.
+    /// Whether the chunk has to be sent now.
     pub(crate) pending: bool,
 }
 
 impl Repeated {
-    /// It is to leave on `path`.
+    /// Returns a chunk to be sent now on `path`.
     pub(crate) const fn on(path: PathId) -> Self {
         Self { due: Instant::NEVER, sent_at: Instant::ZERO, expiries: 0, path, pending: true }
     }
 }
 
-/// See the module's documentation.
+/// A state, with its data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// There is no association any more.
@@ -36,23 +37,23 @@ pub(crate) enum State {
     CookieEchoed {
         repeated: Repeated,
         cookie: Vec<u8>,
-        /// An ERROR chunk's causes, for the first packet.
+        /// Causes of an ERROR chunk to be bundled with COOKIE ECHO; empty if there is none.
         error: Vec<u8>,
     },
-    /// Data flows.
+    /// Data may be transferred.
     Established,
-    /// The application wants to end; data is outstanding.
+    /// The application has shut the association down; data is outstanding.
     ShutdownPending,
     /// SHUTDOWN was sent.
     ShutdownSent(Repeated),
-    /// The peer wants to end; data is outstanding.
+    /// The peer has shut the association down; data is outstanding.
     ShutdownReceived,
     /// SHUTDOWN ACK was sent.
     ShutdownAckSent(Repeated),
 }
 
 impl State {
-    /// The chunk that is repeated in this state.
+    /// Returns the repeated chunk of this state, if it has one.
     pub(crate) fn repeated(&self) -> Option<&Repeated> {
         match self {
             Self::CookieWait(repeated)
@@ -78,7 +79,7 @@ impl State {
         matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownReceived)
     }
 
-    /// Returns whether DATA is taken in (section 6).
+    /// Returns whether DATA is accepted (section 6).
     pub(crate) const fn takes_data(&self) -> bool {
         matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownSent(_))
     }
@@ -89,7 +90,7 @@ impl State {
     }
 }
 
-/// The state by its name alone.
+/// A state without its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// There is no association.
@@ -98,13 +99,13 @@ pub enum Phase {
     CookieWait,
     /// COOKIE ECHO was sent.
     CookieEchoed,
-    /// Data flows.
+    /// Data may be transferred.
     Established,
-    /// The application wants to end; data is outstanding.
+    /// The application has shut the association down; data is outstanding.
     ShutdownPending,
     /// SHUTDOWN was sent.
     ShutdownSent,
-    /// The peer wants to end; data is outstanding.
+    /// The peer has shut the association down; data is outstanding.
     ShutdownReceived,
     /// SHUTDOWN ACK was sent.
     ShutdownAckSent,

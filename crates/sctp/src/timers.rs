@@ -1,4 +1,4 @@
-//! Timers that expire (RFC 9260, sections 4, 6.3.3 and 9.2).
+//! Timer expiry (RFC 9260, sections 4, 6.3.3 and 9.2).
 
 use eifel_base::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::reach::Answers;
 use crate::state::State;
 
 impl Association {
-    /// Returns when [`handle_timeout`](Self::handle_timeout) wants to be called, or [`Instant::NEVER`].
+    /// Returns when [`handle_timeout`](Self::handle_timeout) must be called, or [`Instant::NEVER`].
     #[inline]
     pub fn poll_timeout(&self) -> Instant {
         if let (State::Established, Instant::NEVER) = (&self.state, self.guard) {
@@ -30,8 +30,8 @@ impl Association {
         repeated.min(sack).min(data).min(heartbeat).min(self.guard)
     }
 
-    /// Returns a time that is as good as [`poll_timeout`](Self::poll_timeout) after data came: no other timer is due earlier
-    /// than before it.
+    /// Returns a time that may replace [`poll_timeout`](Self::poll_timeout) after incoming data: no
+    /// other timer is due earlier than before the data.
     #[inline]
     pub fn timeout_after_data(&self) -> Instant {
         match &self.inbound {
@@ -40,15 +40,15 @@ impl Association {
         }
     }
 
-    /// Returns a time that is as good as [`poll_timeout`](Self::poll_timeout) after a [bare](crate::Single::Sack) SACK came
-    /// and packets of one new chunk left: a HEARTBEAT is due no earlier than the retransmission timer, and no other timer
-    /// has moved.
+    /// Returns a time that may replace [`poll_timeout`](Self::poll_timeout) after a
+    /// [bare](crate::Single::Sack) SACK and packets of one new chunk each. A HEARTBEAT is due no
+    /// earlier than the retransmission timer, and no other timer has moved.
     #[inline]
     pub fn timeout_after_bare(&self) -> Instant {
         self.brain.deadline()
     }
 
-    /// Does what is due. A delayed SACK and a probe of the peer's window leave with the next
+    /// Handles all expired timers. A delayed SACK and a zero window probe are sent by the next
     /// [`poll_transmit`](Self::poll_transmit).
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.guard <= now {
@@ -58,7 +58,8 @@ impl Association {
         self.repeat(now);
         if self.state.sends_data() {
             while let Some(expired) = self.brain.on_timeout(now) {
-                // Section 6.1, rule A: a peer that keeps its window closed but answers is reachable [rfc8540:3.20].
+                // Section 6.1, rule A: a peer that answers but keeps its window closed is reachable
+                // [rfc8540:3.20].
                 let excused = expired.probe && std::mem::take(&mut self.sacks_come);
                 if !excused {
                     self.count_error(expired.path, true);
@@ -71,7 +72,7 @@ impl Association {
         self.run_heartbeats(now);
     }
 
-    /// T1-init, T1-cookie [rfc8540:3.8] and T2-shutdown.
+    /// Handles expiry of T1-init, T1-cookie [rfc8540:3.8] and T2-shutdown.
     fn repeat(&mut self, now: Instant) {
         let opening = matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. });
         let paths = self.paths.len();
@@ -82,7 +83,7 @@ impl Association {
         repeated.due = Instant::NEVER;
         repeated.expiries += 1;
         repeated.pending = true;
-        // Section 5.1: retransmissions use all addresses that are known to be the peer's.
+        // Section 5.1: retransmissions rotate through the peer's confirmed addresses.
         let next = (1..=paths).map(|step| (before.0 + step) % paths).find(|index| confirmed[*index]);
         repeated.path.0 = next.unwrap_or(before.0);
         let expiries = repeated.expiries;

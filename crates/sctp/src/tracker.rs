@@ -1,49 +1,52 @@
-//! Which TSNs have arrived, and when a SACK says so (RFC 9260, sections 6.2 and 6.7).
+//! Records which TSNs have arrived, and when a SACK is due (RFC 9260, sections 6.2 and 6.7).
 
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::Gap;
 use eifel_packet::seq::{Seq, unwrap, wrap};
 
-/// The most duplicates that are listed in a SACK: what usrsctp lists.
+/// Maximum number of duplicates listed in a SACK, as in usrsctp.
 const MOST_DUPLICATES: usize = 20;
 
-/// When the next SACK leaves.
+/// When the next SACK is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Due {
-    /// Nothing is to be acknowledged.
+    /// There is nothing to acknowledge.
     No,
-    /// Then at the latest.
+    /// A delayed SACK is sent at this time.
     At(Instant),
     Now,
 }
 
-/// The signs in the packet that is being taken in.
+/// Properties of the packet being processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Packet {
     data: bool,
     new: bool,
     duplicate: bool,
-    /// Something that is answered at once: the I bit [rfc8540:3.45.b], or data for which there was no room.
+    /// A reason for an immediate SACK: the I bit [rfc8540:3.45.b], or data for which there was no
+    /// room.
     urgent: bool,
 }
 
-/// The receiver's account of TSNs. Positions count from 0 at the peer's initial TSN.
+/// The receiver's record of TSNs. Positions count from 0 at the peer's initial TSN.
 #[derive(Clone, Debug)]
 pub(crate) struct Tracker {
     initial: Seq,
     /// First position that has not arrived.
     next: u64,
-    /// The gap ack blocks, which have what is missing between them [rfc8540:3.47].
+    /// Positions that arrived beyond a gap. The ranges are the gap ack blocks, with missing TSNs
+    /// between them [rfc8540:3.47].
     beyond: Ranges,
     duplicates: Vec<Seq>,
     due: Due,
     /// Packets with data since the last SACK.
     packets: u32,
     packet: Packet,
-    /// Whether a chunk was marked as a retransmission since the last SACK.
+    /// Whether a chunk marked as a retransmission arrived since the last SACK.
     retransmission: bool,
-    /// Whether any data has arrived: the first is acknowledged at once (section 5.1).
+    /// Whether any data has arrived. The first packet with data is acknowledged at once (section
+    /// 5.1).
     begun: bool,
 }
 
@@ -62,43 +65,43 @@ impl Tracker {
         }
     }
 
-    /// Unwraps a TSN near the next one that is expected.
+    /// Returns the position of a TSN near the next expected one.
     pub(crate) fn position(&self, tsn: Seq) -> u64 {
         unwrap(self.next, self.initial, tsn)
     }
 
-    /// The TSN at a position, as a number.
+    /// Returns the TSN at a position.
     fn tsn(&self, position: u64) -> Seq {
         wrap(position, self.initial)
     }
 
-    /// First position that has not arrived.
+    /// Returns the first position that has not arrived.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// First position beyond all that have arrived.
+    /// Returns the first position beyond all that have arrived.
     pub(crate) fn highest(&self) -> u64 {
         self.beyond.highest().unwrap_or(self.next)
     }
 
-    /// The cumulative TSN.
+    /// Returns the cumulative TSN.
     pub(crate) fn cumulative(&self) -> Seq {
         Seq(self.tsn(self.next).0.wrapping_sub(1))
     }
 
-    /// Returns whether something beyond a gap is here.
+    /// Returns whether a chunk beyond a gap has arrived.
     pub(crate) fn has_gaps(&self) -> bool {
         !self.beyond.is_empty()
     }
 
-    /// Returns whether the chunk at `position` is here.
+    /// Returns whether the chunk at `position` has arrived.
     pub(crate) fn has(&self, position: u64) -> bool {
         position < self.next || self.beyond.containing(position).is_some()
     }
 
-    /// Returns the position of a TSN that has arrived, or `None` if it was here before. A duplicate is noted at once, a
-    /// new TSN by [`accept`](Self::accept).
+    /// Returns the position of an arrived TSN, or `None` if it is a duplicate. Records a duplicate
+    /// at once. A new TSN is recorded by [`accept`](Self::accept).
     pub(crate) fn look(&mut self, tsn: Seq, immediate: bool) -> Option<u64> {
         self.packet.data = true;
         self.packet.urgent |= immediate;
@@ -113,17 +116,18 @@ impl Tracker {
         None
     }
 
-    /// Takes note that a chunk that has arrived, new or not, is marked as a retransmission.
+    /// Records that a chunk, new or duplicate, is marked as a retransmission.
     pub(crate) fn mark(&mut self) {
         self.retransmission = true;
     }
 
-    /// Returns whether the SACK that leaves now answers a retransmission. To be asked once a SACK.
+    /// Returns whether the SACK sent now answers a retransmission, and resets the record. Call it
+    /// once per SACK.
     pub(crate) fn take_mark(&mut self) -> bool {
         std::mem::take(&mut self.retransmission)
     }
 
-    /// Takes note that a new TSN is kept.
+    /// Records that a new TSN is kept.
     pub(crate) fn accept(&mut self, position: u64) {
         self.packet.new = true;
         if position == self.next && self.beyond.is_empty() {
@@ -134,22 +138,23 @@ impl Tracker {
         self.next = self.beyond.absorb(self.next);
     }
 
-    /// Returns whether a TSN is the next in order, and nothing beyond it is here.
+    /// Returns whether a TSN is the next in order, and no chunk beyond it has arrived.
     #[inline]
     pub(crate) fn is_next(&self, tsn: Seq) -> bool {
         self.tsn(self.next) == tsn && self.beyond.is_empty()
     }
 
-    /// Takes in a packet of [the next](Self::is_next) TSN alone, as [`look`](Self::look), [`accept`](Self::accept) and
-    /// [`end_packet`](Self::end_packet) do.
+    /// Records a packet with only [the next](Self::is_next) TSN, as [`look`](Self::look),
+    /// [`accept`](Self::accept) and [`end_packet`](Self::end_packet) do.
     #[inline]
     pub(crate) fn take_next(&mut self, now: Instant, when: (u32, Duration), immediate: bool) {
         self.next += 1;
         self.owe(now, when, immediate);
     }
 
-    /// Takes in a packet of one TSN that has arrived before, as [`look`](Self::look) and [`end_packet`](Self::end_packet) do.
-    /// Returns `false`, with nothing done, if it has not, or if it is not in order.
+    /// Records a packet with only one duplicate TSN, as [`look`](Self::look) and
+    /// [`end_packet`](Self::end_packet) do. Returns `false`, with nothing changed, if the TSN is
+    /// new, or beyond the cumulative TSN.
     pub(crate) fn take_again(&mut self, now: Instant, when: (u32, Duration), tsn: Seq) -> bool {
         if self.position(tsn) >= self.next {
             return false;
@@ -161,8 +166,9 @@ impl Tracker {
         true
     }
 
-    /// Counts a packet, and says when its SACK is due: now where `at_once` asks for it, for the first packet of all (section
-    /// 5.1), and for each `every`-th; otherwise after `delay`.
+    /// Counts a packet, and sets when its SACK is due. It is due now if `at_once` is set, for the
+    /// first packet (section 5.1), and for every `every`-th packet. Otherwise it is due after
+    /// `delay`.
     #[inline]
     fn owe(&mut self, now: Instant, (every, delay): (u32, Duration), at_once: bool) {
         self.packets += 1;
@@ -174,17 +180,18 @@ impl Tracker {
         }
     }
 
-    /// Takes note that there was no room for a new TSN: that is answered at once.
+    /// Records that there was no room for a new TSN: this requires an immediate SACK.
     pub(crate) fn refuse(&mut self) {
         self.packet.urgent = true;
     }
 
-    /// Drops what was kept beyond a gap, for want of room.
+    /// Removes chunks beyond a gap that were dropped for lack of room.
     pub(crate) fn drop_again(&mut self, dropped: Block) {
         self.beyond.remove(dropped);
     }
 
-    /// Takes the peer's word that nothing below `position` will come (RFC 3758, section 3.6). Returns whether that is news.
+    /// Records that the peer abandoned all chunks below `position` (RFC 3758, section 3.6). Returns
+    /// whether this is new.
     pub(crate) fn forward(&mut self, position: u64) -> bool {
         self.packet.data = true;
         if position <= self.next {
@@ -197,7 +204,7 @@ impl Tracker {
         true
     }
 
-    /// Decides, after all chunks of a packet, when it is acknowledged. Returns whether it had data.
+    /// Sets when a packet is acknowledged, after its last chunk. Returns whether it had data.
     pub(crate) fn end_packet(&mut self, now: Instant, every: u32, delay: Duration) -> bool {
         let packet = std::mem::take(&mut self.packet);
         if !packet.data {
@@ -208,19 +215,20 @@ impl Tracker {
         true
     }
 
-    /// Owes no SACK if the cumulative TSN says all: a SHUTDOWN will carry it (section 9.2).
+    /// Cancels the SACK if the cumulative TSN is all it would report: SHUTDOWN carries it (section
+    /// 9.2).
     pub(crate) fn leave_to_shutdown(&mut self) {
         if !self.has_gaps() && self.duplicates.is_empty() {
             self.owe_nothing();
         }
     }
 
-    /// Asks for a SACK now, such as for a window that has opened.
+    /// Requests an immediate SACK, for example after the window has opened.
     pub(crate) fn acknowledge_now(&mut self) {
         self.due = Due::Now;
     }
 
-    /// Returns whether a SACK leaves now.
+    /// Returns whether a SACK is due now.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         match self.due {
             Due::No => false,
@@ -229,13 +237,15 @@ impl Tracker {
         }
     }
 
-    /// Returns whether a SACK that leaves now says more than the cumulative TSN, the window and one duplicate.
+    /// Returns whether a SACK sent now has more than the cumulative TSN, the window and one
+    /// duplicate.
     #[inline]
     pub(crate) fn says_more(&self) -> bool {
         self.retransmission || !self.beyond.is_empty() || self.duplicates.len() > 1
     }
 
-    /// Takes note that a SACK leaves that [says no more](Self::says_more). Returns the duplicate that it lists.
+    /// Records that a SACK is sent that [has no more](Self::says_more). Returns the duplicate that
+    /// it lists.
     #[inline]
     pub(crate) fn take_bare(&mut self) -> Option<Seq> {
         self.owe_nothing();
@@ -248,12 +258,13 @@ impl Tracker {
         self.packets = 0;
     }
 
-    /// Returns whether something is to be acknowledged, now or later.
+    /// Returns whether a SACK is due, now or later.
     pub(crate) fn is_owed(&self) -> bool {
         self.due != Due::No
     }
 
-    /// When a delayed SACK leaves.
+    /// Returns when the next SACK is due: [`Instant::ZERO`] for an immediate one,
+    /// [`Instant::NEVER`] for none.
     pub(crate) fn deadline(&self) -> Instant {
         match self.due {
             Due::No => Instant::NEVER,
@@ -262,11 +273,11 @@ impl Tracker {
         }
     }
 
-    /// The lists of the SACK that leaves now, in at most `room` bytes: gaps from the lowest on, then duplicates. Nothing is
-    /// owed after it.
+    /// Returns the lists of the SACK sent now, in at most `room` bytes: gaps from the lowest on,
+    /// then duplicates. No SACK is due afterwards.
     pub(crate) fn take(&mut self, room: usize) -> (Vec<[u8; 4]>, Vec<[u8; 4]>) {
         let entries = room / 4;
-        // A gap's distance has 16 bits.
+        // A gap's offset has 16 bits.
         let reach = self.next + u64::from(u16::MAX) - 1;
         let gaps: Vec<_> = self
             .beyond
@@ -282,7 +293,7 @@ impl Tracker {
         (gaps, duplicates)
     }
 
-    /// How far a position is from the cumulative TSN.
+    /// Returns the offset of a position from the cumulative TSN.
     fn distance(&self, position: u64) -> u16 {
         (position - self.next + 1) as u16
     }
@@ -311,7 +322,7 @@ mod tests {
         (gaps.into_iter().map(pair).collect(), duplicates.into_iter().map(u32::from_be_bytes).collect())
     }
 
-    /// Which are isolated [rfc8540:3.47].
+    /// The example of section 3.3.4, with isolated gaps [rfc8540:3.47].
     #[test]
     fn the_gaps_of_section_3_3_4() {
         let mut tracker = Tracker::new(Seq(10));
@@ -371,7 +382,7 @@ mod tests {
 
     #[test]
     fn what_the_peer_gives_up_counts_as_arrived() {
-        // RFC 3758, section 3.6: 103 is given up while 104, 105 and 107 are here.
+        // RFC 3758, section 3.6: 103 is abandoned after 104, 105 and 107 have arrived.
         let mut tracker = Tracker::new(Seq(103));
         packet(&mut tracker, 0, &[104, 105, 107]);
         assert!(tracker.forward(1));

@@ -1,5 +1,5 @@
-//! How a program embeds a connection with a device of its own: here a pair of Unix sockets, each datagram an IP packet. One end
-//! sends a megabyte, the other counts it.
+//! A program that embeds a connection with its own device. The device is a pair of Unix sockets,
+//! and each datagram is an IP packet. One end sends a megabyte, and the other counts it.
 //!
 //! `cargo run --release -p eifel-tcp --example embed`
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const BYTES: usize = 1_000_000;
 
-/// A connection, the device below it, and the clock.
+/// A connection, its device, and the clock.
 struct End {
     connection: Connection,
     device: UnixDatagram,
@@ -35,7 +35,7 @@ impl End {
         Instant::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// Sends everything that may leave.
+    /// Sends all segments that may be sent now.
     fn send(&mut self) -> io::Result<()> {
         let mut segment = Segment::EMPTY;
         while let Some(outgoing) = self.connection.poll_transmit(self.now(), &mut segment) {
@@ -49,8 +49,8 @@ impl End {
         Ok(())
     }
 
-    /// One turn: what may leave leaves, and one packet comes in or the timer expires, which may give rise to more. Returns what
-    /// happened.
+    /// Performs one turn: sends, receives at most one packet, handles the timer if it is due, and
+    /// sends again. Returns the events.
     fn turn(&mut self) -> io::Result<Vec<Event>> {
         self.send()?;
         let due = self.connection.poll_timeout().since(self.now()).as_nanos().clamp(1_000, 100_000_000);
@@ -64,7 +64,8 @@ impl End {
         if self.connection.poll_timeout() <= self.now() {
             self.connection.handle_timeout(self.now());
         }
-        // Also what a connection leaves behind that is over, such as the acknowledgement of the peer's FIN.
+        // Includes the last segments of a closed connection, such as the acknowledgement of the
+        // peer's FIN.
         self.send()?;
         Ok(std::iter::from_fn(|| self.connection.poll_event()).collect())
     }
@@ -103,7 +104,7 @@ fn receive(mut end: End) -> io::Result<usize> {
 }
 
 fn main() -> io::Result<()> {
-    // From the system's random numbers, in a real program.
+    // A real program takes it from the system's random numbers.
     let secret = [0x1234, 0x5678];
     let settings = Settings {
         send: SendKind::Held { buffer: 100_000 },
@@ -112,7 +113,7 @@ fn main() -> io::Result<()> {
         ..Settings::default()
     };
     let (here, there) = UnixDatagram::pair()?;
-    // Two ends that wait for each other's full queues would wait for ever.
+    // Without a timeout, two ends with full queues would wait for each other for ever.
     for device in [&here, &there] {
         device.set_write_timeout(Some(Duration::from_millis(1)))?;
     }

@@ -1,15 +1,16 @@
-//! The limit on challenge ACKs (RFC 5961, section 7). A limit that a stranger knows, and can see used up, tells it whether
-//! its guesses were challenged (CVE-2016-5696): so the count is the connection's own, and each interval's is drawn.
+//! The limit on challenge ACKs (RFC 5961, section 7). A known limit, shared by connections, tells
+//! an off-path attacker whether its guesses were challenged (CVE-2016-5696). So each connection
+//! counts its own challenge ACKs, and draws each interval's limit at random.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
 
 use crate::settings::ChallengeLimit;
 
-/// The challenge ACKs that the current interval still allows.
+/// The challenge ACKs left in the current interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Challenges {
-    /// The most in one interval.
+    /// Maximum number of challenge ACKs per interval.
     most: u32,
     left: u32,
     interval: Duration,
@@ -18,13 +19,14 @@ pub(crate) struct Challenges {
 }
 
 impl Challenges {
-    /// `secret` is what a stranger does not know: the initial sequence number.
+    /// Makes the limit. `secret` seeds the draws. It is the initial sequence number, which an
+    /// off-path attacker does not know.
     pub(crate) fn new(limit: ChallengeLimit, secret: Seq) -> Self {
         let ChallengeLimit { acks: most, interval } = limit;
         Self { most, left: 0, interval, ends: Instant::ZERO, drawn: u64::from(secret.0) }
     }
 
-    /// Draws how many challenge ACKs an interval has: the limit, or less, down to half of it.
+    /// Draws the number of challenge ACKs of an interval: from half of the limit up to the limit.
     fn credit(&mut self) -> u32 {
         // SplitMix64.
         self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -34,7 +36,7 @@ impl Challenges {
         self.most - ((mixed ^ (mixed >> 31)) % choices) as u32
     }
 
-    /// Takes one, if the interval has one left.
+    /// Takes a challenge ACK. Returns `false` if the interval has none left.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         if now >= self.ends {
             self.ends = now + self.interval;

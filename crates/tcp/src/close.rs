@@ -1,11 +1,12 @@
-//! How a connection's state moves as its two directions close (RFC 9293, figure 5).
+//! Transitions of a connection's state as its two directions close (RFC 9293, figure 5).
 
 use eifel_base::time::Instant;
 
 use crate::state::State;
 
 impl State {
-    /// Returns the state after the application has closed. During the handshake it stays as it is, and the FIN waits.
+    /// Returns the state after the application has closed. During the handshake the state does not
+    /// change, and the FIN waits.
     pub(crate) fn after_close(self) -> Self {
         match self {
             Self::Established => Self::FinWait1,
@@ -15,7 +16,8 @@ impl State {
         }
     }
 
-    /// Returns the state after this end's FIN is acknowledged; TIME-WAIT would end at `time_wait_end`.
+    /// Returns the state after this end's FIN is acknowledged. `time_wait_end` is when TIME-WAIT
+    /// would end.
     pub(crate) fn after_fin_acknowledged(self, time_wait_end: Instant) -> Self {
         match self {
             Self::FinWait1 => Self::FinWait2,
@@ -25,8 +27,8 @@ impl State {
         }
     }
 
-    /// Returns the state after the peer's FIN and everything before it have arrived; TIME-WAIT would end at
-    /// `time_wait_end`.
+    /// Returns the state after the peer's FIN and all data before it have arrived. `time_wait_end`
+    /// is when TIME-WAIT would end.
     pub(crate) fn after_fin_received(self, time_wait_end: Instant) -> Self {
         match self {
             Self::Established => Self::CloseWait,
@@ -51,20 +53,20 @@ mod tests {
     #[test]
     fn every_path_of_the_figure() {
         let open = State::Established;
-        // This end first.
+        // This end closes first.
         let normal = open.after_close().after_fin_acknowledged(END);
         assert_eq!(normal, State::FinWait2);
         assert_eq!(normal.after_fin_received(END), State::TimeWait { until: END });
-        // Both at once.
+        // Both ends close at the same time.
         let both = open.after_close().after_fin_received(END);
         assert_eq!(both, State::Closing);
         assert_eq!(both.after_fin_acknowledged(END), State::TimeWait { until: END });
-        // The peer first.
+        // The peer closes first.
         let passive = open.after_fin_received(END);
         assert_eq!(passive, State::CloseWait);
         assert_eq!(passive.after_close(), State::LastAck);
         assert_eq!(passive.after_close().after_fin_acknowledged(END), State::Closed);
-        // Before there was anything.
+        // Before the peer has answered.
         assert_eq!(State::SynSent.after_close(), State::Closed);
         assert_eq!(State::Listen.after_close(), State::Closed);
     }

@@ -1,5 +1,5 @@
-//! The parts of a connection that few segments touch, kept apart so that the rest stays in the caches; and which of them a
-//! handshake needs, and which an open connection.
+//! State that few segments touch, kept separately so that the rest of a connection stays in the
+//! caches. Part of it is needed during the handshake only.
 
 use eifel_base::time::Duration;
 use eifel_packet::segment::Options;
@@ -14,17 +14,18 @@ use crate::receive::Arrival;
 use crate::settings::{Settings, TimeWait, WindowProbe};
 use crate::tail::Wishes;
 
-/// What a handshake goes by.
+/// State of a handshake.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) settings: Settings,
     /// Options of this end's SYN or SYN-ACK, without the timestamps.
     pub(crate) offer: Options,
-    /// Data on the peer's SYN in a simultaneous open. The application is told when the connection is established.
+    /// Data on the peer's SYN in a simultaneous open. Reported to the application when the
+    /// connection is established.
     pub(crate) early: Option<Arrival>,
 }
 
-/// The settings that an open connection goes by.
+/// The settings that an open connection needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Habits {
     pub(crate) ack_delay: Duration,
@@ -33,22 +34,22 @@ pub(crate) struct Habits {
     pub(crate) time_wait_rule: TimeWait,
     pub(crate) window_probe: WindowProbe,
     pub(crate) fin_beyond_cwnd: bool,
-    /// Consecutive timeouts; the next expiry ends the connection.
+    /// Maximum number of consecutive timeouts. The next expiry ends the connection.
     pub(crate) most_timeouts: u32,
 }
 
-/// The parts that few segments touch.
+/// State that few segments touch.
 #[derive(Clone, Debug)]
 pub(crate) struct Cold {
-    /// `None` once the connection is open: ten thousand idle connections need not hold them.
+    /// `None` once the connection is open, to save memory on idle connections.
     terms: Option<Box<Terms>>,
     pub(crate) habits: Habits,
     pub(crate) challenges: Challenges,
-    /// `None` until something is counted.
+    /// `None` until an event is counted.
     pub(crate) counts: Option<Box<Counts>>,
     pub(crate) wishes: Wishes,
     pub(crate) quick: QuickAcks,
-    /// The last duplicate that the peer has reported, and TSval of that ACK.
+    /// The last duplicate that the peer reported by DSACK, and TSval of that ACK.
     pub(crate) reported: Option<Box<(Block, u32)>>,
 }
 
@@ -73,22 +74,22 @@ impl Cold {
         })
     }
 
-    /// Returns the counts, to count something.
+    /// Returns the counts for an update.
     pub(crate) fn counted(&mut self) -> &mut Counts {
         self.counts.get_or_insert_default()
     }
 
-    /// Returns what the handshake that is under way goes by.
+    /// Returns the state of the handshake in progress.
     pub(crate) fn terms(&self) -> &Terms {
         self.terms.as_ref().expect("the handshake is not over")
     }
 
-    /// Returns the same, to be changed.
+    /// Returns the state of the handshake in progress, mutably.
     pub(crate) fn terms_mut(&mut self) -> &mut Terms {
         self.terms.as_mut().expect("the handshake is not over")
     }
 
-    /// Frees what only the handshake needs.
+    /// Frees the state of the handshake.
     pub(crate) fn end_handshake(&mut self) {
         self.terms = None;
     }

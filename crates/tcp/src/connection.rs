@@ -1,4 +1,4 @@
-//! The connection: its parts, and the calls of its application.
+//! The connection: its parts, and the application's interface.
 
 use eifel_base::few::Few;
 use eifel_base::time::{Duration, Instant};
@@ -23,12 +23,13 @@ use crate::timers::Patience;
 use crate::timestamps::Stamps;
 use crate::window::SendWindow;
 
-/// The connection's view of a segment that leaves.
+/// A segment to send, as the connection sees it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outgoing {
-    /// Offset of its payload in the stream of data. [`Connection::payload`] returns the bytes, where they are held.
+    /// Offset of the payload in the stream of data. [`Connection::payload`] returns the bytes if
+    /// they are stored.
     pub start: u64,
-    /// The engine's transmission. Acknowledgements without data, and resets, have none.
+    /// The engine's transmission; `None` for resets and acknowledgements without data.
     pub transmission: Option<Transmission>,
 }
 
@@ -40,7 +41,7 @@ impl Outgoing {
     }
 }
 
-/// Numbers of arrivals that were not believed.
+/// Numbers of arrivals that were rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Segments refused by PAWS (RFC 7323, section 5).
@@ -49,19 +50,21 @@ pub struct Counts {
     pub missing_timestamps: u64,
     /// Timestamp echoes that match no outstanding segment.
     pub ignored_echoes: u64,
-    /// Timestamp echoes of values that were never sent. Where each segment has its own value, only a lying peer sends them.
+    /// Timestamp echoes of values that were never sent. With distinct timestamps, only a lying peer
+    /// sends them.
     pub forged_echoes: u64,
     /// SACK blocks that cannot be true.
     pub ignored_sack_blocks: u64,
-    /// Acknowledgements of data that was never sent, or that was acknowledged long ago (RFC 5961, section 5).
+    /// Acknowledgements of unsent data, or of data that was acknowledged long ago (RFC 5961,
+    /// section 5).
     pub refused_acks: u64,
     /// Segments outside the window.
     pub outside_window: u64,
-    /// ICMP messages that name nothing in flight, or ask for nothing that this end would do.
+    /// ICMP messages about no segment in flight, or that this end ignores.
     pub ignored_icmp: u64,
     /// Challenge ACKs sent.
     pub challenges: u64,
-    /// Challenge ACKs withheld by their limit.
+    /// Challenge ACKs suppressed by their limit.
     pub withheld_challenges: u64,
 }
 
@@ -69,19 +72,19 @@ pub struct Counts {
 #[derive(Clone, Debug)]
 pub struct Connection {
     pub(crate) state: State,
-    /// Whether header prediction may be tried: the connection is open, carries no marks, and needs only the lengths of
-    /// what arrives.
+    /// Whether header prediction may be tried. The connection must be open, without marks and ECN,
+    /// past quick acknowledgements, and must not store received bytes.
     pub(crate) plain: bool,
     pub(crate) iss: Seq,
     pub(crate) ports: Ports,
     /// Bytes of payload in a full segment.
     pub(crate) mss: u32,
     pub(crate) tail: Tail,
-    /// The payload of the largest segment that gets through, as an ICMP message claims; `None` while full segments are
-    /// believed to.
+    /// The payload of the largest segment that passes the path, by an ICMP message not yet
+    /// confirmed by a timeout. `None` if full segments are assumed to pass.
     pub(crate) claimed_payload: Option<u32>,
     pub(crate) peer: SendWindow,
-    /// The persist timer's state; `None` unless the window is closed.
+    /// State of the persist timer; `None` unless data waits for the peer's window.
     pub(crate) persist: Option<Persist>,
     pub(crate) stream: SendStream,
     pub(crate) receiver: Receiver,
@@ -89,7 +92,7 @@ pub struct Connection {
     pub(crate) marks: Marking,
     pub(crate) ecn: Congestion,
     pub(crate) patience: Patience,
-    /// A reply to a segment outside the connection's own course, such as a reset.
+    /// A segment to send outside the normal exchange, such as a reset.
     pub(crate) reply: Option<Box<Segment>>,
     pub(crate) events: Few<Own>,
     pub(crate) cold: Box<Cold>,
@@ -103,7 +106,7 @@ impl Connection {
         Self::new(settings, engine, ports, isn, State::SynSent)
     }
 
-    /// Waits for one peer's SYN. `isn` is the sequence number of the SYN-ACK. For many peers see
+    /// Waits for one peer's SYN. `isn` is the sequence number of the SYN-ACK. For many peers use
     /// [`Listener`](crate::Listener).
     pub fn listen(settings: &Settings, engine: Engine, ports: Ports, isn: Seq) -> Self {
         Self::new(settings, engine, ports, isn, State::Listen)
@@ -134,26 +137,28 @@ impl Connection {
         }
     }
 
-    /// Writes bytes, and returns the number for which there was room; 0 after a close. The bytes are held or only counted,
-    /// by [`SendKind`](crate::settings::SendKind).
+    /// Writes bytes. Returns the number of bytes accepted; 0 after a close.
+    /// [`SendKind`](crate::settings::SendKind) decides whether the bytes are stored or only
+    /// counted.
     pub fn write(&mut self, bytes: &[u8]) -> usize {
         self.note_write();
         if self.takes_writes() { self.stream.write(bytes) } else { 0 }
     }
 
-    /// Writes `count` bytes of which only the number is kept, and returns the number for which there was room; 0 where
-    /// bytes are held, and after a close.
+    /// Writes `count` bytes without contents. Returns the number of bytes accepted; 0 if this end
+    /// stores bytes, and after a close.
     pub fn write_counted(&mut self, count: u64) -> u64 {
         self.note_write();
         if self.takes_writes() { self.stream.write_counted(count) } else { 0 }
     }
 
-    /// Reads bytes that have arrived in order, and returns their number; 0 where bytes are not held.
+    /// Reads bytes that have arrived in order. Returns their number; 0 if this end does not store
+    /// bytes.
     pub fn read(&mut self, into: &mut [u8]) -> usize {
         self.receiver.read(into)
     }
 
-    /// Discards at most `limit` bytes that have arrived in order, and returns their number.
+    /// Discards at most `limit` bytes that have arrived in order. Returns their number.
     pub fn skip(&mut self, limit: u64) -> u64 {
         self.receiver.skip(limit)
     }
@@ -163,19 +168,22 @@ impl Connection {
         self.receiver.unread()
     }
 
-    /// Returns the number of bytes that have arrived in order since the beginning, read or not.
+    /// Returns the number of bytes that have arrived in order since the connection was opened, read
+    /// or not.
     pub fn received(&self) -> u64 {
         self.receiver.arrived()
     }
 
-    /// Returns the number of separate pieces of data beyond a gap. It is at most one for each 64 bytes of receive window,
-    /// so that their records take no more memory than the window.
+    /// Returns the number of separate blocks of data beyond a gap. The limit is one per 64 bytes of
+    /// receive window, or 64 for a small window. So their records take no more memory than the
+    /// window.
     pub fn pieces(&self) -> usize {
         self.receiver.pieces()
     }
 
-    /// Closes this end's direction: a FIN follows what was written. The other direction stays open until the peer closes
-    /// it, however long that takes. Before there is a peer, the connection is over at once.
+    /// Closes this end's direction: a FIN follows the written data. The other direction stays open
+    /// until the peer closes it, without a time limit. Before the peer has answered, the connection
+    /// ends at once.
     pub fn close(&mut self) {
         if !self.takes_writes() {
             return;
@@ -184,9 +192,10 @@ impl Connection {
         self.enter(self.state.after_close());
     }
 
-    /// Closes both directions, as a socket's `close` does; [`close`](Self::close) is a socket's `shutdown` of one. Unread
-    /// data, and data that arrives later, causes a reset, so that the peer learns of the loss (RFC 1122, section 4.2.2.13).
-    /// The peer has [`Settings::fin_wait_2`](crate::Settings::fin_wait_2) to close its direction.
+    /// Closes both directions, like a socket's `close`. ([`close`](Self::close) is like a socket's
+    /// `shutdown` of one direction.) Unread data, and data that arrives later, cause a reset. So
+    /// the peer learns of the loss (RFC 1122, section 4.2.2.13). The peer has
+    /// [`Settings::fin_wait_2`](crate::Settings::fin_wait_2) to close its direction.
     pub fn leave(&mut self, now: Instant) {
         if self.readable() > 0 {
             return self.abort();
@@ -199,7 +208,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection at once. A peer that knows of the connection gets a reset.
+    /// Aborts the connection. Sends a reset if the peer knows of the connection.
     pub fn abort(&mut self) {
         match self.state {
             State::Closed => return,
@@ -209,7 +218,7 @@ impl Connection {
                 let ack = wrap(self.receiver.nxt, self.receiver.irs);
                 self.answer(seq, ack, Flags::RST.with(Flags::ACK));
                 if let (Some(stamps), Some(reset)) = (&self.stamps, &mut self.reply) {
-                    // RFC 7323, section 3.2. TSval is written when the reset leaves.
+                    // RFC 7323, section 3.2. TSval is filled in when the reset is sent.
                     reset.options.timestamps = Some(Timestamps { value: 0, echo: stamps.echo() });
                 }
             }
@@ -218,8 +227,8 @@ impl Connection {
     }
 
     /// Returns `len` bytes from offset `start` of the stream of data: the payload of a segment that
-    /// [`poll_transmit`](Self::poll_transmit) has just written. The second part follows the first. Both are empty where
-    /// bytes are not held.
+    /// [`poll_transmit`](Self::poll_transmit) has just written. The second part follows the first.
+    /// Both are empty if this end does not store bytes.
     pub fn payload(&self, start: u64, len: u32) -> (&[u8], &[u8]) {
         self.stream.bytes(start, len)
     }
@@ -254,7 +263,8 @@ impl Connection {
         self.engine.respond_by(response);
     }
 
-    /// Sets how long anything may wait for an acknowledgement, from now on; `None` sets no limit (RFC 9293, section 3.9.1.2).
+    /// Sets the user timeout from now on: the maximum time without an acknowledgement of
+    /// outstanding data. `None` sets no limit (RFC 9293, section 3.9.1.2).
     pub fn set_user_timeout(&mut self, now: Instant, limit: Option<Duration>) {
         self.patience.user_timeout = limit.unwrap_or(Duration::MAX);
         if self.engine.una() < self.engine.nxt() {
@@ -262,29 +272,30 @@ impl Connection {
         }
     }
 
-    /// Returns the payload bytes of a full segment, by both ends' MSS options.
+    /// Returns the payload bytes of a full segment, after negotiation.
     pub fn mss(&self) -> u32 {
         self.mss
     }
 
-    /// Returns the peer's announced window in bytes, from the first unacknowledged position on.
+    /// Returns the peer's advertised window in bytes, counted from SND.UNA.
     pub fn peer_window(&self) -> u64 {
         self.peer.limit.saturating_sub(self.engine.una())
     }
 
-    /// Returns the position in the peer's stream that one of its sequence numbers stands for: the nearest to what is missing next.
+    /// Returns the position in the peer's stream of a sequence number: the nearest to RCV.NXT.
     pub fn position_of(&self, seq: Seq) -> u64 {
         self.receiver.position(seq)
     }
 
-    /// Returns the first position beyond every window that was announced to the peer. Data from there on is refused.
+    /// Returns the first position beyond all windows advertised to the peer. Data from there on is
+    /// refused.
     pub fn announced(&self) -> u64 {
         self.receiver.window.edge
     }
 
-    /// Returns the first position of `segment` that this end would refuse if it arrived now. With a timestamp from the
-    /// past (RFC 7323, section 5.3, R1), that is the first position still missing; otherwise the end of the
-    /// [announced](Self::announced) window.
+    /// Returns the first position of `segment` that this end would refuse if the segment arrived
+    /// now. With an old timestamp (RFC 7323, section 5.3, R1), that is RCV.NXT, otherwise the end
+    /// of the [advertised](Self::announced) window.
     #[inline]
     pub fn takes_below(&self, now: Instant, segment: &Segment) -> u64 {
         match (&self.stamps, &segment.options.timestamps) {
@@ -293,13 +304,13 @@ impl Connection {
         }
     }
 
-    /// Returns the first position after all data and FIN to be sent. [`Engine::una`] and [`Engine::nxt`] tell how much of
-    /// them is acknowledged and sent.
+    /// Returns the first position after all data and FIN to be sent. [`Engine::una`] and
+    /// [`Engine::nxt`] are the first unacknowledged and the first unsent position.
     pub fn end(&self) -> u64 {
         self.stream.end()
     }
 
-    /// Returns the numbers of arrivals that were not believed.
+    /// Returns the numbers of rejected arrivals.
     pub fn counts(&self) -> Counts {
         self.cold.counts.as_deref().copied().unwrap_or_default()
     }
@@ -308,7 +319,7 @@ impl Connection {
         self.state.takes_writes() && !self.stream.is_finished()
     }
 
-    /// Enters a state, and tells the application if the connection is closed now.
+    /// Enters a state. Reports [`Event::Closed`] on the transition to CLOSED.
     pub(crate) fn enter(&mut self, state: State) {
         if state == State::Closed && self.state != State::Closed {
             self.events.push_back(Event::Closed);
@@ -316,7 +327,7 @@ impl Connection {
         self.stand(state);
     }
 
-    /// Sets the state without telling the application.
+    /// Sets the state without an event.
     pub(crate) fn stand(&mut self, state: State) {
         self.state = state;
         let open = matches!(state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);
@@ -330,13 +341,13 @@ impl Connection {
         }
     }
 
-    /// Ends the connection for a reason other than a close.
+    /// Closes the connection for a reason other than a close, with `event`.
     pub(crate) fn fail(&mut self, event: Own) {
         self.events.push_back(event);
         self.stand(State::Closed);
     }
 
-    /// Prepares a reply without data to a segment outside the connection's own course.
+    /// Prepares a segment without data, outside the normal exchange.
     pub(crate) fn answer(&mut self, seq: Seq, ack: Seq, flags: Flags) {
         self.reply = Some(Box::new(Segment {
             source_port: self.ports.local,

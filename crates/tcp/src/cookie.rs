@@ -1,8 +1,9 @@
-//! SYN cookies: the peer keeps the half-open connection (RFC 4987, section 3.6).
+//! SYN cookies: the peer stores the half-open connection in the sequence number (RFC 4987, section
+//! 3.6).
 //!
-//! The initial sequence number holds, from the top, five bits of a counter that advances every 64
-//! seconds, three bits for an MSS, and 24 bits of a keyed hash. All other options of the peer are
-//! forgotten.
+//! From the top, the initial sequence number has five bits of a counter, three bits for an MSS, and
+//! 24 bits of a keyed hash. The counter advances every 64 seconds. The peer's other options are
+//! lost.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
@@ -10,10 +11,10 @@ use eifel_packet::seq::Seq;
 use crate::listener::Caller;
 use eifel_base::siphash::{Secret, siphash};
 
-/// Time between steps of the counter. A cookie is valid in its own period and the next.
+/// Period of the counter. A cookie is valid in its own period and the next.
 pub(crate) const PERIOD: Duration = Duration::from_secs(64);
 
-/// The sizes to which a peer's MSS is rounded down.
+/// MSS values that a cookie can hold, in bytes. A peer's MSS is rounded down to one of them.
 const SIZES: [u16; 8] = [88, 216, 536, 966, 1220, 1440, 1460, 8960];
 
 fn counter(now: Instant) -> u64 {
@@ -25,14 +26,15 @@ fn proof(secret: &Secret, caller: &Caller, seq: Seq, counter: u64) -> u32 {
     (siphash(secret, &[a, b, c, d, ports, u64::from(seq.0), counter]) & 0xff_ffff) as u32
 }
 
-/// Makes the cookie for a SYN with sequence number `seq` from a peer that takes `mss` bytes.
+/// Makes the cookie for a SYN with sequence number `seq` from a peer that accepts segments of `mss`
+/// bytes.
 pub(crate) fn make(secret: &Secret, now: Instant, caller: &Caller, seq: Seq, mss: u16) -> Seq {
     let counter = counter(now);
     let size = SIZES.iter().rposition(|&size| size <= mss).unwrap_or(0) as u32;
     Seq(((counter & 31) as u32) << 27 | size << 24 | proof(secret, caller, seq, counter))
 }
 
-/// Returns the MSS of a cookie, if it was recently made for this caller's SYN.
+/// Returns the MSS in a cookie. `None` unless the cookie was made recently for this caller's SYN.
 pub(crate) fn check(secret: &Secret, now: Instant, caller: &Caller, seq: Seq, cookie: Seq) -> Option<u16> {
     let current = counter(now);
     let lately = [Some(current), current.checked_sub(1)];

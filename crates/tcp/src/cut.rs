@@ -1,5 +1,6 @@
-//! How long the next segment is: data are cut at the MSS, a FIN rides on the last of them, and what is too short for its
-//! header waits (silly window avoidance, RFC 9293, section 3.8.6.2.1; for other reasons to wait see [`tail`](crate::tail)).
+//! Chooses the length of the next segment. Data is cut at the MSS, and a FIN is sent with the last
+//! data. A segment that would be too short waits (silly window avoidance, RFC 9293, section
+//! 3.8.6.2.1). For other reasons to wait see [`tail`](crate::tail).
 
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::Flags;
@@ -9,7 +10,8 @@ use crate::connection::Connection;
 use crate::tail::Tail;
 
 impl Connection {
-    /// Returns what the engine may send next, in a segment that would carry `stamp`.
+    /// Returns the offer to the engine: the data that it may send next, in a segment with timestamp
+    /// `stamp`.
     #[inline(always)]
     pub(crate) fn offer(&self, stamp: Option<Timestamp>) -> Offer {
         let end = if self.tail == Tail::Nothing { self.stream.end() } else { self.end_before_tail() };
@@ -21,29 +23,31 @@ impl Connection {
         Offer { end, limit, next, weightless: u32::from(finished), beyond_cwnd, stamp }
     }
 
-    /// Whether neither the data, nor a record, nor the peer's window end with a full segment or soon after, so that the next
-    /// one is full.
+    /// Returns whether the next segment is certainly full: data, record and peer's window all
+    /// extend beyond a full segment by more than one position.
     #[inline(always)]
     pub(crate) fn is_next_full(&self) -> bool {
         self.engine.nxt() + u64::from(self.mss) + 1 < self.stream.whole().min(self.peer.limit)
     }
 
-    /// Returns the length of the next segment where the data, a record or the peer's window end with it or soon after; 0 if there is
-    /// none, or it waits for room. The persist timer overrides that wait.
+    /// Returns the length of the next segment if data, a record or the peer's window may cut it. 0
+    /// if there is no data, or if the data waits for a larger window. The persist timer overrides
+    /// that wait.
     #[inline(never)]
     fn last_length(&self, end: u64, limit: u64) -> u32 {
         let nxt = self.engine.nxt();
         let (wanted, room) = (end.min(self.stream.whole()).saturating_sub(nxt), limit.saturating_sub(nxt));
         let full = u64::from(self.mss);
         let fits = wanted.min(full);
-        // A FIN rides on the last segment even if that is full.
+        // A FIN is added to the last segment even if that is full.
         let fits = if self.stream.is_finished() && wanted == fits + 1 { wanted } else { fits };
         let len = fits.min(room);
         let silly = len < fits && len * 2 < self.peer.largest().min(full * 2);
         if silly { 0 } else { len as u32 }
     }
 
-    /// Returns the flags, and the bytes of payload, of a segment that takes `len` positions from `start` on.
+    /// Returns the flags and the payload bytes of a segment that covers `len` positions from
+    /// `start`.
     #[inline]
     pub(crate) fn shape(&self, start: u64, len: u32) -> (Flags, u32) {
         let last = start + u64::from(len);

@@ -4,18 +4,18 @@ use eifel_base::time::{Duration, Instant};
 
 use crate::settings::{AckCount, AckSettings};
 
-/// How many bytes, and how long, an acknowledgement may wait for.
+/// Thresholds for delayed acknowledgements: bytes and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckPace {
-    /// Unacknowledged bytes that make an acknowledgement due at once.
+    /// Unacknowledged bytes that make an immediate acknowledgement due.
     enough: u32,
-    /// Bytes that a segment counts for at least.
+    /// Minimum bytes that a segment counts for.
     least: u32,
     delay: Duration,
 }
 
 impl AckPace {
-    /// Returns the pace for a peer whose full segments carry `full_size` bytes.
+    /// Returns the thresholds for a peer whose full segments carry `full_size` bytes.
     pub(crate) fn new(settings: &AckSettings, full_size: u32) -> Self {
         let at_once = settings.every <= 1 || settings.delay == Duration::ZERO;
         let enough = if at_once { 0 } else { settings.every.saturating_mul(full_size) };
@@ -24,29 +24,29 @@ impl AckPace {
     }
 }
 
-/// The acknowledgement that is owed to the peer, if any.
+/// The acknowledgement due to the peer, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Due {
     owed: Owed,
-    /// Bytes that wait for an acknowledgement.
+    /// Bytes covered by the delayed acknowledgement.
     bytes: u64,
-    /// When it leaves, unless something takes it along earlier; never if none is delayed.
+    /// When the delayed acknowledgement becomes due; [`Instant::NEVER`] if none is delayed.
     deadline: Instant,
 }
 
 /// Whether an acknowledgement is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owed {
-    /// None, or one at the deadline.
+    /// None, or a delayed one.
     InTime,
-    /// One at once; a data segment may take it along.
+    /// Due now. A data segment may carry it.
     Now,
-    /// One at once, without data: it may have to count as a duplicate acknowledgement, or has SACK blocks to carry.
+    /// Due now, without data: it may have to count as a duplicate ACK, or carries SACK blocks.
     Alone,
 }
 
 impl Due {
-    /// No acknowledgement is owed.
+    /// No acknowledgement is due.
     pub(crate) const NOTHING: Self = Self { owed: Owed::InTime, bytes: 0, deadline: Instant::NEVER };
 
     /// Returns whether an acknowledgement is due.
@@ -55,7 +55,7 @@ impl Due {
         self.owed
     }
 
-    /// Takes note that `bytes`, at least one, have arrived in order and fill no gap.
+    /// Records that `bytes`, at least one, have arrived in order without filling a gap.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Instant, bytes: u64, pace: &AckPace) {
         if self.owed != Owed::InTime {
@@ -79,19 +79,19 @@ impl Due {
         self.deadline = Instant::NEVER;
     }
 
-    /// Makes an acknowledgement due now that a data segment may not carry.
+    /// Makes an acknowledgement due now that must not be combined with data.
     pub(crate) fn alone(&mut self) {
         self.owed = Owed::Alone;
         self.deadline = Instant::NEVER;
     }
 
-    /// Returns when a delayed acknowledgement becomes due; [`Instant::NEVER`] if none waits.
+    /// Returns when a delayed acknowledgement becomes due; [`Instant::NEVER`] if none is delayed.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Makes a delayed acknowledgement due, if its time has come.
+    /// Makes a delayed acknowledgement due if its delay is over.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         if self.deadline <= now {
             self.now();

@@ -1,5 +1,5 @@
-//! A connection's record of timestamps that [each name one transmission](eifel_base::steps): when those left that are
-//! outstanding, and which timestamps never left.
+//! Records distinct timestamps, [one per transmission](eifel_base::steps): when the outstanding
+//! ones were sent, and which values were never sent.
 
 use std::collections::VecDeque;
 
@@ -10,33 +10,34 @@ use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Echo;
 use eifel_recovery::scoreboard::Scoreboard;
 
-/// Retransmissions on record beyond as many as there are originals.
+/// Number of retransmissions recorded in addition to the number of originals.
 const SPARE_AGAIN: usize = 16;
 
-/// A segment that was sent for the first time. Its own timestamp stands on the scoreboard.
+/// The first transmission of a segment. Its timestamp is on the scoreboard.
 #[derive(Clone, Copy, Debug)]
 struct Original {
     at: Instant,
-    /// The timestamp of the segment before: none was sent between the two.
+    /// The timestamp of the previous transmission. No value between the two was sent.
     after: Timestamp,
 }
 
-/// A segment that was sent again.
+/// A retransmission.
 #[derive(Clone, Copy, Debug)]
 struct Again {
     at: Instant,
     value: Timestamp,
-    /// As with an original.
+    /// The timestamp of the previous transmission, as in [`Original`].
     after: Timestamp,
 }
 
-/// Draws timestamps, and tells those that were sent from those that were not.
+/// Draws timestamps, and distinguishes sent values from values that were never sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Distinct {
     steps: Steps,
-    /// The last stands beside the scoreboard's last segment, the one before it beside the one before, and so on.
+    /// Aligned with the scoreboard at the end: the last entry belongs to the scoreboard's last
+    /// segment, and so on backwards.
     originals: VecDeque<Original>,
-    /// Segments that were sent again meanwhile; `None` where none ever was.
+    /// Recorded retransmissions; `None` if there never was one.
     #[expect(clippy::box_collection, reason = "idle connections have none, and all have to hold the place")]
     again: Option<Box<VecDeque<Again>>>,
 }
@@ -45,31 +46,32 @@ impl Distinct {
     /// See [`Steps::new`].
     pub(crate) fn new(secret: Secret, connection: u64, granularity: u64, now: Instant, shown: Timestamp) -> Self {
         let steps = Steps::new(secret, connection, granularity, now, shown);
-        // An idle connection has sent its SYN.
+        // An idle connection has only its SYN outstanding.
         Self { steps, originals: VecDeque::with_capacity(1), again: None }
     }
 
-    /// Returns TSval of a segment that would leave now.
+    /// Returns TSval of a segment sent now.
     #[inline]
     pub(crate) fn value(&self, now: Instant) -> Timestamp {
         self.steps.value(now)
     }
 
-    /// Takes note that a segment has left with `value`, which [`value`](Self::value) gave. Returns the timestamp before.
+    /// Records that a segment was sent with `value`, as returned by [`value`](Self::value). Returns
+    /// the previous timestamp.
     #[inline]
     pub(crate) fn leaves(&mut self, now: Instant, value: Timestamp) -> Timestamp {
         self.steps.leaves(now, value)
     }
 
-    /// Takes note of a segment that left for the first time, and stands on the scoreboard.
+    /// Records the first transmission of a segment that is on the scoreboard.
     #[inline]
     pub(crate) fn sent(&mut self, now: Instant, value: Timestamp) {
         let after = self.leaves(now, value);
         self.originals.push_back(Original { at: now, after });
     }
 
-    /// Takes note of a segment that left again. A peer may have the same segments sent again and again: beyond the limit,
-    /// the oldest are forgotten.
+    /// Records a retransmission. A peer may trigger any number of retransmissions, so the oldest
+    /// are dropped beyond a limit.
     pub(crate) fn sent_again(&mut self, now: Instant, value: Timestamp) {
         let after = self.leaves(now, value);
         let again = self.again.get_or_insert_default();
@@ -79,15 +81,15 @@ impl Distinct {
         again.push_back(Again { at: now, value, after });
     }
 
-    /// Returns what an echo says; `None` if it is older than all that is outstanding. `board` has not yet taken in the
-    /// acknowledgement that brought it.
+    /// Returns the meaning of an echo. `None` if it is older than all outstanding segments. `board`
+    /// must not have processed the acknowledgement with the echo yet.
     #[inline]
     pub(crate) fn believe(&mut self, now: Instant, echo: Timestamp, board: &Scoreboard) -> Option<Echo> {
         while self.originals.len() > board.segments() {
             self.originals.pop_front();
         }
         let oldest = board.oldest()?.stamp()?;
-        // Nearly always: the oldest that is outstanding is acknowledged.
+        // The usual case: the oldest outstanding segment is acknowledged.
         if oldest == echo {
             return Some(Echo::Known { value: echo, age: now.since(self.originals.front()?.at) });
         }
@@ -107,7 +109,8 @@ impl Distinct {
         let originals = board.stamped_up_to(echo);
         let sent_again = self.again.as_deref();
         let again = sent_again.map_or(0, |again| again.partition_point(|again| !echo.precedes(again.value)));
-        // Whether it lies between the timestamps of a segment on record and of the segment before that one.
+        // Timestamps sent directly before the next recorded transmissions. An echo in between was
+        // never sent.
         let next = [
             self.originals.get(originals).map(|next| next.after),
             sent_again.and_then(|sent| sent.get(again)).map(|next| next.after),
@@ -115,7 +118,8 @@ impl Distinct {
         if self.steps.last().precedes(echo) || next.into_iter().flatten().any(|after| after.precedes(echo)) {
             return Some(Echo::Forged);
         }
-        // When what carried it left: an acknowledgement's timestamp is not on record, but it came later than these.
+        // The newest recorded transmission up to the echo. A bare acknowledgement is not recorded,
+        // so its echo takes the time of the transmission before it.
         let original = originals.checked_sub(1).map(|place| self.originals[place].at);
         let again = again.checked_sub(1).and_then(|place| sent_again?.get(place)).map(|again| again.at);
         original.max(again).map(|at| Echo::Known { value: echo, age: now.since(at) })
@@ -142,10 +146,10 @@ mod tests {
         Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false }
     }
 
-    /// Everything that was ever sent, without a thought for memory.
+    /// A record of everything that was ever sent.
     #[derive(Default)]
     struct Naive {
-        /// Timestamp, when it left, and what it was.
+        /// Timestamp, departure time, and kind of transmission.
         all: Vec<(u32, Instant, What)>,
     }
 
@@ -166,7 +170,7 @@ mod tests {
             let (_, oldest) = originals.clone().rev().find(|&(start, _)| start <= una).or(originals.clone().next())?;
             let exact = self.all.iter().find(|&&(value, ..)| value == echo);
             if exact.is_none() {
-                // Below the timestamp before the oldest nothing is known any more.
+                // Nothing is known below the timestamp before the oldest outstanding one.
                 let before = self.all.iter().rev().find(|&&(value, ..)| place(value) < place(oldest));
                 let forgotten = before.map_or(first, |&(value, ..)| value);
                 let known = (1..1 << 31).contains(&echo.wrapping_sub(forgotten));
@@ -181,8 +185,8 @@ mod tests {
         }
     }
 
-    /// The record against one that keeps everything. What is between an acknowledgement's timestamp and its neighbours cannot
-    /// be told from that timestamp: there the two may differ, in the peer's favour.
+    /// Compares the record with a complete one. Values around a bare acknowledgement's timestamp
+    /// cannot be distinguished from that timestamp. There the two may differ, in the peer's favour.
     #[test]
     fn echoes_are_believed_as_a_naive_record_has_it() {
         let mut random = 1u64;

@@ -1,41 +1,42 @@
-//! Explicit congestion notification (RFC 3168, section 6.1). The handshake agrees on it. The receiving side echoes marks until
-//! the sending side says that it has reduced its window.
+//! Explicit congestion notification (RFC 3168, section 6.1). The handshake negotiates it. The
+//! receiving side echoes marks until the sending side reports that it has reduced its window.
 
 use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Segment};
 
 use crate::settings::{EcnUse, Settings};
 
-/// How far the two ends have agreed.
+/// State of the negotiation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Agreement {
     No,
-    /// This end's SYNs have asked, each of them.
+    /// All SYNs of this end so far have asked for ECN.
     Asked,
-    /// An earlier SYN has asked, the last has not.
+    /// An earlier SYN has asked for ECN, the last one has not.
     AskedBefore,
-    /// The peer may mark what it sends, and hears of marks; this end does not mark, since the peer may not know of the agreement.
+    /// ECN works for the peer's data only: this end echoes marks. It does not send ECT itself,
+    /// because the peer may not know of the agreement.
     PeerOnly,
     Yes,
 }
 
-/// An end's state of marking, in both directions.
+/// ECN state of one end, for both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Congestion {
     agreement: Agreement,
-    /// SYNs, or SYN-ACKs, that have left with the flags of ECN.
+    /// SYNs, or SYN-ACKs, sent with ECN flags.
     syns: u32,
     /// Whether acknowledgements carry ECE: a mark has arrived, and no CWR since.
     echoes: bool,
-    /// Reductions of the window that the peer knows of.
+    /// Number of window reductions reported to the peer by CWR.
     told: u32,
 }
 
-/// The flags of a SYN that asks, and of a SYN-ACK that agrees (section 6.1.1).
+/// The flags of a SYN that asks for ECN, and of a SYN-ACK that accepts it (section 6.1.1).
 pub(crate) const ASKS: Flags = Flags::ECE.with(Flags::CWR);
 pub(crate) const AGREES: Flags = Flags::ECE;
 
-/// Whether a SYN asks for ECN.
+/// Returns whether a SYN asks for ECN.
 pub(crate) fn asks(syn: &Segment) -> bool {
     syn.flags.has(ASKS)
 }
@@ -43,20 +44,21 @@ pub(crate) fn asks(syn: &Segment) -> bool {
 impl Congestion {
     pub(crate) const NONE: Self = Self { agreement: Agreement::No, syns: 0, echoes: false, told: 0 };
 
-    /// Returns the agreement of two ends with these settings, where there is no handshake.
+    /// Returns the outcome of a negotiation between ends with these settings, for connections
+    /// without a handshake.
     pub(crate) fn between(own: &Settings, peer: &Settings) -> Self {
         let uses = [own.ecn, peer.ecn];
         let agree = !uses.contains(&EcnUse::Off) && uses.contains(&EcnUse::Ask);
         Self { agreement: if agree { Agreement::Yes } else { Agreement::No }, ..Self::NONE }
     }
 
-    /// Whether segments may carry flags or marks of ECN.
+    /// Returns whether segments may carry ECN flags or marks.
     #[inline]
     pub(crate) fn is_agreed(&self) -> bool {
         matches!(self.agreement, Agreement::Yes | Agreement::PeerOnly)
     }
 
-    /// Returns the flags of a SYN that leaves.
+    /// Returns the ECN flags of a SYN to send.
     pub(crate) fn syn(&mut self, settings: &Settings) -> Flags {
         if settings.ecn != EcnUse::Ask {
             return Flags(0);
@@ -69,7 +71,7 @@ impl Congestion {
         self.flags(self.agreement == Agreement::Asked, ASKS)
     }
 
-    /// Returns the flags of a SYN-ACK that leaves.
+    /// Returns the ECN flags of a SYN-ACK to send.
     pub(crate) fn syn_ack(&mut self, settings: &Settings) -> Flags {
         if self.agreement == Agreement::Yes && self.syns >= settings.ecn_syns {
             self.agreement = Agreement::PeerOnly;
@@ -82,33 +84,36 @@ impl Congestion {
         if set { flags } else { Flags(0) }
     }
 
-    /// Takes the peer's SYN, which may come again.
+    /// Processes the peer's SYN, and starts counting SYN-ACKs.
     pub(crate) fn called(&mut self, settings: &Settings, syn: &Segment) {
         let asks = asks(syn) && settings.ecn != EcnUse::Off;
         self.agreement = if asks { Agreement::Yes } else { Agreement::No };
         self.syns = 0;
     }
 
-    /// Takes a repetition of the peer's SYN. Without the flags, the peer sets no marks, and this end must not either.
+    /// Processes a repeated SYN of the peer. Without the flags, the peer sets no marks, and this
+    /// end must not set any either.
     pub(crate) fn called_again(&mut self, syn: &Segment) {
         if !asks(syn) {
             self.agreement = Agreement::No;
         }
     }
 
-    /// Takes the peer's SYN-ACK. One that reflects the SYN's flags agrees to nothing (section 6.1.1.2).
+    /// Processes the peer's SYN-ACK. If it reflects the SYN's flags, ECN is not accepted (section
+    /// 6.1.1.2).
     pub(crate) fn answered(&mut self, syn_ack: &Segment) {
         let agrees = syn_ack.flags.0 & ASKS.0 == AGREES.0;
         self.agreement = match self.agreement {
             Agreement::Asked if agrees => Agreement::Yes,
-            // The peer has agreed to the first SYN, and may have had the second too (section 6.1.1.1).
+            // The peer accepted the first SYN, and may have received the second too (section
+            // 6.1.1.1).
             Agreement::AskedBefore if agrees => Agreement::PeerOnly,
             _ => Agreement::No,
         };
     }
 
-    /// Takes an acceptable segment. Only data counts: what is outside the window, or carries none, anyone could have marked
-    /// (sections 6.1.4 and 6.1.5).
+    /// Processes an acceptable segment. Only segments with data count. Anyone could have marked a
+    /// segment outside the window or without data (sections 6.1.4 and 6.1.5).
     pub(crate) fn arrives(&mut self, segment: &Segment) {
         if segment.payload_len == 0 {
             return;
@@ -127,9 +132,9 @@ impl Congestion {
         segment.flags.has(Flags::ECE) && self.agreement == Agreement::Yes
     }
 
-    /// Writes what a segment of an open connection carries. `fresh` says whether it has data that was never sent, and no
-    /// probe's: only those are marked and tell of a reduction (sections 6.1.2, 6.1.5 and 6.1.6). `reductions` counts the
-    /// window's reductions.
+    /// Writes the ECN fields of a segment of an open connection. `fresh` says whether it has new
+    /// data and is no window probe: only these are ECT and carry CWR (sections 6.1.2, 6.1.5 and
+    /// 6.1.6). `reductions` is the number of window reductions.
     pub(crate) fn write(&mut self, segment: &mut Segment, fresh: bool, reductions: u32) {
         if self.echoes {
             segment.flags = segment.flags.with(Flags::ECE);

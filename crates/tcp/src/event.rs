@@ -1,38 +1,41 @@
-//! What a connection tells its application.
+//! Events that a connection reports to its application.
 
 use core::convert::Infallible;
 use eifel_recovery::engine;
 
 use crate::icmp::IcmpError;
 
-/// Something that the application may want to know.
+/// An event of a connection. `R` is the type of the engine's events.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event<R = engine::Event> {
     /// The handshake is complete.
     Connected,
-    /// There is something to read, where there was nothing.
+    /// Data can be read, and none could before.
     Readable,
-    /// There is room to write again, where there was none.
+    /// The send buffer has room again after it was full.
     Writable,
-    /// The peer has closed its direction, and everything before that can be read.
+    /// The peer has closed its direction, and all data before its FIN can be read.
     PeerClosed,
-    /// The connection has come to its end in good order (TIME-WAIT included), or was aborted from this side.
+    /// The connection has closed normally, after TIME-WAIT if it applies, or this end has aborted
+    /// it.
     Closed,
     /// The peer has reset the connection.
     Reset,
     /// The peer has refused the connection.
     Refused,
-    /// The network says that the peer cannot be reached; the attempt to open a connection is over.
+    /// The network reported that the peer is unreachable. The attempt to open a connection has
+    /// failed.
     Unreachable,
-    /// The network reports trouble on the way, which may pass: the connection goes on (RFC 9293, section 3.9.2.2).
+    /// The network reported a problem that may be temporary. The connection continues (RFC 9293,
+    /// section 3.9.2.2).
     SoftError(IcmpError),
-    /// The connection was given up: nothing was heard for too long.
+    /// The connection was given up, because the peer was silent for too long.
     TimedOut,
-    /// The sending side's engine reports.
+    /// An event of the sending side's engine.
     Recovery(R),
 }
 
-/// An event of the connection's own. It takes a sixth of the memory of one that may be the engine's.
+/// An event without the engine's variant. It takes a sixth of the memory.
 pub(crate) type Own = Event<Infallible>;
 
 impl From<Own> for Event {

@@ -1,4 +1,5 @@
-//! From nothing to ESTABLISHED, and what is agreed on the way (RFC 9293, sections 3.5 and 3.10.7.2 to 3.10.7.4).
+//! The handshake and its negotiation, up to ESTABLISHED (RFC 9293, sections 3.5 and 3.10.7.2 to
+//! 3.10.7.4).
 
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
@@ -19,17 +20,18 @@ use crate::state::{Opening, State};
 use crate::timestamps::Clock;
 use crate::window::ReceiveWindow;
 
-/// MSS of a peer that sends no MSS option (RFC 9293, section 3.7.1, for IPv4).
+/// MSS of a peer without an MSS option, in bytes (RFC 9293, section 3.7.1, for IPv4).
 pub(crate) const DEFAULT_MSS: u16 = 536;
-/// The smallest MSS that a peer may ask for: tiny segments cost this end, not the peer (CVE-2019-11479).
+/// Minimum MSS accepted from a peer, in bytes. Tiny segments cost this end more than the peer
+/// (CVE-2019-11479).
 const SMALLEST_MSS: u16 = 88;
 /// Bytes of the timestamps option with its padding.
 pub(crate) const TIMESTAMPS_LENGTH: u32 = 12;
 
 impl Connection {
-    /// A connection that exists without a handshake, as in the one-way models of the literature: both ends stand at
-    /// position 1, and everything is agreed as if `peer` were the settings of the other end. `isns` are this end's and the
-    /// peer's initial sequence numbers.
+    /// Makes a connection that is established without a handshake, as in the one-way models of the
+    /// literature. Both ends are at position 1. Options are negotiated as if `peer` were the
+    /// settings of the other end. `isns` are this end's and the peer's initial sequence numbers.
     pub fn established(
         settings: &Settings,
         peer: &Settings,
@@ -39,7 +41,7 @@ impl Connection {
         now: Instant,
     ) -> Self {
         let mut connection = Self::connect(settings, engine, ports, isns.0);
-        // What the peer's clock shows: nothing that it will send is older.
+        // The current reading of the peer's clock: no later segment has an older timestamp.
         let stamp = peer.timestamps.map(|peer| Timestamps { value: Clock::new(&peer).value(now).0, echo: 0 });
         let syn = Segment {
             source_port: ports.remote,
@@ -63,7 +65,7 @@ impl Connection {
         connection
     }
 
-    /// Takes a segment in LISTEN (RFC 9293, section 3.10.7.2).
+    /// Processes a segment in LISTEN (RFC 9293, section 3.10.7.2).
     pub(crate) fn listening_arrival(&mut self, now: Instant, segment: &Segment) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -77,7 +79,7 @@ impl Connection {
         }
     }
 
-    /// Takes a segment in SYN-SENT (RFC 9293, section 3.10.7.3).
+    /// Processes a segment in SYN-SENT (RFC 9293, section 3.10.7.3).
     pub(crate) fn calling_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
         let has_ack = segment.flags.has(Flags::ACK);
         let acks_syn = has_ack && unwrap(1, self.iss, segment.ack) == 1 && self.engine.nxt() == 1;
@@ -109,12 +111,13 @@ impl Connection {
             }
         } else {
             if has_data {
-                // It is acknowledged, and told to the application, once the connection is open.
+                // The data is acknowledged and reported to the application once the connection is
+                // open.
                 let early = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
                 self.cold.terms_mut().early = Some(early);
                 self.receiver.due = Due::NOTHING;
             }
-            // Both ends have called: the SYN leaves again, with an acknowledgement.
+            // Simultaneous open: the SYN is repeated, with an acknowledgement.
             self.receiver.window.advance(self.receiver.nxt, self.receiver.unread());
             self.ecn.called(&self.cold.terms().settings, segment);
             self.stand(State::SynReceived(Opening::Simultaneous));
@@ -124,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// Opens the connection, once the peer has acknowledged this end's SYN and sent its own.
+    /// Opens the connection after the peer has acknowledged this end's SYN and sent its own.
     pub(crate) fn become_established(&mut self, now: Instant) {
         self.stand(State::Established);
         self.engine.established(now, self.negotiated());
@@ -134,12 +137,12 @@ impl Connection {
         }
     }
 
-    /// Returns what the two ends have agreed on.
+    /// Returns the negotiated options for the engine.
     fn negotiated(&self) -> Negotiated {
         Negotiated { mss: self.mss, sack: self.receiver.agreed_on_sack(), timestamps: self.stamps.is_some() }
     }
 
-    /// Takes the peer's SYN: its initial sequence number, window and options.
+    /// Processes the peer's SYN: its initial sequence number, window and options.
     fn agree(&mut self, now: Instant, syn: &Segment) {
         let Terms { settings, offer, .. } = self.cold.terms_mut();
         let options = &syn.options;
@@ -149,14 +152,15 @@ impl Connection {
         let sack = if options.sack_permitted { settings.sack } else { SackUse::Off };
         let peer_mss = options.mss.unwrap_or(DEFAULT_MSS).max(SMALLEST_MSS);
         let length = u32::from(settings.mss.min(peer_mss));
-        // A retransmission may carry a timestamp where its original did not, and must fit all the same.
+        // A retransmission may carry a timestamp that its original did not have, and must still
+        // fit.
         let marks = options.marks.filter(|marks| offered_marks(settings) == Some(*marks));
         let stamped = stamp.is_some() || marks == Some(Marks::Timestamps);
         let mss = if stamped { length.saturating_sub(TIMESTAMPS_LENGTH).max(1) } else { length.max(1) };
         self.mss = mss;
         self.receiver = Receiver::new(settings, syn.seq, mss, shift, sack);
         self.peer.open(1, syn.window, peer_shift, 0);
-        // An answer to this SYN confirms only what it offered.
+        // The answer to this SYN confirms only options that it offered.
         offer.window_scale = scales.map(|(own, _)| own);
         offer.sack_permitted = sack != SackUse::Off;
         offer.marks = marks;
@@ -167,8 +171,8 @@ impl Connection {
         }
     }
 
-    /// Returns the SYN, which offers what the settings say; once the peer's SYN is here, the SYN-ACK, which answers the
-    /// peer's offer.
+    /// Returns the SYN, with the options of the settings. After the peer's SYN has arrived, returns
+    /// the SYN-ACK, with the negotiated options.
     pub(crate) fn syn(&mut self, stamp: Option<Timestamp>) -> Segment {
         let Terms { settings, offer, .. } = self.cold.terms();
         let (flags, ack) = match self.state {
@@ -191,7 +195,7 @@ impl Connection {
         }
     }
 
-    /// Answers a segment that belongs to no connection of ours.
+    /// Answers a segment that belongs to no connection with a reset.
     pub(crate) fn reset_back(&mut self, segment: &Segment) {
         if let Some(reset) = reset(segment) {
             self.reply = Some(Box::new(reset));
@@ -199,7 +203,8 @@ impl Connection {
     }
 }
 
-/// The answer to a segment that belongs to no connection (RFC 9293, section 3.5.2, group 1); `None` where there is none.
+/// Returns the answer to a segment that belongs to no connection (RFC 9293, section 3.5.2, group
+/// 1). `None` if there is none.
 pub fn reset(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) {
         return None;
@@ -221,13 +226,13 @@ pub fn reset(segment: &Segment) -> Option<Segment> {
     })
 }
 
-/// Returns how many positions a segment takes: its bytes, and one each for SYN and FIN.
+/// Returns the number of positions of a segment: its payload bytes, and one each for SYN and FIN.
 pub(crate) fn length(segment: &Segment) -> u64 {
     let controls = u64::from(segment.flags.has(Flags::SYN)) + u64::from(segment.flags.has(Flags::FIN));
     u64::from(segment.payload_len) + controls
 }
 
-/// Returns the options that a SYN offers, without the timestamps.
+/// Returns the options of a SYN, without the timestamps.
 pub(crate) fn offer(settings: &Settings) -> Options {
     Options {
         mss: Some(settings.mss),
@@ -238,7 +243,8 @@ pub(crate) fn offer(settings: &Settings) -> Options {
     }
 }
 
-/// Timestamps on every segment leave none to mark retransmissions with.
+/// Returns the marks to offer. If all segments carry timestamps, timestamps cannot mark
+/// retransmissions.
 fn offered_marks(settings: &Settings) -> Option<Marks> {
     settings.marks.filter(|marks| *marks != Marks::Timestamps || settings.timestamps.is_none())
 }

@@ -1,13 +1,14 @@
-//! Header prediction (Jacobson): nearly all segments are the next in order, with no flag but ACK and perhaps PSH, on an open
-//! connection.
+//! Header prediction (Jacobson). Nearly all segments on an open connection are the next in order,
+//! with no flag except ACK and perhaps PSH.
 //!
-//! [`plain_arrival`](Connection::plain_arrival) does with them what the full reading of [`input`](crate::input) does, and
-//! asks less. Each question that it skips has a known answer:
+//! [`plain_arrival`](Connection::plain_arrival) handles them as [`input`](crate::input) would, with
+//! fewer checks. The result of each skipped check is known:
 //!
 //! - A segment that begins at RCV.NXT is acceptable, and no part of it is old.
 //! - Without SYN, RST and FIN there is nothing to answer, to close or to challenge.
 //! - An acknowledgement from SND.UNA to SND.NXT is acceptable in every state in which data flows.
-//! - Where nothing is outstanding and the window is what it was, an acknowledgement on data says nothing without SACK blocks.
+//! - If no data is outstanding and the window is unchanged, an acknowledgement without SACK blocks
+//!   on a data segment has no effect.
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
@@ -18,12 +19,13 @@ use crate::connection::Connection;
 use crate::receive::Arrival;
 
 impl Connection {
-    /// Takes a segment in, if it is such a one; returns `false`, with nothing done, for any other.
+    /// Processes a segment if header prediction applies. Otherwise returns `false`, with nothing
+    /// changed.
     #[inline(always)]
     pub(crate) fn plain_arrival(&mut self, now: Instant, segment: &Segment, payload: &[u8]) -> bool {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let start = self.receiver.nxt;
-        // As a number, what lies below `una` is more than any window.
+        // An ACK below `una` wraps to a number larger than any window.
         let acknowledged = u64::from(segment.ack.0.wrapping_sub(wrap(una, self.iss).0));
         let plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == wrap(start, self.receiver.irs)

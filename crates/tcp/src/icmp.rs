@@ -1,8 +1,9 @@
-//! What the network says about this end's segments by ICMP, and how much of it is believed.
+//! Processes ICMP errors about this end's segments.
 //!
-//! Anyone can send such a message. One counts only if the sequence number that it quotes is in flight (RFC 5927, section
-//! 4.1); what RFC 1122 calls a hard error ends no connection that is established (section 5.2); and a smaller path MTU is
-//! believed only once the timer has expired for want of an acknowledgement (section 7.2), and never below a floor.
+//! Anyone can send an ICMP message, so RFC 5927 limits its effect. It counts only if the quoted
+//! sequence number is in flight (section 4.1). A hard error, as RFC 1122 calls it, ends no
+//! established connection (section 5.2). A smaller path MTU is applied only after the
+//! retransmission timer has expired (section 7.2), and never below a minimum.
 
 use eifel_packet::ip::Version;
 use eifel_packet::seq::{Seq, unwrap};
@@ -15,23 +16,25 @@ use crate::state::State;
 /// An ICMP error about a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IcmpError {
-    /// The peer cannot be reached by this protocol or port, or is not allowed to be (RFC 1122, section 4.2.3.9).
+    /// The peer's host does not accept this protocol or port, or a filter forbids the packet (RFC
+    /// 1122, section 4.2.3.9).
     Hard,
-    /// Something that may pass: a route, a hop limit, a parameter (the same section).
+    /// A problem that may be temporary: a route, a hop limit, a parameter (the same section).
     Soft,
-    /// The packet is larger than the next link takes (RFC 1191, RFC 8201).
+    /// The packet is larger than the next link's MTU (RFC 1191, RFC 8201).
     TooBig {
-        /// Bytes of packet that the link takes; 0 where the router does not say.
+        /// MTU of the link in bytes; 0 if the router does not report it.
         mtu: u32,
         /// The version of IP.
         version: Version,
     },
-    /// The router asks for less: ignored (RFC 6633).
+    /// The router asks for a lower rate: ignored (RFC 6633).
     SourceQuench,
 }
 
 impl IcmpError {
-    /// The error of an ICMPv4 message of this type and code; `mtu` is its next-hop MTU field. `None` where it is no error.
+    /// Returns the error of an ICMPv4 message with this type and code. `mtu` is its next-hop MTU
+    /// field. `None` if it is no error.
     pub fn v4(kind: u8, code: u8, mtu: u16) -> Option<Self> {
         match (kind, code) {
             (3, 4) => Some(Self::TooBig { mtu: u32::from(mtu), version: Version::V4 }),
@@ -43,7 +46,8 @@ impl IcmpError {
         }
     }
 
-    /// The error of an ICMPv6 message of this type and code (RFC 4443); `mtu` is its MTU field. `None` where it is no error.
+    /// Returns the error of an ICMPv6 message with this type and code (RFC 4443). `mtu` is its MTU
+    /// field. `None` if it is no error.
     pub fn v6(kind: u8, code: u8, mtu: u32) -> Option<Self> {
         match (kind, code) {
             (2, _) => Some(Self::TooBig { mtu, version: Version::V6 }),
@@ -55,7 +59,8 @@ impl IcmpError {
     }
 }
 
-/// No path is believed to take less, in bytes: what Linux takes for IPv4, and what IPv6 promises (RFC 8200, section 5).
+/// Returns the smallest path MTU accepted, in bytes: Linux's minimum for IPv4, and the guaranteed
+/// MTU of IPv6 (RFC 8200, section 5).
 const fn floor(version: Version) -> u32 {
     match version {
         Version::V4 => 552,
@@ -67,7 +72,7 @@ const fn floor(version: Version) -> u32 {
 const HEADER: u32 = 20;
 
 impl Connection {
-    /// Takes an ICMP error that quotes a segment of this connection with sequence number `seq`.
+    /// Processes an ICMP error that quotes a segment of this connection with sequence number `seq`.
     pub fn handle_icmp(&mut self, error: IcmpError, seq: Seq) {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let over = matches!(self.state, State::Closed | State::Listen | State::TimeWait { .. });
@@ -79,7 +84,7 @@ impl Connection {
         match error {
             IcmpError::Hard if opening => self.fail(Event::Unreachable),
             IcmpError::Hard | IcmpError::Soft => self.events.push_back(Event::SoftError(error)),
-            // A SYN is in flight, which is too large for nothing.
+            // Only a SYN is in flight, which is never too large.
             IcmpError::TooBig { .. } if opening => self.cold.counted().ignored_icmp += 1,
             IcmpError::TooBig { mtu, version } => self.claim_mtu(mtu, version),
             IcmpError::SourceQuench => self.cold.counted().ignored_icmp += 1,
@@ -96,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Believes a claim about the MTU, after the timer has expired.
+    /// Applies a claimed path MTU. Called when the timer has expired.
     pub(crate) fn believe_claimed_mtu(&mut self) {
         if let Some(payload) = self.claimed_payload.take() {
             self.mss = self.mss.min(payload);

@@ -1,4 +1,4 @@
-//! Handles an arriving segment (RFC 9293, section 3.10.7; RFC 5961; RFC 7323, section 5).
+//! Processes arriving segments (RFC 9293, section 3.10.7; RFC 5961; RFC 7323, section 5).
 
 use core::ops::ControlFlow;
 use eifel_base::time::Instant;
@@ -17,8 +17,9 @@ use crate::tail::Tail;
 const SYN_OR_RST: u16 = Flags::SYN.0 | Flags::RST.0;
 
 impl Connection {
-    /// Handles an arriving segment. `payload` has `segment.payload_len` bytes, or none where this end does not hold bytes.
-    /// A segment without its payload is ignored where this end holds bytes.
+    /// Processes an arriving segment. `payload` has `segment.payload_len` bytes, or none if this
+    /// end does not store bytes. If this end stores bytes, it ignores a segment without its
+    /// payload.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, payload: &[u8]) {
         if !self.plain || !self.plain_arrival(now, segment, payload) {
@@ -68,7 +69,8 @@ impl Connection {
         }
     }
 
-    /// Drops a segment from the past, and one without the negotiated timestamps: PAWS (RFC 7323, sections 3.2 and 5.3, R1).
+    /// Drops an old segment, or one without the negotiated timestamps: PAWS (RFC 7323, sections 3.2
+    /// and 5.3, R1).
     #[inline]
     fn check_timestamp(&mut self, now: Instant, segment: &Segment, block: Block) -> ControlFlow<()> {
         let Some(stamps) = &self.stamps else { return ControlFlow::Continue(()) };
@@ -87,8 +89,8 @@ impl Connection {
         }
     }
 
-    /// Handles a segment with SYN or RST in a synchronised state (RFC 5961, sections 3.2 and 4.2). Its timestamp is not
-    /// checked, because a reset may carry none or a wrong one.
+    /// Processes a segment with SYN or RST in a synchronised state (RFC 5961, sections 3.2 and
+    /// 4.2). Its timestamp is not checked, because a reset may carry none or a wrong one.
     fn handle_control(&mut self, now: Instant, segment: &Segment, block: &mut Block) -> ControlFlow<()> {
         if segment.flags.has(Flags::RST) {
             if block.start == self.receiver.nxt {
@@ -112,7 +114,8 @@ impl Connection {
             self.receiver.due.now();
             return self.check_timestamp(now, segment, *block);
         }
-        // The peer repeats its SYN because the SYN-ACK was lost. It is in SYN-SENT, where a challenge ACK would not help it.
+        // The peer repeats its SYN because the SYN-ACK was lost. The peer is in SYN-SENT, so a
+        // challenge ACK would not help.
         if self.state == State::SynReceived(Opening::Passive) && block.start == 0 && !segment.flags.has(Flags::ACK) {
             self.ecn.called_again(segment);
             if self.may_answer(now) {
@@ -124,7 +127,8 @@ impl Connection {
         ControlFlow::Break(())
     }
 
-    /// Drops a segment that is not acceptable, and answers it (RFC 9293, section 3.10.7.4, first check).
+    /// Drops a segment that is not acceptable, and answers it (RFC 9293, section 3.10.7.4, first
+    /// check).
     fn refuse(&mut self, now: Instant, segment: &Segment, block: Block) {
         self.cold.counted().outside_window += 1;
         let duplicate = block.end <= self.receiver.nxt;
@@ -139,25 +143,27 @@ impl Connection {
         self.answer_unacceptable(now, block);
     }
 
-    /// Takes the acknowledgement of a segment without data below the window, although the segment is not acceptable (an
-    /// allowance that RFC 9293, section 3.10.7.4, asks for). Another segment overtook it, or the peer does not know that
-    /// its window probe was taken. If both ends were in that position, nothing else would ever tell them.
+    /// Processes the acknowledgement of a segment without data below the window, although the
+    /// segment is not acceptable. RFC 9293, section 3.10.7.4, asks for this allowance. Another
+    /// segment overtook it, or the peer does not know that its window probe was accepted. If this
+    /// happened to both ends at once, neither would make progress otherwise.
     #[cold]
     fn take_acknowledgement_of_old(&mut self, now: Instant, segment: &Segment, block: Block) {
         let behind = block.start == block.end && block.end < self.receiver.nxt;
         if behind && segment.flags.has(Flags::ACK) && !matches!(self.state, State::SynReceived(_)) {
-            // Nothing else of this segment counts, whatever its acknowledgement says.
+            // The rest of this segment is ignored, whatever the outcome.
             _ = self.take_acknowledgement(now, segment, block);
         }
     }
 
-    /// Answers an unacceptable segment. One with data is always answered, so that its sender learns what has arrived. Other
-    /// answers are limited, so that two ends do not answer each other for ever.
+    /// Answers an unacceptable segment. A segment with data is always answered, so that its sender
+    /// learns the cumulative ACK. Other answers are limited, so that two ends do not answer each
+    /// other for ever.
     pub(crate) fn answer_unacceptable(&mut self, now: Instant, block: Block) {
         if block.end > block.start { self.receiver.refuse(block) } else { self.challenge(now) }
     }
 
-    /// Takes the acknowledgement field, and the window and options that come with it.
+    /// Processes the acknowledgement field, with the window and the options.
     #[inline]
     fn take_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block) -> ControlFlow<()> {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
@@ -172,8 +178,8 @@ impl Connection {
             }
             return ControlFlow::Break(());
         }
-        // Options are believed only now, because the acknowledgement is no blind guess (RFC 5961, section 5.2). A segment
-        // without anything new leaves TS.Recent as it is.
+        // Options are used only after this check: a valid acknowledgement field is no blind guess
+        // (RFC 5961, section 5.2). A segment without anything new does not change TS.Recent.
         if let (Some(stamps), Some(stamp), true) =
             (&mut self.stamps, segment.options.timestamps, block.end >= self.receiver.nxt)
         {
@@ -196,12 +202,14 @@ impl Connection {
         if self.state == State::Closed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Takes an acceptable acknowledgement field that is not behind `una`: into the window, then into the engine.
+    /// Processes an acceptable acknowledgement that is not below SND.UNA: updates the window, then
+    /// the engine.
     #[inline(always)]
     pub(crate) fn take_current_acknowledgement(&mut self, now: Instant, segment: &Segment, block: Block, ack: u64) {
         let outstanding = self.engine.nxt() > self.engine.una();
         let window_changed = self.peer.update(block.start, ack, segment.window);
-        // The answer to a window probe is no duplicate ACK: the closed window has no room for a retransmission.
+        // The answer to a window probe is no duplicate ACK: a closed window has no room for a
+        // retransmission.
         let plain = block.start == block.end && !window_changed && !self.peer.is_closed();
         if !outstanding {
             self.take_report(now, segment, ack, plain);
@@ -214,7 +222,7 @@ impl Connection {
         }
     }
 
-    /// Hands an acceptable acknowledgement to the engine, while data is outstanding.
+    /// Passes an acceptable acknowledgement to the engine, while data is outstanding.
     #[inline(never)]
     pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
         let una = self.engine.una();
@@ -238,7 +246,7 @@ impl Connection {
         }
     }
 
-    /// Hands an acknowledgement with SACK blocks to the engine.
+    /// Passes an acknowledgement with SACK blocks to the engine.
     #[inline(never)]
     fn report_to_engine(&mut self, now: Instant, ack: &Ack<'_>, segment: &Segment) {
         let reported = self.read_report(segment, ack.cumulative);
@@ -248,9 +256,9 @@ impl Connection {
         self.engine.on_ack(now, &Ack { sacks: reported.blocks(), dsacks: reported.dsack.as_slice(), ..*ack });
     }
 
-    /// Hands the report of an acceptable ACK to the engine that acknowledges nothing: `ack` lies below SND.UNA, or nothing
-    /// is outstanding. Most DSACKs come then (RFC 3708, section 3), and so do answers to tail loss probes (RFC 8985, section
-    /// 7.4.2).
+    /// Passes the report of an acceptable ACK to the engine if it acknowledges nothing: `ack` is
+    /// below SND.UNA, or no data is outstanding. Most DSACKs arrive this way (RFC 3708, section 3),
+    /// and so do answers to tail loss probes (RFC 8985, section 7.4.2).
     #[cold]
     fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, plain: bool) {
         self.hear_of_probe();
@@ -276,7 +284,7 @@ impl Connection {
         !segment.options.sack.is_empty() && self.receiver.agreed_on_sack()
     }
 
-    /// Reads the SACK blocks of a segment that acknowledges `ack`.
+    /// Reads the SACK blocks of a segment with the cumulative ACK `ack`.
     fn read_report(&mut self, segment: &Segment, ack: u64) -> Reported {
         let reported = Reported::read(&segment.options.sack, self.iss, ack, self.engine.nxt());
         if reported.ignored > 0 {
@@ -285,8 +293,9 @@ impl Connection {
         reported
     }
 
-    /// Returns whether the last ACK that reported a duplicate reported this one, and carried the same timestamp: then the
-    /// network has copied it, and a second copy of the data has not arrived.
+    /// Returns whether the previous ACK with a DSACK reported the same duplicate with the same
+    /// timestamp. If so, the network has duplicated the ACK, and no second copy of the data has
+    /// arrived.
     fn is_copied(&mut self, segment: &Segment, dsack: Option<Block>) -> bool {
         let told = dsack.zip(segment.options.timestamps.map(|stamps| stamps.value));
         let Some(told) = told else { return false };
@@ -295,7 +304,8 @@ impl Connection {
         again
     }
 
-    /// Returns what a segment's timestamp echo proves; `None` without timestamps or with an unknown value.
+    /// Returns the meaning of a segment's timestamp echo. `None` without timestamps, or for an
+    /// unknown value.
     #[inline(always)]
     fn believed_echo(&mut self, now: Instant, segment: &Segment) -> Option<Echo> {
         let stamp = segment.options.timestamps?;
@@ -308,8 +318,8 @@ impl Connection {
         echo
     }
 
-    /// Frees acknowledged data in the send buffer, restarts the user timeout, and ends this direction if the FIN is
-    /// acknowledged.
+    /// Frees acknowledged data in the send buffer, and restarts the user timeout. Closes this
+    /// direction if the FIN is acknowledged.
     #[inline]
     fn after_progress(&mut self, now: Instant, una: u64) {
         let end = self.stream.end();
@@ -332,7 +342,7 @@ impl Connection {
         }
     }
 
-    /// Takes an acceptable segment's data and FIN.
+    /// Processes an acceptable segment's data and FIN.
     pub(crate) fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
         let arrival = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
         self.acknowledge_quickly(now);
@@ -369,7 +379,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether the limit allows another challenge ACK, and counts it.
+    /// Takes a challenge ACK from the limit and counts the outcome. Returns whether it may be sent.
     fn may_answer(&mut self, now: Instant) -> bool {
         let may = self.cold.challenges.take(now);
         let counts = self.cold.counted();

@@ -1,12 +1,14 @@
 //! A TCP connection without I/O: segments and time go in, segments and events come out.
 //!
-//! The shape is that of a state machine driven from outside. After every input ([`Connection::handle_segment`],
-//! [`Connection::handle_timeout`], a write, a read, a close) the driver calls [`Connection::poll_transmit`] until it
-//! returns nothing, then looks at [`Connection::poll_timeout`] and [`Connection::poll_event`].
+//! The connection is a state machine driven from outside. The driver makes an input:
+//! [`Connection::handle_segment`], [`Connection::handle_timeout`], a write, a read or a close. Then
+//! it calls [`Connection::poll_transmit`] until it returns nothing, and looks at
+//! [`Connection::poll_timeout`] and [`Connection::poll_event`].
 //!
-//! What to send, and when to send it again, is decided by [`eifel_recovery::engine::Engine`]: this crate holds no
-//! arithmetic on the congestion window or the retransmission timer. It is the wire side: handshake, acknowledgements,
-//! reassembly, flow control, timestamps, closing (RFC 9293, 2018, 2883, 5961, 7323).
+//! [`eifel_recovery::engine::Engine`] decides which data to send or retransmit, and when. This
+//! crate computes neither the congestion window nor the retransmission timeout. It implements the
+//! wire side: handshake, acknowledgements, reassembly, flow control, timestamps, closing (RFC 9293,
+//! 2018, 2883, 5961, 7323).
 //!
 //! ```
 //! use eifel_packet::segment::Segment;
@@ -43,8 +45,9 @@
 //! assert_eq!((client.state(), client.counts().refused_acks), (State::Established, 0));
 //! ```
 //!
-//! Inside, sequence numbers are positions that never wrap: 0 is the SYN, 1 the first byte of data, and the FIN takes the
-//! position after the last byte. A stream offset is a position less one.
+//! Internally, sequence numbers are positions that never wrap. The SYN has position 0, the first
+//! byte of data 1, and the FIN the position after the last byte. A stream offset is a position
+//! minus one.
 #![forbid(unsafe_code)]
 
 mod challenge;

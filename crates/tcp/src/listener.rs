@@ -1,8 +1,8 @@
 //! A listener for many peers, with few and small half-open connections (RFC 4987).
 //!
-//! A half-open connection is a few bytes, and the backlog limits their number. Beyond it the
-//! listener answers with a SYN cookie, and keeps nothing. It has no timer: if its answer is lost,
-//! it answers the peer's next SYN.
+//! A half-open connection takes a few bytes, and the backlog limits their number. Beyond the
+//! backlog the listener answers with a SYN cookie, and stores nothing. It has no timer: if its
+//! answer is lost, it answers the peer's next SYN.
 
 use std::collections::BTreeMap;
 
@@ -24,21 +24,21 @@ use crate::timestamps::Stamps;
 use crate::window::ReceiveWindow;
 use eifel_base::siphash::{Secret, siphash};
 
-/// The addresses and the port of a peer that calls.
+/// The address and port of a peer that opens a connection, and this end's address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Caller {
-    /// The caller's address as source, this end's as destination.
+    /// The caller's address as source, this end's address as destination.
     pub addresses: Addresses,
     pub port: u16,
 }
 
 impl Caller {
-    /// Creates a caller at `source` that calls `destination` over IPv4.
+    /// Makes a caller over IPv4, from `source` to `destination`.
     pub fn v4(source: [u8; 4], destination: [u8; 4], port: u16) -> Self {
         Self { addresses: Addresses::V4 { source: source.into(), destination: destination.into() }, port }
     }
 
-    /// Returns its fields as numbers, for a hash.
+    /// Returns the fields as numbers, for a hash.
     pub fn words(&self) -> [u64; 5] {
         let (source, destination) = match self.addresses {
             Addresses::V4 { source, destination } => (source.to_ipv6_mapped(), destination.to_ipv6_mapped()),
@@ -56,13 +56,13 @@ impl Caller {
 /// The listener's reaction to a segment.
 pub enum Heard {
     Nothing,
-    /// Sends this segment.
+    /// Send this segment.
     Answer(Segment),
     /// The handshake is complete, and the connection has processed the segment that completed it.
     Opened(Box<Connection>),
 }
 
-/// Returns the initial sequence number for a connection of `caller` to this end's `port`: a clock
+/// Returns the initial sequence number for a connection of `caller` to `port` of this end: a clock
 /// plus a keyed hash (RFC 6528).
 pub fn isn(secret: &[u64; 2], now: Instant, caller: &Caller, port: u16) -> Seq {
     let [a, b, c, d, remote] = caller.words();
@@ -70,10 +70,10 @@ pub fn isn(secret: &[u64; 2], now: Instant, caller: &Caller, port: u16) -> Seq {
     Seq((siphash(secret, &[a, b, c, d, remote | u64::from(port) << 16]) as u32).wrapping_add(ticks as u32))
 }
 
-/// A half-open connection: the contents of its SYN.
+/// A half-open connection: the fields of its SYN.
 #[derive(Clone, Copy, Debug)]
 struct HalfOpen {
-    /// The initial sequence number of the answer.
+    /// The initial sequence number of the SYN-ACK.
     isn: Seq,
     seq: Seq,
     window: u16,
@@ -81,12 +81,12 @@ struct HalfOpen {
     window_scale: Option<u8>,
     sack_permitted: bool,
     stamp: Option<u32>,
-    /// Whether each of its SYNs asks for ECN, and this end agrees.
+    /// Whether all SYNs so far have asked for ECN, and this end accepts it.
     asks: bool,
     answered: Instant,
-    /// Time of the last answer, if there was more than one.
+    /// Time of the last SYN-ACK; `None` if there was only one.
     again: Option<Instant>,
-    /// Its place by age.
+    /// Its key in [`Listener::by_age`].
     number: u64,
 }
 
@@ -101,13 +101,13 @@ pub struct Listener {
     half_open: BTreeMap<Caller, HalfOpen>,
     by_age: BTreeMap<u64, Caller>,
     next_number: u64,
-    /// The last time at which the backlog was full.
+    /// When the backlog was last full; `None` if it never was.
     overflowed: Option<Instant>,
 }
 
 impl Listener {
-    /// Listens on `port` for connections with these settings. At most `backlog` of them are half
-    /// open. `secret` must stay secret.
+    /// Listens on `port` for connections with these settings. At most `backlog` of them are
+    /// half-open. `secret` must stay secret.
     pub fn new(settings: &Settings, port: u16, backlog: usize, secret: [u64; 2]) -> Self {
         Self {
             settings: *settings,
@@ -126,14 +126,14 @@ impl Listener {
         self.half_open.len()
     }
 
-    /// Returns the most bytes that one half-open connection takes, with its share of the trees.
+    /// Returns the maximum memory of a half-open connection in bytes, with its share of the trees.
     pub const fn half_open_bytes() -> usize {
         // Nodes of a B-tree are at least half full.
         2 * (size_of::<(Caller, HalfOpen)>() + size_of::<(u64, Caller)>())
     }
 
-    /// Handles a segment that belongs to no connection. `engine` makes the engine of a connection
-    /// that opens.
+    /// Processes a segment that belongs to no connection. `engine` makes the engine of a new
+    /// connection.
     pub fn handle_segment(
         &mut self,
         now: Instant,
@@ -156,16 +156,16 @@ impl Listener {
         if flags.has(Flags::SYN) { Heard::Answer(self.take_syn(now, caller, segment)) } else { Heard::Nothing }
     }
 
-    /// Answers a SYN with which a peer calls again while its last connection is in TIME-WAIT. `isn` is the initial sequence
-    /// number that [`Connection::makes_way`] returns. Returns `None` if the backlog is full, because a cookie cannot be this
-    /// number.
+    /// Answers a SYN that reopens a connection in TIME-WAIT. `isn` is the initial sequence number
+    /// from [`Connection::makes_way`]. Returns `None` if the backlog is full, because a cookie
+    /// cannot have this number.
     pub fn answer_again(&mut self, now: Instant, caller: &Caller, syn: &Segment, isn: Seq) -> Option<Segment> {
         self.forget_old(now);
         self.keep(now, caller, syn, isn)
     }
 
-    /// Returns whether `segment` is the caller's reaction to the answer to its SYN: it begins behind that SYN, and
-    /// acknowledges the answer or resets it.
+    /// Returns whether `segment` is the caller's reaction to the SYN-ACK: it follows the SYN, and
+    /// acknowledges the SYN-ACK or resets the connection.
     pub fn is_reaction(&self, caller: &Caller, segment: &Segment) -> bool {
         self.half_open.get(caller).is_some_and(|half| {
             let acknowledges = segment.flags.has(Flags::ACK) && segment.ack.0 == half.isn.0.wrapping_add(1);
@@ -183,8 +183,8 @@ impl Listener {
         })
     }
 
-    /// Keeps a half-open connection with the initial sequence number `isn`, unless the call is known, and returns the answer.
-    /// `None` if the backlog is full.
+    /// Stores a half-open connection with the initial sequence number `isn`, unless the SYN is a
+    /// repetition. Returns the SYN-ACK, or `None` if the backlog is full.
     fn keep(&mut self, now: Instant, caller: &Caller, syn: &Segment, isn: Seq) -> Option<Segment> {
         let asks = self.settings.ecn != EcnUse::Off && ecn::asks(syn);
         if let Some(half) = self.half_open.get_mut(caller).filter(|half| half.seq == syn.seq) {
@@ -217,7 +217,7 @@ impl Listener {
         Some(self.answer(now, caller, &half))
     }
 
-    /// Returns the SYN-ACK of a half-open connection, with the options that both ends offer.
+    /// Returns the SYN-ACK of a half-open connection, with the negotiated options.
     fn answer(&self, now: Instant, caller: &Caller, half: &HalfOpen) -> Segment {
         let own = offer(&self.settings);
         let stamps = half.stamp.zip(self.settings.timestamps);
@@ -228,7 +228,7 @@ impl Listener {
             ..own
         };
         let mut answer = self.syn_ack(caller, half.seq, half.isn, options);
-        // As the connection will have answered: each SYN-ACK that leaves with the flag counts.
+        // As the connection would answer: the number of SYN-ACKs with the flag is limited.
         let sent = u32::from(half.again.is_some());
         if half.asks && sent < self.settings.ecn_syns {
             answer.flags = answer.flags.with(ecn::AGREES);
@@ -236,8 +236,7 @@ impl Listener {
         answer
     }
 
-    /// Returns the timestamp with which [`connection`](Self::connection) will have stamped the
-    /// answer.
+    /// Returns the timestamp that [`connection`](Self::connection) will give to the SYN-ACK.
     fn stamp(&self, now: Instant, caller: &Caller, half: &HalfOpen, own: &TimestampSettings) -> Timestamp {
         let ports = Ports { local: self.port, remote: caller.port };
         let mut stamps = Stamps::new(own, ports.with(half.isn));
@@ -272,13 +271,13 @@ impl Listener {
         let kept = self.half_open.get(caller).filter(|half| segment.ack.0 == half.isn.0.wrapping_add(1)).copied();
         let half = match kept.or_else(|| self.proven(now, caller, segment)) {
             Some(half) if !segment.flags.has(Flags::SYN) => half,
-            // It acknowledges something that was never sent.
+            // The segment acknowledges a SYN-ACK that was never sent.
             _ => return reset(segment).map_or(Heard::Nothing, Heard::Answer),
         };
         let mut connection = Box::new(self.connection(caller, &half, engine()));
         connection.handle_segment(now, segment, payload);
         if connection.state() == State::SynReceived(Opening::Passive) {
-            // It cannot complete the handshake: it is outside of the window, or old.
+            // The segment does not complete the handshake: it is outside the window, or old.
             let mut answer = Segment::default();
             let answers = connection.poll_transmit(now, &mut answer).is_some();
             return if answers { Heard::Answer(answer) } else { Heard::Nothing };
@@ -287,7 +286,7 @@ impl Listener {
         Heard::Opened(connection)
     }
 
-    /// Rebuilds the half-open connection that a cookie proves, while cookies may be valid.
+    /// Restores the half-open connection of a valid cookie. `None` if no cookie was sent recently.
     fn proven(&self, now: Instant, caller: &Caller, segment: &Segment) -> Option<HalfOpen> {
         self.overflowed.filter(|&at| now.since(at) <= cookie::PERIOD * 2)?;
         let (seq, isn) = (Seq(segment.seq.0.wrapping_sub(1)), Seq(segment.ack.0.wrapping_sub(1)));
@@ -302,13 +301,13 @@ impl Listener {
             stamp: None,
             asks: false,
             answered: now,
-            // The time of the answer is unknown, so it gives no round-trip sample.
+            // The departure time of the SYN-ACK is unknown, so it gives no round-trip sample.
             again: Some(now),
             number: u64::MAX,
         })
     }
 
-    /// Creates the connection in the state that it would have after seeing the SYN itself.
+    /// Makes the connection in the state that it would have after the SYN itself.
     fn connection(&self, caller: &Caller, half: &HalfOpen, engine: Engine) -> Connection {
         let ports = Ports { local: self.port, remote: caller.port };
         let mut connection = Connection::listen(&self.settings, engine, ports, half.isn);

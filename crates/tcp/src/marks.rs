@@ -1,14 +1,17 @@
-//! Marks that tell a retransmission from the original, on segments and on their acknowledgements, between two ends that
-//! have agreed on them (Ludwig, chapter 5, section 5.2.1 and its second footnote).
+//! Marks that distinguish a retransmission from the original, on segments and on their
+//! acknowledgements. Both ends have to agree on them (Ludwig, chapter 5, section 5.2.1 and its
+//! second footnote).
 //!
-//! Agreement takes an experimental option on the SYN and the SYN-ACK (RFC 6994): stacks that do not know it skip it, whereas
-//! a reserved header bit on a SYN means something to some of them (AccECN) and is dropped by some middleboxes. Once agreed,
-//! [`Marks::Bits`] costs no byte. The two bits are those furthest from the ones that are assigned (RFC 9293, section 6).
+//! An experimental option on the SYN and the SYN-ACK negotiates the marks (RFC 6994). Other stacks
+//! skip that option. A reserved header bit on a SYN, in contrast, has a meaning for some stacks
+//! (AccECN), and some middleboxes drop the segment. [`Marks::Bits`] then costs no byte. Its two
+//! bits are those furthest from the assigned bits (RFC 9293, section 6).
 //!
-//! An acknowledgement says that it answers a retransmission if any segment since the last acknowledgement was one, as the
-//! retransmit bit of SCTP does (rule (b) of that proposal), and so do the two after it: if one is lost, the next must not
-//! read as an original's. What leaves before anything else has arrived, as data of the other direction, says the same. In
-//! doubt nothing was spurious.
+//! An acknowledgement is marked if any segment since the last acknowledgement was a retransmission.
+//! The retransmit bit of SCTP works the same way (rule (b) of that proposal). The next two
+//! acknowledgements are marked too: if one is lost, the next must not look like the acknowledgement
+//! of an original. A segment sent before anything else has arrived, such as data of the other
+//! direction, repeats the last mark. In doubt, a retransmission does not count as spurious.
 
 use std::mem;
 
@@ -19,17 +22,17 @@ use eifel_recovery::fact::Mark;
 use crate::settings::TimestampSettings;
 use crate::timestamps::Clock;
 
-/// Acknowledgements that say so after a retransmission has arrived.
+/// Number of acknowledgements that are marked after a retransmission has arrived.
 const ANSWERS: u8 = 3;
 
-/// What acknowledgements say.
+/// The mark of acknowledgements.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answers {
-    /// How many are still to answer a retransmission.
+    /// Number of acknowledgements still to be marked.
     left: u8,
-    /// Something has arrived since the last one.
+    /// Whether data or a FIN has arrived since the last acknowledgement.
     news: bool,
-    /// The last one answered a retransmission.
+    /// Whether the last acknowledgement was marked.
     said: bool,
 }
 
@@ -41,7 +44,7 @@ impl Answers {
         }
     }
 
-    /// Returns whether the acknowledgement that leaves answers a retransmission.
+    /// Returns whether the acknowledgement to send is marked.
     fn says(&mut self) -> bool {
         if mem::take(&mut self.news) {
             self.said = self.left > 0;
@@ -51,20 +54,20 @@ impl Answers {
     }
 }
 
-/// The agreement on marks, and the mark that waits to be answered.
+/// The negotiated kind of marks, with its state.
 #[derive(Clone, Debug)]
 pub(crate) enum Marking {
-    /// Nothing: segments carry no marks, and what looks like one means nothing.
+    /// No marks: none are sent, and received ones are ignored.
     Off,
     /// Header bits.
     Bits { answers: Answers },
-    /// Timestamps on what is marked. `echo` is the earliest value that waits for an answer. The clock is seldom read, and
-    /// would make every connection larger.
+    /// Timestamps on marked segments only. `echo` is the earliest value to be echoed. The clock is
+    /// boxed, because it is rarely read and would enlarge every connection.
     Timestamps { clock: Box<Clock>, echo: u32, answers: Answers },
 }
 
 impl Marking {
-    /// Returns the marking that `agreed` asks for.
+    /// Returns the state for the negotiated marks.
     pub(crate) fn agreed(marks: Option<Marks>) -> Self {
         match marks {
             None => Self::Off,
@@ -76,20 +79,20 @@ impl Marking {
         }
     }
 
-    /// Returns whether nothing was agreed on.
+    /// Returns whether no marks were negotiated.
     #[inline]
     pub(crate) fn is_off(&self) -> bool {
         matches!(self, Self::Off)
     }
 
-    /// Notes a segment that takes positions and will be answered.
+    /// Records a segment that takes positions and so will be acknowledged.
     pub(crate) fn arrives(&mut self, segment: &Segment) {
         match self {
             Self::Off => {}
             Self::Bits { answers } => answers.arrives(segment.flags.has(Flags::SENT_AGAIN)),
             Self::Timestamps { echo, answers, .. } => {
                 let value = segment.options.timestamps.map_or(0, |stamps| stamps.value);
-                // Of several that wait for their first answer, the earliest counts.
+                // If several wait for their first answer, the earliest value is echoed.
                 if value != 0 && answers.left < ANSWERS {
                     *echo = value;
                 }
@@ -98,7 +101,7 @@ impl Marking {
         }
     }
 
-    /// Returns what an acknowledgement says; `None` where nothing was agreed on.
+    /// Returns the mark of an acknowledgement; `None` if no marks were negotiated.
     #[inline]
     pub(crate) fn read(&self, segment: &Segment) -> Option<Mark> {
         let again = match self {
@@ -109,8 +112,9 @@ impl Marking {
         Some(if again { Mark::Retransmission } else { Mark::Original })
     }
 
-    /// Marks a segment that leaves, and counts what was to be answered as answered. In a timestamps option, 0 says that the
-    /// segment is no retransmission, or answers none; a clock that shows 0 is read as 1.
+    /// Marks a segment to send, and counts it as an answer. `again` says whether it is a
+    /// retransmission. In a timestamps option, a TSval of 0 means no retransmission, and a TSecr of
+    /// 0 means no answer to one. So a clock value of 0 is sent as 1.
     pub(crate) fn write(&mut self, now: Instant, again: bool, segment: &mut Segment) {
         match self {
             Self::Off => {}

@@ -12,23 +12,25 @@ use crate::connection::{Connection, Outgoing};
 use crate::delayed_ack::Owed;
 use crate::state::State;
 
-/// Bytes of one SACK block, and of the option's head with its padding (RFC 2018, section 3).
+/// Bytes of one SACK block, and of the option's padding, kind and length (RFC 2018, section 3).
 const SACK_BLOCK: u32 = 8;
 const SACK_HEAD: u32 = 4;
-/// SACK blocks that fit into 40 bytes of options, with timestamps and without.
+/// SACK blocks that fit 40 bytes of options, with timestamps and without.
 const BLOCKS_WITH_TIMESTAMPS: usize = 3;
 const BLOCKS: usize = 4;
 
 impl Connection {
-    /// Writes the next segment that leaves now into `segment`, and counts it as sent. Returns `None`, and leaves `segment`
-    /// untouched, if nothing leaves. Drivers call it after every input until it returns `None`. A due acknowledgement is
-    /// one segment, however many arrivals have asked for it.
+    /// Writes the next segment to send now into `segment`, and counts it as sent. Returns `None`,
+    /// and leaves `segment` untouched, if there is nothing to send. Drivers call this after every
+    /// input until it returns `None`. An acknowledgement is one segment, no matter how many
+    /// arrivals made it due.
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
         if let ControlFlow::Break(outgoing) = self.plain_departure(now, segment) {
             return outgoing;
         }
-        // The result is rebuilt field by field, so that the shortcut's own result stays in registers.
+        // The result is rebuilt field by field, so that the result of the fast path stays in
+        // registers.
         let Outgoing { start, transmission } = self.any_departure(now, segment)?;
         Some(match transmission {
             Some(Transmission { id, start, len, kind, copy }) => {
@@ -38,7 +40,7 @@ impl Connection {
         })
     }
 
-    /// Writes the next segment without a shortcut.
+    /// Writes the next segment on the full path.
     #[inline(never)]
     fn any_departure(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
         if self.receiver.due.owed() == Owed::Alone || self.reply.is_some() {
@@ -49,20 +51,20 @@ impl Connection {
         {
             return Some(Outgoing::of(transmission));
         }
-        // A data segment that has just left carried the acknowledgement along.
+        // If a data segment was sent before, it carried the acknowledgement.
         let due = self.receiver.due.owed() == Owed::Now && self.state != State::Closed;
         due.then(|| self.acknowledgement(now, segment))
     }
 
-    /// Returns whether [`poll_transmit`](Self::poll_transmit) may have a segment. It is cheaper than that call, and
-    /// `false` is certain. A receiver gives `false` after every other arrival.
+    /// Returns `false` if [`poll_transmit`](Self::poll_transmit) certainly has no segment, at a
+    /// lower cost. At a receiver of bulk data, this is so after every second arrival.
     #[inline(always)]
     pub fn may_transmit(&self) -> bool {
         self.engine.una() != self.stream.end() || self.reply.is_some() || self.receiver.due.owed() != Owed::InTime
     }
 
-    /// Writes a segment that leaves before data: a reply to a segment outside the connection's own course, or an
-    /// acknowledgement that data must not carry along.
+    /// Writes a segment that precedes data: a segment outside the normal exchange, or an
+    /// acknowledgement that must not be combined with data.
     fn poll_urgent(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
         let Some(reply) = self.reply.take() else {
             return (self.state != State::Closed).then(|| self.acknowledgement(now, segment));
@@ -74,7 +76,7 @@ impl Connection {
         Some(Outgoing { start: 0, transmission: None })
     }
 
-    /// Writes the segment that the engine wants to send next.
+    /// Writes the engine's next transmission.
     fn poll_data(&mut self, now: Instant, segment: &mut Segment) -> Option<Transmission> {
         if matches!(self.state, State::Closed | State::Listen) {
             return None;
@@ -84,7 +86,7 @@ impl Connection {
             self.patience.until = now + self.patience.user_timeout;
         }
         let transmission = match self.state {
-            // Data waits for the handshake's end.
+            // Data waits until the handshake is complete.
             State::SynSent | State::SynReceived(_) => {
                 if let (Instant::NEVER, Some(limit)) =
                     (self.patience.until, self.cold.terms().settings.give_up.handshake)
@@ -119,8 +121,8 @@ impl Connection {
         Some(transmission)
     }
 
-    /// Writes an acknowledgement without data. Its sequence number stays within the peer's window: after a probe of a
-    /// closed window `nxt` lies beyond it, and the peer would drop such a segment.
+    /// Writes an acknowledgement without data. Its sequence number stays within the peer's window.
+    /// After a zero window probe SND.NXT is beyond the window, and the peer would drop the segment.
     #[inline(always)]
     pub(crate) fn acknowledgement(&mut self, now: Instant, segment: &mut Segment) -> Outgoing {
         let position = self.engine.nxt().min(self.peer.limit.max(self.engine.una()));
@@ -137,7 +139,7 @@ impl Connection {
         Outgoing { start: position.saturating_sub(1), transmission: None }
     }
 
-    /// Writes the header of a segment that begins at `position` and acknowledges all that has arrived in order.
+    /// Writes the header of a segment that begins at `position`, with the cumulative ACK.
     #[inline(always)]
     pub(crate) fn write_header(
         &mut self,
@@ -160,8 +162,8 @@ impl Connection {
         };
     }
 
-    /// Writes the options that few segments carry: marks of retransmissions, and SACK blocks in the remaining room. `again`
-    /// says whether the segment's data was sent before.
+    /// Writes the options that few segments carry: marks of retransmissions, and SACK blocks in the
+    /// remaining space. `again` says whether the segment is a retransmission.
     #[inline(always)]
     fn write_rare(&mut self, now: Instant, segment: &mut Segment, again: bool) {
         if !self.marks.is_off() {
@@ -172,7 +174,8 @@ impl Connection {
         }
     }
 
-    /// Returns the timestamps option of a segment that carries `stamp`.
+    /// Returns the timestamps option with TSval `stamp`. `None` without a `stamp` or without
+    /// negotiated timestamps.
     #[inline]
     pub(crate) fn timestamps(&self, stamp: Option<Timestamp>) -> Option<Timestamps> {
         match (stamp, &self.stamps) {
@@ -181,7 +184,7 @@ impl Connection {
         }
     }
 
-    /// Returns the SACK blocks that fit beside a payload of `payload_len` bytes.
+    /// Returns the SACK blocks that fit next to a payload of `payload_len` bytes.
     #[inline(never)]
     fn blocks_for(&mut self, payload_len: u32, stamp: Option<Timestamps>) -> SackBlocks {
         let most = if stamp.is_some() { BLOCKS_WITH_TIMESTAMPS } else { BLOCKS };

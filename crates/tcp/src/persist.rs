@@ -1,4 +1,4 @@
-//! The persist timer, and the probes of a window that the peer has closed (RFC 9293, section 3.8.6.1).
+//! The persist timer and zero window probes (RFC 9293, section 3.8.6.1).
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Timestamps};
@@ -10,25 +10,27 @@ use crate::connection::Connection;
 use crate::event::Event;
 use crate::settings::WindowProbe;
 
-/// The longest interval between two probes, unless the timer itself is longer: that of stacks since 4.4BSD.
+/// Maximum interval between two probes, unless the retransmission timeout is longer. Stacks since
+/// 4.4BSD use this value.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The state of probing while the peer's window is closed.
+/// State of the persist timer and its probes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Persist {
-    /// Expiry of the timer; never while a probe is due or outstanding.
+    /// Expiry of the timer; [`Instant::NEVER`] while a probe is due or outstanding.
     pub(crate) at: Instant,
-    /// Whether a probe is to leave.
+    /// Whether a probe has to be sent.
     due: bool,
-    /// Probes since new data left last.
+    /// Probes since new data was last sent.
     probes: u16,
-    /// Probes without data since the peer was heard last.
+    /// Probes without data since the last segment of the peer.
     unanswered: u16,
 }
 
 impl Persist {
-    /// Returns how long the timer runs, where the retransmission timer would run for `first`. The interval grows even if the
-    /// peer takes the probes: a window that stays closed must not be fed byte by byte as fast as the round trip allows.
+    /// Returns the duration of the timer. `first` is the duration of the retransmission timer. The
+    /// interval grows even if the peer accepts the probes. Otherwise a window that stays closed
+    /// would get a byte per round trip.
     fn interval(&self, first: Duration) -> Duration {
         (first * (1 << self.probes.min(30))).min(LONGEST.max(first))
     }
@@ -37,7 +39,7 @@ impl Persist {
 }
 
 impl Connection {
-    /// Returns the next transmission of new data, or again, or a probe of the peer's window if one is due.
+    /// Returns the next transmission: new data, a retransmission, or a window probe if one is due.
     pub(crate) fn next_transmission(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let sent = match self.persist {
             None => self.engine.poll_send(now, offer),
@@ -62,7 +64,8 @@ impl Connection {
         sent
     }
 
-    /// Sends the first byte outstanding into a closed window; or a byte of new data, or as much as has room.
+    /// Sends a window probe. It is the first outstanding byte, or new data of one byte or as much
+    /// as the window takes.
     fn probe_window(&mut self, now: Instant, offer: &Offer) -> Option<Transmission> {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let room = offer.limit.saturating_sub(nxt).clamp(1, u64::from(self.mss));
@@ -75,7 +78,8 @@ impl Connection {
         Some(self.engine.probe_window(now, len, offer.stamp))
     }
 
-    /// Starts the timer, if data before `end` waits for the peer's window and nothing is outstanding that would bring an ACK.
+    /// Starts the timer if data before `end` waits for the peer's window, and no data is
+    /// outstanding that would bring an ACK.
     #[inline(never)]
     fn persist(&mut self, now: Instant, end: u64) {
         if end <= self.engine.nxt() || self.engine.is_held_back() {
@@ -87,10 +91,10 @@ impl Connection {
         }
     }
 
-    /// Probes the window: the persist timer has expired.
+    /// Probes the window after the persist timer has expired.
     pub(crate) fn probe_at_timeout(&mut self, now: Instant) {
         let idle = self.engine.una() == self.engine.nxt();
-        // A window that is open, but too small for silly window avoidance, takes data.
+        // A window that is open, but too small for silly window avoidance, is probed with data.
         let closed = self.peer.limit <= self.engine.nxt();
         match self.cold.habits.window_probe {
             WindowProbe::Empty if idle && closed => self.probe_without_data(now),
@@ -101,7 +105,8 @@ impl Connection {
         }
     }
 
-    /// Repeats the last sequence number that is acknowledged, without data: the peer does not accept it, and answers.
+    /// Sends a probe without data at the last acknowledged sequence number. The peer does not
+    /// accept it, so it answers.
     fn probe_without_data(&mut self, now: Instant) {
         let persist = self.persist.get_or_insert(Persist::IDLE);
         (persist.probes, persist.unanswered) = (persist.probes.saturating_add(1), persist.unanswered.saturating_add(1));
@@ -113,12 +118,12 @@ impl Connection {
         self.answer(wrap(self.engine.una() - 1, self.iss), ack, Flags::ACK);
         let timestamps = self.stamps.as_ref().map(|stamps| Timestamps { value: 0, echo: stamps.echo() });
         if let Some(probe) = &mut self.reply {
-            // TSval is written when the probe leaves.
+            // TSval is filled in when the probe is sent.
             (probe.window, probe.options.timestamps) = (window, timestamps);
         }
     }
 
-    /// Takes note that the peer is there.
+    /// Records that the peer is alive.
     pub(crate) fn hear_of_probe(&mut self) {
         if let Some(persist) = &mut self.persist {
             persist.unanswered = 0;
@@ -131,7 +136,8 @@ impl Connection {
         self.persist.map_or(Instant::NEVER, |persist| persist.at)
     }
 
-    /// Lets a probe leave next: a timer has expired while the peer's window was closed.
+    /// Makes a probe the next segment, after a timer has expired while the peer's window was
+    /// closed.
     pub(crate) fn make_probe_due(&mut self) {
         let persist = self.persist.get_or_insert(Persist::IDLE);
         (persist.at, persist.due) = (Instant::NEVER, true);

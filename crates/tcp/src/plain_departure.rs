@@ -1,17 +1,16 @@
-//! A shortcut for nearly all segments that leave: full segments of new data, and acknowledgements
+//! A fast path for nearly all sent segments: full segments of new data, and acknowledgements
 //! without data, on an open connection.
 //!
-//! [`plain_departure`](Connection::plain_departure) writes what the full way of
-//! [`output`](crate::output) would write, and asks less. Each question that it skips has a known
-//! answer:
+//! [`plain_departure`](Connection::plain_departure) writes the same segment as
+//! [`output`](crate::output), with fewer checks. The result of each skipped check is known:
 //!
 //! - On an open connection no SYN is due, and no state forbids sending.
-//! - Without marks, gaps and a reply that waits, a segment carries nothing but its data and the
+//! - Without marks, gaps and a waiting reply, a segment carries only its data and the
 //!   acknowledgement.
-//! - Where data and the peer's window both reach beyond the next full segment, it carries no FIN
-//!   and no PSH, and neither Nagle's algorithm nor silly window avoidance lets it wait.
-//! - Where the engine sends without a question, something is outstanding. So the user timeout runs
-//!   already, and the persist timer has nothing to wait for.
+//! - If data and the peer's window both extend beyond the next full segment, it carries no FIN and
+//!   no PSH. Neither Nagle's algorithm nor silly window avoidance delays it.
+//! - If the engine has quiet room, data is outstanding. So the user timeout is already running, and
+//!   the persist timer is not needed.
 
 use core::ops::ControlFlow;
 use eifel_base::time::{Duration, Instant};
@@ -23,8 +22,8 @@ use crate::connection::{Connection, Outgoing};
 use crate::delayed_ack::Owed;
 
 impl Connection {
-    /// Writes the next segment as [`poll_transmit`](Self::poll_transmit) does, if it is such a one. Returns `Continue`, with
-    /// nothing done, where the full way has to find out.
+    /// Writes the next segment as [`poll_transmit`](Self::poll_transmit) does, if the fast path
+    /// applies. Otherwise returns `Continue`, with nothing changed.
     #[inline(always)]
     pub(crate) fn plain_departure(&mut self, now: Instant, segment: &mut Segment) -> ControlFlow<Option<Outgoing>> {
         let plain = self.plain
@@ -57,7 +56,7 @@ impl Connection {
             self.patience.until != Instant::NEVER || self.patience.user_timeout == Duration::MAX,
             "something is outstanding"
         );
-        // No closure: the compiler would not inline it.
+        // No closure, because the compiler would not inline it.
         let timestamps = match &mut self.stamps {
             Some(stamps) => {
                 let option = stamps.option(now);

@@ -1,16 +1,17 @@
-//! Quick acknowledgements: the first segments of a connection are acknowledged one by one, as Linux does, unless the two ends
-//! answer each other with data. RFC 5681, section 4.2, allows an acknowledgement for every segment.
+//! Quick acknowledgements: the first segments of a connection are acknowledged one by one, as in
+//! Linux. This ends early if the two ends answer each other with data. RFC 5681, section 4.2,
+//! allows an acknowledgement for every segment.
 
 use eifel_base::time::Instant;
 
 use crate::connection::Connection;
 use crate::settings::AckSettings;
 
-/// The segments that are still to be acknowledged one by one.
+/// State of quick acknowledgements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct QuickAcks {
     left: u32,
-    /// When data arrived last.
+    /// When data last arrived; [`Instant::NEVER`] before any.
     arrived: Instant,
 }
 
@@ -19,14 +20,14 @@ impl QuickAcks {
         Self { left: settings.quick, arrived: Instant::NEVER }
     }
 
-    /// Returns whether acknowledgements are delayed as the settings say.
+    /// Returns whether acknowledgements are delayed as usual.
     pub(crate) fn are_over(&self) -> bool {
         self.left == 0
     }
 }
 
 impl Connection {
-    /// Makes the acknowledgement of a segment with data due at once, for the first of them.
+    /// Makes the acknowledgement of a data segment due now, if it is one of the first segments.
     pub(crate) fn acknowledge_quickly(&mut self, now: Instant) {
         let quick = &mut self.cold.quick;
         if quick.are_over() {
@@ -37,8 +38,8 @@ impl Connection {
         self.stand(self.state);
     }
 
-    /// Takes note of data that leaves. If it may answer what has just arrived, acknowledgements wait for such data from now
-    /// on.
+    /// Records that data is sent. If the data may answer what has just arrived, acknowledgements
+    /// are delayed from now on.
     pub(crate) fn end_quick_acks(&mut self, now: Instant) {
         let quick = &mut self.cold.quick;
         let answers = quick.arrived <= now && now < quick.arrived + self.cold.habits.ack_delay;

@@ -1,23 +1,23 @@
-//! Which positions have arrived beyond a gap; their bytes are kept elsewhere.
+//! The positions that have arrived beyond a gap. Their bytes are stored elsewhere.
 
 use eifel_base::ranges::Ranges;
 use eifel_recovery::fact::Block;
 
-/// Out-of-order positions, in a bounded number of pieces. Each operation costs O(log n) and what it merges; a segment in
-/// order costs nothing as long as nothing is here.
+/// Blocks of out-of-order positions, limited in number. Each operation costs O(log n) plus the
+/// blocks that it merges. A segment in order costs nothing while there are no blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
     pieces: Ranges,
     limit: usize,
 }
 
-/// Bytes of window for each piece that is allowed, so that pieces never take more memory than the window.
+/// Bytes of window per allowed block, so that the blocks never take more memory than the window.
 const BYTES_PER_PIECE: u64 = 64;
-/// Pieces that are allowed in any window, however small.
+/// Number of blocks allowed in any window, however small.
 const FEWEST_PIECES: usize = 64;
 
 impl Reassembly {
-    /// Returns an empty queue for a window of this many bytes.
+    /// Returns an empty queue for a receive window of `window` bytes.
     pub(crate) fn new(window: u64) -> Self {
         let limit = usize::try_from(window / BYTES_PER_PIECE).unwrap_or(usize::MAX).max(FEWEST_PIECES);
         Self { pieces: Ranges::default(), limit }
@@ -28,28 +28,29 @@ impl Reassembly {
         self.pieces.is_empty()
     }
 
-    /// Returns how many pieces there are.
+    /// Returns the number of blocks.
     pub(crate) fn pieces(&self) -> usize {
         self.pieces.count()
     }
 
-    /// Returns the piece that contains `position`.
+    /// Returns the block that contains `position`.
     pub(crate) fn containing(&self, position: u64) -> Option<Block> {
         self.pieces.containing(position)
     }
 
-    /// Returns the first part of `block` that is here already.
+    /// Returns the first part of `block` that has already arrived.
     pub(crate) fn first_overlap(&self, block: Block) -> Option<Block> {
         self.pieces.within(block).next()
     }
 
-    /// Returns the pieces from the lowest up.
+    /// Returns the blocks in ascending order.
     pub(crate) fn ascending(&self) -> impl Iterator<Item = Block> + '_ {
         self.pieces.ascending()
     }
 
-    /// Adds `block`, which is not empty, and calls `gap` for each part of it that was not here. Where that makes too many
-    /// pieces, the furthest is forgotten: the peer will send it again (RFC 2018, section 8, allows it).
+    /// Adds `block`, which is not empty, and calls `gap` for each part of it that is new. If there
+    /// are too many blocks, the highest is dropped: the peer will send it again (RFC 2018, section
+    /// 8, allows this).
     pub(crate) fn insert(&mut self, block: Block, gap: impl FnMut(Block)) {
         self.pieces.insert(block, gap);
         if self.pieces.count() > self.limit {
@@ -57,7 +58,8 @@ impl Reassembly {
         }
     }
 
-    /// Removes everything below `nxt`, and what follows it without a gap; returns the first position that is still missing.
+    /// Removes everything below `nxt`, and the block adjacent to it. Returns the first position
+    /// that is still missing.
     pub(crate) fn advance(&mut self, nxt: u64) -> u64 {
         self.pieces.absorb(nxt)
     }

@@ -1,4 +1,4 @@
-//! The receiving side: what has arrived, what is acknowledged, what is announced.
+//! The receiving side: arrived data, acknowledgements, and the advertised window.
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::SackBlocks;
@@ -12,14 +12,15 @@ use crate::sack::SackReport;
 use crate::settings::{SackUse, Settings};
 use crate::window::ReceiveWindow;
 
-/// The application's possibilities after a segment.
+/// The effect of a segment for the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
-    /// Nothing more than before.
+    /// No change.
     Nothing,
-    /// More can be read.
+    /// Data can be read, and none could before.
     Readable,
-    /// The peer's FIN and everything before it; and whether more can be read.
+    /// The peer's FIN and all data before it have arrived. `readable` says whether data can be
+    /// read, and none could before.
     Finished { readable: bool },
 }
 
@@ -30,19 +31,19 @@ pub(crate) struct Receiver {
     pub(crate) nxt: u64,
     /// The peer's initial sequence number.
     pub(crate) irs: Seq,
-    /// The acknowledgement that is owed to the peer.
+    /// The acknowledgement due to the peer.
     pub(crate) due: Due,
     /// Last.ACK.sent of RFC 7323, section 4.3.
     pub(crate) last_ack_sent: u64,
     pub(crate) window: ReceiveWindow,
     stream: RecvStream,
-    /// The position of the peer's FIN, or beyond everything.
+    /// The position of the peer's FIN, or [`u64::MAX`] before it has arrived.
     fin: u64,
     pace: AckPace,
     sack: SackUse,
-    /// Bytes of window by which the pieces beyond a gap are limited.
+    /// Bytes of window that limit the number of blocks beyond a gap.
     held: u32,
-    /// `None` while everything that has arrived is in order, and nothing about it is left to report.
+    /// `None` while all arrived data is in order, and no SACK block is left to report.
     disorder: Option<Box<Disorder>>,
 }
 
@@ -54,8 +55,8 @@ struct Disorder {
 }
 
 impl Receiver {
-    /// After a SYN with sequence number `irs`; the peer's full segments carry `full_size` bytes, and the window field is
-    /// shifted by `shift`.
+    /// Makes the receiving side after a SYN with sequence number `irs`. The peer's full segments
+    /// carry `full_size` bytes, and the window field is shifted by `shift`.
     pub(crate) fn new(settings: &Settings, irs: Seq, full_size: u32, shift: u8, sack: SackUse) -> Self {
         let window = ReceiveWindow::of(settings, full_size, shift);
         Self {
@@ -73,15 +74,15 @@ impl Receiver {
         }
     }
 
-    /// Returns the position that a sequence number of the peer stands for.
+    /// Returns the position of a sequence number of the peer.
     #[inline]
     pub(crate) fn position(&self, seq: Seq) -> u64 {
         unwrap(self.nxt, self.irs, seq)
     }
 
     /// Returns whether a segment of positions `start..end` is acceptable (RFC 9293, section 3.4,
-    /// the four cases). A segment that takes no position may stand at the very end of the window:
-    /// so does every ACK of a peer that has filled it.
+    /// the four cases). A segment without positions may be at the very end of the window, as every
+    /// ACK of a peer that has filled the window.
     #[inline]
     pub(crate) fn accepts(&self, start: u64, end: u64) -> bool {
         if start == self.nxt {
@@ -95,25 +96,25 @@ impl Receiver {
         }
     }
 
-    /// Returns how many pieces have arrived beyond a gap.
+    /// Returns the number of blocks that have arrived beyond a gap.
     pub(crate) fn pieces(&self) -> usize {
         self.disorder.as_ref().map_or(0, |disorder| disorder.queue.pieces())
     }
 
-    /// Returns how many bytes of data have arrived in order.
+    /// Returns the number of bytes of data that have arrived in order.
     #[inline]
     pub(crate) fn arrived(&self) -> u64 {
         self.nxt.min(self.fin) - 1
     }
 
-    /// Takes the positions `start..end` of an acceptable segment; the last is a FIN if `fin`. `payload` is empty where
-    /// bytes are not kept.
+    /// Processes the positions of an acceptable segment. The last position is a FIN if `fin` is
+    /// set. `payload` is empty if bytes are not stored.
     pub(crate) fn take(&mut self, now: Instant, block: Block, fin: bool, payload: &[u8]) -> Arrival {
         let next = block.start == self.nxt && !fin;
         if next { self.take_next(now, block.end, payload) } else { self.take_any(block, fin, payload) }
     }
 
-    /// Takes the positions from RCV.NXT up to `end`, none of which is a FIN.
+    /// Processes the positions from RCV.NXT up to `end`, without a FIN.
     #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Instant, end: u64, payload: &[u8]) -> Arrival {
         let start = self.nxt;
@@ -132,14 +133,14 @@ impl Receiver {
         if before == 0 && self.unread() > 0 { Arrival::Readable } else { Arrival::Nothing }
     }
 
-    /// Takes a segment that is not just the next data in order.
+    /// Processes any segment, on the full path.
     #[inline(never)]
     fn take_any(&mut self, block: Block, fin: bool, payload: &[u8]) -> Arrival {
         let start = block.start;
-        // A FIN elsewhere than the first takes no position: there would be no byte to read at it.
+        // A second FIN at another position takes no position: there would be no byte to read at it.
         let second = fin && self.fin != u64::MAX && block.end != self.fin + 1;
         let (fin, end) = if second { (false, block.end - 1) } else { (fin, block.end) };
-        // What does not fit the window, and what follows the FIN, is cut off.
+        // Positions beyond the window or beyond the FIN are cut off.
         let kept = end.min(self.window.edge).min(self.fin.saturating_add(1));
         self.due.alone();
         if kept <= start.max(self.nxt) {
@@ -169,8 +170,8 @@ impl Receiver {
         self.advance(new)
     }
 
-    /// Puts the part of `new` that is not here yet into the queue, and its bytes into the stream. Bytes that arrived earlier
-    /// are kept.
+    /// Adds the new part of `new` to the queue, and its bytes to the stream. Bytes that arrived
+    /// earlier are not overwritten.
     fn keep(&mut self, start: u64, new: Block, payload: &[u8]) {
         self.disordered();
         let Self { disorder: Some(disorder), stream, fin, .. } = self else { return };
@@ -183,7 +184,8 @@ impl Receiver {
         });
     }
 
-    /// Moves RCV.NXT over `new`, which begins there, and over what had arrived behind it.
+    /// Advances RCV.NXT over `new`, which begins there, and over the adjacent data that arrived
+    /// earlier.
     fn advance(&mut self, new: Block) -> Arrival {
         let (unread, nxt) = (self.unread(), self.nxt.max(new.start));
         self.nxt = self.disordered().queue.advance(nxt);
@@ -196,7 +198,8 @@ impl Receiver {
         }
     }
 
-    /// Owes the peer an acknowledgement of all that has arrived: at once for a FIN, else within the usual delay.
+    /// Makes an acknowledgement of all arrived data due: at once for a FIN, otherwise after the
+    /// usual delay.
     pub(crate) fn owe(&mut self, now: Instant, arrival: Arrival) {
         match arrival {
             Arrival::Finished { .. } => self.due.now(),
@@ -204,7 +207,7 @@ impl Receiver {
         }
     }
 
-    /// Answers a segment that is not acceptable, and reports the part of it that is a duplicate.
+    /// Answers a segment that is not acceptable, and reports its duplicate part by DSACK.
     pub(crate) fn refuse(&mut self, block: Block) {
         self.due.alone();
         self.note_duplicate(Block { start: block.start, end: block.end.min(self.nxt) });
@@ -216,7 +219,7 @@ impl Receiver {
         }
     }
 
-    /// Notes that order is restored, if no gap is open and nothing is left to report.
+    /// Frees the state of out-of-order segments, if no gap is left and no block is left to report.
     fn settle(&mut self) {
         let restored = |disorder: &mut Box<Disorder>| {
             let Disorder { report, queue } = &mut **disorder;
@@ -228,19 +231,19 @@ impl Receiver {
         self.disorder.take_if(restored);
     }
 
-    /// Returns the segments out of order, to add to them.
+    /// Returns the state of out-of-order segments. Creates it if necessary.
     fn disordered(&mut self) -> &mut Disorder {
         let window = u64::from(self.held);
         self.disorder
             .get_or_insert_with(|| Box::new(Disorder { queue: Reassembly::new(window), report: SackReport::default() }))
     }
 
-    /// Notes that the application has left, after it read everything. Data that arrives later stays unread.
+    /// Records that the application has left after reading everything. Later data stays unread.
     pub(crate) fn leave(&mut self) {
         self.stream = RecvStream::Counted { read: self.arrived() };
     }
 
-    /// Makes an acknowledgement due if the peer should hear at once of the room that reading `count` bytes has made.
+    /// Makes a window update due if reading `count` bytes has opened the window enough.
     #[inline]
     fn after_read(&mut self, count: u64) {
         if count > 0 && self.nxt <= self.fin && self.window.is_worth_telling(self.nxt, self.unread()) {
@@ -255,32 +258,33 @@ impl Receiver {
         count
     }
 
-    /// Passes over bytes; see [`RecvStream::skip`].
+    /// Discards bytes; see [`RecvStream::skip`].
     pub(crate) fn skip(&mut self, limit: u64) -> u64 {
         let count = self.stream.skip(self.arrived(), limit);
         self.after_read(count);
         count
     }
 
-    /// Returns how many bytes can be read.
+    /// Returns the number of bytes that can be read.
     #[inline]
     pub(crate) fn unread(&self) -> u64 {
         self.stream.unread(self.arrived())
     }
 
-    /// Returns whether bytes are kept, so that segments must bring them.
+    /// Returns whether bytes are stored, so that segments must come with their payload.
     #[inline]
     pub(crate) fn holds_bytes(&self) -> bool {
         matches!(self.stream, RecvStream::Held(_))
     }
 
-    /// Returns whether SACK was agreed on.
+    /// Returns whether SACK was negotiated.
     #[inline]
     pub(crate) fn agreed_on_sack(&self) -> bool {
         self.sack != SackUse::Off
     }
 
-    /// Returns the acknowledgement number and the window field of a segment that leaves now. Nothing is due after that.
+    /// Returns the acknowledgement number and the window field of a segment sent now. No
+    /// acknowledgement is due afterwards.
     #[inline]
     pub(crate) fn acknowledge(&mut self) -> (Seq, u16) {
         self.window.advance(self.nxt, self.unread());
@@ -289,13 +293,13 @@ impl Receiver {
         (wrap(self.nxt, self.irs), self.window.field(self.nxt))
     }
 
-    /// Returns whether an acknowledgement may have SACK blocks to carry.
+    /// Returns whether an acknowledgement may have SACK blocks.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
         self.disorder.is_some()
     }
 
-    /// Returns at most `room` SACK blocks for an acknowledgement.
+    /// Returns the SACK blocks of an acknowledgement, at most `room`.
     pub(crate) fn sack_blocks(&mut self, room: usize) -> SackBlocks {
         let blocks = match &mut self.disorder {
             Some(disorder) if self.sack != SackUse::Off => {

@@ -1,16 +1,17 @@
-//! What the application reads.
+//! The received data that the application reads.
 
 use crate::ring::Ring;
 use crate::settings::ReceiveKind;
 
-/// The receiving side's stream, by how much of it is kept. Offsets count from the first byte of data.
+/// The stream of received data. Offsets count from the first byte of data.
 #[derive(Clone, Debug)]
 pub(crate) enum RecvStream {
-    /// The application reads at once whatever arrives.
+    /// The application reads all data on arrival.
     Drained,
-    /// The application reads when it likes, and only lengths are kept. This counts the bytes that were read.
+    /// Only lengths are stored, and the application reads at its own pace. `read` is the number of
+    /// bytes read.
     Counted { read: u64 },
-    /// The bytes, from the first that was not read.
+    /// The bytes from the first unread one on.
     Held(Box<Ring>),
 }
 
@@ -23,13 +24,13 @@ impl RecvStream {
         }
     }
 
-    /// Returns whether the application reads at once whatever arrives.
+    /// Returns whether the application reads all data on arrival.
     #[inline]
     pub(crate) fn is_drained(&self) -> bool {
         matches!(self, Self::Drained)
     }
 
-    /// Returns how many of the first `arrived` bytes are not read.
+    /// Returns the number of unread bytes among the first `arrived` bytes.
     #[inline]
     pub(crate) fn unread(&self, arrived: u64) -> u64 {
         match self {
@@ -39,7 +40,7 @@ impl RecvStream {
         }
     }
 
-    /// Keeps `bytes` at `offset`, where bytes are kept.
+    /// Stores `bytes` at `offset`, if this stream stores bytes.
     #[inline]
     pub(crate) fn put(&mut self, offset: u64, bytes: &[u8]) {
         if let Self::Held(ring) = self {
@@ -47,7 +48,7 @@ impl RecvStream {
         }
     }
 
-    /// Reads bytes into `into`; none where none are kept.
+    /// Reads bytes into `into`. Returns their number; 0 if this stream does not store bytes.
     pub(crate) fn read(&mut self, arrived: u64, into: &mut [u8]) -> usize {
         match self {
             Self::Drained | Self::Counted { .. } => 0,
@@ -55,7 +56,7 @@ impl RecvStream {
         }
     }
 
-    /// Reads at most `limit` bytes without looking at them; returns how many.
+    /// Discards at most `limit` bytes. Returns their number.
     pub(crate) fn skip(&mut self, arrived: u64, limit: u64) -> u64 {
         let count = self.unread(arrived).min(limit);
         match self {

@@ -1,10 +1,11 @@
-//! Received bytes by stream offset, out of order too, until the application reads them.
+//! A buffer of received bytes by stream offset, in and out of order, until the application reads
+//! them.
 
-/// A ring that grows with what is in it, up to the receive buffer.
+/// A ring buffer that grows with its contents, up to the size of the receive buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     bytes: Vec<u8>,
-    /// The first offset that is not yet read.
+    /// The first unread offset.
     base: u64,
     capacity: usize,
 }
@@ -14,12 +15,13 @@ impl Ring {
         Self { bytes: Vec::new(), base: 0, capacity }
     }
 
-    /// First offset that is not read.
+    /// Returns the first unread offset.
     pub(crate) fn base(&self) -> u64 {
         self.base
     }
 
-    /// Puts `bytes` at `offset`, which lies less than the capacity above what is read.
+    /// Stores `bytes` at `offset`. They must fit the capacity, counted from the first unread
+    /// offset.
     pub(crate) fn put(&mut self, offset: u64, bytes: &[u8]) {
         debug_assert!(offset >= self.base && offset - self.base + bytes.len() as u64 <= self.capacity as u64);
         self.reserve((offset - self.base) as usize + bytes.len());
@@ -32,7 +34,7 @@ impl Ring {
         self.bytes[..bytes.len() - first].copy_from_slice(&bytes[first..]);
     }
 
-    /// Reads at most `available` bytes into `into`; returns how many.
+    /// Reads at most `available` bytes into `into`. Returns their number.
     pub(crate) fn take(&mut self, available: u64, into: &mut [u8]) -> usize {
         let count = usize::try_from(available).unwrap_or(usize::MAX).min(into.len());
         if count == 0 {
@@ -46,7 +48,7 @@ impl Ring {
         count
     }
 
-    /// Passes over `count` bytes that are available.
+    /// Discards `count` bytes, which must be available.
     pub(crate) fn skip(&mut self, count: u64) {
         self.base += count;
     }

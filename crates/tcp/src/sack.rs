@@ -1,4 +1,4 @@
-//! Which blocks go into a SACK option, and in what order (RFC 2018, section 4; RFC 2883, section 4).
+//! Chooses the blocks of a SACK option and their order (RFC 2018, section 4; RFC 2883, section 4).
 
 use eifel_packet::segment::SackBlocks;
 use eifel_packet::seq::{Seq, wrap};
@@ -6,8 +6,8 @@ use eifel_recovery::fact::Block;
 
 use crate::reassembly::Reassembly;
 
-/// The blocks reported lately, most recent first, and the duplicate that is still to be reported. A block is remembered by
-/// one position inside it, since it grows.
+/// The recently reported blocks, newest first, and the duplicate still to be reported. A block is
+/// remembered by a position inside it, because it grows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SackReport {
     recent: [u64; REMEMBERED],
@@ -18,7 +18,7 @@ pub(crate) struct SackReport {
 const REMEMBERED: usize = 4;
 
 impl SackReport {
-    /// Reports the block of a segment that has arrived out of order at `position` before all others.
+    /// Moves a block to the front: that of a segment that has arrived out of order at `position`.
     pub(crate) fn touch(&mut self, position: u64, queue: &Reassembly) {
         let Some(block) = queue.containing(position) else { return };
         let mut recent = [block.start; REMEMBERED];
@@ -32,24 +32,25 @@ impl SackReport {
         *self = Self { recent, remembered: count as u8, duplicate: self.duplicate };
     }
 
-    /// Reports once that `block` has arrived a second time.
+    /// Reports the duplicate `block` in the next option, once.
     pub(crate) fn duplicate(&mut self, block: Block) {
         self.duplicate = Some(block);
     }
 
-    /// Forgets all blocks, because nothing is out of order any more.
+    /// Forgets all blocks, because no data is out of order any more.
     pub(crate) fn forget_blocks(&mut self) {
         self.remembered = 0;
     }
 
-    /// Returns whether neither block nor duplicate is remembered.
+    /// Returns whether there is neither a block nor a duplicate to report.
     pub(crate) fn is_empty(&self) -> bool {
         self.duplicate.is_none() && self.remembered == 0
     }
 
-    /// At most `room` blocks as they go into the option: the duplicate, then the pieces touched last (the first of which a
-    /// duplicate above a gap lies in, since it touched it), then the lowest others. A duplicate that is a whole piece stands
-    /// there twice (RFC 2883, section 4.1.3).
+    /// Returns at most `room` blocks in the order of the option. The duplicate comes first, then
+    /// the most recently touched blocks, then the lowest others. A duplicate above a gap lies in
+    /// the block listed next, because its arrival touched that block. A duplicate that is a whole
+    /// block is listed twice (RFC 2883, section 4.1.3).
     pub(crate) fn take(&mut self, room: usize, irs: Seq, queue: &Reassembly) -> SackBlocks {
         let mut blocks = SackBlocks::EMPTY;
         let mut left = room.min(REMEMBERED);
@@ -116,7 +117,8 @@ mod tests {
         assert_eq!(receiver.option(3), [(500, 600), (300, 400), (100, 200)]);
         receiver.arrive(200, 250);
         assert_eq!(receiver.option(3), [(100, 250), (500, 600), (300, 400)]);
-        // 300..400 and 500..600 become one, which is reported once; a fourth fits where there are no timestamps.
+        // 300..400 and 500..600 merge into one block, reported once. A fourth block fits without
+        // timestamps.
         receiver.arrive(400, 500);
         receiver.arrive(700, 800);
         receiver.arrive(900, 1000);
@@ -147,7 +149,7 @@ mod tests {
         receiver.arrive(120, 180);
         assert_eq!(receiver.option(3), [(120, 180), (100, 200), (300, 400)]);
         assert_eq!(receiver.option(3), [(100, 200), (300, 400)]);
-        // Below everything: only the duplicate has no block around it.
+        // A duplicate below the cumulative ACK has no block around it.
         receiver.report.duplicate(block(10, 20));
         assert_eq!(receiver.option(2), [(10, 20), (100, 200)]);
     }

@@ -1,32 +1,33 @@
-//! Reading the peer's SACK option: which blocks can be true, and which reports a duplicate (RFC 2018; RFC 2883, section
-//! 4.2; RFC 9293 has no say).
+//! Reads the peer's SACK option: filters out impossible blocks, and finds the DSACK (RFC 2018; RFC
+//! 2883, section 4.2; RFC 9293 does not cover it).
 
 use eifel_packet::segment::SackBlocks;
 use eifel_packet::seq::{Seq, unwrap};
 use eifel_recovery::fact::Block;
 
-/// A SACK option after the blocks that cannot be true are left out.
+/// A SACK option without impossible blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reported {
     blocks: [Block; 4],
     count: u8,
-    /// How many blocks were left out.
+    /// Number of blocks left out.
     pub(crate) ignored: u8,
-    /// The duplicate, if the first block is one.
+    /// The duplicate, if the first block is a DSACK.
     pub(crate) dsack: Option<Block>,
 }
 
 impl Reported {
     const NOTHING: Self = Self { blocks: [Block { start: 0, end: 0 }; 4], count: 0, ignored: 0, dsack: None };
 
-    /// Blocks above the cumulative acknowledgement, in the option's order.
+    /// Returns the blocks above the cumulative acknowledgement, in the order of the option.
     #[inline]
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks[..usize::from(self.count)]
     }
 
-    /// Reads an option that came with `cumulative`, when `nxt` was the first position never sent. Blocks that are
-    /// inverted, were never sent, or begin at or below `cumulative` without being a duplicate are ignored.
+    /// Reads an option from an ACK with the cumulative acknowledgement `cumulative`. `nxt` is the
+    /// first position that was never sent. Ignores blocks that are inverted, were never sent, or
+    /// begin at or below `cumulative` without being a duplicate.
     pub(crate) fn read(option: &SackBlocks, iss: Seq, cumulative: u64, nxt: u64) -> Self {
         let mut reported = Self::NOTHING;
         let position = |seq| unwrap(cumulative, iss, seq);

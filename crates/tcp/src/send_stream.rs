@@ -1,21 +1,21 @@
-//! What the application writes.
+//! The data that the application writes.
 
 use std::collections::VecDeque;
 
 use crate::settings::SendKind;
 
-/// How much of the written data is kept. Offsets count from the first byte.
+/// The stored part of the written data. Offsets count from the first byte of data.
 #[derive(Clone, Debug)]
 enum Kept {
     Nothing,
-    /// Counts bytes: `base` are acknowledged, and `capacity` more have room. A write that found too
-    /// little room sets `blocked`.
+    /// Only the number of bytes: `base` are acknowledged, and at most `capacity` more are accepted.
+    /// A write with too little space sets `blocked`.
     Count {
         base: u64,
         capacity: u64,
         blocked: bool,
     },
-    /// Keeps bytes, with the same numbers.
+    /// The bytes, with the same numbers.
     Bytes {
         bytes: VecDeque<u8>,
         base: u64,
@@ -24,17 +24,18 @@ enum Kept {
     },
 }
 
-/// The sending side's stream.
+/// The stream of data to send.
 #[derive(Clone, Debug)]
 pub(crate) struct SendStream {
-    /// First position beyond what there is to send.
+    /// First position beyond all data and the FIN.
     end: u64,
-    /// Whether the last position is the FIN's: no more can be written.
+    /// Whether the last position is the FIN: no more data can be written.
     finished: bool,
     kept: Kept,
-    /// First position beyond what one segment may carry on from the first unsent byte: where a record ends, or `end`.
+    /// Upper limit of the segment that begins with the first unsent byte: the end of its record, or
+    /// `end`.
     whole: u64,
-    /// Where records end, in ascending order; `None` where none ever did.
+    /// Ends of records in ascending order; `None` if there never was a record.
     #[expect(clippy::box_collection, reason = "few connections have records, and all have to hold the place")]
     records: Option<Box<VecDeque<u64>>>,
 }
@@ -51,13 +52,14 @@ impl SendStream {
         Self { end: 1, finished: false, kept, whole: 1, records: None }
     }
 
-    /// Returns the first position that no segment may carry together with the first unsent byte.
+    /// Returns the first position that must not share a segment with the first unsent byte.
     #[inline]
     pub(crate) fn whole(&self) -> u64 {
         self.whole
     }
 
-    /// Ends a record with what was written: no segment carries bytes from both sides of here.
+    /// Ends a record after the written data: no segment carries bytes from both sides of this
+    /// position.
     pub(crate) fn end_record(&mut self, nxt: u64) {
         if !self.finished && self.last_record() < self.end {
             self.records.get_or_insert_default().push_back(self.end);
@@ -65,7 +67,7 @@ impl SendStream {
         }
     }
 
-    /// Forgets the records that end at `nxt` or before: they have been sent.
+    /// Forgets the records that end at or below `nxt`: they have been sent.
     #[inline]
     pub(crate) fn pass(&mut self, nxt: u64) {
         self.whole = match &mut self.records {
@@ -79,23 +81,23 @@ impl SendStream {
         };
     }
 
-    /// Returns where the last record ends that is not wholly sent; 0 if there is none.
+    /// Returns the end of the last record that is not wholly sent; 0 if there is none.
     pub(crate) fn last_record(&self) -> u64 {
         self.records.as_ref().and_then(|records| records.back()).copied().unwrap_or(0)
     }
 
-    /// Returns the first position beyond the SYN, the bytes written, and the FIN.
+    /// Returns the first position beyond the SYN, the written bytes, and the FIN.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns how many bytes were written.
+    /// Returns the number of bytes written.
     fn written(&self) -> u64 {
         self.end - 1 - u64::from(self.is_finished())
     }
 
-    /// Returns whether the last position is the FIN's.
+    /// Returns whether the last position is the FIN.
     #[inline]
     pub(crate) fn is_finished(&self) -> bool {
         self.finished
@@ -103,7 +105,7 @@ impl SendStream {
 
     pub(crate) fn finish(&mut self) {
         if !self.finished {
-            // No data follows, which the last record would have to be kept apart from.
+            // No data follows the last record, so its end does not matter.
             if let Some(records) = &mut self.records
                 && records.back() == Some(&self.end)
             {
@@ -121,7 +123,7 @@ impl SendStream {
         }
     }
 
-    /// Takes as many bytes as there is room for; returns how many.
+    /// Writes as many bytes as there is space for. Returns their number.
     pub(crate) fn write(&mut self, new: &[u8]) -> usize {
         let count = match &mut self.kept {
             Kept::Nothing | Kept::Count { .. } => return self.write_counted(new.len() as u64) as usize,
@@ -138,7 +140,7 @@ impl SendStream {
         count
     }
 
-    /// Counts `count` bytes as written where only lengths are kept; returns how many were taken.
+    /// Writes `count` bytes if only lengths are stored. Returns the number accepted.
     pub(crate) fn write_counted(&mut self, count: u64) -> u64 {
         let written = self.written();
         let count = match &mut self.kept {
@@ -156,8 +158,8 @@ impl SendStream {
         count
     }
 
-    /// Releases everything below `offset`, which is acknowledged. Returns whether a write that found too little room can
-    /// go on.
+    /// Frees everything below `offset`, which is acknowledged. Returns whether a write that found
+    /// too little space can continue.
     #[inline]
     pub(crate) fn release(&mut self, offset: u64) -> bool {
         let written = self.written();
@@ -177,7 +179,8 @@ impl SendStream {
         gone > 0 && core::mem::take(blocked)
     }
 
-    /// Returns the bytes `offset..offset + len` in two parts; empty where they are not kept.
+    /// Returns the bytes `offset..offset + len` in two parts. Both are empty if bytes are not
+    /// stored.
     pub(crate) fn bytes(&self, offset: u64, len: u32) -> (&[u8], &[u8]) {
         let Kept::Bytes { bytes, base, .. } = &self.kept else { return (&[], &[]) };
         let from = usize::try_from(offset.saturating_sub(*base)).unwrap_or(usize::MAX).min(bytes.len());
@@ -234,7 +237,7 @@ mod tests {
         let mut stream = SendStream::new(SendKind::Counted);
         stream.write_counted(10);
         stream.end_record(1);
-        // An empty record is none.
+        // An empty record does not count.
         stream.end_record(1);
         assert_eq!((stream.whole(), stream.last_record()), (11, 11));
         stream.write_counted(5);
@@ -242,7 +245,7 @@ mod tests {
         stream.pass(11);
         assert_eq!((stream.whole(), stream.last_record()), (16, 0));
         stream.end_record(11);
-        // Nothing follows from which the last record has to be kept apart.
+        // No data follows the last record.
         stream.finish();
         assert_eq!((stream.whole(), stream.last_record(), stream.end()), (17, 0, 17));
         let mut stream = SendStream::new(SendKind::Counted);
@@ -267,7 +270,7 @@ mod tests {
         assert!(!stream.release(3));
         assert_eq!(stream.write_counted(3), 3);
         stream.finish();
-        // The FIN is acknowledged too; it takes no room.
+        // The acknowledged FIN does not count as a byte.
         assert!(!stream.release(9));
         assert_eq!(stream.end(), 10);
     }

@@ -18,25 +18,25 @@ impl Ports {
     }
 }
 
-/// The window scale that is offered (RFC 7323, section 2).
+/// The window scale option to offer (RFC 7323, section 2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowScale {
-    /// Offers none: windows end at 65 535 bytes.
+    /// None: windows are at most 65 535 bytes.
     Off,
-    /// Offers the smallest shift with which the whole receive window can be announced.
+    /// The smallest shift that can advertise the whole receive window.
     Fit,
-    /// Offers this shift. Values above 14 mean 14.
+    /// This shift. Values above 14 mean 14.
     Shift(u8),
 }
 
-/// The selective acknowledgements that are offered and generated.
+/// The use of selective acknowledgements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SackUse {
-    /// Does not send SACK-permitted.
+    /// Not offered: no SACK-permitted option is sent.
     Off,
-    /// Generates the blocks of RFC 2018.
+    /// Sends the blocks of RFC 2018.
     Plain,
-    /// Generates the blocks of RFC 2018, and reports duplicates (RFC 2883).
+    /// Sends the blocks of RFC 2018, and reports duplicates (RFC 2883).
     WithDuplicates,
 }
 
@@ -54,14 +54,13 @@ pub enum EchoRule {
 /// The timestamp that a segment carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stamping {
-    /// The clock's value. Segments that leave within one tick share it.
+    /// The clock's value. Segments sent within one tick share it.
     Clock,
     /// A distinct value for each segment. It exceeds the previous one by the elapsed time and a
-    /// drawn step of 1 to 64 ticks. So a timestamp names one transmission, and a receiver that has
-    /// not got it can only guess it.
+    /// random step of 1 to 64 ticks. So a timestamp identifies one transmission, and a receiver
+    /// that did not get it can only guess it.
     Distinct {
-        /// The key from which the steps are drawn. It must stay secret; many connections may share
-        /// it.
+        /// The key for the random steps. It must stay secret. Connections may share it.
         secret: [u64; 2],
     },
 }
@@ -73,11 +72,11 @@ pub struct TimestampSettings {
     pub granularity: Duration,
     /// The clock's value at the beginning of the run.
     pub offset: u32,
-    /// The effect of duplicates on the echo.
+    /// Whether duplicates update the echo.
     pub echo: EchoRule,
     pub stamping: Stamping,
-    /// Whether a segment without the option is dropped once it is agreed on. RFC 7323, section 3.2, says that it should be;
-    /// Linux takes it.
+    /// Whether a segment without the negotiated option is dropped. RFC 7323, section 3.2, says that
+    /// it should be. Linux accepts it.
     pub required: bool,
 }
 
@@ -95,7 +94,7 @@ impl TimestampSettings {
 }
 
 impl Default for TimestampSettings {
-    /// A clock with ticks of 1 ms. Better timestamps need a secret: see
+    /// Returns a clock with ticks of 1 ms. Better timestamps need a secret: see
     /// [`TimestampSettings::distinct`].
     fn default() -> Self {
         let granularity = Duration::from_millis(1);
@@ -103,36 +102,39 @@ impl Default for TimestampSettings {
     }
 }
 
-/// How much of the receive buffer is announced.
+/// The advertised part of the receive buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announce {
-    /// The window's edge moves by at least a segment, or half the buffer (RFC 9293, section 3.8.6.2.2).
+    /// The window's right edge moves by at least a segment, or half the buffer (RFC 9293, section
+    /// 3.8.6.2.2).
     InSteps,
-    /// Each acknowledgement announces all room in a buffer that is rounded up to whole segments, unless that is less than a
-    /// segment and a quarter of the buffer: FreeBSD's rule.
+    /// FreeBSD's rule. The buffer is rounded up to whole segments. Each acknowledgement advertises
+    /// all free space in it, unless that is less than a segment and less than a quarter of the
+    /// buffer.
     AllRoom,
 }
 
-/// The segments that count as waiting for an acknowledgement.
+/// How unacknowledged data is counted for delayed acknowledgements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckCount {
-    /// The bytes of a full-sized segment (RFC 5681, section 4.2).
+    /// By bytes, compared with full-sized segments (RFC 5681, section 4.2).
     Bytes,
-    /// Any segment, as in BSD's stacks.
+    /// By segments of any size, as in BSD's stacks.
     Segments,
 }
 
 /// When data received in order is acknowledged (RFC 5681, section 4.2; RFC 9293, section 3.8.6.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckSettings {
-    /// Full-sized segments whose bytes cause an immediate acknowledgement. With 0 or 1 every
-    /// segment does.
+    /// Number of full-sized segments whose bytes cause an immediate acknowledgement. With 0 or 1,
+    /// every segment causes one.
     pub every: u32,
     pub counted: AckCount,
-    /// Segments with data at the beginning of a connection that are acknowledged one by one, unless this end answers with
-    /// data of its own: Linux's quick ACKs, by which a peer in slow start gets its ACKs soon.
+    /// Number of data segments at the beginning of a connection that are acknowledged one by one.
+    /// It ends early if this end answers with data. These are Linux's quick ACKs: a peer in slow
+    /// start gets its ACKs soon.
     pub quick: u32,
-    /// The longest delay of an acknowledgement. Zero acknowledges every segment at once.
+    /// Maximum delay of an acknowledgement. With zero, every segment is acknowledged at once.
     pub delay: Duration,
 }
 
@@ -145,44 +147,49 @@ impl Default for AckSettings {
 /// Whether an end uses explicit congestion notification (RFC 3168).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnUse {
-    /// Neither asks for it nor agrees to it.
+    /// Neither asks for ECN nor accepts it.
     Off,
-    /// Agrees if the peer asks, as servers do.
+    /// Accepts ECN if the peer asks for it, as servers do.
     Answer,
-    /// Asks for it, and agrees.
+    /// Asks for ECN, and accepts it.
     Ask,
 }
 
-/// What a connection in TIME-WAIT answers.
+/// The segments answered in TIME-WAIT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimeWait {
-    /// What is not acceptable, and a SYN by a challenge ACK (RFC 9293, section 3.10.7.4; RFC 5961, section 4.2).
+    /// Unacceptable segments, and a SYN by a challenge ACK (RFC 9293, section 3.10.7.4; RFC 5961,
+    /// section 4.2).
     Rfc9293,
-    /// Everything but a bare acknowledgement of what is known; a SYN in no way, unless it lies beyond all that has arrived:
-    /// then it begins another connection (RFC 1122, section 4.2.2.13). So 4.4BSD's stacks.
+    /// All segments with ACK, except a bare acknowledgement without news. A SYN without ACK is not
+    /// answered. If it is beyond all arrived data, it begins a new connection (RFC 1122, section
+    /// 4.2.2.13). Used by 4.4BSD's stacks.
     Reopens,
 }
 
-/// How a closed window is probed.
+/// How a zero window is probed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowProbe {
-    /// By a byte of data (RFC 9293, section 3.8.6.1).
+    /// With a byte of data (RFC 9293, section 3.8.6.1).
     Data,
-    /// While nothing is outstanding by an old sequence number without data, which a peer answers too: Linux's.
+    /// As in Linux: while no data is outstanding, with an old sequence number and no data. A peer
+    /// answers this too.
     Empty,
 }
 
-/// When an end gives up the connection (RFC 9293, section 3.8.3).
+/// When an end gives up a connection (RFC 9293, section 3.8.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GiveUp {
-    /// Consecutive timeouts of a SYN or SYN-ACK; the next expiry ends the attempt.
+    /// Maximum number of consecutive timeouts of a SYN or SYN-ACK. The next expiry ends the
+    /// attempt.
     pub handshake_timeouts: u32,
-    /// The longest that a handshake lasts; `None` leaves that to the timeouts.
+    /// Maximum duration of a handshake; `None` leaves the limit to `handshake_timeouts`.
     pub handshake: Option<Duration>,
-    /// Consecutive timeouts after the handshake; the next expiry ends the connection.
+    /// Maximum number of consecutive timeouts after the handshake. The next expiry ends the
+    /// connection.
     pub timeouts: u32,
-    /// The longest time without any acknowledgement while data waits for one, zero windows
-    /// included.
+    /// Maximum time without any acknowledgement while data is outstanding, zero windows included;
+    /// `None` for no limit.
     pub user_timeout: Option<Duration>,
 }
 
@@ -192,12 +199,12 @@ impl Default for GiveUp {
     }
 }
 
-/// The limit on a connection's challenge ACKs (RFC 5961, section 7). Each connection counts its
-/// own: a shared count would tell an observer about other connections.
+/// The limit on a connection's challenge ACKs (RFC 5961, section 7). Each connection has its own
+/// count: a shared count would tell an observer about other connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChallengeLimit {
-    /// The most challenge ACKs in one interval. Each interval draws its limit between half of this
-    /// and this.
+    /// Maximum number of challenge ACKs per interval. Each interval draws its limit between half of
+    /// this number and this number.
     pub acks: u32,
     pub interval: Duration,
 }
@@ -208,47 +215,48 @@ impl Default for ChallengeLimit {
     }
 }
 
-/// The part of written data that is kept.
+/// The stored part of written data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendKind {
-    /// Keeps only the length. Segments carry no bytes.
+    /// Only the length. Segments carry no bytes.
     Counted,
-    /// Keeps only the length, up to a limit.
+    /// Only the length, up to a limit.
     CountedUpTo {
-        /// The most bytes written and not yet acknowledged.
+        /// Maximum number of bytes written and not yet acknowledged.
         buffer: u64,
     },
-    /// Keeps the bytes until they are acknowledged, up to a limit.
+    /// The bytes until they are acknowledged, up to a limit.
     Held {
-        /// The most bytes written and not yet acknowledged.
+        /// Maximum number of bytes written and not yet acknowledged.
         buffer: usize,
     },
 }
 
-/// The part of received data that is kept.
+/// The stored part of received data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReceiveKind {
-    /// Keeps only the length, and reads at once for the application. There are no [`Readable`]
-    /// events, and the window never closes.
+    /// Only the length. The data counts as read on arrival. There are no [`Readable`] events, and
+    /// the window never closes.
     ///
     /// [`Readable`]: crate::Event::Readable
     Drained,
-    /// Keeps only the length. The application reads when it wants to.
+    /// Only the length. The application reads at its own pace.
     Counted,
-    /// Keeps the bytes. The application reads when it wants to.
+    /// The bytes. The application reads at its own pace.
     Held,
 }
 
-/// All settings of one end. The default is a present-day stack's, with counted streams. It lacks
-/// the secret of [distinct timestamps](TimestampSettings::distinct), which only the user can
-/// provide. So its timestamps come from a clock of 1 ms. The engine's default detector, which asks
-/// for the proof `original`, then detects few spurious retransmissions.
+/// All settings of one end. The defaults are those of a present-day stack, with counted streams.
+/// They lack the secret of [distinct timestamps](TimestampSettings::distinct), which only the user
+/// can provide. So the timestamps come from a clock of 1 ms. The engine's default detector, which
+/// asks for the proof `original`, then detects few spurious retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Bytes in the MSS option, and the most that this end puts into a segment. TCP options count,
-    /// as in RFC 9293, section 3.7.1: with timestamps, each segment has 12 bytes less payload.
+    /// Value of the MSS option in bytes, and maximum payload of this end's segments, TCP options
+    /// included (RFC 9293, section 3.7.1). With timestamps, each segment has 12 bytes less payload.
     pub mss: u16,
-    /// Bytes of receive buffer: the largest window announced, within the agreed window scale.
+    /// Bytes of receive buffer: the largest advertised window, as far as the negotiated window
+    /// scale allows.
     pub receive_window: u32,
     pub announce: Announce,
     pub window_scale: WindowScale,
@@ -256,26 +264,27 @@ pub struct Settings {
     /// [`TimestampSettings::distinct`], not the default.
     pub timestamps: Option<TimestampSettings>,
     pub sack: SackUse,
-    /// Marks of retransmissions; `None` offers none. [`Marks::Timestamps`] is not offered beside
-    /// [`timestamps`], with which every segment has one.
+    /// Marks of retransmissions; `None` offers none. [`Marks::Timestamps`] is not offered together
+    /// with [`timestamps`], because every segment then has a timestamp.
     ///
     /// [`timestamps`]: Self::timestamps
     pub marks: Option<Marks>,
     pub ecn: EcnUse,
-    /// The most SYNs, or SYN-ACKs, that ask for ECN or agree to it. Later ones do without, in case something on the path drops
-    /// those that do (RFC 3168, section 6.1.1.1).
+    /// Maximum number of SYNs that ask for ECN, or SYN-ACKs that accept it. Later ones have no ECN
+    /// flags, in case the path drops segments with them (RFC 3168, section 6.1.1.1).
     pub ecn_syns: u32,
     pub acks: AckSettings,
     /// Whether a small segment waits while anything is unacknowledged (RFC 9293, section 3.7.4).
     pub nagle: bool,
-    /// Whether a FIN without data leaves though cwnd is full, as in Linux: cwnd counts data, and a FIN is none.
+    /// Whether a FIN without data is sent although cwnd is full, as in Linux: cwnd counts data, and
+    /// a FIN is not data.
     pub fin_beyond_cwnd: bool,
     pub window_probe: WindowProbe,
-    /// The longest that FIN-WAIT-2 lasts after the application has
-    /// [left](crate::Connection::leave), when nothing reads the peer's data. RFC 9293 has no such
-    /// limit; this default is Linux's `tcp_fin_timeout`.
+    /// Maximum duration of FIN-WAIT-2 after the application has [left](crate::Connection::leave),
+    /// when the peer's data has no reader. RFC 9293 has no limit. The default is that of Linux's
+    /// `tcp_fin_timeout`.
     pub fin_wait_2: Duration,
-    /// Length of TIME-WAIT, twice the maximum segment lifetime.
+    /// Duration of TIME-WAIT: twice the maximum segment lifetime.
     pub time_wait: Duration,
     pub time_wait_rule: TimeWait,
     pub give_up: GiveUp,
@@ -311,7 +320,7 @@ impl Default for Settings {
     }
 }
 
-/// The largest shift that RFC 7323, section 2.3, allows.
+/// The largest shift allowed by RFC 7323, section 2.3.
 pub(crate) const LARGEST_SHIFT: u8 = 14;
 
 impl Settings {

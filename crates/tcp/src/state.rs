@@ -2,12 +2,12 @@
 
 use eifel_base::time::Instant;
 
-/// The way into SYN-RECEIVED.
+/// How a connection entered SYN-RECEIVED.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
     /// From LISTEN.
     Passive,
-    /// From SYN-SENT: both ends have opened at the same time.
+    /// From SYN-SENT: a simultaneous open.
     Simultaneous,
 }
 
@@ -16,9 +16,9 @@ pub enum Opening {
 pub enum State {
     /// Waiting for a SYN.
     Listen,
-    /// Has sent a SYN.
+    /// A SYN was sent.
     SynSent,
-    /// Has sent and received a SYN.
+    /// SYNs were sent and received.
     SynReceived(Opening),
     /// Open in both directions.
     Established,

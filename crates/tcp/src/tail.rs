@@ -1,5 +1,5 @@
-//! When a last segment leaves that is less than full: Nagle's algorithm (RFC 9293, section 3.7.4), and data that the
-//! application has written and not pushed (section 3.9.1.2, SEND).
+//! Delays a last segment that is not full: Nagle's algorithm (RFC 9293, section 3.7.4), and data
+//! that the application has written but not pushed (section 3.9.1.2, SEND).
 
 use eifel_base::time::Instant;
 
@@ -9,20 +9,20 @@ use crate::connection::Connection;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tail {
     Nothing,
-    /// The acknowledgement of all that is outstanding: Nagle's algorithm.
+    /// The acknowledgement of all outstanding data: Nagle's algorithm.
     Acknowledgement,
     /// More data, a push, or the persist timer.
     Push,
 }
 
-/// The application's wishes: about short segments, and whether it still listens.
+/// The application's settings for short segments, and whether it still reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wishes {
     nagle: bool,
     corked: bool,
-    /// The end of the data as of the last push: what lies below waits for none.
+    /// The end of the data at the last push. Data below does not wait for a push.
     pushed: u64,
-    /// Whether the application has [left](Connection::leave): nobody will read.
+    /// Whether the application has [left](Connection::leave), and will not read again.
     left: bool,
 }
 
@@ -35,19 +35,20 @@ impl Wishes {
         self.left = true;
     }
 
-    /// Returns whether nobody will read.
+    /// Returns whether the application has left, and will not read again.
     pub(crate) fn has_left(self) -> bool {
         self.left
     }
 
-    /// Returns what a short segment waits for where all data is pushed.
+    /// Returns the event that a short segment waits for if all data is pushed.
     pub(crate) fn usual(self) -> Tail {
         if self.nagle { Tail::Acknowledgement } else { Tail::Nothing }
     }
 }
 
 impl Connection {
-    /// Switches Nagle's algorithm on or off. Off also pushes what waits, as a socket's `TCP_NODELAY` does.
+    /// Turns Nagle's algorithm on or off. Off also pushes waiting data, like a socket's
+    /// `TCP_NODELAY`.
     pub fn set_nagle(&mut self, on: bool) {
         self.cold.wishes.nagle = on;
         if self.tail != Tail::Push {
@@ -57,34 +58,36 @@ impl Connection {
         }
     }
 
-    /// Lets every segment wait that is less than full, until this is taken back, for a retransmission timeout at the most: a
-    /// socket's `TCP_CORK`. A FIN pushes all data.
+    /// Delays all segments that are not full until `cork(false)`, like a socket's `TCP_CORK`. The
+    /// delay is at most a retransmission timeout. A FIN pushes all data.
     pub fn cork(&mut self, on: bool) {
         self.cold.wishes.corked = on;
         self.tail = if on { Tail::Push } else { self.cold.wishes.usual() };
     }
 
-    /// Ends a record with what was written: no segment carries bytes of this record and of the next, and none of this record
-    /// waits for more. The flag `MSG_EOR` of a socket's `send`.
+    /// Ends a record after the written data, like the flag `MSG_EOR` of a socket's `send`. No
+    /// segment carries bytes of this record and of the next. No data of this record waits for more
+    /// data.
     pub fn end_record(&mut self) {
         self.stream.end_record(self.engine.nxt());
     }
 
-    /// Says that more data follows what has just been written. A last segment that is less than full waits for the next
-    /// write, for an acknowledgement of new data, or for a retransmission timeout: the flag `MSG_MORE` of a socket's `send`,
-    /// a SEND call without PUSH.
+    /// Announces that more data follows. A last segment that is not full waits for the next write,
+    /// for an acknowledgement of new data, or for a retransmission timeout. This is the flag
+    /// `MSG_MORE` of a socket's `send`, or a SEND call without PUSH.
     pub fn more_follows(&mut self) {
         self.tail = Tail::Push;
     }
 
-    /// Takes note of a write, which is pushed unless [`more_follows`](Self::more_follows) says otherwise.
+    /// Records a write. It is pushed unless [`more_follows`](Self::more_follows) is called.
     pub(crate) fn note_write(&mut self) {
         if !self.cold.wishes.corked {
             self.tail = self.cold.wishes.usual();
         }
     }
 
-    /// Takes note of an acknowledgement of new data.
+    /// Records an acknowledgement of new data: pushes waiting data, unless the application has
+    /// corked.
     #[cold]
     pub(crate) fn push_after_progress(&mut self) {
         if !self.cold.wishes.corked {
@@ -92,12 +95,12 @@ impl Connection {
         }
     }
 
-    /// Lets all data leave that was written until now.
+    /// Pushes all data written so far.
     fn push(&mut self) {
         self.cold.wishes.pushed = self.stream.end();
     }
 
-    /// Returns the end of the data that may leave, where short segments wait for something.
+    /// Returns the end of the data that may be sent, if short segments may have to wait.
     #[inline(never)]
     pub(crate) fn end_before_tail(&self) -> u64 {
         let (una, nxt, end) = (self.engine.una(), self.engine.nxt(), self.stream.end());
@@ -113,7 +116,7 @@ impl Connection {
         free.max(self.stream.last_record()).min(end)
     }
 
-    /// Pushes what waits for more data, if that is why the persist timer ran. Returns whether it is.
+    /// Pushes data that waits for more, if the persist timer ran for it. Returns whether it did.
     pub(crate) fn push_at_timeout(&mut self, now: Instant) -> bool {
         let waits = self.tail == Tail::Push
             && self.persist_deadline() <= now

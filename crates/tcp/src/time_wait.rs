@@ -1,5 +1,5 @@
-//! TIME-WAIT in stacks that let a peer call again while it lasts (RFC 9293, section 3.10.7.4, fourth check, and RFC 1122,
-//! section 4.2.2.13).
+//! TIME-WAIT in stacks that accept a new connection from the same peer meanwhile (RFC 9293, section
+//! 3.10.7.4, fourth check, and RFC 1122, section 4.2.2.13).
 
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
@@ -11,14 +11,15 @@ use crate::handshake::length;
 use crate::settings::TimeWait;
 use crate::state::State;
 
-/// The distance from the last connection's numbers to those of the next, where the proposed number is too low: more than a
-/// window without scaling.
+/// Distance from the last connection's sequence numbers to those of the next, if the proposed
+/// number is too low. It exceeds any window without scaling.
 const BEYOND: u64 = 0x1_0000;
 
 impl Connection {
-    /// Returns the initial sequence number with which a listener may answer `segment`, a peer's new call; `None` if it is not
-    /// one. The call begins beyond all that has arrived. The number is `proposed`, unless that lies not beyond
-    /// all that was sent. So no old segment fits the new connection.
+    /// Returns the initial sequence number for a listener's answer to `segment`. `None` if the
+    /// segment is not a SYN beyond all arrived data that may reopen the connection. The number is
+    /// `proposed` if it is beyond all sent data, otherwise a number that is. So no old segment fits
+    /// the new connection.
     pub fn makes_way(&self, segment: &Segment, proposed: Seq) -> Option<Seq> {
         let calls = segment.flags.has(Flags::SYN) && segment.flags.0 & (Flags::ACK.0 | Flags::RST.0) == 0;
         let reopens = self.cold.habits.time_wait_rule == TimeWait::Reopens;
@@ -31,13 +32,14 @@ impl Connection {
         Some(if lies_beyond { proposed } else { wrap(nxt + BEYOND, self.iss) })
     }
 
-    /// Returns whether [`late_arrival`](Self::late_arrival) takes a segment in TIME-WAIT. Resets are RFC 5961's.
+    /// Returns whether [`late_arrival`](Self::late_arrival) handles a segment in TIME-WAIT. Resets
+    /// follow RFC 5961 instead.
     pub(crate) fn is_late(&self, segment: &Segment) -> bool {
         self.cold.habits.time_wait_rule == TimeWait::Reopens && !segment.flags.has(Flags::RST)
     }
 
-    /// Takes a segment in TIME-WAIT as 4.4BSD's stacks do: one without ACK is dropped, one that says what is known is ignored,
-    /// and any other is answered.
+    /// Processes a segment in TIME-WAIT as 4.4BSD's stacks do. A segment without ACK is dropped,
+    /// and a bare acknowledgement without news is ignored. Any other segment is answered.
     pub(crate) fn late_arrival(&mut self, now: Instant, segment: &Segment) {
         if !segment.flags.has(Flags::ACK) {
             return;

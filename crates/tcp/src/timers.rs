@@ -1,4 +1,4 @@
-//! Timers: the next deadline, and what happens when it has come.
+//! Timers: the next deadline, and the handling of expiry.
 
 use eifel_base::time::{Duration, Instant};
 
@@ -7,14 +7,16 @@ use crate::event::Event;
 use crate::settings::GiveUp;
 use crate::state::State;
 
-/// How long the connection goes on while the peer does not answer.
+/// How long the connection waits for a silent peer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// The instant at which it ends. Never if nothing is outstanding, or no user timeout is set.
+    /// When the connection is given up. [`Instant::NEVER`] if nothing is outstanding, or no limit
+    /// is set.
     pub(crate) until: Instant,
     /// The user timeout; [`Duration::MAX`] if there is none.
     pub(crate) user_timeout: Duration,
-    /// Consecutive timeouts that do not count, because the peer has since answered with a closed window.
+    /// Consecutive timeouts that do not count, because the peer has since answered with a closed
+    /// window.
     pub(crate) forgiven_timeouts: u32,
 }
 
@@ -26,7 +28,7 @@ impl Patience {
 }
 
 impl Connection {
-    /// Returns the earliest instant at which [`handle_timeout`](Self::handle_timeout) has something to do;
+    /// Returns the earliest time at which [`handle_timeout`](Self::handle_timeout) must be called;
     /// [`Instant::NEVER`] if there is none.
     #[inline]
     pub fn poll_timeout(&self) -> Instant {
@@ -43,8 +45,8 @@ impl Connection {
         self.engine.deadline().min(self.persist_deadline())
     }
 
-    /// Returns whether a deadline may be before `instant`. It is cheaper than [`poll_timeout`](Self::poll_timeout), and
-    /// `false` is certain.
+    /// Returns `false` if certainly no deadline is before `instant`. Cheaper than
+    /// [`poll_timeout`](Self::poll_timeout).
     #[inline]
     pub fn may_wake_before(&self, instant: Instant) -> bool {
         self.engine.may_expire_before(instant)
@@ -54,7 +56,7 @@ impl Connection {
             || matches!(self.state, State::TimeWait { .. })
     }
 
-    /// Handles everything that is due at `now`.
+    /// Handles all timers that have expired at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         match self.state {
             State::Closed | State::Listen => return,
@@ -81,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// Returns the number of consecutive timeouts after which the next one ends the connection.
+    /// Returns the maximum number of consecutive timeouts. The next one ends the connection.
     fn most_timeouts(&self) -> u32 {
         match self.state {
             State::SynSent | State::SynReceived(_) => self.cold.terms().settings.give_up.handshake_timeouts,

@@ -1,4 +1,4 @@
-//! Timestamps (RFC 7323): the clock, the value to echo, and the check of the peer's echoes.
+//! Timestamps (RFC 7323): the clock, the value to echo, and the evaluation of the peer's echoes.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
@@ -10,7 +10,7 @@ use crate::distinct::Distinct;
 use crate::settings::{EchoRule, Stamping, TimestampSettings};
 use eifel_base::siphash::Secret;
 
-/// This end's timestamp clock. It remembers the current tick, because a division for each segment is slow.
+/// This end's timestamp clock. It caches the current tick, because a division per segment is slow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     granularity: u64,
@@ -39,7 +39,7 @@ impl Clock {
         Timestamp(self.shown)
     }
 
-    /// Returns the time since the clock began to show `value`; `None` if it has not shown it yet.
+    /// Returns the time since the clock first read `value`; `None` if it has not yet read it.
     #[inline(always)]
     fn age(&mut self, now: Instant, value: Timestamp) -> Option<Duration> {
         let shown = self.value(now);
@@ -52,14 +52,14 @@ impl Clock {
     }
 }
 
-/// TS.Recent: the peer's timestamp that is echoed.
+/// TS.Recent: the peer's timestamp to echo.
 #[derive(Clone, Copy, Debug)]
 struct Recent {
     value: Timestamp,
     at: Instant,
 }
 
-/// A TS.Recent that is older than this is ignored (RFC 7323, section 5.5).
+/// A TS.Recent that is older is ignored (RFC 7323, section 5.5).
 const OUTDATED: Duration = Duration::from_secs(24 * 24 * 3600);
 
 /// Timestamp state of one end of a connection.
@@ -71,16 +71,16 @@ pub(crate) struct Stamps {
     required: bool,
 }
 
-/// The origin of TSvals.
+/// The source of TSvals.
 #[derive(Clone, Debug)]
 enum Values {
     Clock(Clock),
-    /// Distinct values, before the first segment has left.
+    /// Distinct values, before the first segment is sent.
     Unbegun(Box<Unbegun>),
     Distinct(Box<Distinct>),
 }
 
-/// What distinct values begin with.
+/// Initial state of distinct values.
 #[derive(Clone, Debug)]
 struct Unbegun {
     secret: Secret,
@@ -89,7 +89,8 @@ struct Unbegun {
 }
 
 impl Stamps {
-    /// Creates the state. `connection` distinguishes this end from other connections with the same settings.
+    /// Makes the state. `connection` distinguishes this end from other connections with the same
+    /// settings.
     pub(crate) fn new(settings: &TimestampSettings, connection: u64) -> Self {
         let clock = Clock::new(settings);
         let values = match settings.stamping {
@@ -99,12 +100,12 @@ impl Stamps {
         Self { values, recent: None, rule: settings.echo, required: settings.required }
     }
 
-    /// Returns whether a segment without the option is dropped.
+    /// Returns whether segments without the negotiated option are dropped.
     pub(crate) fn are_required(&self) -> bool {
         self.required
     }
 
-    /// Returns the TSval of a segment that would leave now.
+    /// Returns the TSval of a segment sent now.
     #[inline]
     pub(crate) fn value(&mut self, now: Instant) -> Timestamp {
         match &mut self.values {
@@ -114,7 +115,7 @@ impl Stamps {
         }
     }
 
-    /// Returns the timestamps option of a segment that would leave now.
+    /// Returns the timestamps option of a segment sent now.
     #[inline(always)]
     pub(crate) fn option(&mut self, now: Instant) -> Timestamps {
         Timestamps { value: self.value(now).0, echo: self.echo() }
@@ -131,7 +132,7 @@ impl Stamps {
         self.value(now)
     }
 
-    /// Returns the TSval of a segment without data, or of a reply, that leaves now.
+    /// Returns the TSval of a segment without data sent now, and records it as sent.
     #[inline(always)]
     pub(crate) fn leaves_now(&mut self, now: Instant) -> Timestamp {
         let value = self.value(now);
@@ -147,7 +148,7 @@ impl Stamps {
         self.recent.map_or(0, |recent| recent.value.0)
     }
 
-    /// Returns whether a segment with this TSval is from the past: PAWS (RFC 7323, section 5.3, R1).
+    /// Returns whether a segment with this TSval is old: PAWS (RFC 7323, section 5.3, R1).
     #[inline]
     pub(crate) fn is_old(&self, now: Instant, value: u32) -> bool {
         match self.recent {
@@ -156,8 +157,9 @@ impl Stamps {
         }
     }
 
-    /// Updates TS.Recent from an acceptable segment that begins at or below Last.ACK.sent (R3). So a delayed
-    /// acknowledgement echoes the earliest segment, and a duplicate ACK the last one before the gap.
+    /// Updates TS.Recent from an acceptable segment that begins at or below Last.ACK.sent (R3). So
+    /// a delayed acknowledgement echoes the earliest segment, and a duplicate ACK the last one
+    /// before the gap.
     #[inline]
     pub(crate) fn accept(&mut self, now: Instant, value: u32, start: u64, last_ack_sent: u64) {
         if start <= last_ack_sent {
@@ -165,14 +167,15 @@ impl Stamps {
         }
     }
 
-    /// Updates TS.Recent from a duplicate below the cumulative acknowledgement, in the variant of the standard that does.
+    /// Updates TS.Recent from a duplicate below the cumulative ACK, under
+    /// [`EchoRule::OnDuplicates`].
     pub(crate) fn duplicate(&mut self, now: Instant, value: u32) {
         if self.rule == EchoRule::OnDuplicates && !self.is_old(now, value) {
             self.recent = Some(Recent { value: Timestamp(value), at: now });
         }
     }
 
-    /// Notes that a segment has left with `value`. Its data had been sent `copies` times before.
+    /// Records that a segment was sent with `value`. Its data was sent `copies` times before.
     #[inline]
     pub(crate) fn sent(&mut self, now: Instant, copies: u32, value: Timestamp) {
         match (&mut self.values, copies) {
@@ -182,8 +185,9 @@ impl Stamps {
         }
     }
 
-    /// Returns what a TSecr proves; `None` if it is older than everything outstanding, or newer than the clock. `board` has
-    /// not yet processed the acknowledgement that carries it.
+    /// Returns the meaning of a TSecr. `None` if it is older than all outstanding segments, or
+    /// newer than the clock. `board` must not have processed the acknowledgement with the TSecr
+    /// yet.
     #[inline(always)]
     pub(crate) fn believe(&mut self, now: Instant, echo: u32, board: &Scoreboard) -> Option<Echo> {
         let value = Timestamp(echo);

@@ -1,35 +1,38 @@
-//! Flow control: what the peer allows, and what is announced to it (RFC 9293, sections 3.8.6 and 3.10.7.4).
+//! Flow control: the peer's window and this end's window (RFC 9293, sections 3.8.6 and 3.10.7.4).
 
 use crate::settings::{Announce, Settings};
 
 /// The peer's window for this end's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendWindow {
-    /// First position beyond the window. It may move back, because a peer may shrink its window (RFC 9293, section 3.8.6).
+    /// First position beyond the window. It may move back, because a peer may shrink its window
+    /// (RFC 9293, section 3.8.6).
     pub(crate) limit: u64,
-    /// Bytes that the last announcement offered: less than 2^30.
+    /// Size of the last advertised window in bytes, below 2^30.
     size: u32,
-    /// Bytes of the largest window that was ever announced: MAX.SND.WND of RFC 5961, section 5.2.
+    /// Size of the largest window ever advertised in bytes: MAX.SND.WND of RFC 5961, section 5.2.
     largest: u32,
-    /// SND.WL2 and SND.WL1: what the segment of the last update acknowledged, and where it began. A peer's acknowledgements
-    /// never go back, so they tell first which of two segments is older; where it began tells only among equal ones.
+    /// SND.WL2 and SND.WL1: acknowledgement number and first position of the segment of the last
+    /// update. A peer's acknowledgements never decrease, so they order two segments first. The
+    /// first position orders segments with equal acknowledgements.
     update: (u64, u64),
     /// Window scale shift of the peer's window field, 0 to 14.
     shift: u8,
 }
 
 impl SendWindow {
-    /// Before the peer has announced a window, nothing may be sent.
+    /// No data may be sent before the peer has advertised a window.
     pub(crate) const CLOSED: Self = Self { limit: 0, size: 0, largest: 0, update: (0, 0), shift: 0 };
 
-    /// Opens the peer's first window. Its field is never shifted; those of later windows are, by `shift`.
+    /// Opens the peer's first window. Its field is not shifted. The fields of later windows are
+    /// shifted by `shift`.
     pub(crate) fn open(&mut self, limit_from: u64, field: u16, shift: u8, seq: u64) {
         let size = u32::from(field);
         *self = Self { limit: limit_from + u64::from(size), size, largest: size, update: (limit_from, seq), shift };
     }
 
-    /// Takes the window field of an acceptable segment that begins at `seq` and acknowledges `ack`, which is not behind
-    /// `una`. Returns whether the window's size has changed.
+    /// Processes the window field of an acceptable segment that begins at `seq` and acknowledges
+    /// `ack`, which is not below SND.UNA. Returns whether the window's size has changed.
     #[inline]
     pub(crate) fn update(&mut self, seq: u64, ack: u64, field: u16) -> bool {
         debug_assert!(ack >= self.update.0, "una is not behind what the last update acknowledged");
@@ -45,8 +48,8 @@ impl SendWindow {
         changed
     }
 
-    /// Returns whether such a segment leaves the window unchanged. It is noted as the latest. An
-    /// end that only receives data gets few others.
+    /// Returns whether a segment leaves the window unchanged. If so, it becomes the segment of the
+    /// last update. An end that only receives data gets mostly these.
     #[inline(always)]
     pub(crate) fn is_unchanged(&mut self, seq: u64, ack: u64, field: u16) -> bool {
         let unchanged = ack == self.update.0 && u32::from(field) << self.shift == self.size && seq >= self.update.1;
@@ -56,13 +59,13 @@ impl SendWindow {
         unchanged
     }
 
-    /// Returns the bytes of the largest window that was ever announced.
+    /// Returns the size of the largest window ever advertised, in bytes.
     #[inline]
     pub(crate) fn largest(&self) -> u64 {
         u64::from(self.largest)
     }
 
-    /// Returns whether the peer takes nothing now.
+    /// Returns whether the peer's window is closed.
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.size == 0
@@ -72,21 +75,21 @@ impl SendWindow {
 /// This end's window for the peer's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiveWindow {
-    /// First position beyond every window that was announced: data below it is taken.
+    /// First position beyond all advertised windows: data below it is accepted.
     pub(crate) edge: u64,
-    /// Bytes of the receive buffer.
+    /// Size of the receive buffer in bytes.
     buffer: u32,
-    /// The largest window that the field can announce.
+    /// The largest window that can be advertised, in bytes.
     most: u32,
-    /// Bytes by which the edge moves at least (RFC 9293, section 3.8.6.2.2).
+    /// Minimum step of the edge in bytes (RFC 9293, section 3.8.6.2.2).
     step: u32,
-    /// The smallest room that is announced at all.
+    /// Minimum free space that is advertised, in bytes.
     least: u32,
     shift: u8,
 }
 
 impl ReceiveWindow {
-    /// Returns a window on `buffer` bytes from position 1 on.
+    /// Returns a window of `buffer` bytes from position 1 on.
     pub(crate) fn new(buffer: u32, full_size: u32, shift: u8) -> Self {
         let most = 0xffff << shift;
         let buffer = buffer.min(most);
@@ -94,7 +97,7 @@ impl ReceiveWindow {
         Self { edge: 1 + u64::from(buffer), buffer, most, step, least: 0, shift }
     }
 
-    /// Returns the window that the settings ask for.
+    /// Returns the window for the settings.
     pub(crate) fn of(settings: &Settings, full_size: u32, shift: u8) -> Self {
         if settings.announce == Announce::InSteps {
             return Self::new(settings.receive_window, full_size, shift);
@@ -102,17 +105,19 @@ impl ReceiveWindow {
         let window = settings.receive_window;
         let buffer = window.checked_next_multiple_of(full_size.max(1)).unwrap_or(window);
         let least = full_size.min(buffer / 4);
-        // Once open, what has room is taken, also where the window field is too small to announce it.
+        // Once the window is open, data that fits the buffer is accepted even if the window field
+        // is too small to advertise it.
         Self { buffer, most: u32::MAX, step: 1, least, ..Self::new(settings.receive_window, full_size, shift) }
     }
 
-    /// Returns the bytes of the buffer.
+    /// Returns the size of the buffer in bytes.
     #[inline]
     pub(crate) fn buffer(&self) -> u64 {
         u64::from(self.buffer)
     }
 
-    /// Moves the edge, if it would move by at least a step. `unread` bytes below `nxt` still take room in the buffer.
+    /// Moves the edge, if it can move by at least a step. `unread` bytes below `nxt` still occupy
+    /// the buffer.
     #[inline]
     pub(crate) fn advance(&mut self, nxt: u64, unread: u64) {
         debug_assert!(unread <= self.buffer(), "nothing is taken that there was no room for");
@@ -135,8 +140,8 @@ impl ReceiveWindow {
         u16::try_from(self.buffer).unwrap_or(u16::MAX)
     }
 
-    /// Returns whether the peer should hear of a larger window at once: it has become at least
-    /// twice as large as the peer knows. Smaller steps ride on the next acknowledgement.
+    /// Returns whether a window update should be sent at once: the window is at least twice as
+    /// large as the peer knows. Smaller changes wait for the next acknowledgement.
     pub(crate) fn is_worth_telling(&self, nxt: u64, unread: u64) -> bool {
         let target = nxt + self.buffer().saturating_sub(unread).min(u64::from(self.most));
         target >= self.edge + u64::from(self.step) && target - nxt >= 2 * self.edge.saturating_sub(nxt)
@@ -156,7 +161,7 @@ mod tests {
         assert_eq!((window.limit, window.largest), (2001, 2000));
         assert!(!window.update(1, 501, 500));
         assert_eq!(window.limit, 2501);
-        // Reordered: began earlier.
+        // Reordered: it begins earlier.
         window.update(0, 501, 9);
         assert_eq!(window.limit, 2501);
         // The window shrinks.

@@ -23,7 +23,7 @@ fn every_second_full_sized_segment_at_once_and_the_rest_by_the_timer() {
     talk.says(&[]);
     talk.wakes(230);
     talk.says(&["A 1 ack 3001 win 10000"]);
-    // The timer runs from the first byte that waits.
+    // The timer runs from the first unacknowledged byte.
     talk.gets(300, "A 3001..3101 ack 1 win 10000");
     talk.gets(400, "A 3101..3201 ack 1 win 10000");
     talk.says(&[]);
@@ -69,25 +69,26 @@ fn out_of_order_and_filling_segments_are_acknowledged_at_once() {
     talk.gets(10, "A 1001..2001 ack 1 win 10000");
     talk.says(&["A 1 ack 1 win 10000"]);
     talk.gets(11, "A 3001..4001 ack 1 win 10000");
-    // Duplicate acknowledgements are pure, even where data waits.
+    // A duplicate ACK carries no data, even if data waits.
     talk.connection.write_counted(10);
     talk.says(&["A 1 ack 1 win 10000", "PA 1..11 ack 1 win 10000"]);
-    // Fills a part of the gap, then all of it.
+    // Fills a part of the gap, then the rest.
     talk.gets(12, "A 1..501 ack 11 win 10000");
     talk.says(&["A 11 ack 501 win 9500"]);
     talk.gets(13, "A 501..1001 ack 11 win 10000");
     talk.says(&["A 11 ack 2001 win 10000"]);
     talk.gets(14, "A 2001..3001 ack 11 win 10000");
     talk.says(&["A 11 ack 4001 win 10000"]);
-    // In order again: the delay is back.
+    // In order again, so the acknowledgement is delayed again.
     talk.gets(15, "A 4001..5001 ack 11 win 10000");
     talk.says(&[]);
-    // Seen before: at once.
+    // A duplicate is acknowledged at once.
     talk.gets(16, "A 4001..5001 ack 11 win 10000");
     talk.says(&["A 11 ack 5001 win 10000"]);
 }
 
-/// RFC 2018, section 5, case 2: the first of eight segments is lost; and case 3: the second, fourth, sixth and eighth.
+/// RFC 2018, section 5, case 2: the first of eight segments is lost. Case 3: the second, fourth,
+/// sixth and eighth are lost.
 #[test]
 fn the_cases_of_rfc_2018() {
     let mut talk = Talk::open(&sack());
@@ -108,10 +109,10 @@ fn the_cases_of_rfc_2018() {
     talk.says(&["A 1 ack 501 win 9500 sack 2001-2501 1001-1501"]);
     talk.gets(3, "A 3001..3501 ack 1 win 10000");
     talk.says(&["A 1 ack 501 win 9500 sack 3001-3501 2001-2501 1001-1501"]);
-    // The fourth arrives: two blocks become one, which comes first.
+    // The fourth segment arrives. Two blocks merge, and the merged block comes first.
     talk.gets(4, "A 1501..2001 ack 1 win 10000");
     talk.says(&["A 1 ack 501 win 9500 sack 1001-2501 3001-3501"]);
-    // The second arrives.
+    // The second segment arrives.
     talk.gets(5, "A 501..1001 ack 1 win 10000");
     talk.says(&["A 1 ack 2501 win 10000 sack 3001-3501"]);
 }
@@ -132,10 +133,10 @@ fn three_blocks_with_timestamps_and_four_without() {
     assert_eq!(gaps(&stamped, " ts 101/0"), ["A 1 ack 1 win 10000 ts 5/100 sack 5001-5101 4001-4101 3001-3101"]);
 }
 
-/// RFC 2883, section 4.1: whole segments. The numbers are the RFC's, less a constant.
+/// RFC 2883, section 4.1: whole segments. The numbers are the RFC's, minus a constant.
 #[test]
 fn duplicate_segments_are_reported_first() {
-    // 4.1.1: the acknowledgements were lost, everything is here.
+    // 4.1.1: the acknowledgements were lost, and all data has arrived.
     let mut talk = Talk::open(&sack());
     talk.gets(0, "A 1..501 ack 1 win 10000");
     talk.gets(0, "A 501..1001 ack 1 win 10000");
@@ -147,15 +148,15 @@ fn duplicate_segments_are_reported_first() {
     talk.says(&["A 1 ack 1001 win 10000 sack 1501-2001"]);
     talk.gets(3, "A 1..501 ack 1 win 10000");
     talk.says(&["A 1 ack 1001 win 10000 sack 1-501 1501-2001"]);
-    // 4.1.3: a duplicate of what is out of order itself.
+    // 4.1.3: a duplicate of an out-of-order segment.
     talk.gets(4, "A 1501..2001 ack 1 win 10000");
     talk.says(&["A 1 ack 1001 win 10000 sack 1501-2001 1501-2001"]);
-    // Within a larger block: the block follows.
+    // A duplicate within a larger block: the block follows.
     talk.gets(5, "A 2001..2501 ack 1 win 10000");
     talk.sent();
     talk.gets(6, "A 2001..2501 ack 1 win 10000");
     talk.says(&["A 1 ack 1001 win 10000 sack 2001-2501 1501-2501"]);
-    // Once.
+    // The DSACK is sent once.
     talk.gets(7, "A 3001..3501 ack 1 win 10000");
     talk.says(&["A 1 ack 1001 win 10000 sack 3001-3501 1501-2501"]);
 }
@@ -174,17 +175,17 @@ fn the_piece_around_a_duplicate_follows_it() {
 /// RFC 2883, section 4.2: parts of segments.
 #[test]
 fn duplicate_parts_are_reported_and_only_the_first_of_several() {
-    // Below the acknowledgement: the lower half is a duplicate.
+    // The lower half of a segment is a duplicate, below the cumulative ACK.
     let mut talk = Talk::open(&sack());
     talk.gets(0, "A 1..501 ack 1 win 10000");
     talk.gets(1, "A 1..1001 ack 1 win 10000");
     talk.says(&["A 1 ack 1001 win 10000 sack 1-501"]);
-    // A larger segment fills the gap and repeats what lies behind it.
+    // A larger segment fills the gap and repeats the block after it.
     talk.gets(2, "A 1501..2001 ack 1 win 10000");
     talk.sent();
     talk.gets(3, "A 1001..2001 ack 1 win 10000");
     talk.says(&["A 1 ack 2001 win 10000 sack 1501-2001"]);
-    // Two separate parts: the first is reported.
+    // Two separate parts are duplicates: the first is reported.
     talk.gets(4, "A 2501..3001 ack 1 win 10000");
     talk.gets(4, "A 3501..4001 ack 1 win 10000");
     talk.gets(4, "A 4501..5001 ack 1 win 10000");
@@ -211,7 +212,7 @@ fn data_carries_sack_blocks_where_they_fit() {
     talk.sent();
     talk.connection.write_counted(1989);
     talk.says(&["A 1..1001 ack 1 win 10000", "PA 1001..1990 ack 1 win 10000"]);
-    // 12 bytes: the option's head, its padding and one block.
+    // 12 bytes: the option's kind and length, its padding and one block.
     talk.connection.write_counted(988);
     talk.says(&["PA 1990..2978 ack 1 win 10000 sack 1001-1501"]);
 }
@@ -227,7 +228,7 @@ fn a_million_gaps_cost_little_and_heal() {
     talk.gets(0, "A 1 ack 1 win 10000");
     let mut segment = talk::read("A 1..2 ack 1 win 10000");
     let first = segment.seq.0;
-    // Odd positions from the far end, then the even ones from the near end.
+    // Odd positions from the highest down, then the even ones from the lowest up.
     for piece in (0..1_000_000u32).rev() {
         segment.seq.0 = first.wrapping_add(1 + piece * 2);
         talk.connection.handle_segment(talk.now, &segment, &[]);

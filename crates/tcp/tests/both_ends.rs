@@ -1,5 +1,5 @@
-//! Two connections back to back over a path that loses, repeats and reorders: every byte arrives once and in order, and
-//! both ends finish.
+//! Two connections back to back over a path that loses, duplicates and reorders segments. Every
+//! byte arrives once and in order, and both ends finish.
 
 mod talk;
 
@@ -15,7 +15,7 @@ use eifel_tcp::{Connection, Event, Ports, Settings, State};
 use proptest::prelude::*;
 use talk::engine;
 
-/// How the path treats its `n`-th segment.
+/// The fate of a segment on the path.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Deliver,
@@ -44,7 +44,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     (sack, stamps, marks, scale, 1u16..1500, 1u32..20_000, 0u32..4, any::<bool>()).prop_map(
         |(sack, stamps, marks, window_scale, mss, receive_window, every, nagle)| Settings {
             mss: mss.max(100),
-            // A window that the shift makes unspeakable would never open.
+            // A window too small to be expressed with the shift would never open.
             receive_window: receive_window.max(1 << 14),
             window_scale,
             timestamps: stamps.map(|(granularity, offset, duplicates, stamping)| TimestampSettings {
@@ -58,7 +58,8 @@ fn settings() -> impl Strategy<Value = Settings> {
             marks,
             acks: AckSettings { every, delay: Duration::from_millis(100), quick: every, ..AckSettings::default() },
             nagle,
-            // Longer than a backed-off FIN takes to be sent again, or TIME-WAIT would be over and answer it by a reset.
+            // Longer than the repeats of a backed-off FIN. Otherwise TIME-WAIT could end first, and
+            // the FIN would get a reset.
             time_wait: Duration::from_secs(3600),
             send: SendKind::Held { buffer: 5000 },
             receive: ReceiveKind::Held,
@@ -73,7 +74,7 @@ struct App {
     written: usize,
     received: Vec<u8>,
     events: Vec<Event>,
-    /// Whether it holds short segments back.
+    /// Whether the application holds short segments back.
     holds: bool,
 }
 
@@ -83,14 +84,14 @@ impl App {
         Self { to_send, written: 0, received: Vec::new(), events: Vec::new(), holds }
     }
 
-    /// Writes as much as fits, closes when all is written, and reads `appetite` bytes.
+    /// Writes as much as fits, closes after the last byte, and reads at most `appetite` bytes.
     fn act(&mut self, connection: &mut Connection, appetite: usize) {
         self.written += connection.write(&self.to_send[self.written..]);
         if self.holds {
             connection.cork(self.written.is_multiple_of(3));
             connection.more_follows();
         }
-        // A close before there is a peer would end the connection.
+        // A close before the peer has answered would end the connection.
         let called = !matches!(connection.state(), State::Listen | State::SynSent);
         if called && self.written == self.to_send.len() {
             connection.close();
@@ -106,7 +107,7 @@ impl App {
     }
 }
 
-/// Runs both ends until nothing is left to do. Returns which ends have marked a segment.
+/// Runs both ends until nothing is left to do. Returns which ends have sent a marked segment.
 fn run(pair: &mut Pair, apps: &mut [App; 2], fates: &[Fate], appetite: usize) -> [bool; 2] {
     let mut fates = fates.iter().copied();
     let mut marked = [false; 2];
@@ -132,7 +133,7 @@ fn run(pair: &mut Pair, apps: &mut [App; 2], fates: &[Fate], appetite: usize) ->
             let later = timer + Duration::from_nanos(1);
             assert!(timer == Instant::NEVER || end.may_wake_before(later), "due at {timer:?}");
         }
-        // A reader with little appetite comes back every 10 ms.
+        // If data is left unread, the reader comes back after 10 ms.
         let hungry = pair.ends.iter().any(|end| end.readable() > 0);
         let reader = if hungry { pair.now + Duration::from_millis(10) } else { Instant::NEVER };
         let next = pair.due().min(reader);
@@ -150,7 +151,7 @@ fn ports(local: u16) -> Ports {
 
 const MARKS: u16 = Flags::SENT_AGAIN.0 | Flags::ANSWERS_SENT_AGAIN.0;
 
-/// Whether these ends may mark segments, or stamp all of them.
+/// Returns whether these ends may mark segments, or put timestamps on all of them.
 fn may_mark(first: &Settings, second: &Settings) -> bool {
     first.timestamps.is_some() || second.timestamps.is_some() || first.marks.is_some() && first.marks == second.marks
 }

@@ -1,4 +1,4 @@
-//! Closing: every path of RFC 9293, figure 5, and TIME-WAIT.
+//! Closing: all paths of RFC 9293, figure 5, and TIME-WAIT.
 
 mod talk;
 
@@ -15,7 +15,7 @@ fn this_end_first() {
     talk.says(&["FA 1 ack 1 win 10000"]);
     talk.gets(10, "A 1 ack 2 win 10000");
     talk.is(State::FinWait2);
-    // The other direction is open still.
+    // The other direction is still open.
     talk.gets(20, "A 1..101 ack 2 win 10000");
     talk.wakes(220);
     talk.says(&["A 2 ack 101 win 9900"]);
@@ -23,7 +23,7 @@ fn this_end_first() {
     talk.is(State::TimeWait { until: ms(60_300) });
     talk.says(&["A 2 ack 102 win 9899"]);
     assert_eq!(talk.events(), [Event::PeerClosed]);
-    // A repeated FIN is answered, and starts the wait anew.
+    // A repeated FIN is answered, and restarts TIME-WAIT.
     talk.gets(400, "FA 101 ack 2 win 10000");
     talk.is(State::TimeWait { until: ms(60_400) });
     talk.says(&["A 2 ack 102 win 9899"]);
@@ -88,7 +88,7 @@ fn a_fin_ahead_of_its_data_waits_for_it() {
     talk.says(&["A 1 ack 102 win 9899"]);
     assert_eq!(talk.events(), [Event::Readable, Event::PeerClosed]);
     assert_eq!(talk.connection.skip(1000), 100);
-    // Nothing follows a FIN.
+    // Data after a FIN is ignored.
     talk.gets(30, "A 102..202 ack 1 win 10000");
     talk.says(&["A 1 ack 102 win 9899"]);
     assert_eq!(talk.connection.received(), 100);
@@ -170,13 +170,13 @@ fn a_peer_that_does_not_close_has_a_minute_where_nobody_reads_any_more() {
     talk.says(&["FA 1 ack 1 win 10000"]);
     talk.gets(10, "A 1 ack 2 win 10000");
     talk.is(State::FinWait2);
-    // That it is there still is no news.
+    // A sign that the peer is alive does not extend FIN-WAIT-2.
     talk.gets(30_000, "A 0 ack 2 win 10000");
     talk.says(&["A 2 ack 1 win 10000"]);
     talk.wakes(60_010);
     talk.is(State::Closed);
     assert_eq!(talk.events(), [Event::TimedOut]);
-    // What comes then, comes to nobody.
+    // A later segment finds no connection.
     talk.gets(70_000, "FA 1 ack 2 win 10000");
     talk.says(&["R 2"]);
 }

@@ -1,4 +1,4 @@
-//! The example of embedding a connection with a device of one's own runs, and stays short.
+//! Runs the example that embeds a connection with its own device, and checks that it stays short.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Opening: RFC 9293, section 3.5, and what is agreed in it.
+//! Opening: RFC 9293, section 3.5, and the negotiation of options.
 
 mod talk;
 
@@ -63,7 +63,8 @@ fn simultaneous_is_not_completed_by_a_wrong_answer() {
     }
 }
 
-/// The peer asks again since it has not had the answer; an acknowledgement without SYN would mean nothing to it.
+/// The peer repeats its SYN because it has not received the SYN-ACK. An acknowledgement without SYN
+/// would be useless to it.
 #[test]
 fn a_call_that_is_repeated_is_answered_again() {
     let mut talk = Talk::listen(&plain());
@@ -71,22 +72,22 @@ fn a_call_that_is_repeated_is_answered_again() {
     talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
     for again in 0..12 {
         talk.gets(500 + again, "S 0 win 5000 mss 1200");
-        // Within the limit on answers to what proves nothing, which is drawn between 5 and 10.
+        // The answers stay within the limit on challenge ACKs, which is drawn between 5 and 10.
         let said = talk.sent();
         assert!(again >= 5 || said.len() == 1, "{again}");
         assert!(again < 10 || said.is_empty(), "{again}");
         assert!(said.iter().all(|said| said == "SA 0 ack 1 win 10000 mss 1000"), "{said:?}");
         talk.is(State::SynReceived(Opening::Passive));
     }
-    // The timer has not been touched.
+    // The timer is unchanged.
     talk.wakes(1000);
     talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
-    // Another call in its place is none of this connection's.
+    // A different SYN does not belong to this connection.
     talk.gets(7000, "S 5 win 5000");
     talk.says(&["A 1 ack 1 win 10000"]);
     talk.gets(7100, "A 1 ack 1 win 5000");
     talk.is(State::Established);
-    // The answer was sent more than once, so that it gives no round trip (Karn's rule).
+    // The SYN-ACK was sent more than once, so it gives no round-trip sample (Karn's algorithm).
     assert_eq!(talk.connection.engine().snapshot().samples, 0);
 }
 
@@ -122,7 +123,7 @@ fn everything_offered_and_taken() {
     talk.gets(30, "SA 0 ack 1 win 100 mss 1000 ws 16 sackok ts 900/7");
     talk.says(&["A 1 ack 1 win 37500 ts 37/900"]);
     assert_eq!(talk.connection.mss(), 988);
-    // The window on a SYN is not scaled; later ones are, and a shift beyond 14 is 14.
+    // The window on a SYN is not scaled. Later windows are, and a shift above 14 counts as 14.
     assert_eq!(talk.connection.peer_window(), 100);
     talk.gets(31, "A 1 ack 1 win 2 ts 901/37");
     assert_eq!(talk.connection.peer_window(), 2 << 14);
@@ -143,7 +144,7 @@ fn the_answer_confirms_only_what_was_offered() {
     let mut talk = Talk::listen(&settings);
     talk.gets(0, "S 0 win 5000 mss 1000 ws 0 sackok ts 44/0");
     talk.says(&["SA 0 ack 1 win 65535 mss 1000 ws 3 sackok ts 0/44"]);
-    // The edge of the window does not move by a byte.
+    // The edge of the window does not move by a single byte.
     talk.gets(1, "A 1 ack 1 win 5000 ts 45/0");
     talk.gets(1, "A 1..2 ack 1 win 5000 ts 46/0");
     talk.wakes(201);
@@ -284,8 +285,8 @@ fn data_written_and_closed_before_the_handshake_ends_follow_it() {
     talk.says(&["FPA 1..11 ack 1 win 10000"]);
 }
 
-/// A router that calls a SYN too large lies: believed, it would leave the two ends with another idea of a full segment than
-/// the engine has.
+/// A router that reports a SYN as too large lies. If believed, both ends would disagree with the
+/// engine about the size of a full segment.
 #[test]
 fn no_syn_is_too_big() {
     let mut talk = Talk::listen(&plain());
@@ -300,7 +301,7 @@ fn no_syn_is_too_big() {
     assert_eq!(talk.connection.counts().ignored_icmp, 1);
 }
 
-/// A router that calls a packet too large that is larger than all of ours says nothing.
+/// An ICMP message with an MTU that fits all our packets is ignored.
 #[test]
 fn what_is_too_big_for_a_router_has_to_be_smaller_than_a_full_segment() {
     let mut talk = Talk::open(&plain());

@@ -1,4 +1,5 @@
-//! Whatever arrives, in whatever state: no panic, no endless answers, and no more than was offered.
+//! No segment in any state causes a panic, endless answers, or the acceptance of more than was
+//! offered.
 
 mod talk;
 
@@ -10,7 +11,7 @@ use eifel_tcp::{Event, Settings, State};
 use proptest::prelude::*;
 use talk::{IRS, ISS, Talk, plain};
 
-/// Numbers near what is expected, at the edges of the circle, and anywhere.
+/// Numbers near the expected ones, at the edges of the number space, and anywhere.
 fn near(initial: u32) -> impl Strategy<Value = Seq> {
     let offset = prop_oneof![
         6 => 0u32..12_000,
@@ -65,7 +66,7 @@ proptest! {
             sack: if sack { SackUse::WithDuplicates } else { SackUse::Off },
             receive: if held { ReceiveKind::Held } else { ReceiveKind::Counted },
             window_scale: WindowScale::Fit,
-            // With timestamps on every segment, those are not offered.
+            // With timestamps on every segment, timestamp marks are not offered.
             marks: marks.filter(|marks| !stamps || *marks == Marks::Bits),
             ..plain()
         };
@@ -101,8 +102,8 @@ proptest! {
     }
 }
 
-/// A peer that closes at two places is believed the first time: the other FIN takes no position, of which there would be no
-/// byte to read.
+/// If a peer closes at two positions, the first FIN counts. The other FIN takes no position,
+/// because there would be no byte to read at it.
 #[test]
 fn a_second_fin_elsewhere_is_not_one() {
     let mut talk = Talk::open(&Settings { receive: ReceiveKind::Held, ..plain() });

@@ -1,4 +1,4 @@
-//! How long segments are near the end of the data and of the peer's window, with a FIN and without one.
+//! Lengths of segments near the end of the data and of the peer's window, with and without a FIN.
 
 mod talk;
 
@@ -20,11 +20,12 @@ fn the_fin_rides_on_a_full_segment_and_on_a_part_of_one() {
     assert_eq!(closed(9000, 1000), ["FPA 1..1001 ack 1 win 10000"]);
     assert_eq!(closed(9000, 1001), ["A 1..1001 ack 1 win 10000", "FPA 1001..1002 ack 1 win 10000"]);
     assert_eq!(closed(9000, 299), ["FPA 1..300 ack 1 win 10000"]);
-    // A FIN that finds no room in the peer's window waits.
+    // A FIN without room in the peer's window waits.
     assert_eq!(closed(1000, 1000), ["PA 1..1001 ack 1 win 10000"]);
 }
 
-/// The most that the peer has offered is two segments or more: half of two segments may leave, less waits.
+/// The peer has offered a window of two segments or more. Half of two segments may be sent, and
+/// less waits.
 #[test]
 fn half_of_two_segments_is_not_silly() {
     let after = |window: u64| {
@@ -37,13 +38,13 @@ fn half_of_two_segments_is_not_silly() {
     };
     assert_eq!(after(1000), ["A 3001..4001 ack 1 win 10000"]);
     assert_eq!(after(999), [""; 0]);
-    // The end of the data is never silly.
+    // The end of the data is never delayed.
     let mut talk = Talk::open(&plain());
     talk.connection.write_counted(1010);
     talk.says(&["A 1..1001 ack 1 win 10000", "PA 1001..1011 ack 1 win 10000"]);
 }
 
-/// The largest window was 600 bytes: half of it may leave.
+/// The largest window was 600 bytes: half of it may be sent.
 #[test]
 fn half_the_largest_window_is_not_silly() {
     let after = |window: u64| {
@@ -60,7 +61,8 @@ fn half_the_largest_window_is_not_silly() {
     assert_eq!(after(299), [""; 0]);
 }
 
-/// Less than a silly window's room is a probe after the RTO, which fills it; the end of the data does not wait.
+/// A silly window is probed after the RTO with as much data as it takes. The end of the data does
+/// not wait.
 #[test]
 fn a_probe_fills_what_room_there_is() {
     let mut talk = Talk::open(&plain());
@@ -76,7 +78,7 @@ fn a_probe_fills_what_room_there_is() {
     talk.says(&["PA 1..101 ack 1 win 10000"]);
 }
 
-/// Pacing still holds back segments that the window allowed when an ACK closes it.
+/// An ACK closes the window while pacing delays segments that the window allowed.
 #[test]
 fn a_window_that_closes_while_pacing_waits_is_probed() {
     let config = Config { pace: Choice::named("pacing"), ..Config::default() };
@@ -92,7 +94,7 @@ fn a_window_that_closes_while_pacing_waits_is_probed() {
     assert!(talk.connection.poll_timeout() < talk::ms(110), "pacing waits");
     talk.gets(101, "A 1 ack 11001 win 0");
     talk.says(&[]);
-    // Before its time nothing happens.
+    // No probe is sent before the timer expires.
     let due = talk.connection.poll_timeout();
     talk.connection.handle_timeout(talk::ms(1100));
     assert_eq!((talk.sent(), talk.connection.poll_timeout()), (vec![], due));

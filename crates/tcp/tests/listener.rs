@@ -32,7 +32,7 @@ fn opened(heard: Heard) -> Connection {
     *connection
 }
 
-/// The peer's acknowledgement of an answer.
+/// Returns the peer's acknowledgement of a SYN-ACK.
 fn acknowledging(answer: &Segment, text: &str) -> Segment {
     let mut segment = read(text);
     segment.ack.0 = answer.seq.0.wrapping_add(1);
@@ -60,7 +60,7 @@ fn a_call_that_is_repeated_has_the_same_answer_and_gives_no_round_trip() {
     assert_eq!((first, listener.half_open()), (second, 1));
     let connection = opened(hears(&mut listener, 1080, 1, &acknowledging(&second, "A 1 win 5000")));
     assert_eq!(connection.engine().snapshot().samples, 0);
-    // A new call takes the old one's place.
+    // A new SYN replaces the old half-open connection.
     answer(hears(&mut listener, 2000, 2, &read("S 0 win 5000")));
     let other = answer(hears(&mut listener, 2001, 2, &read("S 500 win 5000")));
     assert_eq!((other.ack, listener.half_open()), (read("S 501").seq, 1));
@@ -86,7 +86,7 @@ fn beyond_the_backlog_a_cookie_opens_with_what_it_can_hold() {
     let cookie = answer(hears(&mut listener, 0, 2, &read("S 0 win 5000 mss 900 sackok")));
     assert!(!cookie.options.sack_permitted);
     assert_eq!(listener.half_open(), 1);
-    // Somebody else's cookie is worth nothing, and data may come with the acknowledgement.
+    // Another peer's cookie is invalid. Data may come with the acknowledgement.
     let theirs = acknowledging(&cookie, "A 1..101 win 5000");
     answer(hears(&mut listener, 50, 3, &theirs));
     let connection = opened(hears(&mut listener, 50, 2, &theirs));
@@ -106,7 +106,8 @@ fn a_call_that_goes_on_for_a_minute_makes_room() {
     assert_eq!(listener.half_open(), 0);
 }
 
-/// The connection that opens goes on from the timestamp of the last answer, however long the calls are apart.
+/// The new connection continues from the timestamp of the last SYN-ACK, however far apart the SYNs
+/// are.
 #[test]
 fn distinct_timestamps_go_on_from_the_answer() {
     let timestamps = Some(TimestampSettings::distinct([1, 2]));
@@ -123,7 +124,8 @@ fn distinct_timestamps_go_on_from_the_answer() {
     assert_eq!(connection.counts().forged_echoes, 0);
 }
 
-/// A SYN-ACK agrees to ECN if each SYN has asked for it and the settings say so; the connection marks its data then, and else not.
+/// A SYN-ACK accepts ECN if every SYN has asked for it and the settings allow it. Only then does
+/// the connection mark its data.
 #[test]
 fn a_half_open_call_agrees_to_ecn_as_its_connection_will() {
     let syn = |asks: bool| {
@@ -139,7 +141,7 @@ fn a_half_open_call_agrees_to_ecn_as_its_connection_will() {
         (EcnUse::Answer, 8, vec![true, false], false),
         (EcnUse::Answer, 8, vec![false, true], false),
         (EcnUse::Off, 8, vec![true], false),
-        // A cookie has no room for it.
+        // A cookie has no room for ECN.
         (EcnUse::Answer, 0, vec![true], false),
     ];
     for (ecn, backlog, asks, agrees) in rows {
@@ -155,8 +157,8 @@ fn a_half_open_call_agrees_to_ecn_as_its_connection_will() {
     }
 }
 
-/// The answer has the number that it was given, also where the call is repeated. A reaction to it is told from segments of the
-/// last connection.
+/// The SYN-ACK has the given number, also when the SYN is repeated. The peer's reaction to it is
+/// distinguished from segments of the last connection.
 #[test]
 fn a_call_in_time_wait_is_answered_with_the_number_given() {
     let mut listener = listener(&plain(), 1);
@@ -164,7 +166,7 @@ fn a_call_in_time_wait_is_answered_with_the_number_given() {
     let first = listener.answer_again(ms(0), &caller(1), &syn, Seq(9)).unwrap();
     let second = listener.answer_again(ms(1000), &caller(1), &syn, Seq(11)).unwrap();
     assert_eq!((first.seq, first.ack, first), (Seq(9), read("S 701").seq, second));
-    // The backlog is full, and a cookie has no room for a number.
+    // The backlog is full, and a cookie cannot hold a given number.
     assert!(listener.answer_again(ms(1000), &caller(2), &syn, Seq(9)).is_none());
     for (text, reacts) in
         [("A 701", true), ("A 700", false), ("R 701", true), ("R 700", false), ("S 700", false), ("S 701", false)]

@@ -1,4 +1,4 @@
-//! Marks of retransmissions: agreed on or not, on segments and on what answers them.
+//! Marks of retransmissions, with and without agreement, on segments and on their acknowledgements.
 
 mod talk;
 
@@ -18,7 +18,8 @@ fn marking(marks: Marks) -> Settings {
     Settings { marks: Some(marks), ..plain() }
 }
 
-/// Established as the called end by a peer that has offered `offer`; what this end answered to that.
+/// Establishes a connection by the SYN of a peer that offers `offer`. Returns this end's answer
+/// too.
 fn called(settings: &Settings, offer: &str) -> (Talk, Vec<String>) {
     let mut talk = Talk::listen(settings);
     talk.gets(0, &format!("S 0 win 10000 mss 1000 {offer}"));
@@ -63,7 +64,8 @@ fn timestamps_on_every_segment_leave_none_for_marks() {
     Talk::connect(&bits).says(&["S 0 win 10000 mss 1000 marks bits ts 0/0"]);
 }
 
-/// A peer that has refused, or that knows nothing of it: no mark leaves, and the peer's own reserved bits mean nothing.
+/// If a peer has refused the marks or does not know them, no marks are sent. The peer's reserved
+/// bits have no meaning.
 #[test]
 fn a_peer_that_has_not_agreed_never_sees_a_mark() {
     for marks in [Marks::Bits, Marks::Timestamps] {
@@ -87,11 +89,12 @@ fn a_bit_on_retransmissions_and_on_what_answers_one() {
     talk.says(&["A 1..1001 ack 1 win 10000", "PA 1001..2001 ack 1 win 10000"]);
     talk.wakes(1000);
     talk.says(&["Ar 1..1001 ack 1 win 10000"]);
-    // Data and acknowledgement in one, and each its own mark.
+    // Data with an acknowledgement: each has its own mark.
     talk.gets(1100, "Ar 1..1001 ack 1001 win 10000");
     talk.gets(1100, "A 1001..2001 ack 1001 win 10000");
     talk.says(&["PAre 1001..2001 ack 2001 win 10000"]);
-    // Answered three times; a segment that is a duplicate as a whole is answered too; one without data is not.
+    // Three acknowledgements are marked. A segment that is a complete duplicate is acknowledged
+    // too, but not one without data.
     talk.gets(1200, "A 2001..3001 ack 2001 win 10000");
     talk.gets(1200, "A 3001..4001 ack 2001 win 10000");
     talk.says(&["Ae 2001 ack 4001 win 10000"]);
@@ -109,7 +112,8 @@ fn a_bit_on_retransmissions_and_on_what_answers_one() {
     talk.says(&["A 2001 ack 10001 win 10000"]);
 }
 
-/// Data of the other direction carry acknowledgements, too. A burst that is lost takes three of them with it.
+/// Data of the other direction carries acknowledgements too. The loss of a burst loses several of
+/// them at once.
 #[test]
 fn what_leaves_before_anything_arrives_says_what_was_said() {
     let (mut talk, _) = called(&marking(Marks::Bits), "marks bits");
@@ -131,7 +135,8 @@ fn what_leaves_before_anything_arrives_says_what_was_said() {
     }
 }
 
-/// A full segment leaves room for the option that its retransmission may carry; the clock shows milliseconds.
+/// A full segment leaves room for the option that its retransmission may carry. The clock has ticks
+/// of a millisecond.
 #[test]
 fn timestamps_on_retransmissions_and_on_what_answers_one() {
     let settings = Settings { sack: SackUse::WithDuplicates, ..marking(Marks::Timestamps) };
@@ -142,7 +147,8 @@ fn timestamps_on_retransmissions_and_on_what_answers_one() {
     talk.says(&["A 1..989 ack 1 win 10000", "PA 989..1977 ack 1 win 10000"]);
     talk.wakes(1000);
     talk.says(&["A 1..989 ack 1 win 10000 ts 1000/0"]);
-    // The earliest is answered, in three acknowledgements; three blocks are what fits beside it, four without.
+    // Three acknowledgements echo the earliest value. Three SACK blocks fit next to the option,
+    // four without it.
     for (at, start) in [(1100, 1001), (1101, 3001), (1102, 5001), (1103, 7001)] {
         talk.gets(at, &format!("A {start}..{} ack 989 win 10000", start + 500));
     }
@@ -154,7 +160,7 @@ fn timestamps_on_retransmissions_and_on_what_answers_one() {
     ]);
 }
 
-/// Two ends of this stack; segments wait in a queue until the test releases them.
+/// Two ends of this stack. Segments wait in a queue until the test delivers them.
 struct Pair {
     ends: [Connection; 2],
     waiting: [VecDeque<Segment>; 2],
@@ -162,7 +168,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The first end sends 20 segments to the second, which answers each.
+    /// The first end has 20 segments to send to the second, which acknowledges each.
     fn new(caller: &Settings, called: &Settings) -> Self {
         let config = Config {
             detect: Choice::named("eifel-bit"),
@@ -187,7 +193,7 @@ impl Pair {
         pair
     }
 
-    /// Both ends send what they have to.
+    /// Lets both ends send.
     fn leave(&mut self, at: u64) {
         for from in [0, 1] {
             while let Some(out) = eifel_talk::next(&mut self.ends[from], ms(at)) {
@@ -201,7 +207,7 @@ impl Pair {
         }
     }
 
-    /// Everything that waits for an end arrives, one by one.
+    /// Delivers the waiting segments to an end, one by one.
     fn arrive(&mut self, at: u64, to: usize) {
         for _ in 0..self.waiting[to].len() {
             let segment = self.waiting[to].pop_front().expect("as many as were counted");
@@ -232,7 +238,7 @@ fn each_segment(marks: Option<Marks>) -> Settings {
     Settings { marks, acks, receive_window: 60_000, ..plain() }
 }
 
-/// Ten segments are held until the first is sent again behind them.
+/// Ten segments are delayed until the first is retransmitted after them.
 #[test]
 fn a_conversation_over_a_spike_is_judged_spurious() {
     for marks in [Marks::Bits, Marks::Timestamps] {
@@ -254,7 +260,7 @@ fn a_conversation_over_a_spike_is_judged_spurious() {
     }
 }
 
-/// The first of ten segments is lost; with the others behind it, its retransmission is answered as one.
+/// The first of ten segments is lost. The acknowledgement of its retransmission is marked.
 #[test]
 fn a_conversation_with_a_loss_is_judged_genuine() {
     for marks in [Marks::Bits, Marks::Timestamps] {
@@ -269,7 +275,7 @@ fn a_conversation_with_a_loss_is_judged_genuine() {
     }
 }
 
-/// Toward an end that does not mark, the detector has nothing to go by.
+/// Without marks from the other end, the detector has no signal.
 #[test]
 fn a_conversation_without_agreement_stays_conservative() {
     let mut pair = Pair::new(&each_segment(Some(Marks::Bits)), &each_segment(None));

@@ -1,4 +1,4 @@
-//! Resets, SYNs and acknowledgements out of place: RFC 9293, section 3.10.7.4, and RFC 5961.
+//! Unexpected resets, SYNs and acknowledgements: RFC 9293, section 3.10.7.4, and RFC 5961.
 
 mod talk;
 
@@ -7,7 +7,7 @@ use eifel_tcp::settings::{ChallengeLimit, ReceiveKind, SackUse, TimeWait, Timest
 use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, ms, plain, read};
 
-/// Connections in every synchronised state; the next expected from the peer is the number beside each.
+/// Connections in every synchronised state, each with RCV.NXT and the event of a reset.
 fn synchronised() -> Vec<(Talk, u32, Event)> {
     let mut all = Vec::new();
     let mut talk = Talk::listen(&plain());
@@ -155,7 +155,7 @@ fn empty_segments_outside_the_window_are_answered_within_the_limit() {
             .sum::<usize>()
     };
     assert!((5..=10).contains(&answers("A 0 ack 1 win 10000")));
-    // Data is answered always.
+    // A segment with data is always answered.
     assert_eq!(answers("A 0..1 ack 1 win 10000"), 20);
 }
 
@@ -206,7 +206,8 @@ fn a_million_blind_segments_leave_no_trace() {
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (random >> 33) % below
     };
-    // In-window resets (not exact), SYNs, and data with blind acknowledgement numbers outside what was sent.
+    // In-window resets that do not match RCV.NXT, SYNs, and data with blind acknowledgement numbers
+    // outside the sent range.
     for _ in 0..1 << 20 {
         let mut segment = match draw(3) {
             0 => read("R 0"),

@@ -1,5 +1,5 @@
-//! Segments that are less than full, and wait: for an acknowledgement, for more data, or for a push (RFC 9293, sections 3.7.4
-//! and 3.9.1.2); and the acknowledgements of the first segments, which do not wait.
+//! Short segments that wait for an acknowledgement, for more data, or for a push (RFC 9293,
+//! sections 3.7.4 and 3.9.1.2). Also quick acknowledgements of the first segments.
 
 mod talk;
 
@@ -21,7 +21,8 @@ fn a_cork_holds_short_segments_until_it_is_drawn() {
     talk.says(&["PA 1001..1041 ack 1 win 10000"]);
 }
 
-/// The timer is the retransmission timer's first interval, 1 s; the cork is still there for what is written later.
+/// The timer is the retransmission timer's first interval, 1 s. The cork still holds data that is
+/// written later.
 #[test]
 fn a_cork_holds_for_a_timeout_at_the_most() {
     let mut talk = Talk::open(&plain());
@@ -43,7 +44,7 @@ fn a_cork_holds_for_a_timeout_at_the_most() {
     talk.says(&["FPA 48..53 ack 1 win 10000"]);
 }
 
-/// The peer's window closes meanwhile: the timer pushes, and then it probes.
+/// The peer's window closes meanwhile: the timer first pushes, then probes.
 #[test]
 fn a_closed_window_is_probed_after_the_push() {
     let mut talk = Talk::open(&plain());
@@ -69,7 +70,7 @@ fn what_is_followed_by_more_waits_for_it_or_for_an_acknowledgement() {
     talk.connection.write_counted(1020);
     talk.connection.more_follows();
     talk.says(&["A 101..1101 ack 1 win 10000"]);
-    // No news.
+    // The ACK has no news.
     talk.gets(5, "A 1 ack 1 win 9000");
     talk.says(&[]);
     talk.gets(10, "A 1 ack 101 win 10000");
@@ -95,12 +96,12 @@ fn nagles_algorithm_comes_and_goes() {
     talk.says(&["PA 81..95 ack 1 win 10000"]);
 }
 
-/// What leaves, without the window.
+/// Returns the sent segments, without the window.
 fn acks(talk: &mut Talk) -> Vec<String> {
     talk.sent().iter().map(|said| said.split(" win").next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Three segments; the fourth waits.
+/// Three segments are acknowledged at once. The acknowledgement of the fourth is delayed.
 #[test]
 fn the_first_segments_are_acknowledged_one_by_one() {
     let settings = Settings { acks: AckSettings { quick: 3, ..AckSettings::default() }, ..plain() };
@@ -115,7 +116,8 @@ fn the_first_segments_are_acknowledged_one_by_one() {
     assert_eq!(acks(&mut talk), ["A 1 ack 1402"]);
 }
 
-/// Data that leaves within the delay of an acknowledgement, 200 ms, may answer what has arrived; later it does not.
+/// Data sent within 200 ms, the delay of an acknowledgement, may answer the data that has arrived.
+/// Later data does not.
 #[test]
 fn an_answer_ends_quick_acknowledgements() {
     let settings = Settings { acks: AckSettings { quick: 30, ..AckSettings::default() }, ..plain() };

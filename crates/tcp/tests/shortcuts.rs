@@ -1,5 +1,5 @@
-//! An end that holds the bytes that it receives takes no shortcut of [`Connection`]; one that counts them does.
-//! Both send the same segments at the same times.
+//! An end that stores received bytes does not use the fast paths of [`Connection`]. An end that
+//! counts them does. Both must send the same segments at the same times.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
@@ -11,12 +11,12 @@ use proptest::prelude::*;
 
 const BUFFER: u32 = 30_000;
 
-/// What an application does at one of the ends.
+/// An action of the application at an end.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write(usize, usize),
     Read(usize, usize),
-    /// Says that more follows, corks and uncorks, or switches Nagle's algorithm.
+    /// Calls `more_follows`, corks and uncorks, or switches Nagle's algorithm.
     Hold(usize, u8),
     Close(usize),
     Wait(u64),
@@ -32,7 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Returns two ends, of which the first calls the second.
+/// Returns two ends. The first one connects to the second.
 fn pair(settings: &Settings) -> Pair {
     let engine = || Engine::new(&Config::default()).expect("the usual algorithms");
     let ports = Ports { local: 1, remote: 2 };
@@ -43,7 +43,8 @@ fn pair(settings: &Settings) -> Pair {
     ])
 }
 
-/// Does all steps, and returns all segments with their times. `fates` are the delays of segments in turn; 0 loses one.
+/// Performs all steps, and returns all segments with their times. `fates` are the delays of
+/// successive segments in ms; 0 loses one.
 fn converse(mut pair: Pair, holds: bool, steps: &[Step], fates: &[u64]) -> Vec<(Instant, usize, Sent)> {
     let mut sent = Vec::new();
     let mut pass = |pair: &mut Pair| {

@@ -1,4 +1,4 @@
-//! Timestamps: what is echoed, and what is refused (RFC 7323, sections 3 to 5).
+//! Timestamps: echoes, and rejected segments (RFC 7323, sections 3 to 5).
 
 mod talk;
 
@@ -12,7 +12,7 @@ fn stamped() -> Settings {
     Settings { timestamps: Some(TimestampSettings::default()), receive: ReceiveKind::Drained, ..plain() }
 }
 
-/// RFC 7323, section 4.3, figure: a delayed acknowledgement echoes the earliest.
+/// RFC 7323, section 4.3, figure: a delayed acknowledgement echoes the earliest segment.
 #[test]
 fn a_delayed_acknowledgement_echoes_the_earliest_segment() {
     let mut talk = Talk::open(&stamped());
@@ -46,16 +46,17 @@ fn a_duplicate_is_echoed_only_in_the_variant() {
         talk.gets(10, "A 1..989 ack 1 win 10000 ts 101/0");
         talk.gets(10, "A 989..1977 ack 1 win 10000 ts 101/0");
         talk.says(&["A 1 ack 1977 win 10000 ts 10/101"]);
-        // The acknowledgement is lost; the peer sends the first segment again.
+        // The acknowledgement is lost, so the peer retransmits the first segment.
         talk.gets(70, "A 1..989 ack 1 win 10000 ts 150/0");
         talk.says(&[&format!("A 1 ack 1977 win 10000 ts 70/{expected}")]);
-        // In neither is a segment from the past echoed.
+        // Neither rule echoes an old timestamp.
         talk.gets(80, "A 1..989 ack 1 win 10000 ts 99/0");
         talk.says(&[&format!("A 1 ack 1977 win 10000 ts 80/{expected}")]);
     }
 }
 
-/// As for the oracle: what PAWS refuses brings nothing new, and what is here already is here.
+/// For the oracle: a segment refused by PAWS brings nothing new, but its duplicate data counts as
+/// present.
 #[test]
 fn of_the_past_nothing_is_taken_that_is_not_here() {
     let mut talk = Talk::open(&stamped());
@@ -71,15 +72,15 @@ fn the_past_is_refused_and_answered() {
     talk.gets(10, "A 1..101 ack 1 win 10000 ts 99/0");
     talk.says(&["A 1 ack 1 win 10000 ts 10/100"]);
     assert_eq!(talk.connection.received(), 0);
-    // The same value again is not the past.
+    // A repeated value is not old.
     talk.gets(10, "A 1..101 ack 1 win 10000 ts 100/0");
     assert_eq!(talk.connection.received(), 100);
-    // Without the timestamp that was agreed on: nothing.
+    // A segment without the negotiated timestamp is dropped.
     talk.gets(10, "A 101..201 ack 1 win 10000");
     assert_eq!(talk.connection.received(), 100);
     let counts = talk.connection.counts();
     assert_eq!((counts.old_timestamps, counts.missing_timestamps), (1, 1));
-    // A reset needs none.
+    // A reset needs no timestamp.
     talk.gets(10, "R 101");
     talk.is(eifel_tcp::State::Closed);
 }
@@ -87,10 +88,10 @@ fn the_past_is_refused_and_answered() {
 #[test]
 fn one_forged_stamp_ahead_of_the_window_poisons_nothing() {
     let mut talk = Talk::open(&stamped());
-    // Begins above the last acknowledgement sent.
+    // Begins above Last.ACK.sent.
     talk.gets(10, "A 2001..2002 ack 1 win 10000 ts 1000000/0");
     talk.sent();
-    // Begins there, but acknowledges what was never sent.
+    // Begins at Last.ACK.sent, but acknowledges unsent data.
     talk.gets(10, "A 1..2 ack 5000 win 10000 ts 1000000/0");
     talk.sent();
     for step in 0..100u64 {
@@ -100,8 +101,9 @@ fn one_forged_stamp_ahead_of_the_window_poisons_nothing() {
     assert_eq!(talk.connection.received(), 1000);
 }
 
-/// An acknowledgement below the window is believed, but its timestamp is none to go by: who sent it is not in step, and PAWS
-/// would refuse the data of who is (RFC 7323, section 4.3, step 2: only of an acceptable segment).
+/// The acknowledgement of a segment below the window counts, but not its timestamp. Otherwise PAWS
+/// would refuse the data of the real peer (RFC 7323, section 4.3, step 2: only of an acceptable
+/// segment).
 #[test]
 fn a_stamp_below_the_window_poisons_nothing() {
     let mut talk = Talk::open(&stamped());
@@ -137,7 +139,7 @@ fn the_clock_wraps_and_its_echo_is_believed() {
     assert_eq!(talk.connection.counts().ignored_echoes, handshake);
     talk.connection.write_counted(100);
     talk.says(&["PA 101..201 ack 1 win 10000 ts 2/101"]);
-    // Older than everything outstanding, and newer than now.
+    // Echoes older than all outstanding segments, and newer than the clock.
     talk.gets(60, "A 1 ack 101 win 10000 ts 102/1");
     talk.gets(60, "A 1 ack 101 win 10000 ts 102/6");
     assert_eq!(talk.connection.counts().ignored_echoes, handshake + 2);
@@ -167,13 +169,13 @@ fn a_retransmission_does_not_outdate_the_stamps_of_what_follows() {
     talk.says(&["PA 989..1977 ack 1 win 10000 ts 5/100"]);
     talk.wakes(1000);
     talk.says(&["A 1..989 ack 1 win 10000 ts 1000/100"]);
-    // The original was only late: its stamp is what comes back, and then the second segment's.
+    // The original was only late: its timestamp is echoed, then that of the second segment.
     talk.gets(1100, "A 1 ack 989 win 10000 ts 101/0");
     talk.gets(1100, "A 1 ack 1977 win 10000 ts 101/5");
     assert_eq!(talk.connection.counts().ignored_echoes, 0);
 }
 
-/// Whatever a liar echoes, the smoothed round-trip time stays within what the round trips were.
+/// Whatever a lying peer echoes, the smoothed round-trip time stays within the real round trips.
 #[test]
 fn random_echoes_do_not_move_the_timer() {
     let mut talk = Talk::open(&stamped());
@@ -189,7 +191,7 @@ fn random_echoes_do_not_move_the_timer() {
         talk.sent();
         at += 100;
         for lie in 0..100 {
-            // Half of the lies are near the truth.
+            // Half of the false echoes are near the true ones.
             let echo = if lie % 2 == 0 { draw() } else { at as u32 - 250 + draw() % 150 + 300 * (draw() % 2) };
             talk.gets(at, &format!("A 1 ack {acked} win 10000 ts {}/{echo}", 200 + round));
         }
@@ -205,7 +207,8 @@ fn random_echoes_do_not_move_the_timer() {
     assert!(talk.connection.counts().ignored_echoes > 900_000);
 }
 
-/// RFC 7323, section 5.5: half the circle of microseconds is 36 minutes, and a peer keeps TS.Recent for 24 days.
+/// RFC 7323, section 5.5: half of the number space in microseconds is 36 minutes, and a peer keeps
+/// TS.Recent for 24 days.
 #[test]
 fn who_has_been_silent_for_an_hour_is_not_taken_for_the_past() {
     let distinct = Settings { timestamps: Some(TimestampSettings::distinct([1, 2])), ..stamped() };
@@ -225,13 +228,14 @@ fn who_has_been_silent_for_an_hour_is_not_taken_for_the_past() {
         last = Some(sent.value);
         acked += 100;
         talk.gets(at + 80, &format!("A 1 ack {acked} win 10000 ts {}/{}", 200 + hours, sent.value));
-        // The round trip is counted from when it left, whatever the hour.
+        // The round trip counts from the departure, after any pause.
         assert_eq!(talk.connection.engine().snapshot().latest_rtt, Some(Duration::from_millis(80)));
     }
     assert_eq!(talk.connection.counts(), handshake);
 }
 
-/// Three echoes of values that were never sent dismiss the detector that acts; detectors that watch go on.
+/// Three echoes of values that were never sent disable the active detector. Passive detectors
+/// continue.
 #[test]
 fn a_peer_that_contradicts_itself_is_told_of_once() {
     let distinct = Settings { timestamps: Some(TimestampSettings::distinct([1, 2])), ..stamped() };

@@ -20,19 +20,19 @@ fn the_window_closes_as_nothing_is_read_and_opens_as_it_is() {
     talk.gets(12, "A 2001..3001 ack 1 win 10000");
     talk.wakes(212);
     talk.says(&["A 1 ack 3001 win 0"]);
-    // Probes are answered and not taken.
+    // Probes are answered, but not accepted.
     talk.gets(1000, "A 3001..3002 ack 1 win 10000");
     talk.says(&["A 1 ack 3001 win 0"]);
     assert_eq!(talk.connection.received(), 3000);
     assert_eq!(talk.events(), [Event::Readable]);
-    // Too little is read to speak of: neither now nor in the answer to the next probe.
+    // Too little was read to advertise: neither now nor in the answer to the next probe.
     assert_eq!(talk.connection.skip(999), 999);
     talk.says(&[]);
     talk.gets(2000, "A 3001..3002 ack 1 win 10000");
     talk.says(&["A 1 ack 3001 win 0"]);
     assert_eq!(talk.connection.skip(1), 1);
     talk.says(&["A 1 ack 3001 win 1000"]);
-    // Less than twice as much is not worth a segment of its own.
+    // Less than twice as much is not worth a window update.
     talk.gets(2010, "A 3001..3101 ack 1 win 10000");
     assert_eq!(talk.connection.skip(800), 800);
     talk.says(&[]);
@@ -60,7 +60,7 @@ fn what_exceeds_the_window_is_cut_off() {
     assert_eq!(talk.connection.received(), 1500);
     talk.is(State::Established);
     assert_eq!(talk.connection.counts().outside_window, 0);
-    // Its acknowledgements count still.
+    // Its acknowledgements still count.
     talk.connection.write_counted(10);
     talk.says(&["PA 1..11 ack 1501 win 0"]);
     talk.gets(20, "A 1501..1502 ack 11 win 10000");
@@ -106,7 +106,7 @@ fn a_closed_window_is_probed_until_it_opens() {
     talk.says(&[]);
     talk.wakes(1001);
     talk.says(&["A 1..2 ack 1 win 10000"]);
-    // A pure acknowledgement meanwhile stays within the peer's window.
+    // An acknowledgement without data stays within the peer's window meanwhile.
     talk.gets(1010, "A 5001..5002 ack 1 win 0");
     talk.says(&["A 1 ack 1 win 10000"]);
     talk.gets(1020, "A 1 ack 2 win 2000");
@@ -115,7 +115,8 @@ fn a_closed_window_is_probed_until_it_opens() {
     talk.says(&["PA 2002..3001 ack 1 win 10000"]);
 }
 
-/// Answers to probes are all alike, and tell of no loss: a closed window has no room for what would be sent again.
+/// Answers to probes are alike, but do not indicate a loss: a closed window has no room for a
+/// retransmission.
 #[test]
 fn three_answers_to_probes_are_no_duplicate_acknowledgements() {
     let mut talk = Talk::open(&plain());
@@ -133,7 +134,8 @@ fn three_answers_to_probes_are_no_duplicate_acknowledgements() {
     assert_eq!(talk.connection.engine().snapshot().cwnd, 10_000);
 }
 
-/// A peer may take the byte of a probe and stay closed, as where its window is less than its window scale can tell.
+/// A peer may accept the byte of a probe and keep its window closed. An example is a window that is
+/// too small for its window scale.
 #[test]
 fn probes_come_ever_more_seldom_though_they_are_taken() {
     let mut talk = Talk::open(&plain());
@@ -149,7 +151,7 @@ fn probes_come_ever_more_seldom_though_they_are_taken() {
         talk.says(&[]);
         at += 10 + wait;
     }
-    // Once the window has been open, it begins anew.
+    // Once the window has opened, the intervals start again.
     talk.gets(at, "A 1 ack 9 win 1000");
     talk.says(&["A 9..1009 ack 1 win 10000"]);
     talk.gets(at + 10, "A 1 ack 1009 win 0");
@@ -158,8 +160,8 @@ fn probes_come_ever_more_seldom_though_they_are_taken() {
     talk.says(&["A 1009..1010 ack 1 win 10000"]);
 }
 
-/// Both ends probe at once, and both probes are taken: each end's acknowledgements then stand one position below what the
-/// other expects, and both would wait for ever for one that is in order.
+/// Both ends probe at the same time, and both probes are accepted. Each end's acknowledgements are
+/// then one position below the other's RCV.NXT, and both ends would wait for ever for one in order.
 #[test]
 fn ends_that_have_taken_each_others_probes_believe_each_others_acknowledgements() {
     let mut talk = Talk::open(&plain());
@@ -172,7 +174,7 @@ fn ends_that_have_taken_each_others_probes_believe_each_others_acknowledgements(
     talk.says(&[]);
     talk.gets(1020, "A 1 ack 2 win 2000");
     talk.says(&["A 2..1002 ack 2 win 9999", "A 1002..2002 ack 2 win 9999"]);
-    // What stands below and acknowledges what was never sent is not believed.
+    // A segment below the window that acknowledges unsent data is ignored.
     talk.gets(1030, "A 1 ack 2003 win 10000");
     talk.gets(1030, "A 1 ack 2002 win 10000");
     talk.says(&["PA 2002..3001 ack 2 win 9999"]);
@@ -214,7 +216,7 @@ fn small_segments_wait_by_nagle_and_leave_without() {
     talk.says(&["A 101..1101 ack 1 win 10000"]);
     talk.gets(10, "A 1 ack 1101 win 10000");
     talk.says(&["PA 1101..1151 ack 1 win 10000"]);
-    // A close lets the rest go.
+    // A close releases the rest.
     talk.connection.write_counted(10);
     talk.connection.close();
     talk.says(&["FPA 1151..1161 ack 1 win 10000"]);
@@ -253,7 +255,7 @@ fn the_user_timeout_ends_a_parked_connection() {
     assert_eq!(talk.connection.poll_timeout(), talk.connection.engine().deadline());
     talk.gets(400, "A 1 ack 101 win 0");
     assert_eq!(talk.connection.poll_timeout(), Instant::NEVER);
-    // It runs from here.
+    // The timer starts here.
     talk.now = talk::ms(5000);
     talk.connection.write_counted(100);
     talk.says(&[]);
@@ -269,7 +271,7 @@ fn the_user_timeout_ends_a_parked_connection() {
         for segment in talk.sent() {
             assert!(segment.contains("101..102"), "{segment}");
             probes += 1;
-            // The peer answers each probe and never opens.
+            // The peer answers each probe, but its window stays closed.
             let at = at.as_nanos() / 1_000_000 + 10;
             talk.gets(at, "A 1 ack 101 win 0");
         }
@@ -292,7 +294,7 @@ fn answered_probes_keep_a_connection_and_silence_ends_it() {
         assert!(answered > 20 || probes.iter().all(|probe| probe.contains("1..2")), "{probes:?}");
         match answered {
             0..20 => talk.gets(at + 10, "A 1 ack 1 win 0"),
-            // The window opens: what was forgiven counts for nothing later.
+            // The window opens: forgiven timeouts no longer count.
             20 => {
                 talk.gets(at + 10, "A 1 ack 2 win 5000");
                 talk.says(&["PA 2..201 ack 1 win 10000"]);
@@ -328,7 +330,7 @@ fn the_first_byte_received_stays() {
     talk.gets_bytes(0, "A 4..7 ack 1 win 1", b"DEF");
     talk.gets_bytes(0, "A 3..9 ack 1 win 1", b"cdefgh");
     talk.gets_bytes(0, "A 1..5 ack 1 win 1", b"abXX");
-    // Bytes are wanted and missing: ignored.
+    // This end stores bytes, so a segment without its payload is ignored.
     talk.gets(0, "A 9..11 ack 1 win 1");
     talk.gets_bytes(0, "FA 7..11 ack 1 win 1", b"YYij");
     let mut into = [0; 20];

@@ -4,34 +4,34 @@ use super::tlv::{self, Tlv, Tlvs};
 use crate::error::Error;
 use crate::seq::Seq;
 
-/// Why something was refused.
+/// Why a packet, chunk or association was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause<'a> {
     /// 1: DATA for a stream that does not exist.
     InvalidStream(u16),
-    /// 2: types of parameters that INIT or INIT ACK must have and had not, as two bytes each.
+    /// 2: types of mandatory parameters that INIT or INIT ACK lacked, as two bytes each.
     MissingParameters(&'a [[u8; 2]]),
-    /// 3: a cookie that came too late, and by how many microseconds; 0 where that is not said.
+    /// 3: a cookie arrived too late, by this many microseconds; 0 if the peer does not tell.
     StaleCookie(u32),
-    /// 4: no memory, or no room for one more association.
+    /// 4: no memory, or no room for another association.
     OutOfResource,
-    /// 5: an address parameter, whole, that cannot be used.
+    /// 5: an address parameter, including its header, that cannot be used.
     UnresolvableAddress(&'a [u8]),
-    /// 6: a chunk, whole, of an unknown type.
+    /// 6: a chunk of an unknown type, including its header.
     UnrecognizedChunk(&'a [u8]),
-    /// 7: a value that INIT or INIT ACK must not have.
+    /// 7: INIT or INIT ACK had an invalid value.
     InvalidMandatoryParameter,
-    /// 8: parameters of INIT ACK, whole, that are unknown.
+    /// 8: unknown parameters of INIT ACK, including their headers.
     UnrecognizedParameters(&'a [u8]),
-    /// 9: DATA of this TSN had no user data.
+    /// 9: the DATA chunk with this TSN had no user data.
     NoUserData(Seq),
-    /// 10: COOKIE ECHO after SHUTDOWN ACK was sent.
+    /// 10: COOKIE ECHO arrived after SHUTDOWN ACK was sent.
     CookieWhileShuttingDown,
-    /// 11: a restart that names addresses (parameters, whole) which the association has not.
+    /// 11: a restart with addresses that the association does not have, as whole parameters.
     RestartWithNewAddresses(&'a [u8]),
-    /// 12: the application's abort, and its reason.
+    /// 12: the application aborted, with its reason.
     UserAbort(&'a [u8]),
-    /// 13: what no other cause names.
+    /// 13: a protocol violation that no other cause covers.
     ProtocolViolation(&'a [u8]),
     /// Any other cause, with its value.
     Unknown { code: u16, value: &'a [u8] },
@@ -69,7 +69,7 @@ impl<'a> Cause<'a> {
     /// Appends the cause to those in `out`.
     ///
     /// # Panics
-    /// When it has more than 65,535 bytes.
+    /// If the cause is longer than 65,535 bytes.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let mut put = |code, value: &[u8]| tlv::emit(code, |out| out.extend_from_slice(value), out);
         match *self {
@@ -98,23 +98,23 @@ impl<'a> Cause<'a> {
     }
 }
 
-/// The types behind their number, if there are as many as it says.
+/// Reads a count and that number of types. Returns `None` if the count does not match.
 fn missing(value: &[u8]) -> Option<&[[u8; 2]]> {
     let (count, types) = value.split_first_chunk()?;
     let (types, []) = types.as_chunks::<2>() else { return None };
     (types.len() as u32 == u32::from_be_bytes(*count)).then_some(types)
 }
 
-/// Causes as they stand in a chunk.
+/// Causes in the encoding of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Causes<'a>(pub &'a [u8]);
 
 impl<'a> Causes<'a> {
-    /// The causes in the order of the chunk, each read as it is asked for.
+    /// Returns the causes in the order of the chunk. Each is parsed when the iterator reaches it.
     ///
     /// # Errors
-    /// [`Error::Truncated`] and [`Error::Invalid`] for a length below 4, beyond the end, or not that of a known cause;
-    /// offsets count from the first cause.
+    /// [`Error::Truncated`] and [`Error::Invalid`] for a length below 4, beyond the end, or wrong
+    /// for a known cause. Offsets count from the first cause.
     pub fn iter(&self) -> impl Iterator<Item = Result<Cause<'a>, Error>> + use<'a> {
         Tlvs::new(self.0, 0, "SCTP error cause").map(|tlv| Cause::parse(&tlv?))
     }

@@ -26,29 +26,30 @@ const ECNE: u8 = 12;
 const CWR: u8 = 13;
 const SHUTDOWN_COMPLETE: u8 = 14;
 const NR_SACK: u8 = 16;
-/// No registered number: the highest unassigned one whose two high bits (10) make an end that does not know the chunk
-/// skip it in silence.
+/// Not registered: the highest unassigned type with high bits 10, so that unaware ends skip the
+/// chunk silently.
 pub(super) const TIMESTAMP: u8 = 0xbe;
 pub(super) const FORWARD_TSN: u8 = 0xc0;
 
-/// T, in ABORT and SHUTDOWN COMPLETE: the verification tag is the one of the packet that is answered.
+/// T, in ABORT and SHUTDOWN COMPLETE: the verification tag is copied from the packet being
+/// answered.
 const REFLECTED: u8 = 1;
 
-/// The way in which an end treats a chunk or parameter that it does not know, by the two high bits of the type.
+/// How an end treats an unknown chunk or parameter, by the two high bits of its type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unaware {
-    /// 00: reads no further.
+    /// 00: stops processing.
     Stop,
-    /// 01: reads no further, and reports it.
+    /// 01: stops processing, and reports the type.
     StopAndReport,
-    /// 10: skips it.
+    /// 10: skips the chunk or parameter.
     Skip,
-    /// 11: skips it, and reports it.
+    /// 11: skips the chunk or parameter, and reports it.
     SkipAndReport,
 }
 
 impl Unaware {
-    /// By the high byte of a type.
+    /// Reads the two high bits of a type's high byte.
     pub const fn from_high_bits(byte: u8) -> Self {
         match byte >> 6 {
             0 => Self::Stop,
@@ -58,12 +59,12 @@ impl Unaware {
         }
     }
 
-    /// Whether what stands behind it counts.
+    /// Returns whether the rest of the packet or chunk is processed.
     pub const fn goes_on(self) -> bool {
         matches!(self, Self::Skip | Self::SkipAndReport)
     }
 
-    /// Whether the sender is told.
+    /// Returns whether the sender gets a report.
     pub const fn reports(self) -> bool {
         matches!(self, Self::StopAndReport | Self::SkipAndReport)
     }
@@ -72,20 +73,20 @@ impl Unaware {
 /// A chunk of a type that this stack does not know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unknown<'a> {
-    /// Its type.
+    /// The chunk's type.
     pub kind: u8,
-    /// All of it but the padding.
+    /// The whole chunk, without padding.
     pub bytes: &'a [u8],
 }
 
 impl Unknown<'_> {
-    /// Returns how an end has to treat it that does not know its type.
+    /// Returns how an end that does not know the chunk's type has to treat it.
     pub const fn unaware(&self) -> Unaware {
         Unaware::from_high_bits(self.kind)
     }
 }
 
-/// A stream and the last of its messages that will not come.
+/// A stream, and its last message that will not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Skipped {
     pub stream: u16,
@@ -94,7 +95,7 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// The four bytes of the entry.
+    /// Returns the four bytes of the entry.
     pub const fn to_bytes(self) -> [u8; 4] {
         let ([a, b], [c, d]) = (self.stream.to_be_bytes(), self.ssn.to_be_bytes());
         [a, b, c, d]
@@ -104,14 +105,14 @@ impl Skipped {
 /// FORWARD TSN (RFC 3758, section 3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ForwardTsn<'a> {
-    /// Up to this TSN nothing more will be sent.
+    /// The new cumulative TSN: the sender has abandoned all chunks up to it.
     pub cumulative: Seq,
-    /// Streams with messages that are given up, as four bytes each.
+    /// Streams with abandoned messages, as four bytes each.
     pub streams: &'a [[u8; 4]],
 }
 
 impl ForwardTsn<'_> {
-    /// The streams, and the last message of each that is given up.
+    /// Returns each stream with its last abandoned message.
     pub fn skipped(&self) -> impl ExactSizeIterator<Item = Skipped> + '_ {
         self.streams
             .iter()
@@ -119,7 +120,7 @@ impl ForwardTsn<'_> {
     }
 }
 
-/// A chunk. Lists in it are borrowed from the packet, and read as they are asked for.
+/// A chunk. Lists in it are borrowed from the packet, and parsed when iterated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Chunk<'a> {
     /// User data.
@@ -130,58 +131,58 @@ pub enum Chunk<'a> {
     InitAck(Init<'a>),
     /// Acknowledges data.
     Sack(Sack<'a>),
-    /// Acknowledges data, and says which the receiver keeps.
+    /// Acknowledges data, and marks the part that the receiver will not drop.
     NrSack(NrSack<'a>),
     /// Asks whether an address is reachable.
     Heartbeat(Parameters<'a>),
-    /// Answers a HEARTBEAT with what it carried.
+    /// Answers a HEARTBEAT, and echoes its parameters.
     HeartbeatAck(Parameters<'a>),
     /// Ends the association at once.
     Abort {
-        /// T: the verification tag is that of the packet which is answered.
+        /// T: the verification tag is copied from the packet being answered.
         reflected: bool,
-        /// Why.
+        /// The error causes.
         causes: Causes<'a>,
     },
-    /// Asks to end the association in order.
+    /// Asks for an orderly end of the association.
     Shutdown {
-        /// Data up to here has been received.
+        /// The cumulative TSN: all chunks up to it have arrived.
         cumulative: Seq,
     },
     /// Answers SHUTDOWN.
     ShutdownAck,
-    /// Says what was wrong with a packet.
+    /// Reports errors in a packet.
     Error(Causes<'a>),
-    /// Brings the cookie back.
+    /// Returns the cookie of INIT ACK.
     CookieEcho(&'a [u8]),
     /// Confirms the cookie.
     CookieAck,
-    /// Reserved for ECN: echoes that congestion was experienced.
+    /// Reserved for ECN: reports a congestion mark to the sender.
     Ecne {
-        /// The lowest TSN that was marked.
+        /// The lowest TSN with a congestion mark.
         lowest: Seq,
     },
-    /// Reserved for ECN: the window was reduced.
+    /// Reserved for ECN: the sender reduced its window.
     Cwr {
-        /// The TSN that was answered.
+        /// The TSN of the ECNE being answered.
         lowest: Seq,
     },
-    /// Answers SHUTDOWN ACK, the last chunk.
+    /// Answers SHUTDOWN ACK. The last chunk of an association.
     ShutdownComplete {
-        /// T: the verification tag is that of the packet which is answered.
+        /// T: the verification tag is copied from the packet being answered.
         reflected: bool,
     },
-    /// Gives data up.
+    /// Abandons data.
     ForwardTsn(ForwardTsn<'a>),
-    /// The timestamp chunk of the SCTP paper (section 4): twelve bytes, echoed by RFC 7323's rules. It stands before the
-    /// DATA or SACK chunks of its packet. Only this stack has it.
+    /// The timestamp chunk of the SCTP paper (section 4): twelve bytes, echoed by the rules of RFC
+    /// 7323. It precedes the DATA or SACK chunks of its packet. Specific to this stack.
     Timestamp(Timestamps),
     /// Any other type.
     Unknown(Unknown<'a>),
 }
 
 impl<'a> Chunk<'a> {
-    /// Bytes of a timestamp chunk.
+    /// Length of a timestamp chunk in bytes.
     pub const TIMESTAMP_LEN: usize = 12;
 
     fn parse(tlv: &Tlv<'a>) -> Result<Self, Error> {
@@ -231,7 +232,7 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// Bytes of the chunk, without padding.
+    /// Returns the chunk's length in bytes, without padding.
     pub const fn length(&self) -> usize {
         HEAD_LEN
             + match self {
@@ -274,7 +275,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Appends the chunk with its padding. `self.length()` fits 16 bits.
+    /// Appends the chunk with its padding. `self.length()` must fit 16 bits.
     pub(super) fn emit(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend(self.head());
@@ -308,8 +309,9 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// The chunks of a packet in their order, each read as it is asked for. A malformed chunk is an error and the next one
-/// is read all the same, unless its length leads beyond the packet.
+/// The chunks of a packet in order, each parsed when the iterator reaches it. A malformed chunk
+/// yields an error, and the iterator continues with the next. If the chunk's length is below 4 or
+/// exceeds the packet, the iterator ends.
 #[derive(Clone, Debug)]
 pub struct Chunks<'a>(Tlvs<'a>);
 

@@ -12,23 +12,24 @@ impl DataFlags {
     pub const ENDING: Self = Self(0x01);
     /// B: the first fragment of a message.
     pub const BEGINNING: Self = Self(0x02);
-    /// U: delivered without regard to order; the stream sequence number does not count.
+    /// U: delivered without regard to order. The stream sequence number is ignored.
     pub const UNORDERED: Self = Self(0x04);
-    /// I: the sender wants the SACK at once.
+    /// I: the sender wants an immediate SACK.
     pub const IMMEDIATE: Self = Self(0x08);
-    /// By agreement on [`Parameter::RetransmitBit`](super::Parameter::RetransmitBit): the chunk was sent before (figure
-    /// 6 of the SCTP paper, rule a). RFC 9260 reserves this bit: others send 0 and ignore it.
+    /// If both ends sent [`Parameter::RetransmitBit`](super::Parameter::RetransmitBit): the chunk
+    /// is a retransmission (figure 6 of the SCTP paper, rule a). RFC 9260 reserves this bit: other
+    /// stacks send 0 and ignore it.
     pub const SENT_AGAIN: Self = Self(0x10);
-    /// A message in one chunk.
+    /// A whole message in one chunk.
     pub const WHOLE: Self = Self::BEGINNING.with(Self::ENDING);
 
-    /// These flags and `other`'s.
+    /// Returns these flags and those of `other`.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all flags of `other` are set.
+    /// Returns whether all flags of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -37,22 +38,23 @@ impl DataFlags {
 /// User data: a message, or a fragment of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Data<'a> {
-    /// Its place in its message, and whether a SACK is wanted at once.
+    /// The fragment's place in its message, order, and the request for an immediate SACK.
     pub flags: DataFlags,
-    /// Its transmission sequence number.
+    /// The transmission sequence number.
     pub tsn: Seq,
-    /// The stream that its message belongs to.
+    /// The stream of the message.
     pub stream: u16,
-    /// The message's place in its stream.
+    /// The stream sequence number of the message.
     pub ssn: u16,
-    /// The payload protocol identifier: the application's, in the byte order of the wire.
+    /// The payload protocol identifier of the application, in network byte order.
     pub ppid: [u8; 4],
-    /// The user's bytes. RFC 9260 forbids that there are none; they are read all the same, because an ABORT names the TSN.
+    /// The user data. RFC 9260 forbids an empty payload. The reader accepts it, because the ABORT
+    /// has to name the TSN.
     pub payload: &'a [u8],
 }
 
 impl<'a> Data<'a> {
-    /// Bytes before the user's: the chunk's head, and the fields of DATA.
+    /// Bytes before the user data: chunk header and fixed DATA fields.
     pub const HEADER_LEN: usize = 16;
 
     pub(super) fn parse(flags: u8, value: &'a [u8]) -> Result<Self, Error> {

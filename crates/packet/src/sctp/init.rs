@@ -4,21 +4,21 @@ use super::parameter::Parameters;
 use crate::error::Error;
 use crate::seq::Seq;
 
-/// An offer of an association, or its confirmation. The values are handed on as they stand: that a tag or a number of
-/// streams may not be 0 is for the association to judge, since each has an answer of its own.
+/// An offer of an association, or its confirmation. The values are not judged. The association
+/// rejects a tag or stream count of 0, since each needs its own answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Init<'a> {
-    /// The verification tag of every packet to this end.
+    /// The verification tag of all packets to this end.
     pub initiate_tag: u32,
-    /// Bytes of the receive buffer.
+    /// Size of the receive buffer in bytes.
     pub a_rwnd: u32,
-    /// Streams that this end wants to send on.
+    /// Number of streams that this end wants to send on.
     pub outbound_streams: u16,
-    /// Streams that this end takes at the most.
+    /// Maximum number of streams that this end accepts.
     pub inbound_streams: u16,
-    /// The TSN of the first DATA chunk.
+    /// The TSN of this end's first DATA chunk.
     pub initial_tsn: Seq,
-    /// Addresses, extensions, the cookie.
+    /// Optional parameters: addresses, extensions, the cookie.
     pub parameters: Parameters<'a>,
 }
 

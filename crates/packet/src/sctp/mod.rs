@@ -37,23 +37,23 @@ pub const UDP_PORT: u16 = 9899;
 /// Bytes of the common header.
 pub const HEADER_LEN: usize = 12;
 
-/// The longest packet that any IP packet can carry: IPv6 has the whole of its 16-bit length for it.
+/// The longest payload of an IP packet. IPv6 reserves its 16-bit length for the payload alone.
 const LIMIT: usize = 65_535;
-/// Where the checksum stands in the common header.
+/// Offset of the checksum in the common header.
 const CHECKSUM_OFFSET: usize = 8;
 
-/// The common header (RFC 9260, section 3.1), but for the checksum.
+/// The common header (RFC 9260, section 3.1), without the checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Header {
     /// The sender's port.
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,
-    /// The tag that the receiver chose; 0 in a packet with an INIT chunk.
+    /// The tag chosen by the receiver; 0 in a packet with an INIT chunk.
     pub verification_tag: u32,
 }
 
-/// Writes one packet behind whatever `out` holds already.
+/// Appends one packet to a vector.
 #[derive(Debug)]
 pub struct Writer<'v> {
     out: &'v mut Vec<u8>,
@@ -67,17 +67,17 @@ impl<'v> Writer<'v> {
         out.extend(header.source_port.to_be_bytes());
         out.extend(header.destination_port.to_be_bytes());
         out.extend(header.verification_tag.to_be_bytes());
-        // The checksum is over a packet with zeros in its place (RFC 9260, section 6.8).
+        // The checksum is computed with zeros in its own field (RFC 9260, section 6.8).
         out.extend([0; 4]);
         Self { out, start }
     }
 
-    /// Bytes of the packet so far, padding included.
+    /// Returns the bytes of the packet so far, padding included.
     pub fn len(&self) -> usize {
         self.out.len() - self.start
     }
 
-    /// Whether there is no chunk yet.
+    /// Returns whether no chunk has been written yet.
     pub fn is_empty(&self) -> bool {
         self.len() == HEADER_LEN
     }
@@ -85,7 +85,7 @@ impl<'v> Writer<'v> {
     /// Appends a chunk, padded to four bytes.
     ///
     /// # Errors
-    /// [`Error::TooLong`], with nothing written, when the packet would be longer than IP can carry.
+    /// [`Error::TooLong`], with nothing written, if the packet would exceed the limit of IP.
     pub fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), Error> {
         let found = self.len() + chunk.length().next_multiple_of(4);
         if found > LIMIT {
@@ -95,24 +95,26 @@ impl<'v> Writer<'v> {
         Ok(())
     }
 
-    /// Appends bytes as they are, in place of chunks, and completes the packet: for tests of what no chunk may be.
+    /// Appends bytes unchecked in place of chunks, and completes the packet. For tests with
+    /// malformed chunks.
     pub fn raw(self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
         self.finish();
     }
 
-    /// Completes the packet with its checksum.
+    /// Completes the packet: fills in its checksum.
     pub fn finish(self) {
         let checksum = crc32c(&self.out[self.start..]);
         self.out[self.start + CHECKSUM_OFFSET..][..4].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 
-/// Reads the payload of an IP or UDP packet as an SCTP packet; chunks are read one by one, as they are asked for.
+/// Reads the payload of an IP or UDP packet as an SCTP packet. The chunks are parsed one by one,
+/// when the iterator reaches them.
 ///
 /// # Errors
-/// [`Error::Truncated`] for bytes that end before the common header does, [`Error::TooLong`] for more than a packet
-/// holds, and [`Error::Crc32c`] for a wrong checksum.
+/// [`Error::Truncated`] if the bytes end within the common header. [`Error::TooLong`] above the
+/// limit of IP. [`Error::Crc32c`] for a wrong checksum.
 pub fn parse(bytes: &[u8]) -> Result<(Header, Chunks<'_>), Error> {
     let (header, chunks) = parse_unverified(bytes)?;
     let expected = crc32c(bytes);
@@ -123,10 +125,11 @@ pub fn parse(bytes: &[u8]) -> Result<(Header, Chunks<'_>), Error> {
     Ok((header, chunks))
 }
 
-/// Reads as [`parse`] does, but takes any checksum: for captures that were cut off, or made before the checksum was.
+/// Reads as [`parse`] does, but accepts any checksum: for captures that were cut off, or taken
+/// before the checksum was filled in.
 ///
 /// # Errors
-/// Those of [`parse`], without the last.
+/// Those of [`parse`], except [`Error::Crc32c`].
 pub fn parse_unverified(bytes: &[u8]) -> Result<(Header, Chunks<'_>), Error> {
     let Some(&[a, b, c, d, e, f, g, h, ..]) = bytes.first_chunk::<HEADER_LEN>() else {
         let (what, found) = ("SCTP common header", bytes.len());
@@ -143,8 +146,8 @@ pub fn parse_unverified(bytes: &[u8]) -> Result<(Header, Chunks<'_>), Error> {
     Ok((header, Chunks::new(bytes, HEADER_LEN)))
 }
 
-/// The checksum as the number that its four bytes make in network order. RFC 9260, appendix A: the register's least
-/// significant byte stands first, so the number is the CRC with its bytes reversed.
+/// Returns the checksum as a big-endian reading of its four bytes in the packet. RFC 9260, appendix
+/// A, sends the register's least significant byte first, so the number is the byte-swapped CRC.
 fn crc32c(packet: &[u8]) -> u32 {
     let before = crc32c::crc32c(&packet[..CHECKSUM_OFFSET]);
     let zeros = crc32c::crc32c_append(before, &[0; 4]);

@@ -17,10 +17,10 @@ const SUPPORTED_ADDRESS_TYPES: u16 = 12;
 const ECN_CAPABLE: u16 = 0x8000;
 const SUPPORTED_EXTENSIONS: u16 = 0x8008;
 const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
-/// No registered number: its two high bits make an end that does not know it skip it in silence.
+/// Not registered. Its two high bits are 10, so that unaware ends skip it silently.
 const RETRANSMIT_BIT: u16 = 0xb1fe;
 
-/// Chunk types as [`Parameter::SupportedExtensions`] lists them.
+/// Chunk types listed in [`Parameter::SupportedExtensions`].
 pub mod extension {
     /// FORWARD TSN (RFC 3758).
     pub const FORWARD_TSN: u8 = super::super::chunk::FORWARD_TSN;
@@ -31,21 +31,21 @@ pub mod extension {
 /// A parameter of a chunk, borrowed from the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parameter<'a> {
-    /// The bytes that a HEARTBEAT wants echoed; only its sender knows the meaning.
+    /// Bytes that a HEARTBEAT wants echoed. Only its sender can interpret them.
     HeartbeatInfo(&'a [u8]),
     /// An address of the sender.
     Ipv4(Ipv4Addr),
     /// An address of the sender.
     Ipv6(Ipv6Addr),
-    /// The bytes that INIT ACK wants echoed in COOKIE ECHO.
+    /// Bytes that INIT ACK wants echoed in COOKIE ECHO.
     Cookie(&'a [u8]),
-    /// A parameter of the INIT, whole, that the sender of the INIT ACK did not know.
+    /// A parameter of INIT that the sender of INIT ACK did not know, including its header.
     Unrecognized(&'a [u8]),
-    /// Milliseconds that the sender of the INIT wants the cookie to live beyond the usual.
+    /// Milliseconds by which the sender of INIT wants the cookie to outlive its usual lifetime.
     CookiePreservative(u32),
-    /// Forbidden by RFC 9260, and answered with an ABORT: the parameter, whole.
+    /// The whole parameter. RFC 9260 forbids it: it is answered with an ABORT.
     HostName(&'a [u8]),
-    /// Types of address parameters that the sender can use, as two bytes each.
+    /// Address types that the sender supports, as two bytes each.
     SupportedAddressTypes(&'a [[u8; 2]]),
     /// Reserved for ECN.
     EcnCapable,
@@ -53,14 +53,14 @@ pub enum Parameter<'a> {
     SupportedExtensions(&'a [u8]),
     /// The sender understands FORWARD TSN (RFC 3758, section 3.1).
     ForwardTsnSupported,
-    /// The sender understands the retransmit bit in DATA and SACK (the SCTP paper, figure 6). Ends use it where both
-    /// said so. Only this stack has this parameter.
+    /// The sender understands the retransmit bit in DATA and SACK (the SCTP paper, figure 6). The
+    /// bit is used if both ends sent this parameter. Specific to this stack.
     RetransmitBit,
-    /// Any other type, the parameter whole.
+    /// Any other type.
     Unknown {
-        /// Its type.
+        /// The parameter's type.
         kind: u16,
-        /// All of it but the padding.
+        /// The whole parameter, without padding.
         bytes: &'a [u8],
     },
 }
@@ -110,7 +110,8 @@ impl<'a> Parameter<'a> {
     /// Appends the parameter to those in `out`.
     ///
     /// # Panics
-    /// When it has more than 65,535 bytes, or when a parameter that is given whole has not even its head.
+    /// If the parameter is longer than 65,535 bytes, or if its `bytes` are shorter than the 4-byte
+    /// header.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let mut put = |kind, value: &[u8]| tlv::emit(kind, |out| out.extend_from_slice(value), out);
         match *self {
@@ -130,7 +131,7 @@ impl<'a> Parameter<'a> {
         }
     }
 
-    /// Returns how an end has to treat an unknown parameter; `None` for a known one.
+    /// Returns how an end has to treat an unknown parameter. `None` for a known parameter.
     pub const fn unaware(&self) -> Option<Unaware> {
         match self {
             Self::Unknown { kind, .. } => Some(Unaware::from_high_bits((*kind >> 8) as u8)),
@@ -139,16 +140,17 @@ impl<'a> Parameter<'a> {
     }
 }
 
-/// Parameters as they stand in a chunk.
+/// Parameters in the encoding of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Parameters<'a>(pub &'a [u8]);
 
 impl<'a> Parameters<'a> {
-    /// The parameters in the order of the chunk, each read as it is asked for.
+    /// Returns the parameters in the order of the chunk. Each is parsed when the iterator reaches
+    /// it.
     ///
     /// # Errors
-    /// [`Error::Truncated`] and [`Error::Invalid`] for a length below 4, beyond the end, or not that of a known type;
-    /// offsets count from the first parameter.
+    /// [`Error::Truncated`] and [`Error::Invalid`] for a length below 4, beyond the end, or wrong
+    /// for a known type. Offsets count from the first parameter.
     pub fn iter(&self) -> impl Iterator<Item = Result<Parameter<'a>, Error>> + use<'a> {
         Tlvs::new(self.0, 0, "SCTP parameter").map(|tlv| Parameter::parse(&tlv?))
     }

@@ -1,19 +1,21 @@
-//! SACK (RFC 9260, section 3.3.4), and NR-SACK, which tells apart what the receiver may still drop.
+//! SACK (RFC 9260, section 3.3.4), and NR-SACK, which separates chunks that the receiver may still
+//! drop.
 
 use crate::error::Error;
 use crate::seq::Seq;
 
-/// A gap ack block: chunks received beyond a missing one, as distances from the cumulative TSN, both ends included.
+/// A gap ack block: a run of chunks received beyond a missing chunk. Both ends are inclusive, and
+/// count from the cumulative TSN.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Gap {
-    /// The distance of the first.
+    /// Offset of the first chunk from the cumulative TSN.
     pub start: u16,
-    /// The distance of the last.
+    /// Offset of the last chunk from the cumulative TSN.
     pub end: u16,
 }
 
 impl Gap {
-    /// The four bytes of the block.
+    /// Returns the four bytes of the block.
     pub const fn to_bytes(self) -> [u8; 4] {
         let ([a, b], [c, d]) = (self.start.to_be_bytes(), self.end.to_be_bytes());
         [a, b, c, d]
@@ -24,27 +26,28 @@ impl Gap {
     }
 }
 
-/// Gap ack blocks as they stand in the chunk: whether they make sense is for the association to judge.
+/// Gap ack blocks in the encoding of the chunk. Not validated: the association has to judge them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Gaps<'a>(pub &'a [[u8; 4]]);
 
 impl Gaps<'_> {
-    /// The blocks in the order of the chunk.
+    /// Returns the blocks in the order of the chunk.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Gap> + DoubleEndedIterator + '_ {
         self.0.iter().map(|bytes| Gap::from_bytes(*bytes))
     }
 }
 
-/// The flags of a SACK chunk, all of them reserved by RFC 9260.
+/// The flags of a SACK chunk. RFC 9260 reserves all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SackFlags(pub u8);
 
 impl SackFlags {
-    /// By agreement on [`Parameter::RetransmitBit`](super::Parameter::RetransmitBit): one of the chunks that this SACK
-    /// answers had [`DataFlags::SENT_AGAIN`](super::DataFlags::SENT_AGAIN) (figure 6 of the SCTP paper, rule b).
+    /// If both ends sent [`Parameter::RetransmitBit`](super::Parameter::RetransmitBit): this SACK
+    /// answers a chunk with [`DataFlags::SENT_AGAIN`](super::DataFlags::SENT_AGAIN) (figure 6 of
+    /// the SCTP paper, rule b).
     pub const ANSWERS_SENT_AGAIN: Self = Self(0x01);
 
-    /// Whether all flags of `other` are set.
+    /// Returns whether all flags of `other` are set.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -55,18 +58,18 @@ impl SackFlags {
 pub struct Sack<'a> {
     /// Flags beyond RFC 9260.
     pub flags: SackFlags,
-    /// The last TSN before the first missing one.
+    /// The cumulative TSN: the last TSN before the first missing TSN.
     pub cumulative: Seq,
-    /// Bytes of receive buffer that are free.
+    /// Free space in the receive buffer, in bytes.
     pub a_rwnd: u32,
-    /// The TSNs that arrived beyond it.
+    /// TSNs that arrived beyond the cumulative TSN.
     pub gaps: Gaps<'a>,
-    /// TSNs that arrived once more since the last SACK, as four bytes each.
+    /// TSNs that arrived in duplicate since the last SACK, as four bytes each.
     pub duplicates: &'a [[u8; 4]],
 }
 
 impl<'a> Sack<'a> {
-    /// Bytes of a SACK without blocks and duplicates; each of these takes four more.
+    /// Bytes of a SACK without blocks and duplicates. Each block or duplicate adds four bytes.
     pub const MIN_LEN: usize = 16;
 
     pub(super) fn parse(flags: u8, value: &'a [u8]) -> Result<Self, Error> {
@@ -84,7 +87,7 @@ impl<'a> Sack<'a> {
         })
     }
 
-    /// The duplicates' TSNs.
+    /// Returns the TSNs of the duplicates.
     pub fn duplicates(&self) -> impl ExactSizeIterator<Item = Seq> + '_ {
         self.duplicates.iter().map(|bytes| Seq(u32::from_be_bytes(*bytes)))
     }
@@ -103,21 +106,22 @@ impl<'a> Sack<'a> {
     }
 }
 
-/// A SACK whose second list names what the receiver will not drop any more (draft-natarajan-tsvwg-sctp-nrsack). It is
-/// read, so that captures with it are understood; this stack neither offers nor sends it.
+/// A SACK with a second list: chunks that the receiver will not drop any more
+/// (draft-natarajan-tsvwg-sctp-nrsack). The reader exists for captures. This stack neither offers
+/// nor sends NR-SACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NrSack<'a> {
-    /// Reserved but for the "all gaps are non-renegable" bit (1).
+    /// The "all gaps are non-renegable" bit (1). The other bits are reserved.
     pub flags: u8,
-    /// The last TSN before the first missing one.
+    /// The cumulative TSN: the last TSN before the first missing TSN.
     pub cumulative: Seq,
-    /// Bytes of receive buffer that are free.
+    /// Free space in the receive buffer, in bytes.
     pub a_rwnd: u32,
-    /// The TSNs that arrived beyond it, and may yet be dropped.
+    /// TSNs that arrived beyond the cumulative TSN, and may still be dropped.
     pub gaps: Gaps<'a>,
-    /// The TSNs that arrived beyond it, and will not be dropped.
+    /// TSNs that arrived beyond the cumulative TSN, and will not be dropped.
     pub kept: Gaps<'a>,
-    /// TSNs that arrived once more, as four bytes each.
+    /// TSNs that arrived in duplicate, as four bytes each.
     pub duplicates: &'a [[u8; 4]],
 }
 
@@ -159,7 +163,8 @@ fn truncated(what: &'static str, expected: usize, value: &[u8]) -> Error {
     Error::Truncated { what, offset: 0, expected, found: 4 + value.len() }
 }
 
-/// Splits the bytes behind the counts into lists of the counted lengths, which fill the chunk exactly.
+/// Splits the bytes after the counts into lists of these lengths. The lists must fill the chunk
+/// exactly.
 fn split<'a, const N: usize>(
     what: &'static str,
     value: &[u8],

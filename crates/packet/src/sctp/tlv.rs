@@ -1,24 +1,26 @@
-//! The shape of chunks, parameters and error causes: two bytes of type, two of length, a value, padding to four bytes.
+//! The common layout of chunks, parameters and error causes: two bytes of type, two of length, a
+//! value, and padding to four bytes.
 
 use crate::error::Error;
 
-/// Bytes before a value.
+/// Bytes of type and length, before the value.
 pub(super) const HEAD_LEN: usize = 4;
 
-/// One element.
+/// A chunk, parameter or error cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tlv<'a> {
     /// The first two bytes: a 16-bit type, or an 8-bit type and 8 bits of flags.
     pub(super) kind: [u8; 2],
     /// The value, without padding.
     pub(super) value: &'a [u8],
-    /// All of it but the padding.
+    /// The whole element, without padding.
     pub(super) bytes: &'a [u8],
-    /// Where it starts in what is walked through.
+    /// Offset of the element in the bytes of the iterator.
     pub(super) offset: usize,
 }
 
-/// Walks through elements. The padding of the last may be missing; after an error there is nothing more.
+/// Iterates over elements. Padding after the last element is optional. The iterator ends after an
+/// error.
 #[derive(Clone, Debug)]
 pub(super) struct Tlvs<'a> {
     bytes: &'a [u8],
@@ -27,7 +29,7 @@ pub(super) struct Tlvs<'a> {
 }
 
 impl<'a> Tlvs<'a> {
-    /// Starts at `offset`; `what` names the elements in errors.
+    /// Starts at `offset`. `what` names the elements in errors.
     pub(super) const fn new(bytes: &'a [u8], offset: usize, what: &'static str) -> Self {
         Self { bytes, offset, what }
     }
@@ -63,11 +65,12 @@ impl<'a> Iterator for Tlvs<'a> {
     }
 }
 
-/// Appends one element, without padding behind it: the padding of the last does not count in the length of the whole
-/// (RFC 9260, section 3.2). `out` begins with the first element.
+/// Pads `out` to four bytes and appends an element. The element itself stays unpadded, because the
+/// padding of the last element does not count in the enclosing length (RFC 9260, section 3.2).
+/// `out` must begin with the first element.
 ///
 /// # Panics
-/// When the value has more than 65,531 bytes.
+/// If the value is longer than 65,531 bytes.
 pub(super) fn emit(kind: u16, value: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
     out.resize(out.len().next_multiple_of(4), 0);
     let start = out.len();

@@ -1,10 +1,11 @@
-//! Captures read by Wireshark's dissectors.
+//! Reads captures with Wireshark's dissectors.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns one row of fields a frame. Returns `None`, and says so loudly, where tshark is not installed.
+/// Returns one row of fields per frame. Returns `None`, with a message on stderr, if tshark is not
+/// installed.
 pub fn rows(path: &Path, checks: &[&str], fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(path).args(["-n", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=,"]);
@@ -17,7 +18,7 @@ pub fn rows(path: &Path, checks: &[&str], fields: &[&str]) -> Option<Vec<Vec<Str
     let output = match command.output() {
         Ok(output) => output,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            // The test harness swallows what print macros write in a test that passes.
+            // The test harness hides the output of print macros in tests that pass.
             let line = "\n*** SKIPPED: captures were not read by Wireshark's dissectors: tshark is not installed ***\n";
             let _ = std::io::stderr().write_all(line.as_bytes());
             return None;
@@ -25,7 +26,7 @@ pub fn rows(path: &Path, checks: &[&str], fields: &[&str]) -> Option<Vec<Vec<Str
         Err(error) => panic!("tshark does not run: {error}"),
     };
     let complaint = String::from_utf8_lossy(&output.stderr);
-    // As in "the file appears to be damaged": not always a failure for tshark.
+    // For "the file appears to be damaged": tshark does not always fail then.
     assert!(output.status.success() && !complaint.contains("appears"), "tshark: {complaint}");
     let text = String::from_utf8(output.stdout).expect("tshark writes UTF-8");
     Some(text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())

@@ -1,4 +1,4 @@
-//! Random headers and segments, as far as they fit a packet.
+//! Random headers and segments that fit a packet.
 
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::options::sack_room;
@@ -18,7 +18,7 @@ pub fn addresses() -> impl Strategy<Value = Addresses> {
     ]
 }
 
-/// A header of either version; the identification is one that the version can carry.
+/// A header of either version. The identification is 0 for IPv6, which has none.
 pub fn header() -> impl Strategy<Value = Header> {
     (addresses(), any::<(u8, u8, u16)>()).prop_map(|(addresses, (traffic_class, hop_limit, identification))| {
         let identification = if matches!(addresses, Addresses::V4 { .. }) { identification } else { 0 };
@@ -26,7 +26,7 @@ pub fn header() -> impl Strategy<Value = Header> {
     })
 }
 
-/// Options of any kind together, with as many SACK blocks as fit.
+/// Random combinations of options, with as many SACK blocks as fit.
 pub fn options() -> impl Strategy<Value = Options> {
     let timestamps = any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo });
     (
@@ -46,7 +46,8 @@ pub fn options() -> impl Strategy<Value = Options> {
         })
 }
 
-/// A segment with its payload. The three bits that nobody has a name for are 0: the other reader and writer drops them.
+/// A segment with its payload. The three unnamed reserved bits are 0, because etherparse drops
+/// them.
 pub fn segment() -> impl Strategy<Value = (Segment, Vec<u8>)> {
     let numbers = (any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), 0..=0x1ff_u16, any::<u16>());
     (numbers, options(), vec(any::<u8>(), 0..200)).prop_map(|(numbers, options, payload)| {

@@ -1,4 +1,4 @@
-//! Packets byte for byte as the RFC draws them, and what is refused.
+//! Packets compared byte by byte with the figures of the RFC, and invalid packets.
 
 use crate::{HEADER, packet};
 use eifel_packet::Error;
@@ -14,7 +14,8 @@ fn the_checksum_is_that_of_the_rfc() {
     let bytes = packet(&[Chunk::CookieAck]);
     let mut zeroed = bytes.clone();
     zeroed[8..12].fill(0);
-    // Bit by bit, as appendix A of RFC 9260 defines it: reflected polynomial 0x82f63b78.
+    // The checksum bit by bit, as defined in appendix A of RFC 9260: reflected polynomial
+    // 0x82f63b78.
     let crc = zeroed.iter().fold(!0u32, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 })
     });
@@ -23,7 +24,7 @@ fn the_checksum_is_that_of_the_rfc() {
 
 #[test]
 fn the_sack_of_section_3_3_4_is_laid_out_as_it_is_drawn() {
-    // TSNs up to 12 are there, and 14, 15 and 17; the window is 4660.
+    // TSNs up to 12 have arrived, and 14, 15 and 17. The window is 4660.
     let gaps = [Gap { start: 2, end: 3 }, Gap { start: 5, end: 5 }].map(Gap::to_bytes);
     let sack = Sack {
         flags: SackFlags::default(),

@@ -1,4 +1,4 @@
-//! Packets that are made up: written and read back, damaged, and anything at all.
+//! Random packets: written and read back, damaged, and random bytes.
 
 use crate::{HEADER, offset, packet};
 use eifel_packet::ip::Addresses;
@@ -12,7 +12,7 @@ use eifel_packet::{Error, udp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What a chunk is made of.
+/// The material for a random chunk.
 type Parts = (u8, [u32; 4], Vec<u8>, Vec<[u8; 4]>, Vec<[u8; 4]>);
 
 fn parts() -> impl Strategy<Value = Parts> {
@@ -72,7 +72,7 @@ fn chunk((kind, [a, b, c, d], raw, first, second): &Parts) -> Chunk<'_> {
     }
 }
 
-/// A parameter of each kind, by turns.
+/// Returns a parameter of the kind numbered `kind`.
 fn parameter<'a>(kind: u8, word: u32, raw: &'a [u8], whole: &'a [u8]) -> Parameter<'a> {
     match kind {
         0 => Parameter::HeartbeatInfo(raw),
@@ -110,7 +110,7 @@ fn cause<'a>(kind: u8, word: u32, raw: &'a [u8]) -> Cause<'a> {
     }
 }
 
-/// The bytes as a parameter of some unknown or forbidden kind: whole, with its head.
+/// Returns a whole parameter, with its header, of an unknown or forbidden kind.
 fn whole(kind: u16, raw: &[u8]) -> Vec<u8> {
     [&kind.to_be_bytes()[..], &(4 + raw.len() as u16).to_be_bytes(), raw].concat()
 }
@@ -155,7 +155,7 @@ proptest! {
             let read: Vec<_> = read.collect();
             match read.last() {
                 Some(Err(error)) => prop_assert!(offset(*error) <= end),
-                // Between two chunks, or within padding.
+                // The cut is between two chunks, or within padding.
                 _ => prop_assert!(whole.iter().any(|start| end <= *start) || end + 4 > bytes.len()),
             }
         }
@@ -220,7 +220,7 @@ proptest! {
         let bit = bit.index(bytes.len() * 8);
         let before = bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        // A checksum of which the last bit was cleared says that there is none.
+        // A checksum whose last set bit was cleared means that there is none.
         if bytes[6..8] != [0, 0] {
             prop_assert!(udp::parse(&bytes, &addresses).is_err());
         }

@@ -1,4 +1,4 @@
-//! SCTP packets: written and read back, damaged, made up, and byte for byte as the RFC draws them.
+//! SCTP packets: written and read back, damaged, random, and compared with the figures of the RFC.
 
 mod drawn;
 mod made;

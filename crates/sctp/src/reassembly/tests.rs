@@ -1,4 +1,4 @@
-//! Messages from chunks in any order.
+//! Tests of messages made from chunks in any order.
 
 use super::*;
 use eifel_packet::seq::Seq;
@@ -106,7 +106,7 @@ fn contradictions_are_noticed() {
     for (first, second) in [((B, 1), (B, 1)), ((B, 1), (E, 2)), ((E, 1), (M, 1)), ((DataFlags::WHOLE, 1), (E, 1))] {
         let mut reassembly = Reassembly::default();
         reassembly.insert(0, &data(first.0, first.1, 0, b"x"), 0).unwrap();
-        // A complete message leaves no trace, so only one that is still here can be contradicted.
+        // A delivered message leaves no trace, so only a stored chunk can be contradicted.
         let second = reassembly.insert(1, &data(second.0, second.1, 0, b"x"), 0);
         assert_eq!(second.is_err(), !reassembly.is_readable());
     }
@@ -122,7 +122,7 @@ fn the_highest_chunk_is_dropped_first() {
     let positions = |reassembly: &mut Reassembly| reassembly.drop_highest(5).map(|block| (block.start, block.end));
     assert_eq!(positions(&mut reassembly), Some((9, 10)));
     assert_eq!(positions(&mut reassembly), Some((8, 9)));
-    // The message of chunks 5 and 6 was delivered; one that waits goes whole.
+    // The message of chunks 5 and 6 was delivered. A complete message that waits is dropped whole.
     assert_eq!(positions(&mut reassembly), None);
     reassembly.insert(11, &data(B, 1, 2, b"x"), 0).unwrap();
     reassembly.insert(12, &data(E, 1, 2, b"y"), 0).unwrap();

@@ -1,7 +1,8 @@
-//! The chunks that have left and are not acknowledged, in order.
+//! The sent chunks that are not acknowledged yet, in order.
 //!
-//! In a bulk transfer whose contents are counted, all chunks are equal but for their numbers. Such chunks in a row are one
-//! run: one that leaves costs a comparison, and an acknowledged one a subtraction.
+//! In a bulk transfer with counted contents, all chunks are equal except for their numbers.
+//! Consecutive equal chunks form one run. Sending a chunk then costs a comparison, and
+//! acknowledging it a subtraction.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,7 @@ use eifel_packet::sctp::DataFlags;
 
 use super::Content;
 
-/// The place of a chunk among messages.
+/// Flags and identifiers of a chunk within its message and stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub(super) flags: DataFlags,
@@ -19,7 +20,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns the number of the whole message that is `ahead` messages behind this one.
+    /// Returns the number of the message that follows `ahead` messages later in the run.
     #[inline]
     fn ssn_behind(&self, ahead: u64) -> u16 {
         if self.flags.has(DataFlags::UNORDERED) || !self.flags.has(DataFlags::WHOLE) {
@@ -29,7 +30,7 @@ impl Place {
     }
 }
 
-/// A chunk that has left: the bytes from `start` to `end` of a message.
+/// A sent chunk: the bytes from `start` to `end` of a message.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk {
     pub(super) place: Place,
@@ -38,15 +39,15 @@ pub(super) struct Chunk {
     pub(super) end: usize,
 }
 
-/// Whole messages that are equal but for their numbers, or one chunk.
+/// Whole messages that are equal except for their numbers, or one chunk.
 #[derive(Clone, Debug)]
 struct Run {
     chunk: Chunk,
-    /// Position of the first chunk, though it may be acknowledged.
+    /// Position of the first chunk, which may be acknowledged already.
     position: u64,
 }
 
-/// Chunks from position `una` to before `nxt`.
+/// The chunks from position `una` up to, not including, `nxt`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     runs: VecDeque<Run>,
@@ -71,13 +72,12 @@ impl Sent {
         self.runs.len()
     }
 
-    /// Adds a chunk.
     pub(super) fn push(&mut self, chunk: Chunk) {
         self.runs.push_back(Run { chunk, position: self.nxt });
         self.nxt += 1;
     }
 
-    /// Adds a chunk of `len` bytes, if it prolongs the last run. Returns whether it does.
+    /// Adds a chunk of `len` bytes if it extends the last run. Returns whether it does.
     #[inline]
     pub(super) fn prolong(&mut self, place: &Place, content: &Content, len: usize) -> bool {
         let Some(Run { chunk, position }) = self.runs.back() else { return false };
@@ -88,8 +88,8 @@ impl Sent {
         prolongs
     }
 
-    /// Adds a chunk that is equal to the last one, but for the number. Returns its place; `None`, with nothing done, if all
-    /// are acknowledged.
+    /// Adds a chunk that equals the last one except for its number. Returns its place. Returns
+    /// `None`, with nothing changed, if there is no run.
     #[inline]
     pub(super) fn repeat(&mut self) -> Option<Place> {
         let Run { chunk, position } = self.runs.back()?;
@@ -98,14 +98,16 @@ impl Sent {
         Some(Place { ssn, ..chunk.place })
     }
 
-    /// Returns a chunk that is equal to the one at `position`, but for the number, and that number.
+    /// Returns the first chunk of the run at `position`, and the stream sequence number at
+    /// `position`. The run's chunks differ only in this number.
     pub(super) fn get(&self, position: u64) -> (&Chunk, u16) {
         let behind = self.runs.partition_point(|run| run.position <= position);
         let Run { chunk, position: first } = &self.runs[behind - 1];
         (chunk, chunk.place.ssn_behind(position - first))
     }
 
-    /// Drops the chunks below `una`, which is at most `nxt`. Calls `gone` with each chunk and how many are equal to it.
+    /// Drops the chunks below `una`, which must be at most `nxt`. Calls `gone` with each distinct
+    /// chunk and the number of equal ones dropped.
     #[inline]
     pub(super) fn drop_below(&mut self, una: u64, mut gone: impl FnMut(&Chunk, usize)) {
         while self.una < una {

@@ -1,4 +1,4 @@
-//! Fragmentation, numbers of messages, and what is refused.
+//! Tests of fragmentation, stream sequence numbers, and refused messages.
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {
     queue.acknowledge(1);
     assert!(queue.next().is_some());
     assert_eq!(queue.advance().2, 65_535);
-    // Another stream has numbers of its own, and unordered messages need none.
+    // Another stream has its own numbers, and unordered messages need none.
     for delivery in [second, unordered] {
         queue.push(delivery, Content::Counted(1), 1).unwrap();
         assert!(queue.next().is_some());
@@ -64,7 +64,7 @@ fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {
     queue.push(first, Content::Counted(5), 1).unwrap();
     assert_eq!(queue.next(), None);
     queue.acknowledge(2);
-    // A message of two chunks takes one number, and frees it with its second.
+    // A message of two chunks takes one number, and frees it with its second chunk.
     assert_eq!([queue.advance().2, queue.advance().2], [0, 0]);
     queue.push(first, Content::Counted(1), 1).unwrap();
     assert_eq!(queue.next(), None);
@@ -85,7 +85,8 @@ fn what_cannot_be_sent_is_refused() {
     assert_eq!(queue.push(there, bytes(*b"x"), 1), Err(Refused::Full));
 }
 
-/// Equal messages that are counted are kept as runs: a queue of the same messages as bytes keeps each for itself.
+/// Compares a queue that stores equal counted messages as runs with a queue of byte messages, which
+/// stores each one.
 #[test]
 fn runs_of_equal_messages_are_as_the_messages_one_by_one() {
     let mut state = 7u64;
@@ -106,7 +107,7 @@ fn runs_of_equal_messages_are_as_the_messages_one_by_one() {
         }
         match below(3) {
             0 => {
-                // Mostly one kind, so that runs become long, with others in between.
+                // Mostly one kind, for long runs, with others in between.
                 let kind = below(30).saturating_sub(22) as u16;
                 let delivery =
                     Delivery { stream: kind % 2, unordered: kind == 3, immediate: kind == 4, ..Delivery::default() };

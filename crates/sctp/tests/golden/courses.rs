@@ -1,4 +1,4 @@
-//! Courses of an association, each made to show one thing.
+//! Runs of an association. Each run shows one feature.
 
 use eifel_base::time::Duration;
 use eifel_packet::ip::Addresses;
@@ -31,7 +31,7 @@ const COURSES: [(&str, Course); 16] = [
     ("nobody answers", silence),
 ];
 
-/// All of them as text.
+/// Returns all runs as text.
 pub fn all() -> String {
     let course = |(title, course): &(&str, Course)| {
         let world = course();
@@ -41,7 +41,7 @@ pub fn all() -> String {
     std::iter::once(settings).chain(COURSES.iter().map(course)).collect()
 }
 
-/// Packets take 10 ms, but those of the numbers in `lost` do not arrive.
+/// Packets take 10 ms. Those with the numbers in `lost` are dropped.
 fn without(lost: &'static [usize]) -> Fate {
     let mut number = 0;
     Box::new(move |_| {
@@ -60,7 +60,7 @@ fn send(world: &mut World, end: usize, delivery: Delivery, len: usize) {
     world.end(end).unwrap().send(delivery, vec![7; len]).unwrap();
 }
 
-/// Puts a packet of an end on the way that it does not send itself.
+/// Injects a packet that the end has not sent itself.
 fn forge(world: &mut World, end: usize, chunks: &[Chunk<'_>]) {
     let last = world.log.iter().rfind(|sent| sent.1 == end).expect("it has sent something");
     let header: Header = sctp::parse(&last.3).unwrap().0;

@@ -1,4 +1,4 @@
-//! What a seed decides before a storm: both ends' settings and the network between them.
+//! Draws the settings of both ends, and the network between them, from a seed.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::registry::{Choice, Value};
@@ -10,7 +10,7 @@ pub fn one<T: Clone>(dice: &mut Dice, of: &[T]) -> T {
     of[dice.below(of.len() as u64) as usize].clone()
 }
 
-/// Both ends draw their own settings, and the same algorithms.
+/// Both ends draw their own settings, but use the same algorithms.
 pub fn settings(seed: u64) -> impl Fn(usize, &mut Settings) {
     move |end, settings| {
         let mut dice = Dice(seed * 4 + end as u64);
@@ -57,11 +57,11 @@ pub fn settings(seed: u64) -> impl Fn(usize, &mut Settings) {
     }
 }
 
-/// Links of 100 kbit/s to 10 Mbit/s; on some, packets are lost, overtaken, doubled or damaged, and nothing passes for a
-/// while, or what passes is held.
+/// Links of 100 kbit/s to 10 Mbit/s. On some, packets are lost, reordered, duplicated or damaged.
+/// Some links drop or hold all packets for a while.
 pub fn fate(seed: u64, paths: usize) -> Fate {
     struct Link {
-        /// Nanoseconds that a byte takes.
+        /// Nanoseconds per byte.
         byte: u64,
         delay: Duration,
         free: Instant,

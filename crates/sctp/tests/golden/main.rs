@@ -1,4 +1,5 @@
-//! Whole runs of two associations: courses that can be read packet by packet, and storms of which each line is one run.
+//! Whole runs of two associations: courses that can be read packet by packet, and storms with one
+//! line per run.
 
 #![expect(clippy::unwrap_used, reason = "what a helper cannot do fails the test")]
 
@@ -17,7 +18,8 @@ fn courses_packet_by_packet() {
     golden!("courses.txt", courses::all());
 }
 
-/// Nothing of them is read by a person. A changed line says which run a change of the code alters, and roughly how.
+/// The lines are not meant for reading. A changed line shows which run a code change affects, and
+/// roughly how.
 #[test]
 fn storms() {
     let lines: Vec<_> = (0..storm::COUNT).map(storm::line).collect();

@@ -1,4 +1,4 @@
-//! Two ends whose applications, network and attackers do what a seed draws.
+//! Two ends with random applications, networks and attackers.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::told;
 
 pub const COUNT: u64 = 600;
 
-/// One run, and what it came to.
+/// Performs one run, and returns its result as a line.
 pub fn line(seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x1_0001));
     let paths = 1 + dice.below(3) as usize;
@@ -52,7 +52,7 @@ struct Storm {
     dice: Dice,
     paths: usize,
     seed: u64,
-    /// What the ends showed after each step.
+    /// The states of both ends after each step.
     states: String,
     calls: u64,
 }
@@ -64,7 +64,7 @@ impl Storm {
         settings
     }
 
-    /// A new association of an end, which calls one of the other's addresses or all.
+    /// Makes a new association of an end, which calls one or all of the other's addresses.
     fn call(&mut self, world: &World, end: usize) -> Association {
         let known = one(&mut self.dice, &[1, self.paths]);
         let remotes: Vec<_> = (0..known).map(|path| address(1 - end, path)).collect();
@@ -73,7 +73,8 @@ impl Storm {
         Association::connect(world.now, &self.settings(end), ports, &remotes, self.calls).unwrap()
     }
 
-    /// Some ends call at once; the others wait until the association is open, or a while.
+    /// Lets one or both ends call at the addresses drawn, in some runs. Most runs then wait for the
+    /// association to open, for at most ten seconds.
     fn begin(&mut self, world: &mut World) {
         if self.dice.once_in(3) {
             world.caller = self.call(world, 0);
@@ -107,7 +108,7 @@ impl Storm {
         }
     }
 
-    /// Half of the associations are shut down or aborted; the others are left alone for a minute.
+    /// Shuts down or aborts half of the associations. The others stay open for a minute.
     fn end(&mut self, world: &mut World) {
         world.reading = [true; 2];
         world.run_for(Duration::from_secs(20));
@@ -208,7 +209,8 @@ impl Storm {
         }
     }
 
-    /// A packet enters that an end did not send: one of its own once more, or changed, or made up.
+    /// Injects a packet in an end's name: a copy of one of its packets, a changed copy, or a
+    /// made-up packet.
     fn inject(&mut self, world: &mut World, end: usize) {
         let sent: Vec<usize> = (0..world.log.len()).filter(|index| world.log[*index].1 == end).collect();
         let Some(last) = sent.len().checked_sub(1) else { return };
@@ -224,7 +226,7 @@ impl Storm {
         world.inject(end, addresses, bytes);
     }
 
-    /// Another byte in one of its chunks.
+    /// Returns the packet with one byte of its chunks changed.
     fn changed(&mut self, bytes: &[u8]) -> Vec<u8> {
         let Ok((header, _)) = sctp::parse(bytes) else { return Vec::new() };
         let mut chunks = bytes[sctp::HEADER_LEN..].to_vec();
@@ -237,7 +239,7 @@ impl Storm {
         out
     }
 
-    /// Chunks of any kind with numbers near those that mean something.
+    /// Returns chunks of any kind, with numbers near the valid ones.
     fn made_up(&mut self, world: &mut World, end: usize, sent: &[u8]) -> Vec<u8> {
         let Ok((header, _)) = sctp::parse(sent) else { return Vec::new() };
         let header = Header { verification_tag: header.verification_tag ^ u32::from(self.dice.once_in(8)), ..header };
@@ -287,7 +289,7 @@ impl Storm {
     }
 }
 
-/// The tag of the packets that an end has sent last.
+/// Returns the tag of the newest packet of an end.
 fn tag(world: &World, end: usize) -> u32 {
     let last = world.log.iter().rfind(|sent| sent.1 == end);
     last.and_then(|sent| sctp::parse(&sent.3).ok()).map_or(0, |(header, _)| header.verification_tag)

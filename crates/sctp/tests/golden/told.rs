@@ -1,4 +1,4 @@
-//! Runs as text: packets chunk by chunk, and what each end's application sees.
+//! Runs as text: packets chunk by chunk, and the events and messages of each application.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use eifel_sctp::{Association, Message};
 
 use crate::talk::World;
 
-/// The longest text of a chunk that is printed whole.
+/// The longest text of a chunk that is printed in full, in bytes.
 const LONGEST: usize = 120;
 
 fn time(at: Instant) -> String {
@@ -18,7 +18,7 @@ fn time(at: Instant) -> String {
     format!("{}.{:06}", nanos / 1_000_000_000, nanos / 1000 % 1_000_000)
 }
 
-/// A chunk in one line; of a long one, the name and a digest of the rest.
+/// Returns a chunk in one line. For a long chunk, that is the name and a digest of the rest.
 fn chunk(chunk: &Chunk<'_>) -> String {
     match chunk {
         Chunk::Data(data) => format!(
@@ -45,7 +45,7 @@ fn chunk(chunk: &Chunk<'_>) -> String {
     }
 }
 
-/// All packets of a world, one a line: when, by which end, to which of the other's addresses, its tag and chunks.
+/// Returns all packets of a world, one per line: time, sender, path, tag and chunks.
 pub fn packets(world: &World) -> String {
     let mut out = String::new();
     for (at, end, path, bytes) in &world.log {
@@ -68,7 +68,7 @@ fn message(message: &Message) -> String {
     format!("{stream} {ppid:02x?} {unordered} {len} {begins} {ends} {}", &digest(bytes)[..4])
 }
 
-/// What both applications were told and given.
+/// Returns the events and messages of both applications.
 pub fn applications(world: &World) -> String {
     let mut out = String::new();
     for (end, name) in ["caller", "callee"].into_iter().enumerate() {
@@ -82,7 +82,7 @@ pub fn applications(world: &World) -> String {
     out
 }
 
-/// Everything that an end shows.
+/// Returns everything visible of an end.
 pub fn state(association: &mut Association) -> String {
     let mut out = format!(
         "{:?} {} {} {} {} {} {} {} {:?} {} {:?}",

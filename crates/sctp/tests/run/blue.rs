@@ -1,5 +1,5 @@
-//! Packets out of the blue, and those whose verification tag is not the one that their chunks ask for (RFC 9260, sections 8.4
-//! and 8.5).
+//! Packets out of the blue, and packets with a verification tag that is wrong for their chunks (RFC
+//! 9260, sections 8.4 and 8.5).
 
 use eifel_packet::sctp::{Cause, Causes, Chunk, Parameters};
 use eifel_packet::seq::Seq;
@@ -27,13 +27,15 @@ fn packets_out_of_the_blue_are_answered_as_section_8_4_says() {
     let answer = heard(&mut listener, &packet(0, 5, &[Chunk::Shutdown { cumulative: Seq(1) }])).unwrap();
     assert_eq!((tag(&answer), chunks(&answer)), (5, vec![Chunk::Abort { reflected: true, causes: Causes(&[]) }]));
     assert_eq!(heard(&mut listener, &packet(0, 0, &[Chunk::ShutdownAck])), None);
-    // Rule 2 comes first, wherever the ABORT stands; rule 5 before rule 7; rule 7 before rule 8.
+    // Rule 2 comes first, wherever the ABORT is. Rule 5 precedes rule 7, and rule 7 precedes rule
+    // 8.
     let abort = Chunk::Abort { reflected: false, causes: Causes(&[]) };
     assert_eq!(heard(&mut listener, &packet(0, 5, &[Chunk::ShutdownAck, abort])), None);
     let answer = heard(&mut listener, &packet(0, 5, &[Chunk::CookieAck, Chunk::ShutdownAck])).unwrap();
     assert_eq!(chunks(&answer), [Chunk::ShutdownComplete { reflected: true }]);
     assert_eq!(heard(&mut listener, &packet(0, 5, &[Chunk::Shutdown { cumulative: Seq(1) }, Chunk::CookieAck])), None);
-    // Rule 3, where the call cannot be taken: the ABORT has the Initiate Tag, and its T bit is not set.
+    // Rule 3, if the INIT cannot be accepted: the ABORT has the Initiate Tag, and its T bit is not
+    // set.
     let mut world = World::still(1);
     world.settle();
     let (init, initiate) = (world.log[0].3.clone(), u32::from_be_bytes(world.log[0].3[16..20].try_into().unwrap()));
@@ -41,8 +43,8 @@ fn packets_out_of_the_blue_are_answered_as_section_8_4_says() {
     assert_eq!((tag(&answer), chunks(&answer)), (initiate, vec![abort]));
 }
 
-/// Section 8.5.1, rule E: while a call is made, a packet with a SHUTDOWN ACK is out of the blue, whatever its tag, and
-/// nothing else in it counts.
+/// Section 8.5.1, rule E: during the handshake, a packet with a SHUTDOWN ACK is out of the blue,
+/// whatever its tag. Its other chunks are ignored.
 #[test]
 fn a_call_is_not_ended_by_what_comes_with_a_shutdown_ack() {
     let abort = Chunk::Abort { reflected: false, causes: Causes(&[]) };
@@ -69,7 +71,8 @@ fn a_call_is_not_ended_by_what_comes_with_a_shutdown_ack() {
     }
 }
 
-/// Section 8.5.1, rules B and C: the T bit says whose tag it is, and the tag covers no company.
+/// Section 8.5.1, rules B and C: the T bit says whose tag it is, and a reflected tag covers no
+/// other chunks.
 #[test]
 fn the_t_bit_and_the_tag_have_to_agree_behind_other_chunks_too() {
     let mut world = World::still(1);

@@ -1,4 +1,4 @@
-//! Two ends that talk over networks of all kinds.
+//! Two ends over networks of all kinds.
 
 use crate::talk::{Dice, Fate, World, ms};
 use eifel_base::time::Duration;
@@ -40,7 +40,7 @@ fn a_shutdown_delivers_everything_first() {
     assert_eq!(world.events[1].last(), Some(&Event::Closed));
 }
 
-/// Loses one packet in `loss`, doubles one in `doubled`, and delays by 10 to 10 + `spread` ms.
+/// Loses one packet in `loss`, duplicates one in `doubled`, and delays by 10 to 10 + `spread` ms.
 pub fn hostile(seed: u64, loss: u64, doubled: u64, spread: u64) -> Fate {
     let mut dice = Dice(seed);
     Box::new(move |_| {

@@ -9,10 +9,10 @@ use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Phase, Settings}
 
 use crate::talk::{Dice, PORTS, address, ms, settings};
 
-/// Messages that each end sends.
+/// Number of messages that each end sends.
 const COUNT: u32 = 60;
 
-/// What is between the two ends.
+/// Faults of the path between the two ends.
 struct Harm {
     dice: Dice,
     loss: u64,
@@ -121,7 +121,7 @@ impl World {
             match event {
                 SocketEvent::SendPacket(packet) => self.enter(true, packet),
                 SocketEvent::OnAborted(kind, reason) => panic!("dcsctp was aborted: {kind:?} {reason}"),
-                // Packets that come late are none of its business once it has closed.
+                // Late packets after dcsctp has closed cause errors that do not matter.
                 SocketEvent::OnError(..) if self.theirs.state() == SocketState::Closed => {}
                 SocketEvent::OnError(kind, reason) => panic!("dcsctp complains: {kind:?} {reason}"),
                 _ => {}
@@ -176,7 +176,7 @@ impl World {
     }
 }
 
-/// Both ends send numbered messages on three streams, of sizes from a byte to several packets.
+/// Both ends send numbered messages on three streams, of one byte up to several packets.
 fn talk(seed: u64) {
     let mut world = World::new(seed, seed.is_multiple_of(2));
     let mut dice = Dice(!seed);
@@ -216,7 +216,8 @@ fn talk(seed: u64) {
     assert_eq!(world.events.last(), Some(&Event::Closed), "seed {seed}");
 }
 
-/// How many paths: `EIFEL_DCSCTP_PATHS` asks for more than the few that each run of the tests has time for.
+/// Returns the number of paths. `EIFEL_DCSCTP_PATHS` overrides the small default for regular test
+/// runs.
 fn paths() -> u64 {
     std::env::var("EIFEL_DCSCTP_PATHS").ok().and_then(|paths| paths.parse().ok()).unwrap_or(150)
 }

@@ -1,4 +1,5 @@
-//! Rules that few packets ask for: ICMP, one packet after a timeout, what shares a packet, and a shutdown that takes too long.
+//! Rarely used rules: ICMP, one packet after a timeout, bundling, and a shutdown that takes too
+//! long.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::Chunk;
@@ -7,7 +8,7 @@ use eifel_sctp::{Delivery, Event, Failure, IcmpError, Phase, Settings, Timestamp
 
 use crate::talk::{Fate, Sent, World, address, ms};
 
-/// The TSNs and payloads' lengths of a packet's DATA.
+/// Returns the TSNs and payload lengths of a packet's DATA chunks.
 fn data(bytes: &[u8]) -> Vec<(u32, usize)> {
     let sent = Sent { now: Instant::ZERO, from: 0, path: 0, bytes };
     let one = |chunk: &Chunk<'_>| match chunk {
@@ -17,7 +18,7 @@ fn data(bytes: &[u8]) -> Vec<(u32, usize)> {
     sent.chunks().iter().filter_map(one).collect()
 }
 
-/// The tag of packets to the callee.
+/// Returns the tag of packets to the callee.
 fn tag(world: &World) -> u32 {
     let (_, _, _, bytes) = world.log.iter().rfind(|(_, from, ..)| *from == 0).expect("the caller has sent something");
     u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])
@@ -41,17 +42,17 @@ fn icmp_counts_only_with_the_tag() {
     world.caller.handle_icmp(address(1, 1), 0, Some(12_345), too_big);
     world.caller.handle_icmp([192, 0, 2, 1].into(), tag, None, too_big);
     assert_eq!(pmdcs(&world), [1468, 1468]);
-    // Headers of 32 bytes leave 971, and chunks end at a multiple of four.
+    // Headers take 32 bytes and leave 971, rounded down to a multiple of four.
     world.caller.handle_icmp(address(1, 1), tag, None, IcmpError::TooBig { mtu: 1003 });
     assert_eq!(pmdcs(&world), [1468, 968]);
     world.caller.handle_icmp(address(1, 1), tag, None, too_big);
     assert_eq!(pmdcs(&world), [1468, 968]);
-    // It never grows again, nor falls below what every host takes.
+    // The PMDCS never grows again, and never falls below the minimum for IPv4.
     world.caller.handle_icmp(address(1, 1), tag, None, IcmpError::TooBig { mtu: 1400 });
     assert_eq!(pmdcs(&world), [1468, 968]);
     world.caller.handle_icmp(address(1, 1), tag, None, IcmpError::TooBig { mtu: 68 });
     assert_eq!(pmdcs(&world), [1468, 544]);
-    // Messages are fragmented by the smallest of all paths (section 7.3).
+    // Messages are fragmented for the smallest path MTU (section 7.3).
     let before = world.log.len();
     world.transfer(0, 3, 5000);
     let longest = world.log[before..].iter().flat_map(|(.., bytes)| data(bytes)).map(|(_, len)| len).max();
@@ -92,8 +93,9 @@ fn icmp_about_an_init_is_believed_by_its_initiate_tag_and_only_before_the_answer
     assert_eq!(world.caller.phase(), Phase::Closed);
 }
 
-/// Section 7.2.3 [rfc8540:3.18]: after the timer has expired one packet may be in flight until something of it is acknowledged, although
-/// cwnd is a packet and rule B of section 6.1 would let a second one leave.
+/// Section 7.2.3 [rfc8540:3.18]: after a timeout, one packet may be in flight until some of it is
+/// acknowledged. This holds although cwnd is a packet, and rule B of section 6.1 would allow a
+/// second one.
 #[test]
 fn one_packet_is_in_flight_after_a_timeout() {
     let mut world = opened(1);
@@ -107,7 +109,8 @@ fn one_packet_is_in_flight_after_a_timeout() {
     world.run_until(Duration::from_secs(60), |world| world.received[1].len() == 120);
     let sent: Vec<_> = world.log[before..].iter().filter(|(_, from, ..)| *from == 0).collect();
     let burst = sent.iter().take_while(|(at, ..)| *at == sent[0].0).count();
-    // RTO.Min is a second and doubles: at 1 and 3 s into the dark, and at 7 s what arrives.
+    // RTO.Min is a second and doubles: retransmissions at 1 and 3 s are lost, and the one at 7 s
+    // arrives.
     let alone: Vec<_> =
         sent[burst..].iter().take(3).map(|(at, _, _, bytes)| (at.since(sent[0].0), data(bytes))).collect();
     let first = data(&sent[0].3)[0].0;
@@ -140,7 +143,7 @@ fn data_goes_with_the_first_cookie_echo_only_where_that_is_wanted() {
     }
 }
 
-/// Section 6.1: once nothing is left to be sent again, new data fills the packet.
+/// Section 6.1: if no retransmission is left, new data fills the packet.
 #[test]
 fn new_data_shares_a_packet_with_what_is_sent_again() {
     let mut world = opened(1);
@@ -153,7 +156,7 @@ fn new_data_shares_a_packet_with_what_is_sent_again() {
     let before = world.log.len();
     let mut left = 40;
     world.run_until(Duration::from_secs(60), |world| {
-        // A small chunk is lost, and small ones follow as the others arrive.
+        // A small chunk is lost, and other small chunks follow as the previous ones arrive.
         while left > 0 && world.caller.brain().nxt() - world.caller.brain().una() < 6 {
             world.caller.send(Delivery::default(), vec![left as u8; 300]).unwrap();
             left -= 1;
@@ -173,8 +176,8 @@ fn new_data_shares_a_packet_with_what_is_sent_again() {
     assert!(mixed > 0);
 }
 
-/// The smallest chunks count for more of the receive buffer than of the window that promised them room. A packet that finds
-/// room is taken whole, so none of them has to leave twice while the application reads.
+/// The smallest chunks take more of the receive buffer than of the advertised window. A packet that
+/// finds room is accepted whole, so no chunk is sent twice while the application reads.
 #[test]
 fn small_chunks_within_the_window_leave_once() {
     for values in [false, true] {
@@ -190,12 +193,12 @@ fn small_chunks_within_the_window_leave_once() {
     }
 }
 
-/// T5-shutdown-guard (section 9.2): whatever the peer sends, here its HEARTBEATs, gives it time for the rest, but not for
-/// ever.
+/// T5-shutdown-guard (section 9.2): any packet of the peer, here its HEARTBEATs, restarts the
+/// T2-shutdown timer. The guard limits this.
 #[test]
 fn a_shutdown_that_the_peer_never_completes_ends_by_the_guard() {
     let mut world = opened(1);
-    // The callee hears of no SHUTDOWN.
+    // The callee gets no SHUTDOWN.
     world.fate(Box::new(|sent| {
         let shutdown = sent.chunks().iter().any(|chunk| matches!(chunk, Chunk::Shutdown { .. }));
         if sent.from == 0 && shutdown && data(sent.bytes).is_empty() { vec![] } else { vec![ms(10)] }
@@ -212,7 +215,7 @@ fn a_shutdown_that_the_peer_never_completes_ends_by_the_guard() {
     assert!((299..=301).contains(&took), "five times RTO.Max: {took} s");
 }
 
-/// What the peer reports once more is not acknowledged once more.
+/// A duplicate report does not acknowledge data again.
 #[test]
 fn duplicates_do_not_let_the_window_grow() {
     let grown = |doubled: bool| {
@@ -228,7 +231,7 @@ fn duplicates_do_not_let_the_window_grow() {
     assert!(twice <= once, "{twice} {once}");
 }
 
-/// RFC 1323, section 3.3: echoes of SACKs that say nothing but their cumulative TSN are samples too.
+/// RFC 1323, section 3.3: echoes of SACKs with only a cumulative TSN are samples too.
 #[test]
 fn round_trips_are_sampled_while_something_is_always_outstanding() {
     let stamped = |_: usize, settings: &mut Settings| settings.timestamp_chunk = TimestampChunk::Agreed;

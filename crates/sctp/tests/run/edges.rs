@@ -1,4 +1,4 @@
-//! Lengths and numbers at the limits of what is taken, sent or answered.
+//! Lengths and numbers at the limits of the implementation.
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -9,7 +9,7 @@ use eifel_sctp::{Heard, Listener, Phase, Settings, TimestampChunk, out_of_the_bl
 use crate::opening::{between, chunks, heard, packet, secs, tag};
 use crate::talk::{PORTS, World, ms, settings};
 
-/// Bytes of chunks in a packet of 300 bytes: 20 of IP and 12 of SCTP are not.
+/// Bytes of chunks in a packet of 300 bytes, without 20 of IP and 12 of SCTP.
 const PMDCS: usize = 268;
 
 fn init(parameters: &[u8]) -> Init<'_> {
@@ -34,7 +34,7 @@ fn small(stamped: bool) -> World {
     world
 }
 
-/// Section 8.5.1, rule B: while the peer's tag is unknown, an ABORT cannot have it.
+/// Section 8.5.1, rule B: while the peer's tag is unknown, no ABORT can have it.
 #[test]
 fn an_abort_that_reflects_tag_0_does_not_end_a_call() {
     let mut world = World::still(1);
@@ -45,7 +45,7 @@ fn an_abort_that_reflects_tag_0_does_not_end_a_call() {
     world.open();
 }
 
-/// Of 90 gaps, those that fit are listed, the lowest first.
+/// Of 90 gaps, a SACK lists as many as fit, lowest first.
 #[test]
 fn a_sack_with_more_gaps_than_fit_fills_its_packet() {
     for (stamped, before) in [(false, 0), (true, Chunk::TIMESTAMP_LEN)] {
@@ -73,7 +73,7 @@ fn a_sack_with_more_gaps_than_fit_fills_its_packet() {
     }
 }
 
-/// A report that fits the packet to the byte leaves, and one that is longer by four does not.
+/// A report that exactly fits the packet is sent. A report that is four bytes longer is not.
 #[test]
 fn an_unknown_chunk_is_reported_if_the_report_fits_a_packet() {
     for (len, answers) in [(PMDCS - 8, 1), (PMDCS - 4, 0)] {
@@ -90,7 +90,8 @@ fn an_unknown_chunk_is_reported_if_the_report_fits_a_packet() {
     }
 }
 
-/// Section 6.10: what is answered shares a packet as long as it fits, padding included; one that fits no packet goes alone.
+/// Section 6.10: answers share a packet as long as they fit, padding included. An answer that fits
+/// no packet is sent alone.
 #[test]
 fn answers_share_packets_up_to_the_last_byte() {
     let cases: [(&[usize], &[usize]); 5] = [
@@ -115,7 +116,7 @@ fn answers_share_packets_up_to_the_last_byte() {
     }
 }
 
-/// Section 5.2.6: a peer may ask for a cookie that lives longer, by a second at the most.
+/// Section 5.2.6: a peer may ask for a longer cookie lifetime, by at most a second.
 #[test]
 fn a_cookie_lives_longer_where_the_peer_asks_for_it() {
     for (asked, lives) in [(0, 1000), (500, 1500), (5000, 2000)] {
@@ -137,7 +138,8 @@ fn a_cookie_lives_longer_where_the_peer_asks_for_it() {
     }
 }
 
-/// Section 5.1, step C: a report about parameters goes with the cookie where the packet has room, to the last byte.
+/// Section 5.1, step C: a report about parameters is bundled with the cookie if the packet has
+/// room, to the last byte.
 #[test]
 fn a_report_goes_with_the_cookie_as_long_as_it_fits() {
     let mut full = 0;
@@ -157,7 +159,7 @@ fn a_report_goes_with_the_cookie_as_long_as_it_fits() {
         world.caller.handle_packet(world.now, &between(1), &answer);
         world.settle();
         let sent = &world.log[1].3;
-        // The cookie's chunk, and the report with the head of its cause.
+        // The cookie chunk, and the report with its chunk and cause headers.
         let needed = 104 + (8 + len).next_multiple_of(4);
         let there = chunks(sent).len();
         assert_eq!(there, if needed <= PMDCS { 2 } else { 1 }, "{len}");

@@ -1,5 +1,5 @@
-//! Eifel for SCTP: both signals on the wire, and what the detectors of the SCTP paper's figure 6 say of spikes, of
-//! reordering, and of loss.
+//! Eifel for SCTP: both signals on the wire, and verdicts on delay spikes, reordering and loss. The
+//! detectors are those of the SCTP paper's figure 6.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{Chunk, DataFlags, SackFlags};
@@ -11,12 +11,12 @@ use eifel_sctp::{Delivery, Settings, TimestampChunk, TimestampValues};
 
 use crate::talk::{Fate, Sent, World, ms};
 
-/// The detector, and what it goes by on the wire.
+/// The detector, and the signal that it uses.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum With {
     Nothing,
     Timestamps,
-    /// The paper's plain comparison, with a clock.
+    /// The paper's plain comparison of timestamps, with a clock.
     Clock,
     Bit,
     Duplicates,
@@ -48,7 +48,8 @@ fn settings(with: With) -> impl Fn(usize, &mut Settings) {
     }
 }
 
-/// 100 ms each way at 1 Mbit/s. What enters the callee's `path` between `start` and `end` is held until `end`.
+/// 100 ms each way at 1 Mbit/s. Packets that enter the callee's `path` between `start` and `end`
+/// are held until `end`.
 fn spike(path: usize, start: u64, end: u64) -> Fate {
     let mut free = [Instant::ZERO; 8];
     let (start, end) = (Instant::ZERO + ms(start), Instant::ZERO + ms(end));
@@ -61,17 +62,17 @@ fn spike(path: usize, start: u64, end: u64) -> Fate {
 }
 
 struct Told {
-    /// Verdicts of the caller's detector that acts: by path.
+    /// Verdicts of the caller's active detector, with their paths.
     verdicts: Vec<(PathId, Outcome)>,
-    /// Windows after an undo, by path.
+    /// Number of window restorations.
     adjusted: usize,
-    /// Chunks of DATA that left again.
+    /// Number of retransmitted DATA chunks.
     again: usize,
-    /// Messages that arrived by the end.
+    /// Number of messages that have arrived.
     arrived: usize,
 }
 
-/// The caller has endless data on one or two paths, for a time in milliseconds.
+/// The caller sends without pause on one or two paths, up to the time `until` in milliseconds.
 fn run(with: With, paths: usize, fate: Fate, until: u64) -> Told {
     let mut world = World::new(paths, settings(with), fate);
     world.open();
@@ -170,10 +171,11 @@ fn what_was_lost_is_not_called_spurious() {
     }
 }
 
-/// The alternate's largest window while a spike on the primary has everything sent again there, and nothing of it arrives.
+/// Returns the largest window of the alternate path. A spike on the primary causes retransmissions
+/// on the alternate, and none of them arrives.
 fn overgrown(credit: &str, with: With) -> u64 {
     let mut path = spike(0, 5000, 6800);
-    // The alternate dies after its address was confirmed.
+    // The alternate fails after its address was confirmed.
     let dead = Instant::ZERO + ms(1000);
     let fate: Fate = Box::new(move |sent| if sent.path == 1 && sent.now > dead { vec![] } else { path(sent) });
     let change = move |end: usize, all: &mut Settings| {

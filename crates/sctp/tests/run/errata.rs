@@ -1,5 +1,5 @@
-//! RFC 8540's errata to RFC 4960, as RFC 9260 took them up, where no other test asks for them. The ids in brackets are those
-//! of `docs/requirements.md`, which says what each of them asks.
+//! RFC 8540's errata to RFC 4960, as included in RFC 9260, that have no other test. The ids in
+//! brackets are those of `docs/requirements.md`, which describes them.
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -24,7 +24,7 @@ fn init(world: &World) -> Init<'_> {
     init
 }
 
-/// Sends chunks to the caller as the callee would.
+/// Sends chunks to the caller in the callee's name.
 fn tell(world: &mut World, sent: &[Chunk<'_>]) {
     let tag = init(world).initiate_tag;
     let now = world.now;
@@ -35,7 +35,7 @@ fn is_heartbeat(bytes: &[u8]) -> bool {
     chunks(bytes).iter().any(|chunk| matches!(chunk, Chunk::Heartbeat(_)))
 }
 
-/// The callee's first TSN.
+/// Returns the callee's first TSN.
 fn callees_tsn(world: &World) -> u32 {
     let all = chunks(&world.log[1].3);
     let [Chunk::InitAck(init), ..] = all[..] else { panic!("the second packet is the INIT ACK") };
@@ -59,7 +59,7 @@ fn an_end_that_was_asked_to_shut_down_ignores_its_user_and_answers_the_peer() {
     world.run_until(secs(10), received);
     world.callee.as_mut().unwrap().shutdown();
     assert!(received(&mut world));
-    // SHUTDOWN is all that acknowledges the rest.
+    // Only SHUTDOWN acknowledges the remaining data.
     world.run_until(secs(10), |world| world.caller.phase() == Phase::Closed);
     world.run_for(secs(1));
     assert_eq!(world.callee.as_ref().unwrap().phase(), Phase::Closed);
@@ -77,7 +77,7 @@ fn an_end_that_was_asked_to_shut_down_ignores_its_user_and_answers_the_peer() {
 fn silence_on_a_path_without_data_ends_no_association() {
     for (path, lives) in [(1, true), (0, false)] {
         let mut world = opened(2);
-        // Nothing but HEARTBEATs leaves, and the caller's to one address are lost, or to both.
+        // Only HEARTBEATs are sent. The caller's HEARTBEATs to one address, or to both, are lost.
         world.fate(Box::new(move |sent| {
             let lost = sent.from == 0 && is_heartbeat(sent.bytes) && (sent.path == path || !lives);
             if lost { vec![] } else { vec![ms(10)] }
@@ -132,7 +132,7 @@ fn a_call_that_meets_this_ends_call_is_answered_where_the_user_called() {
     for (source, parameters, answers) in [
         (address(1, 0), &[][..], true),
         (stranger, &listed[..], true),
-        // Neither the source nor anything that is listed was called.
+        // Neither the source nor a listed address was called.
         (stranger, &[], false),
     ] {
         let mut world = World::still(1);
@@ -156,7 +156,7 @@ fn a_shutdown_that_is_never_answered_is_reported_at_both_ends() {
     let mut world = World::new(1, |_, settings| settings.heartbeat_interval = None, Box::new(|_| vec![ms(10)]));
     world.open();
     world.run_for(secs(1));
-    // SHUTDOWN ACK leaves, and neither it nor anything after it arrives.
+    // SHUTDOWN ACK is sent, but neither it nor any later packet arrives.
     world.fate(Box::new(|sent| {
         let shutdown = chunks(sent.bytes).iter().any(|chunk| matches!(chunk, Chunk::Shutdown { .. }));
         if shutdown { vec![ms(10)] } else { vec![] }
@@ -200,7 +200,7 @@ fn a_packet_is_taken_in_chunk_by_chunk_until_one_ends_it() {
     tell(&mut world, &[message(tsn), Chunk::Init(copy), message(tsn.wrapping_add(1))]);
     world.settle();
     assert_eq!((world.received[0].len(), world.caller.phase()), (1, Phase::Established));
-    // An unknown chunk whose type asks for it ends the packet too: what stood before has come.
+    // An unknown chunk with such a type also ends the packet. Earlier chunks have been processed.
     let unknown = eifel_packet::sctp::Unknown { kind: 0x3e, bytes: &[0x3e, 0, 0, 4] };
     tell(&mut world, &[message(tsn.wrapping_add(1)), Chunk::Unknown(unknown), message(tsn.wrapping_add(2))]);
     world.settle();
@@ -240,7 +240,7 @@ fn answers_go_back_where_control_chunks_came_from_and_sacks_where_data_came_from
     for (index, (_, from, path, bytes)) in world.log.iter().enumerate() {
         for chunk in chunks(bytes) {
             match chunk {
-                // Data goes by the second path, and so do its SACKs.
+                // Data uses the second path, and so do its SACKs.
                 Chunk::Data(_) | Chunk::Sack(_) => assert!(index >= before && *path == 1, "from {from}"),
                 Chunk::Heartbeat(_) => asked[*path] += 1,
                 Chunk::HeartbeatAck(_) => asked[*path] -= 1,
@@ -255,7 +255,7 @@ fn answers_go_back_where_control_chunks_came_from_and_sacks_where_data_came_from
 #[test]
 fn the_limit_of_a_burst_leaves_cwnd_as_it_is() {
     let mut world = opened(1);
-    // Packets arrive one by one, so that each SACK lets some leave.
+    // Packets arrive one by one, so that each SACK allows some more.
     let mut free = world.now;
     world.fate(Box::new(move |sent| {
         free = free.max(sent.now) + ms(1);
@@ -350,7 +350,8 @@ fn a_source_whose_kind_of_address_is_not_listed_is_answered() {
     assert!(matches!(chunks(&answer)[..], [Chunk::InitAck(_)]));
 }
 
-/// RFC 9260, section 7.3 and 10: what ICMP says of the path's MTU is believed down to what IPv6 promises.
+/// RFC 9260, sections 7.3 and 10: a path MTU reported by ICMP is accepted down to the minimum of
+/// IPv6.
 #[test]
 fn over_ipv6_no_path_takes_less_than_1280_bytes() {
     let here = "fd00::1".parse().unwrap();

@@ -1,4 +1,5 @@
-//! Bytes and chunks from a peer that does whatever it likes: no panic, no runaway memory, no endless answers.
+//! Arbitrary bytes and chunks from a peer cause no panic, no unlimited memory use, and no endless
+//! answers.
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
@@ -18,7 +19,7 @@ fn from_peer() -> Addresses {
     Addresses::new(address(1, 0), address(0, 0)).unwrap()
 }
 
-/// The tag of packets to the caller, and the callee's initial TSN: what a peer knows.
+/// Returns the tag of packets to the caller, and the callee's initial TSN, as known to the peer.
 fn known(world: &World) -> (u32, u32) {
     let (header, mut chunks) = sctp::parse(&world.log[1].3).unwrap();
     let Some(Ok(Chunk::InitAck(init))) = chunks.next() else { panic!("the second packet is the INIT ACK") };
@@ -36,7 +37,7 @@ fn packet(tag: u32, chunks: &[Chunk<'_>]) -> Vec<u8> {
     bytes
 }
 
-/// A chunk of any kind, with numbers near those that mean something.
+/// Returns a chunk of any kind, with numbers near the valid ones.
 fn chunk<'a>(dice: &mut Dice, tsn: u32, sent: u32, raw: &'a [u8], list: &'a [[u8; 4]]) -> Chunk<'a> {
     let near = |dice: &mut Dice, around: u32| match dice.below(4) {
         0 => dice.next() as u32,
@@ -150,12 +151,12 @@ fn a_forward_tsn_tells_only_of_messages_that_become_readable() {
         std::iter::from_fn(|| world.caller.poll_event()).collect::<Vec<_>>()
     };
     let given_up = |number: u32, streams| Chunk::ForwardTsn(ForwardTsn { cumulative: Seq(tsn + number), streams });
-    // The peer gives up the first message, and nothing waits for it.
+    // The peer abandons the first message, and no message waits for it.
     assert_eq!(events(given_up(0, &[[0, 0, 0, 0]])), []);
-    // The third waits for the second, until the peer gives that up.
+    // The third message waits for the second until the peer abandons that.
     assert_eq!(events(message(2)), []);
     assert_eq!(events(given_up(1, &[[0, 0, 0, 1]])), [Event::Readable]);
-    // Nobody has read it yet when the fifth becomes readable.
+    // The application has not read it yet when the fifth message becomes readable.
     assert_eq!(events(message(4)), []);
     assert_eq!(events(given_up(3, &[[0, 0, 0, 3]])), []);
     assert_eq!(std::iter::from_fn(|| world.caller.receive()).count(), 2);
@@ -167,7 +168,8 @@ fn a_storm_of_small_chunks_costs_no_more_than_the_receive_buffer() {
     let mut world = World::new(1, change, Box::new(|_| vec![ms(10)]));
     world.open();
     let (tag, tsn) = known(&world);
-    // A million chunks of one byte, of which the first never comes: each that is kept counts for 64 bytes.
+    // 200 000 chunks of one byte. The first one never arrives, and each stored chunk counts for 64
+    // bytes.
     let mut kept = 0;
     for number in 1..200_000u32 {
         let data = Data {
@@ -197,7 +199,7 @@ proptest! {
         let (tag, _) = known(&world);
         let mut packet = packet(if good_tag { tag } else { tag ^ 1 }, &[]);
         packet.extend(&bytes);
-        // With a checksum that is right, so that the bytes are looked at.
+        // With a correct checksum, so that the bytes are parsed.
         if let Err(eifel_packet::Error::Crc32c { expected, .. }) = sctp::parse(&packet) {
             packet[8..12].copy_from_slice(&expected.to_be_bytes());
         }

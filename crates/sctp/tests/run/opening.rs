@@ -1,4 +1,4 @@
-//! Calls that meet each other, come late, come again, or are forged (RFC 9260, sections 5.1 and 5.2).
+//! Handshakes that collide, are late, are repeated, or are forged (RFC 9260, sections 5.1 and 5.2).
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
@@ -12,7 +12,7 @@ pub fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-/// Addresses of a packet from one end to the other.
+/// Returns the addresses of a packet from one end to the other.
 pub fn between(from: usize) -> Addresses {
     Addresses::new(address(from, 0), address(1 - from, 0)).unwrap()
 }
@@ -50,7 +50,7 @@ fn plain_init(parameters: &[u8]) -> Init<'_> {
     }
 }
 
-/// What a listener says to a packet.
+/// Returns a listener's answer to a packet.
 pub fn heard(listener: &mut Listener, bytes: &[u8]) -> Option<Vec<u8>> {
     match listener.handle_packet(Instant::ZERO, &between(0), bytes) {
         Heard::Answer(_, answer) => Some(answer),
@@ -78,7 +78,7 @@ fn a_call_is_repeated_and_given_up_after_eight_times() {
     assert!(world.log.windows(2).all(|pair| pair[0].3 == pair[1].3), "the same INIT");
 }
 
-/// T1-cookie among them [rfc8540:3.8].
+/// Includes T1-cookie [rfc8540:3.8].
 #[test]
 fn every_packet_of_the_handshake_may_be_lost() {
     for lost in 1..=4 {
@@ -173,7 +173,8 @@ fn a_cookie_that_comes_late_is_stale_and_another_is_asked_for() {
         Chunk::Error(causes) => causes.iter().any(|cause| matches!(cause, Ok(Cause::StaleCookie(us)) if us > 0)),
         _ => false,
     });
-    // The repeated COOKIE ECHO came in time, so that the late one met an association of its own tags.
+    // The repeated COOKIE ECHO arrived in time, so the late one met an association with its own
+    // tags.
     assert!(stale.count() <= 1);
     world.transfer(0, 10, 100);
 }
@@ -205,7 +206,7 @@ fn a_forged_or_changed_cookie_is_ignored() {
         }
     };
     assert_eq!(stale_us(&mut listener, secs(1)), 1_000_000);
-    // A cookie that is late at all is late by a microsecond.
+    // Lateness is rounded up to microseconds.
     assert_eq!([1, 1000, 1001].map(|nanos| stale_us(&mut listener, Duration::from_nanos(nanos))), [1, 1, 2]);
     assert!(matches!(listener.handle_packet(Instant::ZERO, &between(0), &echo), Heard::Accepted(_)));
 }
@@ -229,7 +230,7 @@ fn an_init_that_cannot_be_accepted_is_aborted() {
     assert!(cause(causes).contains("UnresolvableAddress"));
     let nobody = Init { initiate_tag: 0, ..init };
     assert_eq!(heard(&mut listener, &packet(0, 0, &[Chunk::Init(nobody)])), None);
-    // An INIT has to be alone, and its packet's tag 0.
+    // An INIT must be alone in its packet, and the packet's tag must be 0.
     assert_eq!(heard(&mut listener, &packet(0, 0, &[Chunk::Init(init), Chunk::CookieAck])), None);
     assert_eq!(heard(&mut listener, &packet(0, 5, &[Chunk::Init(init)])), None);
 }
@@ -257,7 +258,7 @@ fn unknown_parameters_are_reported_or_not_as_their_high_bits_ask() {
     assert_eq!(reported(&[0xcffe, 0xcffd]), [0xcffe, 0xcffd]);
 }
 
-/// RFC 9260, section 3.2.2: the report travels with the COOKIE ECHO.
+/// RFC 9260, section 3.2.2: the report is bundled with the COOKIE ECHO.
 #[test]
 fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
     let mut world = World::still(1);
@@ -269,7 +270,7 @@ fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
     let known = init.parameters.0.len().next_multiple_of(4);
     let mut parameters = init.parameters.0.to_vec();
     parameters.resize(known, 0);
-    // One with padding and one without are reported, and one is not.
+    // Two parameters are reported, one with padding and one without. The one between them is not.
     parameters.extend([0xcf, 0xfe, 0, 5, 7, 0, 0, 0, 0x8f, 0xfe, 0, 4, 0xcf, 0xfd, 0, 8, 1, 2, 3, 4]);
     let changed = Init { parameters: Parameters(&parameters), ..*init };
     world.fate(Box::new(|_| vec![ms(10)]));
@@ -289,7 +290,7 @@ fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
 fn unknown_chunks_are_reported_or_not_as_their_high_bits_ask() {
     let mut world = World::still(1);
     world.open();
-    // The tag of what goes to the caller is in the INIT ACK's header.
+    // The tag of packets to the caller is in the header of the INIT ACK.
     let to_caller = tag(&world.log[1].3);
     let answers = |world: &mut World, kind: u8| {
         let before = world.log.len();

@@ -1,4 +1,4 @@
-//! Several addresses: confirming them, failing over, and coming back (RFC 9260, sections 5.4, 6.4 and 8).
+//! Multihoming: confirmation of addresses, failover and return (RFC 9260, sections 5.4, 6.4 and 8).
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{Chunk, DataFlags};
@@ -7,7 +7,7 @@ use eifel_sctp::{Delivery, Event, Failure, Phase};
 
 use crate::talk::{Dice, Sent, World, address, ms};
 
-/// Everything takes 10 ms, but what goes to a dead address of the callee does not arrive.
+/// All packets take 10 ms. Packets to a dead address of the callee are lost.
 fn dead(path: usize, from: Instant, until: Instant) -> crate::talk::Fate {
     Box::new(move |sent| if sent.path == path && (from..until).contains(&sent.now) { vec![] } else { vec![ms(10)] })
 }
@@ -40,7 +40,7 @@ fn addresses_that_the_peer_lists_are_confirmed_before_they_are_used() {
         assert_eq!(confirmed, others);
     }
     for (_, _, path, bytes) in &world.log {
-        // What goes to another address than the first is a question or its answer.
+        // Packets to other addresses than the first carry only HEARTBEAT or HEARTBEAT ACK.
         assert!(*path == 0 || kinds(bytes).iter().all(|kind| matches!(kind, 4 | 5)));
     }
 }
@@ -71,7 +71,7 @@ fn data_fails_over_to_another_address_and_returns() {
 #[test]
 fn a_timed_out_chunk_goes_to_the_other_address_and_a_fast_retransmit_to_the_same() {
     for (lost, expected) in [(7u64, 0), (u64::MAX, 1)] {
-        // Either one chunk is lost in the middle of many, or the last one is.
+        // Either a chunk in the middle is lost, or the last one.
         let mut world = World::still(2);
         world.open();
         world.run_for(Duration::from_secs(1));
@@ -125,12 +125,12 @@ fn an_idle_address_is_asked_every_thirty_seconds() {
     let before = world.log.len();
     world.run_for(Duration::from_secs(600));
     let asked = world.log[before..].iter().filter(|(_, from, _, bytes)| *from == 0 && kinds(bytes) == [4]).count();
-    // HB.interval and an RTO of a second, give or take half of it.
+    // HB.interval plus an RTO of one second, with a jitter of 50 %.
     assert!((18..=20).contains(&asked), "{asked}");
     assert!(!world.events[0].iter().any(|event| matches!(event, Event::Inactive(_))));
 }
 
-/// Loss, reordering, duplication, spikes that hold everything, and one path that dies for a while.
+/// Loss, reordering, duplication, delay spikes, and one path that fails for a while.
 fn storm(seed: u64, paths: u64) -> crate::talk::Fate {
     let mut dice = Dice(seed);
     let (loss, spread, doubled) = (5 + dice.below(40), dice.below(80), 10 + dice.below(50));
@@ -163,7 +163,8 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
     for seed in 0..150 {
         let mut dice = Dice(seed ^ 0xabcd);
         let paths = 1 + dice.below(3);
-        // Every detector that holds chunks back or puts them under way again, with every policy.
+        // Every detector that holds chunks back or puts them in flight again, with every
+        // retransmission policy.
         let detect = ["none", "f-rto-sctp", "dsack", "eifel-cover-or-dsack"][dice.below(4) as usize];
         let retransmit = ["rfc9260", "all-to-alternate", "same-path", "largest-window"][dice.below(4) as usize];
         let change = |_: usize, settings: &mut eifel_sctp::Settings| {
@@ -176,7 +177,7 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
         };
         let mut world = World::new(paths as usize, change, storm(seed, paths));
         world.open();
-        // Numbered messages on four streams, some unordered, of all sizes, in both directions.
+        // Numbered messages of all sizes on four streams, some unordered, in both directions.
         let count = 150;
         let mut left = [count; 2];
         world.run_until(Duration::from_secs(20_000), |world| {
@@ -215,7 +216,7 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
     }
 }
 
-/// [rfc8540:3.45.a] and, by the answer's time, [rfc8540:3.45.b].
+/// [rfc8540:3.45.a] and, by the time of the answer, [rfc8540:3.45.b].
 #[test]
 fn the_end_of_a_message_asks_for_a_sack_where_the_user_wants_one() {
     let mut world = World::still(1);

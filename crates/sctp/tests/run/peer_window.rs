@@ -1,5 +1,6 @@
-//! The peer's receive window beside a naive model of RFC 9260, section 6.2.1: after each SACK the room is a_rwnd less what
-//! is outstanding, counted chunk by chunk. The peer's SACKs are made up: any window, any gaps, any that it takes back.
+//! The peer's receive window against a naive model of RFC 9260, section 6.2.1. After each SACK, the
+//! room is a_rwnd minus the outstanding data, counted chunk by chunk. The peer's SACKs are random,
+//! in window and gaps, and may renege.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,26 +14,28 @@ use eifel_sctp::{Association, Delivery, Phase};
 
 use crate::talk::{Dice, PORTS, World, address, ms};
 
-/// Bytes of a message, which is one chunk.
+/// Length of a message in bytes. Each message is one chunk.
 const LONGEST: u64 = 1400;
 
-/// A sender, and all that an outsider knows of its peer's window.
+/// A sender, and the state of its peer's window as visible from outside.
 struct Pair {
     association: Association,
     dice: Dice,
     tag: u32,
     first: u32,
-    /// User data of each chunk that has left, by TSN from 0, and whether the peer has it.
+    /// Length of each sent chunk, by TSN from 0, and whether the peer has it.
     left: BTreeMap<u32, (i64, bool)>,
-    /// First chunk that is not acknowledged in order.
+    /// First chunk that the cumulative TSN does not acknowledge.
     una: u32,
     a_rwnd: i64,
-    /// Lengths of the messages that wait.
+    /// Lengths of the waiting messages.
     waiting: VecDeque<i64>,
-    /// Whether the timer has expired, and nothing that the peer did not report before was acknowledged since.
+    /// Whether the timer has expired, and no chunk that was unreported before has been acknowledged
+    /// since.
     expired: bool,
     now: Instant,
-    /// New chunks that left, probes among them, and looks at a window that was too small.
+    /// Number of new chunks sent, of probes among them, and of checks with a window that was too
+    /// small.
     seen: [u32; 3],
 }
 
@@ -72,7 +75,7 @@ impl Pair {
         self.left.values().filter(|(_, has)| !has).map(|(len, _)| len).sum()
     }
 
-    /// Takes what leaves, and holds new chunks against the model.
+    /// Takes all packets sent, and checks new chunks against the model.
     fn sends(&mut self, case: &str) {
         let mut bytes = Vec::new();
         while self.association.poll_transmit(self.now, &mut bytes).is_some() {
@@ -92,7 +95,7 @@ impl Pair {
             }
             bytes.clear();
         }
-        // Where cwnd has room, and the timer does not limit it, a window that has room is used.
+        // If cwnd and the timer allow it, free space in the window must be used.
         let outstanding = self.outstanding();
         let brain = self.association.brain();
         let marked = brain.data_under_way() as i64 != outstanding;
@@ -106,7 +109,7 @@ impl Pair {
         }
     }
 
-    /// The peer acknowledges some chunks, and says how much room it has.
+    /// The peer acknowledges some chunks, and advertises a window.
     fn acknowledges(&mut self) {
         let high = self.left.last_key_value().map_or(self.una, |(tsn, _)| tsn + 1);
         let step = if self.dice.once_in(3) { 0 } else { self.dice.below(u64::from(high - self.una) + 1) as u32 };
@@ -115,8 +118,8 @@ impl Pair {
         self.left.retain(|tsn, _| *tsn >= self.una);
         let reported: Vec<u32> =
             self.left.keys().copied().filter(|tsn| *tsn > self.una && self.dice.once_in(3)).collect();
-        // Beyond the last block a SACK may lack room: what was reported there before is not taken back. A SACK without
-        // blocks takes back all.
+        // A SACK may lack space beyond its last block, so earlier reports there stay valid. A SACK
+        // without blocks reneges on all reports.
         let known = reported.last().copied().unwrap_or(u32::MAX);
         for (tsn, chunk) in self.left.range_mut(..=known) {
             chunk.1 = reported.contains(tsn);

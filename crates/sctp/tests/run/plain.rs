@@ -1,4 +1,4 @@
-//! Packets as values and as bytes: two runs over the same network differ in nothing.
+//! Packets as values and as bytes: two runs over the same network must not differ.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::registry::Choice;
@@ -7,10 +7,11 @@ use eifel_sctp::{Delivery, Event, Leaving, Next, Plain, Settings, Single, Timest
 use crate::both_ends::hostile;
 use crate::talk::{Dice, Fate, World, ms};
 
-/// What an outsider sees of a run: each packet with its time, sender and path; lengths by stream; events.
+/// The visible part of a run: each packet with its time, sender and path; message lengths by
+/// stream; events.
 type Seen = (Vec<(Instant, usize, usize, Vec<u8>)>, Vec<(u16, usize)>, [Vec<Event>; 2]);
 
-/// Settings that a seed draws, alike at both ends.
+/// Draws settings from a seed, the same at both ends.
 fn drawn(seed: u64) -> impl Fn(usize, &mut Settings) {
     move |_, settings| {
         let mut dice = Dice(seed ^ 0xabcd);
@@ -44,7 +45,7 @@ fn run(seed: u64, values: bool) -> Seen {
                 let len = 1 + dice.below(longest) as usize;
                 let delivery = Delivery { stream, unordered, ..Delivery::default() };
                 let association = world.end(end).unwrap();
-                // A full buffer is refused in both runs alike.
+                // A full buffer refuses the message in both runs alike.
                 let _ = match values {
                     true => association.send_counted(delivery, len),
                     false => association.send(delivery, vec![0; len]),
@@ -81,7 +82,7 @@ fn values_for_another_association_are_no_input() {
     world.caller.send_counted(Delivery::default(), 100).unwrap();
     let Next::Plain(outgoing) = world.caller.poll_plain(now, || &mut plain) else { panic!("a chunk may leave") };
     let before = world.caller.poll_timeout();
-    // It has the peer's tag, and this end's number as its source port.
+    // The packet has the peer's tag, and this end's port as its source port.
     world.caller.handle_plain(now, &outgoing.addresses.reversed(), &plain);
     assert_eq!(world.caller.poll_timeout(), before);
     assert_eq!(world.caller.poll_plain(now, || unreachable!("nothing leaves")), Next::Nothing);
@@ -109,8 +110,8 @@ fn a_window_that_opens_while_nothing_is_outstanding_is_told_by_the_shortcut() {
     assert_eq!(world.caller.peer_window(), 4000);
 }
 
-/// 1 Mbit/s and 20 ms each way; one packet in `loss` is lost, and one in `late` overtaken. With an even seed, one packet in
-/// 300 begins a delay spike of two seconds.
+/// 1 Mbit/s and 20 ms each way. One packet in `loss` is lost, and one in `late` overtaken. With an
+/// even seed, one packet in 300 starts a delay spike of two seconds.
 fn link(seed: u64, loss: u64, late: u64) -> Fate {
     let (mut dice, mut free) = (Dice(seed), [Instant::ZERO; 4]);
     Box::new(move |sent| {
@@ -122,7 +123,7 @@ fn link(seed: u64, loss: u64, late: u64) -> Fate {
     })
 }
 
-/// Messages that fill packets, one way, in bursts; the reader takes them at once.
+/// Sends messages that fill packets, one way, in bursts. The reader takes them at once.
 fn bulk(seed: u64, values: bool, shortcuts: &mut [usize; 4]) -> Seen {
     let mut dice = Dice(seed);
     let settings = |end: usize, settings: &mut Settings| {
@@ -149,7 +150,7 @@ fn bulk(seed: u64, values: bool, shortcuts: &mut [usize; 4]) -> Seen {
     world.run_for(Duration::from_secs(60));
     shortcuts.iter_mut().zip(world.shortcuts).for_each(|(all, some)| *all += some);
     let received = world.received.iter().flatten().map(|message| (message.stream, message.len)).collect();
-    // What takes the shortcut is read without an event.
+    // Messages on the fast path are read without an event.
     world.events.iter_mut().for_each(|events| events.retain(|event| *event != Event::Readable));
     (world.log, received, world.events)
 }
@@ -165,7 +166,8 @@ fn packets_that_take_the_shortcut_do_what_their_bytes_do() {
         assert_eq!((&bytes.1, &bytes.2), (&values.1, &values.2), "seed {seed}");
         packets += bytes.0.len();
     }
-    // Both ways: chunks of data, and the SACKs that answer them. What comes again is rarer.
+    // Both kinds of packets take the fast path: data chunks and the SACKs that answer them.
+    // Duplicates are rarer.
     let [read, again, quiet, repeated] = shortcuts;
     assert!(read.min(quiet) > packets / 10 && again.min(repeated) > packets / 200, "{shortcuts:?} of {packets}");
 }

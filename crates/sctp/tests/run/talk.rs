@@ -1,4 +1,4 @@
-//! Two ends in virtual time, and what a network may do between them.
+//! Two ends in virtual time, and the network between them.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ pub fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A generator of numbers: SplitMix64.
+/// A random number generator: SplitMix64.
 #[derive(Clone)]
 pub struct Dice(pub u64);
 
@@ -40,15 +40,15 @@ impl Dice {
     }
 }
 
-/// What becomes of a packet: one delay for each copy that arrives.
+/// The fate of a packet: one delay for each copy that arrives.
 pub type Fate = Box<dyn FnMut(&Sent<'_>) -> Vec<Duration>>;
 
 /// A packet that enters the network.
 pub struct Sent<'a> {
     pub now: Instant,
-    /// 0 is the caller.
+    /// The sender; 0 is the caller.
     pub from: usize,
-    /// Which of the peer's addresses it goes to.
+    /// Index of the destination among the peer's addresses.
     pub path: usize,
     pub bytes: &'a [u8],
 }
@@ -63,12 +63,12 @@ impl Sent<'_> {
     }
 }
 
-/// What a packet under way is.
+/// The form of a packet in flight.
 #[derive(Clone)]
 pub enum Contents {
     Bytes(Vec<u8>),
     Values(Plain),
-    /// Only where messages are read as they arrive.
+    /// Only if messages are read as they arrive.
     Single(Single, Ports),
 }
 
@@ -95,29 +95,31 @@ pub struct World {
     pub now: Instant,
     pub caller: Association,
     pub callee: Option<Association>,
-    /// Each end's, for what belongs to no association.
+    /// One listener per end, for packets that belong to no association.
     listeners: [Listener; 2],
     flying: BTreeMap<(Instant, u64), (usize, Addresses, Contents)>,
     fate: Fate,
     number: u64,
     pub events: [Vec<Event>; 2],
-    /// Messages as they were received, by end.
+    /// Received messages by end.
     pub received: [Vec<Message>; 2],
-    /// Whether the ends read what arrives.
+    /// Whether each end reads its messages.
     pub reading: [bool; 2],
-    /// Whether packets are carried as values where they can be.
+    /// Whether packets are carried as values where possible.
     pub values: bool,
-    /// Whether messages are read as they arrive, before anything leaves. Then values may take the shortcut.
+    /// Whether messages are read on arrival, before anything is sent. Only then may values take the
+    /// fast path.
     pub reads_at_once: bool,
-    /// The memory of the next packet of values, with what the last one has left there.
+    /// The memory of the next packet of values. Still contains the last one.
     plain: Plain,
-    /// Packets that took it: chunks that were read and chunks that came again, SACKs with news and SACKs without.
+    /// Packets on the fast path: chunks read and duplicate chunks, SACKs with news and SACKs
+    /// without.
     pub shortcuts: [usize; 4],
-    /// Each packet that was sent: when, by whom, to which of the other's addresses, and its bytes.
+    /// All packets sent: time, sender, index of the destination address, and bytes.
     pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
 }
 
-/// The address of an end on a path.
+/// Returns the address of an end on a path.
 pub fn address(end: usize, path: usize) -> IpAddr {
     [10, path as u8, 0, end as u8 + 1].into()
 }
@@ -131,7 +133,8 @@ pub fn settings(end: usize, paths: usize) -> Settings {
 }
 
 impl World {
-    /// A caller that knows the callee's first address; both have one on each of the paths.
+    /// Makes a caller that knows the callee's first address. Both ends have an address on each of
+    /// the paths.
     pub fn new(paths: usize, change: impl Fn(usize, &mut Settings), fate: Fate) -> Self {
         let mut both = [settings(0, paths), settings(1, paths)];
         both.iter_mut().enumerate().for_each(|(end, settings)| change(end, settings));
@@ -156,7 +159,7 @@ impl World {
         }
     }
 
-    /// A network of one delay for everything.
+    /// Makes a network with the same delay for all packets.
     pub fn still(paths: usize) -> Self {
         Self::new(paths, |_, _| {}, Box::new(|_| vec![ms(10)]))
     }
@@ -169,7 +172,7 @@ impl World {
         if end == 0 { Some(&mut self.caller) } else { self.callee.as_mut() }
     }
 
-    /// Lets a packet enter the network.
+    /// Injects a packet into the network.
     pub fn inject(&mut self, from: usize, addresses: Addresses, bytes: Vec<u8>) {
         self.carry(from, addresses, Contents::Bytes(bytes));
     }
@@ -223,14 +226,14 @@ impl World {
         }
     }
 
-    /// Takes all messages that have come.
+    /// Takes all received messages.
     fn read(&mut self, end: usize) {
         let Some(association) = self.end(end) else { return };
         let received: Vec<Message> = std::iter::from_fn(|| association.receive()).collect();
         self.received[end].extend(received);
     }
 
-    /// Lets both ends send what they may, and takes what they say.
+    /// Lets both ends send, and collects their events and messages.
     pub fn settle(&mut self) {
         for end in 0..2 {
             let mut burst = None;
@@ -265,7 +268,7 @@ impl World {
         }
     }
 
-    /// Goes on to the next thing that happens; `false` where nothing will.
+    /// Advances to the next event. Returns `false` if there is none.
     pub fn step(&mut self) -> bool {
         let next = self.next();
         let timers =
@@ -289,7 +292,7 @@ impl World {
         true
     }
 
-    /// Goes on until `done`, or fails after so long.
+    /// Advances until `done`, and panics after `limit`.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) {
         let end = self.now + limit;
         self.settle();
@@ -299,24 +302,24 @@ impl World {
         }
     }
 
-    /// Lets time pass, with what happens in it.
+    /// Lets time pass, and handles all events in it.
     pub fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
         while self.next() <= end && self.step() {}
         self.now = end;
     }
 
-    /// When something happens next.
+    /// Returns the time of the next event.
     fn next(&mut self) -> Instant {
         self.settle();
-        // What the application has read may let a window update leave.
+        // Reading by the application may cause a window update.
         self.settle();
         let packet = self.flying.keys().next().map_or(Instant::NEVER, |key| key.0);
         let callee = self.callee.as_ref().map_or(Instant::NEVER, |end| end.poll_timeout());
         packet.min(self.caller.poll_timeout()).min(callee)
     }
 
-    /// Opens the association.
+    /// Runs until the association is open at both ends.
     pub fn open(&mut self) {
         self.run_until(Duration::from_secs(300), |world| {
             world.caller.phase() == Phase::Established
@@ -324,7 +327,8 @@ impl World {
         });
     }
 
-    /// Sends `count` messages of `len` bytes each from one end on stream 0, and waits until the other has them all.
+    /// Sends `count` messages of `len` bytes from one end on stream 0, and waits until the other
+    /// has received all.
     pub fn transfer(&mut self, from: usize, count: usize, len: usize) {
         let before = self.received[1 - from].len();
         let mut left = count;
@@ -351,8 +355,8 @@ impl World {
     }
 }
 
-/// The next packet that leaves, as values if there is memory for them and that is possible. `burst` is the path on which one chunk after
-/// another leaves, with nothing in between.
+/// Returns the next packet to send, as values if there is memory for them and they can represent
+/// it. `burst` is the path of a burst of single chunks, with nothing in between.
 fn poll(
     association: &mut Association,
     now: Instant,

@@ -1,4 +1,4 @@
-//! What the association sends, read by Wireshark's dissectors with every checksum verified.
+//! Packets of the association, read by Wireshark's dissectors with all checksums verified.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use eifel_sctp::{Delivery, Phase, TimestampChunk};
 
 use crate::talk::{Dice, World, address, ms};
 
-/// Writes everything that both ends sent.
+/// Writes all packets that both ends sent.
 fn write(world: &World, path: &Path) -> std::io::Result<()> {
     let mut writer = pcapng::Writer::new(std::fs::File::create(path)?, "eifel test")?;
     let interface = writer.interface("both ends")?;
@@ -26,7 +26,7 @@ fn write(world: &World, path: &Path) -> std::io::Result<()> {
     writer.finish()?.sync_all()
 }
 
-/// Rows of fields; `None`, and a loud line, where tshark is not installed.
+/// Returns rows of fields. Returns `None`, with a message on stderr, if tshark is not installed.
 fn tshark(path: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(path).args(["-n", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=,"]);
@@ -78,7 +78,7 @@ fn wireshark_reads_a_whole_life_without_complaint() {
         let messages: Vec<&str> = row[4].split(',').collect();
         for (severity, message) in row[3].split(',').filter(|severity| !severity.is_empty()).zip(messages) {
             let severity: u32 = severity.parse().expect("a number");
-            // Needless retransmissions and reports of duplicates are what this path makes of it.
+            // On this path, spurious retransmissions and reports of duplicates are expected.
             let expected = ["Retransmitted", "retransmission", "Duplicate", "acked prior"];
             assert!(
                 severity <= NOTE || expected.iter().any(|part| message.contains(part)),

@@ -17,7 +17,8 @@ use crate::talk::Dice;
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// The peer, compiled once; `None`, and a loud line, where there is no usrsctp.
+/// Returns the peer's program, compiled once. Returns `None`, with a message on stderr, if usrsctp
+/// is not installed.
 fn peer() -> Option<&'static Path> {
     static PEER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let compile = || {
@@ -42,7 +43,7 @@ fn peer() -> Option<&'static Path> {
     PEER.get_or_init(compile).as_deref()
 }
 
-/// A process of the peer, which ends with the test.
+/// A process of the peer. Ends with the test.
 struct Peer {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -60,7 +61,8 @@ impl Peer {
         Some(Self { child, lines })
     }
 
-    /// What it says at its end. Until then what it sends is answered, also out of the blue: our last packet may be lost.
+    /// Returns the peer's last line. Answers its packets until it exits, also out of the blue,
+    /// because this end's last packet may be lost.
     fn last_line(&mut self, wire: &mut Wire) -> String {
         wire.run_until(|_| self.child.try_wait().expect("it can be asked").is_some());
         self.line()
@@ -80,12 +82,12 @@ impl Drop for Peer {
     }
 }
 
-/// What happens to packets on this side of the socket.
+/// Faults on this side of the socket.
 struct Harm {
     dice: Dice,
     /// One packet in this number is lost, in either direction; 0 for none.
     loss: u64,
-    /// One packet in this number is held until the next has gone.
+    /// One packet in this number is held back until the next one has passed.
     reorder: u64,
     held: [Option<Vec<u8>>; 2],
 }
@@ -99,7 +101,7 @@ impl Harm {
         Self { dice: Dice(seed), loss: 25, reorder: 25, held: [None, None] }
     }
 
-    /// The packets that go on instead of this one.
+    /// Returns the packets that continue in place of this one.
     fn apply(&mut self, direction: usize, packet: Vec<u8>) -> Vec<Vec<u8>> {
         if self.dice.once_in(self.loss) {
             return Vec::new();
@@ -213,16 +215,16 @@ impl Wire {
         self.association.as_mut().expect("there is one")
     }
 
-    /// Echoes what arrives, until the association ends.
+    /// Echoes arriving messages until the association ends.
     fn echo(&mut self) {
         self.echo_until(|wire| wire.association.as_ref().is_some_and(|one| one.phase() == Phase::Closed));
     }
 
-    /// Echoes what arrives, until this holds.
+    /// Echoes arriving messages until `done`.
     fn echo_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
         let mut waiting: std::collections::VecDeque<Message> = std::collections::VecDeque::new();
         self.run_until(|wire| {
-            // A part waits for the rest.
+            // A part of a message waits for the rest.
             for message in std::mem::take(&mut wire.received) {
                 if message.begins {
                     waiting.push_back(message);
@@ -245,7 +247,7 @@ impl Wire {
     }
 }
 
-/// We call usrsctp, send messages on several streams, and get each back.
+/// Calls usrsctp, sends messages on several streams, and gets each back.
 fn call(harm: Harm, count: usize, size: usize) -> Option<String> {
     call_with(&settings(), harm, count, size)
 }
@@ -288,19 +290,19 @@ fn call_with(settings: &Settings, harm: Harm, count: usize, size: usize) -> Opti
     Some(peer.last_line(&mut wire))
 }
 
-/// Finds a UDP port for usrsctp, which wants one of its own.
+/// Finds a UDP port for usrsctp, which needs one of its own.
 fn free_port() -> u16 {
     UdpSocket::bind((LOCALHOST, 0)).expect("loopback").local_addr().expect("bound").port()
 }
 
-/// Returns the arguments of a process that calls the UDP port `to` from `from`, sends a number of messages of one size, and
-/// has this `end`.
+/// Returns the arguments of a calling process. It calls UDP port `to` from `from`, sends `count`
+/// messages of `size` bytes, and closes as `end` says.
 fn caller(from: u16, to: u16, (count, size): (usize, usize), end: &str) -> Vec<String> {
     let numbers = [from.to_string(), to.to_string(), "7".into(), count.to_string(), size.to_string(), "4".into()];
     std::iter::once("call".to_owned()).chain(numbers).chain(std::iter::once(end.to_owned())).collect()
 }
 
-/// usrsctp calls us, and we echo.
+/// Lets usrsctp call, and echoes its messages.
 fn answer(harm: Harm, count: usize, size: usize, end: &str) -> Option<(String, Vec<Event>)> {
     let mut wire = Wire::new(harm);
     wire.listener = Some(Listener::new(settings(), 7).expect("known names"));

@@ -1,5 +1,6 @@
-//! When a FIN leaves: with the last data, or alone as soon as the peer's window and, unless a setting says otherwise, cwnd have
-//! room for the position that it takes (RFC 9293, section 3.4; RFC 5681, section 3.1).
+//! When a FIN is sent: with the last data, or alone as soon as the peer's window and cwnd have room
+//! for its position. A setting lifts the limit of cwnd (RFC 9293, section 3.4; RFC 5681, section
+//! 3.1).
 
 use crate::acknowledge;
 use crate::dice::Dice;
@@ -14,7 +15,7 @@ use eifel_tcp::{Connection, Ports, Settings};
 const CONNECTIONS: u64 = 5_000;
 const MSS: u64 = 100;
 
-/// Positions: data from 1 on, and the FIN behind them.
+/// Positions: data from 1 on, then the FIN.
 struct Naive {
     /// The end of the data.
     written: u64,
@@ -27,13 +28,14 @@ struct Naive {
 }
 
 impl Naive {
-    /// Returns the lengths in positions of the segments that leave now, for this cwnd.
+    /// Returns the lengths in positions of the segments sent now, with this cwnd.
     fn leaves(&mut self, cwnd: u64) -> Vec<u64> {
         let mut lengths = Vec::new();
         loop {
             let data = (self.written - self.nxt.min(self.written)).min(MSS);
             let last = self.finished && self.nxt <= self.written && self.nxt + data == self.written;
-            // Everything is a whole number of segments, so no data is cut by the window; but a FIN may be.
+            // The window is a whole number of segments, so it never cuts data. It may cut off a
+            // FIN.
             let with_fin = data + u64::from(last);
             let len = if self.nxt + with_fin <= self.limit { with_fin } else { data };
             let outstanding = self.nxt - self.una;
@@ -48,7 +50,8 @@ impl Naive {
     }
 }
 
-/// How often a FIN has left: alone with a full cwnd, alone otherwise, and with data.
+/// Numbers of FINs sent alone with a full cwnd, alone otherwise, and with data, and of FINs that
+/// waited.
 #[derive(Debug, Default)]
 struct Seen {
     beyond: u64,
@@ -57,7 +60,8 @@ struct Seen {
     waited: u64,
 }
 
-/// Talks to a connection built with a setting, and expects it to be as `believed`. Returns whether they agree.
+/// Runs a conversation with a connection built with one setting, and compares it with a model of
+/// the other. Returns whether they agree.
 fn conversation(dice: &mut Dice, (built, believed): (bool, bool), seen: &mut Seen) -> bool {
     let settings = Settings {
         mss: MSS as u16,
@@ -110,7 +114,7 @@ fn conversation(dice: &mut Dice, (built, believed): (bool, bool), seen: &mut See
             continue;
         }
         naive.una = (naive.una + dice.from(1, 2) * MSS).min(naive.nxt);
-        // The peer's window: closed now and then, by a segment or by the position of a FIN alone.
+        // The peer's window is sometimes closed, for a segment or only for the position of a FIN.
         let room = (naive.nxt - naive.una) + dice.from(0, 20) * MSS;
         naive.limit = naive.una + room;
         acknowledge(&mut connection, now, naive.una, room as u16);
@@ -131,7 +135,7 @@ fn a_fin_waits_for_cwnd_unless_a_setting_says_otherwise() {
     }
 }
 
-/// A planted fault: a connection with the other setting.
+/// A planted fault: the connection has the other setting.
 #[test]
 fn the_other_setting_differs() {
     for beyond in [false, true] {

@@ -1,6 +1,7 @@
-//! The receiving side against a plain transcription of RFC 9293 (windows and reassembly), RFC 2018 and 2883 (what is
-//! reported) and RFC 7323 (PAWS and TS.Recent), with the state of every position: random segments, and every answer is the
-//! one that the transcription gives.
+//! Compares the receiving side with a plain transcription of the RFCs. These are RFC 9293 (windows
+//! and reassembly), RFC 2018 and 2883 (SACK and DSACK) and RFC 7323 (PAWS and TS.Recent). The
+//! transcription stores the state of every position. Segments are random, and every answer must be
+//! equal.
 
 mod bare_fin;
 #[path = "../../../recovery/tests/naive/dice.rs"]
@@ -51,7 +52,7 @@ fn every_segment_is_answered_as_the_rfcs_say() {
     assert!(read > 100 * least, "{seen:?}");
 }
 
-/// How often what is worth comparing has happened.
+/// Counts of the interesting events.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     out_of_order: u64,
@@ -86,7 +87,8 @@ impl Pair {
         let engine = Engine::new(&Config::default()).unwrap_or_else(|error| panic!("{error}"));
         let ports = Ports { local: 1, remote: 2 };
         let connection = Connection::established(&settings, &settings, engine, ports, isns, now);
-        // What the handshake would have brought: the peer's clock, which is of the same settings.
+        // The handshake would have set TS.Recent from the peer's clock, which has the same
+        // settings.
         let recent = timestamps.map(|stamps| stamps.offset.wrapping_add(1000));
         let stamps = recent.zip(timestamps).map(|(recent, settings)| Stamps::new(recent, now, settings.echo));
         let full = if timestamps.is_some() { MSS - 12 } else { MSS };
@@ -109,7 +111,7 @@ impl Pair {
         self.segment(start, &bytes, stamp, seen, place);
     }
 
-    /// Some positions about what is expected: before, at, and behind it, inside the window and beyond.
+    /// Returns some positions before, at and after RCV.NXT, inside the window and beyond.
     fn range(&self, dice: &mut Dice) -> (u64, u64) {
         let nxt = self.receiver.nxt;
         let reach = self.receiver.edge - nxt;
@@ -172,7 +174,7 @@ impl Pair {
         self.says(expected, place);
     }
 
-    /// What leaves is this acknowledgement and no more.
+    /// Asserts that the connection sends this acknowledgement and nothing else.
     fn says(&mut self, expected: Option<Answer>, place: &str) {
         let out = eifel_talk::next(&mut self.connection, self.now);
         let said = out.map(|out| {
@@ -191,7 +193,7 @@ impl Pair {
     }
 }
 
-/// Acknowledges everything below `una`, and announces `window` bytes.
+/// Acknowledges everything below `una`, and advertises `window` bytes.
 fn acknowledge(connection: &mut Connection, now: Instant, una: u64, window: u16) {
     let segment = Segment {
         source_port: 2,

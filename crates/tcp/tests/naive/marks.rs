@@ -1,6 +1,7 @@
-//! Ludwig, chapter 5, section 5.2.1 and its second footnote: a segment says whether it was sent before, and what answers it
-//! whether that was; by a bit each way, or by timestamps on those segments alone. Two ends over a path that loses, repeats
-//! and reorders, and every segment carries what the transcription says.
+//! Ludwig, chapter 5, section 5.2.1 and its second footnote. A segment is marked if it is a
+//! retransmission, and an acknowledgement if it answers one. The marks are a bit in each direction,
+//! or timestamps on these segments only. Two ends use a path that loses, duplicates and reorders,
+//! and the marks of every segment must equal those of the transcription.
 
 use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Marks, Segment, Timestamps};
@@ -17,17 +18,19 @@ const STEPS: u64 = 400;
 /// The transcription of one end.
 struct End {
     iss: u32,
-    /// The first position that it has never sent.
+    /// The first position that the end has never sent.
     unsent: u32,
-    /// What the next segments answer: a marked segment, with timestamps its value, and by how many of them.
+    /// The mark to be answered, with timestamps its value. `answers` is the number of segments that
+    /// still have to answer it.
     marked: Option<u32>,
     answers: u32,
-    /// Something has arrived since the last segment left, and what that one answered.
+    /// Whether a segment has arrived since the last one was sent. `told` is the answer in the last
+    /// one.
     heard: bool,
     told: Option<u32>,
 }
 
-/// How often segments said that they were sent before, and that they answer one that was.
+/// Numbers of marked retransmissions and marked answers.
 #[derive(Default, Debug)]
 struct Said {
     again: u64,
@@ -39,13 +42,14 @@ impl End {
         Self { iss, unsent: 1, marked: None, answers: 0, heard: false, told: None }
     }
 
-    /// A segment has left.
+    /// Processes a segment that the end has sent, and checks its marks.
     fn says(&mut self, segment: &Segment, marks: Marks, said: &mut Said, place: &str) {
         let start = segment.seq.0.wrapping_sub(self.iss);
         let len = positions(segment);
         let again = len > 0 && start < self.unsent;
         self.unsent = self.unsent.max(start + len);
-        // Not the thesis's: three segments that each answer something, and what leaves in between says the same.
+        // Not from the thesis: three segments with news carry the answer, and segments sent in
+        // between repeat it.
         if self.heard {
             self.told = self.marked.filter(|_| self.answers > 0);
             self.answers = self.answers.saturating_sub(1);
@@ -66,7 +70,7 @@ impl End {
         said.answers += u64::from(self.told.is_some());
     }
 
-    /// A segment arrives: what takes positions will be answered.
+    /// Processes an arriving segment. Segments with positions are answered.
     fn hears(&mut self, segment: &Segment, marks: Marks) {
         if positions(segment) > 0 {
             self.heard = true;
@@ -88,7 +92,7 @@ fn positions(segment: &Segment) -> u32 {
     segment.payload_len + u32::from(segment.flags.has(Flags::FIN))
 }
 
-/// Both ends, established without a loss.
+/// Makes both ends, established without loss.
 fn opened(dice: &mut Dice, marks: Marks) -> (Pair, [End; 2]) {
     let settings = Settings { mss: 500, marks: Some(marks), timestamps: None, ..Settings::default() };
     let isns = [0, 1].map(|_| dice.below(1 << 32) as u32);

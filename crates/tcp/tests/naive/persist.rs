@@ -1,5 +1,5 @@
-//! When a closed window is probed, and with what (RFC 9293, section 3.8.6.1): against a list of instants. The peer takes a
-//! byte of a probe or refuses it, and hears the probe or does not.
+//! When a zero window is probed, and how (RFC 9293, section 3.8.6.1), compared with a list of
+//! times. The peer accepts or refuses a probe's byte, and receives the probe or not.
 
 use crate::acknowledge;
 use crate::dice::Dice;
@@ -13,27 +13,27 @@ use eifel_tcp::{Connection, Ports, Settings, State};
 const CONNECTIONS: u64 = 3_000;
 const MSS: u64 = 100;
 const RTO: Duration = Duration::from_millis(500);
-/// The longest interval, and the retransmission timer's upper bound.
+/// The longest interval, and the upper limit of the retransmission timer.
 const LONGEST: Duration = Duration::from_secs(60);
-/// Silent expiries after which the next one ends the connection.
+/// Number of expiries in silence after which the next one ends the connection.
 const PATIENCE: u64 = 5;
 const ISNS: (Seq, Seq) = (Seq(7), Seq(9));
 
-/// A segment: its first position, and its length.
+/// First position and length of a segment.
 type Sent = (u64, u64);
 
-/// A sender whose peer's window is closed, and that has data to send.
+/// A sender with data to send, whose peer's window is closed.
 struct Naive {
     probe: WindowProbe,
     una: u64,
     nxt: u64,
     /// Probes since the window closed.
     probes: u32,
-    /// How often the retransmission timer is doubled.
+    /// Number of doublings of the retransmission timer.
     back_offs: u32,
-    /// Sendings of the byte that is outstanding.
+    /// Transmissions of the outstanding byte.
     sendings: u32,
-    /// Expiries since the peer was heard last that count against its patience.
+    /// Expiries since the peer was last heard that count towards giving up.
     silent: u64,
     next: Instant,
 }
@@ -43,7 +43,7 @@ impl Naive {
         Self { probe, una, nxt: una, probes: 0, back_offs: 0, sendings: 0, silent: 0, next: now + RTO }
     }
 
-    /// The timer expires: the probe that leaves, or none if the connection is given up.
+    /// Handles expiry of the timer. Returns the probe, or `None` if the connection is given up.
     fn expires(&mut self) -> Option<Sent> {
         let outstanding = self.una < self.nxt;
         self.silent += u64::from(self.probe == WindowProbe::Empty || outstanding);
@@ -66,11 +66,12 @@ impl Naive {
         }
     }
 
-    /// The peer answers, and its window stays closed. It takes what is outstanding, or refuses it.
+    /// Handles an answer of the peer, whose window stays closed. The peer accepts the outstanding
+    /// byte or refuses it.
     fn answered(&mut self, takes: bool, now: Instant) {
         self.silent = 0;
         if takes && self.una < self.nxt {
-            // A byte that was sent once gives a sample, which ends the back-off: Karn's algorithm.
+            // A byte that was sent once gives a sample, which ends the back-off (Karn's algorithm).
             if self.sendings == 1 {
                 self.back_offs = 0;
             }
@@ -103,7 +104,7 @@ fn connection(probe: WindowProbe, now: Instant) -> Connection {
     Connection::established(&settings, &settings, engine, Ports { local: 1, remote: 2 }, ISNS, now)
 }
 
-/// Everything that leaves now.
+/// Returns all segments sent now.
 fn leaves(connection: &mut Connection, now: Instant) -> Vec<Sent> {
     let near = connection.engine().una();
     std::iter::from_fn(|| eifel_talk::next(connection, now))
@@ -111,7 +112,7 @@ fn leaves(connection: &mut Connection, now: Instant) -> Vec<Sent> {
         .collect()
 }
 
-/// The numbers of a conversation.
+/// Counts of a conversation's events.
 #[derive(Debug, Default)]
 struct Seen {
     probes: u64,
@@ -120,14 +121,15 @@ struct Seen {
     given_up: u64,
 }
 
-/// Talks to a connection whose window is probed as `built`, and expects probes as `believed`. Returns the first difference.
+/// Runs a conversation with a connection that probes as `built`, and expects probes as `believed`.
+/// Returns the first difference as an error.
 fn conversation(dice: &mut Dice, (built, believed): (WindowProbe, WindowProbe), seen: &mut Seen) -> Result<(), String> {
     let mut now = Instant::ZERO + Duration::from_secs(1);
     let mut connection = connection(built, now);
     connection.write_counted(3 * MSS);
     leaves(&mut connection, now);
     for _ in 0..dice.from(1, 3) {
-        // The window closes, and everything before is acknowledged.
+        // The window closes, with everything acknowledged.
         now += Duration::from_millis(dice.from(1, 50));
         let una = connection.engine().nxt();
         acknowledge(&mut connection, now, una, 0);
@@ -163,7 +165,7 @@ fn conversation(dice: &mut Dice, (built, believed): (WindowProbe, WindowProbe), 
                 }
             }
         }
-        // It opens for two segments, with everything acknowledged.
+        // The window opens for two segments, with everything acknowledged.
         now += Duration::from_millis(dice.from(1, 50));
         let una = naive.nxt;
         acknowledge(&mut connection, now, una, 2 * MSS as u16);
@@ -190,7 +192,7 @@ fn a_closed_window_is_probed_at_intervals_that_double() {
     }
 }
 
-/// A planted fault: a connection that probes by the other rule.
+/// A planted fault: the connection probes by the other rule.
 #[test]
 fn the_other_rule_differs() {
     for rules in [(WindowProbe::Data, WindowProbe::Empty), (WindowProbe::Empty, WindowProbe::Data)] {

@@ -1,4 +1,5 @@
-//! A receiver that keeps every octet: RFC 9293, sections 3.4 and 3.8.6.2.2; RFC 2018, section 4; RFC 2883, section 4.
+//! A receiver that stores every octet: RFC 9293, sections 3.4 and 3.8.6.2.2; RFC 2018, section 4;
+//! RFC 2883, section 4.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +16,19 @@ pub struct Answer {
 const REMEMBERED: usize = 4;
 
 pub struct Receiver {
-    /// RCV.NXT, and the first position beyond the window as announced; the right edge never moves back.
+    /// RCV.NXT. `edge` is the first position beyond the advertised window, which never moves back.
     pub nxt: u64,
     pub edge: u64,
     buffer: u64,
-    /// The most bytes of a segment.
+    /// Maximum payload of a segment in bytes.
     full: u64,
     octets: BTreeMap<u64, u8>,
-    /// The first octet that was not read.
+    /// The first unread octet.
     unread: u64,
     sack: SackUse,
     room: usize,
-    /// Where the segments began that came out of order last, each in a block of its own, the latest last. As in most stacks
-    /// there are no more of them than an option has blocks.
+    /// First positions of the newest out-of-order segments, each in a block of its own, newest
+    /// last. As in most stacks, there are at most as many as blocks in an option.
     triggers: Vec<u64>,
     duplicate: Option<(u64, u64)>,
 }
@@ -38,10 +39,11 @@ impl Receiver {
         Self { nxt: 1, edge: 1 + buffer, buffer, full, octets, unread: 1, sack, room, triggers, duplicate: None }
     }
 
-    /// RFC 9293, section 3.4: the four cases, for segments that carry something.
+    /// Returns whether a segment with data is acceptable: RFC 9293, section 3.4, the four cases.
     pub fn accepts(&self, start: u64, end: u64) -> bool {
         if self.edge == self.nxt {
-            // A closed window has no room, but what reaches it from below, and a probe, is looked at: its timestamp counts.
+            // A closed window accepts no data. A segment that reaches it from below, and a probe,
+            // are still processed: their timestamps count.
             return start <= self.nxt && self.nxt < end;
         }
         let begins_inside = self.nxt <= start && start < self.edge;
@@ -55,15 +57,16 @@ impl Receiver {
         position < self.nxt || self.octets.contains_key(&position)
     }
 
-    /// An acceptable segment: what is new of it and fits the window is kept; of what came before, the first stays.
+    /// Processes an acceptable segment. New octets inside the window are stored. Octets that
+    /// arrived earlier are not overwritten.
     pub fn take(&mut self, start: u64, bytes: &[u8]) {
         let end = start + bytes.len() as u64;
         let fits = end.min(self.edge);
-        // RFC 2883: the first contiguous part that is here already.
+        // RFC 2883: the first contiguous part that has already arrived.
         let looked_at = if fits > start.max(self.nxt) { fits } else { end.min(self.nxt) };
         if let Some(left) = (start..looked_at).find(|&position| self.has(position)) {
             let right = (left..looked_at).find(|&position| !self.has(position)).unwrap_or(looked_at);
-            // What lies below RCV.NXT and what waits above it are not one block.
+            // Octets below RCV.NXT and stored octets above it do not form one block.
             let right = if left < self.nxt { right.min(self.nxt) } else { right };
             self.report_duplicate(left, right);
         }
@@ -85,7 +88,7 @@ impl Receiver {
         }
     }
 
-    /// An unacceptable one: it is answered, and what of it is a duplicate is reported.
+    /// Processes an unacceptable segment: it is answered, and its duplicate part is reported.
     pub fn refuse(&mut self, start: u64, end: u64) {
         if start < self.nxt {
             self.report_duplicate(start, end.min(self.nxt));
@@ -98,7 +101,7 @@ impl Receiver {
         }
     }
 
-    /// Every contiguous block above RCV.NXT.
+    /// Returns all contiguous blocks above RCV.NXT.
     fn blocks(&self) -> Vec<(u64, u64)> {
         let mut blocks: Vec<(u64, u64)> = Vec::new();
         for &position in self.octets.range(self.nxt..).map(|(position, _)| position) {
@@ -110,8 +113,9 @@ impl Receiver {
         blocks
     }
 
-    /// RFC 2018, section 4: the block of the segment that came last, then those reported as first most recently, then
-    /// others, from the lowest; before them all what came twice (RFC 2883).
+    /// Returns the blocks of a SACK option (RFC 2018, section 4). The block of the newest segment
+    /// comes first, then the blocks most recently reported first, then others from the lowest. A
+    /// duplicate precedes all of them (RFC 2883).
     fn option(&mut self) -> Vec<(u64, u64)> {
         if self.sack == SackUse::Off {
             return Vec::new();
@@ -131,7 +135,7 @@ impl Receiver {
         option
     }
 
-    /// RFC 9293, section 3.8.6.2.2: the window moves by a segment or half the buffer at least.
+    /// RFC 9293, section 3.8.6.2.2: the window moves by at least a segment or half the buffer.
     fn move_edge(&mut self) {
         let target = self.nxt + self.buffer - (self.nxt - self.unread);
         if target >= self.edge + self.step() {
@@ -148,7 +152,7 @@ impl Receiver {
         Answer { ack: self.nxt, window: self.edge - self.nxt, blocks: self.option() }
     }
 
-    /// What can be read, in order.
+    /// Reads the octets that are in order.
     pub fn read(&mut self, most: usize) -> Vec<u8> {
         let until = self.nxt.min(self.unread + most as u64);
         let read = (self.unread..until).filter_map(|position| self.octets.remove(&position)).collect();
@@ -156,7 +160,7 @@ impl Receiver {
         read
     }
 
-    /// The peer hears of a window that has at least doubled, and that moves at all.
+    /// Returns a window update if the window has at least doubled, and can move at all.
     pub fn update_after_read(&mut self, count: u64) -> Option<Answer> {
         let target = self.nxt + self.buffer - (self.nxt - self.unread);
         let known = self.edge - self.nxt;

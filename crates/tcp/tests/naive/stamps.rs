@@ -4,7 +4,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_tcp::settings::EchoRule;
 
 pub struct Stamps {
-    /// TS.Recent, and when it was taken.
+    /// TS.Recent. `recent_at` is when it was set.
     pub recent: u32,
     recent_at: Instant,
     pub last_ack_sent: u64,
@@ -18,7 +18,7 @@ impl Stamps {
         Self { recent, recent_at: now, last_ack_sent: 1, rule }
     }
 
-    /// Whether `value` comes before TS.Recent on the circle.
+    /// Returns whether `value` precedes TS.Recent, modulo 2^32.
     fn is_earlier(&self, value: u32) -> bool {
         let behind = (u64::from(self.recent) + (1 << 32) - u64::from(value)) % (1 << 32);
         behind > 0 && behind < 1 << 31
@@ -29,14 +29,15 @@ impl Stamps {
         !self.is_earlier(value) || now.since(self.recent_at) > TWENTY_FOUR_DAYS
     }
 
-    /// Section 4.3, (2): a segment that begins at or before Last.ACK.sent, and is not from before TS.Recent.
+    /// Section 4.3, (2): a segment that begins at or before Last.ACK.sent, and is not older than
+    /// TS.Recent.
     pub fn accept(&mut self, value: u32, start: u64, now: Instant) {
         if start <= self.last_ack_sent {
             (self.recent, self.recent_at) = (value, now);
         }
     }
 
-    /// The variant in which what is wholly old counts too.
+    /// The variant in which complete duplicates count too.
     pub fn duplicate(&mut self, value: u32, now: Instant) {
         if self.rule == EchoRule::OnDuplicates {
             (self.recent, self.recent_at) = (value, now);

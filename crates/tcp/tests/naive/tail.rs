@@ -1,5 +1,5 @@
-//! Which short segments wait (RFC 9293, sections 3.7.4 and 3.9.1.2), against a record of every octet: whether the application
-//! has pushed it, and whether its time is over.
+//! Which short segments wait (RFC 9293, sections 3.7.4 and 3.9.1.2). The model stores for every
+//! octet whether the application, or a timeout, has pushed it.
 
 use crate::acknowledge;
 use crate::dice::Dice;
@@ -13,15 +13,15 @@ const CONNECTIONS: u64 = 5_000;
 const STEPS: u64 = 60;
 const MSS: u64 = 100;
 
-/// The octets that were written; the first has the number 1.
+/// The written octets, numbered from 1.
 struct Naive {
-    /// Of each octet, whether it was pushed.
+    /// Whether each octet was pushed.
     pushed: Vec<bool>,
     una: u64,
     nxt: u64,
     nagle: bool,
     corked: bool,
-    /// Whether the last write said that more follows.
+    /// Whether `more_follows` was called after the last write.
     more: bool,
 }
 
@@ -34,13 +34,13 @@ impl Naive {
         self.pushed.fill(true);
     }
 
-    /// Returns the lengths of the segments that leave now, for a window that always has room.
+    /// Returns the lengths of the segments sent now, with a window that always has room.
     fn leaves(&mut self) -> Vec<u64> {
         let mut lengths = Vec::new();
         loop {
             let waiting = &self.pushed[(self.nxt - 1) as usize..];
             let free = if self.corked || self.more {
-                // What was pushed, or fills a segment.
+                // Octets that were pushed, or that fill a segment.
                 waiting.iter().take_while(|pushed| **pushed).count()
             } else if self.nagle && self.una < self.nxt {
                 0
@@ -83,7 +83,7 @@ fn short_segments_wait_as_the_application_asks() {
                 }
                 3 => {
                     naive.corked = dice.once_in(2);
-                    // A cork that is drawn pushes all.
+                    // Releasing the cork pushes all data.
                     naive.more &= naive.corked;
                     connection.cork(naive.corked);
                 }
@@ -113,7 +113,7 @@ fn short_segments_wait_as_the_application_asks() {
                 .collect();
             assert_eq!(left, naive.leaves(), "connection {number}, step {step}");
             held += u64::from(naive.nxt < naive.end());
-            // Nothing is limited by cwnd: what is outstanding is acknowledged now and then.
+            // Outstanding data is acknowledged from time to time, so that cwnd limits nothing.
             if naive.nxt - naive.una > 5 * MSS {
                 naive.una = naive.nxt;
                 acknowledge(&mut connection, now, naive.una, 60_000);

@@ -1,7 +1,8 @@
-//! A conversation with one connection, written as text: segments in, segments out, at virtual milliseconds.
+//! A conversation with a connection, written as text: segments in and out, at virtual milliseconds.
 //!
-//! A segment reads `flags first[..end] [ack n] [win n] [mss n] [ws n] [sackok] [ts value/echo] [marks how] [sack left-right …]`. All
-//! numbers count from their side's initial sequence number; both of these lie just below 2^32.
+//! A segment reads `flags first[..end] [ack n] [win n] [mss n] [ws n] [sackok] [ts value/echo]
+//! [marks how] [sack left-right …]`. All numbers count from their sender's initial sequence number.
+//! Both initial sequence numbers are just below 2^32.
 #![expect(dead_code, reason = "each test file uses a part")]
 #![expect(clippy::unwrap_used, reason = "a test's own text is well formed")]
 
@@ -17,7 +18,7 @@ pub const ISS: u32 = u32::MAX - 1500;
 pub const IRS: u32 = u32::MAX - 2500;
 pub const PORTS: Ports = Ports { local: 1000, remote: 2000 };
 
-/// Small round numbers, and no options unless a test wants them.
+/// Returns settings with small round numbers, and without options.
 pub fn plain() -> Settings {
     Settings {
         mss: 1000,
@@ -56,7 +57,8 @@ impl Talk {
         Self::new(Connection::listen(settings, engine(), PORTS, Seq(ISS)))
     }
 
-    /// Established by a handshake at time 0 in which the peer has announced a window of 10 000 bytes.
+    /// Makes a connection established by a handshake at time 0. The peer has advertised a window of
+    /// 10 000 bytes.
     pub fn open(settings: &Settings) -> Self {
         let mut talk = Self::listen(settings);
         let mut syn = String::from("S 0 win 10000 mss 1000");
@@ -83,19 +85,19 @@ impl Talk {
         talk
     }
 
-    /// The connection gets a segment without bytes.
+    /// Delivers a segment without bytes to the connection.
     pub fn gets(&mut self, at: u64, text: &str) {
         self.now = ms(at);
         self.connection.handle_segment(self.now, &read(text), &[]);
     }
 
-    /// The connection gets a segment with these bytes.
+    /// Delivers a segment with these bytes to the connection.
     pub fn gets_bytes(&mut self, at: u64, text: &str, bytes: &[u8]) {
         self.now = ms(at);
         self.connection.handle_segment(self.now, &read(text), bytes);
     }
 
-    /// Time has come; nothing was due before.
+    /// Lets the next timer expire, which must be at `at`.
     pub fn wakes(&mut self, at: u64) {
         assert_eq!(self.connection.poll_timeout(), ms(at));
         self.now = ms(at);
@@ -106,7 +108,7 @@ impl Talk {
         eifel_talk::all(&mut self.connection, self.now).iter().map(|sent| show(&sent.segment)).collect()
     }
 
-    /// What the connection sends now is this, and no more.
+    /// Asserts that the connection now sends exactly these segments.
     pub fn says(&mut self, expected: &[&str]) {
         assert_eq!(self.sent(), expected);
     }
@@ -120,7 +122,7 @@ impl Talk {
     }
 }
 
-/// The small letters are the marks of retransmissions and of their acknowledgements.
+/// The lower-case letters are the marks of retransmissions and of their acknowledgements.
 const LETTERS: [(char, Flags); 7] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
@@ -131,7 +133,7 @@ const LETTERS: [(char, Flags); 7] = [
     ('e', Flags::ANSWERS_SENT_AGAIN),
 ];
 
-/// A segment of the peer.
+/// Reads a segment of the peer.
 pub fn read(text: &str) -> Segment {
     let mut words = text.split_whitespace();
     let flags = words.next().unwrap();
@@ -183,7 +185,7 @@ pub fn read(text: &str) -> Segment {
     segment
 }
 
-/// A segment of the connection as text.
+/// Returns a segment of the connection as text.
 pub fn show(segment: &Segment) -> String {
     use std::fmt::Write;
     let mut text: String =

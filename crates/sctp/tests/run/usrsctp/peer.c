@@ -43,7 +43,7 @@ static void send_message(struct socket *s, size_t size, int stream, unsigned ppi
   if (usrsctp_sendv(s, buffer, size, 0, 0, &info, sizeof info, SCTP_SENDV_SNDINFO, 0) < 0) fail("send");
 }
 
-// Reads one message whole; returns its length, or 0 at the end.
+// Reads a whole message. Returns its length, or 0 at the end.
 static size_t read_message(struct socket *s, int *stream, unsigned *ppid) {
   size_t length = 0;
   for (;;) {
@@ -100,7 +100,7 @@ static int call(char **v) {
   encaps.sue_address.ss_family = AF_INET;
   encaps.sue_port = htons(atoi(v[3]));
   usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps);
-  // Always the same port, so that one process after another is the same end.
+  // A fixed port, so that consecutive processes are the same end.
   struct sockaddr_in local = loopback(5001);
   if (usrsctp_bind(s, (struct sockaddr *)&local, sizeof local)) fail("bind");
   struct sockaddr_in remote = loopback(atoi(v[4]));
@@ -136,7 +136,7 @@ static int call(char **v) {
     }
   }
   report(messages, bytes);
-  // Its last packet may have been lost: until nobody needs it any more, it answers.
+  // The last packet may have been lost, so the process answers until stdin is closed.
   while (getchar() != EOF) {
   }
   return 0;
