@@ -32,7 +32,7 @@ impl Terms {
         let buffer = buffer.unwrap_or(DEFAULT_BUFFER);
         let settings = Settings {
             timestamps: Some(TimestampSettings::distinct(secret)),
-            receive_window: u32::try_from(buffer).unwrap_or(u32::MAX),
+            receive_window: window(buffer),
             ..Settings::default()
         };
         Self { settings: held(settings, buffer as usize), sender: engine::Config::default() }
@@ -45,7 +45,7 @@ impl Terms {
     }
 
     /// Returns the terms of the scenario's first flow over TCP; `None` if there is none. `buffer`
-    /// replaces the scenario's send buffer.
+    /// replaces the scenario's send buffer and receive window.
     pub fn like(scenario: &Scenario, role: Role, secret: [u64; 2], buffer: Option<u64>) -> Option<Self> {
         let stream = |traffic: &Traffic| match traffic {
             Traffic::Stream { connection, .. } => Some((**connection).clone()),
@@ -69,10 +69,38 @@ impl Terms {
             }
             Stamping::Clock => timestamps,
         });
-        Some(Self { settings: held(Settings { timestamps, ..settings }, room), sender })
+        let receive_window = buffer.map_or(settings.receive_window, window);
+        Some(Self { settings: held(Settings { timestamps, receive_window, ..settings }, room), sender })
     }
+}
+
+/// Returns the receive window of a buffer: its size, as far as that fits.
+fn window(buffer: u64) -> u32 {
+    u32::try_from(buffer).unwrap_or(u32::MAX)
 }
 
 fn held(settings: Settings, buffer: usize) -> Settings {
     Settings { send: SendKind::Held { buffer }, receive: ReceiveKind::Held, ..settings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOW: &str = "duration_s = 1\npoint_to_point = { rate_bps = 1_000_000, delay_ms = 1 }\n[[flow]]\nname = \"main\"\n\
+                        from = \"sender\"\nto = \"receiver\"\napplication = { kind = \"bulk\", endless = true }\n\
+                        tcp = { receive_window_bytes = 70_000, send_buffer_bytes = 80_000 }\n";
+
+    #[test]
+    fn a_buffer_replaces_both_buffers_of_a_scenario() {
+        let scenario = Scenario::parse(FLOW, "flow.toml".as_ref()).unwrap();
+        let room = |buffer| {
+            let settings = Terms::like(&scenario, Role::Answers, [1, 2], buffer).unwrap().settings;
+            let SendKind::Held { buffer } = settings.send else { panic!("{:?}", settings.send) };
+            (buffer, settings.receive_window)
+        };
+        assert_eq!(room(None), (80_000, 70_000));
+        assert_eq!(room(Some(5000)), (5000, 5000));
+        assert_eq!(room(Some(1 << 33)), (1 << 33, u32::MAX));
+    }
 }
