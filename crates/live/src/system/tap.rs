@@ -114,3 +114,37 @@ fn time_in(header: &libc::msghdr) -> u64 {
     };
     (time.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the time in a control message with these marks, or without any message.
+    fn time_of(marks: Option<(i32, i32)>) -> u64 {
+        let mut control = [0_u64; CONTROL / 8];
+        // SAFETY: a header of zeros names no buffers.
+        let mut header: libc::msghdr = unsafe { zeroed() };
+        (header.msg_control, header.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL);
+        let Some((level, kind)) = marks else {
+            header.msg_controllen = 0;
+            return time_in(&header);
+        };
+        let time = libc::timespec { tv_sec: 5, tv_nsec: 7 };
+        // SAFETY: `control` has room for a message with a `timespec`, is aligned for its header, and outlives `header`.
+        unsafe {
+            let first = libc::CMSG_FIRSTHDR(&raw const header);
+            (*first).cmsg_len = libc::CMSG_LEN(size_of::<libc::timespec>() as u32) as _;
+            ((*first).cmsg_level, (*first).cmsg_type) = (level, kind);
+            libc::CMSG_DATA(first).cast::<libc::timespec>().write_unaligned(time);
+        }
+        time_in(&header)
+    }
+
+    #[test]
+    fn only_a_message_with_a_time_has_one() {
+        assert_eq!(time_of(Some((libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS))), 5_000_000_007);
+        assert_eq!(time_of(Some((libc::SOL_SOCKET, libc::SCM_RIGHTS))), 0);
+        assert_eq!(time_of(Some((libc::SOL_PACKET, libc::SCM_TIMESTAMPNS))), 0);
+        assert_eq!(time_of(None), 0);
+    }
+}

@@ -53,3 +53,22 @@ fn a_packet_has_the_time_at_which_the_kernel_saw_it() {
         }
     }
 }
+
+#[test]
+fn a_packet_that_is_longer_than_the_room_is_cut() {
+    if !allowed() {
+        return;
+    }
+    let (first, next) = Namespace::new()
+        .unwrap()
+        .within(|| {
+            let tap = Tap::open()?;
+            let [one, other] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+            one.send_to(&[7; 400], other.local_addr().unwrap()).unwrap();
+            std::thread::sleep(Duration::from_millis(30));
+            let mut room = [0; 40];
+            Ok((tap.read(&mut room)?, tap.read(&mut room)?))
+        })
+        .unwrap();
+    assert_eq!([first, next].map(|read| read.map(|(length, _)| length)), [Some(40); 2]);
+}
