@@ -43,7 +43,7 @@ pub enum StreamApp {
 /// Whether an application has more to write at an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Supply {
-/// Writes nothing until data arrives or an alarm wakes it.
+    /// Writes nothing until data arrives or an alarm wakes it.
     Complete,
     /// Writes more whenever fewer unsent bytes are left than it keeps written ahead.
     Ahead,

@@ -82,16 +82,10 @@ pub struct Path {
 /// The traffic of a flow.
 #[derive(Clone, Debug)]
 pub enum Traffic {
-/// Bytes over a TCP connection.
-    Stream {
-        application: StreamApplication,
-        connection: Box<Connection>,
-    },
+    /// Bytes over a TCP connection.
+    Stream { application: StreamApplication, connection: Box<Connection> },
     /// Messages over an SCTP association.
-    Messages {
-        application: StreamApplication,
-        association: Box<Association>,
-    },
+    Messages { application: StreamApplication, association: Box<Association> },
     /// Datagrams without acknowledgements or retransmissions.
     Datagrams(DatagramApplication),
 }
