@@ -1,12 +1,13 @@
-//! A first-in first-out queue that mostly holds nothing, or one value: only further ones take memory beside it.
+//! A first-in first-out queue that mostly holds no value or one. Only further values allocate
+//! memory.
 
 use std::collections::VecDeque;
 
-/// The queue.
+/// A queue that stores its first value inline.
 #[derive(Clone, Debug)]
 pub struct Few<T> {
     first: Option<T>,
-    /// `None` while there are none.
+    /// The values behind the first; `None` while there are none.
     #[expect(clippy::box_collection, reason = "there are seldom any, and all queues have to hold the place")]
     others: Option<Box<VecDeque<T>>>,
 }

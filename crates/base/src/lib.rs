@@ -1,5 +1,5 @@
-//! The ground of all crates: integer time, rates, wrapping timestamps and such that are hard to guess,
-//! a ring buffer and a queue of few values, sets of ranges, a keyed hash.
+//! Basic types of all crates: integer time, rates, wrapping timestamps, timestamps that are hard to
+//! guess, a ring buffer, a queue of few values, sets of ranges, and a keyed hash.
 //!
 //! ```
 //! use eifel_base::{time::Duration, units::Rate};

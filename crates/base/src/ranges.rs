@@ -13,7 +13,7 @@ use sorted::Place;
 pub struct Block {
     /// First position.
     pub start: u64,
-    /// First position beyond.
+    /// First position after the block.
     pub end: u64,
 }
 
@@ -97,7 +97,7 @@ impl Ranges {
         self.within(Block { start: from, end: to }).map(|part| part.end - part.start).sum()
     }
 
-    /// Adds `block`; an empty one changes nothing.
+    /// Adds `block`. An empty block changes nothing.
     pub fn add(&mut self, block: Block) {
         if block.start < block.end {
             self.insert(block, |_| {});
@@ -110,7 +110,7 @@ impl Ranges {
         let above = self.sorted.above(block.end);
         let below = self.sorted.before(above).map(|place| (place, self.sorted.get(place)));
         match below {
-            // Most blocks touch no range, or prolong the one that begins below them.
+            // Most blocks touch no range, or extend the range that begins below them.
             Some((place, range)) if range.end >= block.start => {
                 if range.start > block.start {
                     self.merge(block, above, gap);
@@ -176,8 +176,8 @@ impl Ranges {
         self.sorted.settle();
     }
 
-    /// Removes `block`, which begins in or above the range at `place` and below the next, if that leaves one part of the range.
-    /// Returns whether it does.
+    /// Removes `block`, if that cuts at most one end off the range at `place`, the highest range
+    /// that begins below the block's end. Returns whether it did.
     fn cut_end(&mut self, place: Place, block: Block) -> bool {
         let range = self.sorted.get(place);
         let remains = match range {
@@ -190,8 +190,8 @@ impl Ranges {
         true
     }
 
-    /// Removes everything below `position`, and the range that goes on there without a gap. Returns
-    /// the first position from `position` on that was not in the set.
+    /// Removes everything below `position`, and the range that continues from there without a gap.
+    /// Returns the first position at or above `position` that was not in the set.
     pub fn absorb(&mut self, position: u64) -> u64 {
         if self.is_empty() {
             return position;

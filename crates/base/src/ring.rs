@@ -1,7 +1,7 @@
 //! A first-in first-out queue in a ring whose size is a power of two.
 //!
-//! Links and scoreboards do little else than to add and to remove. A mask finds a place in half the
-//! time that a ring of arbitrary size needs.
+//! Links and scoreboards mostly add and remove values. A mask finds an index in half the time that
+//! a ring of arbitrary size needs.
 
 use core::fmt;
 
@@ -10,9 +10,9 @@ use core::fmt;
 pub struct Ring<T> {
     /// Empty, or a power of two long.
     cells: Vec<T>,
-    /// Place of the first value. It only grows, and wraps at the end of its type.
+    /// Index of the first value, before masking. Each removal increments it; it wraps.
     head: u32,
-    /// Short, because there may be many rings, and none comes near four thousand million values.
+    /// A `u32`, because there may be many rings, and none comes near 2^32 values.
     len: u32,
 }
 
@@ -35,7 +35,7 @@ impl<T: Copy + Default> Ring<T> {
         if ahead < self.len() { self.cells.get(self.place(ahead)) } else { None }
     }
 
-    /// Returns the value behind `ahead` others, to be changed.
+    /// Returns the value behind `ahead` others, mutably.
     #[inline]
     pub fn get_mut(&mut self, ahead: usize) -> Option<&mut T> {
         let place = self.place(ahead);
@@ -89,7 +89,8 @@ impl<T: Copy + Default> Ring<T> {
         Some(last)
     }
 
-    /// Puts a value behind `ahead` others, or behind all where there are not as many. It takes time in proportion to those behind it.
+    /// Inserts a value behind `ahead` others, or behind all if there are fewer. Takes time in
+    /// proportion to the number of values behind it.
     pub fn insert(&mut self, ahead: usize, value: T) {
         self.push_back(value);
         for place in (ahead..self.len().saturating_sub(1)).rev() {
@@ -103,7 +104,7 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Returns how many values there is room for.
+    /// Returns the number of values that fit without growing.
     #[inline]
     pub fn capacity(&self) -> usize {
         self.cells.len()
@@ -153,13 +154,14 @@ impl<T: Copy + Default> Ring<T> {
         let begin = self.place(0);
         self.cells.rotate_left(begin);
         self.head = 0;
-        // No more than that: a vector begins with room for four, and an idle connection has one segment behind it.
+        // Reserves exactly: a vector would start with room for four, but a ring of an idle
+        // connection has held only one segment.
         self.cells.reserve_exact(self.len().max(1));
         self.cells.resize((2 * self.len()).max(1), T::default());
     }
 }
 
-/// Shows the values alone: two rings with the same values look alike, whatever they held before.
+/// Shows only the values: two rings with the same values look alike, whatever they held before.
 impl<T: Copy + Default + fmt::Debug> fmt::Debug for Ring<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries((0..self.len()).filter_map(|ahead| self.get(ahead))).finish()

@@ -1,5 +1,5 @@
-//! SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"): without the secret, its
-//! output looks random.
+//! SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"): without the secret key,
+//! its output looks random.
 
 use core::hash::Hasher;
 
@@ -9,7 +9,7 @@ use siphasher::sip128::{self, Hasher128};
 /// A secret of 128 bits.
 pub type Secret = [u64; 2];
 
-/// Returns the hash of these words, each as eight bytes, the lowest first.
+/// Returns the hash of these words, each as eight bytes in little-endian order.
 pub fn siphash(&[k0, k1]: &Secret, words: &[u64]) -> u64 {
     let mut hasher = SipHasher24::new_with_keys(k0, k1);
     words.iter().for_each(|word| hasher.write(&word.to_le_bytes()));
@@ -34,7 +34,7 @@ mod tests {
         assert_eq!(siphash(&secret, &[]), 0x726f_db47_dd0e_0e31);
         assert_eq!(siphash(&secret, &[0x0706_0504_0302_0100]), 0x93f5_f579_9a93_2462);
     }
-    /// The first of `vectors_sip128`, whose bytes are written the lowest first.
+    /// The first of `vectors_sip128`, which lists bytes in little-endian order.
     #[test]
     fn the_reference_vector_of_128_bits() {
         let secret = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];

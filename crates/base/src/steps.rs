@@ -1,14 +1,18 @@
-//! Timestamps of which each names one transmission. RFC 3522's safe variant (section 3.4) believes only the timestamp of the
-//! original, and is as safe as that is hard to guess for a receiver that has had every other packet.
+//! Timestamps that each identify one transmission. RFC 3522's safe variant (section 3.4) accepts
+//! only the timestamp of the original transmission. It is as safe as that timestamp is hard to
+//! guess for a receiver that has got every other packet.
 //!
-//! A packet's timestamp is that of the one before, the time in between in ticks, and a step drawn from 1 to 64. A receiver
-//! that knows the timestamps of the packets before and after a lost one, and how far apart the three left, knows the sum of
-//! two steps. Its best guess of the first is right once in 32 times: sum over n of P(n) / count(n) = 127 / 4096. With fewer
-//! neighbours known, once in 64. A guess that fails names a timestamp that was never sent, which the sender knows if it
-//! keeps those that were.
+//! A packet's timestamp is the sum of the previous packet's timestamp, the time in between in
+//! ticks, and a step drawn from 1 to 64. Assume that a receiver knows the timestamps of the packets
+//! before and after a lost packet, and the times between the three. It then knows the sum of two
+//! steps. Its best guess of the first step is right once in 32 times: sum over n of P(n) / count(n)
+//! = 127 / 4096. With fewer neighbours known, it is right once in 64 times. A wrong guess names a
+//! timestamp that was never sent. The sender detects this if it keeps the timestamps that were
+//! sent.
 //!
-//! Timestamps run ahead of the time by 33 ticks a packet, and are never set back: at 10 Gbit/s they pass half the circle in
-//! 77 s, in which TCP's sequence numbers wrap twenty times. So no time is read off them: the sender records when each left.
+//! Timestamps run ahead of the time by 33 ticks per packet, and are never set back. At 10 Gbit/s
+//! they pass half the circle in 77 s, while TCP's sequence numbers wrap twenty times. So they do
+//! not tell the time: the sender records when each packet left.
 
 use crate::siphash::{Secret, siphash};
 use crate::time::Instant;
@@ -16,30 +20,31 @@ use crate::units::Timestamp;
 
 /// Bits of a step, less one.
 const STEP_BITS: u32 = 6;
-/// Above the ten steps that a word holds.
+/// Marks the end of a word, above the ten steps that the word holds.
 const WORD_END: u64 = 1 << 60;
-/// The most ticks by which the time between two packets tells their timestamps apart.
+/// Binary logarithm of the most ticks that the time between two packets adds.
 const LONGEST_ADVANCE_BITS: u32 = 20;
 
 /// Draws timestamps. See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Steps {
     secret: Secret,
-    /// Which connection's words, and which of them is next.
+    /// Number of the connection, and of its next word.
     connection: u64,
     next_word: u64,
-    /// Steps that are drawn and not used, the next in the lowest bits.
+    /// Steps that are drawn and not yet used, the next in the lowest bits.
     word: u64,
     last: Timestamp,
     last_at: Instant,
-    /// Ticks in a nanosecond, times 2^64; and the longest time that is counted, in nanoseconds.
+    /// Ticks per nanosecond, times 2^64; and the longest time that is counted, in nanoseconds.
     ticks_per_nano: u64,
     longest_advance: u64,
 }
 
 impl Steps {
-    /// The first timestamp follows `shown`, what the clock shows at `now`. A tick has `granularity` nanoseconds, at least 1.
-    /// `connection` tells it from others with the same secret.
+    /// Makes the timestamps of a connection. The first follows `shown`, the clock's value at `now`.
+    /// A tick has `granularity` nanoseconds, at least 1. `connection` distinguishes connections
+    /// with the same secret.
     pub fn new(secret: Secret, connection: u64, granularity: u64, now: Instant, shown: Timestamp) -> Self {
         let mut steps = Self {
             secret,
@@ -61,7 +66,7 @@ impl Steps {
         self.next_word += 1;
     }
 
-    /// Returns the timestamp of a packet that would leave now.
+    /// Returns the timestamp of a packet that would leave at `now`.
     #[inline]
     pub fn value(&self, now: Instant) -> Timestamp {
         let nanos = now.since(self.last_at).as_nanos().min(self.longest_advance);
@@ -70,7 +75,8 @@ impl Steps {
         Timestamp(self.last.0.wrapping_add(ticks).wrapping_add(step))
     }
 
-    /// Takes note that a packet has left with `value`, which [`value`](Self::value) gave. Returns the timestamp before.
+    /// Records that a packet left with the timestamp `value`, which [`value`](Self::value)
+    /// returned. Returns the previous timestamp.
     #[inline]
     pub fn leaves(&mut self, now: Instant, value: Timestamp) -> Timestamp {
         self.last_at = now;
@@ -81,7 +87,7 @@ impl Steps {
         std::mem::replace(&mut self.last, value)
     }
 
-    /// Returns the newest timestamp that has left.
+    /// Returns the newest timestamp that has been sent.
     #[inline]
     pub fn last(&self) -> Timestamp {
         self.last
@@ -123,7 +129,8 @@ mod tests {
             }
             last = value;
         }
-        // Each step as often as any other: 50 000 draws of 64, within six standard deviations.
+        // All steps are equally frequent: 50 000 draws from 64 values, within six standard
+        // deviations.
         assert!(seen[1..].iter().all(|&count: &i32| (781 - count).abs() < 170), "{seen:?}");
     }
 

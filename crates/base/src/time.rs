@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Digests of states rely on it: up to 2^52 ns, 52 days.
+    /// Digests of states rely on this, up to 2^52 ns: 52 days.
     #[test]
     fn neighbouring_nanoseconds_look_different() {
         for nanos in (0..53).flat_map(|bits| [(1 << bits) - 1, 1 << bits]).filter(|nanos| *nanos < 1 << 52) {

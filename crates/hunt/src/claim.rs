@@ -1,4 +1,5 @@
-//! Claims as text, and the search for what refutes one of them: the face of this crate for commands and bindings.
+//! Claims as text, and the search for counterexamples: the interface of this crate for commands and
+//! bindings.
 
 use eifel_sim::scenario::Scenario;
 use toml::{Table, Value};
@@ -14,43 +15,46 @@ use crate::wrong::Wrong;
 /// A claim about honest ends over a field of scenarios, or about lying receivers in one scenario.
 #[derive(Clone, Debug)]
 pub enum Claim {
-    /// A sender is never much below another.
+    /// A sender's goodput is never much below another's.
     Harm(Harm),
     /// A detector is never wrong.
     Wrong(Wrong),
-    /// No receiver gains by lying to the sender of a scenario's first flow, which is given besides as it was read.
+    /// No receiver gains by lying to the sender of a scenario's first flow. The table is the
+    /// scenario as read.
     Liars(Box<Liars>, Table),
 }
 
 /// A scenario that may refute a claim.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Counterexample {
-    /// The value that the claim bounds, in runs that were not searched with.
+    /// The value that the claim bounds, in runs that the search did not use.
     pub value: f64,
-    /// Half of its 95 % interval; 0 where every case counts.
+    /// Half of the width of its 95 % confidence interval; 0 if a single case refutes the claim.
     pub error: f64,
-    /// The scenario, with the sender that the claim is about.
+    /// The scenario in TOML, with the sender that the claim is about.
     pub scenario: String,
 }
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Answer {
-    /// Scenarios drawn at random.
+    /// Number of candidates tried; for claims about honest ends, only those drawn at random.
     pub drawn: usize,
-    /// Of these, the ones that refute the claim at 95 %, as far as a look at a few runs raises the suspicion, the worst first.
+    /// The drawn scenarios that refute the claim at 95 %, the worst first. Only scenarios that are
+    /// suspicious after a few runs are judged.
     pub against: Vec<Counterexample>,
-    /// The mean over the drawn ones of the value at first sight.
+    /// Mean of the value at a glance over the drawn scenarios; for lying receivers, the value of
+    /// the best one.
     pub mean: f64,
-    /// The worst of all, drawn or climbed to, shrunk if it refutes the claim.
+    /// The worst scenario, drawn or climbed to, simplified if it refutes the claim.
     pub worst: Option<Counterexample>,
 }
 
-/// Runs that judge a scenario, of each sender.
+/// Number of runs that judge a scenario, for each sender.
 const JUDGING: u32 = 20;
-/// Runs at first sight.
+/// Number of runs of a scenario at a glance, for each sender.
 const GLANCE: u32 = 2;
-/// Scenarios of a search for each one that is spent on climbing.
+/// One in this many scenarios of a search is spent on climbing.
 const CLIMBING: u32 = 4;
 
 fn table(claim: &Table, key: &str) -> Result<Table, String> {
@@ -78,7 +82,7 @@ impl Claim {
             Some("harm") => {
                 let (claimed, other) = (table(&claim, "sender")?, table(&claim, "other")?);
                 let pace = claimed.get("pace").is_none_or(|pace| pace.as_str() == Some("none"));
-                // A sender that says how it paces is compared as it is.
+                // A sender that chooses its own pacing is compared unchanged.
                 let field = Field { pace: field.pace.filter(|_| pace), ..field };
                 Self::Harm(Harm { field, claimed, other, seed })
             }
@@ -86,7 +90,7 @@ impl Claim {
                 let detector = claim.get("detector").cloned().ok_or("detector is missing; expected its name")?;
                 let field = Field { without_timestamps: true, neighbours: false, pace: None };
                 let wrong = Wrong { field, detector, seed };
-                // A detector that is blind without timestamps is asked about where there are some.
+                // A detector that needs timestamps is tested only on connections with timestamps.
                 let without = wrong.scenario(&Place::PLAIN.with(Gene::Timestamps, 1.0));
                 let field = Field { without_timestamps: is_scenario(&without), ..field };
                 Self::Wrong(Wrong { field, ..wrong })
@@ -118,8 +122,9 @@ impl Claim {
         }
     }
 
-    /// Looks at `scenarios` scenarios: most at random, the rest uphill from the worst. What refutes the claim has a value
-    /// above `most` at 95 %. `progress` hears how many scenarios were looked at.
+    /// Tries `scenarios` scenarios: most at random, the rest uphill from the worst. A scenario
+    /// refutes the claim if its value is above `most` at 95 %. `progress` receives the number of
+    /// scenarios tried so far.
     pub fn hunt(&self, scenarios: u32, most: f64, effort: &Effort, progress: impl FnMut(u32)) -> Answer {
         match self {
             Self::Harm(harm) => self.hunted(harm, scenarios, most, effort, progress),
@@ -153,14 +158,15 @@ impl Claim {
         confirmed(subject, &candidates, effort, &mut judged, most);
         let climbed =
             candidates.into_iter().zip(judged).map(|(candidate, judged)| Found { candidate, glanced: 0.0, judged });
-        // Climbing goes by few runs, and may leave what is worst.
+        // Climbing ranks by few runs, and may drop the worst scenario.
         let worst =
             start.into_iter().chain(climbed).max_by(|one, other| one.judged.least().total_cmp(&other.judged.least()));
         let worst = worst.map(|worst| self.shrunk(subject, worst, effort, most));
         Answer { drawn: random as usize, against, mean, worst }
     }
 
-    /// Makes a scenario that refutes the claim plain. It is left as it is if runs that have not shrunk it do not confirm it.
+    /// Simplifies a scenario that refutes the claim. Returns it unchanged if runs that were not
+    /// used for simplifying do not confirm the simpler scenario.
     fn shrunk<S: Subject<Candidate = Place>>(
         &self,
         subject: &S,
@@ -184,7 +190,8 @@ impl Claim {
     }
 }
 
-/// Looks at `looks` lying receivers. The best one of them, and what climbing led to, is the worst for the claim.
+/// Tries `looks` lying receivers, at random and by climbing. The receiver that gains most is the
+/// worst for the claim.
 fn lied(
     liars: &Liars,
     scenario: &Table,
@@ -213,12 +220,12 @@ fn least(one: &Surveyed<Place>) -> f64 {
 }
 
 fn found(one: Surveyed<Place>) -> Found<Place> {
-    // What was not judged refutes nothing.
+    // A candidate that was not judged refutes nothing.
     let judged = one.judged.unwrap_or(Worth { value: 0.0, error: 0.0 });
     Found { candidate: one.candidate, glanced: one.glanced.value, judged }
 }
 
-/// Returns the effort of one search by its seed and threads.
+/// Returns the effort of one search with this seed and number of threads.
 pub fn effort(seed: u64, threads: Option<usize>) -> Effort {
     Effort { runs: 0, glance: GLANCE, judging: JUDGING, survivors: 4, seed, threads }
 }
@@ -237,7 +244,7 @@ mod tests {
         assert!(refused("kind = \"harm\"\nsender = 3").contains("expected a table"));
     }
 
-    /// DSACK believes every report, so that a liar gains; the scenario that is told is one in which it lies.
+    /// DSACK believes every report, so a liar gains. The reported scenario contains the liar.
     #[test]
     fn a_liar_is_found_and_told_as_a_scenario() {
         let text = "kind = \"liars\"\n[scenario]\nduration_s = 20\npoint_to_point = { rate_bps = 10_000_000, delay_ms = 50, \
@@ -253,14 +260,15 @@ mod tests {
             panic!("a stream")
         };
         assert!(connection.liar.is_some());
-        // What gains no more than is claimed refutes nothing.
+        // A gain that is not above the bound refutes nothing.
         let least = worst.value - worst.error;
         let again = Claim::parse(text, 1).unwrap().hunt(100, least, &effort(1, None), |_| {});
         assert_eq!((again.worst, again.against), (Some(worst), Vec::new()));
         assert!(Claim::parse("kind = \"liars\"", 1).is_err());
     }
 
-    /// A sender that waits 60 s for every loss is far below any other, and a short search finds that.
+    /// A sender that begins in congestion avoidance with a window of one segment is far below any
+    /// other, and a short search finds that.
     #[test]
     fn a_sender_that_is_far_below_another_is_found_and_shrunk() {
         let text = "kind = \"harm\"\nsender = { detect = \"none\", congest = { name = \"reno\", initial_window_segments = 1, \
@@ -272,7 +280,8 @@ mod tests {
         assert!(worst.value - worst.error > 0.02 && !worst.scenario.contains("[[spike]]"), "{worst:?}");
     }
 
-    /// The smallest round trip is a poor witness: a short search finds losses that it calls spurious.
+    /// The smallest round trip is poor evidence: a short search finds losses that the detector
+    /// calls spurious.
     #[test]
     fn a_detector_that_is_wrong_is_caught() {
         let effort = Effort { judging: 4, ..effort(1, None) };

@@ -11,16 +11,16 @@ use eifel_path::stream::Stream;
 pub trait Candidate: Clone + Send + Sync + PartialEq {
     /// Draws a candidate.
     fn draw(stream: &mut Stream) -> Self;
-    /// Changes one thing about it, sometimes two.
+    /// Changes one property, sometimes two.
     #[must_use]
     fn changed(&self, stream: &mut Stream) -> Self;
-    /// Lists the candidates that are simpler by one thing.
+    /// Lists the candidates that are simpler in one property.
     fn simpler(&self) -> Vec<Self>;
 }
 
-/// A claim, as far as a search knows it: the measurement of its candidates.
+/// A claim as a search knows it: the measurement of its candidates.
 pub trait Subject: Sync {
-    /// What the search changes: a scenario, or a strategy of a liar.
+    /// The kind of candidate: a scenario, or a strategy of a liar.
     type Candidate: Candidate;
 
     /// Measures how far the candidate refutes the claim, over the repetitions from `first` on. Each repetition costs one
@@ -33,21 +33,23 @@ pub trait Subject: Sync {
 pub struct Worth {
     /// The measured value.
     pub value: f64,
-    /// Half of its 95 % interval.
+    /// Half of the width of the value's 95 % confidence interval.
     pub error: f64,
 }
 
 impl Worth {
-    /// Returns the least that the value is, at 95 %.
+    /// Returns the lower end of the value's 95 % confidence interval.
     pub fn least(&self) -> f64 {
         self.value - self.error
     }
 }
 
-/// Standard deviations of a mean in half of its 95 % interval, for some tens of runs.
+/// Half of the width of a mean's 95 % confidence interval in standard deviations, for some tens of
+/// runs.
 const DEVIATIONS: f64 = 2.03;
 
-/// Returns the ratio of the means of pairs of amounts; 0 where the second ones are nothing.
+/// Returns the ratio of the means of pairs of amounts; 0 if the sum of the second amounts is not
+/// above 0.
 pub(crate) fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Worth {
     let pairs: Vec<(f64, f64)> = pairs.collect();
     let (one, other) = pairs.iter().fold((0.0, 0.0), |sums, pair| (sums.0 + pair.0, sums.1 + pair.1));
@@ -55,26 +57,26 @@ pub(crate) fn ratio(pairs: impl Iterator<Item = (f64, f64)>) -> Worth {
         return Worth::default();
     }
     let (value, count) = (one / other, pairs.len() as f64);
-    // Its residuals, by the delta method.
+    // The error follows from the residuals by the delta method.
     let squares: f64 = pairs.iter().map(|(one, other)| (one - value * other) * (one - value * other)).sum();
     let deviation = libm::sqrt(squares / (count - 1.0).max(1.0) / count) / (other / count);
     Worth { value, error: DEVIATIONS * deviation }
 }
 
-/// How much a search may do.
+/// The budget of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
     /// Runs in all, without those that judge the winners.
     pub runs: u32,
-    /// Repetitions that one measurement takes while the search looks around.
+    /// Repetitions of one measurement at a glance, during the search.
     pub glance: u32,
-    /// Repetitions that judge each of the last candidates; none of them was searched with.
+    /// Repetitions that judge each of the last candidates. The search uses none of them.
     pub judging: u32,
     /// Candidates that survive each round, and are judged at the end.
     pub survivors: usize,
-    /// Everything random is drawn from it.
+    /// The seed of all random draws.
     pub seed: u64,
-    /// Threads; as many as there are cores where this is `None`.
+    /// Number of threads; `None` for the number of cores.
     pub threads: Option<usize>,
 }
 
@@ -82,7 +84,7 @@ pub struct Effort {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found<C> {
     pub candidate: C,
-    /// Its worth while the search looked around.
+    /// Its value at a glance, during the search.
     pub glanced: f64,
     /// Its worth on repetitions that the search has not seen.
     pub judged: Worth,
@@ -91,8 +93,9 @@ pub struct Found<C> {
 /// Half of the runs go to random candidates, the rest to changes of the best.
 const RANDOM_SHARE: usize = 2;
 
-/// Searches for the candidates that refute the claim most, the worst for the claim first. It climbs from `start`; if there is
-/// none, from the best of random ones. `progress` hears how many runs are done.
+/// Searches for the candidates that refute the claim most. Returns them with the worst for the
+/// claim first. Climbs from `start`, or from the best of random candidates if `start` is empty.
+/// `progress` receives the number of runs done so far.
 pub fn search<S: Subject>(
     subject: &S,
     effort: &Effort,
@@ -118,7 +121,7 @@ pub fn search<S: Subject>(
         done += step;
         progress(done as u32 * effort.glance);
     }
-    // The repetitions from `glance` on have not been looked at.
+    // The search has not used the repetitions from `glance` on.
     let candidates: Vec<S::Candidate> = best.iter().map(|found| found.candidate.clone()).collect();
     let judged = measured(subject, &candidates, effort, effort.glance, effort.judging);
     for (found, judged) in best.iter_mut().zip(judged) {
@@ -128,14 +131,14 @@ pub fn search<S: Subject>(
     best
 }
 
-/// Makes everything about a candidate plain that can be while `suffices` holds of its judged worth, one thing after another.
+/// Simplifies a candidate, one property after another, while `suffices` holds for its judged worth.
 pub fn simplest<S: Subject>(
     subject: &S,
     mut found: Found<S::Candidate>,
     effort: &Effort,
     suffices: impl Fn(&Worth) -> bool,
 ) -> Found<S::Candidate> {
-    // What is made plain leaves the list, and the next thing takes its place.
+    // A simplified property leaves the list, and the next property takes its place.
     let mut place = 0;
     while let Some(candidate) = found.candidate.simpler().into_iter().nth(place) {
         let judged = subject.measure(&candidate, effort.glance, effort.judging);
@@ -147,7 +150,7 @@ pub fn simplest<S: Subject>(
     found
 }
 
-/// Ranks these candidates and those before, and keeps the best.
+/// Ranks these candidates together with `best`, and keeps the best.
 fn ranked<S: Subject>(
     subject: &S,
     candidates: Vec<S::Candidate>,
@@ -165,7 +168,8 @@ fn ranked<S: Subject>(
     best
 }
 
-/// Measures all candidates on all cores that the effort may take; the answers are in the candidates' order.
+/// Measures all candidates on the threads that the effort allows. Returns the results in the
+/// candidates' order.
 pub(crate) fn measured<S: Subject>(
     subject: &S,
     candidates: &[S::Candidate],
@@ -282,7 +286,7 @@ mod tests {
 
     const EFFORT: Effort = Effort { runs: 4000, glance: 2, judging: 50, survivors: 5, seed: 7, threads: None };
 
-    /// One survives at least.
+    /// At least one candidate survives.
     #[test]
     fn a_search_of_which_none_survive_goes_on_from_the_best() {
         let found = |survivors| search(&Hill, &Effort { runs: 200, survivors, ..EFFORT }, Vec::new(), |_| {});
@@ -316,7 +320,7 @@ mod tests {
 
     #[test]
     fn the_winner_loses_what_its_worth_does_not_need() {
-        /// Only the first of two numbers is worth anything.
+        /// Only the first of two numbers counts.
         struct Half;
         impl Subject for Half {
             type Candidate = (u64, u64);

@@ -1,8 +1,8 @@
-//! The scenarios that claims about honest ends are searched over: paths crossed with flows.
+//! The scenarios in which claims about honest ends are tested: paths combined with flows.
 //!
-//! A scenario is a list of numbers from 0 to 1, one for each of its properties ([`Gene`]). 0 is the plain choice: no loss, no
-//! reordering, no spike. So a search can change one property, and simplify one, without knowledge of the scenario format.
-//! [`Field::scenario`] makes the scenario of the numbers.
+//! A scenario is a list of numbers from 0 to 1, one for each of its properties ([`Gene`]). 0 is the
+//! plain choice: no loss, no reordering, no spike. So a search can change or simplify a property
+//! without knowledge of the scenario format. [`Field::scenario`] makes a scenario from the numbers.
 
 use eifel_path::stream::Stream;
 use toml::{Table, Value};
@@ -87,24 +87,24 @@ impl Gene {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Place([f64; Gene::ALL.len()]);
 
-/// What a field of scenarios contains.
+/// The extent of a field of scenarios.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
     /// Whether some connections have no timestamps.
     pub without_timestamps: bool,
     /// Whether some flows have a neighbour over the same path.
     pub neighbours: bool,
-    /// The pacing of senders that pace; none where this is `None`.
+    /// The pacing of senders that pace; `None` if no sender paces.
     pub pace: Option<&'static str>,
 }
 
 const LOSS_RECOVERY: [&str; 6] = ["rfc6675", "rack-tlp", "newreno-sack", "fack", "reno-sack", "newreno"];
 const TIMERS: [&str; 3] = ["rfc6298", "linux", "rfc6298 from 200 ms"];
-/// The smallest step of a change is a hundredth of this range to each side.
+/// Width of the range, centred on a number, from which a small change of the number is drawn.
 const NUDGE: f64 = 0.2;
 /// Bytes of a full packet on a link.
 const PACKET_BYTES: f64 = 1500.0;
-/// The most packets of a run: some tens of milliseconds of computing.
+/// Maximum number of packets of a run: some tens of milliseconds of computing.
 const MOST_PACKETS: f64 = 30_000.0;
 
 impl Place {
@@ -123,7 +123,7 @@ impl Place {
         self.0[gene as usize]
     }
 
-    /// Whether a property is there that a share `absent` of all scenarios lacks.
+    /// Returns whether the scenario has a property that a share `absent` of all scenarios lacks.
     fn has(&self, gene: Gene, absent: f64) -> bool {
         self.at(gene) >= absent
     }
@@ -148,7 +148,7 @@ impl Candidate for Place {
         Self(Gene::ALL.map(|_| stream.unit()))
     }
 
-    /// Draws one property anew, or changes it a little; sometimes two of them.
+    /// Draws one property anew, or changes it a little; sometimes two properties.
     fn changed(&self, stream: &mut Stream) -> Self {
         let mut changed = *self;
         for _ in 0..=stream.below(2) {
@@ -161,7 +161,7 @@ impl Candidate for Place {
         changed
     }
 
-    /// Lists the scenarios with one property plain that is not plain here.
+    /// Lists the scenarios in which one more property is plain.
     fn simpler(&self) -> Vec<Self> {
         let plainer = |gene: &Gene| (self.0[*gene as usize] > 0.0).then(|| self.with(*gene, 0.0));
         Gene::ALL.iter().filter_map(plainer).collect()
@@ -170,7 +170,7 @@ impl Candidate for Place {
 
 fn scaled(share: f64, low: f64, high: f64) -> f64 {
     let number = libm::exp(libm::log(low) + share * (libm::log(high) - libm::log(low)));
-    // Three digits: a file that a person can read.
+    // Three digits keep the file readable.
     let digit = libm::pow(10.0, libm::floor(libm::log10(number)) - 2.0);
     (number / digit).round() * digit
 }
@@ -188,8 +188,9 @@ impl Field {
         let held = (rate * (delay_ms + back_ms) / 8000.0 / PACKET_BYTES).max(1.0);
         let duration_s = (MOST_PACKETS * 8.0 * PACKET_BYTES / rate).clamp(20.0, 60.0).round();
         let mut path = table([("rate_bps", (rate as i64).into()), ("delay_ms", delay_ms.into())]);
-        // Up to a packet's time on the link: else two senders whose packets meet a short queue in another rhythm differ for no
-        // other reason, in each run alike (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways").
+        // Jitter of up to a packet's transmission time. Without it, two senders could differ in
+        // every run only because their packets meet a short queue in another rhythm (Floyd and
+        // Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways").
         let packet_ms = (8000.0 * PACKET_BYTES / rate * 100.0).ceil() / 100.0;
         let wait = table([("uniform", vec![0.0, packet_ms].into())]);
         path.insert("jitter".into(), table([("delay_ms", wait.into())]).into());

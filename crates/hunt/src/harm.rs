@@ -1,5 +1,5 @@
-//! The claim that a sender is never much below another: neither itself, nor a neighbour on its path, nor both together if both
-//! send so.
+//! The claim that a sender's goodput is never much below another sender's. It covers the sender
+//! itself, a neighbour on its path, and both together if both use the claimed algorithms.
 
 use eifel_sim::record::Record;
 use toml::Table;
@@ -8,14 +8,15 @@ use crate::climb::{Subject, Worth, ratio};
 use crate::field::{Field, Place};
 use crate::table::{outcomes, senders};
 
-/// The claim: the sender of these algorithms, beside one of others, over any scenario of a field.
+/// The claim: a sender with the claimed algorithms, compared with a sender with others, over any
+/// scenario of a field.
 #[derive(Clone, Debug)]
 pub struct Harm {
     /// The scenarios.
     pub field: Field,
     /// The algorithms of the sender that the claim is about, by seam.
     pub claimed: Table,
-    /// The algorithms that it is compared with.
+    /// The algorithms with which they are compared.
     pub other: Table,
     /// Every scenario's seed.
     pub seed: u64,
@@ -25,7 +26,8 @@ pub struct Harm {
 type Goodput = Vec<Vec<f64>>;
 
 impl Harm {
-    /// Returns a place's scenario with the claimed algorithms for the flows below `claimed`, and with the others for the rest.
+    /// Returns a place's scenario. The first `claimed` flows use the claimed algorithms, the rest
+    /// the others.
     pub fn scenario(&self, place: &Place, claimed: usize) -> Table {
         let mut scenario = self.field.scenario(place, self.seed);
         for (number, sender) in senders(&mut scenario).enumerate() {
@@ -41,10 +43,11 @@ impl Harm {
     }
 }
 
-/// Returns by how much the first amounts are below the second, in parts of these, run by run.
+/// Returns by how much the first amounts are below the second, as a share of the second. Amounts
+/// are paired by run.
 fn below(first: impl Iterator<Item = f64>, second: impl Iterator<Item = f64>) -> Worth {
     let pairs: Vec<(f64, f64)> = first.zip(second).collect();
-    // Where there is nothing to lose, nothing is lost.
+    // If the second amounts are 0, nothing can be lost.
     if pairs.iter().all(|(_, other)| *other <= 0.0) {
         return Worth::default();
     }
@@ -59,8 +62,9 @@ fn of_flow(goodput: &Goodput, flow: usize) -> impl Iterator<Item = f64> + '_ {
 impl Subject for Harm {
     type Candidate = Place;
 
-    /// Returns by how much the worst off is below what it has without the claimed sender: the sender itself, or its neighbour,
-    /// or both together where both send so. A neighbour that has its half of the path loses nothing that is its own.
+    /// Returns the largest share of goodput that is lost compared with the other algorithms. The
+    /// loss is that of the sender itself, of its neighbour, or of both together if both use the
+    /// claimed algorithms. A neighbour that has half of the path loses nothing.
     fn measure(&self, place: &Place, first: u32, repetitions: u32) -> Worth {
         let [without, with] = [0, 1].map(|claimed| self.goodput(place, claimed, first, repetitions));
         let own = below(of_flow(&with, 0), of_flow(&without, 0));
@@ -81,7 +85,8 @@ mod tests {
     use super::*;
     use crate::field::Gene;
 
-    /// Without the claimed sender the neighbour had more than half of the path. It loses only the part of its half that is gone.
+    /// Without the claimed sender the neighbour had more than half of the path. Its loss counts
+    /// only below half.
     #[test]
     fn a_neighbour_is_owed_half_of_the_path_and_no_more() {
         let algorithms = |congest: &str| [("congest".to_owned(), congest.into())].into_iter().collect();

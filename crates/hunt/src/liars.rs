@@ -1,4 +1,5 @@
-//! The claim that no receiver gains by lying: its goodput over an honest one's, on the same path and seeds.
+//! The claim that no receiver gains by lying: the ratio of its goodput to an honest receiver's, on
+//! the same path and seeds.
 
 use std::fmt::Write;
 
@@ -14,7 +15,7 @@ use crate::climb::{Candidate, Effort, Found, Subject, Worth, ratio, search, simp
 #[derive(Clone, Debug)]
 pub struct Liars {
     scenario: Scenario,
-    /// Goodput of an honest receiver, by repetition.
+    /// Goodput of an honest receiver in bit/s, by repetition.
     honest: Vec<f64>,
 }
 
@@ -22,7 +23,8 @@ impl Liars {
     /// Takes the scenario, and runs it with an honest receiver over the first `repetitions`.
     ///
     /// # Errors
-    /// Says why no receiver of the scenario can gain: its first flow is one of datagrams, or delivers nothing, or a run fails.
+    /// The reason why no receiver of the scenario can gain: the first flow sends datagrams or
+    /// delivers nothing, or a run fails.
     pub fn new(scenario: &Scenario, repetitions: u32) -> Result<Self, String> {
         let liars = Self { scenario: scenario.clone(), honest: Vec::new() };
         let honest = liars.with(None)?;
@@ -56,10 +58,11 @@ impl Liars {
     }
 }
 
-/// The share of gain that a simpler liar may lack.
+/// How much less a simpler liar may gain, as a ratio to the honest receiver's goodput.
 const PRICE_OF_SIMPLICITY: f64 = 0.005;
 
-/// Searches for the liar that gains most, and takes away what it does not need. `progress` hears how many runs are done.
+/// Searches for the liar that gains most, and simplifies it. `progress` receives the number of runs
+/// done so far.
 pub fn best_liar(liars: &Liars, effort: &Effort, progress: impl FnMut(u32)) -> Found<Schedule> {
     let best = search(liars, effort, Vec::new(), progress).swap_remove(0);
     let enough = best.judged.value - PRICE_OF_SIMPLICITY;
@@ -102,20 +105,22 @@ fn told(answer: &Answer) -> String {
     text
 }
 
-/// The parts of an answer.
+/// Number of parts of an answer.
 const PARTS: u64 = 9;
-/// The part that is a hold.
+/// Index of the part that holds an answer back.
 const HOLD: u64 = 7;
-/// How many arrivals an answer may wait for.
+/// Numbers of arrivals that an answer may wait for.
 const WAITS: [u8; 5] = [1, 2, 4, 16, 64];
-/// Milliseconds for which an answer may be held back: parts of a round trip, some of them, and more than most timeouts.
+/// Milliseconds for which an answer may be held back: parts of a round trip, several round trips,
+/// and longer than most timeouts.
 const HOLDS: [u32; 5] = [10, 50, 200, 500, 1500];
-/// How often one is drawn: most of them ruin a liar.
+/// Probability of drawing a hold. It is low, because most holds ruin a liar.
 const HELD: f64 = 0.1;
-/// A liar with two states is as likely as one with a single one.
+/// Probability that a liar has two states.
 const TWO_STATES: f64 = 0.5;
 
-/// Alters one part of an answer at random. The honest choice is as likely as all others together, and of holds likelier.
+/// Alters one part of an answer at random. The honest choice is likelier than all others together,
+/// and for holds much likelier.
 fn altered(mut answer: Answer, thing: u64, stream: &mut Stream) -> Answer {
     if thing == HOLD {
         answer.held_ms = if stream.chance(HELD) { HOLDS[stream.below(HOLDS.len() as u64) as usize] } else { 0 };
@@ -203,7 +208,8 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// 10 Mbit/s, 100 ms, and one segment in fifty is lost.
+    /// Returns a scenario of 10 Mbit/s and a round trip of 100 ms, in which one segment in fifty is
+    /// lost.
     fn scenario(flow: &str) -> Scenario {
         let text = format!(
             r#"
@@ -234,7 +240,7 @@ mod tests {
             let schedule = Schedule::draw(&mut stream);
             let read = scenario(&format!("{BULK}\n{}", to_toml(&schedule)));
             let Traffic::Stream { connection, .. } = &read.flows[0].traffic else { panic!("a stream") };
-            // A liar that never lies is none.
+            // A liar that never lies is read as an honest receiver.
             let expected = (schedule != Schedule::default()).then_some(Kind::Scheduled(schedule));
             assert_eq!(connection.liar, expected);
             for answer in schedule.tables.as_flattened() {
@@ -262,8 +268,8 @@ mod tests {
         assert!(found.judged.value > 1.3, "{found:?}");
     }
 
-    /// Tests the rule of `eifel-timestamps` about later retransmissions: without it, as short a
-    /// search finds a gain of a half.
+    /// Tests the rule of `eifel-timestamps` about later retransmissions. Without the rule, an
+    /// equally short search finds a gain of 50 %.
     #[test]
     fn a_search_of_seconds_finds_no_gain_against_the_default() {
         for seed in [1, 2] {

@@ -4,8 +4,9 @@
 //! it. One search ([`climb::search`]) serves all claims, and is repeatable from its seed. It judges
 //! its winners on new seeds, because the best of many noisy measurements is overestimated.
 //!
-//! [`claim::Claim`] names the claims about honest ends, and [`field::Field`] their scenarios. [`survey::survey`] says how large
-//! a share of all scenarios refutes a claim, [`climb::simplest`] makes a counterexample plain.
+//! [`claim::Claim`] names the claims about honest ends, and [`field::Field`] their scenarios.
+//! [`survey::survey`] estimates the share of all scenarios that refute a claim. [`climb::simplest`]
+//! simplifies a counterexample.
 #![forbid(unsafe_code)]
 
 pub mod claim;

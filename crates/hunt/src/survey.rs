@@ -1,4 +1,5 @@
-//! How large a share of all candidates refutes a claim: random ones, all looked at, the suspicious ones judged.
+//! Estimates the share of all candidates that refute a claim. Measures random candidates at a
+//! glance, and judges the suspicious ones.
 
 use eifel_path::stream::Stream;
 
@@ -14,13 +15,14 @@ pub struct Surveyed<C> {
     pub judged: Option<Worth>,
 }
 
-/// Candidates between two reports of progress.
+/// Number of candidates between two reports of progress.
 const STEP: usize = 64;
-/// Runs of the second judgement for each of the first.
+/// Runs of the second judgement for each run of the first.
 const AGAIN: u32 = 2;
 
-/// Judges candidates again that refute the claim with a value above `most`: of those that do not refute it, one of forty seems
-/// to. What is known without an error needs no second judgement.
+/// Judges candidates again that seem to refute the claim with a value above `most`. One in forty
+/// candidates that do not refute the claim seems to. Values without an error need no second
+/// judgement.
 pub(crate) fn confirmed<S: Subject>(
     subject: &S,
     candidates: &[S::Candidate],
@@ -37,9 +39,9 @@ pub(crate) fn confirmed<S: Subject>(
     }
 }
 
-/// Draws as many candidates as the effort has runs for, and judges those whose value at a glance is above `suspicious`, twice
-/// if they seem to refute the claim.
-/// `progress` hears how many runs of the first look are done.
+/// Draws as many candidates as the runs of the effort allow. Judges those whose value at a glance
+/// is above `suspicious`, twice if they seem to refute the claim. `progress` receives the number of
+/// runs at a glance done so far.
 pub fn survey<S: Subject>(
     subject: &S,
     effort: &Effort,

@@ -21,7 +21,7 @@ pub(crate) fn senders(scenario: &mut Table) -> impl Iterator<Item = &mut Table> 
 /// Runs the repetitions of a field's scenario, from `first` on.
 ///
 /// # Panics
-/// If it is refused or fails: a field makes only scenarios that run.
+/// If the scenario is refused or a run fails. A field makes only scenarios that run.
 pub(crate) fn outcomes(
     scenario: &Table,
     first: u32,

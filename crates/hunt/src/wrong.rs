@@ -1,4 +1,5 @@
-//! The claim that a detector never calls an episode spurious in which all that was sent again was needed.
+//! The claim that a detector never calls an episode spurious if all its retransmissions were
+//! needed.
 
 use eifel_sim::record::{Record, Table as Recorded, Tables, codes};
 use eifel_sim::scenario::Scenario;
@@ -13,7 +14,8 @@ use crate::table::{outcomes, senders};
 pub struct Wrong {
     /// The scenarios.
     pub field: Field,
-    /// The detector, as in a sender's `detect`. It acts, and nothing is restored.
+    /// The detector, as in a sender's `detect`. It is the acting detector, and the sender restores
+    /// nothing.
     pub detector: Value,
     /// Every scenario's seed.
     pub seed: u64,
@@ -22,17 +24,17 @@ pub struct Wrong {
 /// Episodes by the truth and the acting detector's first verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// All that was sent again was needed.
+    /// Episodes in which all retransmissions were needed.
     pub needed: u64,
-    /// Of these, called spurious.
+    /// Episodes of `needed` that were called spurious.
     pub false_positives: u64,
-    /// Timeouts after which nothing that was sent again was needed.
+    /// Timeouts after which no retransmission was needed.
     pub needless_timeouts: u64,
-    /// Of these, called spurious.
+    /// Episodes of `needless_timeouts` that were called spurious.
     pub found_timeouts: u64,
-    /// Some of what was sent again was needed, and some was not.
+    /// Episodes in which some retransmissions were needed, and some were not.
     pub mixed: u64,
-    /// Of these, called spurious: an undo takes back the answer to a loss.
+    /// Episodes of `mixed` that were called spurious: an undo reverts the response to a loss.
     pub undone: u64,
 }
 
@@ -56,7 +58,7 @@ pub fn count(scenario: &Scenario, repetition: u32) -> Result<Counts, eifel_sim::
     Ok(counts(&eifel_sim::run(scenario, repetition, record())?.tables))
 }
 
-/// Returns the tables that episodes are counted by.
+/// Returns the tables from which episodes are counted.
 fn record() -> Record {
     Record::none().with(Recorded::Transmissions).with(Recorded::Episodes).with(Recorded::Verdicts)
 }
@@ -87,7 +89,7 @@ fn counts(tables: &Tables) -> Counts {
             })
             .collect();
         for row in (0..sent.flow.len()).filter(|&row| of(&sent.flow, &sent.end, row)) {
-            // Retransmissions belong to the last episode that was open when they left.
+            // A retransmission belongs to the last episode that was opened by its departure.
             let after = judged.partition_point(|episode| episode.opened_ns <= sent.t_ns[row]);
             let Some(episode) = after.checked_sub(1).map(|place| &mut judged[place]) else { continue };
             match codes::NEEDS[usize::from(sent.needed[row])] {
@@ -134,7 +136,8 @@ impl std::iter::Sum for Counts {
     }
 }
 
-/// Episodes that count as right in advance: one wrong verdict of two proves little.
+/// Number of episodes that count as right in advance, because one wrong verdict of two proves
+/// little.
 const PRIOR: f64 = 20.0;
 
 impl Subject for Wrong {
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
     use eifel_path::stream::Stream;
 
-    /// A few episodes of three senders, with retransmissions and verdicts at any time.
+    /// Draws a few episodes of three senders, with retransmissions and verdicts at any time.
     fn drawn(seed: u64) -> Tables {
         let dice = &mut Stream::new(seed, &["wrong"]);
         let mut tables = Tables::default();
@@ -189,7 +192,7 @@ mod tests {
         tables
     }
 
-    /// Looks through all rows for each episode.
+    /// Counts by searching all rows for each episode.
     fn naive(tables: &Tables) -> Counts {
         let (sent, episodes, verdicts) = (&tables.transmissions, &tables.episodes, &tables.verdicts);
         let mut counts = Counts::default();

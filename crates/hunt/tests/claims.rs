@@ -1,10 +1,11 @@
-//! What a claim is asked of.
+//! The scenarios on which a claim is tested.
 
 use eifel_hunt::claim::{Claim, effort};
 use eifel_hunt::climb::Effort;
 use eifel_hunt::wrong::Wrong;
 
-/// Two of five connections have no timestamps, and a detector that compares them refuses those.
+/// Two of five connections have no timestamps, and a detector that compares timestamps refuses
+/// those.
 #[test]
 fn a_detector_that_needs_timestamps_is_asked_about_where_there_are_some() {
     let effort = Effort { judging: 2, survivors: 1, ..effort(1, None) };

@@ -1,4 +1,5 @@
-//! Every counterexample ever found, replayed. A file says in its first lines what it asks, and what is known of the answer.
+//! Replays every counterexample ever found. The first lines of a file state its question and the
+//! known answer.
 
 use std::fs;
 use std::path::Path;

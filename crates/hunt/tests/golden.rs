@@ -1,4 +1,4 @@
-//! Whole scenarios, searches and answers from fixed seeds, and what the program prints.
+//! Whole scenarios, searches and answers from fixed seeds, and the program's output.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -21,7 +21,7 @@ const FIELDS: [Field; 2] = [
     Field { without_timestamps: false, neighbours: false, pace: None },
 ];
 
-/// 10 Mbit/s, 100 ms, and one segment in fifty is lost.
+/// A path of 10 Mbit/s and a round trip of 100 ms, which loses one segment in fifty.
 const LOSSY: &str = r#"
 duration_s = 15
 [point_to_point]

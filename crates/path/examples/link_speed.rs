@@ -1,4 +1,4 @@
-//! Nanoseconds a parcel on some links: offered, and handed out at the far end.
+//! Measures nanoseconds per parcel on some links: to offer it, and to hand it out at the far end.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use eifel_base::time::{Duration, Instant};
@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 const PARCELS: u32 = 5_000_000;
 
-/// Offers a parcel every `gap`, two of 1040 bytes and one of 40 by turns, and collects what has arrived.
+/// Offers a parcel every `gap`, in turn two of 1040 bytes and one of 40, and collects arrived
+/// parcels.
 fn measure(title: &str, config: &LinkConfig, gap: Duration) -> Result<(), ConfigError> {
     let mut link = Link::new(config, "link", 1)?;
     let mut outcomes = Vec::new();

@@ -1,7 +1,8 @@
 //! Background traffic of a link: parcels that take room in the queue and time on the transmitter.
-//! Only their number is of interest.
+//! Only their number matters.
 //!
-//! A parcel is two instants in a ring. Its arrival is no event; it is counted when somebody asks.
+//! A parcel is stored as two instants. Its arrival is no event: it is counted when the counts are
+//! read.
 
 use crate::parcel::{Counts, Tally};
 use eifel_base::time::Instant;
@@ -11,7 +12,7 @@ use std::collections::VecDeque;
 pub trait Source {
     /// Returns when the next parcel reaches the link's entrance; [`Instant::NEVER`] if none will.
     fn due(&self) -> Instant;
-    /// Moves on to the parcel after it, which is due no earlier.
+    /// Moves on to the next parcel, which is due no earlier.
     fn step(&mut self);
 }
 
@@ -19,11 +20,11 @@ pub trait Source {
 #[derive(Debug)]
 pub(crate) struct Background {
     bytes: u32,
-    /// Parcels taken in and not counted as arrived.
+    /// Parcels taken in and not yet counted as arrived.
     under_way: VecDeque<Passing>,
-    /// How many of them, at the front, are counted as transmitted.
+    /// Number of parcels at the front of `under_way` that are counted as transmitted.
     transmitted: usize,
-    /// When the first of the others leaves; [`Instant::NEVER`] without one.
+    /// When the next parcel leaves; [`Instant::NEVER`] if all are counted as transmitted.
     next_departure: Instant,
     offered: u64,
     dropped: u64,
@@ -64,8 +65,8 @@ impl Background {
         self.under_way.push_back(Passing { departs, arrives });
     }
 
-    /// Counts parcels as transmitted, and as delivered, that are so by `now`. Returns how many
-    /// became transmitted.
+    /// Counts the parcels that departed or arrived by `now`. Returns the number newly counted as
+    /// transmitted.
     #[inline]
     pub(crate) fn settle(&mut self, now: Instant) -> u32 {
         if self.next_departure > now { 0 } else { self.move_on(now) }
@@ -83,7 +84,7 @@ impl Background {
         gone as u32
     }
 
-    /// Returns how many were transmitted by `now` and are not yet counted as such.
+    /// Returns the number of parcels that departed by `now` and are not yet counted as transmitted.
     pub(crate) fn gone(&self, now: Instant) -> usize {
         self.under_way.range(self.transmitted..).take_while(|passing| passing.departs <= now).count()
     }
@@ -93,12 +94,12 @@ impl Background {
         self.under_way.len()
     }
 
-    /// Returns how many are not counted as transmitted.
+    /// Returns the number of parcels not counted as transmitted.
     pub(crate) fn waiting(&self) -> usize {
         self.under_way.len() - self.transmitted
     }
 
-    /// Returns when the first of them leaves.
+    /// Returns when the first of the waiting parcels leaves.
     pub(crate) fn first_waiting(&self) -> Option<Instant> {
         self.under_way.get(self.transmitted).map(|first| first.departs)
     }
@@ -114,14 +115,15 @@ impl Background {
         }
     }
 
-    /// Returns the counts and what is really inside, if they disagree.
+    /// Returns the counts and the actual contents, if they disagree.
     pub(crate) fn imbalance(&self) -> Option<(Counts, Tally)> {
         let counts = self.counts(Instant::ZERO);
         let inside = self.tally(self.under_way.len() as u64);
         (counts.inside() != Some(inside)).then_some((counts, inside))
     }
 
-    /// Loses the last parcel that was taken in: a fault for the tests of the books.
+    /// Removes the last parcel taken in without counting it: a fault for the tests of the link's
+    /// check.
     #[cfg(test)]
     pub(crate) fn forget_one(&mut self) {
         self.under_way.pop_back();

@@ -10,7 +10,8 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
 use std::sync::Arc;
 
-/// Parcels that pass while a link sends the longest one: 65,535 bytes, each of at least 20.
+/// Upper bound on the parcels of at least 20 bytes that a link sends in the time of the longest IP
+/// packet, 65,535 bytes.
 const SURELY_ENOUGH: u32 = 4096;
 
 /// One direction of a link.
@@ -46,8 +47,9 @@ impl LinkConfig {
         }
     }
 
-    /// Returns whether its queue is never full of parcels that come over `feeder` alone. Both links are steady, it is no
-    /// slower, and it has room for all parcels of an IP packet's longest length. An unlimited queue always has room.
+    /// Returns whether this link's queue never fills if all its parcels come over `feeder`. An
+    /// unlimited queue never fills. Otherwise both links must be steady, this link no slower, and
+    /// its queue limit at least `SURELY_ENOUGH` parcels.
     pub fn keeps_up_with(&self, feeder: &Self) -> bool {
         let has_room = match self.queue {
             QueueConfig::Unlimited => return true,
@@ -58,7 +60,7 @@ impl LinkConfig {
         has_room && rates.is_some_and(|(own, feeding)| own >= feeding)
     }
 
-    /// Returns the rate, if neither it nor the delay ever changes.
+    /// Returns the rate, if the link has no rate changes, delay changes, spikes or elements.
     fn steady_rate(&self) -> Option<Rate> {
         match &self.capacity {
             Capacity::Rate { rate, changes } if changes.is_empty() => Some(*rate),
@@ -67,7 +69,7 @@ impl LinkConfig {
         .filter(|_| self.delay_changes.is_empty() && self.spikes.is_empty() && self.elements.is_empty())
     }
 
-    /// Checks each setting, and all together.
+    /// Checks each setting, and that the queue fits the capacity.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.capacity.check()?;
         rising("delay_changes", self.delay_changes.iter().map(|change| change.at))?;
@@ -88,7 +90,7 @@ pub enum Capacity {
         /// Later rates, in the order of their times.
         changes: Vec<RateChange>,
     },
-    /// At the opportunities of a recorded link.
+    /// Transmits at the opportunities of a recorded link.
     Trace(Arc<Trace>),
 }
 
@@ -99,9 +101,9 @@ pub struct RateChange {
     pub rate: Rate,
 }
 
-/// A new propagation delay, as at a handover. It applies to transmissions that end at `at` or later.
-/// No parcel overtakes an earlier one: after a change to a shorter delay, the first ones arrive
-/// together with the last one before.
+/// A new propagation delay, as at a handover. It applies to transmissions that end at `at` or
+/// later. No parcel overtakes an earlier one: after a change to a shorter delay, the first parcels
+/// arrive together with the last parcel before the change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DelayChange {
     pub at: Instant,
@@ -138,12 +140,12 @@ impl Capacity {
     }
 }
 
-/// A setting that makes no sense.
+/// An invalid setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
     /// The setting, as in `queue.packets`.
     pub key: String,
-    /// Its value, and what is allowed.
+    /// Its value and the allowed range.
     pub problem: String,
 }
 

@@ -37,13 +37,13 @@ pub enum Draw {
         /// Standard deviation of the natural logarithm; no unit.
         sigma: f64,
     },
-    /// Pareto: the heavy tail; of infinite mean for a shape of 1 or less.
+    /// Pareto: a heavy tail, with an infinite mean for a shape of 1 or less.
     Pareto {
         minimum_s: f64,
         /// Exponent of the tail; no unit.
         shape: f64,
     },
-    /// Values that were measured; each is as likely. Not empty.
+    /// Measured values, all equally likely. Not empty.
     Listed {
         values_s: Arc<[f64]>,
     },
@@ -63,8 +63,8 @@ impl Draw {
             Self::Exponential { mean_s } => -mean_s * libm::log(1.0 - stream.unit()),
             Self::Normal { mean_s, deviation_s, minimum_s, maximum_s } => {
                 let within = |s: &f64| (minimum_s..=maximum_s).contains(s);
-                // Bounds that hardly ever hold must not stop the run: after many draws the mean is
-                // taken.
+                // Bounds that hardly ever hold must not stall the run: after `REDRAWS` draws the
+                // mean is used.
                 (0..REDRAWS).map(|_| mean_s + deviation_s * normal(stream)).find(within).unwrap_or(mean_s)
             }
             Self::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * normal(stream)),
@@ -94,7 +94,7 @@ impl Draw {
         self.check_up_to(key, "s", LONGEST_S)
     }
 
-    /// Checks parameters of another unit, none of which is above `most`.
+    /// Checks parameters in another unit, each of which may be at most `most`.
     pub fn check_up_to(&self, key: &str, unit: &str, most: f64) -> Result<(), ConfigError> {
         let time = |name: &str, value: f64| {
             let allowed = (0.0..=most).contains(&value);
@@ -143,7 +143,7 @@ impl Draw {
 }
 
 /// Draws a standard normal number by Marsaglia's polar method. The second number of each pair is
-/// thrown away, so that a draw has no memory.
+/// discarded, so that draws keep no state.
 fn normal(stream: &mut Stream) -> f64 {
     loop {
         let (x, y) = (2.0 * stream.unit() - 1.0, 2.0 * stream.unit() - 1.0);
@@ -155,7 +155,7 @@ fn normal(stream: &mut Stream) -> f64 {
 }
 
 const REDRAWS: usize = 1000;
-/// Ten years. Sums of such times stay far below the end of 64 bits.
+/// Ten years. Sums of a few of them in nanoseconds stay far below 2^64.
 const LONGEST_S: f64 = 315_360_000.0;
 
 #[cfg(test)]

@@ -35,11 +35,11 @@ pub enum ElementConfig {
     GilbertElliott(GilbertElliottConfig),
     /// Copies each parcel with this probability. The copy follows at once.
     Duplicate { rate: f64 },
-    /// Lets later parcels pass a chosen one.
+    /// Lets later parcels overtake a chosen parcel.
     Reorder(ReorderConfig),
-    /// Holds each parcel for a time of its own.
+    /// Delays each parcel by a drawn time.
     Jitter(JitterConfig),
-    /// Spoils the ECN field.
+    /// Clears or forges the ECN field.
     Remark(RemarkConfig),
 }
 
@@ -100,9 +100,9 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// Makes the elements of a link. The stream of each is named by the link, its kind, and its
-    /// place among those of its kind. So an element of another kind shifts no draws. An outage's
-    /// stream is named by the outage, because several links may share it.
+    /// Makes the elements of a link. Each random stream is named after the link, the element's kind
+    /// and its index within that kind. So adding an element of another kind shifts no draws. An
+    /// outage's stream is named after the outage, because several links may share it.
     pub(crate) fn all(configs: &[ElementConfig], link: &str, seed: u64) -> Vec<Self> {
         let mut elements = Vec::with_capacity(configs.len());
         for (index, config) in configs.iter().enumerate() {
@@ -126,7 +126,7 @@ impl Element {
         }
     }
 
-    /// Decides what happens to the parcel here.
+    /// Decides the parcel's fate at this element.
     pub(crate) fn meet(&mut self, now: Instant, one: &Labelled) -> Fate {
         match self {
             Self::Outage(outage) => outage.meet(now),

@@ -1,10 +1,13 @@
-//! What a network does to a packet, without I/O and without a clock.
+//! A model of a network path: loss, queues, transmission and delay. It does no I/O and reads no
+//! clock.
 //!
-//! A [`Link`](link::Link) is one direction between two nodes. A parcel meets, in this order: the elements at the
-//! entrance (outages, loss, duplication, reordering, jitter), the queue, the transmitter (a rate, or a recorded link), the
-//! propagation delay, the far end. Spikes hold it at the transmitter or at the far end. The driver of the link, with
-//! virtual time or with real time, offers parcels and collects those that arrive; a link has one pending event at the
-//! most, however much is under way on it. A [`Proxy`](proxy::Proxy) stands in front of a link, and tells connections apart.
+//! A [`Link`](link::Link) is one direction between two nodes. A parcel meets, in this order: the
+//! elements at the entrance (outages, loss, duplication, reordering, jitter), the queue, the
+//! transmitter (a rate, or a recorded link), the propagation delay, the far end. Spikes hold it at
+//! the transmitter or at the far end. The driver of the link, with virtual time or with real time,
+//! offers parcels and collects those that arrive. A link has at most one pending event, however
+//! many parcels are under way. A [`Proxy`](proxy::Proxy) stands in front of a link and filters one
+//! direction of one connection.
 //!
 //! Each random element draws from a [stream](stream::Stream) of its own, derived from the seed and the element's name.
 //!

@@ -1,9 +1,10 @@
 //! One direction of a link: elements at the entrance, queue, transmitter, propagation, far end.
 //!
-//! What is under way stands in one ring in the order of its departure, each parcel with the instants at which its
-//! transmission ends and at which it arrives, both computed when it is taken in. A count of those at the front whose
-//! transmission has ended is moved on whenever the queue's length matters; the rest is the queue. Only the arrival of
-//! the first is an event. Background traffic takes room and time as everything else does, but its arrivals are none.
+//! One ring holds all parcels under way, in order of departure. Each carries the ends of its
+//! transmission and of its propagation, both computed at admission. A counter of the transmitted
+//! parcels at the front is updated whenever the queue's length matters; the remaining parcels are
+//! the queue. Only the arrival of the first parcel is an event. Background traffic takes queue room
+//! and transmission time like other traffic, but its arrivals are no events.
 
 mod books;
 mod company;
@@ -28,29 +29,30 @@ use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 
 /// One direction of a link. Fields are laid out as written, those that every parcel needs first, so
-/// that a network of many links touches few cache lines. In structs of their own, more than twenty
-/// fields would not lie in that order.
+/// that a network of many links touches few cache lines. Grouped into structs, the fields would not
+/// lie in that order.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Link {
-    /// Taken in, and not yet arrived.
+    /// Parcels taken in and not yet arrived.
     under_way: Ring<UnderWay>,
     next_event: Instant,
-    /// Earliest deadline of a parcel that an element holds, or the next departure that a queue decides
-    /// about.
+    /// Earliest deadline of a parcel that an element holds, or the next departure that a queue
+    /// decides on.
     deadline: Instant,
-    /// How many of `under_way`, at the front, were transmitted at the last look.
+    /// Number of parcels at the front of `under_way` that were transmitted at the last `settle`.
     transmitted: usize,
-    /// Bytes of the others, and of background traffic that was not transmitted at the last look.
+    /// Bytes of the other parcels, and of parcels in `passing` and `background`, that were not
+    /// transmitted at the last `settle`.
     queued_bytes: u64,
-    /// Room that the queue surely has, whatever has been transmitted since the last look.
+    /// Room that the queue has at least. Transmissions since the last `settle` can only add to it.
     spare: Spare,
     propagation: Propagation,
     last_departure: Instant,
-    /// Up to this instant the last departure, a parcel's length and the delay determine its
-    /// arrival.
+    /// An arrival before this instant depends only on the last departure, the parcel's length and
+    /// the delay.
     undisturbed_until: Instant,
-    /// Up to this instant nothing leaves, so that a queue that was full by its number of parcels
+    /// No parcel leaves before this instant, so a queue that was full by its number of parcels
     /// stays full.
     full_until: Instant,
     /// Parcels that need no event of this link.
@@ -63,7 +65,7 @@ pub struct Link {
     ledger: Ledger,
     queue: Queue,
     background: Vec<Background>,
-    /// Parcels of background traffic that were not transmitted at the last look.
+    /// Parcels of background traffic that were not transmitted at the last `settle`.
     queued_background: u32,
     overfull: bool,
 }
@@ -77,12 +79,12 @@ struct UnderWay {
     arrives: Instant,
 }
 
-/// Background traffic is counted as transmitted at the latest when this many parcels are not. So
-/// what is kept of it stays near what is on the link.
+/// The link settles when this many parcels of background traffic, or in `passing`, are not counted
+/// as transmitted. So it stores few more than are on the link.
 const MOST_UNSETTLED: u32 = 1024;
 
-/// The most parcels of background traffic that a link keeps. They take 64 MB, up to twice that
-/// while a ring grows.
+/// Maximum number of parcels of background traffic that a link keeps. They take 64 MB, and up to
+/// twice that while their queue grows.
 const MOST_BACKGROUND: usize = 1 << 22;
 
 /// How [`Link::next_event`] changed.
@@ -134,9 +136,9 @@ impl Link {
         })
     }
 
-    /// Offers a parcel at the entrance. Elements choose it by `label`, and so does a queue that marks, or tells flows
-    /// apart. It is called only if there are any. Time never goes back between calls. Drops and duplications are added to
-    /// `outcomes`. Returns how [`next_event`](Self::next_event) changed.
+    /// Offers a parcel at the entrance. `label` is called only if the link has elements, or a queue
+    /// that marks or decides at its exit. Time never goes back between calls. Appends drops, marks
+    /// and duplications to `outcomes`. Returns how [`next_event`](Self::next_event) changed.
     #[inline(always)]
     pub fn offer(
         &mut self,
@@ -160,8 +162,8 @@ impl Link {
     }
 
     /// Processes [`next_event`](Self::next_event), if it is due by `now`. Returns the parcel that
-    /// arrives at the far end; `None` if an element releases one instead. Call it until
-    /// `next_event` is later than `now`.
+    /// arrives at the far end; `None` if an element or a queue releases one instead, or if nothing
+    /// is due. Call it until `next_event` is later than `now`.
     #[inline(always)]
     pub fn advance(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) -> Option<Parcel> {
         if self.next_event > now {
@@ -178,7 +180,7 @@ impl Link {
             self.queued_bytes -= u64::from(first.parcel.bytes);
         }
         self.ledger.deliver(&first.parcel);
-        // An arrival touches neither what elements hold nor their deadline.
+        // An arrival changes neither the parcels that elements hold nor their deadlines.
         self.next_event = match self.under_way.front() {
             Some(next) => next.arrives.min(self.deadline),
             None => {
@@ -191,7 +193,7 @@ impl Link {
         Some(first.parcel)
     }
 
-    /// Returns the queue at `now`, which is no earlier than the last call.
+    /// Returns the state of the queue at `now`, which is no earlier than the last call.
     pub fn queue(&self, now: Instant) -> QueueState {
         let mut bytes = self.queued_bytes;
         let mut transmitted = self.transmitted;
@@ -214,7 +216,7 @@ impl Link {
         QueueState { packets, bytes, average_bytes: self.queue.average_bytes() }
     }
 
-    /// Returns what was offered, duplicated, delivered and dropped so far.
+    /// Returns the counts of parcels offered, duplicated, delivered and dropped so far.
     pub fn counts(&self) -> Counts {
         self.ledger.counts()
     }
@@ -238,7 +240,7 @@ impl Link {
     }
 
     /// Offers a parcel at the tail of a queue that may mark it in place of an early drop, or that
-    /// decides as the parcel leaves.
+    /// decides at its exit.
     fn take_in_or_mark(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
         if self.take_in_to_serve(now, one, outcomes) {
             return;
@@ -275,7 +277,7 @@ impl Link {
             return NextEvent::Same;
         }
         self.next_event = one.arrives.min(self.deadline);
-        // In an endless outage nothing arrives.
+        // During an endless spike nothing arrives.
         if self.next_event == Instant::NEVER { NextEvent::Same } else { NextEvent::First }
     }
 
@@ -292,7 +294,7 @@ impl Link {
         (departs, arrives)
     }
 
-    /// Computes the same where a spike, or a change of rate or delay, may interfere.
+    /// Computes departure and arrival where a spike, or a change of rate or delay, may interfere.
     #[cold]
     #[inline(never)]
     fn schedule_disturbed(&mut self, now: Instant, bytes: u32) -> (Instant, Instant) {
@@ -303,20 +305,20 @@ impl Link {
             let free = self.sending.free_until().min(self.arriving.free_until());
             self.transmitter.steady_until().min(free).min(self.propagation.steady_until(departs))
         } else {
-            // A parcel behind one that is held arrives no earlier.
+            // A parcel behind a held parcel arrives no earlier than that.
             Instant::ZERO
         };
         (departs, arrives)
     }
 
-    /// Returns what is not counted as transmitted.
+    /// Returns the parcels and bytes not counted as transmitted.
     #[inline]
     fn waiting(&self) -> Occupancy {
         let packets = length(self.under_way.len() - self.transmitted + self.passing.len()) + self.queued_background;
         Occupancy { packets, bytes: self.queued_bytes }
     }
 
-    /// Asks the queue whether it takes a parcel, by its length at `now`.
+    /// Asks the queue, at its length at `now`, whether it takes a parcel.
     #[inline(never)]
     fn admit(&mut self, now: Instant, bytes: u32) -> Result<(), DropCause> {
         if now < self.full_until {
@@ -349,7 +351,7 @@ impl Link {
         admitted
     }
 
-    /// Counts as transmitted what is so by `now`.
+    /// Counts the parcels that departed by `now` as transmitted.
     fn settle(&mut self, now: Instant) {
         while let Some(next) = self.under_way.get(self.transmitted).filter(|next| next.departs <= now) {
             self.queued_bytes -= u64::from(next.parcel.bytes);

@@ -6,7 +6,7 @@ use core::ops::AddAssign;
 /// The part of a packet that a link needs to queue and transmit it. The driver keeps the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Parcel {
-    /// The driver's name for the packet; the link only hands it back. A duplicate has the same
+    /// The driver's identifier of the packet. The link only returns it. A duplicate has the same
     /// handle.
     pub handle: u32,
     /// Length on the link, headers included, in bytes.
@@ -17,7 +17,8 @@ pub struct Parcel {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Label {
     pub flow: u32,
-    /// Which copy of its segment this is: 0 is the first transmission, 1 the first retransmission.
+    /// Number of this transmission of the segment: 0 is the first transmission, 1 the first
+    /// retransmission.
     pub copy: u32,
     /// Number of its segment within the flow, from 1; 0 for a parcel without data.
     pub segment: u64,
@@ -37,7 +38,7 @@ pub struct Labelled {
 pub enum DropCause {
     /// The queue was full.
     Queue,
-    /// RED or Adaptive RED dropped it for the average length of its queue.
+    /// RED or Adaptive RED dropped it because of the average queue length.
     Red,
     /// A list of drops named it.
     Listed,
@@ -49,7 +50,7 @@ pub enum DropCause {
     Proxy,
     /// The link had no coverage.
     Outage,
-    /// CoDel dropped it for the time that it had waited.
+    /// CoDel dropped it because of its waiting time.
     Codel,
 }
 
@@ -66,7 +67,7 @@ impl DropCause {
         Self::Codel,
     ];
 
-    /// Returns the word for it in tables and files.
+    /// Returns the name of the cause in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
@@ -92,7 +93,7 @@ impl fmt::Display for DropCause {
 pub enum Mark {
     /// Congestion was experienced.
     Congestion,
-    /// The field is cleared, as by a router that takes it for a part of the type of service.
+    /// The field is cleared, as by a router that treats it as part of the type of service.
     Cleared,
 }
 
@@ -131,19 +132,19 @@ pub struct Counts {
     pub duplicated: Tally,
     /// Handed out at the far end.
     pub delivered: Tally,
-    /// Dropped, for whatever cause.
+    /// Dropped, for any cause.
     pub dropped: Tally,
 }
 
-/// Counts, kept apart for parcels and bytes. Side by side, compilers add both as one vector, which
-/// takes longer.
+/// Counts of parcels and of bytes, stored separately. If they were side by side, compilers would
+/// add both as one vector, which takes longer.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     parcels: Fates,
     bytes: Fates,
 }
 
-/// Amounts by what happened to them.
+/// Amounts by fate.
 #[derive(Debug, Default)]
 struct Fates {
     offered: u64,
@@ -192,8 +193,8 @@ impl Ledger {
 }
 
 impl Counts {
-    /// Returns what must be inside: held by an element, queued, in transmission or propagating.
-    /// `None` if more came out than went in.
+    /// Returns the parcels that must be inside: held by an element, queued, in transmission or
+    /// propagating. Returns `None` if more came out than went in.
     pub fn inside(&self) -> Option<Tally> {
         let left = |came: u64, made: u64, out: u64, lost: u64| (came + made).checked_sub(out + lost);
         let Self { offered, duplicated, delivered, dropped } = self;

@@ -1,10 +1,9 @@
-//! Parcels whose arrival the driver knows from their admission, so that the link keeps no event for
-//! them.
+//! Parcels whose arrival the driver handles at admission, so that the link keeps no event for them.
 
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 
-/// Those that are not counted as transmitted: departure and bytes, in order.
+/// Departure and bytes of the parcels not yet counted as transmitted, in order of departure.
 #[derive(Debug, Default)]
 pub(crate) struct Passing {
     waiting: Ring<(Instant, u32)>,
@@ -17,7 +16,7 @@ impl Passing {
         self.waiting.push_back((departs, bytes));
     }
 
-    /// Counts as transmitted what is so by `now`. Returns its bytes.
+    /// Counts the parcels that departed by `now` as transmitted. Returns their bytes.
     pub(crate) fn settle(&mut self, now: Instant) -> u64 {
         let mut gone = 0;
         while let Some(&(_, bytes)) = self.waiting.front().filter(|(departs, _)| *departs <= now) {
@@ -27,25 +26,25 @@ impl Passing {
         gone
     }
 
-    /// Returns how many are not counted as transmitted.
+    /// Returns the number of parcels not counted as transmitted.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Returns departure and bytes of the first.
+    /// Returns departure and bytes of the first parcel.
     pub(crate) fn first(&self) -> Option<(Instant, u32)> {
         self.waiting.front().copied()
     }
 
-    /// Returns how many leave after `now`, and the bytes of the others.
+    /// Returns the number of parcels that leave after `now`, and the bytes of the others.
     pub(crate) fn left(&self, now: Instant) -> (usize, u64) {
         let gone = self.waiting.iter().take_while(|(departs, _)| *departs <= now);
         let (count, bytes) = gone.fold((0, 0), |(count, sum), (_, bytes)| (count + 1, sum + u64::from(*bytes)));
         (self.waiting.len() - count, bytes)
     }
 
-    /// Returns the bytes of all.
+    /// Returns the bytes of all parcels.
     pub(crate) fn bytes(&self) -> u64 {
         self.waiting.iter().map(|(_, bytes)| u64::from(*bytes)).sum()
     }

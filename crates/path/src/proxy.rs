@@ -1,18 +1,20 @@
-//! A performance-enhancing proxy where the wired network ends and a wireless link begins, for one direction of one
-//! connection: what the receiver has said that it has does not cross the link again, and the duplicate ACKs that needless
-//! retransmissions cause do not go back.
+//! A performance-enhancing proxy between a wired network and a wireless link, for one direction of
+//! one connection. Data that the receiver has acknowledged does not cross the link again. The
+//! duplicate ACKs that needless retransmissions cause do not go back.
 //!
 //! *Looks at* the positions of the data that goes down to the link, and at the cumulative ACKs, windows and SACK blocks that
 //! come back.
-//! *Decides* that data is needless when every byte of it has been acknowledged through the proxy, and that a duplicate ACK is
-//! when a retransmission that went down accounts for it.
-//! *Blind to* what the link still holds: a retransmission of data that nobody has acknowledged yet may be one of data that
-//! the link has lost, and passes; if it was needed, one duplicate ACK for the segments behind it is removed at the most. To
-//! ACKs that are lost between it and the sender: so nothing is withheld twice.
-//! *From* the proxy of Kim et al. as the DualRTT paper, section I, describes it: it tracks data and acknowledgement numbers
-//! of each connection, filters needless retransmissions and removes duplicate ACKs. Neither paper says what happens when the
-//! ACK that made a retransmission needless is lost; the Snoop protocol (Balakrishnan et al. 1995) would answer in the
-//! receiver's place, which here would be the very duplicate ACKs that the proxy is to remove.
+//! *Decides* that data is needless when every byte of it has been acknowledged through the proxy. A
+//! duplicate ACK is needless when a retransmission that went down accounts for it.
+//! *Blind to* data that the link still holds: the link may have lost unacknowledged data, so its
+//! retransmission passes. If the retransmission was needed, at most one duplicate ACK for the
+//! segments behind it is removed. Also blind to ACKs lost between the proxy and the sender, so
+//! nothing is withheld twice.
+//! *From* the proxy of Kim et al. as the DualRTT paper, section I, describes it. It tracks data and
+//! acknowledgement numbers of each connection, filters needless retransmissions and removes
+//! duplicate ACKs. Neither paper says what happens when the ACK that made a retransmission needless
+//! is lost. The Snoop protocol (Balakrishnan et al. 1995) would answer in the receiver's place, but
+//! its answers would be the duplicate ACKs that the proxy removes.
 
 /// The acknowledgement and window of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,12 +34,12 @@ pub enum Filtered {
     Needless,
 }
 
-/// Retransmissions that went down and may each bring a duplicate ACK back. Over a link that keeps
-/// order, their duplicates show that all below has arrived.
+/// Retransmissions that went down, each of which may bring back one duplicate ACK. Over a link that
+/// keeps order, these duplicates show that all data before `below` has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Repeats {
     count: u32,
-    /// No repeat went beyond.
+    /// First position beyond all data that had gone down by the last retransmission.
     below: u64,
 }
 
@@ -46,11 +48,11 @@ struct Repeats {
 pub struct Proxy {
     /// First position beyond all data that went down.
     passed: u64,
-    /// First position beyond all that was acknowledged.
+    /// First position beyond all acknowledged data.
     acked: u64,
-    /// First position beyond all that was withheld.
+    /// First position beyond all withheld data.
     withheld: u64,
-    /// `None` if a duplicate ACK says something new.
+    /// `None` if no retransmission accounts for a duplicate ACK.
     repeats: Option<Repeats>,
     /// Acknowledgement and window of the sender's last segment.
     sender_said: Says,
@@ -59,20 +61,20 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Makes a memory that begins with data at `start`. The proxy never saw data before it.
+    /// Makes the memory of a proxy that has seen no data below `start`.
     pub fn new(start: u64) -> Self {
         Self { passed: start, acked: start, withheld: start, repeats: None, sender_said: Says::default(), window: 0 }
     }
 
-    /// Returns the first position beyond all that was acknowledged.
+    /// Returns the first position beyond all acknowledged data.
     pub fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// Takes data of the positions `start..end` on its way down.
+    /// Filters data of the positions `start..end` on its way down.
     ///
-    /// Data is withheld at most once. If it comes again, the sender has not heard that it arrived,
-    /// and the receiver must say so again.
+    /// Data is withheld at most once. If it comes again, the sender has not got the ACK, and the
+    /// receiver must send another.
     pub fn data(&mut self, start: u64, end: u64, says: Says) -> Filtered {
         let told = std::mem::replace(&mut self.sender_said, says);
         if end <= self.acked {
@@ -89,7 +91,7 @@ impl Proxy {
         Filtered::Passes
     }
 
-    /// Takes a SYN or FIN without data. It is never withheld.
+    /// Records a SYN or FIN without data. It is never withheld.
     pub fn control(&mut self, end: u64) {
         if end <= self.acked {
             self.repeats = None;
@@ -97,8 +99,8 @@ impl Proxy {
         self.passed = self.passed.max(end);
     }
 
-    /// Takes a segment on its way back. Only a `bare` one can be a needless duplicate ACK: without
-    /// data, SYN, FIN, RST, and SACK blocks beyond its cumulative ACK.
+    /// Filters a segment on its way back. Only a `bare` segment can be a needless duplicate ACK: it
+    /// has no data, SYN, FIN or RST, and no SACK blocks beyond its cumulative ACK.
     pub fn acknowledgement(&mut self, says: Says, bare: bool) -> Filtered {
         // Data that never went down cannot have arrived.
         let ack = says.ack.min(self.passed);
@@ -125,7 +127,7 @@ mod tests {
 
     const SAYS: Says = Says { ack: 0, window: 100 };
 
-    /// A proxy that has passed segments `0..segments` of ten bytes.
+    /// Makes a proxy that has passed segments `0..segments` of ten bytes.
     fn after(segments: u64) -> Proxy {
         let mut proxy = Proxy::new(0);
         for segment in 0..segments {
@@ -142,7 +144,8 @@ mod tests {
         proxy.acknowledgement(Says { ack: 10 * segments, window: 100 }, true)
     }
 
-    /// The timer expires while all is held, twice; then everything comes, and the sender goes back by its whole window.
+    /// The timer expires twice while the link holds all data. Then everything arrives, and the
+    /// sender retransmits its whole window.
     #[test]
     fn after_a_spike_what_has_arrived_is_withheld_and_its_duplicate_acks_are_removed() {
         let mut proxy = after(5);
@@ -233,7 +236,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes in whatever order: no byte is withheld that was not acknowledged, and none twice.
+        /// Segments come in any order. No unacknowledged byte is withheld, and no byte twice.
         #[test]
         fn nothing_is_withheld_that_is_not_acknowledged_and_nothing_twice(
             steps in prop::collection::vec((any::<bool>(), 0u64..40, 1u64..8), 0..300),

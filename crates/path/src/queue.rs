@@ -28,15 +28,15 @@ pub enum QueueConfig {
     Red(RedConfig),
     /// RED that adapts its parameters itself.
     AdaptiveRed(AdaptiveRedConfig),
-    /// Drops by the time that parcels wait.
+    /// CoDel: drops parcels by their waiting time.
     Codel(CodelConfig),
     /// CoDel with a queue for each flow.
     FqCodel(FqCodelConfig),
 }
 
 impl QueueConfig {
-    /// Returns whether the queue decides about a parcel as it leaves. Background traffic cannot enter
-    /// such a queue.
+    /// Returns whether the queue decides on a parcel when the parcel leaves. Background traffic
+    /// cannot enter such a queue.
     pub fn decides_at_exit(&self) -> bool {
         matches!(self, Self::Codel(_) | Self::FqCodel(_))
     }
@@ -107,7 +107,7 @@ pub(crate) enum Queue {
 }
 
 impl Queue {
-    /// Makes a queue in front of a transmitter of that capacity. Both settings are checked before.
+    /// Makes a queue in front of a transmitter of this capacity. Both settings have been checked.
     pub(crate) fn new(config: &QueueConfig, capacity: &Capacity, stream: Stream) -> Self {
         match (config, capacity.rate()) {
             (QueueConfig::DropTail(limit), _) => Self::DropTail(*limit),
@@ -121,7 +121,7 @@ impl Queue {
         }
     }
 
-    /// Returns the room behind a queue of that length that is given out without further effect.
+    /// Returns the room at this queue length that parcels may take without asking the queue again.
     pub(crate) fn spare(&self, found: Occupancy) -> Spare {
         match self {
             Self::DropTail(limit) => limit.spare(found),
@@ -130,12 +130,12 @@ impl Queue {
         }
     }
 
-    /// Decides about a parcel that finds no spare room. Calls `arrival` only if more than the
-    /// length matters.
+    /// Decides on a parcel that finds no spare room. Calls `arrival` only if the decision depends
+    /// on more than the queue's length.
     #[inline]
     pub(crate) fn admit(&mut self, arrival: impl FnOnce() -> Arrival) -> Result<(), DropCause> {
         match self {
-            // A queue that decides at its exit is not asked at its entrance.
+            // Only background traffic asks a queue that decides at its exit, and is dropped.
             Self::Unlimited | Self::DropTail(_) | Self::Served(_) => Err(DropCause::Queue),
             Self::Red(red) => red.admit(&arrival()),
             Self::AdaptiveRed(red) => red.admit(&arrival()),
@@ -150,8 +150,8 @@ impl Queue {
         }
     }
 
-    /// Returns whether the queue must know the label of a parcel: it marks, or decides as the parcel
-    /// leaves.
+    /// Returns whether the queue must know a parcel's label, because it marks or decides at its
+    /// exit.
     pub(crate) fn wants_labels(&self) -> bool {
         match self {
             Self::Unlimited | Self::DropTail(_) => false,
@@ -161,7 +161,8 @@ impl Queue {
         }
     }
 
-    /// Returns whether the parcel that the queue has just dropped early would be marked instead.
+    /// Returns whether the queue marks a parcel that it has just dropped early, if the parcel takes
+    /// marks.
     pub(crate) fn marks_now(&self) -> bool {
         match self {
             Self::Unlimited | Self::DropTail(_) | Self::Served(_) => false,

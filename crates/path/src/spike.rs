@@ -20,8 +20,7 @@ pub enum HoldsAt {
     /// The transmitter stands still. Packets that propagate still arrive, a transmission that has
     /// begun ends, and the queue fills.
     Sending,
-    /// All that is due at the far end during the spike arrives at the spike's end, at once and in
-    /// order.
+    /// Packets due at the far end during the spike arrive together at its end, in order.
     Arriving,
 }
 
@@ -29,7 +28,7 @@ pub enum HoldsAt {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
     pub start: Instant,
-    /// When all is released; [`Instant::NEVER`] for an outage.
+    /// When the held packets are released; [`Instant::NEVER`] if the spike never ends.
     pub end: Instant,
 }
 
@@ -52,7 +51,7 @@ pub struct DrawnSpikes {
     pub measured: Measured,
 }
 
-/// The ends of an interval between spikes.
+/// Where an interval between spikes begins and ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measured {
     /// From a start to the next start. A spike that starts within another is merged with it: both
@@ -99,8 +98,8 @@ impl DrawnSpikes {
         self.length.check(&format!("{table}.length"))?;
         let key = format!("{table}.interval");
         self.interval.check(&key)?;
-        // Both rules ensure that a spike ends. Without gaps each would be merged with the next for
-        // ever.
+        // Both rules ensure that a spike ends. Without gaps, each spike would be merged with the
+        // next for ever.
         let interval = self.interval.mean_s();
         let long_enough = interval >= SHORTEST_INTERVAL_S;
         ConfigError::unless(long_enough, &key, || {
@@ -122,7 +121,7 @@ pub(crate) struct Schedule {
     name: String,
     /// Known spikes: in order, apart, not empty.
     spans: Vec<Span>,
-    /// First of `spans` that ends after the latest instant asked about.
+    /// Index of the first of `spans` that ends after the latest instant looked up.
     current: usize,
     /// Source of later spikes; `None` if all are known.
     drawn: Option<Drawing>,
@@ -132,7 +131,7 @@ pub(crate) struct Schedule {
 struct Drawing {
     spikes: DrawnSpikes,
     stream: Stream,
-    /// Drawn, but possibly to be merged with what follows.
+    /// The spike drawn last. Later spikes may still be merged with it.
     ahead: Span,
 }
 
@@ -143,7 +142,7 @@ impl Drawing {
         Self { spikes, stream, ahead: Span { start, end } }
     }
 
-    /// Returns the next spike that is apart from what follows it; `None` at the end of time.
+    /// Returns the next spike, merged with those that it touches; `None` at the end of time.
     fn next(&mut self) -> Option<Span> {
         loop {
             let mut whole = self.ahead;
@@ -153,7 +152,7 @@ impl Drawing {
                     Measured::StartToStart => latest.start,
                     Measured::EndToStart => latest.end,
                 };
-                // No two spikes start at one instant, so that time passes whatever is drawn.
+                // No two spikes start at the same instant, so time advances whatever is drawn.
                 let interval = self.spikes.interval.draw(&mut self.stream).max(SHORTEST_STEP);
                 let start = from + interval;
                 latest = Span { start, end: start + self.spikes.length.draw(&mut self.stream) };
@@ -187,7 +186,7 @@ impl Schedule {
         Self { name: name.to_owned(), spans, current: 0, drawn }
     }
 
-    /// Returns whether a span of the schedule contains `at`, which never goes back.
+    /// Returns whether a span of the schedule contains `at`. Calls never go back in time.
     pub(crate) fn contains(&mut self, at: Instant) -> bool {
         self.seek(at).is_some_and(|span| span.start <= at)
     }
@@ -202,7 +201,7 @@ impl Schedule {
         next.is_some()
     }
 
-    /// Returns the first spike that ends after `at`, which never goes back.
+    /// Returns the first spike that ends after `at`. Calls never go back in time.
     fn seek(&mut self, at: Instant) -> Option<Span> {
         loop {
             match self.spans.get(self.current).copied() {
@@ -227,7 +226,7 @@ pub struct Holds {
     schedules: Vec<Schedule>,
     /// The last instant looked up, moved to the end of the spike that held it.
     released: Instant,
-    /// Nothing holds from `released` up to this instant.
+    /// No spike holds from `released` up to this instant.
     next: Instant,
 }
 
@@ -275,7 +274,8 @@ impl Holds {
         }
     }
 
-    /// Returns an instant before which nothing is held that is due after the last call.
+    /// Returns the start of the next spike. Packets due between the last call and then are not
+    /// held.
     pub(crate) fn free_until(&self) -> Instant {
         self.next
     }

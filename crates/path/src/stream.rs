@@ -1,4 +1,4 @@
-//! Random streams, one for each random element. So an added element shifts no other's draws.
+//! Random streams, one for each random element. So adding an element shifts no draws of the others.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
@@ -10,8 +10,9 @@ pub struct Stream(Xoshiro256PlusPlus);
 impl Stream {
     /// Makes the stream of an element in the run of `seed`. The parts together name the element.
     pub fn new(seed: u64, name: &[&str]) -> Self {
-        // FNV-1a over the seed and the parts; 0xFF, which is in no UTF-8 text, ends a part, so that ["ab", "c"] and
-        // ["a", "bc"] differ. Seeding spreads the hash over the generator's state by SplitMix64.
+        // FNV-1a over the seed and the parts; 0xFF, which no UTF-8 text contains, ends a part, so
+        // that ["ab", "c"] and ["a", "bc"] differ. Seeding spreads the hash over the generator's
+        // state by SplitMix64.
         let mut hash = FNV_OFFSET;
         let mut take = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME);
         seed.to_le_bytes().into_iter().for_each(&mut take);

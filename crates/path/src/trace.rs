@@ -1,8 +1,9 @@
 //! Recorded links in the format of the Mahimahi tools: when a packet could leave.
 //!
-//! Text, one integer a line: a time in milliseconds at which 1500 bytes may leave. A repeated line is one more
-//! opportunity in that millisecond. The last time is the length of the recording, after which it begins again; the
-//! last opportunity of one lap and one at 0 of the next fall on the same instant, and both count.
+//! The text has one integer per line: a time in milliseconds at which 1500 bytes may leave. A
+//! repeated line is one more opportunity in that millisecond. The last time is the length of the
+//! recording, after which it repeats. The last opportunity of a lap and an opportunity at 0 of the
+//! next lap coincide, and both count.
 
 use core::fmt;
 use eifel_base::time::{Duration, Instant};
@@ -82,7 +83,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// What was expected instead.
+    /// The expected input, if the times decrease or the last time is 0.
     pub fn of_times(opportunities: Vec<u32>) -> Result<Self, &'static str> {
         if !opportunities.is_sorted() {
             return Err("times that never decrease");

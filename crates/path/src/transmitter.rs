@@ -1,7 +1,7 @@
-//! The transmitter: when an offered parcel will have left.
+//! The transmitter: computes when an offered parcel will have left.
 //!
 //! Rates, their changes, spikes and opportunities are known in advance. So the end of a
-//! transmission is computed when the parcel comes, and needs no event.
+//! transmission is computed when the parcel is offered, and needs no event.
 
 use crate::config::{Capacity, RateChange};
 use crate::spike::Holds;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Sends parcels one after the other, in the order of the calls.
 #[derive(Debug)]
-#[repr(u8)] // A tag of its own: it is read for each parcel, and one hidden in a field has to be found first.
+#[repr(u8)] // A separate tag: it is read for each parcel, and a tag in a field's niche takes longer to decode.
 pub enum Transmitter {
     /// A transmission takes no time.
     Immediate,
@@ -30,9 +30,9 @@ impl Transmitter {
         }
     }
 
-    /// Returns when the last bit of a parcel leaves that is offered at `now`, if the one before it
-    /// leaves at `free_at`. The transmitter stands still while `holds` hold, but ends a
-    /// transmission that has begun.
+    /// Returns when the last bit of a parcel offered at `now` leaves, if the parcel before it
+    /// leaves at `free_at`. The transmitter stands still during the spikes of `holds`, but finishes
+    /// a transmission that has begun.
     pub fn depart(&mut self, now: Instant, free_at: Instant, bytes: u32, holds: &mut Holds) -> Instant {
         match self {
             Self::Paced(paced) => paced.depart(free_at.max(now), bytes, holds),
@@ -41,8 +41,8 @@ impl Transmitter {
         }
     }
 
-    /// Returns when the transmission of the next parcel begins, if something has waited since `since`
-    /// and the parcel before it leaves at `free_at`.
+    /// Returns when the transmission of the next parcel begins, if it has waited since `since` and
+    /// the parcel before it leaves at `free_at`.
     pub(crate) fn begins(&mut self, since: Instant, free_at: Instant, holds: &mut Holds) -> Instant {
         match self {
             Self::Immediate | Self::Paced(_) => holds.release(free_at.max(since)),
@@ -51,10 +51,10 @@ impl Transmitter {
     }
 }
 
-/// The part of the time during which a transmission depends only on the parcel's length.
+/// Periods in which a transmission depends only on the parcel's length.
 impl Transmitter {
-    /// Returns the instant up to which a parcel leaves [this much](Self::time_for) after it is
-    /// offered, spikes aside. [`Instant::ZERO`] if there is none.
+    /// Returns the instant up to which a transmission takes [`time_for`](Self::time_for), spikes
+    /// aside; [`Instant::ZERO`] if there is none.
     pub(crate) fn steady_until(&self) -> Instant {
         match self {
             Self::Immediate => Instant::NEVER,
@@ -79,7 +79,7 @@ pub struct Paced {
     next_change: Instant,
     /// Future changes, the next one last.
     changes: Vec<RateChange>,
-    /// Transmission times of the sizes seen last. They save nearly all divisions.
+    /// Transmission times of recent sizes. They save nearly all divisions.
     times: [(u32, Duration); TIMES],
 }
 
@@ -100,8 +100,8 @@ impl Paced {
 
     #[inline]
     fn time_for(&mut self, bytes: u32) -> Duration {
-        // Sizes differ by words (options) or by far, so the low bits of the word number spread them
-        // well.
+        // Sizes differ by a few words (options) or by much, so the low bits of `bytes / 4` spread
+        // them well.
         let slot = &mut self.times[(bytes / 4) as usize % TIMES];
         if slot.0 != bytes {
             *slot = (bytes, self.rate.time_for(bytes));
@@ -131,7 +131,7 @@ pub struct Recorded {
     /// The opportunity in use, or the next one.
     opportunity: Opportunity,
     time: Instant,
-    /// Bytes of it that are not used.
+    /// Unused bytes of the opportunity.
     left: u32,
 }
 

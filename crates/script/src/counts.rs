@@ -1,4 +1,4 @@
-//! What a run counts beside the connection.
+//! Counts of a run that the connection does not keep.
 
 use crate::run::clocks::Clocks;
 use eifel_base::time::Instant;

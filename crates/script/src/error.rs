@@ -47,7 +47,7 @@ impl Fault {
     }
 }
 
-/// Shortens a script's text for a message, and escapes what a terminal would obey.
+/// Shortens a script's text for a message, and escapes control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 40;
     let mut shown: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();

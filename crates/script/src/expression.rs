@@ -1,5 +1,5 @@
-//! What stands between `%{` and `}%`, a small part of Python: `assert`, `print` and names for numbers, over expressions with
-//! comparisons, `and`, `or`, `not`, and whole-number arithmetic.
+//! Blocks between `%{` and `}%`, in a small part of Python: `assert`, `print` and names for
+//! numbers, over expressions with comparisons, `and`, `or`, `not`, and whole-number arithmetic.
 
 mod message;
 mod parser;
@@ -19,7 +19,7 @@ pub(crate) struct Statement {
 }
 
 impl Statement {
-    /// Returns the statement's expressions, those of its message too.
+    /// Returns the statement's expressions, including those of its message.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
         let (expression, printed) = match &self.meaning {
             Meaning::Assert { expression, message, .. } => (Some(expression), message.as_ref()),
@@ -30,7 +30,7 @@ impl Statement {
     }
 }
 
-/// What a statement does.
+/// The effect of a statement.
 #[derive(Clone, Debug)]
 pub(crate) enum Meaning {
     Assert {
@@ -40,11 +40,11 @@ pub(crate) enum Meaning {
         message: Option<Message>,
     },
     Print(Message),
-    /// Gives a number to the name of this index.
+    /// Assigns a number to the name with this index.
     Assign(usize, Expression),
 }
 
-/// Where the values of an expression come from.
+/// The sources of an expression's values.
 pub(crate) struct Values<'a> {
     pub(crate) read: &'a dyn Fn(&'static Variable) -> i128,
     /// The script's own names, by their indices.
@@ -56,7 +56,7 @@ pub(crate) struct Values<'a> {
 pub(crate) enum Expression {
     Number(i128),
     Variable(&'static Variable),
-    /// A name of the script's own.
+    /// One of the script's own names, by its index.
     Name(usize),
     Not(Box<Expression>),
     Negative(Box<Expression>),

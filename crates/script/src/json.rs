@@ -1,4 +1,4 @@
-//! Outcomes for programs.
+//! Outcomes as JSON.
 
 use crate::outcome::{Outcome, Row, Seen, Side};
 use eifel_base::time::Instant;

@@ -1,4 +1,4 @@
-//! Outcomes for people: expected and seen events side by side.
+//! Outcomes as text: expected and seen events side by side.
 
 use core::fmt::{self, Write};
 
@@ -33,7 +33,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Escapes the script's text, which may hold characters that a terminal obeys.
+/// Returns the script's text with control characters replaced, because a terminal would obey them.
 fn expected(row: &Row) -> String {
     row.expected.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

@@ -1,8 +1,8 @@
 //! Test conversations with one TCP connection or SCTP association, in packetdrill's grammar, run in virtual time.
 //!
-//! A script says what arrives, what the application calls, what must leave and when, and what must then hold of the
-//! connection's variables. It is the part of packetdrill's language that needs no operating system; `docs/scripts.md`
-//! describes it, and says what is left out.
+//! A script lists packets that arrive, calls of the application, packets that must leave and when,
+//! and assertions about the connection's variables. The language is the part of packetdrill's that
+//! needs no operating system. `docs/scripts.md` describes it and lists the omissions.
 //!
 //! ```
 //! let text = "

@@ -13,7 +13,8 @@ pub struct Outcome {
     pub failure: Option<Failure>,
     /// Virtual time that passed.
     pub lasted: Duration,
-    /// Commands for the host that were not carried out though they might have meant something, by their lines.
+    /// Notes on commands for the host that were not carried out although they might matter, each
+    /// with its line.
     pub notes: Vec<(u32, String)>,
 }
 

@@ -27,7 +27,7 @@ use eifel_packet::ip::Version;
 /// The longest script.
 const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);
 
-/// Reads a script for this stack. Messages call it `origin`.
+/// Reads a script for this stack. `origin` names the script in messages.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub fn parse_for(profile: Profile, text: &str, origin: &str) -> Result<Script, E
     if profile != Profile::Standard || script.association.is_none() || !condition::is_in(text) {
         return Ok(script);
     }
-    // RFC 9260 leaves open what the systems do differently.
+    // The systems differ where RFC 9260 leaves a choice.
     Ok(Script { others: vec![read(Profile::FreeBsd.symbol())?], ..read(Profile::Linux.symbol())? })
 }
 
@@ -59,14 +59,14 @@ fn script(profile: Profile, symbol: &str, text: &str, origin: &str) -> Result<Sc
     let mut association = is_sctp.then(sctp::Setup::default);
     let mut header = header::read(&mut cursor, profile, association.as_mut())?;
     let language = if is_sctp { Language::Sctp } else { Language::Tcp(header.version) };
-    // Commands configure a host before its sockets are in use.
+    // Commands configure a host only before its sockets are in use.
     let mut fresh = true;
     let mut names = Vec::new();
     let mut events = Vec::new();
     let mut begun = Begun { at_least: Instant::ZERO, most: Instant::ZERO };
     while cursor.kind() != &Kind::End {
         if matches!(cursor.kind(), Kind::Command(_)) {
-            // A command that cleans up has no time, and nothing to do here.
+            // A command without a time cleans up, and has no effect here.
             cursor.next();
             continue;
         }
@@ -77,7 +77,7 @@ fn script(profile: Profile, symbol: &str, text: &str, origin: &str) -> Result<Sc
                 None => command::apply(text, event.place, &mut header)?,
                 Some(setup) => setup.command(text),
             },
-            // What a host does with packets counts at any time.
+            // A command that changes how a host treats packets matters at any time.
             Action::Command(text) if association.is_none() => command::apply_late(text, event.place, &mut header)?,
             Action::Calls { call: Call::Listen { .. } | Call::Connect { .. }, .. } => fresh = false,
             _ => {}
@@ -154,7 +154,7 @@ fn action(cursor: &mut Cursor<'_>, language: Language, names: &mut Vec<String>) 
     }
 }
 
-/// The times between which the last event lies, as far as the text tells.
+/// The earliest and the latest time of the last event, as far as the text tells.
 struct Begun {
     at_least: Instant,
     most: Instant,

@@ -1,4 +1,4 @@
-//! The expectations of public suites where the RFCs leave the choice to the implementation.
+//! Settings that public test suites expect where the RFCs leave a choice to the implementation.
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
@@ -6,10 +6,10 @@ use eifel_recovery::registry::{Choice, Value};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{AckCount, Announce, EcnUse, TimeWait, TimestampSettings, WindowProbe, WindowScale};
 
-/// A stack whose public scripts run as they are.
+/// A stack whose public scripts run unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Profile {
-    /// This stack, with the answers of a SYN that packetdrill's scripts have.
+    /// This stack, with the window scale that packetdrill's scripts expect on a SYN.
     #[default]
     Standard,
     Linux,
@@ -26,7 +26,7 @@ impl Profile {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, profile)| profile)
     }
 
-    /// Returns the name by which scripts choose lines: `#ifdef NAME`.
+    /// Returns the name with which scripts select lines: `#ifdef NAME`.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Self::Standard => "STANDARD",

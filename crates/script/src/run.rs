@@ -1,9 +1,10 @@
 //! Runs a script in virtual time.
 //!
-//! The events come in the script's order. Before a packet arrives or the application calls, every timer that is due by
-//! then expires, the connection's own at the same instant first. What the connection sends is kept in its order; each
-//! packet that the script expects is compared with the first that is not yet accounted for, and where there is none,
-//! time goes on until there is one or the packet's time is over.
+//! Events happen in the script's order. Before a packet arrives or the application calls, every
+//! timer that is due by then expires, also one due at the same instant. Departed packets are kept
+//! in order. Each packet that the script expects is compared with the first departed packet that is
+//! not yet accounted for. If there is none, time goes on until a packet leaves or the expected
+//! packet's time is over.
 
 pub(crate) mod clocks;
 mod compare;
@@ -25,8 +26,8 @@ use crate::sctp::AssociationEnd;
 use crate::variables::Variable;
 use eifel_base::time::{Duration, Instant};
 
-/// Runs a script to its end or to the first event that is not as expected. Of a script with several readings, one has to
-/// pass; if none does, the outcome is that of the first.
+/// Runs a script to its end or to the first event that is not as expected. If a script has several
+/// readings, one has to pass. If none does, returns the outcome of the first.
 pub fn run(script: &Script) -> Outcome {
     let outcome = one(script);
     if outcome.passed() {
@@ -95,7 +96,8 @@ impl<'s> Run<'s> {
             self.rows[waiting.row].failed = true;
             return Err(Failure { line: waiting.event.place.line, what: "the call has not returned".into() });
         }
-        // As in packetdrill, what leaves after the last line is no failure; a script that allows nothing mentions all.
+        // As in packetdrill, packets that leave after the last line are no failure. A script
+        // without tolerance must mention all packets.
         if self.tolerance() > Duration::ZERO {
             return Ok(());
         }
@@ -172,7 +174,7 @@ impl<'s> Run<'s> {
         self.now = self.now.max(self.end.due());
         self.end.wake(self.now);
         if self.end.due() <= self.now && self.now == before {
-            // If a timer is due and nothing answers it, time must pass all the same.
+            // If a timer stays due after it was handled, time must pass all the same.
             self.now += Duration::from_nanos(1);
         }
         self.after_input(event)
@@ -311,7 +313,7 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    /// Shows what else had left, after a failure.
+    /// Adds the remaining departed packets to the rows, after a failure.
     fn show_the_rest(&mut self) {
         for seen in self.end.rest() {
             let (side, expected) = (Side::Leaves, String::new());

@@ -16,10 +16,11 @@ use crate::sctp::{self, Setup};
 pub struct Script {
     pub(crate) origin: String,
     pub(crate) header: Header,
-    /// The setup of a conversation over SCTP; then the header's settings of TCP are not used.
+    /// The setup of a conversation over SCTP, which does not use the header's TCP settings; `None`
+    /// over TCP.
     pub(crate) association: Option<Setup>,
     pub(crate) events: Vec<Event>,
-    /// The readings for other systems, where some lines are for one system only.
+    /// The readings for other systems, if some lines are for one system only.
     pub(crate) others: Vec<Script>,
 }
 
@@ -57,19 +58,20 @@ pub(crate) struct Header {
     /// Sequence number on the wire of the peer's 0.
     pub(crate) irs: u32,
     pub(crate) tolerance: Duration,
-    /// Whether TSval of segments that leave is compared, counted from the first. If not, it is remembered, so that an echo of
-    /// the script's value can be translated.
+    /// Whether the TSval of segments that leave is compared, counted from the first. Otherwise the
+    /// TSval is remembered, so that an echo of the script's value can be translated.
     pub(crate) compares_stamps: bool,
-    /// Whether each packet of the script is one segment. If not, a packet may stand for segments that leave one behind the
-    /// other.
+    /// Whether each packet of the script is one segment. Otherwise a packet may stand for several
+    /// consecutive segments.
     pub(crate) strict_segments: bool,
-    /// The most bytes of an arriving segment; a longer packet of the script stands for several.
+    /// Maximum number of bytes of an arriving segment. A longer packet of the script stands for
+    /// several segments. `None` for no limit.
     pub(crate) arriving_mss: Option<u32>,
     /// Whether a segment with SYN and FIN is dropped before the connection sees it, as by a filter.
     pub(crate) drops_syn_fin: bool,
-    /// Whether what RFC 1122 calls a hard error ends no attempt to connect.
+    /// Whether ICMP errors that RFC 1122 calls hard are ignored.
     pub(crate) ignores_hard_errors: bool,
-    /// Commands that were not carried out though they might have meant something, by their lines.
+    /// Notes on commands that were not carried out although they might matter, each with its line.
     pub(crate) notes: Vec<(u32, String)>,
 }
 
@@ -103,9 +105,9 @@ pub(crate) enum Action {
         expected: Expected,
         until: Option<Duration>,
     },
-    /// What stands between `%{` and `}%`.
+    /// The block between `%{` and `}%`.
     Runs(Vec<Statement>),
-    /// A command of an operating system. It counts before the connection begins.
+    /// A command of an operating system. It changes settings only before the connection begins.
     Command(String),
 }
 
@@ -131,7 +133,8 @@ pub(crate) struct Packet {
     pub(crate) window: Option<u16>,
     /// `None` if they are not compared.
     pub(crate) options: Option<Vec<TcpOption>>,
-    /// The ECN field of the IP header; `None` if it is not compared, and clear on what arrives.
+    /// The ECN field of the IP header. `None` if it is not compared; on a packet that arrives,
+    /// `None` is Not-ECT.
     pub(crate) ecn: Option<Ecn>,
 }
 
@@ -176,10 +179,11 @@ pub(crate) enum Call {
     Read {
         socket: i64,
         count: u64,
-        /// How many bytes are unread afterwards, if that is asked; one more where the peer has closed its direction.
+        /// Expected number of unread bytes afterwards, plus one if the peer has closed its
+        /// direction. `None` if it is not checked.
         unread: Option<u64>,
     },
-    /// Says what a read would give, and takes nothing.
+    /// Returns the result of a read without taking data.
     Peek {
         socket: i64,
         count: u64,
@@ -187,7 +191,7 @@ pub(crate) enum Call {
     Close {
         socket: i64,
     },
-    /// Reads no more, or closes this end's direction, or both.
+    /// Stops reading, closes this end's direction, or both.
     Shutdown {
         socket: i64,
         read: bool,
@@ -216,12 +220,12 @@ pub(crate) enum Call {
         socket: i64,
         expected: u64,
     },
-    /// The bytes that a full segment carries.
+    /// Asks for the number of bytes that a full segment carries.
     SegmentSize {
         socket: i64,
         expected: i64,
     },
-    /// A call that only an association knows.
+    /// A call that exists only for associations.
     Sctp {
         socket: i64,
         call: sctp::Call,
@@ -232,7 +236,7 @@ pub(crate) enum Call {
     },
 }
 
-/// What the application says of the data after those that it writes.
+/// The application's statement about the data that follows a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Then {
     Nothing,
@@ -242,15 +246,15 @@ pub(crate) enum Then {
     EndOfRecord,
 }
 
-/// A socket option that means something to a connection.
+/// A socket option that affects a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SocketOption {
     NoDelay(bool),
     Cork(bool),
-    /// Bytes in the MSS option, and the most in a segment.
+    /// Value of the MSS option and maximum payload of a segment, in bytes.
     MaxSegment(u16),
     UserTimeout(Option<Duration>),
-    /// The longest that a handshake lasts.
+    /// Maximum duration of a handshake.
     HandshakeTimeout(Duration),
 }
 
@@ -259,9 +263,9 @@ pub(crate) enum SocketOption {
 pub(crate) struct SegmentError {
     /// `None` for a message that is no error.
     pub(crate) error: Option<IcmpError>,
-    /// Whether it says that nobody listens there.
+    /// Whether the message says that the port has no listener.
     pub(crate) refused: bool,
-    /// The sequence number that it quotes, counted from this end's SYN.
+    /// The sequence number in the quoted segment, counted from this end's SYN.
     pub(crate) seq: u32,
 }
 
@@ -271,7 +275,7 @@ pub(crate) enum Expected {
     Value(i64),
     /// Returns -1 with this error.
     Error(String),
-    /// Returns -1, whatever the error.
+    /// Returns -1 with any error.
     AnyError,
     Any,
 }

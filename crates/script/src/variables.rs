@@ -26,13 +26,13 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// Returns whether this is the state, which an end without a connection has too.
+    /// Returns whether this variable is the state, which an end without a connection also has.
     pub(crate) fn is_state(&self) -> bool {
         matches!(self.name, "state" | "tcpi_state")
     }
 }
 
-/// The state where there is no connection.
+/// The state of an end without a connection.
 pub(crate) const CLOSED: i128 = 7;
 
 /// Returns the variables of a conversation with a connection.
@@ -102,7 +102,7 @@ pub const CONSTANTS: &[(&str, i128)] = &[
     ("GENUINE", 2),
 ];
 
-/// The kind of end that has a variable, and how it is read.
+/// The kind of end that has a variable, and the function that reads it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Read {
     Connection(fn(&Observed<'_>) -> i128),

@@ -1,4 +1,4 @@
-//! Whole ladders of the scripts: as they are, for the other profiles, and with a fault in a line.
+//! Whole ladders of the scripts: unchanged, for the other profiles, and with a fault in a line.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use eifel_golden::{digest, golden};
 use eifel_script::{Profile, parse_for, run};
 
-/// Events of a connection that opens, and of an association; and what an application does then.
+/// Events that open a connection or an association, and the application's calls after them.
 macro_rules! open {
     () => {
         "+0 connect(3, ..., ...) = -1 EINPROGRESS\n+0 > S 0:0(0) <...>\n\
@@ -32,12 +32,12 @@ macro_rules! writing {
     };
 }
 
-/// Faulty copies of each script.
+/// Number of faulty copies of each script.
 const FAULTS: usize = 4;
-/// Misspelt ones.
+/// Number of misspelt copies of each script.
 const MISSPELT: usize = 30;
 
-/// All scripts below a folder, by name.
+/// Returns all scripts below a folder, in the order of their names.
 fn scripts(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -52,7 +52,7 @@ fn scripts(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns how a script ends in a line, and its whole report.
+/// Returns the outcome of a script in one line, and its whole report.
 fn told(profile: &str, text: &str) -> (String, String) {
     match parse_for(Profile::named(profile).unwrap(), text, "x.pkt") {
         Ok(script) => {
@@ -64,7 +64,7 @@ fn told(profile: &str, text: &str) -> (String, String) {
     }
 }
 
-/// Numbers that follow from each other by the constants of Knuth's MMIX.
+/// A linear congruential generator with the constants of Knuth's MMIX.
 struct Dice(u64);
 
 impl Dice {
@@ -106,7 +106,7 @@ fn faulty(text: &str, dice: &mut Dice) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns the script with one mark less, one twice, or one in the place of another.
+/// Returns the script with one character removed, doubled, or replaced by another.
 fn misspelt(text: &str, dice: &mut Dice) -> String {
     let mut marks: Vec<char> = text.chars().collect();
     let (place, other) = (dice.below(marks.len()), dice.below(marks.len()));
@@ -155,7 +155,7 @@ fn scripts_and_faulty_scripts_go_as_before() {
     golden!("ladder_digests.txt", digests);
 }
 
-/// Values that settings of hosts and of connections may have, or may not.
+/// Values that settings of hosts and of connections may or may not have.
 const VALUES: [&str; 38] = [
     "0",
     "1",
@@ -275,7 +275,7 @@ const NAMES: [&str; 74] = [
     "hystart",
 ];
 
-/// The line that gives a setting a value.
+/// Returns the line that gives a setting a value.
 fn line(name: &str, value: &str) -> String {
     match name.split_once(' ') {
         Some(("//:", _)) => format!("{name}{value}"),
@@ -316,7 +316,7 @@ const OF_SCTP: [&str; 25] = [
     "other",
 ];
 
-/// Values that only settings of an association have, and bounds of theirs.
+/// Values that only settings of an association have, and values at their bounds.
 const VALUES_OF_SCTP: [&str; 16] = [
     "agreed",
     "always",
@@ -364,7 +364,7 @@ fn settings_of_an_association_are_read_as_before() {
     golden!("settings_sctp.txt", text);
 }
 
-/// Each setting with each value, for each profile: what is wrong, or which settings there are then.
+/// Each setting with each value, for each profile: the error, or a digest of the resulting script.
 #[test]
 fn settings_are_read_as_before() {
     let mut text = String::new();
@@ -401,7 +401,7 @@ fn settings_are_read_as_before() {
     golden!("settings.txt", text);
 }
 
-/// Calls of an association's application, with `VALUE` in place of what they are told.
+/// Calls of an association's application, with `VALUE` in place of an argument.
 const CALLS_OF_SCTP: [&str; 16] = [
     "setsockopt(3, IPPROTO_SCTP, SCTP_RTOINFO, {srto_initial=VALUE, srto_max=VALUE, srto_min=...}, 16) = 0",
     "setsockopt(3, IPPROTO_SCTP, SCTP_INITMSG, {sinit_num_ostreams=VALUE, sinit_max_instreams=...}, 8) = 0",
@@ -421,7 +421,7 @@ const CALLS_OF_SCTP: [&str; 16] = [
     "sctp_sendmsg(3, ..., 1000, ..., ..., htonl(4), 0, VALUE, 0, 0) = 1000",
 ];
 
-/// What such a call may be told: numbers about bounds, words, and flags alone and among others.
+/// Arguments of calls: numbers near bounds, words, and flags alone and combined.
 const TOLD: [&str; 36] = [
     "...",
     "0",
@@ -461,7 +461,7 @@ const TOLD: [&str; 36] = [
     "SCTP_EOF|SCTP_UNORDERED",
 ];
 
-/// Returns what a call means, or what is wrong with it.
+/// Returns the call as parsed, or the error.
 fn meaning_of_call(socket: &str, call: &str) -> String {
     let script = format!("0 socket({socket}) = 3\n+0 {call}\n");
     match parse_for(Profile::named("standard").unwrap(), &script, "x.pkt") {
@@ -474,7 +474,7 @@ fn meaning_of_call(socket: &str, call: &str) -> String {
     }
 }
 
-/// Returns what each call means with each value.
+/// Returns each call as parsed with each value, or the errors.
 fn meanings_of_calls(socket: &str, calls: &[&str]) -> String {
     let mut text = String::new();
     for call in calls {
@@ -554,7 +554,7 @@ fn calls_of_an_association_are_read_as_before() {
     golden!("calls_sctp.txt", meanings_of_calls("..., SOCK_SEQPACKET, IPPROTO_SCTP", &CALLS_OF_SCTP));
 }
 
-/// What an application has done before a call, by the state in which that leaves its socket, and what comes after the call.
+/// States of a socket: name, events that lead to the state, and events after the call.
 const STATES_OF_TCP: [[&str; 3]; 9] = [
     ["fresh", "", concat!(open!(), writing!())],
     ["bound", "+0 bind(3, ..., ...) = 0\n", concat!(open!(), writing!())],
@@ -572,7 +572,7 @@ const STATES_OF_TCP: [[&str; 3]; 9] = [
     ["closed", concat!(open!(), "+.1 close(3) = 0\n+0 > F. 1:1(0) ack 1\n"), writing!()],
 ];
 
-/// The same of an association.
+/// States of a socket of an association, in the same form.
 const STATES_OF_SCTP: [[&str; 3]; 4] = [
     ["fresh", "", concat!(associating!(), associated!(), writing!())],
     ["bound", "+0 bind(3, ..., ...) = 0\n", concat!(associating!(), associated!(), writing!())],
@@ -580,8 +580,8 @@ const STATES_OF_SCTP: [[&str; 3]; 4] = [
     ["open", concat!(associating!(), associated!()), writing!()],
 ];
 
-/// Makes each call in each state, with some of what it may be told. A line has how the script ends, by the standard's profile, and a
-/// digest of all profiles' reports.
+/// Makes each call in each state, with some of its arguments. A line shows how the script ends with
+/// the standard profile, and a digest of all profiles' reports.
 fn calls_made(socket: &str, states: &[[&str; 3]], calls: &[&str]) -> String {
     let mut text = String::new();
     for [state, before, after] in states {

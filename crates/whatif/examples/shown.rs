@@ -1,4 +1,5 @@
-//! Shows what the extraction makes of a hidden path: `cargo run --release -p eifel-whatif --example shown -- SEED [none|transfer|bursts]`.
+//! Shows the path extracted from a hidden path: `cargo run --release -p eifel-whatif --example
+//! shown -- SEED [none|transfer|bursts]`.
 
 use eifel_sim::record::Record;
 use eifel_whatif::trial::{Cross, hidden};

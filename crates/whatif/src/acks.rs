@@ -1,48 +1,52 @@
-//! How the receiver acknowledges, and what the way back loses.
+//! How the receiver acknowledges, and how many ACKs the return path loses.
 //!
-//! *Looks at* how many segments each ACK is the first to report, and at what one segment waits for its ACK.
+//! *Looks at* how many segments each ACK is the first to report, and at how long a single segment
+//! waits for its ACK.
 //! *Decides* after how many segments the receiver acknowledges, how long it delays an ACK, and how many ACKs are missing.
-//! *Blind to* ACKs that are missing behind a hold: there the segments come at once, and a receiver takes many for one.
-//! *From* RFC 5681, section 4.2: an ACK for at least every second segment, and at once for what leaves or closes a gap.
+//! *Blind to* ACKs that are missing after a hold: there the segments come at once, and a receiver
+//! sends one ACK for many.
+//! *From* RFC 5681, section 4.2: an ACK for at least every second segment, and at once for a
+//! segment that leaves or closes a gap.
 
 use crate::answers::{Answers, Fate};
 use crate::fifo::{Fitted, LEAST_HOLD_S};
 use crate::trace::Trace;
 use serde::Serialize;
 
-/// How long receivers delay an ACK: as most stacks do, as Linux and Windows may, and as the BSDs may.
+/// Delays of an ACK in seconds: first that of most stacks, then those that Linux, Windows and the
+/// BSDs may use.
 pub const USUAL_DELAYS_S: [f64; 4] = [0.2, 0.04, 0.1, 0.05];
 
-/// Fewer ACKs than this are not taken for lost.
+/// Fewer missing ACKs than this do not count as lost.
 const FEW: u32 = 5;
 
 /// An ACK that reports pieces for the first time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Report {
-    /// When the sender heard it, in seconds.
+    /// When the sender received the ACK, in seconds.
     pub at: f64,
     pub pieces: u32,
-    /// Whether it reports them by SACK.
+    /// Whether the ACK reports the pieces by SACK.
     pub gap: bool,
 }
 
-/// How the receiver acknowledges, and what the way back loses.
+/// How the receiver acknowledges, and how many ACKs the return path loses.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Acks {
     pub every: u32,
     pub delay_ms: f64,
     /// Whether ACKs show how long the receiver delays them.
     pub delay_seen: bool,
-    /// ACKs that were heard, but for those right behind a hold.
+    /// ACKs that the sender received, except those right after a hold.
     pub heard: u32,
     /// ACKs that are missing between them.
     pub lost: u32,
 }
 
-/// How the receiver of a trace acknowledges.
+/// Determines how the receiver of a trace acknowledges.
 pub(crate) fn acks(trace: &Trace, answers: &Answers, fitted: &Fitted) -> Acks {
-    // What one segment waits for its ACK where the receiver would rather have had another. An ACK that another segment has
-    // brought about waited for less.
+    // How long a single segment waits for its ACK if the receiver waits for another segment. If
+    // another segment triggers the ACK, the wait is shorter.
     let mut waits = Vec::new();
     for index in 0..trace.sendings.len() {
         let alone = answers.causes[index].filter(|answer| !answer.at_once && answer.count < answers.every);
@@ -61,39 +65,40 @@ pub(crate) fn acks(trace: &Trace, answers: &Answers, fitted: &Fitted) -> Acks {
     }
 }
 
-/// The first usual delay that more than a fifth of the waits are near to.
+/// Returns the first usual delay that more than a fifth of the waits are near to.
 fn usual_delay(waits: &[f64]) -> Option<f64> {
     let near = |usual: f64| waits.iter().filter(|wait| (*wait / usual - 1.0).abs() < 0.1).count();
     USUAL_DELAYS_S.into_iter().find(|usual| near(*usual) * 5 > waits.len())
 }
 
-/// How many segments an ACK in order usually covers.
+/// Returns how many segments an ACK in order usually covers: 1 or 2.
 pub(crate) fn usual(reports: &[Report]) -> u32 {
     let in_order: Vec<u32> = reports.iter().filter(|one| !one.gap).map(|one| one.pieces).collect();
     let singles = in_order.iter().filter(|count| **count == 1).count();
     if in_order.is_empty() || singles * 5 >= in_order.len() * 3 { 1 } else { 2 }
 }
 
-/// Whether an ACK answers segments that came at once, because the path had held them.
+/// Returns whether an ACK answers segments that came at once after a hold of the path.
 fn after_a_hold(report: &Report, fitted: &Fitted) -> bool {
     let burst = (2.0 * LEAST_HOLD_S).max(fitted.server.base / 4.0);
     fitted.holds.iter().any(|hold| (report.at - hold.end_s - fitted.server.base).abs() < burst)
 }
 
-/// How many ACKs must have been lost for those that were heard to report so much.
+/// Returns how many ACKs were lost, judging by the number of pieces that the received ACKs report.
 fn lost(reports: &[Report], every: u32) -> u32 {
     let own = if chooses(reports) { 2 } else { every };
     let each = |one: &Report| if one.gap { 1 } else { own };
     let lost = reports.iter().map(|one| one.pieces.div_ceil(each(one)) - 1).sum();
-    // An ACK that waited for one more segment looks a little like it.
+    // An ACK that waited for one more segment looks similar, so a few missing ACKs do not count.
     let few = lost < FEW || lost * 100 < reports.len() as u32;
     if few { 0 } else { lost }
 }
 
-/// Whether the receiver sometimes acknowledges each segment, and sometimes every second one, as Linux does.
+/// Returns whether the receiver sometimes acknowledges each segment and sometimes every second, as
+/// Linux does.
 ///
-/// Where single ACKs are lost at random, two losses make an ACK for three segments as often as two ACKs for two segments in turn.
-/// A receiver that has changed its policy sends the latter, and never the former.
+/// If single ACKs are lost at random, two losses cause an ACK for three segments as often as two
+/// successive ACKs for two segments. A receiver that changes its policy causes only the latter.
 fn chooses(reports: &[Report]) -> bool {
     let more = reports.iter().filter(|one| one.pieces > 2 && !one.gap).count();
     let two = |one: &Report| one.pieces == 2 && !one.gap;
@@ -122,18 +127,18 @@ mod tests {
         assert_eq!([2, 3].map(|near| usual_delay(&waits(near))), [None, Some(0.1)]);
         // A tenth off is too far.
         assert_eq!([0.179, 0.181, 0.219, 0.221].map(|wait| usual_delay(&[wait]).is_some()), [false, true, true, false]);
-        // Of two that are often enough, the one that more stacks have.
+        // If two delays are frequent enough, the one that more stacks use.
         assert_eq!(usual_delay(&[0.05, 0.04]), Some(0.04));
         assert_eq!(usual_delay(&[0.04, 0.2]), Some(0.2));
     }
 
     #[test]
     fn a_receiver_that_changes_its_policy_has_lost_no_ack() {
-        // Sixteen segments are acknowledged at once, then every second, then at once again.
+        // Sixteen segments are acknowledged each, then every second, then each again.
         let counts = in_order(&[[1; 16], [2; 16], [1; 16]].concat());
         assert_eq!(usual(&counts), 1);
         assert_eq!(lost(&counts, 1), 0);
-        // Of those that it sent some are lost.
+        // Some of the receiver's ACKs are lost.
         let lossy = in_order(&[&[1; 32][..], &[2; 20], &[4, 4, 3, 6], &[1; 16]].concat());
         assert_eq!(lost(&lossy, 1), 5);
     }
@@ -146,17 +151,17 @@ mod tests {
 
     #[test]
     fn more_in_turn_than_losses_give_are_a_choice() {
-        // Seven in turn are six pairs: one more than is taken for chance.
+        // Seven successive ACKs are six pairs, one more than count as chance.
         for (in_turn, lost) in [(6, 6), (7, 0)] {
             let counts = in_order(&[&[1; 16][..], &vec![2; in_turn], &[1; 16]].concat());
             assert_eq!(super::lost(&counts, 1), lost, "{in_turn}");
         }
-        // An ACK for three segments makes three more pairs chance.
+        // With an ACK for three segments, three more pairs count as chance.
         for (in_turn, lost) in [(9, 11), (10, 0)] {
             let counts = in_order(&[&[1; 16][..], &vec![2; in_turn], &[3], &[1; 16]].concat());
             assert_eq!(super::lost(&counts, 1), lost, "{in_turn}");
         }
-        // What reports a gap is sent at once, whatever the policy.
+        // An ACK that reports a gap is sent at once under any policy.
         let gaps = [in_order(&[1; 16]), reports(true, &[2; 9])].concat();
         assert_eq!(lost(&gaps, 1), 9);
     }

@@ -1,8 +1,9 @@
-//! Which sendings were lost, and when the others were answered.
+//! Determines which sendings were lost, and when the others were acknowledged.
 //!
-//! *Looks at* the trace, and at the verdicts of the analysis on what was sent again.
-//! *Decides* for each sending whether it arrived, and for most of those that did which ACK it caused.
-//! *Blind to* later copies of what has arrived: nothing tells whether they were lost too.
+//! *Looks at* the trace, and at the verdicts of the analysis on the retransmissions.
+//! *Decides* for each sending whether it arrived, and for most arrived sendings, which ACK they
+//! caused.
+//! *Blind to* later copies of data that has arrived: nothing shows whether they were lost too.
 //! *From* RFC 5681, section 4.2 (when a receiver acknowledges at once) and RFC 2018, section 4 (SACK order).
 
 use std::collections::BTreeSet;
@@ -15,33 +16,35 @@ use crate::trace::{Heard, Trace};
 pub enum Fate {
     Arrived,
     Lost,
-    /// A copy of what has arrived, or data that no ACK in the capture covers.
+    /// A copy of data that has arrived, or data that no ACK in the capture covers.
     Unknown,
 }
 
 /// The ACK that a sending caused.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Answer {
-    /// When the sender heard it, in seconds.
+    /// When the sender received the ACK, in seconds.
     pub at: f64,
-    /// Index of the ACK.
+    /// Index of the ACK in the trace's `heard`.
     pub heard: usize,
     /// Pieces that this ACK is the first to report.
     pub count: u32,
-    /// Whether the receiver sent it at once, whatever its policy: it reports a gap, or closes one.
+    /// Whether the receiver sent the ACK at once under any policy, because it reports or closes a
+    /// gap.
     pub at_once: bool,
 }
 
-/// All that is known of the sendings, by their indices.
+/// The results for all sendings, by their indices.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answers {
     pub fates: Vec<Fate>,
     pub causes: Vec<Option<Answer>>,
     /// When each piece was first reported to the sender.
     pub reported: Vec<Option<f64>>,
-    /// After how many full segments the receiver sends an ACK.
+    /// Number of full segments after which the receiver sends an ACK.
     pub every: u32,
-    /// Pieces that came later than what was sent after them, and how many overtook each; as duplicate ACKs show it.
+    /// Pieces that arrived after data sent later, and how many segments overtook each. Duplicate
+    /// ACKs show them if there is no SACK.
     pub overtaken: Vec<(usize, u32)>,
     /// The ACKs that reported pieces.
     pub reports: Vec<Report>,
@@ -55,7 +58,7 @@ impl Answers {
             .iter()
             .map(|piece| {
                 let is_needed = |index: &usize| needed.contains(&trace.sendings[*index].frame);
-                // Where a retransmission was needed, all sendings before it were lost.
+                // If a retransmission was needed, all sendings before it were lost.
                 piece.sendings.iter().rposition(is_needed).unwrap_or(0)
             })
             .collect();
@@ -108,7 +111,8 @@ impl Answers {
             }
             next += 1;
         }
-        // A receiver that keeps data behind a gap acknowledges at once what repairs the gap's beginning.
+        // A receiver that holds data beyond a gap acknowledges at once a segment that fills the
+        // beginning of the gap.
         closes |= front.beyond > next;
         let gap = !selected.is_empty();
         let cause = if gap {
@@ -137,7 +141,7 @@ impl Answers {
         }
     }
 
-    /// Whether the sending's ACK left as soon as the sending arrived.
+    /// Returns the ACK of a sending, if the receiver sent it as soon as the sending arrived.
     pub fn exact(&self, sending: usize) -> Option<Answer> {
         self.causes[sending].filter(|answer| answer.at_once || answer.count >= self.every)
     }
@@ -147,6 +151,6 @@ impl Answers {
 struct Front {
     una: usize,
     duplicates: u32,
-    /// The first piece beyond all that were reported by SACK.
+    /// The first piece beyond all pieces that SACK reported.
     beyond: usize,
 }

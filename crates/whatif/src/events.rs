@@ -21,22 +21,22 @@ use serde::Serialize;
 pub struct Captured {
     pub trace: Trace,
     pub again: Vec<Retransmission>,
-    /// The model of a stack that explains it.
+    /// The model of a stack that explains the retransmissions best; `None` without retransmissions.
     pub model: Option<&'static str>,
 }
 
-/// The events that a replay has to have too.
+/// The events that a replay has to reproduce.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Events {
     pub retransmissions: u64,
     pub spurious: u64,
     pub timeouts: u64,
-    /// Round trips of data and their ACKs: the middle one, and the one that a tenth is above.
+    /// Round trips of data and their ACKs: the median, and the 90th percentile.
     pub rtt_ms: f64,
     pub rtt_ms_p90: f64,
     /// Bytes of data that were acknowledged.
     pub bytes: u64,
-    /// From the first packet to the last ACK of new data.
+    /// Time from the first packet to the last ACK of new data.
     pub took_s: f64,
     /// Each sending: its data segment, its copy (1 is the first), and when it left; in the order of the first two.
     #[serde(skip)]
@@ -44,7 +44,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// The bytes that were acknowledged over the time that this took, in bits per second.
+    /// Returns the goodput in bits per second: acknowledged bytes over `took_s`.
     pub fn goodput_bps(&self) -> f64 {
         self.bytes as f64 * 8.0 / self.took_s.max(1e-9)
     }
@@ -76,22 +76,24 @@ impl Captured {
         }
     }
 
-    /// The path that it shows.
+    /// Extracts the path that the capture shows.
     ///
     /// # Errors
-    /// Why it shows none.
+    /// The reason why the capture shows no path.
     pub fn path(&self) -> Result<Path, Refusal> {
         let needed: BTreeSet<u64> =
             self.again.iter().filter(|one| one.verdict != Verdict::Spurious).map(|one| one.frame).collect();
         let mut path = path::extract(&self.trace, &needed)?;
-        // A receiver that was never sent anything twice had nothing to report.
+        // Without spurious retransmissions a receiver has no duplicate to report, so it may use
+        // DSACK.
         path.ends.dsack |= needed.len() == self.again.len();
         Ok(path)
     }
 }
 
-/// Round trips of segments that were sent once and acknowledged in order. Each counts, also where one ACK is for many: receivers
-/// differ in that, above all where segments come at once. What SACK had reported before is not in order.
+/// Returns the round trips, in seconds, of segments that were sent once and acknowledged in order.
+/// Each segment counts, even if one ACK covers many: receivers differ in that, above all if
+/// segments come at once. Segments that SACK reported before are not in order.
 fn trips(trace: &Trace) -> Vec<f64> {
     let (mut una, mut trips) = (0, Vec::new());
     let mut selected = vec![false; trace.pieces.len()];
@@ -111,7 +113,7 @@ fn trips(trace: &Trace) -> Vec<f64> {
     trips
 }
 
-/// Reads the direction of a file in which most data went, or that of one connection.
+/// Reads the direction with the most data in a file, or in one connection of the file.
 ///
 /// # Errors
 /// One line: the file cannot be read, holds no such connection, or was not captured next to the sender.
@@ -124,12 +126,12 @@ pub fn of_file(file: &FilePath, connection: Option<u64>, progress: source::Progr
     Ok(Captured { trace, again: of_direction(report.retransmissions, number, side), model })
 }
 
-/// Reads the trace of the data that go `way`, up to where the file may be damaged.
+/// Reads the trace of the data sent in the direction `way`, up to any damage of the file.
 pub fn trace_of(file: &FilePath, way: Way) -> Trace {
     let mut trace = Trace::new(way);
     let mut fragments = Fragments::default();
     let mut take = |frame: &Frame<'_>| take(&mut trace, frame, &mut fragments);
-    // What was read before the file's damage is what was analysed.
+    // The analysis also covers only the part before the damage.
     let _ = source::frames_of(file, &mut take, &mut |_| Ok(()));
     trace
 }
@@ -215,7 +217,8 @@ mod tests {
             let cumulative = 1 + 100 * acknowledged;
             trace.heard.push(Heard { at, cumulative, sacks, dsack: false, stamp: None, edge: 0, closed: false });
         };
-        // One ACK for three; one with a gap; what it reports is closed later; and the rest.
+        // One ACK for three segments, one that reports a gap, one that closes it, and one for the
+        // rest.
         hear(10.0, 3, Vec::new());
         hear(11.0, 4, vec![block(5, 7)]);
         hear(13.0, 7, Vec::new());

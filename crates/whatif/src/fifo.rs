@@ -1,9 +1,11 @@
-//! One queue with one server, fitted to the answers of a trace.
+//! Fits one queue with one server to the answers of a trace.
 //!
-//! *Looks at* when packets left and when those answers came that were sent at once.
+//! *Looks at* when packets left, and when the ACKs came that the receiver sent at once.
 //! *Decides* on the base delay, the rate, and on holds: delays that FIFO service at that rate does not explain.
-//! *Blind to* other traffic in the queue, which looks like service of changing speed; `explained` says how much of it there is.
-//! *From* Lindley's recursion: a packet's service begins when it comes or when the one before it is done.
+//! *Blind to* other traffic in the queue, which looks like service of changing speed and lowers
+//! `explained`.
+//! *From* Lindley's recursion: a packet's service begins when it comes or when the packet before it
+//! is done.
 
 mod base;
 mod pauses;
@@ -12,35 +14,38 @@ use crate::answers::{Answers, Fate};
 use crate::trace::Trace;
 use pauses::Pauses;
 
-/// Two ACKs this close in their time per byte are of one rate: at first narrowly, then as machines that are busy allow.
+/// Factors within which times per byte count as one rate. The narrowest is tried first; captures of
+/// busy machines need the wider ones.
 const SAME_RATE: [f64; 3] = [1.03, 1.1, 1.2];
 /// The shortest delay beyond that of the queue, in seconds, that counts as a hold.
 pub(crate) const LEAST_HOLD_S: f64 = 0.008;
-/// Answers that are looked at to tell how a hold has ended.
+/// Number of answers after a hold that are used to tell how it ended.
 const AFTER_A_HOLD: usize = 8;
-/// How much of what an answer is late or early moves the server's clock: errors of the rate do not add up then.
+/// Share of an answer's lateness by which the server's clock is moved, so that errors of the rate
+/// do not add up.
 const TRACKED: f64 = 0.1;
-/// Fewer samples of the rate than this are no evidence of it.
+/// Minimum number of samples that are evidence of a rate.
 const LEAST_SAMPLES: usize = 8;
 
-/// How a hold lets packets go.
+/// How a hold releases packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// The transmitter stood still: packets come at its rate after the hold.
     Sending,
-    /// All that was due comes at once, on the way to the receiver.
+    /// All packets that were due come at once, on the way to the receiver.
     Arriving,
     /// All ACKs that were due come at once.
     Back,
-    /// The capture does not say: one packet was held.
+    /// Unknown, because only one packet was held.
     Open,
 }
 
-/// A time during which the path delivered nothing. In seconds, as of the transmitter's far end.
+/// A period in which the path delivered nothing. Times are in seconds, at the transmitter's far
+/// end.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct Hold {
-    /// It began between these.
+    /// Earliest and latest possible start.
     pub start_s: (f64, f64),
     pub end_s: f64,
     pub kind: Kind,
@@ -51,7 +56,7 @@ pub struct Hold {
 pub struct Server {
     /// Seconds per byte.
     pub per_byte: f64,
-    /// From the end of a packet's transmission to the answer, in seconds.
+    /// Time from the end of a packet's transmission to its ACK, in seconds.
     pub base: f64,
 }
 
@@ -59,14 +64,14 @@ pub struct Server {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fitted {
     pub server: Server,
-    /// Whether the rate was seen: packets waited for each other.
+    /// Whether the trace shows the rate, because packets waited for each other.
     pub rate_seen: bool,
     pub holds: Vec<Hold>,
-    /// How late each exact answer came besides, in seconds, by its sending.
+    /// Lateness of each exact answer that shows no hold: index of its sending, and seconds.
     pub late: Vec<(usize, f64)>,
-    /// When each packet's transmission ended; infinite where it never began.
+    /// When each packet's transmission ended, in seconds; infinite if it never began.
     pub departed: Vec<f64>,
-    /// Share of the exact answers that came when this server would have it.
+    /// Share of the exact answers that came at the time that this server predicts.
     pub explained: f64,
 }
 
@@ -78,7 +83,7 @@ struct Sample {
     heard: usize,
 }
 
-/// Fits a server. `None` where too few answers are exact.
+/// Fits a server; `None` if too few answers are exact.
 pub fn fit(trace: &Trace, answers: &Answers) -> Option<Fitted> {
     let samples = samples(trace, answers);
     if samples.len() < LEAST_SAMPLES {
@@ -89,7 +94,8 @@ pub fn fit(trace: &Trace, answers: &Answers) -> Option<Fitted> {
     let fitted = |per_byte: f64| work.pass(Server { per_byte, base: work.base(per_byte) });
     let mut best = fitted(rough);
     if seen {
-        // The rate of neighbours is as exact as the clock; over long busy periods even that adds up.
+        // The rate from neighbouring answers is only as exact as the clock. Its error adds up over
+        // long busy periods.
         let mut misfit = work.misfit(&best);
         for step in -12..=12 {
             let other = fitted(rough * (1.0 + f64::from(step) * 0.001));
@@ -103,7 +109,8 @@ pub fn fit(trace: &Trace, answers: &Answers) -> Option<Fitted> {
     Some(best)
 }
 
-/// The exact answers in the order of sendings, without those that a later sending has overtaken.
+/// Returns the exact answers in the order of sendings. Omits sendings that a later sending
+/// overtook.
 fn samples(trace: &Trace, answers: &Answers) -> Vec<Sample> {
     let mut samples: Vec<Sample> = Vec::new();
     let mut soonest = f64::INFINITY;
@@ -114,7 +121,8 @@ fn samples(trace: &Trace, answers: &Answers) -> Vec<Sample> {
             continue;
         }
         let Some(answer) = answers.exact(sending) else { continue };
-        // Of several sendings, nothing but the verdict says which one arrived; that is not enough for a time.
+        // If a piece was sent several times, only the verdict says which sending arrived. That is
+        // not enough for a time.
         let copies = &trace.pieces[trace.sendings[sending].piece].sendings;
         let alone = copies.iter().all(|copy| *copy <= sending || trace.sendings[*copy].at + shortest >= answer.at);
         if answer.at <= soonest && alone {
@@ -126,19 +134,21 @@ fn samples(trace: &Trace, answers: &Answers) -> Vec<Sample> {
     samples
 }
 
-/// Packets since the last one whose ACK came in time. Where the next ACK is late, they were held too, unless an ACK of their own
-/// came before: else the receiver would have acknowledged them alone.
+/// Packets since the last packet whose ACK came in time. If the next ACK is late, they were held
+/// too, except those whose own ACK came before. Otherwise the receiver would have acknowledged them
+/// alone.
 #[derive(Clone, Debug, Default)]
 struct Since {
-    /// When the transmission began that caused the last ACK in time.
+    /// When the transmission of the last packet with an ACK in time began.
     before: f64,
-    /// When each transmission would have begun, how long it takes, and when its ACK came.
+    /// When each transmission would have begun, its duration, and when its ACK came (infinite
+    /// without one).
     packets: Vec<(f64, f64, f64)>,
 }
 
 impl Since {
-    /// Leaves out those whose ACK came before `late`. Returns when a hold of the others can have begun, and how long their
-    /// transmissions take.
+    /// Removes packets up to the last whose ACK came before `late`. Returns the earliest and the
+    /// latest start of a hold of the others, and their total transmission time.
     fn held(&mut self, late: f64) -> ((f64, f64), f64) {
         let through = self.packets.iter().rposition(|packet| packet.2 < late);
         if let Some(last) = through {
@@ -157,7 +167,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Seconds per byte as neighbouring answers show it, and whether enough of them agree.
+    /// Returns the seconds per byte that neighbouring answers show, and whether enough of them
+    /// agree.
     fn rate(&self) -> (f64, bool) {
         let mut served = vec![0.0; self.trace.sendings.len() + 1];
         for (index, sending) in self.trace.sendings.iter().enumerate() {
@@ -182,7 +193,7 @@ impl Work<'_> {
         }
     }
 
-    /// One pass over all packets at these settings.
+    /// Serves all packets once with these settings.
     fn pass(&self, server: Server) -> Fitted {
         let sendings = &self.trace.sendings;
         let longest = sendings.iter().map(|sending| sending.wire).max().unwrap_or(0);
@@ -246,12 +257,14 @@ impl Work<'_> {
         fitted
     }
 
-    /// When the answer before that of sample `next` would have left the transmitter.
+    /// Returns when the packet of the sample before `next` left the transmitter, judging by its
+    /// answer; 0 without one.
     fn before(&self, next: usize, server: Server) -> f64 {
         next.checked_sub(1).map_or(0.0, |before| self.samples[before].at - server.base)
     }
 
-    /// How the hold ends that the sample `first` shows: it was due at `due` and came at `seen`.
+    /// Returns how a hold released packets. The sample `first`, which shows the hold, was due at
+    /// `due` and came at `seen`.
     fn kind(&self, first: usize, (due, seen): (f64, f64), server: Server) -> Kind {
         let (mut by_rate, mut at_once, mut count) = (0.0, 0.0, 0);
         let (mut natural, mut index) = (due, self.samples[first].sending);
@@ -285,11 +298,12 @@ impl Work<'_> {
         }
     }
 
-    /// Whether the receiver's timestamps say that it sent this ACK soon after the one before it, though it came late.
+    /// Returns whether this late ACK was sent soon after the ACK before it, by the receiver's
+    /// timestamps.
     fn acks_were_held(&self, sample: usize) -> bool {
         let heard = self.samples[sample].heard;
         let now = &self.trace.heard[heard];
-        // Those that were held with it came with it.
+        // ACKs that were held together with this one also came together with it.
         let earlier = self.trace.heard[..heard].iter().rev().find(|other| other.at + LEAST_HOLD_S < now.at);
         let Some(then) = earlier else { return false };
         let (Some(stamp), Some(earlier), Some(tick)) = (now.stamp, then.stamp, self.tick()) else { return false };
@@ -297,7 +311,8 @@ impl Work<'_> {
         sent_apart + tick < (now.at - then.at) / 2.0
     }
 
-    /// Seconds that a tick of the receiver's timestamps takes, if that is a usual length.
+    /// Returns the length of a tick of the receiver's timestamps in seconds; `None` if it is
+    /// unusual.
     fn tick(&self) -> Option<f64> {
         let stamped = |heard: &&crate::trace::Heard| heard.stamp.is_some();
         let (first, last) = (self.trace.heard.iter().find(stamped)?, self.trace.heard.iter().rev().find(stamped)?);
@@ -312,7 +327,7 @@ impl Work<'_> {
         sum + cap * 4.0 * fitted.holds.len() as f64
     }
 
-    /// Whether packets have waited for others, so that the rate shows.
+    /// Returns whether enough packets waited for others to show the rate.
     fn waited(&self, fitted: &Fitted) -> bool {
         let waits = |index: usize| {
             let sending = &self.trace.sendings[index];
@@ -322,8 +337,9 @@ impl Work<'_> {
     }
 }
 
-/// Of `steps`, each a time per byte and the bytes, in order: those within a factor of `same` that have most bytes. Returns their
-/// mean time per byte, their bytes, and how many they are.
+/// Finds the steps within a factor of `same` that have the most bytes. A step is a time per byte
+/// and a number of bytes; `steps` are in ascending order. Returns the mean time per byte of the
+/// steps found, their bytes, and their number.
 fn densest(steps: &[(f64, f64)], same: f64) -> (f64, f64, usize) {
     let (mut from, mut sum, mut best) = (0, 0.0, (0.0, 0, 0));
     for to in 0..steps.len() {
@@ -342,7 +358,7 @@ fn densest(steps: &[(f64, f64)], same: f64) -> (f64, f64, usize) {
     (took / bytes.max(1.0), bytes, among.len())
 }
 
-/// Packets that each packet finds not yet transmitted when it comes, by its index.
+/// Returns for each sending how many packets were not yet transmitted when it came.
 pub fn backlogs(trace: &Trace, fitted: &Fitted) -> Vec<u32> {
     let mut waiting = std::collections::VecDeque::new();
     let mut found = Vec::with_capacity(trace.sendings.len());

@@ -8,28 +8,30 @@ use crate::fifo::{self, Fitted, Hold};
 use crate::trace::Trace;
 use serde::Serialize;
 
-/// Share of the exact answers that one FIFO server has to explain.
+/// Minimum share of the exact answers that one FIFO server has to explain.
 const LEAST_EXPLAINED: f64 = 0.8;
-/// Share of the time that the receiver's window may be closed.
+/// Maximum share of the time that the receiver's window may be closed.
 const MOST_CLOSED: f64 = 0.02;
-/// A pause of the application longer than this many round trips is one.
+/// Round trips with nothing outstanding beyond which the application counts as paused.
 const PAUSE_ROUND_TRIPS: f64 = 1.5;
-/// Share of the packets that a full queue loses, as far as its length is known to a packet.
+/// Minimum share of lost packets at a full queue. It is below 1, because the queue's length is
+/// known only to within a packet.
 const LOST_AT_THE_EDGE: f64 = 0.25;
-/// The least lateness behind a segment that was sent later, in seconds, that counts as reordering.
+/// Minimum time, in seconds, by which a segment arrives after a segment sent later to count as
+/// reordered.
 const LEAST_LATENESS_S: f64 = 0.0005;
 
-/// Why no path can be extracted, or no prediction made. One line for people.
+/// Why no path can be extracted, or no prediction made. One line of text for users.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Refusal(pub String);
 
-/// The path, and the ends as far as the path's scenario needs them.
+/// The path, and the properties of the ends that its scenario needs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Path {
-    /// From the end of a packet's transmission to its answer, in milliseconds.
+    /// Time from the end of a packet's transmission to its ACK, in milliseconds.
     pub base_rtt_ms: f64,
     pub rate_bps: f64,
-    /// Whether packets have waited for each other. If not, the path is at least so fast.
+    /// Whether packets waited for each other. If not, the path is at least as fast as `rate_bps`.
     pub rate_seen: bool,
     pub queue: Queue,
     pub holds: Vec<Hold>,
@@ -37,31 +39,32 @@ pub struct Path {
     pub reordering: Reordering,
     pub acks: Acks,
     pub ends: Ends,
-    /// Share of the answers that came when one FIFO queue would have it.
+    /// Share of the exact answers that came at the time that one FIFO queue predicts.
     pub explained: f64,
 }
 
 /// The queue in front of the transmitter, the packet in transmission included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Queue {
-    /// The most packets that it held.
+    /// The most packets that the queue held.
     pub largest_packets: u32,
-    /// Whether packets were lost while it held that many: then this is its limit.
+    /// Whether packets were lost at the full queue. If so, `largest_packets` is its limit.
     pub overflowed: bool,
 }
 
-/// Packets that were lost for another reason than a full queue.
+/// Lost packets by cause: a full queue, or at random.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Losses {
     /// Packets that were lost at the full queue.
     pub at_queue: u32,
-    /// All others.
+    /// All other lost packets.
     pub random: u32,
-    /// Groups of those that left one after the other.
+    /// Groups of random losses that left one after the other.
     pub runs: u32,
-    /// Packets that left.
+    /// Packets that were sent.
     pub of: u32,
-    /// Number of each data segment, from 1, whose first sending was lost at random, and how many sendings of it were.
+    /// Data segments whose first sending was lost at random: the number of each from 1, and how
+    /// many of its sendings were lost.
     #[serde(skip)]
     pub segments: Vec<(u64, u32)>,
 }
@@ -70,11 +73,11 @@ pub struct Losses {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Reordering {
     pub packets: u32,
-    /// How many overtook one, in the middle of all.
+    /// Number of packets that overtook a reordered packet: the median.
     pub length: u32,
-    /// The longest that one came late, in seconds.
+    /// The longest lateness of a reordered packet, in seconds.
     pub longest_s: f64,
-    /// Their data segments, from 1.
+    /// Numbers of their data segments, from 1.
     #[serde(skip)]
     pub segments: Vec<u64>,
 }
@@ -93,14 +96,14 @@ pub struct Ends {
     pub sack: bool,
     pub dsack: bool,
     pub ipv6: bool,
-    /// From the first packet to the last ACK of new data, in seconds.
+    /// Time from the first packet to the last ACK of new data, in seconds.
     pub took_s: f64,
 }
 
 /// Extracts the path from a trace. `needed` holds the frames of retransmissions that were needed.
 ///
 /// # Errors
-/// Why the trace does not show a path.
+/// The reason why the trace does not show a path.
 pub fn extract(trace: &Trace, needed: &BTreeSet<u64>) -> Result<Path, Refusal> {
     let refuse = |why: String| Err(Refusal(why));
     if trace.cut {
@@ -148,18 +151,19 @@ pub fn extract(trace: &Trace, needed: &BTreeSet<u64>) -> Result<Path, Refusal> {
     })
 }
 
-/// How long the sender had all acknowledged and a closed window, in seconds.
+/// Returns how long the sender had all data acknowledged and a closed window, in seconds.
 fn closed_s(trace: &Trace) -> f64 {
     trace.heard.windows(2).filter(|pair| pair[0].closed).map(|pair| pair[1].at - pair[0].at).sum()
 }
 
-/// How often the sender had nothing outstanding for longer than ACKs take to come, and then sent new data.
+/// Counts how often the sender had nothing outstanding for longer than ACKs take to come, and then
+/// sent new data.
 fn pauses(trace: &Trace, answers: &Answers, base: f64) -> usize {
     let mut reported_to = (0, f64::MIN);
     let mut pauses = 0;
     for (index, piece) in trace.pieces.iter().enumerate().skip(1) {
         let sent = trace.sendings[piece.sendings[0]].at;
-        // All before it was acknowledged: when?
+        // Find out when all data before the piece was acknowledged.
         while reported_to.0 < index {
             let Some(at) = answers.reported[reported_to.0] else { return pauses };
             reported_to = (reported_to.0 + 1, reported_to.1.max(at));
@@ -202,8 +206,9 @@ fn losses(trace: &Trace, answers: &Answers, fitted: &Fitted) -> (Queue, Losses) 
     )
 }
 
-/// The shortest queue from which on packets are mostly lost: a full queue takes none, and what is lost at random is lost among
-/// many that the same queue takes.
+/// Returns the shortest queue from which on a share of at least `LOST_AT_THE_EDGE` of the packets
+/// is lost. A full queue takes no packet, whereas random losses occur among many packets that a
+/// queue of this length takes.
 fn edge(backlogs: &[u32], answers: &Answers) -> Option<u32> {
     let mut counts = std::collections::BTreeMap::<u32, (u32, u32)>::new();
     for (index, backlog) in backlogs.iter().enumerate() {
@@ -222,7 +227,7 @@ fn edge(backlogs: &[u32], answers: &Answers) -> Option<u32> {
     edge
 }
 
-/// The most frequent length of the queue where a packet was lost because it was full: its limit.
+/// Returns the limit of the queue: its most frequent length when it was full and lost a packet.
 fn limit(backlogs: &[u32], answers: &Answers, full: &dyn Fn(usize) -> bool) -> Option<u32> {
     let mut counts = std::collections::BTreeMap::<u32, u32>::new();
     for (index, backlog) in backlogs.iter().enumerate() {
@@ -233,7 +238,7 @@ fn limit(backlogs: &[u32], answers: &Answers, full: &dyn Fn(usize) -> bool) -> O
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(backlog, _)| backlog)
 }
 
-/// Packets that were reported alone, after packets that had left after them and were not lost.
+/// Finds the packets that were reported after packets sent later. Lost packets do not count.
 fn reordering(trace: &Trace, answers: &Answers) -> Reordering {
     let payload = u64::from(trace.payload().max(1));
     let mut found = Reordering { packets: 0, length: 0, longest_s: 0.0, segments: Vec::new() };
@@ -249,10 +254,10 @@ fn reordering(trace: &Trace, answers: &Answers) -> Reordering {
         .map(|(index, sending)| answers.reported[sending.piece].filter(|_| answers.fates[index] == Fate::Arrived))
         .collect();
     for (index, at) in reported.iter().enumerate() {
-        // Without SACK, the ACK that closes a gap is the first to report all behind it.
+        // Without SACK, the ACK that closes a gap is the first to report all data beyond the gap.
         let Some(at) = at.filter(|_| trace.sack) else { continue };
         let earlier = |other: &&Option<f64>| other.is_some_and(|other| other + LEAST_LATENESS_S < at);
-        // Nothing overtakes across more than a window.
+        // Packets do not overtake across more than a window, here 64 packets.
         let passed: Vec<f64> = reported[index + 1..].iter().take(64).filter(earlier).filter_map(|at| *at).collect();
         if let Some(first) = passed.iter().copied().reduce(f64::min) {
             let piece = &trace.pieces[trace.sendings[index].piece];
@@ -305,7 +310,7 @@ mod tests {
             overtaken: Vec::new(),
             reports: Vec::new(),
         };
-        // Two at a full queue of 40, none of those that found it nearly full, and three at random.
+        // Two losses at a backlog of 40, none at 39, one at 38, and three at random.
         let backlogs = [40, 39, 39, 3, 3, 3, 40, 38];
         assert_eq!(limit(&backlogs, &answers, &|index| backlogs[index] > 37), Some(40));
         assert_eq!(limit(&backlogs, &answers, &|_| false), None);

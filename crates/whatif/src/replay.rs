@@ -1,7 +1,8 @@
-//! The captured sender over the extracted path.
+//! Replays the captured sender over the extracted path.
 //!
-//! The sender's algorithms are not in the capture either. So those are searched whose events over the path are nearest to the
-//! captured ones. Where even the nearest differ, the path is not the whole truth, and nothing is predicted.
+//! The capture does not show the sender's algorithms either. So the replay searches for algorithms
+//! whose events over the path are nearest to the captured events. If even the nearest events
+//! differ, the extracted path is incomplete, and nothing is predicted.
 
 use crate::events::{self, Captured, Events};
 use crate::path::{Path, Refusal};
@@ -16,18 +17,18 @@ use serde_json::Value;
 
 /// Rounds of the search, each along every axis.
 const ROUNDS: usize = 3;
-/// Senders from whom each round goes on.
+/// Number of best senders whose neighbours each round tries.
 const CLIMBERS: usize = 3;
-/// Replays of a path that loses ACKs: which ones it lost is not known.
+/// Number of replays of a path that loses ACKs, because it is unknown which ACKs were lost.
 const SEEDS: u64 = 5;
-/// Senders whose misfit is this near to the best's are as likely.
+/// Senders whose misfit is above the best by at most this are equally likely.
 const AS_GOOD: f64 = 0.02;
-/// Most senders that are drawn from.
+/// Maximum number of senders to draw from.
 const MOST_SENDERS: usize = 4;
-/// Most events of a run: far more than a transfer over a path takes.
+/// Maximum number of events of a run: far more than a transfer over a path takes.
 const MOST_EVENTS: u64 = 200_000_000;
 
-/// How far a replayed number may be from the captured one: a share of it, or so much.
+/// How far a replayed number may be from the captured number: a share of it, or an absolute amount.
 const RETRANSMISSIONS: (f64, f64) = (0.1, 2.0);
 const TIMEOUTS: (f64, f64) = (0.2, 1.0);
 const ROUND_TRIP: (f64, f64) = (0.1, 2.0);
@@ -37,7 +38,7 @@ const DRIFT: f64 = 0.01;
 /// Share of the retransmissions that have to be of the same segments.
 const SAME_PLACES: f64 = 0.5;
 
-/// An event of both.
+/// A number of events, or a time, in the captured and in the replayed run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Compared {
     pub what: &'static str,
@@ -46,19 +47,19 @@ pub struct Compared {
     pub agrees: bool,
 }
 
-/// The captured sender, as far as its events show it, and how well it does on the extracted path.
+/// The captured sender, as far as its events show it, and how well its replay agrees.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Replay {
     /// Its table in a scenario.
     pub sender: Value,
-    /// Others that fit as well.
+    /// Tables of other senders that fit as well.
     pub others: Vec<Value>,
     pub compared: Vec<Compared>,
-    /// Whether all agree, so that predictions are worth something.
+    /// Whether all numbers agree. Otherwise predictions are worth nothing.
     pub agrees: bool,
 }
 
-/// Searches the sender, and compares.
+/// Searches for the sender, and compares its replay with the capture.
 ///
 /// # Errors
 /// The simulator refuses the path.
@@ -78,7 +79,7 @@ pub fn replay(captured: &Captured, path: &Path) -> Result<Replay, Refusal> {
     let mut best = judged(&Sender::starts(captured.model, &path.ends))?;
     let mut tried: Vec<Sender> = best.iter().map(|one| one.1).collect();
     for _ in 0..ROUNDS {
-        // Equal ones stay in the order in which they were tried: the likelier first.
+        // Equal senders stay in the order in which they were tried, the likelier first.
         best.sort_by(|one, other| one.0.total_cmp(&other.0));
         let mut next = Vec::new();
         for one in best.iter().take(CLIMBERS) {
@@ -127,7 +128,7 @@ pub fn simulated(scenario: &Value, record: Record) -> Result<eifel_sim::Outcome,
     run_with(&parsed, 0, options).map_err(|error| Refusal(error.to_string()))
 }
 
-/// How far two runs are from each other; 0 where they are the same.
+/// Returns the distance between two runs; 0 if they are equal.
 fn misfit(seen: &Events, replayed: &Events) -> f64 {
     let far = |one: f64, other: f64, least: f64| ((one + least) / (other + least)).ln().abs();
     far(seen.took_s, replayed.took_s, 0.01)
@@ -139,7 +140,8 @@ fn misfit(seen: &Events, replayed: &Events) -> f64 {
         - same(seen, replayed, 2)
 }
 
-/// Share of the sendings of both, from copy `from` on, that are of one segment and copy, at about one time.
+/// Returns the share of both runs' sendings, from copy `from` on, that agree in segment, copy and
+/// approximate time.
 fn same(seen: &Events, replayed: &Events, from: usize) -> f64 {
     let near = (seen.rtt_ms / 1e3).max(0.01);
     let of = |events: &Events| events.places.iter().filter(|place| place.1 >= from).count();
@@ -154,7 +156,8 @@ fn same(seen: &Events, replayed: &Events, from: usize) -> f64 {
     2.0 * same.count() as f64 / all as f64
 }
 
-/// Compares with the replay in the middle of all, which may differ as much as the replays among themselves.
+/// Compares the capture with the median of the replays. The difference may be half of the replays'
+/// range.
 fn compare(seen: &Events, replayed: &[Events]) -> Vec<Compared> {
     let near = |what, number: &dyn Fn(&Events) -> f64, (share, least): (f64, f64)| {
         let mut all: Vec<f64> = replayed.iter().map(number).collect();

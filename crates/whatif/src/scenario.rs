@@ -1,4 +1,5 @@
-//! The path as a scenario of the simulator, in JSON: as the capture shows it, or with what it leaves open drawn.
+//! The path as a scenario of the simulator, in JSON: as the capture shows it, or with the
+//! properties drawn that the capture leaves open.
 
 use crate::acks::USUAL_DELAYS_S;
 use crate::fifo::{Hold, Kind};
@@ -8,24 +9,24 @@ use serde_json::{Map, Value, json};
 
 /// The name of the flow.
 pub const FLOW: &str = "captured";
-/// A queue that never overflowed may be longer than what it held, by up to this factor.
+/// A queue that never overflowed may be longer than the most that it held, by up to this factor.
 const LONGEST_QUEUE: f64 = 4.0;
-/// A path whose packets never waited may be faster than it was seen, by up to this factor.
+/// A path whose packets never waited may be faster than observed, by up to this factor.
 const FASTEST: f64 = 8.0;
-/// How exact rate and base delay are, as a share of them.
+/// Relative errors of the rate and of the base delay.
 const RATE_ERROR: f64 = 0.003;
 const BASE_ERROR: f64 = 0.01;
 /// Losses in runs longer than this on average are bursts.
 const BURSTS: f64 = 1.5;
 
-/// One value of everything that a capture leaves open.
+/// One value for each property that a capture leaves open.
 #[derive(Clone, PartialEq, Debug)]
 struct Choice {
     rate_bps: f64,
     base_s: f64,
     /// `None` for no limit.
     queue_packets: Option<u32>,
-    /// Start and end, and how packets are released.
+    /// Start and end in seconds, and how packets are released.
     holds: Vec<(f64, f64, Kind)>,
     /// Rate of random loss, and of the loss of ACKs.
     loss: f64,
@@ -35,8 +36,8 @@ struct Choice {
     seed: u64,
 }
 
-/// The path as it was seen: losses and reordering hit the segments that they hit in the capture. Only which ACKs are lost is drawn,
-/// from `seed`.
+/// Returns the path as observed: losses and reordering hit the same segments as in the capture.
+/// Only the choice of lost ACKs is drawn, from `seed`.
 pub fn as_seen(path: &Path, sender: &Value, seed: u64) -> Value {
     let choice = Choice {
         rate_bps: path.rate_bps,
@@ -68,7 +69,8 @@ pub fn as_seen(path: &Path, sender: &Value, seed: u64) -> Value {
     scenario
 }
 
-/// The path with everything that the capture leaves open drawn from `draws`, in a fixed order.
+/// Returns the path with all properties that the capture leaves open drawn from `draws`, in a fixed
+/// order.
 pub fn drawn(path: &Path, sender: &Value, draws: &mut Stream) -> Value {
     let within = |draws: &mut Stream, error: f64| 1.0 + error * (2.0 * draws.unit() - 1.0);
     let rate_error = within(draws, RATE_ERROR);
@@ -76,7 +78,7 @@ pub fn drawn(path: &Path, sender: &Value, draws: &mut Stream) -> Value {
     let base_error = within(draws, BASE_ERROR);
     let longer = LONGEST_QUEUE.powf(draws.unit());
     let limit = match path.queue.overflowed {
-        // At the limit the fit may be off by one.
+        // The fitted limit may be off by one.
         true => f64::from(path.queue.largest_packets) + [-1.0, 0.0, 0.0, 1.0][draws.below(4) as usize],
         false => {
             draws.below(4);
@@ -100,7 +102,7 @@ pub fn drawn(path: &Path, sender: &Value, draws: &mut Stream) -> Value {
         base_s: path.base_rtt_ms / 1e3 * base_error,
         queue_packets: Some(limit.max(2.0) as u32),
         holds,
-        // Where nothing was lost, nothing says that anything would be.
+        // If nothing was lost, nothing suggests that the path loses packets.
         loss: if path.losses.random > 0 { loss } else { 0.0 },
         ack_loss: if path.acks.lost > 0 { ack_loss } else { 0.0 },
         ack_delay_ms: if path.acks.delay_seen { path.acks.delay_ms } else { delay },
@@ -183,7 +185,8 @@ fn written(path: &Path, choice: &Choice, sender: &Value) -> Value {
     Value::Object(scenario)
 }
 
-/// Holds in the times of the links that hold: `half` seconds lie between the transmitter's far end and the receiver.
+/// Converts holds to the times of the links that hold. `half` is the time in seconds from the
+/// transmitter's far end to the receiver.
 fn spikes(holds: &[(f64, f64, Kind)], half: f64) -> Vec<Value> {
     let spike = |(start, end, kind): &(f64, f64, Kind)| {
         let (link, holds, later) = match kind {
@@ -210,16 +213,17 @@ fn longest_wait(path: &Path) -> f64 {
     (path.reordering.longest_s * 1.5).max(0.01)
 }
 
-/// Draws a probability after `hits` of `tries`, near enough to the Beta distribution: a normal one, cut off at 0 and 1.
+/// Draws a probability after `hits` of `tries`. Approximates the Beta distribution by a normal
+/// distribution, cut off at a tenth of the mean and at 0.95.
 fn posterior(hits: f64, tries: f64, draws: &mut Stream) -> f64 {
     let mean = hits / tries;
     let deviation = (mean * (1.0 - mean) / tries).sqrt();
-    // Twelve uniform draws have variance 1.
+    // The sum of twelve uniform draws has variance 1.
     let normal: f64 = (0..12).map(|_| draws.unit()).sum::<f64>() - 6.0;
     (mean + deviation * normal).clamp(mean / 10.0, 0.95)
 }
 
-/// Whether a hold leaves open where or how packets were held.
+/// Returns whether a hold leaves open where or how packets were held.
 pub fn is_open(hold: &Hold) -> bool {
     hold.kind == Kind::Open
 }

@@ -1,10 +1,10 @@
-//! Senders of the simulator that may be the captured one.
+//! Senders of the simulator that may match the captured sender.
 
 use serde_json::{Map, Value, json};
 
 use crate::path::Ends;
 
-/// One choice for each axis that the search varies.
+/// One choice, an index, on each axis that the search varies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Sender {
     recover: usize,
@@ -15,7 +15,7 @@ pub struct Sender {
 
 const WITH_SACK: &[&str] = &["rack-tlp", "rfc6675", "newreno-sack", "fack"];
 const WITHOUT_SACK: &[&str] = &["newreno", "reno"];
-/// As the RFCs have them, and then as Linux does.
+/// Congestion controls as in the RFCs, then as in Linux.
 const CONGEST: &[&[(&str, &str)]] = &[
     &[("name", "reno")],
     &[("name", "cubic")],
@@ -30,7 +30,7 @@ const CONGEST: &[&[(&str, &str)]] = &[
     ],
 ];
 const RTO: &[(&str, Option<u32>)] = &[("linux", None), ("rfc6298", None), ("rfc6298", Some(200))];
-/// Detector, response, and what the detector goes by.
+/// Detector, response, and the options that the detector needs.
 const UNDO: &[(&str, &str, Needs)] = &[
     ("none", "none", Needs::Nothing),
     ("eifel-timestamps", "rfc4015", Needs::Timestamps),
@@ -61,8 +61,9 @@ impl Needs {
 }
 
 impl Sender {
-    /// The senders to begin with: every loss recovery and congestion control, with an undo and without, and the timer of the model
-    /// that explains the capture best. Windows grow by that model too.
+    /// Returns the senders with which the search begins: every loss recovery and congestion
+    /// control, with an undo and without. `model` names the model that explains the capture best;
+    /// it determines the timer and the growth of the window.
     pub fn starts(model: Option<&str>, ends: &Ends) -> Vec<Self> {
         let linux = model.is_some_and(|model| model.starts_with("linux"));
         let recoveries = if ends.sack { WITH_SACK } else { WITHOUT_SACK };
@@ -77,7 +78,7 @@ impl Sender {
         starts
     }
 
-    /// All that differ from it in one axis.
+    /// Returns all senders that differ in one axis.
     pub fn neighbours(self, ends: &Ends) -> Vec<Self> {
         let recoveries = if ends.sack { WITH_SACK } else { WITHOUT_SACK };
         let mut all: Vec<Self> = Vec::new();
@@ -89,7 +90,7 @@ impl Sender {
         all
     }
 
-    /// The sender's table in a scenario.
+    /// Returns the sender's table in a scenario.
     pub fn table(self, ends: &Ends) -> Value {
         let recoveries = if ends.sack { WITH_SACK } else { WITHOUT_SACK };
         let (name, minimum) = RTO[self.rto];
@@ -115,7 +116,8 @@ impl Sender {
 mod tests {
     use super::*;
 
-    /// Each recovery and congestion control stands there once without an undo, and once with the one that the options allow.
+    /// Each recovery and congestion control occurs once without an undo, and once with the undo
+    /// that the options allow.
     #[test]
     fn the_search_begins_with_an_undo_and_without() {
         let ends = |timestamps, sack| Ends {
@@ -142,12 +144,12 @@ mod tests {
             let counts_as_linux = |start: &Sender| start.table(&ends)["congest"]["counting"] == "linux";
             assert!(starts.iter().all(counts_as_linux));
             assert!(!Sender::starts(Some("rfc"), &ends).iter().any(counts_as_linux));
-            // The others are neighbours.
+            // The other congestion controls are neighbours.
             assert!(starts[0].neighbours(&ends).iter().any(|one| !counts_as_linux(one)));
         }
     }
 
-    /// DSACK is an option of SACK, so that the one means nothing without the other.
+    /// DSACK is an extension of SACK, and means nothing without it.
     #[test]
     fn an_undo_needs_what_the_ends_have_agreed_on() {
         let ends = |timestamps, sack, dsack| Ends {

@@ -1,6 +1,7 @@
 //! One direction of a connection as a capture next to its sender shows it: every sending, every acknowledgement.
 //!
-//! Segments that the sender's network card cut up later are cut here, so that each sending is one packet on the path.
+//! Segments that the sender's network card splits later are split here, so that each sending is one
+//! packet on the path.
 
 use eifel_base::ranges::Block;
 use eifel_capture::decode::Packet;
@@ -10,9 +11,11 @@ use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{Seq, unwrap};
 
-/// Most sendings of a trace. Ten million packets take some hundred megabytes; a path shows itself in far fewer.
+/// Maximum number of sendings of a trace. Ten million packets would take some hundred megabytes,
+/// and far fewer show the path.
 pub const MOST_SENDINGS: usize = 2_000_000;
-/// A network card is given segments longer than this; the path never sees them.
+/// Longest segment on the path in bytes, if the capture shows no MSS. The network card splits
+/// longer segments.
 const LONGEST_SEGMENT: u32 = 1460;
 
 /// One packet with data that left the sender. Times are seconds since the first packet of the trace.
@@ -36,32 +39,34 @@ pub struct Piece {
     pub sendings: Vec<usize>,
 }
 
-/// An acknowledgement that the sender heard.
+/// An acknowledgement that the sender received.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Heard {
     pub at: f64,
     /// First position not acknowledged.
     pub cumulative: u64,
-    /// The blocks that it reports by SACK above that.
+    /// The SACK blocks above `cumulative`.
     pub sacks: Vec<Block>,
-    /// Whether it reports a duplicate.
+    /// Whether the ACK reports a duplicate by DSACK.
     pub dsack: bool,
     /// The receiver's timestamp.
     pub stamp: Option<u32>,
     /// The first position beyond the receiver's window.
     pub edge: u64,
-    /// Whether all is acknowledged and the window is closed, so that the sender has to wait for the receiver's application.
+    /// Whether all data is acknowledged and the window is closed, so that the sender has to wait
+    /// for the receiver's application.
     pub closed: bool,
 }
 
-/// The sending of one end.
+/// The data that one end sent, and the ACKs that it received.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
     pub way: Way,
     pub sendings: Vec<Sending>,
     pub pieces: Vec<Piece>,
     pub heard: Vec<Heard>,
-    /// When the sender's SYN left, and when its answer came, if the sender opened the connection.
+    /// When the sender's SYN left and when the SYN ACK came, in seconds. `None` unless the capture
+    /// shows that the sender opened the connection.
     pub opened: Option<(f64, f64)>,
     /// Whether both ends permitted SACK, or blocks were seen.
     pub sack: bool,
@@ -69,7 +74,7 @@ pub struct Trace {
     pub ipv6: bool,
     /// Largest window that the receiver announced, in bytes.
     pub window: u64,
-    /// Positions that the capture does not hold.
+    /// Number of positions that are missing from the capture.
     pub unseen: u64,
     /// Whether there were more sendings than [`MOST_SENDINGS`].
     pub cut: bool,
@@ -82,7 +87,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// An empty trace of the data that go this way.
+    /// Makes an empty trace of the data sent in this direction.
     pub fn new(way: Way) -> Self {
         Self {
             way,
@@ -105,7 +110,8 @@ impl Trace {
         }
     }
 
-    /// Takes a packet in, if it is one of this connection. `nanos` is since 1970.
+    /// Adds a packet, if it belongs to this connection. `nanos` is its time in nanoseconds since
+    /// 1970, and `frame` its number in the capture.
     pub fn packet(&mut self, packet: &Packet, nanos: u64, frame: u64) {
         let ports = (packet.segment.source_port, packet.segment.destination_port);
         let way = Way::new(&packet.addresses, ports, packet.tunnel);
@@ -126,12 +132,13 @@ impl Trace {
         (nanos as f64 - origin as f64) / 1e9
     }
 
-    /// First position never sent.
+    /// Returns the first position never sent.
     pub fn nxt(&self) -> u64 {
         self.pieces.last().map_or(1, |piece| piece.end)
     }
 
-    /// Bytes that were acknowledged, and when the last of them were, in seconds since the first packet.
+    /// Returns the number of acknowledged bytes, and when the last of them was acknowledged, in
+    /// seconds since the first packet.
     pub fn acknowledged(&self) -> (u64, f64) {
         let (mut una, mut at) = (1, 0.0);
         for heard in &self.heard {
@@ -184,7 +191,7 @@ impl Trace {
         }
     }
 
-    /// Returns the payload that the path carries in one segment.
+    /// Returns the largest payload that the path carries in one segment.
     fn most(&self) -> u32 {
         let options = if self.timestamps { 12 } else { 0 };
         self.mss.unwrap_or(LONGEST_SEGMENT).saturating_sub(options).max(1)
@@ -221,7 +228,7 @@ impl Trace {
             return;
         }
         let cumulative = unwrap(self.nxt(), initial, segment.ack);
-        // A FIN takes a position too.
+        // A FIN also takes a position.
         if cumulative > self.nxt() + 1 {
             return;
         }
@@ -252,7 +259,7 @@ impl Trace {
         });
     }
 
-    /// Payload of a full segment: the most common length.
+    /// Returns the payload of a full segment: the most common length.
     pub fn payload(&self) -> u32 {
         let mut lengths = std::collections::BTreeMap::<u64, u32>::new();
         for piece in &self.pieces {
@@ -260,7 +267,7 @@ impl Trace {
         }
         lengths.into_iter().max_by_key(|(length, count)| (*count, *length)).map_or(0, |(length, _)| length as u32)
     }
-    /// The time-sequence graph, column by column.
+    /// Returns the columns of the time-sequence graph.
     pub fn columns(&self) -> Vec<(&'static str, Vec<f64>)> {
         let of_sent = |value: &dyn Fn(&Sending, &Piece) -> f64| {
             self.sendings.iter().map(|sending| value(sending, &self.pieces[sending.piece])).collect()

@@ -1,7 +1,8 @@
-//! A hidden path: a simulated one of which the extraction sees nothing but a capture at the sender. The same path then runs under
-//! another sender, and that is what the stated ranges have to hold.
+//! A hidden path is a simulated path of which the extraction sees only a capture at the sender.
+//! Another sender then runs over the same path, and the stated range has to contain its goodput.
 //!
-//! The hidden paths have three links where the extracted ones have one, and on request other traffic in the queue.
+//! Hidden paths have three links where extracted paths have one, and on request other traffic in
+//! the queue.
 
 use crate::events::{self, Captured};
 use crate::path::Refusal;
@@ -26,12 +27,13 @@ pub enum Cross {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trial {
     pub seed: u64,
-    /// Why there is no prediction.
+    /// Why there is no prediction; `None` if there is one.
     pub refused: Option<String>,
-    /// Goodput of the other sender on the hidden path, and of the captured one, as a capture next to either shows it.
+    /// Goodput of the other sender on the hidden path, and of the captured sender, as a capture
+    /// next to each shows it.
     pub truth_bps: f64,
     pub captured_bps: f64,
-    /// The range that was stated for the other sender.
+    /// The range that was stated for the other sender; 0 if there is no prediction.
     pub low_bps: f64,
     pub middle_bps: f64,
     pub high_bps: f64,
@@ -39,7 +41,7 @@ pub struct Trial {
     pub faster: f64,
 }
 
-/// Makes a hidden path of this seed, and judges the prediction for it from `draws` draws.
+/// Makes a hidden path from this seed. Returns the prediction from `draws` draws, and the truth.
 ///
 /// # Errors
 /// The hidden path cannot be run: a fault of the generator.
@@ -99,7 +101,7 @@ fn between(dice: &mut Stream, low: f64, high: f64) -> f64 {
     low + (high - low) * dice.unit()
 }
 
-/// A hidden path with its captured sender, and the sender that is asked about.
+/// Returns a hidden path with its captured sender, and the other sender to predict.
 pub fn hidden(seed: u64, cross: Cross) -> (Value, Asked) {
     let dice = &mut Stream::new(seed, &["trial"]);
     let rate = (5e5 * 40_f64.powf(dice.unit())) as u64;
@@ -177,7 +179,7 @@ pub fn hidden(seed: u64, cross: Cross) -> (Value, Asked) {
     (scenario, other)
 }
 
-/// A sender that differs from the captured one in one or two seams.
+/// Draws a sender that differs from the captured one in one or two seams.
 fn other(dice: &mut Stream, sender: &Value, recoveries: &[&str], detectors: &[&str]) -> Asked {
     let mut changes = Vec::new();
     let mut change = |dice: &mut Stream, key: &str, among: &[&str]| {

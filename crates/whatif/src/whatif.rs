@@ -1,7 +1,8 @@
-//! Other senders over the path that a capture shows.
+//! Predicts other senders over the path that a capture shows.
 //!
-//! Properties of the path that the capture leaves open are drawn repeatedly, and every sender runs over each drawn path. The
-//! results are ranges of goodput, and how often each sender was the faster one.
+//! Properties of the path that the capture leaves open are drawn repeatedly, and every sender runs
+//! over each drawn path. The results are ranges of goodput, and how often each sender was faster
+//! than the captured one.
 
 use crate::events::Captured;
 use crate::path::{Path, Refusal};
@@ -12,21 +13,22 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The part of the draws that a range leaves out on each side.
+/// Share of the draws that a range leaves out on each side.
 pub const OUTSIDE: f64 = 0.05;
-/// Paths that are drawn at a time.
+/// Number of paths that are drawn at a time.
 const AT_A_TIME: u32 = 16;
 /// The name of the captured sender in results.
 const CAPTURED: &str = "as captured";
 
-/// A sender to be tried: keys of the scenario and their values. `sender.` and `tcp.` stand for the flow's tables.
+/// A sender to try: keys of the scenario and their values. `sender.` and `tcp.` stand for the
+/// flow's tables.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Asked {
     pub name: String,
     pub changes: Vec<(String, Value)>,
 }
 
-/// Nine of ten draws lie between `low` and `high`.
+/// A range of results. Nine of ten draws lie between `low` and `high`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Range {
     pub low: f64,
@@ -41,18 +43,19 @@ pub struct Predicted {
     pub goodput_bps: Range,
     pub time_s: Range,
     pub retransmissions: Range,
-    /// Share of the draws in which it is faster than the captured sender; a half for the same.
+    /// Share of the draws in which it is faster than the captured sender. A draw with equal goodput
+    /// counts half.
     pub faster: f64,
 }
 
-/// The senders from the fastest to the slowest, and the share of the draws in which they came in so.
+/// The senders from the fastest to the slowest, and the share of the draws with this order.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Order {
     pub senders: Vec<String>,
     pub share: f64,
 }
 
-/// The answer.
+/// The results of all senders.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WhatIf {
     pub captured_goodput_bps: f64,
@@ -60,15 +63,15 @@ pub struct WhatIf {
     pub seed: u64,
     /// The captured sender first, then those asked for.
     pub senders: Vec<Predicted>,
-    /// The most frequent first.
+    /// The orders that occurred, the most frequent first.
     pub orders: Vec<Order>,
 }
 
 /// Goodput, time and retransmissions of one run.
 type Run = [f64; 3];
 
-/// Runs the captured sender and those `asked` for over `draws` paths. `progress` hears how many are done; an error of it ends the
-/// work.
+/// Runs the captured sender and the senders of `asked` over `draws` paths. Calls `progress` with
+/// the number of paths done; its error ends the work.
 ///
 /// # Errors
 /// A change that the simulator refuses, or the error of `progress`.
@@ -99,7 +102,7 @@ pub fn whatif(
     })
 }
 
-/// All senders over one drawn path.
+/// Runs all senders over one drawn path.
 fn one(path: &Path, replay: &Replay, asked: &[Asked], (draw, seed): (u32, u64)) -> Result<Vec<Run>, Refusal> {
     let mut draws = Stream::new(seed, &["whatif", &draw.to_string()]);
     let among = draws.below(1 + replay.others.len() as u64) as usize;
@@ -116,16 +119,17 @@ fn one(path: &Path, replay: &Replay, asked: &[Asked], (draw, seed): (u32, u64)) 
     Ok(runs)
 }
 
-/// Measures a run as the capture was: at its sender, which knows of what has arrived when it is acknowledged.
+/// Measures a run like the capture: at its sender, which learns of arrivals from ACKs.
 fn run(scenario: &Value) -> Result<Run, Refusal> {
     let events = replay::run(scenario)?;
     Ok([events.goodput_bps(), events.took_s, events.retransmissions as f64])
 }
 
-/// Puts a value at a key: a path through tables by name, and lists by number or by an entry's `name`.
+/// Sets the value of a key: a path through tables by name, and through lists by index or by an
+/// entry's `name`.
 ///
 /// # Errors
-/// A key that leads nowhere.
+/// The key leads nowhere.
 pub fn put(scenario: &mut Value, key: &str, value: Value) -> Result<(), Refusal> {
     let of_flow = ["sender.", "tcp."].iter().any(|table| key.starts_with(table));
     let whole = if of_flow { format!("flow.{}.{key}", scenario::FLOW) } else { key.to_owned() };
@@ -158,7 +162,7 @@ fn predicted(runs: &[Vec<Run>], index: usize, name: &str, off: f64) -> Predicted
         let last = all.len() as f64 - 1.0;
         let low = all[(last * OUTSIDE).floor() as usize];
         let high = all[(last * (1.0 - OUTSIDE)).ceil() as usize];
-        // As far as the replay of the captured sender is off, so may these be.
+        // The predictions may be as far off as the replay of the captured sender.
         Range { low: low * (-off).exp(), middle: all[all.len() / 2], high: high * off.exp() }
     };
     let better = |run: &Vec<Run>| match run[index][0].total_cmp(&run[0][0]) {

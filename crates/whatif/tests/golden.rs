@@ -26,7 +26,8 @@ fn hidden_paths_are_drawn_as_before() {
     golden!("hidden.txt", text);
 }
 
-/// The capture at the sender of a hidden path, all that is made of it, and what other senders would do there.
+/// The capture at the sender of a hidden path, all results from it, and the predictions for another
+/// sender.
 #[test]
 fn paths_are_extracted_replayed_and_predicted_as_before() {
     let mut text = String::new();

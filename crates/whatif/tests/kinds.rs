@@ -1,4 +1,5 @@
-//! Captures of receivers, clocks and applications of other kinds than hidden paths have, and captures that missed frames.
+//! Captures with other kinds of receivers, clocks and applications than hidden paths have, and
+//! captures with missing frames.
 
 use eifel_capture::read::Reader;
 use eifel_golden::{digest, golden, rounded};
@@ -16,7 +17,7 @@ fn one_of(dice: &mut Stream, values: &[Value]) -> Value {
     values[dice.below(values.len() as u64) as usize].clone()
 }
 
-/// A hidden path whose receiver, clocks and application are drawn too.
+/// Returns a hidden path whose receiver, clocks and application are also drawn.
 fn drawn(seed: u64) -> Value {
     let (mut scenario, _) = hidden(1000 + seed, Cross::None);
     let dice = &mut Stream::new(seed, &["kinds"]);
@@ -41,7 +42,8 @@ fn drawn(seed: u64) -> Value {
     scenario
 }
 
-/// Copies a capture without some of its frames: each is left out with this probability, or all before a number.
+/// Copies a capture without some of its frames: each is left out with probability `missed`, and all
+/// up to number `before`.
 fn thinned(pcapng: &[u8], missed: f64, before: u64, dice: &mut Stream) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), "test").expect("memory takes all");
     let interface = writer.interface("sender").expect("memory takes all");
@@ -60,7 +62,8 @@ fn json(value: impl Serialize) -> String {
     rounded(&serde_json::to_value(value).expect("text from numbers").to_string())
 }
 
-/// What is made of a capture: its events, its path, and the scenarios of both kinds.
+/// Appends the results of a capture: its events, its ends, and digests of its path and of its
+/// scenario.
 fn made(text: &mut String, pcapng: &[u8], sender: &Value, seed: u64) {
     let Some(captured) = events::of_pcapng(pcapng) else {
         text.push_str("nothing was sent\n");

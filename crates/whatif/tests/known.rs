@@ -1,4 +1,5 @@
-//! Paths that are known to the last digit: the simulator's own captures go in, and the path has to come out.
+//! Paths that are known exactly: the extraction reads the simulator's captures, and has to return
+//! the simulated path.
 
 use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
@@ -10,7 +11,8 @@ use eifel_whatif::whatif::{self, Asked};
 use eifel_whatif::{replay, scenario};
 use serde_json::{Value, json};
 
-/// A transfer of 3 MB at 4 Mbit/s and a round trip of 80 ms, with a queue of 40 packets and a window of 60.
+/// Returns a transfer of 3 MB at 4 Mbit/s and a round trip of 80 ms, with a queue of 40 packets and
+/// a window of 60.
 fn known() -> Value {
     json!({
         "duration_s": 300,
@@ -43,7 +45,7 @@ fn near(found: f64, expected: f64, share: f64) {
 fn rate_delay_and_a_queue_that_never_overflowed() {
     let found = path(&known());
     near(found.rate_bps, 4e6, 0.002);
-    // The ACK's transmission at 4 Mbit/s is in it: 52 bytes.
+    // The base round trip includes the transmission of the ACK, 52 bytes at 4 Mbit/s.
     near(found.base_rtt_ms, 80.104, 0.002);
     assert!(found.rate_seen && !found.queue.overflowed);
     assert!(found.holds.is_empty(), "{:?}", found.holds);
@@ -96,7 +98,7 @@ fn one_pause_too_short_for_a_hold_spoils_few_answers() {
     scenario["point_to_point"] = link;
     scenario["flow"][0]["tcp"]["receive_window_segments"] = 450.into();
     let clean = path(&scenario);
-    // A transmitter that pauses once is that late from then on, as long as packets wait for each other.
+    // After a pause, the transmitter stays late by its length while packets wait for each other.
     scenario["spike"] =
         json!([{"links": ["bottleneck"], "holds": "sending", "at": [{"start_s": 0.8, "end_s": 0.806}]}]);
     let found = path(&scenario);
@@ -129,7 +131,8 @@ fn the_replay_of_the_real_sender_has_the_same_events() {
 
 #[test]
 fn a_sender_that_grows_as_linux_does_is_found() {
-    // Slow start fills a short queue by other steps than the RFC's, so that other segments are lost.
+    // Linux's slow start fills a short queue in other steps than the RFC's, so other segments are
+    // lost.
     let mut scenario = known();
     let queue = json!({"kind": "drop-tail", "packets": 20});
     scenario["point_to_point"] = json!({"rate_bps": 2_000_000, "delay_ms": 50, "queue": queue});
@@ -172,7 +175,8 @@ fn a_prediction_holds_the_truth_and_names_the_faster_sender() {
     assert!(found.senders[1].faster > 0.7, "{}", found.senders[1].faster);
 }
 
-/// A sender knows of the last byte's arrival half a round trip later, and later still if that ACK is delayed.
+/// A sender learns of the last byte's arrival half a round trip later, and later still if the ACK
+/// is delayed.
 #[test]
 fn predicted_times_end_where_the_captured_one_does() {
     let mut scenario = known();
@@ -246,7 +250,7 @@ fn losses_that_come_in_runs_are_drawn_in_bursts() {
     };
     assert_eq!(loss(0, 0), Value::Null);
     assert_eq!(loss(6, 5)["kind"], "random");
-    // A run lasts for three packets.
+    // A run lasts three packets.
     let bursts = loss(6, 2);
     assert_eq!(bursts["kind"], "gilbert-elliott");
     near(bursts["bad_to_good"].as_f64().expect("a number"), 1.0 / 3.0, 1e-9);

@@ -1,4 +1,4 @@
-//! Receivers that acknowledge as the simulator's do not.
+//! Receivers that acknowledge differently from those of the simulator.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
@@ -10,19 +10,20 @@ use eifel_whatif::trace::{Heard, Piece, Sending, Trace};
 
 const PAYLOAD: u64 = 1448;
 const BASE_S: f64 = 0.1;
-/// At 2 Mbit/s.
+/// Transmission time of a packet at 2 Mbit/s, in seconds.
 const SERVICE_S: f64 = 0.006;
 const WINDOW: u64 = 60;
 const LAST: u64 = 600;
 
-/// The path delivers nothing between these, in seconds.
+/// The path delivers nothing between these times, in seconds.
 const HELD_S: (f64, f64) = (1.0, 2.5);
-/// Segments that come at once, and that the receiver takes for one.
+/// Number of segments that come at once, for which the receiver sends one ACK.
 const AT_ONCE: u64 = 16;
 
-/// The trace of a slow start of ten segments and then a window that keeps the link busy, over a path that loses nothing. The
-/// receiver acknowledges each of its first `quick` segments, and then every second. Where the path holds packets once, they come
-/// at once, and the receiver acknowledges many by one ACK.
+/// Returns the trace of a transfer over a path that loses nothing: slow start from ten segments,
+/// then a window that keeps the link busy. The receiver acknowledges each of the first `quick`
+/// segments, and then every second. If the path `holds` packets once, they come at once, and the
+/// receiver sends one ACK for many.
 fn transfer(quick: u64, holds: bool) -> Trace {
     let end = |last, port| Endpoint { address: Ipv4Addr::new(10, 0, 0, last).into(), port };
     let mut trace = Trace::new(Way { source: end(1, 1), destination: end(2, 80), tunnel: 0 });
@@ -64,7 +65,8 @@ fn path(quick: u64, holds: bool) -> Path {
 
 #[test]
 fn a_receiver_that_acknowledges_the_first_segments_at_once_hides_neither_delay_nor_rate() {
-    // Linux acknowledges some sixteen to forty segments so. The link is busy from the second round trip to the end.
+    // Linux acknowledges the first sixteen to forty segments so. The link is busy from the second
+    // round trip to the end.
     for quick in [0, 16, 40, 100] {
         let found = path(quick, false);
         assert!((found.base_rtt_ms - BASE_S * 1e3).abs() < 0.5, "{quick}: {}", found.base_rtt_ms);

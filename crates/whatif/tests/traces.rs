@@ -1,4 +1,4 @@
-//! A trace takes in the packets of its own connection, and no others.
+//! A trace takes only the packets of its own connection.
 
 use std::net::Ipv4Addr;
 
@@ -58,7 +58,8 @@ fn packets_that_share_an_end_or_a_tunnel_belong_to_other_connections() {
     }
 }
 
-/// The capture has segments that the network card cuts up: by the MSS, less the twelve bytes of timestamps that each carries.
+/// The capture shows segments that the network card splits later: at the MSS, minus twelve bytes of
+/// timestamps.
 #[test]
 fn a_long_segment_is_cut_as_the_network_card_cuts_it() {
     for (mss, stamps, pieces) in [
@@ -83,7 +84,8 @@ fn a_long_segment_is_cut_as_the_network_card_cuts_it() {
     }
 }
 
-/// Takes in two SYNs with these options, and then a long segment. Returns the longest piece, and whether SACK is permitted.
+/// Gives a trace two SYNs with these options, and then a long segment. Returns the longest piece,
+/// and whether SACK is permitted.
 fn opened(ours: Options, theirs: Options) -> (u64, bool) {
     let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
     let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });

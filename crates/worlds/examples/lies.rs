@@ -1,5 +1,5 @@
-//! Tells every lie about a few segments to a sender, and prints what they come to for each loss:
-//! `cargo run --release -p eifel-worlds --example lies -- eifel-timestamps 6`. Six segments take some minutes.
+//! Tries every lie about a few segments, and prints the results for each loss: `cargo run --release
+//! -p eifel-worlds --example lies -- eifel-timestamps 6`. Six segments take some minutes.
 
 use core::ops::ControlFlow;
 use std::process::ExitCode;

@@ -1,7 +1,8 @@
 //! Small worlds of an association: every fate of a few chunks and of the SACKs that answer them, over one path or two.
 //!
-//! Each message is one chunk in a packet of its own. The chunks with fates leave on the primary path; retransmissions, and
-//! the SACKs that answer them, may take the other. Judged is the primary path's sender, as a connection is.
+//! Each message is one chunk in its own packet. The chunks with fates leave on the primary path;
+//! retransmissions, and the SACKs that answer them, may take the other path. The sender of the
+//! primary path is judged like the sender of a connection.
 
 use core::net::IpAddr;
 use core::ops::ControlFlow;
@@ -28,8 +29,8 @@ const PRIMARY: PathId = PathId(0);
 /// An association, and the number of its chunks that have fates.
 #[derive(Clone, Debug)]
 pub struct Associated {
-    /// Settings of both ends, without addresses and secret. Every packet is answered at once, whatever they say, and no
-    /// HEARTBEAT is sent.
+    /// Settings of both ends. The search sets addresses and secret, lets every packet be
+    /// acknowledged at once, and turns off HEARTBEAT and Nagle.
     pub settings: Settings,
     /// Paths between the ends: 1 or 2.
     pub paths: usize,
@@ -49,7 +50,7 @@ struct World {
     now: Instant,
     /// Sender and receiver.
     ends: [Association; 2],
-    /// By path of the association.
+    /// By the number of the association's path.
     paths: Vec<Path<Datagram>>,
     size: Size,
     /// The packet that needs a fate.
@@ -60,20 +61,21 @@ struct World {
     inputs: u32,
     /// Messages that the receiver has read.
     read: u32,
-    /// The primary path's ssthresh before anything could be lost, in bytes; `None` before that.
+    /// The primary path's ssthresh before anything could be lost, in bytes; `None` until the first
+    /// chunks are acknowledged.
     threshold: Option<u64>,
     oracle: Oracle,
     truth: Truth,
 }
 
-/// Counts over all worlds of an association. `progress` receives the number of counted worlds and may stop the search; then
-/// the result is `None`.
+/// Counts all worlds of an association. `progress` receives the number of counted worlds and may
+/// stop the search; then the result is `None`.
 ///
 /// # Errors
 /// See [`Error`].
 ///
 /// # Panics
-/// When a message is not delivered exactly once and in order: no world excuses that.
+/// If a message is not delivered exactly once and in order, which no world permits.
 pub fn search_association(
     question: &Associated,
     mut progress: impl FnMut(u64) -> ControlFlow<()>,
@@ -83,7 +85,7 @@ pub fn search_association(
     Ok(walked.is_continue().then_some(tally))
 }
 
-/// Continues a world in every way, and counts those that are over.
+/// Continues a world with every fate, and counts the worlds that are over.
 fn walk(
     mut world: World,
     weight: u64,
@@ -218,13 +220,13 @@ impl World {
         true
     }
 
-    /// Returns how many chunks there are in all by now.
+    /// Returns the number of chunks written so far.
     fn chunks(&self) -> u64 {
         let Size { before, segments, after, .. } = self.size;
         u64::from(if self.threshold.is_some() { before + segments + after } else { before })
     }
 
-    /// Verifies that the messages come as they were sent.
+    /// Reads messages, and verifies that they come in order.
     fn read(&mut self) {
         while let Some(message) = self.ends[1].receive() {
             let number = u32::from_be_bytes(*message.bytes.first_chunk().expect("a number in each message"));
@@ -233,7 +235,7 @@ impl World {
         }
     }
 
-    /// Sends a packet of one end. Returns the packet that needs a fate, if this one does.
+    /// Sends a packet of one end. Returns its subject, if it needs a fate.
     fn leaves(&mut self, end: End, contents: Datagram) -> Option<Subject> {
         let mut packet = Packet { to: end.other(), contents, sent: None, subject: None, number: None };
         match end {
@@ -285,7 +287,7 @@ impl World {
         }
     }
 
-    /// Takes the events of both ends.
+    /// Processes the events of both ends.
     fn listen(&mut self) {
         while let Some((path, event)) = self.ends[0].poll_brain_event() {
             if self.size.held_until.has_come(&event) {
@@ -311,7 +313,7 @@ impl World {
     }
 }
 
-/// The time that each of the two round trips of the handshake takes.
+/// Duration of each of the two round trips of the handshake.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// Returns when the handshake is over.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The most segments with a fate. Each multiplies the worlds by 16.
+/// Maximum number of segments with a fate. Each multiplies the number of worlds by 16.
 pub const MOST: usize = 8;
 
 /// The fate of a packet. Worlds are compared in this order.
@@ -83,12 +83,12 @@ impl Fates {
         self.0.iter().flatten().count() as u32
     }
 
-    /// Returns the number of packets that did not simply arrive.
+    /// Returns the number of packets with another fate than delivery.
     pub fn hurt(&self) -> u32 {
         self.0.iter().flatten().filter(|fate| **fate != Fate::Delivered).count() as u32
     }
 
-    /// Iterates over the packets that did not simply arrive.
+    /// Iterates over the packets with another fate than delivery.
     pub fn all_hurt(&self) -> impl Iterator<Item = (Subject, Fate)> {
         self.0.iter().enumerate().filter_map(|(index, fate)| {
             let subject = if index < MOST { Subject::Segment(index) } else { Subject::Ack(index - MOST) };

@@ -1,4 +1,4 @@
-//! A drawing of a world: what left, what arrived, and what the sender concluded.
+//! A drawing of a world: departures, arrivals, and the sender's conclusions.
 
 use core::fmt;
 
@@ -136,7 +136,8 @@ impl Ladder {
         let mut label = format!("ACK {}", self.number(segment.ack));
         for (place, (left, right)) in segment.options.sack.as_slice().iter().copied().enumerate() {
             let (first, last) = (self.number(left), self.number(right) - 1);
-            // RFC 2883: the first block reports a duplicate where it lies below the ACK, or within the second.
+            // RFC 2883: the first block reports a duplicate if it lies below the ACK. Blocks within
+            // the second block are not recognised as duplicates.
             let duplicate = place == 0 && first < self.number(segment.ack);
             let name = if duplicate { "DSACK" } else { "SACK" };
             label += &if first == last { format!(" {name} {first}") } else { format!(" {name} {first}-{last}") };
@@ -148,7 +149,7 @@ impl Ladder {
 /// Width of the sender's column.
 const SENDER: usize = 30;
 
-/// What a line tells of. Lines of one instant stand in this order.
+/// The kind of a line. Lines of the same instant are in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Line {
     Arrival,

@@ -1,17 +1,21 @@
-//! Small worlds: every fate of a few segments and of their acknowledgements, on the real connections at both ends.
+//! Small worlds: every fate of a few segments and of their acknowledgements, with real connections
+//! at both ends.
 //!
-//! A few segments leave, and each is delivered, delayed past the timeout, duplicated or lost; and so is the acknowledgement
-//! that each gives rise to. Six segments have 4^12 = 16 777 216 worlds. None is drawn at random: all are counted. The
-//! oracle, which sees both ends, says of each episode whether its first retransmission was needed; and that is compared with
-//! what the acting detector said and with what the response gave back.
+//! Each of a few segments is delivered, delayed past the timeout, duplicated or lost, and so is the
+//! acknowledgement that it causes. Six segments have 4^12 = 16 777 216 worlds. All are counted;
+//! none is drawn at random. The oracle, which sees both ends, knows whether the first
+//! retransmission of each episode was needed. The search compares this with the acting detector's
+//! verdict and with the window that the response restored.
 //!
-//! A fate is chosen when its packet leaves, and where a world divides, its connections are cloned: what worlds have in
-//! common is run once. The ACK of a segment that is lost never leaves, so its four fates are one run that counts four times.
+//! A fate is chosen when its packet leaves. The connections are cloned at each choice, so the
+//! common beginning of worlds runs once. The ACK of a lost segment never leaves, so its four fates
+//! are one run that counts four times.
 //!
-//! [`search_lies`] lets the receiver say everything that it could say without inventing a number, and asks whether that
-//! spares the sender a cut that an honest receiver would have caused.
+//! [`search_lies`] lets the receiver give every answer that invents no number. It finds out whether
+//! an answer spares the sender a cut that an honest receiver would have caused.
 //!
-//! [`search_association`] asks the same of SCTP: chunks instead of segments, and two paths.
+//! [`search_association`] counts the worlds of SCTP, with chunks instead of segments, and one path
+//! or two.
 //!
 //! ```
 //! use eifel_recovery::engine::Config;

@@ -1,8 +1,9 @@
-//! Every lie of a receiver that invents nothing, told to a few segments of which some are lost.
+//! Tries every lie of a receiver that invents nothing, about a few segments of which some are lost.
 //!
-//! After each arrival the receiver may withhold its answer, acknowledge less than has arrived, echo the timestamp of another
-//! arrival, and hide SACK blocks and duplicates. Answers that come to the same segment are one. A lie pays if the sender's
-//! ssthresh ends where it began, although an honest receiver of the same segments would have left it cut.
+//! After each arrival the receiver may withhold its answer, acknowledge less than has arrived, echo
+//! the timestamp of another arrival, and hide SACK blocks and duplicates. Answers that result in
+//! the same segment count as one. A lie pays if the sender's ssthresh ends where it began, although
+//! an honest receiver would have left it cut.
 
 mod endings;
 mod search;
@@ -21,22 +22,23 @@ use crate::question::{Error, Question};
 use crate::world::{Progress, World};
 use search::{Search, Tell};
 
-/// What lies come to where the same segments are lost.
+/// The results of all lies about one set of lost segments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lied {
     /// The segments that are lost; the others are delivered.
     pub losses: Fates,
     /// Whether the sender's ssthresh ends lower than it began if the receiver is honest.
     pub honest_is_cut: bool,
-    /// Sequences of answers that were told.
+    /// Number of lies: sequences of answers that were tried.
     pub lies: u64,
-    /// Those of them after which no cut is left.
+    /// Number of lies after which no cut remains.
     pub uncut: u64,
-    /// Those of them in which the connection does not end.
+    /// Number of lies with which the connection does not end.
     pub stuck: u64,
-    /// Of those without a cut, the first with the fewest altered answers.
+    /// Of the lies after which no cut remains, the first with the fewest altered answers.
     pub smallest: Option<Vec<Answer>>,
-    /// States in which the receiver answers. Lies that come to the same state are continued once, and each is counted.
+    /// Number of states in which the receiver answers. Lies that reach the same state are continued
+    /// once, and each is counted.
     pub states: u64,
 }
 
@@ -47,8 +49,9 @@ impl Lied {
     }
 }
 
-/// Tells every lie that alters at most `altered` answers, or any number, about every loss of one segment or more, on the
-/// current thread pool. `progress` receives how many lies have been told and may stop the search; then the result is `None`.
+/// Tries every lie that alters at most `altered` answers (`None`: any number), about every loss of
+/// one segment or more, on the current thread pool. `progress` receives the number of lies tried
+/// and may stop the search; then the result is `None`.
 ///
 /// # Errors
 /// See [`Error`].
@@ -77,7 +80,7 @@ pub fn search_lies(
     Ok((!stopped.into_inner()).then_some(found))
 }
 
-/// Does so about these losses alone.
+/// Tries every lie that alters at most `altered` answers about these losses only.
 ///
 /// # Errors
 /// See [`Error`].
@@ -93,7 +96,8 @@ fn tell_all(world: World, losses: Fates, altered: Option<usize>, tell: Tell<'_>)
     Lied { losses, honest_is_cut, lies, uncut, stuck, smallest, states: search.states() }
 }
 
-/// Draws the world in which these segments are lost and the receiver answers so; what is left out is honest.
+/// Draws the world in which these segments are lost and the receiver gives the answers `told`.
+/// Further answers are honest.
 ///
 /// # Errors
 /// See [`Error`].
@@ -111,7 +115,7 @@ pub fn draw_lies(question: &Question, losses: &Fates, told: &[Answer]) -> Result
     }
 }
 
-/// Returns whether an honest receiver leaves the sender cut.
+/// Returns whether a cut remains if the receiver is honest.
 fn honest(mut world: World, losses: &Fates) -> bool {
     loop {
         match world.advance() {

@@ -6,7 +6,7 @@ use eifel_sim::oracle::Sent;
 
 use crate::fate::Subject;
 
-/// Delay of one way, without the queue.
+/// One-way delay without queueing.
 pub const DELAY: Duration = Duration::from_millis(50);
 /// Spacing of the packets of a burst.
 const SPACING: Duration = Duration::from_millis(1);
@@ -16,11 +16,11 @@ const SPACING: Duration = Duration::from_millis(1);
 pub(crate) struct Packet<C> {
     pub(crate) to: End,
     pub(crate) contents: C,
-    /// The oracle's view of it; `None` without data.
+    /// The packet as the oracle sees it; `None` without data.
     pub(crate) sent: Option<Sent>,
-    /// The packet whose fate it has, if one was chosen.
+    /// The packet's name among those with fates; `None` if it has no fate.
     pub(crate) subject: Option<Subject>,
-    /// Its number in the drawing, if the world is drawn.
+    /// The packet's number in the drawing, if the world is drawn.
     pub(crate) number: Option<usize>,
 }
 
@@ -31,16 +31,17 @@ pub(crate) struct Arrival<C> {
     pub(crate) packet: Packet<C>,
     /// Whether this is the first copy of the transmission to arrive.
     pub(crate) first: bool,
-    /// Whether it arrives earlier if the awaited event happens.
+    /// Whether the packet is held, and arrives earlier if the awaited event happens.
     held: bool,
 }
 
-/// Both directions. Held packets keep their order among each other, and so do the others.
+/// Both directions of a path. Held packets keep their order among each other, and so do the other
+/// packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Path<C> {
     /// In descending order of time.
     arrivals: Vec<Arrival<C>>,
-    /// Latest arrival in each direction: of packets that were not held, and of those that were.
+    /// Latest arrival in each direction: of packets that were not held, and of packets that were.
     last: [[Instant; 2]; 2],
 }
 

@@ -1,4 +1,4 @@
-//! The connection that a search is about.
+//! The connection that a search examines.
 
 use core::fmt;
 
@@ -12,8 +12,8 @@ use crate::fate::MOST;
 /// A connection, and the number of its segments that have fates.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Settings of both ends. Every segment is acknowledged at once and streams are counted,
-    /// whatever these settings say.
+    /// Settings of both ends. The search overrides two of them: every segment is acknowledged at
+    /// once, and streams are counted.
     pub settings: Settings,
     pub sender: Config,
     pub size: Size,
@@ -22,7 +22,7 @@ pub struct Question {
 /// The size of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
-    /// Segments that have a fate, and whose ACKs have one: 1 to 8.
+    /// Number of segments that have a fate, as their ACKs do: 1 to 8.
     pub segments: u32,
     /// Full segments before these, 1 to 64. All are delivered and acknowledged first, so that
     /// detectors know the round trip.
@@ -35,8 +35,8 @@ pub struct Size {
     pub late_ms: u32,
 }
 
-/// The event that ends a delay. If it never happens, the packet arrives three RTOs after it left,
-/// by the RTO at that time.
+/// The event that ends a delay. If it never happens, the packet arrives three RTOs late, by the RTO
+/// at its departure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeldUntil {
     /// The retransmission timer expires.
@@ -92,7 +92,7 @@ impl Size {
     /// Checks that every number is within its bounds.
     ///
     /// # Errors
-    /// One is not.
+    /// A number is out of its bounds.
     pub fn check(&self) -> Result<(), Error> {
         let bounds = [
             ("segments", self.segments, (1, MOST as u32)),
@@ -113,8 +113,9 @@ impl Size {
 }
 
 impl Question {
-    /// Makes the question of the published searches for lies: `segments` full segments of a first window, which is also
-    /// ssthresh, and two behind them. `distinct`: each segment has a timestamp of its own, as the default detector wants.
+    /// Makes the question of the published searches for lies: `segments` full segments in the
+    /// initial window, which equals ssthresh, and two more segments. With `distinct`, each segment
+    /// has its own timestamp, as the default detector needs.
     pub fn of_lies(detect: Choice, segments: u32, distinct: bool) -> Self {
         const MSS: u16 = 1000;
         const TIMESTAMPS: u16 = 12;

@@ -1,13 +1,15 @@
-//! Digests of worlds: two with the same digest have the same continuations.
+//! Digests of worlds: worlds with the same digest have the same continuations.
 
 use core::fmt::{Debug, Write};
 
 use eifel_base::siphash::siphash_128;
 
-/// Writes these parts of a world's state out and hashes the text. Every type in them derives `Debug`, which shows each field.
+/// Writes parts of a world's state as text, and hashes the text. Every type in them derives
+/// `Debug`, which shows each field.
 ///
-/// The seams' traits demand `Debug` too, so that no algorithm can hide its memory. Instants and durations are shown as
-/// seconds in floating point, which tells all nanoseconds of the first 52 days apart.
+/// The seams' traits require `Debug` too, so that no algorithm can hide its memory. Instants and
+/// durations are shown as seconds in floating point, which distinguishes all nanoseconds of the
+/// first 52 days.
 #[derive(Default)]
 pub(crate) struct Digester {
     text: String,

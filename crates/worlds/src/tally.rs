@@ -93,8 +93,8 @@ impl Failure {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Failed {
     pub worlds: u64,
-    /// The world in which the fewest packets suffer. Ties are broken by the fates of segments, then
-    /// of ACKs, in the order of [`Fate`](crate::Fate).
+    /// The world in which the fewest packets have another fate than delivery. Ties are broken by
+    /// the fates of segments, then of ACKs, in the order of [`Fate`](crate::Fate).
     pub smallest: Option<Fates>,
 }
 
@@ -112,11 +112,11 @@ impl Failed {
 }
 
 /// Counts over worlds. Worlds that differ only in the fates of packets that were never sent are run
-/// once and counted for each.
+/// once, and each is counted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     pub worlds: u64,
-    /// Worlds that were run.
+    /// Number of worlds that were run.
     pub run: u64,
     /// Worlds in which data was lost.
     pub with_loss: u64,

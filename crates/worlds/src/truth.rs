@@ -1,4 +1,4 @@
-//! The episodes of a world: the oracle's view, and what the sender made of them.
+//! The episodes of a world: the oracle's view, and the sender's conclusions.
 
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
@@ -16,15 +16,15 @@ pub struct Episode {
     reduced: u64,
     /// Number of its first retransmission; `None` without one.
     first: Option<u64>,
-    /// The oracle's answer: whether the first retransmission was needed.
+    /// The oracle's view: whether the first retransmission was needed. `None` without one.
     pub needed: Option<bool>,
-    /// The acting detector's verdict.
+    /// The acting detector's last verdict; `None` without one.
     pub verdict: Option<Outcome>,
     /// Whether ssthresh was restored in whole or in part.
     pub undone: bool,
 }
 
-/// Notes taken while a world runs.
+/// Records of a running world.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     episodes: Vec<Episode>,

@@ -1,5 +1,5 @@
 //! Walks all worlds depth first. A world runs until it asks for a fate, and is continued once for
-//! each. Common beginnings run once.
+//! each fate. Common beginnings run once.
 
 use core::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,20 +14,20 @@ use crate::question::{Error, Question};
 use crate::tally::Tally;
 use crate::world::{Progress, World};
 
-/// Choices made before the work is shared out: at most 4^5 parts for each response.
+/// Choices made before the work is divided among threads: at most 4^5 parts for each response.
 const SHARED: u32 = 5;
 
 /// A world to continue, and the number of worlds that it stands for.
 struct Node {
     world: World,
-    /// Index of the response that this world belongs to. `None` as long as no response has been
-    /// asked and all senders share it.
+    /// Index of the response that this world belongs to. `None` as long as no verdict has triggered
+    /// a response, and all senders share the world.
     response: Option<usize>,
     weight: u64,
 }
 
-/// Counts over all worlds of a question, on the current thread pool. The result does not depend on
-/// the number of threads. `progress` receives the number of counted worlds and may stop the search;
+/// Counts all worlds of a question, on the current thread pool. The result does not depend on the
+/// number of threads. `progress` receives the number of counted worlds and may stop the search;
 /// then the result is `None`.
 ///
 /// # Errors
@@ -37,8 +37,8 @@ pub fn search(question: &Question, progress: impl Fn(u64) -> ControlFlow<()> + S
     Ok(search_each(question, own, progress)?.and_then(|mut tallies| tallies.pop()))
 }
 
-/// Counts for several senders that differ only in their response. Their worlds share everything up
-/// to the first verdict that a response is asked about, and that part runs once.
+/// Counts all worlds of several senders that differ only in their response. Their worlds share
+/// everything up to the first verdict that triggers a response, and that part runs once.
 ///
 /// # Errors
 /// See [`Error`].
@@ -93,8 +93,8 @@ fn walk(node: Node, responses: &[Box<dyn Response>], tallies: &mut [Tally]) {
     go(node, responses, tallies, &mut |child, tallies| walk(child, responses, tallies));
 }
 
-/// Runs a world to its next choice, and continues it in every way. Where senders part, continues it
-/// once for each. Counts a world that is over.
+/// Runs a world to its next choice, and continues it with every fate. At the first verdict that
+/// triggers a response, continues it once for each sender. Counts a world that is over.
 fn go(
     Node { mut world, response, weight }: Node,
     responses: &[Box<dyn Response>],

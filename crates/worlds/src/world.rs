@@ -24,7 +24,7 @@ use crate::truth::Truth;
 const PORTS: Ports = Ports { local: 49_152, remote: 5_001 };
 /// Initial sequence numbers of sender and receiver.
 const ISNS: (Seq, Seq) = (Seq(1_000_000), Seq(2_000_000));
-/// Inputs after which a world counts as stuck. Others take some hundred.
+/// Inputs after which a world counts as stuck. Other worlds take some hundred inputs.
 pub(crate) const MOST_INPUTS: u32 = 5_000;
 
 /// RTOs after which a held packet arrives if its event never comes.
@@ -36,7 +36,7 @@ pub enum Progress {
     Asks(Subject),
     /// Everything is acknowledged, and nothing is under way.
     Over,
-    /// The world does not come to an end.
+    /// The world does not end.
     Stuck,
 }
 
@@ -50,7 +50,7 @@ pub struct World {
     size: Size,
     /// The packet that needs a fate.
     waiting: Option<(Subject, Packet<Segment>)>,
-    /// The transmission that the receiver is about to acknowledge.
+    /// Number of the segment that the receiver is about to acknowledge.
     answers: Option<usize>,
     fates: Fates,
     inputs: u32,
@@ -58,10 +58,11 @@ pub struct World {
     threshold: u64,
     oracle: Oracle,
     truth: Truth,
-    /// Whether a response may have been asked about a verdict.
+    /// Whether a verdict may have triggered the response.
     may_have_responded: bool,
     ladder: Option<Box<Ladder>>,
-    /// What the receiver knows, if it may lie, and whose first retransmission has arrived, a bit a segment.
+    /// The lying receiver's knowledge, and the segments whose first retransmission has arrived, one
+    /// bit each. `None` if the receiver is honest.
     liar: Option<(Box<Scheduled>, u8)>,
 }
 
@@ -112,21 +113,22 @@ impl World {
         self
     }
 
-    /// Lets the receiver lie: what it answers to a segment with a fate, or to the first retransmission of one, is
-    /// asked for, and given by [`say`](Self::say).
+    /// Lets the receiver lie. The world asks for the answer to each segment with a fate, and to the
+    /// first retransmission of that segment. [`say`](Self::say) gives the answer.
     pub(crate) fn lying(mut self) -> Self {
         self.liar = Some((Box::new(Scheduled::new(Schedule::default())), 0));
         self
     }
 
-    /// Returns the acknowledgement that waits as this answer would alter it; `None` if it would not leave.
+    /// Returns the waiting acknowledgement as this answer would alter it; `None` if it would not
+    /// leave.
     pub(crate) fn altered(&self, answer: &Answer) -> Option<Segment> {
         let (Some((_, packet)), Some((liar, _))) = (&self.waiting, &self.liar) else { return None };
         let mut segment = packet.contents;
         liar.clone().say(answer, &mut segment).then_some(segment)
     }
 
-    /// Answers with the acknowledgement that waits, altered.
+    /// Sends the waiting acknowledgement as `answer` alters it, unless `answer` withholds it.
     pub(crate) fn say(&mut self, answer: &Answer) {
         let (Some((_, mut packet)), Some((liar, _))) = (self.waiting.take(), &mut self.liar) else { return };
         if liar.say(answer, &mut packet.contents) {
@@ -167,10 +169,11 @@ impl World {
         self.suffer(packet, fate);
     }
 
-    /// Returns all that decides how a world goes on which waits for an answer, and whether a cut is left. The number of
-    /// [inputs](Self::inputs) is left out, and so is what only notes: fates, oracle, truth and drawing.
+    /// Returns all state that determines how a world that waits for an answer continues, and
+    /// whether a cut remains. It omits the number of [inputs](Self::inputs), and mere records:
+    /// fates, oracle, truth and drawing.
     pub(crate) fn state(&self) -> [&dyn Debug; 7] {
-        // Every field is named, so that a new one has to be decided on.
+        // Every field is named, so that a new field forces a decision.
         let Self {
             now,
             sender,
@@ -191,7 +194,7 @@ impl World {
         [now, sender, receiver, path, waiting, answers, liar]
     }
 
-    /// Counts inputs that there never were, so that the world is stuck the sooner.
+    /// Adds to the number of inputs, so that the world is stuck sooner.
     #[cfg(test)]
     pub(crate) fn after_inputs(mut self, inputs: u32) -> Self {
         self.inputs += inputs;
@@ -208,17 +211,18 @@ impl World {
         &self.fates
     }
 
-    /// Returns whether a response may have been asked about a verdict.
+    /// Returns whether a verdict may have triggered the response.
     pub(crate) fn may_have_responded(&self) -> bool {
         self.may_have_responded
     }
 
-    /// Replaces the response, as long as none [may have been asked](Self::may_have_responded).
+    /// Replaces the response, as long as no verdict [may have triggered
+    /// it](Self::may_have_responded).
     pub(crate) fn respond_by(&mut self, response: Box<dyn Response>) {
         self.sender.respond_by(response);
     }
 
-    /// Returns what was noted of the world; complete when it is over.
+    /// Returns the records of the world; complete when the world is over.
     pub fn truth(&self) -> &Truth {
         &self.truth
     }
@@ -276,7 +280,7 @@ impl World {
         true
     }
 
-    /// Sends a segment of the sender. Returns the packet that needs a fate, if this one does.
+    /// Sends a segment of the sender. Returns its subject, if it needs a fate.
     fn leaves(&mut self, segment: Segment, outgoing: &Outgoing) -> Option<Subject> {
         // The engine reported these events before this segment left.
         self.listen();
@@ -302,7 +306,8 @@ impl World {
         self.decide(Packet { to: End::From, contents: segment, sent: None, subject, number: None })
     }
 
-    /// Returns the number of the segment with a fate that begins where `sent` does.
+    /// Returns the number of the segment with a fate in which `sent` begins; `None` if it begins in
+    /// another.
     fn number(&self, sent: &Sent) -> Option<usize> {
         let number = (sent.start - 1) / u64::from(self.sender.mss());
         let number = number.checked_sub(u64::from(self.size.before))?;
@@ -342,7 +347,7 @@ impl World {
         }
     }
 
-    /// Takes the events of both connections.
+    /// Processes the events of both connections.
     fn listen(&mut self) {
         while let Some(event) = self.sender.poll_event() {
             if let Event::Recovery(event) = event {
@@ -360,7 +365,7 @@ impl World {
                 self.truth.tells(&event);
             }
         }
-        // The receiver's events mean nothing, but must be taken.
+        // The receiver's events are ignored, but must be polled.
         while self.receiver.poll_event().is_some() {}
     }
 
@@ -403,7 +408,7 @@ mod tests {
         Question { settings, sender, size: Size { segments: 3, before: 2, after: 4, ..Size::default() } }
     }
 
-    /// Gives every packet the fate that was chosen for it; the others are delivered.
+    /// Runs a world to its end. Packets without a chosen fate are delivered.
     fn run(mut world: World, fates: &Fates) -> (Progress, World) {
         loop {
             match world.advance() {
@@ -450,7 +455,8 @@ mod tests {
         assert_eq!(world.path.next(), world.now + crate::DELAY + snapshot.rto * 3);
     }
 
-    /// The sender forgets a connection whose data nobody acknowledges for as long as an ACK of the last segment takes.
+    /// The sender's user timeout expires when the ACK of the last segment arrives, or a nanosecond
+    /// before.
     #[test]
     fn an_arrival_comes_before_the_timer_of_the_same_instant() {
         let drawn = |user_timeout: Option<Duration>| {
@@ -484,8 +490,9 @@ mod tests {
         }
     }
 
-    /// RFC 7323, section 5.3: segment 2 comes behind the retransmission of segment 1, and its timestamp is older. Reno leaves
-    /// its recovery at once, so that segment 2 is the first retransmission of an episode of its own.
+    /// RFC 7323, section 5.3: segment 2 arrives after the retransmission of segment 1, with an
+    /// older timestamp. Reno leaves its recovery at once, so segment 2 is the first retransmission
+    /// of a second episode.
     #[test]
     fn data_that_the_receiver_refuses_has_to_be_sent_again() {
         let needed = |late_ms| {

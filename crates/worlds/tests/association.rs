@@ -1,4 +1,4 @@
-//! An association's small worlds: exact totals, and what no world may show.
+//! An association's small worlds: exact totals, and failures that no world may have.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use core::ops::ControlFlow;
@@ -7,10 +7,11 @@ use eifel_recovery::registry::{Choice, Value};
 use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 use eifel_worlds::{Associated, Failure, HeldUntil, Size, Tally, search_association};
 
-/// Behind a detector's name: the paper's comparison of timestamps, and its clock.
+/// Suffix of a detector's name: selects the paper's comparison of timestamps, and its clock.
 const OLDER: &str = ", older";
 
-/// Three chunks with fates, in a receive window that has room for them alone: what is missing is found by the timer.
+/// Asks about three chunks with fates, in a receive window that has room for no others, so that
+/// only the timer detects losses.
 fn question(detect: &str, paths: usize, late_ms: u32) -> Associated {
     let (timestamp_chunk, receive_buffer) = (TimestampChunk::Agreed, 4400);
     let mut settings = Settings { timestamp_chunk, receive_buffer, retransmit_bit: true, ..Settings::default() };
@@ -38,8 +39,9 @@ fn counted(detect: &str, paths: usize, late_ms: u32) -> Vec<u64> {
         .concat()
 }
 
-/// As for TCP, 1 - (3/4)^3 of all worlds lose data, and as many have an episode: what the protocols have in common. F-RTO is
-/// the planted fault: it takes what comes late for the original (RFC 5682, section 4), and the search finds that.
+/// 1 - (3/4)^3 of all worlds lose data. As many worlds have an episode as for TCP. F-RTO is the
+/// planted fault: it mistakes late data for the original (RFC 5682, section 4), and the search
+/// finds that.
 #[test]
 fn the_totals_of_three_chunks_are_exact() {
     let counted: Vec<_> = TOTALS
@@ -80,7 +82,8 @@ const TOTALS: [(&str, usize, u32, [u64; 11]); 26] = [
     ("eifel-cover-or-dsack", 2, 60, [2368, 3592, 304, 0, 0, 1592, 0, 0, 0, 920, 0]),
 ];
 
-/// An original that its retransmission did not bring proves itself: no world restores a window for a loss.
+/// These detectors need evidence of the original itself, so no world restores the window after a
+/// needed retransmission.
 #[test]
 fn eifel_and_reports_of_duplicates_never_undo_falsely() {
     for detect in ["eifel-cover-timestamps", "eifel-cover-bit", "eifel-cover-or-dsack", "dsack"] {

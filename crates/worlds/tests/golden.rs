@@ -73,7 +73,8 @@ fn associations_are_counted_as_before() {
     golden!("associations.txt", text);
 }
 
-/// The world of a number: two bits for each fate of three segments and of their ACKs.
+/// Returns the fates that a number stands for: two bits for each of three segments and of their
+/// ACKs.
 fn fates(number: u32) -> Fates {
     let fate = |place: u32| Fate::ALL[(number >> (2 * place) & 3) as usize];
     let of = |segment: u32| {
@@ -115,7 +116,8 @@ fn lies_come_to_what_they_came_to() {
                 let drawn = draw_lies(&question(detect, size), &lied.losses, smallest).unwrap();
                 writeln!(text, "{drawn}").unwrap();
             }
-            // The number of states depends on what algorithms remember, and not on what lies come to.
+            // The number of states depends on the memory of algorithms, and not on the results of
+            // lies.
             let (shown, _) = shown.rsplit_once(", states: ").unwrap();
             writeln!(text, "{detect} {altered}, {}: {shown} }}", lied.losses).unwrap();
         }

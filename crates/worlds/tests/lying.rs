@@ -1,4 +1,5 @@
-//! Lies told to a few segments: none spares the default sender a cut, and the same search finds those that pay elsewhere.
+//! Lies about a few segments: none spares the default sender a cut. The same search finds lies that
+//! pay against other senders.
 
 use core::ops::ControlFlow;
 use std::sync::Mutex;
@@ -28,7 +29,7 @@ fn lost(numbers: &[usize]) -> Fates {
     Fates::of(&numbers.iter().map(|number| (Subject::Segment(*number), Fate::Lost)).collect::<Vec<_>>())
 }
 
-/// Detector, lies, and loss patterns of which some lie spares the sender the cut.
+/// Detector, number of lies, and number of loss patterns for which a lie spares the sender the cut.
 type Row = (&'static str, u64, usize);
 
 fn row(detect: &'static str, segments: u32, altered: Option<usize>) -> Row {
@@ -55,7 +56,7 @@ fn two_altered_answers_to_six_segments_spare_the_default_nothing() {
     rows(&expected, 6, Some(2));
 }
 
-/// The search finds what is known to pay.
+/// The search finds the lies that are known to pay.
 #[test]
 fn every_lie_about_three_segments() {
     let expected = [("eifel-timestamps", 8196, 0), ("eifel-or-f-rto", 7667, 0), (PLAIN, 4008, 1), ("dsack", 8404, 3)];
@@ -84,16 +85,17 @@ fn the_smallest_lie_against_the_plain_comparison_echoes_an_older_timestamp() {
     assert_ne!(altered[0].echoed, Echoed::Due);
 }
 
-/// A timeout interrupts the repair of a genuine loss, and is spurious: the receiver has what it sends again, and holds its
-/// acknowledgements back. FlightSize still counts what left before the cut, and RFC 4015, section 3.1, step 0, would save it.
-/// Of all lies about five segments, those about this loss paid: each altered six answers at least.
+/// A spurious timeout interrupts the repair of a genuine loss: the receiver has the data that is
+/// sent again, and withholds its acknowledgements. FlightSize still counts data sent before the
+/// cut, and RFC 4015, section 3.1, step 0, would save it. Of all lies about five segments, those
+/// about this loss paid; each altered at least six answers.
 #[test]
 fn a_timeout_in_a_repair_saves_no_more_than_the_cut_left() {
     let lied = search_lies_about(&question("eifel-timestamps", 5), lost(&[1]), None).expect("a question");
     assert_eq!((lied.honest_is_cut, lied.lies, lied.uncut, lied.stuck), (true, 16_633_263, 0, 0));
 }
 
-/// The other losses take minutes: `examples/lies.rs` tells all.
+/// The other losses take minutes: `examples/lies.rs` tries all.
 #[test]
 fn every_lie_about_the_fifth_of_six_segments() {
     let lied = search_lies_about(&question("eifel-timestamps", 6), lost(&[4]), None).expect("a question");

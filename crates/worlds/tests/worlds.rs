@@ -1,4 +1,4 @@
-//! Small sizes: exact totals, and each way of counting against the other.
+//! Small sizes: exact totals, and comparisons of different ways of counting.
 
 use core::ops::ControlFlow;
 use std::sync::Mutex;
@@ -12,15 +12,16 @@ use eifel_worlds::{Failure, Fate, Fates, HeldUntil, Question, Size, Subject, Tal
 
 const MSS: u16 = 1000;
 
-/// Three segments by a window of three.
 /// RFC 3522, section 3.2, with a clock of 1 ms.
 const PLAIN: &str = "eifel-timestamps, plain";
 
+/// Asks about three segments with a window of three.
 fn question(detect: &str, late_ms: u32) -> Question {
     sized(detect, 3, 3, late_ms)
 }
 
-/// So many segments by a window that stands; timestamps where the detector needs them.
+/// Asks about `segments` segments with an initial window that equals ssthresh, and timestamps if
+/// the detector needs them.
 fn sized(detect: &str, segments: u32, window: u32, late_ms: u32) -> Question {
     let congest = Choice::named("reno")
         .with("initial_window_segments", Value::Integer(window.into()))
@@ -54,8 +55,8 @@ fn counted(detect: &str, late_ms: u32) -> Vec<u64> {
         .concat()
 }
 
-/// 1 - (3/4)^3 of all worlds lose data. Each column after that was compared with runs of all 4096 worlds one by one: see
-/// `sharing_and_weights_change_nothing`.
+/// 1 - (3/4)^3 of all worlds lose data. `sharing_and_weights_change_nothing` compares five of the
+/// columns with runs of all 4096 worlds one by one.
 #[test]
 fn the_totals_of_three_segments_are_exact() {
     let counted: Vec<_> =
@@ -78,7 +79,7 @@ const TOTALS: [(&str, u32, [u64; 11]); 11] = [
     ("min-rtt", 10, [2368, 3592, 423, 0, 177, 1296, 0, 248, 0, 1049, 0]),
 ];
 
-/// The fates of a number with four values a digit.
+/// Returns the fates that the base-4 digits of a number stand for.
 fn fates(mut number: u32, segments: usize) -> Fates {
     let mut chosen = Vec::new();
     for place in 0..2 * segments {
@@ -89,7 +90,7 @@ fn fates(mut number: u32, segments: usize) -> Fates {
     Fates::of(&chosen)
 }
 
-/// Every world from its beginning, without a clone, and each counted once.
+/// Runs every world from its beginning, without clones, and counts each once.
 #[test]
 fn sharing_and_weights_change_nothing() {
     for (detect, late_ms) in [("eifel-timestamps", 10), (PLAIN, 10), ("f-rto", 60), ("dsack", 60), ("dual-rtt", 60)] {
@@ -128,7 +129,8 @@ fn detectors_with_evidence_of_their_own_never_undo_falsely() {
     }
 }
 
-/// RFC 5682, section 4: what is overtaken by the retransmission acknowledges for it.
+/// RFC 5682, section 4: delayed data that the retransmission overtakes causes the ACK that F-RTO
+/// expects of the original.
 #[test]
 fn f_rto_takes_what_comes_late_for_the_original() {
     let question = sized("f-rto", 4, 4, 60);
@@ -164,7 +166,7 @@ fn how_many_threads_there_are_changes_nothing() {
     assert_eq!(with(1), with(3));
 }
 
-/// What senders have in common is run once; what each comes to is what it comes to alone.
+/// The common part of all senders runs once. The results of each sender are the same as alone.
 #[test]
 fn responses_together_are_what_they_are_apart() {
     let responses = ["none", "option-1", "option-2", "rfc4015", "rfc3708", "partial-credit"].map(Choice::named);
@@ -180,7 +182,7 @@ fn responses_together_are_what_they_are_apart() {
     }
 }
 
-/// The response of the question is not that of the search.
+/// The search replaces the question's response.
 #[test]
 fn one_response_is_what_it_is_in_a_question() {
     let question = question("eifel-timestamps", 10);

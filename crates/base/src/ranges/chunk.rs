@@ -1,12 +1,12 @@
-//! Ranges that stand together in memory.
+//! Ranges that are stored contiguously.
 
 use core::ops;
 
 use super::search::up_to;
 use crate::ranges::Block;
 
-/// Ranges in ascending order. Each takes eight bytes as long as all lie within 4 GiB, as those of
-/// one window do.
+/// Ranges in ascending order. Each range takes eight bytes while all lie within 4 GiB, as the
+/// ranges of one window do.
 #[derive(Clone, Debug)]
 pub(super) enum Chunk {
     Near { base: u64, ranges: Vec<Near> },

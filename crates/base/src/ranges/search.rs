@@ -1,4 +1,5 @@
-//! Looking for a position among ranges that are mostly evenly spread, with few steps through cold memory.
+//! Searches for a position among ranges that are mostly evenly spread, with few accesses to cold
+//! memory.
 
 use core::ops::Range;
 
@@ -7,9 +8,9 @@ pub(super) const FEW: usize = 8;
 /// Ranges in a cache line.
 const LINE: usize = 8;
 
-/// Counts the `items`, in ascending order, that start at or below `position`. Guesses that their
-/// starts are evenly spread over `span`, which begins at the start of the first. From the guess on,
-/// steps double, so that a wrong guess costs O(log n).
+/// Counts the `items` that start at or below `position`. The items are in ascending order. Guesses
+/// that their starts are evenly spread over `span`, which begins at the start of the first. From
+/// the guess on, steps double, so that a wrong guess costs O(log n).
 #[inline]
 pub(super) fn up_to<T: Copy>(items: &[T], start: impl Fn(T) -> u64, position: u64, span: Range<u64>) -> usize {
     if items.is_empty() || position < span.start {
@@ -26,7 +27,7 @@ pub(super) fn up_to<T: Copy>(items: &[T], start: impl Fn(T) -> u64, position: u6
         }
         high = high.min(items.len());
     } else {
-        // The first starts at or below `position`.
+        // The first item starts at or below `position`.
         while start(items[low]) > position {
             high = low;
             low = low.saturating_sub(step);

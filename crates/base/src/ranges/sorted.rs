@@ -1,14 +1,14 @@
 //! Disjoint ranges in ascending order, close together in memory.
 //!
-//! With half a million ranges in a tree of small nodes each step of a search waits for memory. Here ranges lie in chunks, and
-//! the first position of every chunk in one array that a search finds in the cache. What is empty holds no memory, and up
-//! to [`CHUNK`] ranges are one array.
+//! In a tree of small nodes with half a million ranges, each step of a search waits for memory.
+//! Here ranges lie in chunks. One array, small enough for the cache, holds the first position of
+//! every chunk. An empty set holds no memory, and up to [`CHUNK`] ranges are one array.
 
 use super::chunk::Chunk;
 use super::search::{FEW, up_to};
 use crate::ranges::Block;
 
-/// The most ranges in a chunk. Tests have a small one, so that few ranges make many chunks.
+/// Maximum number of ranges in a chunk. It is small in tests, so that few ranges make many chunks.
 pub(super) const CHUNK: usize = if cfg!(test) { 4 } else { 128 };
 /// Neighbouring chunks that together hold no more than this are joined. So chunks are at least
 /// three eighths full on average.
@@ -31,7 +31,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Before all ranges.
+    /// The place before all ranges.
     pub(super) const FIRST: Self = Self { chunk: 0, at: 0 };
 
     /// Returns the place behind this one.
@@ -84,7 +84,7 @@ impl Sorted {
 
     fn search(&self, position: u64, end: u64) -> Place {
         let chunk = up_to(&self.starts, |start| start, position, self.starts[0]..end).saturating_sub(1);
-        // Asking the chunk itself for its start would take one more step through cold memory.
+        // Asking the chunk itself for its start would take one more access to cold memory.
         let span = self.starts[chunk]..self.starts.get(chunk + 1).copied().unwrap_or(end);
         Place { chunk, at: self.chunks[chunk].up_to(position, span) }
     }
@@ -105,7 +105,7 @@ impl Sorted {
         self.chunks[place.chunk].get(place.at)
     }
 
-    /// Replaces the range at `place` by one that is as far from its neighbours.
+    /// Replaces the range at `place`. The starts of the ranges must stay in ascending order.
     #[inline]
     pub(super) fn set(&mut self, place: Place, range: Block) {
         self.chunks[place.chunk].set(place.at, range);

@@ -1,4 +1,4 @@
-//! Ranges beside naive sets of positions.
+//! Compares ranges with naive sets of positions.
 
 use super::*;
 use proptest::prelude::*;

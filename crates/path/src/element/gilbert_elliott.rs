@@ -1,7 +1,8 @@
 //! Loss in bursts: a chain of two states, each with its own probability of loss.
 //!
-//! From: Gilbert, *Capacity of a Burst-Noise Channel*, 1960, and Elliott, 1963. A parcel is lost by the state that it
-//! finds; then the state may change for the next one. The chain starts in the good state and steps once a parcel.
+//! From: Gilbert, *Capacity of a Burst-Noise Channel*, 1960, and Elliott, 1963. The current state
+//! decides whether a parcel is lost. Then the state may change for the next parcel. The chain
+//! starts in the good state and steps once per parcel.
 
 use super::Fate;
 use crate::config::ConfigError;
@@ -11,10 +12,10 @@ use crate::stream::Stream;
 /// The four parameters of the model.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliottConfig {
-    /// Probability, after a parcel in the good state, of the bad one for the next: p.
+    /// Probability p of a change from the good to the bad state after a parcel.
     pub good_to_bad: f64,
-    /// Probability, after a parcel in the bad state, of the good one for the next: r. A stay in the bad state lasts 1/r
-    /// parcels on average.
+    /// Probability r of a change from the bad to the good state after a parcel. A stay in the bad
+    /// state lasts 1/r parcels on average.
     pub bad_to_good: f64,
     /// Probability of loss in the good state: 1 - k; 0 in Gilbert's own model.
     pub loss_in_good: f64,
@@ -82,7 +83,7 @@ mod tests {
         let lost: Vec<bool> = (0..200_000).map(|_| chain.meet() != Fate::Pass).collect();
         let losses = lost.iter().filter(|&&lost| lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // Part of the time in the bad state: 0.02 / 0.27; mean burst: 1 / 0.25.
+        // Share of parcels in the bad state: 0.02 / 0.27; mean burst: 1 / 0.25.
         assert!((losses / 200_000.0 - 0.02 / 0.27).abs() < 0.005, "{losses}");
         assert!((losses / bursts - 4.0).abs() < 0.2, "{losses} in {bursts}");
     }

@@ -1,4 +1,4 @@
-//! Jitter: each parcel waits for a time of its own before it enters the queue.
+//! Jitter: delays each parcel by its own amount before it enters the queue.
 
 use super::Fate;
 use crate::config::ConfigError;
@@ -9,13 +9,13 @@ use core::cmp::{Ordering, Reverse};
 use eifel_base::time::Instant;
 use std::collections::BinaryHeap;
 
-/// How long parcels wait.
+/// The delays, and whether they may reorder parcels.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JitterConfig {
     /// The wait of each parcel.
     pub delay: Draw,
-    /// Whether parcels leave in the order in which they came: each waits at least for the one
-    /// before it.
+    /// Whether parcels leave in order of arrival. If so, each waits at least until the parcel
+    /// before it leaves.
     pub keeps_order: bool,
 }
 
@@ -29,7 +29,7 @@ impl JitterConfig {
 pub struct Jitter {
     config: JitterConfig,
     held: BinaryHeap<Reverse<Held>>,
-    /// Parcels so far; it orders those of one deadline.
+    /// Parcels held so far. It orders parcels with equal deadlines.
     count: u64,
     /// The latest deadline so far.
     latest: Instant,

@@ -1,4 +1,4 @@
-//! Drops listed segments, and a given number of copies of each.
+//! Drops listed segments: a given number of transmissions of each.
 
 use super::Fate;
 use crate::config::ConfigError;
@@ -37,7 +37,7 @@ impl ListedDrops {
     pub(super) fn meet(&self, label: &Label) -> Fate {
         let of = |drop: &ListedDrop| (drop.flow, drop.segment);
         let wanted = (label.flow, label.segment);
-        // Of several entries for one segment, the last one drops most copies.
+        // If a segment has several entries, the last one drops the most copies.
         let upto = self.list.partition_point(|drop| of(drop) <= wanted);
         match self.list.get(upto.wrapping_sub(1)) {
             Some(drop) if of(drop) == wanted && label.copy < drop.copies => Fate::Drop(DropCause::Listed),

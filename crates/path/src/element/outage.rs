@@ -1,5 +1,5 @@
-//! Outages: while one lasts, the link drops every parcel that comes to it, as where a radio has no
-//! coverage. Parcels that came before go on.
+//! Outages: the link drops every parcel offered during one, as without radio coverage. Parcels
+//! already on the link go on.
 
 use super::Fate;
 use crate::config::ConfigError;
@@ -12,7 +12,7 @@ use eifel_base::time::Instant;
 pub struct OutageConfig {
     /// Name of the random stream. Links with the same name in a run have the same outages.
     pub name: String,
-    /// The outages, listed or drawn as spikes are.
+    /// The outages, listed or drawn like spikes.
     pub source: SpikeSource,
 }
 

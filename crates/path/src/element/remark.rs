@@ -1,16 +1,17 @@
-//! Routers that spoil the ECN field: they clear it, or set it to congestion experienced, on packets of any kind.
+//! Routers that damage the ECN field: they clear it or set it to congestion experienced, on packets
+//! of any kind.
 
 use crate::config::ConfigError;
 use crate::element::Fate;
 use crate::parcel::Mark;
 use crate::stream::Stream;
 
-/// How often the ECN field is spoiled.
+/// The probability of each fault.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RemarkConfig {
-    /// Probability that it is cleared.
+    /// Probability that the field is cleared.
     pub clear: f64,
-    /// Probability that it says congestion, where it is not cleared.
+    /// Probability that a field that was not cleared is set to congestion experienced.
     pub forge: f64,
 }
 

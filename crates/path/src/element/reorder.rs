@@ -1,5 +1,5 @@
-//! Exact reordering: a fixed number of later parcels of its flow (the reordering length) pass a
-//! chosen parcel.
+//! Exact reordering: a fixed number of later parcels of the same flow (the reordering length)
+//! overtake a chosen parcel.
 
 use super::Fate;
 use crate::config::ConfigError;
@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReorderConfig {
     pub choice: Choice,
-    /// Number of later parcels of its flow that pass a chosen one. It goes on right behind the last
-    /// of them. A parcel that is dropped later has still passed.
+    /// Number of later parcels of its flow that pass a chosen one. The chosen parcel follows right
+    /// behind the last of them. A parcel that is dropped afterwards counts as having passed.
     pub length: u32,
     /// Longest time that a parcel is held, so that the last parcels of a flow are not kept for
     /// ever.
@@ -57,7 +57,7 @@ pub struct Reorder {
 #[derive(Debug)]
 struct Held {
     one: Labelled,
-    /// Number of parcels that still have to pass it.
+    /// Number of parcels that still have to pass this one.
     to_pass: u32,
     deadline: Instant,
 }

@@ -7,8 +7,8 @@ use crate::queue::Queue;
 use core::fmt;
 
 impl Link {
-    /// Checks that no parcel was lost or made, and that all are in order. The cost grows with the
-    /// number of parcels inside.
+    /// Checks that no parcel vanished or appeared, and that all are in order. The cost grows with
+    /// the number of parcels inside.
     pub fn check(&self) -> Result<(), Imbalance> {
         let mut inside = Tally::default();
         self.under_way.iter().for_each(|one| inside += &one.parcel);
@@ -45,7 +45,7 @@ impl Link {
     }
 }
 
-/// A law of a link that [`Link::check`] found broken.
+/// An invariant of a link that [`Link::check`] found violated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Imbalance {
     /// Offered plus duplicated is not delivered plus dropped plus inside.
@@ -84,7 +84,8 @@ mod tests {
     use eifel_base::time::{Duration, Instant};
     use eifel_base::units::Rate;
 
-    /// A link with three parcels of 1000 bytes, the first of which has been transmitted, and one of background traffic.
+    /// Makes a link with three parcels of 1000 bytes, the first of which has been transmitted, and
+    /// one parcel of background traffic.
     fn link() -> Link {
         let rate = Rate::from_bps(1_000_000).unwrap();
         let mut link = Link::new(&LinkConfig::plain(rate, Duration::from_millis(100)), "link", 1).unwrap();
@@ -122,7 +123,7 @@ mod tests {
         let mut background = link();
         background.background[0].refuse();
         assert_eq!(background.check(), Ok(()), "what is refused is offered and dropped");
-        // One that is taken in without being offered is as much as one that vanished.
+        // The background traffic has lost a parcel that it counted as offered.
         background.background[0].forget_one();
         assert!(matches!(background.check(), Err(Imbalance::NotConserved { .. })));
     }
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn bytes_of_the_queue_that_are_counted_wrong_are_found() {
         let mut link = link();
-        // Two parcels of three wait, and that of background traffic.
+        // Two of the three parcels wait, and the parcel of background traffic.
         link.queued_bytes += 1;
         assert_eq!(link.check(), Err(Imbalance::Queue { counted: 2501, found: 2500 }));
         link.queued_bytes -= 1;

@@ -18,7 +18,7 @@ impl Link {
     /// causes no event and no outcome; [`background`](Self::background) counts it.
     ///
     /// # Errors
-    /// Why it is dropped.
+    /// The cause, if the queue drops the parcel.
     #[inline(always)]
     pub fn offer_background(&mut self, now: Instant, index: usize) -> Result<(), DropCause> {
         let bytes = self.background.get(index).map_or(0, Background::bytes);
@@ -49,7 +49,7 @@ impl Link {
             if due > until || due == Instant::NEVER || self.overfull {
                 return;
             }
-            // A drop is counted, too.
+            // A drop is counted as well.
             let _ = self.offer_background(due, index);
             source.step();
         }

@@ -47,7 +47,7 @@ impl Link {
             Fate::Drop(cause) => self.drop_parcel(parcel, cause, outcomes),
             Fate::Marked(mark) => {
                 outcomes.push(Outcome::Marked { parcel, mark });
-                // What was cleared is dropped from now on where it would have been marked.
+                // From now on a queue drops this parcel instead of marking it.
                 let takes_marks = one.label.takes_marks && mark != Mark::Cleared;
                 self.pass(from + 1, now, Labelled { label: Label { takes_marks, ..one.label }, ..one }, outcomes);
             }
@@ -63,8 +63,8 @@ impl Link {
         }
     }
 
-    /// Passes on the parcels whose deadline has come, each at its own deadline though the call may
-    /// be late.
+    /// Passes on the parcels whose deadline has come, each at its own deadline, even if the call is
+    /// late.
     fn let_go(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
         while self.deadline <= now {
             let at = self.deadline;

@@ -6,7 +6,7 @@ use eifel_base::time::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Propagation {
     delay: Duration,
-    /// Kept apart, because few links have them and every packet reads the delay.
+    /// Boxed, because few links have changes and every packet reads the delay.
     changes: Option<Box<Changes>>,
 }
 
@@ -16,7 +16,7 @@ struct Changes {
     coming: Vec<DelayChange>,
     /// The arrival of the last transmission before the last change. No later one arrives sooner.
     latest: Instant,
-    /// Whether anything was sent before.
+    /// Whether any parcel was sent before.
     used: bool,
 }
 

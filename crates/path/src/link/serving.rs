@@ -10,7 +10,7 @@ use crate::queue::Queue;
 use eifel_base::time::Instant;
 
 impl Link {
-    /// Offers a parcel at the tail of the queue, if that decides when a parcel leaves. Returns false
+    /// Offers a parcel at the tail of the queue, if the queue decides at its exit. Returns `false`
     /// for other queues.
     pub(super) fn take_in_to_serve(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) -> bool {
         let Queue::Served(served) = &mut self.queue else { return false };
@@ -21,7 +21,7 @@ impl Link {
         true
     }
 
-    /// Transmits what the transmitter can begin with by `now`.
+    /// Transmits the parcels whose transmission can begin by `now`.
     pub(super) fn serve(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
         while self.next_service() <= now {
             let Queue::Served(served) = &mut self.queue else { return };
@@ -30,7 +30,7 @@ impl Link {
             self.book_drops(earlier, outcomes);
             let Some(next) = next else { return };
             self.settle(now);
-            // Whatever waited since before an opportunity of a recorded link may use it.
+            // A parcel that entered before an opportunity of a recorded link may use it.
             let (departs, arrives) = self.schedule(next.entered, next.one.parcel.bytes);
             self.hold(UnderWay { parcel: next.one.parcel, departs, arrives });
         }

@@ -9,15 +9,15 @@ use eifel_base::time::Instant;
 
 impl Link {
     /// Returns whether [`offer_through`](Self::offer_through) may be called: the link has no
-    /// elements, and a queue that needs to know no labels.
+    /// elements, and its queue needs no labels.
     pub fn is_open(&self) -> bool {
         self.elements.is_empty() && !self.queue.wants_labels()
     }
 
     /// Offers a parcel like [`offer`](Self::offer), if the link is [open](Self::is_open). If the
-    /// parcel is taken in, `goes_on` receives its arrival at the far end. It returns whether the
-    /// driver knows what happens there. If so, the link keeps no event for the parcel and counts it
-    /// as delivered.
+    /// parcel is taken in, `goes_on` receives its arrival at the far end. `goes_on` returns whether
+    /// the driver handles the arrival itself. If so, the link keeps no event for the parcel and
+    /// counts it as delivered.
     #[inline(always)]
     pub fn offer_through(
         &mut self,
@@ -52,7 +52,8 @@ mod tests {
     use eifel_base::time::Duration;
     use eifel_base::units::Rate;
 
-    /// What has left is forgotten in one go, so that memory stays bounded and a parcel costs next to nothing.
+    /// Departed parcels are removed in one go, so that memory stays bounded and a parcel costs next
+    /// to nothing.
     #[test]
     fn parcels_are_counted_as_transmitted_when_too_many_are_not() {
         let config = LinkConfig::plain(Rate::from_bps(8_000_000).unwrap(), Duration::from_millis(1));
@@ -63,7 +64,8 @@ mod tests {
             link.offer_through(now, Parcel { handle: 0, bytes: 1000 }, |_| true, &mut Vec::new());
             lengths.push(link.passing.len() as u64);
         }
-        // Each leaves as the next one comes, so that one is left. The first time there is none before.
+        // Each parcel leaves as the next one comes, so one is left after settling. The first time
+        // no parcel is left over.
         let most = u64::from(MOST_UNSETTLED);
         let expected: Vec<u64> = (0..5000)
             .map(|number| if number < most - 1 { number + 1 } else { (number + 1 - most) % (most - 1) + 1 })

@@ -1,9 +1,10 @@
-//! Adaptive RED: RED that finds its parameters from the link's capacity and a target for the queueing delay, and goes
-//! on adapting its drop probability so that the average stays halfway between the thresholds.
+//! Adaptive RED: RED that derives its parameters from the link's capacity and a target queueing
+//! delay. It keeps adapting its drop probability so that the average stays halfway between the
+//! thresholds.
 //!
-//! From: Floyd, Gummadi and Shenker, *Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
-//! Management*, 2001, sections 4 and 5. As in ns-2, the adaptation is done when a parcel arrives, and the interval counts
-//! from the last time that something was changed.
+//! From: Floyd, Gummadi and Shenker, *Adaptive RED: An Algorithm for Increasing the Robustness of
+//! RED's Active Queue Management*, 2001, sections 4 and 5. As in ns-2, the queue adapts when a
+//! parcel arrives, and the interval counts from the last change.
 
 use super::Arrival;
 use super::red::{Manner, Red, RedConfig, packets_per_second};
@@ -28,7 +29,7 @@ impl AdaptiveRedConfig {
         self.manner.check()
     }
 
-    /// Returns the parameters that RED starts with before a link of that rate (section 5).
+    /// Returns RED's initial parameters in front of a link of this rate (section 5).
     pub fn parameters(&self, rate: Rate) -> RedConfig {
         let capacity = packets_per_second(rate, self.manner.mean_packet_bytes);
         let minimum_packets = (self.target_delay.as_secs_f64() * capacity / 2.0).max(SMALLEST_MINIMUM_PACKETS);
@@ -116,7 +117,7 @@ mod tests {
         AdaptiveRedConfig { target_delay: Duration::from_millis(target_millis), manner }
     }
 
-    /// 250 packets of 1000 bytes a second.
+    /// Returns the rate of 250 packets of 1000 bytes per second.
     fn rate() -> Rate {
         Rate::from_bps(2_000_000).unwrap()
     }
@@ -141,7 +142,8 @@ mod tests {
         assert_eq!((long.minimum_packets, long.maximum_packets), (12.5, 37.5));
     }
 
-    /// The drop probability after a parcel at each of these instants, the average standing where it is.
+    /// Returns the drop probability after a parcel at each of these instants, with a constant
+    /// average.
     fn probabilities(average: f64, first: f64, at_millis: &[u64]) -> Vec<f64> {
         let mut queue = AdaptiveRed::new(&config(5), rate(), Stream::new(1, &["red"]));
         queue.red.maximum_probability = first;

@@ -1,8 +1,9 @@
-//! CoDel: drops from the head of a queue that stands, by the time that packets wait.
+//! CoDel: drops packets from the head of a standing queue, by their waiting time.
 //!
-//! From: Nichols, Jacobson, McGregor and Iyengar, *Controlled Delay Active Queue Management*, RFC 8289, sections 4 and 5.
-//! The MTU is the largest packet so far, as section 4.1 allows. Packets of transports with ECN can be marked in place of
-//! each drop. The RFC leaves marking open; it is done as in Linux, where a marked packet goes on and counts as dropped.
+//! From: Nichols, Jacobson, McGregor and Iyengar, *Controlled Delay Active Queue Management*, RFC
+//! 8289, sections 4 and 5. The MTU is the largest packet so far, as section 4.1 allows. Packets of
+//! transports with ECN can be marked in place of each drop. The RFC leaves marking open. Marking
+//! follows Linux: a marked packet goes on and counts as dropped.
 
 use super::fifo::{Fifo, Waiting};
 use crate::config::ConfigError;
@@ -24,7 +25,7 @@ pub struct Law {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CodelConfig {
     pub law: Law,
-    /// The most packets that wait behind the one in transmission. What finds no room is dropped.
+    /// Maximum number of packets behind the one in transmission. Further packets are dropped.
     pub limit_packets: u32,
 }
 
@@ -55,12 +56,12 @@ impl CodelConfig {
 pub(crate) struct Codel {
     /// When the delay will have been above the target for an interval; `None` while it is below.
     first_above: Option<Instant>,
-    /// Whether the queue stands, and packets are dropped.
+    /// Whether the queue stands and packets are being dropped.
     dropping: bool,
     drop_next: Instant,
     /// Drops since the queue began to stand.
     count: u32,
-    /// `count` when it began to.
+    /// `count` when the queue last began to stand.
     last_count: u32,
 }
 
@@ -68,8 +69,8 @@ pub(crate) struct Codel {
 type Candidate = (Option<Waiting>, bool);
 
 impl Codel {
-    /// Takes the next packet to transmit out of `fifo`, and drops and marks on the way. `largest` is
-    /// the longest packet so far, in bytes.
+    /// Removes the next packet to transmit from `fifo`. Drops and marks packets on the way.
+    /// `largest` is the longest packet so far, in bytes.
     pub(crate) fn leave(
         &mut self,
         (law, largest): (&Law, u32),
@@ -97,7 +98,7 @@ impl Codel {
                 (packet, _) = self.take((law, largest), now, fifo);
             }
             self.dropping = true;
-            // A queue that stood a short time ago is controlled from where that ended.
+            // If the queue stood a short time ago, the drop rate continues from there.
             let before = self.count - self.last_count;
             let recently = now < self.drop_next + law.interval * RECENT_INTERVALS;
             self.count = if before > 1 && recently { before } else { 1 };
@@ -124,7 +125,8 @@ impl Codel {
     }
 }
 
-/// Marks a packet that is due to be dropped and takes a mark. Otherwise drops it, and returns false.
+/// Marks a packet that is due to be dropped, if it takes marks. Otherwise drops it and returns
+/// `false`.
 fn spare(law: &Law, packet: &Option<Waiting>, outcomes: &mut Vec<Outcome>) -> bool {
     let Some(Waiting { one: Labelled { parcel, label }, .. }) = *packet else { return false };
     let marked = law.ecn && label.takes_marks;
@@ -135,7 +137,7 @@ fn spare(law: &Law, packet: &Option<Waiting>, outcomes: &mut Vec<Outcome>) -> bo
     marked
 }
 
-/// A count is taken up again within this many intervals.
+/// If the queue stands again within this many intervals, the drop count continues.
 const RECENT_INTERVALS: u64 = 16;
 
 /// Length of the longest packet before any came, in bytes (section 5.3).

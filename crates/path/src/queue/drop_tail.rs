@@ -1,6 +1,6 @@
 //! DropTail: a parcel that finds no room is dropped.
 //!
-//! The parcel in transmission takes room: of a limit of 75, 74 wait and one is sent, as in ns-2.
+//! The parcel in transmission takes room: with a limit of 75, 74 wait and one is sent, as in ns-2.
 
 use super::{Occupancy, Spare};
 use crate::config::ConfigError;
@@ -24,7 +24,7 @@ impl DropTail {
         }
     }
 
-    /// Returns the room in a queue of that length.
+    /// Returns the room in a queue of this length.
     pub(super) fn spare(self, found: Occupancy) -> Spare {
         match self {
             Self::Packets(limit) => Spare::Packets(limit.saturating_sub(found.packets)),

@@ -1,8 +1,9 @@
-//! FQ-CoDel: a queue with CoDel for each flow, served in turn, those of flows that build no queue first.
+//! FQ-CoDel: one CoDel queue per flow. The queues take turns; flows that build no backlog go first.
 //!
-//! From: Hoeiland-Joergensen, McKenney, Taht, Gettys and Dumazet, *The Flow Queue CoDel Packet Scheduler and Active Queue
-//! Management Algorithm*, RFC 8290, sections 3 to 5. Sections 3 and 4.2 differ on a queue with no credits left: here its
-//! turn ends, as in section 3 and in Linux. The flow is the scenario's: the five-tuple would tell the same flows apart.
+//! From: Hoeiland-Joergensen, McKenney, Taht, Gettys and Dumazet, *The Flow Queue CoDel Packet
+//! Scheduler and Active Queue Management Algorithm*, RFC 8290, sections 3 to 5. Sections 3 and 4.2
+//! differ on a queue with no credits left. Here its turn ends, as in section 3 and in Linux. The
+//! hash covers the scenario's flow number, which separates the same flows as the five-tuple would.
 
 use super::codel::{Codel, FIRST_LARGEST, Law};
 use super::fifo::{Fifo, Waiting};
@@ -39,7 +40,7 @@ impl FqCodelConfig {
 pub(crate) struct FqCodel {
     config: FqCodelConfig,
     salt: Secret,
-    /// Queues by their number. One is made when a packet first comes to it.
+    /// Queues by number. A queue is made when its first packet comes.
     queues: BTreeMap<u32, FlowQueue>,
     /// Queues that have not built a backlog recently, in the order of their turns.
     new: VecDeque<u32>,
@@ -53,9 +54,9 @@ pub(crate) struct FqCodel {
 struct FlowQueue {
     fifo: Fifo,
     codel: Codel,
-    /// Bytes that it may send before its turn ends.
+    /// Bytes that the queue may send before its turn ends.
     credits: i64,
-    /// Whether it is in one of the lists.
+    /// Whether the queue is in `new` or `old`.
     active: bool,
 }
 
@@ -66,7 +67,7 @@ impl FqCodel {
         Self { config, salt, queues: BTreeMap::new(), new, old, packets: 0, largest: FIRST_LARGEST }
     }
 
-    /// Takes a packet in (section 4.1).
+    /// Adds a packet (section 4.1).
     pub(super) fn enter(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
         let number = (siphash(&self.salt, &[u64::from(one.label.flow)]) % u64::from(self.config.queues)) as u32;
         let queue = self.queues.entry(number).or_default();
@@ -85,7 +86,7 @@ impl FqCodel {
 
     /// Drops half of the packets of the queue with the most bytes, and at most [`MOST_AT_ONCE`].
     fn shorten_longest(&mut self, outcomes: &mut Vec<Outcome>) {
-        // Of several, the first.
+        // Of several equally long queues, the first.
         let longest = self.queues.values_mut().rev().max_by_key(|queue| queue.fifo.bytes());
         let Some(queue) = longest else { return };
         for _ in 0..(queue.fifo.len() / 2).clamp(1, MOST_AT_ONCE) {
@@ -95,7 +96,7 @@ impl FqCodel {
         }
     }
 
-    /// Takes the next packet to transmit out (section 4.2).
+    /// Removes the next packet to transmit (section 4.2).
     pub(super) fn leave(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) -> Option<Waiting> {
         loop {
             let is_new = !self.new.is_empty();
@@ -135,5 +136,5 @@ impl FqCodel {
     }
 }
 
-/// The most packets that an overload drops at once.
+/// Maximum number of packets that one overload drops.
 const MOST_AT_ONCE: usize = 64;

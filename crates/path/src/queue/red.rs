@@ -1,9 +1,11 @@
-//! Random Early Detection: drops before the queue is full, the more the longer its average is.
+//! Random Early Detection: drops parcels before the queue is full, more often the longer the
+//! average queue is.
 //!
-//! From: Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM Transactions on
-//! Networking 1(4), 1993; the gentle slope above the upper threshold, from Floyd's recommendation of 2000. Where the
-//! paper leaves a choice it is made as ns-2 makes it, so that the two can be compared: the queue is what waits behind
-//! the parcel in transmission, and while at most one waits nothing is dropped early.
+//! From: Floyd and Jacobson, *Random Early Detection Gateways for Congestion Avoidance*, IEEE/ACM
+//! Transactions on Networking 1(4), 1993; the gentle slope above the upper threshold, from Floyd's
+//! recommendation of 2000. Where the paper leaves a choice, this code follows ns-2, so that the two
+//! can be compared. The queue length excludes the parcel in transmission, and nothing is dropped
+//! early while at most one parcel waits.
 
 use super::{Arrival, Occupancy};
 use crate::config::ConfigError;
@@ -20,7 +22,7 @@ pub struct RedConfig {
     pub maximum_packets: f64,
     /// Drop probability at the upper threshold: max_p.
     pub maximum_probability: f64,
-    /// Weight of the present length in the average: w_q.
+    /// Weight of the current length in the average: w_q.
     pub weight: f64,
     pub manner: Manner,
 }
@@ -38,7 +40,7 @@ pub struct Manner {
     pub unit: Unit,
     /// Bytes of a typical packet. It scales thresholds to bytes, and the average after idle times.
     pub mean_packet_bytes: u32,
-    /// The most parcels behind the one in transmission.
+    /// Maximum number of parcels behind the one in transmission.
     pub limit_packets: u32,
     /// Whether packets of transports with ECN are marked in place of an early drop, below the upper threshold (RFC 3168, section
     /// 7).
@@ -76,7 +78,7 @@ impl Manner {
     }
 }
 
-/// RED at work. Lengths are in its unit.
+/// The state of RED. Lengths are in `manner.unit`.
 #[derive(Debug)]
 pub struct Red {
     pub(super) minimum: f64,
@@ -99,7 +101,7 @@ struct Arrived {
 }
 
 impl Red {
-    /// Makes an empty queue before a link of that rate.
+    /// Makes an empty queue in front of a link of this rate.
     pub(super) fn new(config: RedConfig, rate: Rate, stream: Stream) -> Self {
         let manner = config.manner;
         let scale = match manner.unit {
@@ -124,11 +126,12 @@ impl Red {
         self.judge(arrival)
     }
 
-    /// Adds the present length to the average.
+    /// Updates the average with the current length.
     pub(super) fn observe(&mut self, arrival: &Arrival) {
         let waiting = waiting(arrival);
         if arrival.found.packets == 0 {
-            // An idle time counts as the empty arrivals that the link could have sent in it.
+            // Idle time decays the average as if arrivals at the link's rate had found an empty
+            // queue.
             let idle = arrival.now.since(arrival.last_departure).as_secs_f64();
             self.average *= power(1.0 - self.weight, (self.packets_per_second * idle) as u64);
         }
@@ -143,12 +146,13 @@ impl Red {
         self.manner.ecn
     }
 
-    /// Above the upper threshold packets should be dropped, or flows that ignore marks would fill the queue.
+    /// Returns whether to mark instead of drop. Above the upper threshold packets are dropped,
+    /// because flows that ignore marks would fill the queue.
     pub(super) fn marks_now(&self) -> bool {
         self.manner.ecn && self.average < self.maximum
     }
 
-    /// Decides whether the parcel is taken in.
+    /// Decides whether the queue admits the parcel.
     pub(super) fn judge(&mut self, arrival: &Arrival) -> Result<(), DropCause> {
         let waiting = waiting(arrival);
         let early = self.drops_early(arrival.bytes, waiting.packets);
@@ -188,7 +192,7 @@ impl Red {
         self.stream.chance(probability)
     }
 
-    /// Returns the probability by the average alone: the paper's p_b.
+    /// Returns the drop probability from the average alone: the paper's p_b.
     fn probability(&self) -> f64 {
         let excess = |from: f64, span: f64| (self.average - from) / span;
         if self.average < self.maximum {
@@ -198,7 +202,7 @@ impl Red {
         }
     }
 
-    /// Returns the probability for this parcel, which spaces the drops evenly: the paper's p_a.
+    /// Returns the drop probability of this parcel, which spaces the drops evenly: the paper's p_a.
     fn final_probability(&self, since: Arrived, bytes: u32) -> f64 {
         let typical = self.manner.mean_packet_bytes;
         let count = match self.manner.unit {
@@ -227,12 +231,13 @@ impl Red {
     }
 }
 
-/// Returns the typical packets that a link of this rate sends in a second: the C of both papers.
+/// Returns the number of typical packets that a link of this rate sends per second: the C of both
+/// papers.
 pub(super) fn packets_per_second(rate: Rate, packet_bytes: u32) -> f64 {
     rate.as_bps() as f64 / (8.0 * f64::from(packet_bytes))
 }
 
-/// Returns what waits behind the parcel in transmission.
+/// Returns the queue length without the parcel in transmission.
 fn waiting(arrival: &Arrival) -> Occupancy {
     let Occupancy { packets, bytes } = arrival.found;
     Occupancy { packets: packets.saturating_sub(1), bytes: bytes.saturating_sub(u64::from(arrival.in_transmission)) }

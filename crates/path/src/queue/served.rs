@@ -6,13 +6,13 @@ use super::fq_codel::FqCodel;
 use crate::parcel::{DropCause, Labelled, Outcome};
 use eifel_base::time::Instant;
 
-/// Such a queue. The packet in transmission is not in it.
+/// A queue that decides when a packet leaves. It does not contain the packet in transmission.
 #[derive(Debug)]
 pub(crate) struct Served {
     kind: Kind,
-    /// Bytes of all that waits.
+    /// Bytes of all waiting packets.
     bytes: u64,
-    /// The instant from which on something has waited.
+    /// When the queue last became non-empty.
     pub(crate) waits_since: Instant,
 }
 
@@ -35,7 +35,7 @@ impl Served {
         Self { kind, bytes: 0, waits_since: Instant::ZERO }
     }
 
-    /// Takes a packet in. Drops are added to `outcomes`.
+    /// Adds a packet. Appends drops to `outcomes`.
     pub(crate) fn enter(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
         if self.len() == 0 {
             self.waits_since = now;
@@ -55,7 +55,7 @@ impl Served {
         self.bytes -= dropped(outcomes, earlier);
     }
 
-    /// Takes out the next packet to transmit. Drops and marks are added to `outcomes`.
+    /// Removes the next packet to transmit. Appends drops and marks to `outcomes`.
     pub(crate) fn leave(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) -> Option<Waiting> {
         let earlier = outcomes.len();
         let packet = match &mut self.kind {
@@ -78,7 +78,7 @@ impl Served {
         self.bytes
     }
 
-    /// Iterates over all that wait.
+    /// Iterates over the waiting packets.
     pub(crate) fn waiting(&self) -> Box<dyn Iterator<Item = &Waiting> + '_> {
         match &self.kind {
             Kind::Codel { fifo, .. } => Box::new(fifo.iter()),
@@ -87,7 +87,7 @@ impl Served {
     }
 }
 
-/// Returns the bytes of what was dropped since `earlier`.
+/// Returns the bytes of the packets dropped in `outcomes` from index `earlier` on.
 fn dropped(outcomes: &[Outcome], earlier: usize) -> u64 {
     let new = outcomes.get(earlier..).unwrap_or_default();
     let bytes = |outcome: &Outcome| match outcome {

@@ -66,7 +66,8 @@ fn what_is_kept_of_it_is_what_is_on_the_link() {
     link.check().unwrap();
 }
 
-/// Drives a link with two flows, the second one as background or as parcels with handles above the first one's.
+/// Drives a link with two flows. The second flow is background traffic, or parcels with the handle
+/// `u32::MAX`.
 fn run(config: &LinkConfig, traffic: &[(u64, Labelled)], times: &[u64], background: bool) -> (Run, u64, u64) {
     let mut link = Link::new(config, "link", 1).unwrap();
     let source = link.accompany(BYTES);
@@ -78,7 +79,7 @@ fn run(config: &LinkConfig, traffic: &[(u64, Labelled)], times: &[u64], backgrou
     let mut refused = 0;
     for &(time, followed) in traffic {
         if background {
-            // Before each arrival, as a driver must.
+            // Background traffic runs before each arrival, as drivers have to do it.
             while link.next_event() <= at(time) {
                 let next = link.next_event();
                 link.run_background(source, &mut listed, next);
@@ -123,7 +124,8 @@ proptest! {
         if config.queue.decides_at_exit() {
             config.queue = drop_tail(20);
         }
-        // Of parcels that leave at one opportunity, RED cannot tell which one is in transmission.
+        // If several parcels leave at one opportunity, RED cannot tell which of them is in
+        // transmission.
         if matches!(config.capacity, Capacity::Trace(_)) && is_red(&config.queue) {
             config.queue = drop_tail(20);
         }

@@ -32,8 +32,9 @@ pub fn with_ecn((at, one): (u64, Labelled)) -> (u64, Labelled) {
     (at, Labelled { label: Label { takes_marks: true, ..one.label }, ..one })
 }
 
-/// Packets leave each 8 ms. That at 8 ms has waited too long, so from 108 ms on packets may be dropped: the 15th at
-/// 112 ms. The next times to drop are 212, then 100 / sqrt(count) ms later each: 282.7, 340.4, 390.4, 435.2.
+/// Packets leave every 8 ms. The packet at 8 ms has waited too long, so from 108 ms on packets may
+/// be dropped: the 15th at 112 ms. The next times to drop are 212 ms, then each 100 / sqrt(count)
+/// ms later: 282.7, 340.4, 390.4, 435.2.
 #[test]
 fn drops_come_closer_by_the_square_root_of_their_count() {
     let result = run(&codel(LAW, 1000), &burst(0, 63));
@@ -66,13 +67,15 @@ fn packets_with_ecn_are_marked_in_place_of_each_drop_and_sent() {
     let result = run(&codel(Law { ecn: true, ..LAW }, 1000), &traffic);
     assert_eq!(result.dropped, []);
     assert_eq!(result.arrived.len(), 63);
-    // Times to drop as above. Nothing is taken out besides, so the packets at 112, 216, 288, 344, 392, 440 and 480 ms.
+    // Times to drop as above. No packet is removed, so the marked packets leave at 112, 216, 288,
+    // 344, 392, 440 and 480 ms.
     assert_eq!(result.marked, [15, 28, 37, 44, 50, 56, 61].map(|handle| (handle, Mark::Congestion)));
     let without = run(&codel(LAW, 1000), &traffic);
     assert_eq!((without.marked.len(), without.dropped.len()), (0, 6));
 }
 
-/// A queue that stands again within 16 intervals goes on with the drops of the last time, less the first.
+/// A queue that stands again within 16 intervals continues with the drop count of the last time,
+/// minus the first drop.
 #[test]
 fn a_queue_that_stands_again_soon_is_dropped_from_at_once_as_often() {
     let again = |at: u64| (64..=126).map(move |handle| (at, sized(handle, 1000)));
@@ -81,9 +84,10 @@ fn a_queue_that_stands_again_soon_is_dropped_from_at_once_as_often() {
         let drops = dropped_by(&run(&codel(LAW, 1000), &traffic), DropCause::Codel);
         (drops[6] - 63, drops[7] - drops[6])
     };
-    // Six drops before, the last of them counted from one: 100 / sqrt(5) = 44.7 ms, six packets.
+    // There were six drops before. Minus the first, the interval is 100 / sqrt(5) = 44.7 ms, six
+    // packets.
     assert_eq!(gaps(1000), (15, 7));
-    // 435.2 + 44.7 ms was the next time to drop. 16 intervals later it is forgotten.
+    // 435.2 + 44.7 ms was the next time to drop. 16 intervals later the count is forgotten.
     assert_eq!(gaps(2000), (15, 14));
 }
 
@@ -94,7 +98,7 @@ fn flows_take_turns_and_a_flow_without_backlog_goes_first() {
     traffic.push((17 * MS, of_flow(1, sized(7, 1000))));
     let result = run(&fq_codel(FQ), &traffic);
     assert_eq!(result.handles(), [1, 2, 3, 7, 4, 5, 6]);
-    // The time of each is the transmitter's.
+    // The transmitter never stands still.
     assert_eq!(result.times(), (1..=7).map(|count| (count * 8 + 100) * MS).collect::<Vec<_>>());
 }
 
@@ -108,7 +112,7 @@ fn flows_share_the_queues_that_there_are() {
     let one_of_each: Vec<u32> = (1..=6).map(|flow| 2 * flow - 1).chain((1..=6).map(|flow| 2 * flow)).collect();
     assert_eq!(order(1), as_they_came);
     assert_eq!(order(65_536), one_of_each);
-    // Of two queues each holds several flows.
+    // With two queues, each holds several flows.
     let mut halves = order(2);
     assert!(halves != as_they_came && halves != one_of_each);
     halves.sort_unstable();

@@ -1,4 +1,4 @@
-//! CoDel and FQ-CoDel beside naive models that follow the RFCs step by step.
+//! Compares CoDel and FQ-CoDel with naive models that follow the RFCs step by step.
 
 use crate::codel::{LAW, with_ecn};
 use crate::common::{MS, Run, megabit, run, run_seeded};
@@ -26,7 +26,7 @@ impl Packet {
     }
 }
 
-/// What the naive models did, besides transmitting.
+/// The drops and marks of the naive models.
 #[derive(Default)]
 struct Log {
     dropped: Vec<(u32, DropCause)>,
@@ -139,7 +139,8 @@ impl NaiveFq {
             let bytes = |flow: usize| -> u64 { self.queues[flow].0.queue.iter().map(Packet::bytes).sum() };
             let most = (0..self.queues.len()).map(bytes).max().unwrap();
             let longest: Vec<usize> = (0..self.queues.len()).filter(|&flow| bytes(flow) == most).collect();
-            // Which of several is longest depends on the hash: the model is asked about one at a time.
+            // If several queues are longest, the choice depends on the hash. The model allows only
+            // one.
             assert_eq!(longest.len(), 1, "ambiguous");
             let queue = &mut self.queues[longest[0]].0.queue;
             for packet in queue.drain(..(queue.len() / 2).clamp(1, 64)) {
@@ -209,7 +210,7 @@ impl Naive {
         }
     }
 
-    /// Steps a transmitter of this rate, with 100 ms behind it, through time.
+    /// Steps a transmitter of this rate, followed by a delay of 100 ms, through time.
     fn run(mut self, rate: Rate, traffic: &[(u64, Labelled)]) -> Run {
         let (mut log, mut arrived, mut free_at) = (Log::default(), Vec::new(), 0);
         let mut begin = |queue: &mut Self, now: u64, free_at: &mut u64, log: &mut Log| {
@@ -240,7 +241,7 @@ prop_compose! {
     }
 }
 
-/// Every third packet takes marks.
+/// Lets every third packet take marks.
 fn some_with_ecn(traffic: Vec<(u64, Labelled)>) -> Vec<(u64, Labelled)> {
     traffic.into_iter().map(|each| if each.1.parcel.handle % 3 == 0 { with_ecn(each) } else { each }).collect()
 }
@@ -262,7 +263,8 @@ proptest! {
         law in any_law(), quantum_bytes in 1u32..4000, bps in 100_000u64..2_000_000, traffic in any_traffic(),
     ) {
         let (rate, traffic) = (Rate::from_bps(bps).unwrap(), some_with_ecn(traffic));
-        // With this seed the three flows have a queue each. The limit is out of reach: see the case above.
+        // With this seed each of the three flows has its own queue. The limit is out of reach,
+        // because the model cannot choose among several longest queues.
         let config = FqCodelConfig { law, limit_packets: 10_240, queues: 65_536, quantum_bytes };
         let link = LinkConfig { queue: QueueConfig::FqCodel(config), ..LinkConfig::plain(rate, megabit().delay) };
         let queues = vec![(NaiveCodel::default(), 0); 3];
@@ -270,8 +272,8 @@ proptest! {
         prop_assert_eq!(run_seeded(&link, &traffic, 1), naive.run(rate, &traffic));
     }
 
-    /// With an endless target, parcels leave when departures that are computed in advance say so: over recorded links,
-    /// changing rates and spikes too.
+    /// With an endless target, CoDel's departures are those that a plain queue computes in advance,
+    /// also over recorded links, changing rates and spikes.
     #[test]
     fn codel_that_never_acts_is_a_plain_queue(mut link in any_link(), traffic in any_traffic()) {
         let law = Law { target: Duration::from_secs(100_000), ..LAW };

@@ -1,4 +1,4 @@
-//! Drives one link in virtual time and checks its books after every step.
+//! Drives one link in virtual time and checks its counts after every step.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
@@ -11,7 +11,7 @@ use eifel_path::queue::drop_tail::DropTail;
 pub const MS: u64 = 1_000_000;
 pub const S: u64 = 1_000_000_000;
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug, Default, PartialEq)]
 pub struct Run {
     /// Arrivals at the far end: nanoseconds and handle.
@@ -44,7 +44,7 @@ impl Run {
     }
 }
 
-/// A plain link of 1 Mbit/s (8 us a byte, 8 ms for 1000 bytes) and 100 ms.
+/// Returns a plain link of 1 Mbit/s (8 us a byte, 8 ms for 1000 bytes) and 100 ms.
 pub fn megabit() -> LinkConfig {
     LinkConfig::plain(Rate::from_bps(1_000_000).unwrap(), Duration::from_millis(100))
 }
@@ -53,12 +53,12 @@ pub fn drop_tail(limit: u32) -> QueueConfig {
     QueueConfig::DropTail(DropTail::Packets(limit))
 }
 
-/// Number `handle` of flow 0: 1000 bytes, segment `handle`.
+/// Returns parcel `handle` of flow 0: 1000 bytes, segment `handle`.
 pub fn parcel(handle: u32) -> Labelled {
     sized(handle, 1000)
 }
 
-/// A segment of a number of bytes.
+/// Returns a parcel like [`parcel`] of `bytes` bytes.
 pub fn sized(handle: u32, bytes: u32) -> Labelled {
     let label = Label { flow: 0, copy: 0, segment: u64::from(handle), takes_marks: false };
     Labelled { parcel: Parcel { handle, bytes }, label }
@@ -69,12 +69,12 @@ pub fn offer(link: &mut Link, at: Instant, one: Labelled, outcomes: &mut Vec<Out
     link.offer(at, one.parcel, || one.label, outcomes);
 }
 
-/// `count` parcels, numbered from 1, all offered at `at` nanoseconds.
+/// Returns `count` parcels, numbered from 1, all offered at `at` nanoseconds.
 pub fn burst(at: u64, count: u32) -> Vec<(u64, Labelled)> {
     (1..=count).map(|handle| (at, parcel(handle))).collect()
 }
 
-/// Every `gap` nanoseconds one parcel, numbered from 1.
+/// Returns `count` parcels, numbered from 1, one every `gap` nanoseconds.
 pub fn steady(gap: u64, count: u32) -> Vec<(u64, Labelled)> {
     (1..=count).map(|handle| (gap * u64::from(handle), parcel(handle))).collect()
 }
@@ -98,7 +98,7 @@ pub fn run_seeded(config: &LinkConfig, offers: &[(u64, Labelled)], seed: u64) ->
     result
 }
 
-/// Does what is due by `until`.
+/// Processes all events that are due by `until`.
 pub fn drive(link: &mut Link, until: Instant, result: &mut Run) {
     let mut outcomes = Vec::new();
     while link.next_event() <= until {

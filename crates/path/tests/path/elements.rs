@@ -1,4 +1,4 @@
-//! What parcels meet at the entrance.
+//! Elements at the entrance of a link.
 
 use crate::common::{MS, Run, burst, drive, drop_tail, megabit, offer, parcel, run, run_seeded, steady};
 use eifel_base::time::{Duration, Instant};
@@ -59,7 +59,7 @@ fn listed_drops_take_these_segments_and_so_many_copies() {
     ];
     let result = run(&config, &offers);
     assert_eq!(result.dropped, [1, 3, 6].map(|handle| (handle, DropCause::Listed)));
-    // What is dropped at the entrance takes no time of the transmitter.
+    // Parcels that are dropped at the entrance take no time of the transmitter.
     assert_eq!(result.arrived, [(108 * MS, 2), (116 * MS, 4), (124 * MS, 5), (132 * MS, 7), (140 * MS, 8)]);
 }
 
@@ -69,7 +69,7 @@ fn random_loss_is_as_frequent_as_asked() {
     // Standard deviation 42.
     let drops = lost(&result, DropCause::Random).len();
     assert!((1_850..2_150).contains(&drops), "{drops}");
-    // Independent: a loss follows a loss as often.
+    // Losses are independent: a loss follows a loss equally often.
     let pairs = result.dropped.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0).count();
     assert!((140..260).contains(&pairs), "{pairs}");
 }
@@ -94,10 +94,10 @@ fn duplicates_are_as_frequent_as_asked() {
 fn a_reordered_parcel_is_passed_by_exactly_so_many_of_its_flow() {
     let config = with(vec![reorder(Choice::Listed(vec![(0, 2)]), 3)]);
     assert_eq!(run(&config, &burst(0, 7)).handles(), [1, 3, 4, 5, 2, 6, 7]);
-    // It goes on at the instant of the third, not earlier, and behind it.
+    // The parcel goes on at the instant of the third parcel, right behind it.
     let result = run(&config, &steady(10 * MS, 5));
     assert_eq!(result.arrived[3..], [(158 * MS, 5), (166 * MS, 2)]);
-    // Others do not count; nor does a retransmission get chosen.
+    // Parcels of other flows do not count, and a retransmission is not chosen.
     let mut offers = burst(0, 5);
     for (_, parcel) in &mut offers[2..4] {
         parcel.label.flow = 1;
@@ -119,7 +119,8 @@ fn neighbours_that_are_both_reordered_keep_their_length() {
 fn a_parcel_that_nothing_passes_goes_on_after_the_longest_wait() {
     let config = with(vec![reorder(Choice::Listed(vec![(0, 1)]), 3)]);
     assert_eq!(run(&config, &[(7 * MS, parcel(1))]).arrived, [(615 * MS, 1)]);
-    // The transmitter sends number 2 from 507 to 515; number 1 comes at 507 too, by its deadline, and so before it.
+    // At 507 number 1 is released by its deadline, before number 2, which is offered at the same
+    // instant.
     assert_eq!(run(&config, &[(7 * MS, parcel(1)), (507 * MS, parcel(2))]).arrived, [(615 * MS, 1), (623 * MS, 2)]);
 }
 
@@ -131,7 +132,8 @@ fn a_driver_that_is_late_finds_deadlines_kept() {
     offer(&mut link, Instant::ZERO, parcel(1), &mut outcomes);
     assert_eq!(link.next_event(), Instant::from_nanos(500 * MS));
     link.check().unwrap();
-    // Nobody advances the link at 500; the parcel offered at 504 still finds the transmitter busy until 508.
+    // The driver does not advance the link at 500. The parcel offered at 504 still finds the
+    // transmitter busy until 508.
     offer(&mut link, Instant::from_nanos(504 * MS), parcel(2), &mut outcomes);
     let mut result = Run::default();
     drive(&mut link, Instant::from_nanos(u64::MAX - 1), &mut result);
@@ -183,7 +185,8 @@ fn an_idle_element_shifts_nobodys_draws() {
 
 #[test]
 fn the_order_of_elements_and_busy_ones_leave_draws_alone() {
-    // What the first of two elements draws does not depend on the second, though that now drops others.
+    // The draws of the first of two elements do not depend on the second, although the second drops
+    // parcels.
     let offers = steady(9 * MS, 5_000);
     let alone = run(&with(vec![loss(0.05)]), &offers);
     let before = run(&with(vec![loss(0.05), BURSTS]), &offers);
@@ -226,7 +229,8 @@ fn from_its_end_on_nothing_is_disturbed_and_what_is_held_still_goes_on() {
     let until = Instant::ZERO + Duration::from_millis(55);
     let config = LinkConfig { elements_until: until, ..with(vec![loss(0.0), reorder(Choice::Rate(1.0), 3)]) };
     let result = run(&config, &steady(10 * MS, 8));
-    // The first five, at 10 to 50 ms, are held for half a second: nothing that passes later counts.
+    // The first five, at 10 to 50 ms, are held for half a second: parcels that pass after 55 ms do
+    // not count.
     assert_eq!(result.arrived.iter().map(|&(_, handle)| handle).collect::<Vec<_>>(), [6, 7, 8, 1, 2, 3, 4, 5]);
     let config = LinkConfig { elements_until: until, ..with(vec![loss(1.0)]) };
     let result = run(&config, &steady(10 * MS, 8));
@@ -240,7 +244,7 @@ fn parcels_of_two_flows_wait_each_for_its_own() {
     let of = |flow, handle, segment| {
         (0, Labelled { label: Label { flow, copy: 0, segment, takes_marks: false }, ..parcel(handle) })
     };
-    // Numbers 1 and 11 are held; 12 and 13 pass the second alone, 2 and 3 the first.
+    // Numbers 1 and 11 are held; 12 and 13 pass only 11, and 2 and 3 pass only 1.
     let offers = [of(0, 1, 1), of(1, 11, 1), of(1, 12, 2), of(0, 2, 2), of(1, 13, 3), of(1, 14, 4), of(0, 3, 3)];
     assert_eq!(run(&config, &offers).handles(), [12, 2, 13, 11, 14, 3, 1]);
 }
@@ -307,7 +311,7 @@ fn jitter_holds_each_parcel_and_keeps_the_order_or_not() {
         assert!(spread > 20 * MS, "{waits:?}");
         assert!(waits.iter().all(|&wait| wait < 150 * MS), "{waits:?}");
     }
-    // The draws do not depend on whether the order is kept: the first parcel waits as long.
+    // The draws do not depend on whether the order is kept: the first parcel waits equally long.
     let first = |result: &Run| result.arrived.iter().find(|arrived| arrived.1 == 1).map(|arrived| arrived.0);
     assert_eq!(first(&in_order), first(&any_order));
 }

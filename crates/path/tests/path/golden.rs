@@ -1,4 +1,4 @@
-//! What random links do with random traffic: digests of whole runs.
+//! Digests of whole runs of random links with random traffic.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use proptest::test_runner::TestRunner;
 use crate::common::run_seeded;
 use crate::properties::{any_link, any_traffic};
 
-/// Runs for one digest, and digests.
+/// Number of runs for one digest, and number of digests.
 const BLOCK: u64 = 20;
 const BLOCKS: u64 = 100;
 

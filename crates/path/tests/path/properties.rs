@@ -1,4 +1,4 @@
-//! What holds for every link and all traffic.
+//! Properties of every link with any traffic.
 
 use crate::common::{MS, Run, megabit, run_seeded, sized};
 use eifel_base::time::{Duration, Instant};
@@ -159,15 +159,15 @@ pub fn any_link() -> impl Strategy<Value = LinkConfig> {
     )
 }
 
-/// How often each handle came out, one way or the other.
+/// Returns how often a handle arrived or was dropped.
 fn out(result: &Run, handle: u32) -> usize {
     let arrived = result.arrived.iter().filter(|&&(_, other)| other == handle).count();
     arrived + result.dropped.iter().filter(|&&(other, _)| other == handle).count()
 }
 
 proptest! {
-    /// The driver itself checks the books and the order after every step; here: each parcel comes out once, and once
-    /// more for each duplication.
+    /// The driver itself checks the counts and the order after every step. Here each parcel comes
+    /// out once, and once more for each duplication.
     #[test]
     fn every_parcel_comes_out_once(config in any_link(), traffic in any_traffic(), seed: u64) {
         let result = run_seeded(&config, &traffic, seed);

@@ -10,7 +10,7 @@ use eifel_path::spike::{HoldsAt, Span, SpikeConfig, SpikeSource};
 use eifel_path::trace::Trace;
 use std::sync::Arc;
 
-/// A link without delay, so that arrivals are departures.
+/// Returns a link without delay, so that arrivals are departures.
 fn recorded(text: &str) -> LinkConfig {
     let trace = Arc::new(Trace::parse(text).unwrap());
     LinkConfig { capacity: Capacity::Trace(trace), delay: Duration::ZERO, ..megabit() }

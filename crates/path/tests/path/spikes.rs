@@ -1,4 +1,4 @@
-//! Spikes that are drawn.
+//! Random spikes.
 
 use crate::common::{MS, S, megabit, offer, parcel, run};
 use eifel_base::time::Instant;
@@ -12,7 +12,7 @@ fn constant(value_s: f64) -> Draw {
     Draw::Constant { value_s }
 }
 
-/// The setting of "Responding to Spurious Timeouts in TCP", section IV.
+/// Returns the spikes of "Responding to Spurious Timeouts in TCP", section IV.
 fn published() -> DrawnSpikes {
     DrawnSpikes {
         first: constant(5.0),
@@ -75,7 +75,7 @@ fn the_same_source_holds_several_links_alike_and_traffic_does_not_matter() {
     assert_eq!(busy, spans(&mut back, 500 * S));
     assert!(busy.len() > 12);
     assert_ne!(busy, spans(&mut link("there", published(), 8), 500 * S));
-    // Asked little by little or at once: the same.
+    // The spikes are the same whether they are asked for little by little or at once.
     let mut asked = link("asked", published(), 7);
     (0..500).for_each(|second| drop(spans(&mut asked, second * S)));
     assert_eq!(spans(&mut asked, 500 * S), busy);
@@ -92,15 +92,16 @@ fn a_spike_that_starts_in_another_is_one_with_it() {
     let spans = spans(&mut link("l", spikes, 1), 10_000 * S);
     assert!(spans.windows(2).all(|pair| pair[0].end < pair[1].start));
     assert!(spans.iter().any(|span| span.end.since(span.start).as_secs_f64() > 1.0));
-    // Lengths U(0.5, 1) at a rate of 1/1.5: the part of the time that is held is about 1 - exp(-0.75/1.5), as in
-    // Erlang's queue without end.
+    // Lengths are U(0.5, 1) at a rate of 1/1.5. As in an M/G/infinity queue, the share of the time
+    // that is held is about 1 - exp(-0.75/1.5).
     let held: f64 = spans.iter().map(|span| span.end.since(span.start).as_secs_f64()).sum();
     assert!((held / 10_000.0 - 0.3935).abs() < 0.02, "{held}");
 }
 
 #[test]
 fn merged_spikes_end_at_the_later_end() {
-    // Every second one is drawn into the one before: starts at 0, 2, 4..., all of 1 s or of 3 s.
+    // Spikes start at 0, 2, 4, ... s and last 1 to 2.9 s, so about half of them are merged with the
+    // next.
     let spikes = DrawnSpikes {
         first: constant(0.0),
         length: Draw::Uniform { low_s: 1.0, high_s: 2.9 },
@@ -110,7 +111,7 @@ fn merged_spikes_end_at_the_later_end() {
     for span in spans(&mut link("l", spikes, 1), 5_000 * S) {
         assert_eq!(span.start.as_nanos() % (2 * S), 0);
         let beyond_last_start = (span.end.as_nanos() - span.start.as_nanos()) % (2 * S);
-        // The last one merged either ended within 2 s of its start, or its predecessor reached beyond 2 s.
+        // A merged spike ends less than 2 s after the start of the last spike in it.
         assert!(beyond_last_start > 0 || span.end.since(span.start).as_nanos() == 2 * S);
     }
 }
@@ -149,7 +150,8 @@ fn spikes_without_an_end_are_refused() {
     );
 }
 
-/// Draws starts and ends as the documentation says, and merges what overlaps: a model without [`Link`].
+/// Draws starts and ends as the documentation says, and merges overlapping spikes: a model without
+/// [`Link`].
 fn merged_by_hand(spikes: &DrawnSpikes, seed: u64, count: usize) -> (Vec<(Instant, Instant)>, usize) {
     let mut stream = Stream::new(seed, &["spike", "handover"]);
     let mut start = Instant::ZERO + spikes.first.draw(&mut stream);
@@ -166,7 +168,7 @@ fn merged_by_hand(spikes: &DrawnSpikes, seed: u64, count: usize) -> (Vec<(Instan
         }
         start += spikes.interval.draw(&mut stream);
     }
-    // A further spike may still be one with the last.
+    // A further spike might still be merged with the last.
     merged.pop();
     (merged, contained)
 }

@@ -1,4 +1,4 @@
-//! Parcels that cross a link without an event of their own fare as they do with one.
+//! Parcels that cross a link without an event arrive and drop as they do with one.
 
 use crate::common::{S, drop_tail, parcel};
 use crate::properties::{any_link, any_traffic};
@@ -12,12 +12,12 @@ use eifel_path::queue::red::Manner;
 use eifel_path::spike::{HoldsAt, SpikeConfig, SpikeSource};
 use proptest::prelude::*;
 
-/// Parcels out of a link: nanoseconds and handle; and those it drops: nanoseconds, handle, cause.
+/// Arrivals from a link: nanoseconds and handle; and its drops: nanoseconds, handle and cause.
 #[derive(Debug, Default, PartialEq)]
 struct Series {
     arrived: Vec<(u64, u32)>,
     dropped: Vec<(u64, u32, DropCause)>,
-    /// Parcels without an event.
+    /// Number of parcels without an event.
     at_once: usize,
 }
 
@@ -108,7 +108,8 @@ proptest! {
     }
 }
 
-/// A second takes a packet of 1000 bytes. What leaves at just this instant makes room, and is no longer in the queue.
+/// A packet of 1000 bytes takes a second. A packet that leaves at this very instant makes room, and
+/// is no longer in the queue.
 #[test]
 fn what_leaves_as_another_comes_has_left() {
     for at_once in [false, true] {
@@ -127,7 +128,7 @@ fn what_leaves_as_another_comes_has_left() {
     }
 }
 
-/// A link of these bit/s and 10 ms, with a queue for this many packets.
+/// Returns a link of `rate` bit/s and 10 ms, with a queue for this many packets.
 fn steady(rate: u64, packets: u32) -> LinkConfig {
     let plain = LinkConfig::plain(Rate::from_bps(rate).unwrap(), Duration::from_millis(10));
     LinkConfig { queue: drop_tail(packets), ..plain }
@@ -146,7 +147,8 @@ fn a_link_keeps_up_with_a_feeder_that_never_fills_it() {
     assert!(!feeder.keeps_up_with(&unlimited), "five packets fill it");
 }
 
-/// Packets that a change releases come together, and fill what a steady stream does not.
+/// Packets that a change releases come together, and fill a queue that a steady stream does not
+/// fill.
 #[test]
 fn no_link_with_a_limit_keeps_up_with_one_that_changes() {
     let steady = steady(1_000_000, 4096);

@@ -119,7 +119,8 @@ fn a_change_while_the_link_is_idle_is_not_missed() {
 
 #[test]
 fn a_sending_spike_finishes_what_it_has_begun_and_holds_the_rest() {
-    // The first is on its way from 0 to 8; the second would begin at 8, within the spike from 3 to 1000.
+    // The first is transmitted from 0 to 8; the second would begin at 8, within the spike from 3 to
+    // 1000.
     let config = spiked(vec![listed(HoldsAt::Sending, &[(3 * MS, 1000 * MS)])]);
     let mut offers = burst(0, 2);
     offers.push((999 * MS, parcel(3)));
@@ -194,7 +195,7 @@ fn an_outage_keeps_what_it_holds() {
     link.check().unwrap();
 }
 
-/// RED on packets of 1000 bytes; half of the present length goes into the average.
+/// Returns RED on packets of 1000 bytes. The current length has a weight of 0.5 in the average.
 fn red() -> QueueConfig {
     let manner = Manner {
         gentle: true,

@@ -1,10 +1,10 @@
-//! What a block prints, or says where an assertion does not hold: texts and numbers, with commas between them, and Python's
-//! `'…%d…' % (…)`.
+//! Messages that a block prints, or that explain a failed assertion: texts and numbers, with commas
+//! between them, and Python's `'…%d…' % (…)`.
 
 use super::parser::Parser;
 use super::{Expression, Values};
 
-/// A text in parts; expressions stand for numbers.
+/// A text in parts. Expressions are replaced by their values.
 #[derive(Clone, Debug)]
 pub(crate) struct Message(Vec<Part>);
 
@@ -12,9 +12,9 @@ pub(crate) struct Message(Vec<Part>);
 enum Part {
     Text(String),
     Number(Expression),
-    /// A text in which these take the place of `%d`, `%s` and their like.
+    /// A text in which the expressions replace `%d`, `%s` and similar.
     Formatted(String, Vec<Expression>),
-    /// Python that is not read, as written.
+    /// Python that cannot be read, as written.
     Unread(String),
 }
 
@@ -40,7 +40,7 @@ impl Message {
     }
 }
 
-/// Replaces `%d` and its like, one after the other; `%%` is a percent sign.
+/// Replaces `%d` and similar, one after the other. `%%` is a percent sign.
 fn formatted(text: &str, mut numbers: impl Iterator<Item = String>) -> String {
     let mut parts = text.split('%');
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -58,7 +58,8 @@ fn formatted(text: &str, mut numbers: impl Iterator<Item = String>) -> String {
 }
 
 impl Parser<'_> {
-    /// Reads a message up to the end of its line. What is not part of this language is kept as written: it fails nothing.
+    /// Reads a message up to the end of its line. Text outside this language is kept as written,
+    /// and is no error.
     pub(super) fn message(&mut self) -> Message {
         let begun = self.here();
         let parenthesised = self.word() == "(" && self.take(&["("]).is_some();

@@ -8,12 +8,13 @@ use crate::variables::{self, Variable};
 /// Deepest nesting of parentheses and signs.
 const DEEPEST: u32 = 32;
 
-/// Words that are no names.
+/// Words that cannot be names.
 const KEYWORDS: [&str; 5] = ["and", "or", "not", "assert", "print"];
 
 const OPERAND: &str = "a number, a variable, \"not\", \"-\" or \"(\"";
 
-/// Reads a block that begins at `place`, over these variables. `names` are the script's own so far, to which it may add.
+/// Reads a block that begins at `place`, over these variables. `names` are the script's own names
+/// so far; the block may add to them.
 pub(crate) fn statements(
     text: &str,
     place: Place,
@@ -74,7 +75,8 @@ impl Parser<'_> {
     /// Reads `NAME = EXPRESSION`, or with `+=` or `-=`.
     fn assignment(&mut self) -> Result<Meaning, Fault> {
         let (place, name) = (self.place(), self.word().to_owned());
-        // Names of this engine's variables are free: other scripts do not know them.
+        // A script may assign to names of this engine's variables, because scripts of other suites
+        // do not know them.
         let taken = name.starts_with("tcpi_") && self.known(&name).is_some() || variables::constant(&name).is_some();
         if taken || KEYWORDS.contains(&name.as_str()) {
             return Err(Fault::new(place, format!("\"{}\" has a meaning of its own", shown(&name)), "another name"));
@@ -110,7 +112,7 @@ impl Parser<'_> {
         self.words.get(self.at).map_or("", |(word, _)| word)
     }
 
-    /// Returns where the parser stands, and goes back there with [`back_to`](Self::back_to).
+    /// Returns the parser's position, for [`back_to`](Self::back_to).
     pub(super) fn here(&self) -> (usize, u32) {
         (self.at, self.open)
     }
@@ -136,7 +138,7 @@ impl Parser<'_> {
         Fault::new(self.place(), what, expected)
     }
 
-    /// Skips one of these words, if it is next. Returns which.
+    /// Skips one of these words, if it is next. Returns its index.
     pub(super) fn take(&mut self, wanted: &[&str]) -> Option<usize> {
         let found = wanted.iter().position(|wanted| *wanted == self.word())?;
         self.at += 1;

@@ -21,7 +21,7 @@ pub(super) fn words(text: &str, mut place: Place) -> Result<Vec<(String, Place)>
         let length = if first == '#' {
             rest.find('\n').unwrap_or(rest.len())
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            // A line that ends with a backslash goes on.
+            // A backslash at the end of a line continues the line.
             if *sign != "\\\n" {
                 found.push(((*sign).to_owned(), place));
             }
@@ -55,7 +55,7 @@ pub(super) fn words(text: &str, mut place: Place) -> Result<Vec<(String, Place)>
     Ok(found)
 }
 
-/// Returns the length of the text between quotation marks with which `rest` begins.
+/// Returns the length of the quoted text at the start of `rest`; `None` if it has no end.
 fn quoted(rest: &str) -> Option<usize> {
     let mark = rest.chars().next()?;
     let mut escaped = false;

@@ -44,7 +44,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, over_sctp: bool) -> Result<Action, F
         true => sctp::call(&written).transpose().unwrap_or_else(|| written.meaning())?,
         false => written.meaning()?,
     };
-    // Flags of a file are an operating system's.
+    // Flags of a file matter only to an operating system.
     let expected = if name == "fcntl" { Expected::Any } else { expected };
     let blocks = matches!(
         call,
@@ -98,7 +98,7 @@ fn argument(cursor: &mut Cursor<'_>, depth: u32) -> Result<Argument, Fault> {
         Kind::Word(name) if cursor.take('=') => Argument::Named(name, Box::new(argument(cursor, depth)?)),
         Kind::Word(name) if cursor.take('(') => {
             let inner = list(cursor, ')', depth)?;
-            // `msg_iov(1)=[…]`: how many there are does not matter.
+            // `msg_iov(1)=[…]`: the count does not matter.
             match cursor.take('=') {
                 true => Argument::Named(name, Box::new(argument(cursor, depth)?)),
                 false => Argument::List(inner),
@@ -107,7 +107,7 @@ fn argument(cursor: &mut Cursor<'_>, depth: u32) -> Result<Argument, Fault> {
         Kind::Word(name) => Argument::Word(name),
         _ => Argument::Open,
     };
-    // Combined flags are skipped; only their presence matters.
+    // Flags that are combined with `|` form a list.
     if !cursor.take('|') {
         return Ok(first);
     }

@@ -1,5 +1,6 @@
-//! Commands that configure a host: `sysctl`, Google's `set_sysctls.py` and `defaults.sh`, `ip route`. What means something to one
-//! connection is translated; of the rest, what might have meant something is noted.
+//! Commands that configure a host: `sysctl`, Google's `set_sysctls.py` and `defaults.sh`, `ip
+//! route`. Commands that affect a single connection are translated. Other commands that might
+//! matter are noted.
 
 use crate::error::{Fault, Place, shown};
 use crate::profile::Profile;
@@ -61,7 +62,7 @@ fn defaults(header: &mut Header) {
     }
 }
 
-/// Reads which signs end CUBIC's slow start: HyStart looks at both, or it is off.
+/// Reads which signals end CUBIC's slow start: both signals of HyStart, or none.
 fn hystart(form: &str, place: Place, header: &mut Header) -> Result<(), Fault> {
     let word = match form {
         "0" => "standard",
@@ -72,7 +73,8 @@ fn hystart(form: &str, place: Place, header: &mut Header) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A queue of the host behind the connection. It may hold and drop what leaves, and so it must be none.
+/// Accepts only commands that remove a queue of the host, or set one without a limit. Other queues
+/// might hold or drop packets.
 fn queue(words: &[&str], place: Place) -> Result<(), Fault> {
     match words {
         ["del" | "delete", ..] | [_, _, _, _, "pfifo"] => Ok(()),
@@ -80,7 +82,7 @@ fn queue(words: &[&str], place: Place) -> Result<(), Fault> {
     }
 }
 
-/// Chooses a controller, and keeps the parameters that it has too.
+/// Chooses a congestion controller, and keeps those parameters so far that it also has.
 fn control(header: &mut Header, name: &str) {
     let mut choice = Choice::named(name);
     let entry = eifel_recovery::registry::Seam::Congest.entry(name);
@@ -95,7 +97,7 @@ fn congest(header: &mut Header, name: &str, value: Value) {
     choice.parameters.push((name.into(), value));
 }
 
-/// Takes a command after the connection has begun: its settings are what they are by then.
+/// Handles a command after the connection has begun. It can no longer change the settings.
 pub(super) fn apply_late(text: &str, place: Place, header: &mut Header) -> Result<(), Fault> {
     for line in text.split(['\n', ';']) {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -5,24 +5,24 @@ use crate::error::{Fault, Place, shown};
 /// Deepest nesting of conditions.
 const DEEPEST: usize = 16;
 
-/// Returns whether a script has such lines.
+/// Returns whether a script has lines for one stack only.
 pub(super) fn is_in(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("#ifdef") || line.starts_with("#ifndef"))
 }
 
-/// Returns the script with the lines that are not for the stack `symbol` blank, and so are the conditions. All else keeps its
-/// place.
+/// Returns the script with blank lines in place of the conditions and of the lines that are not for
+/// the stack `symbol`. So all other lines keep their places.
 pub(super) fn chosen(text: &str, symbol: &str) -> Result<String, Fault> {
     let mut kept = String::with_capacity(text.len());
-    // Of each open condition, whether it holds.
+    // Whether each open condition holds.
     let mut open: Vec<bool> = Vec::new();
-    // Whether the last line has ended within a command in back quotes, or within an assertion.
+    // Whether the last line ended within a command in back quotes, or within an assertion.
     let (mut in_command, mut in_code) = (false, false);
     let mut last = Place { line: 1, column: 1 };
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         let place = Place { line: number, column: 1 };
         let fault = |what: String, expected: &str| Err(Fault::new(place, what, expected));
-        // A comment of the shell, or of Python.
+        // Within a command or an assertion, `#` begins a comment of the shell or of Python.
         let condition = line.strip_prefix('#').filter(|_| !in_command && !in_code);
         let mut words = condition.unwrap_or_default().split_whitespace();
         match (words.next(), words.next()) {

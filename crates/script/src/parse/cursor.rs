@@ -30,12 +30,12 @@ impl<'a> Cursor<'a> {
         self.token().place
     }
 
-    /// Returns the first byte of the next token.
+    /// Returns the offset of the next token's first byte in the text.
     pub(crate) fn start(&self) -> usize {
         self.token().start
     }
 
-    /// Returns whether this token comes after the next.
+    /// Returns whether a token of this kind comes after the next token.
     pub(crate) fn follows(&self, kind: &Kind) -> bool {
         self.tokens.get(self.at + 1).is_some_and(|token| token.kind == *kind)
     }

@@ -84,7 +84,7 @@ pub(super) fn read(
     }
 }
 
-/// Options that together give the MSS.
+/// Options that together determine the MSS.
 struct Flags {
     mtu: u64,
     mtu_place: Option<Place>,
@@ -92,7 +92,8 @@ struct Flags {
 }
 
 impl Flags {
-    /// An MTU's segments have no IP and TCP header; without an option, packetdrill's network has 1500 bytes.
+    /// Sets the MSS to the MTU without the IP and TCP headers. Without `--mtu`, a setting `mss`
+    /// wins, and the MTU is packetdrill's 1500 bytes.
     fn set_mss(&self, header: &mut Header) -> Result<(), Fault> {
         let headers = u64::from(header.version.header_len()) + HEADER;
         match (self.mtu.checked_sub(headers).filter(|mss| *mss > 0), self.mtu_place) {

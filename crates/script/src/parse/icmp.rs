@@ -7,7 +7,7 @@ use crate::script::SegmentError;
 use eifel_packet::ip::Version;
 use eifel_tcp::IcmpError;
 
-/// A kind of message and its code by packetdrill's names.
+/// packetdrill's names of a message's type and code, and their numbers.
 type Name = (&'static str, &'static str, u8, u8);
 
 const OF_V4: [Name; 23] = [
@@ -89,7 +89,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, version: Version) -> Result<SegmentE
         }
         cursor.next();
     }
-    // What Linux tells the application of a port that nobody listens at.
+    // On Linux, a port without a listener makes the application's call fail with ECONNREFUSED.
     let refused = (number, code) == if version == Version::V4 { (3, 3) } else { (1, 4) };
     Ok(SegmentError { error, refused, seq })
 }

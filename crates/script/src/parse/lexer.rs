@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     End,
 }
 
-/// A token, its place, and its bytes of the text.
+/// A token, its place, and its range of bytes in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub(super) kind: Kind,

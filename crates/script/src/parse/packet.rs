@@ -16,7 +16,7 @@ const LETTERS: [(char, Flags); 9] = [
     ('U', Flags::URG),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
-    // Only where marks are agreed on.
+    // Only if both ends agree on marks.
     ('X', Flags::SENT_AGAIN),
     ('Y', Flags::ANSWERS_SENT_AGAIN),
 ];

@@ -1,5 +1,5 @@
-//! Settings, `//: key = value`: of the connection, and the engine's algorithms by their names in
-//! the registry. To packetdrill these lines are comments.
+//! Settings, `//: key = value`: settings of the connection, and the engine's algorithms by their
+//! names in the registry. To packetdrill these lines are comments.
 
 use super::header::MOST_USECS;
 use crate::error::{Fault, Place, shown};
@@ -9,10 +9,10 @@ use eifel_packet::segment::Marks;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value};
 use eifel_tcp::settings::{EchoRule, EcnUse, SackUse, TimeWait, TimestampSettings, WindowProbe, WindowScale};
 
-/// The longest time in a setting, in milliseconds: the longest script.
+/// The longest time in a setting, in milliseconds: as long as the longest script.
 const MOST_MS: u64 = 400 * 24 * 3_600_000;
 
-/// The key of a script's timestamps. Everyone who reads this can guess them.
+/// The key of a script's timestamps. It is public, so they can be guessed.
 const SECRET: [u64; 2] = [0x6569_6665_6c00_0001, 0x6569_6665_6c00_0002];
 
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, mss, \
@@ -158,7 +158,7 @@ impl<'a> Setting<'a> {
         self.choice_of(seam, false)
     }
 
-    /// Reads an algorithm; for an `association`, also those that only an association can use.
+    /// Reads an algorithm; for an `association`, also one that only an association can use.
     pub(crate) fn choice_of(&self, seam: Seam, association: bool) -> Result<Choice, Fault> {
         let (name, parameters) = match self.value.split_once('(') {
             None => (self.value, ""),

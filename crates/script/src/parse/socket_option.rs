@@ -1,4 +1,4 @@
-//! `setsockopt` and `getsockopt`: the options that mean something to a connection, and those that do not.
+//! `setsockopt` and `getsockopt`: the options that affect a connection, and those that are ignored.
 
 use super::call::{Argument, Written};
 use crate::error::{Fault, shown};
@@ -83,7 +83,7 @@ impl Written<'_> {
     pub(super) fn get_option(&self) -> Result<Call, Fault> {
         let socket = self.socket()?;
         let expected = match (self.option(), self.arguments.get(3)) {
-            // How large an operating system makes its buffers is its own affair.
+            // An operating system chooses the sizes of its buffers, so they are not compared.
             ("SO_RCVBUF" | "SO_SNDBUF", Some(Argument::List(_))) => return Ok(Call::Ignored { socket }),
             ("TCP_MAXSEG", _) => {
                 if let Some(bytes) = self.value() {

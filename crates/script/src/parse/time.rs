@@ -48,7 +48,7 @@ pub(super) fn seconds(cursor: &mut Cursor<'_>) -> Result<Duration, Fault> {
     Ok(Duration::from_nanos(found))
 }
 
-/// Converts the digits after the point without rounding.
+/// Converts seconds and the digits after the point to nanoseconds without rounding.
 fn nanos(whole: u64, fraction: &str) -> Option<u64> {
     if fraction.len() > 9 {
         return None;

@@ -5,13 +5,13 @@ use super::call::{Argument, Written};
 use crate::error::{Fault, shown};
 use crate::script::{Call, Then};
 
-/// The most bytes of a call.
+/// Maximum number of bytes of a call.
 const MOST: u64 = 1 << 40;
 
-/// Flags that change nothing where a call does not wait.
+/// Flags that change nothing if a call does not wait.
 const IGNORED_FLAGS: [&str; 3] = ["MSG_DONTWAIT", "MSG_NOSIGNAL", "MSG_WAITALL"];
 
-/// The deepest list that is searched for flags.
+/// Returns the words of an argument, including those of nested lists.
 fn words(argument: &Argument) -> Vec<&str> {
     match argument {
         Argument::Word(word) => vec![word],
@@ -29,7 +29,7 @@ fn field<'a>(argument: Option<&'a Argument>, name: &str) -> Option<&'a Argument>
     })
 }
 
-/// Returns the bytes of `[{..., count}, …]`.
+/// Returns the sum of the counts in `[{..., count}, …]`.
 fn pieces(argument: Option<&Argument>) -> Option<u64> {
     let Some(Argument::List(list)) = argument else { return None };
     let count = |piece: &Argument| match piece {
@@ -43,7 +43,7 @@ fn pieces(argument: Option<&Argument>) -> Option<u64> {
 }
 
 impl Written<'_> {
-    /// Returns the bytes that the call is about.
+    /// Returns the number of bytes that the call reads or writes.
     pub(crate) fn count(&self) -> Result<u64, Fault> {
         let count = match self.name {
             "writev" | "readv" => pieces(self.arguments.get(1)),
@@ -60,7 +60,7 @@ impl Written<'_> {
         })
     }
 
-    /// Returns which of the known flags are there.
+    /// Returns whether each of the known flags is set.
     fn flags<const N: usize>(&self, known: [&str; N]) -> Result<[bool; N], Fault> {
         let place = if self.name.ends_with("msg") { 2 } else { 3 };
         let flags = self.arguments.get(place).map(words).unwrap_or_default();
@@ -92,7 +92,7 @@ impl Written<'_> {
         Ok(Call::Read { socket, count, unread: self.unread()? })
     }
 
-    /// Returns the number of unread bytes that `TCP_CM_INQ` of a control message tells.
+    /// Returns the expected number of unread bytes, from `TCP_CM_INQ` of a control message.
     fn unread(&self) -> Result<Option<u64>, Fault> {
         let message = self.arguments.get(1);
         let Some(Argument::List(control)) = field(message, "msg_control").filter(|_| self.name == "recvmsg") else {

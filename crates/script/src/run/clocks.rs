@@ -1,10 +1,10 @@
-//! How long a connection has had something to send, and how long its peer's window has held that back: packetdrill's
-//! `tcpi_busy_time` and `tcpi_rwnd_limited`.
+//! Measures how long a connection has had data to send, and how long the peer's window has held
+//! data back: packetdrill's `tcpi_busy_time` and `tcpi_rwnd_limited`.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Connection;
 
-/// A clock that runs from time to time.
+/// A clock that can be stopped.
 #[derive(Clone, Copy, Default, Debug)]
 struct Clock {
     total: Duration,
@@ -14,7 +14,7 @@ struct Clock {
 /// The clocks of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
-    /// When they were set last.
+    /// When the clocks were last set.
     since: Instant,
     busy: Clock,
     held_back: Clock,
@@ -27,7 +27,7 @@ impl Default for Clocks {
 }
 
 impl Clocks {
-    /// Sets the clocks after something has happened.
+    /// Sets the clocks after an event.
     pub(crate) fn set(&mut self, now: Instant, connection: &Connection) {
         let (busy, held_back) = (self.busy(now), self.held_back(now));
         let (una, nxt, end) = (connection.engine().una(), connection.engine().nxt(), connection.end());

@@ -75,7 +75,8 @@ pub(super) fn differences(expected: &Packet, seen: &Packet, stamps: &mut Stamps,
     found
 }
 
-/// FreeBSD repeats a FIN that is not acknowledged on every acknowledgement. Without it, the acknowledgement begins behind it.
+/// Returns the expected packet without a repeated FIN, if `seen` has none. FreeBSD repeats an
+/// unacknowledged FIN on every ACK. Without the FIN, the ACK's sequence number is one higher.
 fn without_repeated_fin(expected: &Packet, seen: &Packet) -> Packet {
     let fin = Flags::ACK.with(Flags::FIN);
     let repeated = expected.flags == fin && expected.len == 0 && seen.flags == Flags::ACK && seen.len == 0;
@@ -108,7 +109,8 @@ fn seen_by(stamps: &mut Stamps, expected: &[TcpOption], seen: &[TcpOption]) -> V
     seen.iter().map(&mut translate).collect()
 }
 
-/// Returns the options that a SYN offers, without their order and padding, which are the sender's affair.
+/// Returns the options that a SYN offers, sorted and without padding, because the sender chooses
+/// both.
 fn offered(options: &[TcpOption]) -> Vec<String> {
     let padding = |option: &&TcpOption| matches!(option, TcpOption::Nop | TcpOption::End);
     let mut words: Vec<_> = options.iter().filter(|option| !padding(option)).map(ToString::to_string).collect();

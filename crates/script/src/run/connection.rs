@@ -10,7 +10,7 @@ use crate::variables::{self, Observed, Read, Variable};
 use eifel_base::time::Instant;
 use eifel_packet::segment::Flags;
 
-/// The most segments that arrive as one packet of the script.
+/// Maximum number of segments that arrive as one packet of the script.
 const MOST_TOGETHER: u32 = 1000;
 
 /// The connection's host, and the translation of its timestamps.
@@ -36,7 +36,8 @@ impl<'s> ConnectionEnd<'s> {
         Seen { at: departed.at, text: format!("> {packet}") }
     }
 
-    /// Delivers a packet of the peer, which stands for several segments if it is longer than those that arrive.
+    /// Delivers a packet of the peer. A packet longer than `arriving_mss` stands for several
+    /// segments.
     fn segment_arrives(&mut self, now: Instant, packet: &Packet) -> Result<(), String> {
         let mut packet = packet.clone();
         for option in packet.options.iter_mut().flatten() {

@@ -1,4 +1,4 @@
-//! The end that a script talks to, whatever its protocol.
+//! The end that a script talks to, over either protocol.
 
 use crate::outcome::Seen;
 use crate::script::{Call, Traffic};
@@ -10,11 +10,11 @@ use eifel_base::time::Instant;
 pub(crate) enum Returned {
     Value(i64),
     Error(&'static str),
-    /// The error of a call that must not wait.
+    /// The call would have to wait; its error if it must not.
     WouldBlock(&'static str),
 }
 
-/// Departed packets, beside the packet that the script expected.
+/// Departed packets, compared with the packet that the script expected.
 pub(crate) struct Taken {
     /// When the first of them left.
     pub(crate) at: Instant,
@@ -35,7 +35,7 @@ pub(crate) trait End {
     /// Delivers a packet.
     ///
     /// # Errors
-    /// It cannot be made into bytes.
+    /// A description, if the packet cannot be built.
     fn arrive(&mut self, now: Instant, packet: &Traffic) -> Result<(), String>;
     /// Executes a call. `number` names a socket that the call creates.
     fn call(&mut self, now: Instant, call: &Call, number: i64) -> Returned;
@@ -43,7 +43,7 @@ pub(crate) trait End {
     fn read(&self, now: Instant, variable: &Variable) -> Option<i128>;
     /// Returns whether a packet has left that no event has mentioned.
     fn has_departed(&self) -> bool;
-    /// Takes the departed packets that the expected one stands for, and compares them.
+    /// Takes the departed packets that the expected packet stands for, and compares them.
     fn take(&mut self, expected: &Traffic) -> Taken;
     /// Takes all departed packets.
     fn rest(&mut self) -> Vec<Seen>;

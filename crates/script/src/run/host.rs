@@ -1,4 +1,4 @@
-//! The replacement of an operating system: one connection, its sockets, and what it has sent.
+//! The replacement of an operating system: one connection, its sockets, and its departed segments.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use eifel_tcp::{Connection, Event, IcmpError, Ports, Settings, State};
 /// Ports of this end and of the peer.
 const PORTS: Ports = Ports { local: 8080, remote: 49_152 };
 
-/// Segments and expired timers that a script may have. With more it would not end.
+/// Maximum number of segments and expired timers of a script. It stops scripts that would not end.
 const BUDGET: u32 = 200_000;
 
 /// Whether the connection has been accepted.
@@ -45,9 +45,9 @@ pub(super) struct Host<'s> {
     pub(super) departed: VecDeque<Departed>,
     pub(super) sockets: Sockets,
     pub(super) acceptance: Acceptance,
-    /// What the application is told if the network says that the peer cannot be reached.
+    /// The error that the application gets if ICMP reports the peer unreachable.
     unreachable: &'static str,
-    /// Whether the application has said that it reads no more: then a read does not wait.
+    /// Whether the application has shut down reading. A read then does not wait.
     reads_no_more: bool,
     /// The settings with which a connection begins.
     pub(super) settings: Settings,
@@ -124,7 +124,7 @@ impl<'s> Host<'s> {
         }
     }
 
-    /// Listens anew if the peer calls again while the connection is in TIME-WAIT.
+    /// Listens again if the peer opens a new connection while this one is in TIME-WAIT.
     fn make_way(&mut self, segment: &Segment) {
         let Some(connection) = self.connection.as_ref().filter(|_| self.sockets.listens()) else { return };
         if let Some(isn) = connection.makes_way(segment, self.iss) {
@@ -242,7 +242,7 @@ impl<'s> Host<'s> {
         Ok(Returned::Value(0))
     }
 
-    /// Makes the connection of a socket that listens or calls.
+    /// Makes the connection of a socket that listens or connects.
     pub(super) fn new_connection(&self, kind: Socket) -> Result<Connection> {
         let engine = Engine::new(&self.header.config).map_err(|_| "no such algorithms")?;
         let begin = if kind == Socket::Listening { Connection::listen } else { Connection::connect };
@@ -287,7 +287,8 @@ impl<'s> Host<'s> {
         Ok(Returned::Value(written.try_into().unwrap_or(i64::MAX)))
     }
 
-    /// Reads, and checks how many bytes are unread afterwards; a direction that the peer has closed counts as one more.
+    /// Reads, and checks the number of bytes that are unread afterwards. A direction that the peer
+    /// has closed counts as one more byte.
     fn read_and_tell(&mut self, socket: i64, count: u64, unread: Option<u64>) -> Result<Returned> {
         let returned = self.read(socket, count)?;
         let connection = self.connected(socket)?;
@@ -301,7 +302,8 @@ impl<'s> Host<'s> {
     fn read(&mut self, socket: i64, count: u64) -> Result<Returned> {
         let connection = self.connected(socket)?;
         if let State::SynSent | State::SynReceived(_) = connection.state() {
-            // Data on a SYN are the application's once the connection is open (RFC 9293, section 3.10.7.3).
+            // The application gets data on a SYN once the connection is open (RFC 9293, section
+            // 3.10.7.3).
             return Ok(Returned::WouldBlock("EAGAIN"));
         }
         let read = connection.skip(count);
@@ -317,7 +319,7 @@ impl<'s> Host<'s> {
         let kind = self.sockets.close(socket)?;
         match (&mut self.connection, kind) {
             (Some(connection), Socket::Lingering) => connection.abort(),
-            // Nobody will accept the caller any more.
+            // The connection can no longer be accepted.
             (Some(connection), Socket::Listening) if self.acceptance != Acceptance::Accepted => connection.abort(),
             (Some(connection), Socket::Connecting | Socket::Connected) => connection.leave(now),
             _ => {}
@@ -326,7 +328,7 @@ impl<'s> Host<'s> {
     }
 }
 
-/// Returns whether the peer has closed its direction, or nothing is left of the connection.
+/// Returns whether the peer has closed its direction, or the connection is closed.
 fn is_over(connection: &Connection) -> bool {
     matches!(
         connection.state(),

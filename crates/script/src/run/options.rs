@@ -30,7 +30,7 @@ impl Host<'_> {
         Ok(Returned::Value(0))
     }
 
-    /// Lets the connection that waits for a caller begin with the settings as they are now.
+    /// Replaces a listening connection by one with the current settings.
     fn listen_anew(&mut self) -> Result<()> {
         if self.connection.as_ref().is_some_and(|connection| connection.state() == State::Listen) {
             self.connection = Some(self.new_connection(Socket::Listening)?);
@@ -38,7 +38,7 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// Returns the bytes of a full segment, before the handshake those that this end would take.
+    /// Returns the bytes of a full segment; before the handshake, the MSS of this end's settings.
     pub(super) fn segment_size(&mut self, socket: i64) -> Result<u32> {
         match self.sockets.state(socket)? {
             Socket::Fresh | Socket::Listening => Ok(self.settings.mss.into()),

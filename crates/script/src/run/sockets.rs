@@ -57,7 +57,7 @@ impl Sockets {
         self.open.remove(&socket).ok_or("EBADF")
     }
 
-    /// Refuses a socket that has not called, and was not accepted.
+    /// Returns an error if the socket has neither connected nor been accepted.
     pub(crate) fn is_joined(&self, socket: i64) -> Result<()> {
         match self.state(socket)? {
             Socket::Connecting | Socket::Connected | Socket::Lingering => Ok(()),
@@ -80,7 +80,7 @@ impl Sockets {
         self.error.take().map_or(Ok(()), Err)
     }
 
-    /// Takes the pending error of `SO_ERROR`, which has to be the expected one; `"0"` stands for none.
+    /// Takes the pending error for `SO_ERROR`, which must be `expected`. `"0"` stands for none.
     pub(crate) fn take_error(&mut self, socket: i64, expected: &str) -> Result<Returned> {
         self.state(socket)?;
         match self.error.take() {

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use crate::script::Header;
 use eifel_base::time::Duration;
 
-/// Values in the script count from its first, those of the connection from the connection's first.
+/// Maps timestamps. The script's values count from its first value, and the connection's from the
+/// connection's first.
 #[derive(Debug)]
 pub(super) struct Stamps {
     /// Whether values are compared, or only remembered.
     compares: bool,
-    /// Ticks by which the two may differ.
+    /// Ticks by which a value may differ from the script's.
     slack: u64,
     first: Option<(u32, u32)>,
     known: BTreeMap<u32, u32>,

@@ -1,7 +1,7 @@
 use super::end::Taken;
 use super::*;
 
-/// An end whose timer stays due as long as `answers` has not passed.
+/// An end whose timer stays due until `answers`.
 struct Stubborn {
     due: Instant,
     answers: Instant,
@@ -49,7 +49,8 @@ impl End for Stubborn {
     }
 }
 
-/// Returns when the end is woken whose timer is due at 100 ns, and is answered from `answers` on.
+/// Returns the times, in nanoseconds, at which an end is woken. Its timer is due at 100 ns and
+/// stays due until `answers`.
 fn woken(answers: u64) -> Vec<u64> {
     let script = crate::parse("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n", "x.pkt").unwrap();
     let woken = std::rc::Rc::default();
@@ -68,7 +69,7 @@ fn woken(answers: u64) -> Vec<u64> {
     woken.take()
 }
 
-/// It is asked once more at the same instant, because one timer may start another.
+/// The end is woken once more at the same instant, because one timer may start another.
 #[test]
 fn a_timer_that_stays_due_moves_the_clock_by_a_nanosecond() {
     assert_eq!(woken(100), [100]);

@@ -26,7 +26,7 @@ const LETTERS: [(Flags, char); 10] = [
     (Flags::ACK, '.'),
 ];
 
-/// The sequence numbers on the wire that count as 0 in a script.
+/// The sequence numbers on the wire that are 0 in a script.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origins {
     pub(super) iss: u32,

@@ -1,4 +1,4 @@
-//! Elements to bytes and back.
+//! Converts elements to bytes and back.
 
 use super::item::{Item, Value, split};
 use super::shape::{Family, Field, Form, Shape};
@@ -33,7 +33,7 @@ impl Item {
         out[start + 2..start + HEAD].copy_from_slice(&length.to_be_bytes());
     }
 
-    /// Reads an element by the shape of its type, or as the generic one.
+    /// Reads an element by the shape of its type, or as the generic element.
     pub(crate) fn read_by_kind(family: Family, bytes: &[u8]) -> Option<Self> {
         let head = [*bytes.first()?, *bytes.get(1)?];
         let kind = if family == Family::Chunk { u16::from(head[0]) } else { u16::from_be_bytes(head) };
@@ -41,7 +41,8 @@ impl Item {
         Self::read(family.of_kind(kind), bytes).or_else(|| Self::read(&shapes[shapes.len() - 1], bytes))
     }
 
-    /// Reads all bytes but the padding of an element of this shape; `None` if they are no such element.
+    /// Reads an element of this shape. `bytes` are the whole element without padding. Returns
+    /// `None` if they do not fit the shape.
     pub(crate) fn read(shape: &'static Shape, bytes: &[u8]) -> Option<Self> {
         let (head, value) = bytes.split_first_chunk::<HEAD>()?;
         let kind = match shape.family {
@@ -105,10 +106,10 @@ fn put(field: &Field, value: &Value, next: Option<&Value>, out: &mut Vec<u8>) {
     }
 }
 
-/// The rest of an element's value.
+/// The unread rest of an element's value.
 struct Reader<'a> {
     left: &'a [u8],
-    /// How many gaps and duplicates follow.
+    /// Number of gaps and of duplicates that follow.
     counts: [usize; 2],
 }
 
@@ -168,7 +169,8 @@ mod tests {
     use super::*;
     use std::fmt::Write;
 
-    /// Every shape with values of every short length: what is read of them, and whether the same bytes are written again.
+    /// Every shape with values of every short length: the elements read, and whether the same bytes
+    /// are written again.
     #[test]
     fn elements_are_read_from_bytes_as_before() {
         let mut text = String::new();
@@ -178,7 +180,8 @@ mod tests {
                 let head = if family == Family::Chunk { [kind[1], 3] } else { kind };
                 let mut own = 0;
                 for length in 0..=28_u8 {
-                    // A long value holds an element of its own: a length of 5, 6 or 8, and counts of 1 and 0 in a SACK.
+                    // A long value contains another element with a length of 5, 6 or 8, and counts
+                    // of 1 and 0 in a SACK.
                     for fill in [[0, 1, 0, 5], [0, 5, 0, 8], [0, 12, 0, 6], [0, 0, 0, 1], [9, 9, 9, 9]] {
                         let value: Vec<u8> = (0..length).map(|at| fill[usize::from(at % 4)]).collect();
                         let bytes = [&head[..], &[0, length + 4], &value].concat();
@@ -204,7 +207,7 @@ mod tests {
         eifel_golden::golden!("elements.txt", digests);
     }
 
-    /// Types in a list that counts them, and lists to the end, by hand.
+    /// Lists with a count, and lists up to the end, by hand.
     #[test]
     fn lists_hold_as_many_as_there_are() {
         let mut reader = Reader { left: &[0, 0, 0, 2, 0, 7, 0, 8], counts: [0; 2] };

@@ -1,4 +1,4 @@
-//! The calls that only an association knows: socket options and `sctp_sendmsg`.
+//! The calls that exist only for associations: socket options and `sctp_sendmsg`.
 
 use crate::error::{Fault, shown};
 use crate::parse::call::{Argument, Written};
@@ -20,7 +20,7 @@ const IGNORED: [&str; 8] = [
 const OPTIONS: &str = "SCTP_RTOINFO, SCTP_INITMSG, SCTP_ASSOCINFO, SCTP_PEER_ADDR_PARAMS, SCTP_DELAYED_SACK, \
                        SCTP_NODELAY, SCTP_STATUS, or one of TCP's";
 
-/// A call of the application. Absent values leave a setting as it is.
+/// A call of the application. Absent values leave a setting unchanged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Call {
     RtoInfo {
@@ -39,9 +39,9 @@ pub(crate) enum Call {
         cookie_life: Option<Duration>,
     },
     PeerParameters {
-        /// The interval of heartbeats; inside, `None` turns them off.
+        /// The interval of heartbeats. `Some(None)` turns them off.
         heartbeats: Option<Option<Duration>>,
-        /// Asks now.
+        /// Whether to send a heartbeat at once.
         demand: bool,
         most_retransmits: Option<u32>,
     },
@@ -65,7 +65,7 @@ pub(crate) enum Call {
     },
 }
 
-/// Reads a call that only an association knows; `None` for another.
+/// Reads a call that exists only for associations; `None` for other calls.
 pub(crate) fn call(written: &Written<'_>) -> Result<Option<script::Call>, Fault> {
     let socket = || written.socket();
     let call = match (written.name, written.option()) {
@@ -143,7 +143,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Returns a number; `None` if it is 0, `...` or not there.
+    /// Returns a number; `None` if it is 0, `...` or absent.
     fn number(&self, name: &str, most: u64) -> Result<Option<u64>, Fault> {
         match self.field(name) {
             None | Some(Argument::Open | Argument::Integer(0)) => Ok(None),
@@ -160,7 +160,7 @@ impl<'a> Fields<'a> {
         Ok(self.number(name, 3_600_000)?.map(Duration::from_millis))
     }
 
-    /// Returns whether a field of flags holds this one.
+    /// Returns whether a field of flags contains `flag`.
     fn has(&self, name: &str, flag: &str) -> bool {
         let is = |argument: &Argument| matches!(argument, Argument::Word(word) if word == flag);
         match self.field(name) {
@@ -198,7 +198,7 @@ fn status(fields: &Fields<'_>) -> Result<Call, Fault> {
     })
 }
 
-/// `sctp_sendmsg(socket, data, count, to, length, ppid, flags, stream, life, context)`.
+/// Reads `sctp_sendmsg(socket, data, count, to, length, ppid, flags, stream, life, context)`.
 fn send(written: &Written<'_>) -> Result<Call, Fault> {
     const EXPECTED: &str = "sctp_sendmsg(socket, ..., count, ..., ..., ppid, flags, stream, ..., ...)";
     let number = |index: usize| match written.arguments.get(index) {

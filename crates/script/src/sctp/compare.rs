@@ -4,7 +4,8 @@ use super::item::{Item, Value, shown};
 use super::numbers::Numbers;
 use super::shape::{Family, Field};
 
-/// Describes each difference between lists of elements; more may follow where the list is `open`.
+/// Describes each difference between two lists of elements. If the expected list is `open`, more
+/// elements may follow.
 pub(super) fn lists(
     family: Family,
     (expected, open): (&[Item], bool),
@@ -20,7 +21,7 @@ pub(super) fn lists(
     if expected.len() > seen.len() || expected.len() < seen.len() && !open {
         found.push(format!("it has {} {what}, not {}", seen.len(), expected.len()));
     }
-    // The order of parameters is their sender's own affair.
+    // The sender chooses the order of parameters.
     let mut left: Vec<&Item> = seen.iter().collect();
     for expected in expected {
         let mut fits = |seen: &&Item| {
@@ -42,7 +43,7 @@ pub(super) fn lists(
 }
 
 fn element(expected: &Item, seen: &Item, numbers: &mut Numbers, found: &mut Vec<String>) {
-    // The script may write as generic what has a name.
+    // The script may write an element as generic although its type has a name.
     let Some(mut seen) = Item::read(expected.shape, &seen.bytes) else {
         found.push(format!("{} instead of {}", seen.shape.name, expected.shape.name));
         return;

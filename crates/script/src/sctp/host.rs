@@ -1,4 +1,4 @@
-//! The replacement of an operating system: one association, its sockets, and what it has sent.
+//! The replacement of an operating system: one association, its sockets, and its departed packets.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -26,7 +26,7 @@ use eifel_sctp::{Association, Event, Failure, Heard, Listener, Phase, Ports, out
 
 /// Ports of this end and of the peer.
 pub(super) const PORTS: Ports = Ports { local: 8080, remote: 49_152 };
-/// Packets and expired timers that a script may have. With more it would not end.
+/// Maximum number of packets and expired timers of a script. It stops scripts that would not end.
 const BUDGET: u32 = 200_000;
 
 /// A packet that has left.
@@ -35,7 +35,7 @@ struct Departed {
     at: Instant,
     addresses: Addresses,
     tag: u32,
-    /// The tag of the newest packet that had arrived by then.
+    /// The tag of the newest packet that had arrived before.
     answered: u32,
     chunks: Vec<Item>,
 }
@@ -48,12 +48,12 @@ pub(crate) struct AssociationEnd {
     /// Whether an association waits to be accepted.
     pub(super) acceptable: bool,
     pub(super) sockets: Sockets,
-    /// Bytes of a message that a read has left.
+    /// Bytes of a message that the last read left.
     pub(super) unread: u64,
     pub(super) numbers: Numbers,
     pub(super) counts: Counts,
     departed: VecDeque<Departed>,
-    /// The peer's addresses that the script reaches. Packets to others vanish.
+    /// The peer's addresses that the script reaches. Packets to other addresses vanish.
     reached: Vec<IpAddr>,
     budget: u32,
 }

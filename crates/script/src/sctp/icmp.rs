@@ -14,9 +14,9 @@ const MOST_BYTES: u64 = 65_535;
 pub(crate) struct Icmp {
     /// The verification tag of that packet.
     pub(crate) tag: u32,
-    /// Where it went; the peer's first address if it is not written.
+    /// The packet's destination; `None` stands for the peer's first address.
     pub(crate) to: Option<IpAddr>,
-    /// `None` for one that is ignored.
+    /// `None` if the message is ignored.
     pub(crate) error: Option<IcmpError>,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, to: Option<IpAddr>) -> Result<Icmp, 
         }
         mtu = cursor.number("the next hop's MTU", MOST_BYTES)?;
     }
-    // The codes of ICMPv4's type 3 are the places in the list.
+    // The codes of ICMPv4's type 3 are the indices of the list.
     let error = IcmpError::v4(3, code as u8, mtu as u16);
     cursor.need('[')?;
     if !cursor.take_word("sctp") {

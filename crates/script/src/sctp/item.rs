@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::shape::{Family, Field, Form, Shape};
 
-/// Bytes of a value that are shown; of a longer one, only the length is.
+/// Most bytes of a value that are shown. A longer value is shown as `...`.
 const MOST_SHOWN: usize = 16;
 
 /// One element. It has a value for each field of its shape.
@@ -13,7 +13,7 @@ const MOST_SHOWN: usize = 16;
 pub(crate) struct Item {
     pub(crate) shape: &'static Shape,
     pub(crate) values: Vec<Value>,
-    /// All of its bytes but the padding, if it was read from bytes.
+    /// Its bytes without padding; empty if it was not read from bytes.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ impl Item {
         self.fields().find(|(field, _)| field.form == form).map(|(_, value)| value)
     }
 
-    /// Changes the value of each field, also those of elements within.
+    /// Changes the value of each field, including those of nested elements.
     pub(crate) fn change(&mut self, change: &mut impl FnMut(Form, &mut Value)) {
         for (field, value) in self.shape.fields.iter().zip(&mut self.values) {
             change(field.form, value);
@@ -125,7 +125,7 @@ fn flags_shown(letters: &[(char, u8)], flags: u32) -> String {
     if flags & !known != 0 || text.is_empty() { flags.to_string() } else { text }
 }
 
-/// Returns the elements behind each other, each padded to four bytes.
+/// Reads consecutive elements, each padded to four bytes; `None` if one cannot be read.
 pub(crate) fn split(family: Family, bytes: &[u8]) -> Option<Vec<Item>> {
     let mut items = Vec::new();
     let mut left = bytes;

@@ -1,6 +1,7 @@
 //! Translates between a script's verification tags and TSNs and those on the wire.
 //!
-//! This end draws its tag and its initial TSN; scripts call them what they like. The peer's are the script's own.
+//! This end draws its tag and its initial TSN, so scripts use other numbers for them. The peer's
+//! numbers are the script's own.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,12 @@ use super::shape::{
 /// Maps the numbers of a script to those on the wire, and keeps those that the peer echoes.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// This end's TSNs on the wire, less those of the script.
+    /// This end's TSNs on the wire, minus those of the script.
     offset: u32,
-    /// This end's timestamps on the wire, less those of the script; `None` before the first has left.
+    /// This end's timestamps on the wire, minus those of the script; `None` before the first one is
+    /// compared.
     stamps: Option<u32>,
-    /// This end's tags: the script's, and the wire's.
+    /// Maps this end's tags in the script to those on the wire.
     tags: BTreeMap<u32, u32>,
     /// This end's newest tag on the wire.
     own: u32,
@@ -32,7 +34,8 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Remembers what the peer may have to repeat of a packet that leaves.
+    /// Remembers the tag, cookie and heartbeat information of a packet that leaves. The peer may
+    /// have to repeat them.
     pub(super) fn note(&mut self, items: &[Item]) {
         for item in items {
             if let (Some(INIT_KIND | INIT_ACK_KIND), Some(Value::Number(tag))) = (item.kind(), item.value(Form::Tag)) {
@@ -49,7 +52,8 @@ impl Numbers {
         }
     }
 
-    /// Learns what the script calls the tag and the TSN of an INIT or INIT ACK that leaves, and the first timestamp.
+    /// Learns the script's numbers for the tag and the TSN of an INIT or INIT ACK that leaves, and
+    /// for the first timestamp.
     pub(super) fn learn(&mut self, expected: &Item, seen: &Item) {
         if let (Some(Value::Number(script)), Some(Value::Number(wire))) =
             (expected.value(Form::OwnStamp), seen.value(Form::OwnStamp))
@@ -71,7 +75,7 @@ impl Numbers {
         }
     }
 
-    /// Changes the numbers of an element that leaves to those of the script.
+    /// Translates the numbers of an element that leaves to those of the script.
     pub(super) fn make_scripts(&self, item: &mut Item) {
         item.change(&mut |form, value| match (form, value) {
             (Form::OwnTsn, Value::Number(tsn)) => *tsn = tsn.wrapping_sub(self.offset),
@@ -84,7 +88,8 @@ impl Numbers {
         });
     }
 
-    /// Changes the numbers of an element that arrives to those on the wire, and fills in what the script leaves open.
+    /// Translates the numbers of an element that arrives to those on the wire. Fills in the values
+    /// that the script leaves open.
     pub(super) fn make_wire(&mut self, item: &mut Item) {
         if let (Some(INIT_KIND | INIT_ACK_KIND), Some(Value::Number(tag))) = (item.kind(), item.value(Form::Tag)) {
             self.peers.push(*tag);
@@ -110,7 +115,8 @@ impl Numbers {
         });
     }
 
-    /// Returns the tag on the wire of a packet that arrives; the script may have `written` one.
+    /// Returns the tag on the wire of a packet that arrives. `written` is the script's tag, if it
+    /// gives one.
     pub(super) fn arriving_tag(&self, written: Option<u32>, first: Option<&Item>) -> u32 {
         if let Some(written) = written {
             return self.tags.get(&written).copied().unwrap_or(written);
@@ -124,7 +130,7 @@ impl Numbers {
         }
     }
 
-    /// Describes what is wrong with the tag of a packet that leaves; `None` if it is right.
+    /// Describes a wrong tag of a packet that leaves; `None` if the tag is right.
     pub(super) fn wrong_tag(&self, tag: u32, answered: u32, first: Option<&Item>) -> Option<String> {
         let right = match first.map(|first| (first.kind(), first)) {
             Some((Some(INIT_KIND), _)) => tag == 0,
@@ -143,7 +149,7 @@ fn parameters(item: &Item) -> impl Iterator<Item = &Item> {
     lists.flatten()
 }
 
-/// Whether an ABORT or SHUTDOWN COMPLETE has the T bit.
+/// Returns whether an ABORT or SHUTDOWN COMPLETE has the T bit.
 fn is_reflected(item: &Item) -> bool {
     item.fields().any(|(field, value)| match (field.form, value) {
         (Form::Flags(_), Value::Number(flags)) => flags & 1 != 0,

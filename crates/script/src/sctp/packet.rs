@@ -34,7 +34,7 @@ pub(crate) enum Body {
     Bytes(Vec<u8>),
 }
 
-/// Reads what the peer or the network sends, after `<`.
+/// Reads a packet of the peer or an ICMP message, after `<`.
 pub(crate) fn arriving(cursor: &mut Cursor<'_>) -> Result<Traffic, Fault> {
     let place = cursor.place();
     let addresses = addresses(cursor)?;
@@ -66,7 +66,7 @@ fn is_complete(item: &Item) -> bool {
     })
 }
 
-/// Reads `A > B`, where it is written; packetdrill's `ipv4 A > B:` is the same.
+/// Reads `A > B`, if it is written. packetdrill's `ipv4 A > B:` means the same.
 fn addresses(cursor: &mut Cursor<'_>) -> Result<Option<(IpAddr, IpAddr)>, Fault> {
     let named = cursor.take_word("ipv4") || cursor.take_word("ipv6");
     if !named && matches!(cursor.kind(), Kind::Word(word) if word == "sctp" || word == "icmp") {
@@ -96,7 +96,7 @@ fn address(cursor: &mut Cursor<'_>) -> Result<IpAddr, Fault> {
     text.parse().map_err(|_| Fault::new(place, "no address", "an address of IPv4 or IPv6"))
 }
 
-/// Returns whether the next token is still of an IPv6 address: it follows without a blank.
+/// Returns whether the next token continues an IPv6 address: it follows without a blank.
 fn continues(cursor: &Cursor<'_>, begin: usize, text: &str) -> bool {
     cursor.start() == begin + text.len()
         && text.contains(':')
@@ -182,7 +182,7 @@ fn element(cursor: &mut Cursor<'_>, family: Family, depth: u32) -> Result<Item, 
     Ok(Item { shape, values, bytes: Vec::new() })
 }
 
-/// Reads elements up to the bracket that closes the list, which stays.
+/// Reads elements up to the bracket that closes the list. Does not consume the bracket.
 fn list(cursor: &mut Cursor<'_>, family: Family, depth: u32) -> Result<Value, Fault> {
     let mut items = Vec::new();
     if cursor.kind() == &Kind::Mark(']') {
@@ -250,7 +250,7 @@ fn named(cursor: &mut Cursor<'_>, shape: &Shape, field: &Field, depth: u32) -> R
     }
 }
 
-/// Reads `[...]`, or a list by `read`, which begins with its bracket.
+/// Reads `[...]`, or a list with `read`, which starts at the bracket.
 fn open_or(
     cursor: &mut Cursor<'_>,
     read: impl FnOnce(&mut Cursor<'_>) -> Result<Value, Fault>,

@@ -11,9 +11,9 @@ use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 /// packetdrill's addresses.
 const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
 const REMOTE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
-/// The key of a script's tags and TSNs. Everyone who reads this can guess them.
+/// The key of a script's tags and TSNs. It is public, so they can be guessed.
 const SECRET: [u64; 2] = [0x6569_6665_6c00_0003, 0x6569_6665_6c00_0004];
-/// The most addresses of an end.
+/// Maximum number of addresses of an end.
 const MOST_ADDRESSES: usize = 8;
 
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, congest, pace, retransmit, credit, addresses, \
@@ -24,11 +24,12 @@ const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, conges
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(super) settings: Settings,
-    /// The addresses that `connect` calls.
+    /// The addresses that `connect` connects to.
     pub(super) peers: Vec<IpAddr>,
 }
 
-/// FreeBSD's command that turns FORWARD TSN off: the one command of an operating system that is understood.
+/// FreeBSD's command that turns FORWARD TSN off. No other command of an operating system is
+/// understood.
 const NO_FORWARD_TSN: &str = "net.inet.sctp.pr_enable=0";
 
 impl Default for Setup {
@@ -46,7 +47,7 @@ impl Setup {
         self.settings.forward_tsn &= !text.contains(NO_FORWARD_TSN);
     }
 
-    /// Applies a setting; `tolerance` is the script's.
+    /// Applies a setting. `tolerance` is the script's tolerance of times.
     pub(crate) fn apply(&mut self, setting: &Setting<'_>, tolerance: &mut Duration) -> Result<(), Fault> {
         let choice = |seam| setting.choice_of(seam, true);
         let Settings { brain, .. } = &mut self.settings;

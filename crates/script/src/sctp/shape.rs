@@ -1,4 +1,5 @@
-//! The chunks, parameters and error causes that scripts name, each with its fields in the order of script and bytes.
+//! The chunks, parameters and error causes that scripts name. Fields have the same order in scripts
+//! and in bytes.
 
 /// The list that an element belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,23 +35,23 @@ pub(crate) enum Form {
     Bytes,
     /// User data, which scripts do not write: zeros up to the element's length.
     Payload,
-    /// `[start:end, …]`, behind its count and that of the duplicates.
+    /// `[start:end, …]`, after the number of gaps and the number of duplicates.
     Gaps,
     /// `[tsn, …]` of the other side.
     Duplicates,
     Ipv4,
     Ipv6,
-    /// A text and the zero behind it.
+    /// A text and its terminating zero.
     Text,
     /// `[number, …]` of 16 bits each; IPv4 and IPv6 may be named.
     Types,
-    /// As `Types`, behind their count of 32 bits.
+    /// Like `Types`, after a count of 32 bits.
     CountedTypes,
     /// `[number, …]` of 8 bits each.
     ChunkTypes,
     /// `[{stream,ssn}, …]`
     Streams,
-    /// Elements without a name for the list: the rest of the fields.
+    /// An unnamed list of elements: the rest of the fields.
     List(Family),
     /// `[ELEMENT, …]`
     Named(Family),
@@ -58,7 +59,7 @@ pub(crate) enum Form {
     One(Family),
 }
 
-/// A field; its name is empty where scripts write none.
+/// A field. Its name is empty if scripts write none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
@@ -92,7 +93,7 @@ const fn cause(name: &'static str, kind: u16, fields: &'static [Field]) -> Shape
 }
 
 const FLAGS: Field = field("flgs", Form::Flags(&[]));
-/// Where `X` is the retransmit bit, which both ends have to agree on.
+/// `X` is the retransmit bit, on which both ends have to agree.
 const DATA_FLAGS: Field = field("flgs", Form::Flags(&[('X', 16), ('I', 8), ('U', 4), ('B', 2), ('E', 1)]));
 const SACK_FLAGS: Field = field("flgs", Form::Flags(&[('Y', 1)]));
 const REFLECTED: Field = field("flgs", Form::Flags(&[('T', 1)]));
@@ -120,7 +121,7 @@ pub(crate) const HEARTBEAT_ACK_KIND: u16 = 5;
 pub(crate) const ABORT_KIND: u16 = 6;
 pub(crate) const COOKIE_ECHO_KIND: u16 = 10;
 pub(crate) const SHUTDOWN_COMPLETE_KIND: u16 = 14;
-/// The parameters that scripts may leave open because their contents are an end's own affair.
+/// The parameters that scripts may leave open, because each end chooses their contents.
 pub(crate) const HEARTBEAT_INFORMATION_KIND: u16 = 1;
 pub(crate) const STATE_COOKIE_KIND: u16 = 7;
 

@@ -99,7 +99,7 @@ impl AssociationEnd {
         }
     }
 
-    /// Takes bytes of one message; the rest of a long one stays.
+    /// Takes bytes of one message. The rest of a long message stays.
     fn read(&mut self, socket: i64, count: u64) -> Result<Returned> {
         let unread = self.unread;
         let association = self.connected(socket)?;

@@ -80,7 +80,7 @@ fn state(observed: &Observed<'_>) -> i128 {
     number(observed.association.phase())
 }
 
-/// Returns a path; `None` if there is none at this place. Its variables are 0 then.
+/// Returns the path at `index`; `None` if the association has fewer. Its variables are then 0.
 fn path(observed: &Observed<'_>, index: usize) -> Option<PathId> {
     (index < observed.association.brain().paths()).then_some(PathId(index))
 }

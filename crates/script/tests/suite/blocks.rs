@@ -1,4 +1,4 @@
-//! What stands between `%{` and `}%`: names, prints and messages.
+//! Blocks between `%{` and `}%`: names, prints and messages.
 
 use eifel_script::{Outcome, parse, run};
 
@@ -37,12 +37,12 @@ fn an_assertion_that_does_not_hold_says_its_message() {
         "tcpi_state == 9 does not hold: tcpi_state = 2 (state 2)"
     );
     assert_eq!(fails("%{ assert 0, (1, 'a') }%"), "0 does not hold:  (1 a)");
-    // Python that is not read fails nothing else.
+    // Python that cannot be read is no error.
     assert_eq!(
         fails("%{ assert 0, str(tcpi_state) + x.y[1:] }%"),
         "0 does not hold:  (str ( tcpi_state ) + x . y [ 1 : ])"
     );
-    // It ends with its line, unless a bracket is open.
+    // A message ends with its line, unless a bracket is open.
     assert_eq!(
         fails("%{ assert 0, str((1) +\n 2) + x; print('more')\nassert 1 }%"),
         "0 does not hold:  (str ( ( 1 ) +  2 ) + x)"

@@ -1,4 +1,4 @@
-//! The page on the language is complete, and what it shows runs.
+//! The page on the language, docs/scripts.md, is complete, and its example runs.
 
 use std::fs;
 use std::path::Path;

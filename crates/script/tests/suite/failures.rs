@@ -1,4 +1,4 @@
-//! A script that fails says where, and shows the conversation as it went.
+//! A script that fails reports the line, and shows the conversation that took place.
 
 use eifel_script::{Outcome, parse, run};
 
@@ -17,7 +17,7 @@ fn outcome(rest: &str) -> Outcome {
     run(&parse(&format!("{OPEN}{rest}"), "x.pkt").unwrap())
 }
 
-/// The line, and what is said of it.
+/// Returns the failing line and its message.
 fn failure(rest: &str) -> (u32, String) {
     let failure = outcome(rest).failure.unwrap();
     (failure.line, failure.what)
@@ -84,7 +84,8 @@ fn a_script_that_would_not_end_is_ended() {
 #[test]
 fn tolerance_ranges_and_stars_are_packetdrill_s() {
     let sent = "+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n";
-    // 1 s after the first, and then 2 s; the base of what follows a range is when the packet left.
+    // Retransmissions leave 1 s after the first transmission, and then 2 s later. After a range,
+    // relative times count from the packet's departure.
     assert!(outcome(&format!("{sent}+.9~+1.1 > P. 1:6(5) ack 1\n+2 > P. 1:6(5) ack 1")).passed());
     assert!(outcome(&format!("{sent}1~1.2 > P. 1:6(5) ack 1")).passed());
     assert!(outcome(&format!("{sent}* > P. 1:6(5) ack 1\n+2 > P. 1:6(5) ack 1")).passed());
@@ -98,7 +99,7 @@ fn tolerance_ranges_and_stars_are_packetdrill_s() {
     assert!(passes("", "1.004") && !passes("", "1.004001"));
 }
 
-/// The retransmission leaves at 1.1 s, and the script expects it 50 ms before.
+/// The retransmission leaves at 1.1 s, and the script expects it 50 ms earlier.
 #[test]
 fn what_follows_a_late_packet_counts_from_the_scripts_time_and_happens_no_earlier() {
     let late = format!("{OPEN}+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n+.95 > P. 1:6(5) ack 1\n");
@@ -144,7 +145,8 @@ fn json_has_the_same() {
     assert_eq!(outcome("* > . 1:1(0) ack 1").json()["rows"][7]["due_s"], serde_json::json!([0.0, null]));
 }
 
-/// A conversation with timestamps of a millisecond that counts from 0; they are compared where `ticks` says so.
+/// Runs a conversation whose timestamps count milliseconds from 0. They are compared if `ticks`
+/// says so.
 fn stamped(ticks: &str, tolerance_us: u32, value: u32, echo: u32) -> Option<String> {
     let text = format!(
         "{ticks}//: tolerance_us = {tolerance_us}
@@ -178,7 +180,7 @@ fn timestamps_are_compared_where_their_tick_is_given() {
     // A tolerance of 2 ms is one of two ticks.
     assert_eq!([98, 102].map(|value| stamped(ticks, 2000, value, 1100)), [None, None]);
     assert_eq!(stamped(ticks, 2000, 103, 1100), differs(103, 1100));
-    // Without a tick a value only names the segment that it stands on; its echo is compared all the same.
+    // Without a tick a value only identifies its segment, but the echo is still compared.
     assert_eq!(stamped("", 0, 777, 1100), None);
     assert!(stamped("", 0, 100, 1101).is_some());
 }
@@ -204,7 +206,7 @@ fn a_packet_that_stands_for_several_ends_where_it_says() {
         failure(&format!("{sent}+0 > P. 1:2501(2500) ack 1")),
         at(11, "another packet leaves: its length is 3000, not 2500")
     );
-    // What leaves at another time is another packet.
+    // Segments that leave at another time are another packet.
     let window = OPEN.replace("1:1(0) ack 1 win 10000", "1:1(0) ack 1 win 2000");
     let more = "+.1 < . 1:1(0) ack 1 win 10000\n";
     let late = format!("{window}{sent}+0 > . 1:2001(2000) ack 1\n{more}+0 > P. 2001:3001(1000) ack 1");

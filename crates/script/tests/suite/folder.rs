@@ -10,7 +10,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts")
 }
 
-/// All scripts below a folder, in the order of their names.
+/// Returns all scripts below a folder, in the order of their names.
 pub fn scripts(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Whatever the text, reading and running it ends, and without a panic.
+//! Reading and running any text ends without a panic.
 
 use eifel_script::{parse, run};
 use proptest::prelude::*;
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// Settings at their ends.
+/// Settings with extreme values.
 const SETTINGS: [&str; 25] = [
     "//: mss = 1\n",
     "//: mss = 65535\n",

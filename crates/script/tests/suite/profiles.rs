@@ -1,4 +1,4 @@
-//! What a profile changes, and which lines of a script it chooses.
+//! The settings that a profile changes, and the lines of a script that it chooses.
 
 use eifel_script::{Profile, parse, parse_for, run};
 
@@ -28,11 +28,12 @@ fn a_syn_of_freebsd() {
     assert!(passes(Profile::FreeBsd, &small.replace("wscale 6", "wscale 0")));
 }
 
-/// RFC 9260 leaves open what stacks do differently: the standard takes what any stack does whose lines a script has.
+/// Stacks differ where RFC 9260 leaves a choice. The standard profile accepts the behaviour of any
+/// stack for which a script has lines.
 #[test]
 fn a_script_of_sctp_with_lines_for_one_stack_may_pass_as_that_of_another() {
     let with = |lines: &str| format!("0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n{lines}+0 close(3) = 0\n");
-    // No socket has these numbers, so that a reading with such a line fails.
+    // No socket has this number, so a reading with this line fails.
     let only_freebsd = with("#ifdef Linux\n+0 close(9) = 0\n#endif\n");
     let only_linux = with("#ifndef Linux\n+0 close(9) = 0\n#endif\n");
     assert!(passes(Profile::Standard, &only_freebsd) && passes(Profile::Standard, &only_linux));
@@ -41,7 +42,7 @@ fn a_script_of_sctp_with_lines_for_one_stack_may_pass_as_that_of_another() {
     assert!(passes(Profile::Linux, &only_linux) && !passes(Profile::Linux, &only_freebsd));
 }
 
-/// RFC 6458, section 8.2.1: whatever a script names has to be so, and nothing else matters.
+/// RFC 6458, section 8.2.1: the fields that a script names have to match, and no others matter.
 #[test]
 fn the_status_of_an_association_is_what_is_asked_of_it() {
     let script = |asked: &str| {
@@ -85,8 +86,8 @@ fn nothing_is_written_without_an_error() {
     assert!(!refused.passed(), "{refused}");
 }
 
-/// 65 536 bytes, in whole segments 65 700: the room of 299 unread bytes is announced to the byte, and every second segment of any
-/// size is acknowledged.
+/// The buffer of 65 536 bytes is 65 700 in whole segments. The window with 299 unread bytes is
+/// announced to the byte, and every second segment of any size is acknowledged.
 #[test]
 fn a_receiver_of_freebsd() {
     let text = "
@@ -108,7 +109,8 @@ fn a_receiver_of_freebsd() {
     assert!(passes(Profile::FreeBsd, text));
 }
 
-/// FreeBSD's acknowledgements repeat a FIN that is not acknowledged. Ours stand behind it, and pass for its own; no others do.
+/// FreeBSD's ACKs repeat an unacknowledged FIN. This stack's ACKs begin after the FIN and are
+/// accepted in their place; no other ACKs are.
 #[test]
 fn a_fin_of_freebsd_is_repeated() {
     let text = "
@@ -148,7 +150,7 @@ fn conditions_choose_lines() {
     assert_eq!(after.place.line, 4, "what is left out keeps its lines");
 }
 
-/// Shell lines: a comment, several values, `/proc` paths; and a line on what is not known.
+/// Shell lines: a comment, several values, `/proc` paths; and an unknown setting.
 #[test]
 fn a_host_is_configured_before_its_connection() {
     let open = "
@@ -177,7 +179,8 @@ ip route change 192.0.2.1 via 192.168.0.2 dev tun0 initcwnd 3`
     assert_eq!(outcome.notes, notes.map(|(line, note)| (line, note.to_owned())));
 }
 
-/// A host that paces by `fq`: after the first ten one segment leaves on an ACK, and the next later.
+/// A host that paces by `fq`: after the first ten segments, one segment leaves on an ACK, and the
+/// next later.
 #[test]
 fn a_host_may_pace() {
     let text = "

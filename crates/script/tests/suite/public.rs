@@ -1,5 +1,6 @@
-//! What docs/scripts.md says of public suites. They are not shipped: `EIFEL_PACKETDRILL` names a folder with `google` and
-//! `freebsd`, and without it only the page itself is checked.
+//! The statements of docs/scripts.md about public suites. The suites are not shipped:
+//! `EIFEL_PACKETDRILL` names a folder with `google` and `freebsd`, and without it only the page
+//! itself is checked.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -10,7 +11,7 @@ use eifel_script::{Profile, parse_for, run};
 
 use crate::folder::scripts;
 
-/// Scripts that pass, fail and are refused.
+/// Numbers of scripts that pass, fail and are refused.
 type Counts = [usize; 3];
 
 fn page() -> String {
@@ -18,7 +19,7 @@ fn page() -> String {
     page.split("## Public suites").nth(1).unwrap().split("\n## ").next().unwrap().to_owned()
 }
 
-/// The cells of tables' rows.
+/// Returns the cells of each table row.
 fn rows(page: &str) -> impl Iterator<Item = Vec<&str>> {
     let lines = page.lines().filter(|line| line.starts_with("| "));
     lines.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
@@ -34,7 +35,7 @@ fn table(page: &str) -> BTreeMap<String, (usize, Counts)> {
         .collect()
 }
 
-/// Patterns of scripts, each with its reason.
+/// Returns patterns of scripts, each with its reason.
 fn reasons(page: &str) -> Vec<(String, String)> {
     let listed = rows(page).filter(|cells| cells.len() == 2 && cells[1].starts_with('`'));
     listed
@@ -45,7 +46,8 @@ fn reasons(page: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Whether a name is meant: `*` stands for any text, `[…]` for one of these letters.
+/// Returns whether a pattern matches a name: `*` stands for any text, `[…]` for one of these
+/// letters.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     match (pattern, name) {
         ([], []) => true,

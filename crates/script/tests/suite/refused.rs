@@ -1,4 +1,4 @@
-//! What is not part of the language is refused in one line, with its place.
+//! Text outside the language is refused in one line, with its place.
 
 use eifel_script::parse;
 

@@ -1,4 +1,5 @@
-//! Each algorithm of the registry owns five conversations, in a folder of its seam and its name.
+//! Each algorithm of the registry has five conversations, in a folder named after its seam and
+//! itself.
 
 use eifel_recovery::registry::{Choice, Entry, Seam, entries};
 use eifel_script::{Script, parse};

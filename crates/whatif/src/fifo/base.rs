@@ -1,15 +1,16 @@
-//! The delay besides waiting and transmission.
+//! The base delay: the delay without waiting and transmission.
 
 use super::{LEAST_SAMPLES, Work};
 use crate::answers::Fate;
 
-/// The first packets of a busy period.
+/// Number of packets that are the beginning of a busy period.
 const BEGINNING: usize = 20;
 
 impl Work<'_> {
-    /// The smallest delay that is left when a packet's transmission and its wait for others are taken off.
-    /// An error of the rate adds up over a busy period, so that only its beginning counts. Where no ACK there is exact, those that
-    /// the receiver may have delayed have to do: at the beginning Linux delays none.
+    /// Returns the most common delay of a packet without its transmission and its wait for others.
+    /// Only the beginning of a busy period counts, because an error of the rate adds up over the
+    /// period. If too few ACKs there are exact, ACKs that the receiver may have delayed also count.
+    /// Linux delays none at the beginning.
     pub(super) fn base(&self, per_byte: f64) -> f64 {
         let (mut free, mut busy_since, mut next) = (f64::MIN, 0, 0);
         let (mut delays, mut perhaps_delayed) = (Vec::new(), Vec::new());
@@ -37,7 +38,8 @@ impl Work<'_> {
         if delays.is_empty() {
             return 0.0;
         }
-        // Most packets come exactly when the queue would have it; overtaken ones come sooner, held ones later.
+        // Most packets come exactly when the queue predicts. Packets that overtake others come
+        // sooner, held packets later.
         delays.sort_by(f64::total_cmp);
         let part = delays.len().div_ceil(5);
         let width = |from: usize| delays[from + part - 1] - delays[from];

@@ -2,21 +2,22 @@
 //!
 //! While packets wait for each other, each answer after a pause is late by the length of the pause.
 
-/// As many answers have to be in time between two pauses: other traffic in the queue would move the clock more often, and has to
-/// stay visible.
+/// Minimum number of answers in time between two pauses. Other traffic in the queue would move the
+/// clock more often, and has to stay visible.
 const BETWEEN: usize = 300;
 
-/// The answers since the server's clock was last moved at once.
+/// The answers since a pause last moved the server's clock.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pauses {
     in_time: usize,
-    /// How late the last answer was, if it was not in time.
+    /// Lateness of the last answer in seconds; `None` if it was in time.
     late: Option<f64>,
 }
 
 impl Pauses {
-    /// Whether an answer that comes `late`, and the one before it, show that the server has paused. Both are late by as much, and
-    /// those before were late by `near` at most. In seconds.
+    /// Returns whether an answer that comes `late`, and the one before it, show a pause of the
+    /// server. Both must be late by the same time, after enough answers that were late by at most
+    /// `near`. Times are in seconds.
     pub(super) fn shows(&mut self, late: f64, near: f64) -> bool {
         if late.abs() <= near {
             self.in_time += 1;
@@ -38,7 +39,7 @@ mod tests {
 
     const NEAR: f64 = 0.002;
 
-    /// How many of the answers, by their lateness, show a pause.
+    /// Returns how many answers show a pause, given the lateness of each.
     fn shown(answers: impl Iterator<Item = f64>) -> usize {
         let mut pauses = Pauses::default();
         answers.filter(|late| pauses.shows(*late, NEAR)).count()
@@ -50,7 +51,7 @@ mod tests {
         assert_eq!(shown(in_time().chain([0.006, 0.0065])), 1);
         assert_eq!(shown(in_time().chain([0.006, 0.0, 0.006])), 0);
         assert_eq!(shown(in_time().chain([0.006, 0.010])), 0);
-        // A clock that runs ahead is put back.
+        // A clock that runs ahead is set back.
         assert_eq!(shown(in_time().chain([-0.006, -0.006])), 1);
     }
 

@@ -1,24 +1,24 @@
-//! What all lies come to that go on from one state.
+//! The endings of all lies that continue from one state.
 
 use std::rc::Rc;
 
 use eifel_sim::liar::schedule::Answer;
 
-/// The number of lies by how they end, and the smallest that pays.
+/// The number of lies by ending, and the smallest lie after which no cut remains.
 #[derive(Clone, Default)]
 pub(super) struct Endings {
     pub(super) lies: u64,
-    /// Those after which no cut is left.
+    /// Lies after which no cut remains.
     pub(super) uncut: u64,
-    /// Those in which the connection does not end.
+    /// Lies with which the connection does not end.
     pub(super) stuck: u64,
     /// The most inputs from the state to an end.
     pub(super) inputs: u32,
-    /// Of those without a cut, the first with the fewest altered answers.
+    /// Of the lies after which no cut remains, the first with the fewest altered answers.
     smallest: Option<Tale>,
 }
 
-/// Answers up to an end. States share the tails of theirs.
+/// Answers up to an end. The answers of different states share their tails.
 #[derive(Clone)]
 struct Tale {
     altered: usize,
@@ -37,7 +37,8 @@ impl Endings {
         Self { lies: 1, stuck: 1, ..Self::default() }
     }
 
-    /// Adds what follows this answer. Of lies that alter equally many answers, the one that was added first stays.
+    /// Adds the endings that follow this answer. Of lies that alter equally many answers, the first
+    /// to be added stays.
     pub(super) fn add(&mut self, answer: Answer, then: &Self) {
         self.lies += then.lies;
         self.uncut += then.uncut;

@@ -1,5 +1,6 @@
-//! Every lie about one set of losses. The states after which the receiver answers are remembered: lies that come to the same
-//! state have the same continuations, which are told once and count for each.
+//! Tries every lie about one set of losses. The search remembers the states in which the receiver
+//! answers. Lies that reach the same state have the same continuations, which are tried once and
+//! counted for each lie.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +12,18 @@ use crate::fate::{Fate, Fates, Subject};
 use crate::state::Digester;
 use crate::world::{MOST_INPUTS, Progress, World};
 
-/// Receives the number of lies that were just told; returns whether the search goes on.
+/// Receives the number of lies that were just tried; returns whether the search goes on.
 pub(super) type Tell<'a> = &'a mut dyn FnMut(u64) -> bool;
 
-/// A search, and the endings of all states that it has left behind.
+/// A search, and the endings of all states that it has finished.
 pub(super) struct Search<'a> {
     losses: Fates,
     tell: Tell<'a>,
     digester: Digester,
     digest: fn(&World, &mut Digester) -> u128,
-    /// By the state, and by the number of answers that may still be altered.
+    /// Endings by the state, and by the number of answers that may still be altered.
     seen: BTreeMap<(u128, Option<usize>), Endings>,
-    /// Whether the search was broken off: then endings are incomplete.
+    /// Whether the search was stopped. Endings are then incomplete.
     broken: bool,
 }
 
@@ -32,17 +33,18 @@ impl<'a> Search<'a> {
         Self::by(|world, digester| digester.digest(&world.state()), losses, tell)
     }
 
-    /// Begins a search that takes states with the same `digest` for the same.
+    /// Begins a search in which states with the same `digest` count as the same state.
     pub(super) fn by(digest: fn(&World, &mut Digester) -> u128, losses: Fates, tell: Tell<'a>) -> Self {
         Self { losses, tell, digester: Digester::default(), digest, seen: BTreeMap::new(), broken: false }
     }
 
-    /// Returns the number of states that were told apart.
+    /// Returns the number of different states.
     pub(super) fn states(&self) -> u64 {
         self.seen.len() as u64
     }
 
-    /// Continues a world with every lie that alters at most `altered` further answers, or any number.
+    /// Continues a world with every lie that alters at most `altered` further answers; `None` is
+    /// any number.
     pub(super) fn endings(&mut self, mut world: World, altered: Option<usize>) -> Endings {
         let before = world.inputs();
         let mut endings = loop {
@@ -90,7 +92,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the answers that come to different segments, the honest one first; that one alone, unless the receiver lies.
+/// Returns the answers that result in different segments, the honest answer first. Returns only the
+/// honest answer unless the receiver `lies`.
 pub(super) fn answers(world: &World, lies: bool) -> Vec<Answer> {
     if !lies {
         return vec![Answer::default()];

@@ -1,4 +1,4 @@
-//! The search that continues each state once, beside one that tells each lie by itself.
+//! Compares the search that continues each state once with a search that tries each lie by itself.
 
 use core::fmt::Debug;
 use core::ops::ControlFlow;
@@ -28,10 +28,10 @@ fn lost(numbers: &[usize]) -> Fates {
     Fates::of(&numbers.iter().map(|number| (Subject::Segment(*number), Fate::Lost)).collect::<Vec<_>>())
 }
 
-/// Lies, those without a cut, those that are stuck, and the smallest without a cut.
+/// Number of lies, of lies without a cut, of stuck lies, and the smallest lie without a cut.
 type Counts = (u64, u64, u64, Option<Vec<Answer>>);
 
-/// Tells each lie by itself, after the part that it shares with the one before.
+/// Tries each lie by itself, after the part that it shares with the lie before.
 fn naive(mut world: World, losses: &Fates, altered: usize, told: &mut Vec<Answer>, counts: &mut Counts) {
     let progress = loop {
         match world.advance() {
@@ -75,7 +75,7 @@ fn merged(question: &Question, altered: Option<usize>) -> Vec<Lied> {
     search_lies(question, altered, |_| ControlFlow::Continue(())).expect("a question").expect("an answer")
 }
 
-/// Tells every lie to this world, and takes states with the same digest for the same.
+/// Tries every lie in this world. States with the same digest count as the same state.
 fn merged_by(digest: fn(&World, &mut Digester) -> u128, world: World, losses: Fates) -> Counts {
     let mut tell = |_| true;
     let endings = Search::by(digest, losses, &mut tell).endings(world, None);
@@ -105,7 +105,8 @@ fn so_do_all_about_four_segments_against_detectors_to_which_some_pay() {
     assert_alike(PLAIN, 4, None);
 }
 
-/// Here the other parts follow from these two and from the time: leaving out one of those changes nothing.
+/// Only these two parts are left out. The other parts follow from them and from the time, so
+/// leaving one of those out changes nothing.
 #[test]
 fn a_digest_that_leaves_a_part_out_is_noticed() {
     type Digest = fn(&World, &mut Digester) -> u128;
@@ -127,7 +128,8 @@ fn a_digest_that_leaves_a_part_out_is_noticed() {
     }
 }
 
-/// Two worlds that differ in one part alone have two digests, and one digest where it leaves that part out.
+/// Two states that differ in one part have different digests. Without that part, their digests are
+/// equal.
 #[test]
 fn a_digest_tells_worlds_apart_that_differ_in_one_part() {
     let question = question("eifel-timestamps", 3);
@@ -169,7 +171,7 @@ fn a_digest_tells_worlds_apart_that_differ_in_one_part() {
     }
 }
 
-/// A hash in 128 bits tells apart what the whole text does.
+/// A hash of 128 bits distinguishes all states that the whole text distinguishes.
 #[test]
 fn as_many_digests_as_states() {
     let question = question("eifel-timestamps", 3);
@@ -198,7 +200,7 @@ fn as_many_digests_as_states() {
     assert_eq!(digests.len() as u64, merged(&question, None)[0].states);
 }
 
-/// The number of inputs is no part of a state, but the last that it allows are counted one by one.
+/// The number of inputs is not part of a state. Near its limit, lies are still counted one by one.
 #[test]
 fn near_the_limit_of_inputs_lies_count_as_one_by_one() {
     let question = question(PLAIN, 3);

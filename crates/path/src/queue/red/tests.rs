@@ -6,13 +6,14 @@ const MANNER: Manner =
 const CONFIG: RedConfig =
     RedConfig { minimum_packets: 5.0, maximum_packets: 15.0, maximum_probability: 0.1, weight: 0.25, manner: MANNER };
 
-/// In front of 1 Mbit/s: 125 packets a second.
+/// Makes RED in front of 1 Mbit/s: 125 packets per second.
 fn red(config: RedConfig) -> Red {
     config.check().unwrap();
     Red::new(config, Rate::from_bps(1_000_000).unwrap(), Stream::new(1, &["red"]))
 }
 
-/// 1000 bytes that find one parcel in transmission and `waiting` behind it, all of 1000 bytes.
+/// Makes an arrival that finds one parcel in transmission and `waiting` parcels behind it, all of
+/// 1000 bytes.
 fn behind(waiting: u32) -> Arrival {
     Arrival {
         now: Instant::ZERO,
@@ -107,7 +108,8 @@ fn gaps_between_drops_are_uniform() {
 #[test]
 fn everything_is_dropped_beyond_the_ceiling_and_nothing_while_one_waits() {
     let mut gentle = red(RedConfig { weight: 1.0, ..CONFIG });
-    // The first above the lower threshold passes, whatever its probability; not so at the ceiling.
+    // The first parcel above the lower threshold passes, whatever its probability. At the ceiling
+    // it is dropped.
     assert_eq!(gentle.admit(&behind(29)), Ok(()));
     assert_eq!(gentle.admit(&behind(30)), Err(DropCause::Red));
     let mut steep = red(RedConfig { weight: 1.0, manner: Manner { gentle: false, ..MANNER }, ..CONFIG });
