@@ -1,7 +1,7 @@
-"""Speed and memory of the analysis of captures beside tcptrace, where it is installed: part of `make bench`.
+"""Compares speed and memory of the analysis of captures with tcptrace, if installed: part of `make bench`.
 
-Whole processes that read the same file in turn, CPU seconds (user and system); the median of the rounds' ratios is what
-counts.
+Whole processes read the same file in turn. Costs are CPU seconds (user and system), and the median
+of the rounds' ratios counts.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from run import ROOT, ROUNDS, TARGET, cost_of
 ANALYSER = TARGET / "release" / "eifel-capture"
 MAKER = TARGET / "release" / "examples" / "many"
 WANTED = 5
-"""How many times tcptrace's packets a CPU second this project wants to read at least."""
+"""The wanted ratio to tcptrace's packets per CPU second."""
 WANTED_MIB = 64
 
 
 @dataclass(frozen=True)
 class File:
-    """A capture to read: packets, connections, and how many of a thousand trains of packets lose one."""
+    """A capture to read: packets, connections, and the number of packet trains in a thousand that lose a packet."""
 
     title: str
     packets: int
@@ -34,17 +34,17 @@ class File:
     loss_permille: int
 
     def write(self, path: Path) -> None:
-        """Makes the file."""
+        """Writes the capture."""
         with path.open("wb") as out:
             numbers = map(str, (self.packets, self.connections, self.loss_permille))
             subprocess.run([MAKER, *numbers], stdout=out, check=True)
 
 
 def as_stored(path: Path) -> None:
-    """Reads a file anew, as it is read that was captured before.
+    """Reads a file again, so that it is cached like a file captured earlier.
 
-    Of a file that was just written in small pieces the kernel keeps small pieces too, and takes more than twice as long
-    to hand them out. Both sides would spend the same time more.
+    The kernel caches a file just written in small pieces in small pieces too, and takes more than
+    twice as long to read it. Both sides would need that time in addition.
     """
     with path.open("rb") as file:
         os.fsync(file)
@@ -80,7 +80,7 @@ def beside_tcptrace(title: str, path: Path) -> None:
 
 
 def main() -> None:
-    """All files."""
+    """Compares all files."""
     command = ["cargo", "build", "--locked", "--release", "--quiet", "-p", "eifel-capture", "--bins", "--examples"]
     subprocess.run(command, cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,8 @@
-"""Speed and memory of the simulator beside ns-2, and whether both do the same: `make bench`.
+"""Compares speed and memory of the simulator with ns-2, and checks that both agree: `make bench`.
 
-Whole processes, one thread on either side, no tracing, CPU seconds (user and system). Both sides run in turn in each
-round, so that a change in the machine's load meets both; the median of the rounds' ratios is what counts.
+Whole processes run with one thread on either side and without tracing. Costs are CPU seconds (user
+and system). Both sides run in turn in each round, so that changes in the machine's load affect
+both. The median of the rounds' ratios counts.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ ROUNDS = 5
 
 
 FLOOD = TARGET / "release" / "examples" / "sack_flood"
-"""The flood of `t11-sack-cost`, once."""
+"""The program that runs the flood of `t11-sack-cost` once."""
 ORDERS = ("ascending", "descending", "random", "undone")
 FLOOD_SEGMENTS = 100_000
 GROWTH = 2.2
-"""A cost of n log n grows by 2.1 with these segments, and one of n squared by 4."""
+"""With twice the segments, a cost of n log n grows by 2.1, and one of n squared by 4."""
 EXAMPLES = ("ack_cost", "timer_cost", "detector_cost")
-"""Programs of the engine's crate that print what its parts cost."""
+"""The recovery crate's programs that print the costs of its parts."""
 MODEL_SAMPLES = 5_000_000
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took."""
+    """The cost of a process."""
 
     cpu_s: float
     peak_mib: float
@@ -50,11 +51,13 @@ class Case:
     title: str
     scenario: str
     ns2: tuple[str | int, ...]
-    """The peer's script and its arguments."""
+    """The script for ns-2 and its arguments."""
     wanted: float
-    """How many times faster than ns-2 this project wants to be at least."""
+    """The least wanted ratio to ns-2's speed."""
     start: tuple[str | int, ...] = ()
-    """The peer's script and its arguments for one second: both sides' cost of that is left out. None to count all."""
+    """The script for ns-2 and its arguments for one second. The start-up cost of both sides is then
+    subtracted. Empty to count everything.
+    """
 
 
 CASES = (
@@ -71,9 +74,10 @@ CASES = (
 
 
 def cost_of(command: Sequence[str | Path]) -> Cost:
-    """Runs a command and measures it. Raises RuntimeError if it fails.
+    """Runs a command and measures its cost. Raises RuntimeError if it fails.
 
-    The peak is sampled while it runs: what the kernel reports afterwards includes this process, which started it.
+    Samples the peak during the run: the kernel's later report includes this process, which started
+    the command.
     """
     peak_kib = 0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -87,7 +91,7 @@ def cost_of(command: Sequence[str | Path]) -> Cost:
 
 
 def high_water_kib(pid: int) -> int:
-    """The largest resident size of a process so far; 0 if it is gone."""
+    """Returns the largest resident size of a process so far; 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except OSError:
@@ -96,7 +100,7 @@ def high_water_kib(pid: int) -> int:
 
 
 def for_one_second(scenario: str) -> str:
-    """The same scenario with a duration of one second. Raises ValueError if it has none."""
+    """Returns the scenario with a duration of one second. Raises ValueError if it has no duration."""
     short, found = re.subn(r"(?m)^duration_s = .*$", "duration_s = 1", scenario)
     if found != 1:
         raise ValueError(f"the scenario has {found} durations: expected one line `duration_s = ...`")
@@ -104,12 +108,12 @@ def for_one_second(scenario: str) -> str:
 
 
 def without(start: Cost, whole: Cost) -> Cost:
-    """What a run took beyond its start."""
+    """Returns the cost of a run without its start."""
     return Cost(whole.cpu_s - start.cpu_s, whole.peak_mib)
 
 
 def costs_of(case: Case, folder: Path) -> tuple[Cost, Cost]:
-    """One round: what both sides took. `folder` is for the scenario of the start."""
+    """Runs one round. Returns both sides' costs. `folder` is for the scenario of the start."""
     scenario = ROOT / "benches" / "scenarios" / case.scenario
     ours = cost_of([SIMULATOR, scenario])
     theirs = cost_of(ns2(case.ns2))
@@ -121,12 +125,12 @@ def costs_of(case: Case, folder: Path) -> tuple[Cost, Cost]:
 
 
 def ns2(words: tuple[str | int, ...]) -> list[str]:
-    """The command for a script and its arguments."""
+    """Returns the command line for a script and its arguments."""
     return ["ns", str(ROOT / "benches" / "ns2" / str(words[0])), *map(str, words[1:])]
 
 
 def beside_ns2(case: Case) -> bool:
-    """Prints both sides of a case; whether the ratio is what is wanted."""
+    """Prints both sides of a case. Returns whether the ratio is as wanted."""
     with tempfile.TemporaryDirectory() as folder:
         rounds = [costs_of(case, Path(folder)) for _ in range(ROUNDS)]
     ours, theirs = zip(*rounds, strict=True)
@@ -140,7 +144,7 @@ def beside_ns2(case: Case) -> bool:
 
 
 def tables() -> None:
-    """Prints what tables 1-4 take with 100 repetitions, start included."""
+    """Prints the cost of tables 1-4 with 100 repetitions, including the start."""
     eifel = Path(sys.executable).with_name("eifel")
     names = [f"responding.table{number}" for number in range(1, 5)]
     costs = [cost_of([eifel, "reproduce", "--fresh", "--json", *names]) for _ in range(ROUNDS)]
@@ -148,7 +152,7 @@ def tables() -> None:
 
 
 def model() -> None:
-    """Prints how many samples a second the steady-state model takes, its timer included."""
+    """Prints the samples per second of the steady-state model, with its timer."""
     from eifel.model import SteadyState
     from eifel.papers.thesis import transfers
 
@@ -160,20 +164,20 @@ def model() -> None:
 
 
 def attacks() -> bool:
-    """Prints what the attacks on costs cost; whether they stay within their bounds."""
+    """Runs and prints the attacks on costs. Returns whether they stay within their bounds."""
     command = [Path(sys.executable).with_name("eifel"), "attacks", "t11", "t12", "t13", "s2"]
     return subprocess.run(command, check=False).returncode == 0
 
 
 def instructions(command: Sequence[str | Path]) -> int:
-    """The instructions of a process, as valgrind counts them: the same on a busy machine and on an idle one."""
+    """Returns the instructions of a process by valgrind's count, which does not depend on the machine's load."""
     tool = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
     done = subprocess.run([*tool, *command], capture_output=True, text=True, check=True)
     return counted(done.stderr)
 
 
 def counted(told: str) -> int:
-    """The number in cachegrind's report. Raises RuntimeError if there is none."""
+    """Returns the number in cachegrind's report. Raises RuntimeError if there is none."""
     found = re.search(r"I\s+refs:\s+([\d,]+)", told)
     if found is None:
         raise RuntimeError(f"cachegrind did not tell its count: {told[-200:]!r}")
@@ -181,13 +185,13 @@ def counted(told: str) -> int:
 
 
 def flooded(order: str, segments: int) -> int:
-    """The instructions of a flood of ACKs, without those that build its victim."""
+    """Returns the instructions of a flood of ACKs, without those that build its victim."""
     flood, build = (instructions([FLOOD, order, str(segments), part]) for part in ("flood", "build"))
     return flood - build
 
 
 def growth(cost: Callable[[str, int], int]) -> bool:
-    """Prints how a flood's cost grows when its segments double; whether that stays within the bound for all orders."""
+    """Prints the growth of a flood's cost for twice the segments. Returns whether all orders stay within the bound."""
     within = True
     for order in ORDERS:
         times = cost(order, FLOOD_SEGMENTS) / cost(order, FLOOD_SEGMENTS // 2)
@@ -197,7 +201,7 @@ def growth(cost: Callable[[str, int], int]) -> bool:
 
 
 def main() -> int:
-    """All cases; 1 if one is slower or dearer than wanted or does not agree."""
+    """Runs all cases. Returns 1 if one is slower or costlier than wanted, or does not agree."""
     subprocess.run(["cargo", "build", "--locked", "--release", "--quiet", "-p", "eifel-sim"], cwd=ROOT, check=True)
     tables()
     for example in EXAMPLES:

@@ -1,7 +1,8 @@
-"""The engine in WebAssembly beside itself, and pages in Chromium: `python benches/web.py`, a part of `make bench`.
+"""Compares the engine in WebAssembly with the native one, and times pages in Chromium: `python benches/web.py`.
 
-Speed of a run under node, as a ratio of CPU seconds in turn with the native program, and of a capture; how long a
-change and the page of a large run take to be drawn. What is missing is said, and left out.
+A part of `make bench`. Measures the speed of a run under node, as a ratio of CPU seconds in turn
+with the native program, and of a capture. Also measures the time to draw a change and the page of a
+large run. Says which programs are missing, and skips their measurements.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ POINTS = ROOT / "benches" / "scenarios" / "one_flow.toml"
 
 
 def answers(wasm: Path, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the engine says under node, each with its CPU seconds."""
+    """Returns the engine's answers under node, each with its CPU seconds."""
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder, "requests"), Path(folder, "answers")
         asked.write_text("\n".join(map(json.dumps, requests)), encoding="utf-8")
@@ -47,32 +48,32 @@ def answers(wasm: Path, requests: Sequence[dict[str, Any]]) -> list[dict[str, An
 
 
 def runs(wasm: Path) -> bool:
-    """A run of a minute: native CPU seconds over those in WebAssembly."""
+    """Measures a run of a minute: native CPU seconds divided by those in WebAssembly."""
     text = SCENARIO.read_text(encoding="utf-8")
     request = {"request": {"ask": "run", "tables": []}, "body": base64.b64encode(text.encode()).decode()}
     ratios = []
     for _ in range(ROUNDS):
         native = cost_of([SIMULATOR, SCENARIO]).cpu_s
-        # The first time it is compiled; a page runs it again and again.
+        # The first run includes the compilation; a page repeats runs.
         ratios.append(native / answers(wasm, [request, request])[1]["cpu_s"])
     speed = statistics.median(ratios)
     return judged(f"WebAssembly, one flow: {speed:.2f} of the native speed", WANTED_SPEED, speed)
 
 
 def large(folder: str) -> Path:
-    """A capture of more than 100 MB."""
+    """Makes a capture of more than 100 MB."""
     capture = Path(folder, "large.pcapng")
     eifel("run", LARGE, "--pcap", capture, "--json")
     return capture
 
 
 def eifel(*arguments: str | Path) -> None:
-    """The command line of this checkout."""
+    """Runs the command line of this checkout."""
     subprocess.run([ROOT / ".venv" / "bin" / "eifel", *arguments], check=True, capture_output=True)
 
 
 def captures(wasm: Path) -> bool:
-    """Packets of a large capture in a CPU second."""
+    """Measures the packets of a large capture per CPU second."""
     with tempfile.TemporaryDirectory() as folder:
         capture = large(folder)
         size = capture.stat().st_size
@@ -81,7 +82,7 @@ def captures(wasm: Path) -> bool:
             for at in range(0, size, PIECE)
         ]
         told = answers(wasm, [{"request": {"ask": "open", "name": "large"}}, *feed, {"request": {"ask": "finish"}}])
-    # Reading the file is in the first piece's time.
+    # The time of the first piece includes reading the file.
     packets = (told[-2]["frames"] - told[1]["frames"]) / sum(one["cpu_s"] for one in told[2:])
     return judged(
         f"WebAssembly, captures: {packets / 1e6:.2f} million packets a CPU second", WANTED_PACKETS / 1e6, packets / 1e6
@@ -89,7 +90,7 @@ def captures(wasm: Path) -> bool:
 
 
 def judged(measured: str, wanted: float, got: float, *, at_most: bool = False) -> bool:
-    """Says what was measured and what was wanted; whether it is so."""
+    """Prints the measured and the wanted value. Returns whether the wanted value is reached."""
     print(f"{measured} (wanted: {wanted:g})")
     return got <= wanted if at_most else got >= wanted
 
@@ -111,7 +112,7 @@ MOVED = """(async () => {
 
 
 def page(wasm: Path) -> bool:
-    """In Chromium: from the move of a slider to the drawn chart, and a large capture that is dropped."""
+    """Measures in Chromium the time from a slider's move to the drawn chart, and a dropped large capture."""
     with tempfile.TemporaryDirectory() as folder, Browser(Path(folder, "profile")) as browser:
         file = Path(folder, "index.html")
         subprocess.run([sys.executable, PAGE / "build.py", wasm, file], check=True, capture_output=True)
@@ -145,7 +146,7 @@ DRAWN = """(async () => {
 
 
 def report() -> bool:
-    """In Chromium: from the opening of a run's page to the drawn chart, with more than 200 000 points in it."""
+    """Measures in Chromium the time from opening a run's page to the drawn chart with more than 200 000 points."""
     with tempfile.TemporaryDirectory() as folder, Browser(Path(folder, "profile")) as browser:
         file = Path(folder, "run.html")
         eifel("run", POINTS, "--set", "duration_s=5", "--plot", file)
@@ -158,7 +159,7 @@ def report() -> bool:
 
 
 def main() -> int:
-    """Measures all; 1 if one is not as wanted."""
+    """Measures everything. Returns 1 if a value is not as wanted."""
     good = report() if CHROMIUM else True
     if CHROMIUM is None:
         print("chromium is not installed: how soon pages draw is not measured")

@@ -27,7 +27,7 @@ OURS = ["send", "--bytes", str(BYTES), "--json", "iperf3://10.85.0.1", "--", "ip
 RATES_MBPS = (10, 50, 100, 200, 400, 800)
 SECONDS = 5
 WANTED_US = 100
-"""The box is meant to be no later than this, at the 99th percentile."""
+"""The wanted 99th percentile of the emulated path's lateness, in microseconds."""
 PATH = """duration_s = 60
 [point_to_point]
 rate_bps = {rate}
@@ -42,12 +42,12 @@ application = {{ kind = "bulk", bytes = 1000 }}
 
 
 def live(*words: str) -> list[str]:
-    """A command of `eifel live`."""
+    """Returns a command line of `eifel live`."""
     return [sys.executable, "-m", "eifel", "live", *words]
 
 
 def cost_of(command: Sequence[str]) -> tuple[float, float]:
-    """CPU seconds, of the command and all that it waits for, and seconds. Raises RuntimeError if it fails."""
+    """Returns CPU seconds of the command and its children, and seconds. Raises RuntimeError if it fails."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -71,7 +71,7 @@ def compare(peers: dict[str, list[str]]) -> None:
 
 
 def lateness(rate_mbps: int, folder: Path) -> dict[str, float]:
-    """The box's numbers while iperf3 fills a link of this rate."""
+    """Returns the lateness of the emulated path while iperf3 fills a link of this rate."""
     scenario = folder / "path.toml"
     scenario.write_text(PATH.format(rate=rate_mbps * 1_000_000), encoding="utf-8")
     command = live("hiccup", "--json", "--peer", "iperf3 -s -1", str(scenario), "--")
@@ -95,7 +95,9 @@ with open(sys.argv[1], "w") as out:
         seconds, nanos = struct.unpack("qq", about[0][2])
         print((seconds * 10**9 + nanos - int(data)) / 1000, file=out, flush=True)
 """
-"""Writes to a file how many microseconds each datagram took. 35 is SO_TIMESTAMPNS: when the kernel had it."""
+"""Writes the microseconds of each datagram to a file. 35 is SO_TIMESTAMPNS, the time of the
+kernel's receipt.
+"""
 SEND = """
 import socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -108,7 +110,7 @@ time.sleep(0.5)
 
 
 def rivals(folder: Path) -> dict[str, list[str] | str]:
-    """Commands that send datagrams over a delay of each, or why one cannot be asked."""
+    """Returns commands that send datagrams over each tool's delay, or the reason why a tool is unavailable."""
     (folder / "take.py").write_text(TAKE, encoding="utf-8")
     (folder / "send.py").write_text(SEND, encoding="utf-8")
     scenario = folder / "delay.toml"
@@ -128,7 +130,7 @@ def rivals(folder: Path) -> dict[str, list[str] | str]:
 
 
 def errors_us(command: Sequence[str], times: Path) -> list[float]:
-    """How much longer than the delay each datagram took. Raises RuntimeError where the command fails."""
+    """Returns each datagram's time beyond the delay. Raises RuntimeError if the command fails."""
     times.unlink(missing_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     took = [float(line) for line in times.read_text().splitlines()] if times.exists() else []
@@ -152,7 +154,7 @@ def compare_delays() -> None:
 
 
 def main() -> None:
-    """Measures what the arguments ask for."""
+    """Measures as the arguments ask."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Writes algorithms.md: every algorithm of the registry, with the four lines that its file opens with."""
+"""Writes algorithms.md: every algorithm of the registry, with the four lines that open its file."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ SEAMS = {
 
 
 def source(algorithm: Mapping[str, Any]) -> Path:
-    """The one file of an algorithm."""
+    """Returns the source file of an algorithm."""
     folder = "rto/after_spurious" if algorithm["seam"] == "after-spurious" else algorithm["seam"]
     return SOURCES / folder / f"{algorithm['name'].replace('-', '_')}.rs"
 
 
 def opening(file: Path) -> str:
-    """The paragraph that the file opens with: looks at, decides, blind to, from."""
+    """Returns the paragraph that opens the file: looks at, decides, blind to, from."""
     lines = []
     for line in file.read_text(encoding="utf-8").splitlines():
         if not line.startswith("//! "):
@@ -42,7 +42,7 @@ def opening(file: Path) -> str:
 
 
 def parameter(one: Mapping[str, Any]) -> str:
-    """A row of the table of parameters."""
+    """Returns a row of the table of parameters."""
     if one["kind"] == "word":
         allowed = ", ".join(f"`{word}`" for word in one["allowed"])
     elif one["kind"] == "switch":
@@ -54,7 +54,7 @@ def parameter(one: Mapping[str, Any]) -> str:
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Returns the page as Markdown."""
     parts = [
         "# The algorithms",
         "Each stands in one file and opens with what it looks at, what it decides, what it is blind to, and where it\n"

@@ -1,4 +1,4 @@
-"""Draws docs/frontier.svg from docs/hunted.json: how often each sender harms somebody, against what it gains."""
+"""Draws docs/frontier.svg from docs/hunted.json: how often each sender harms, and what it gains."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ SENDERS = {
     "unstamped": ("without timestamps, limited", {**hunts.CAREFUL, "detect": "f-rto-sack"}),
     "at-once": ("the default, restoring at once", {**hunts.DEFAULT, "respond": "option-1"}),
 }
-"""Whose harm is looked for: a name for `hunted.json`, what docs/harm.md calls it, and its algorithms."""
+"""The senders whose harm is searched: the name in `hunted.json`, the name in docs/harm.md, and the
+algorithms.
+"""
 BELOW = ("default", "limited")
-"""The senders whose names stand below their points, where another's point is near."""
+"""The senders with their names below their points, since another point is near."""
 
 
 def point(row: Mapping[str, Any]) -> tuple[float, tuple[float, float], float]:
-    """The share of random scenarios in which a sender harms, its 95 % interval, and the mean gain, all in percent."""
+    """Returns the share of random scenarios with harm, its 95 % interval, and the mean gain, all in percent."""
     share = share_interval(row["refuting"], row["drawn"])
     assert share.interval is not None
     low, high = (100 * end for end in share.interval)
@@ -38,7 +40,7 @@ def point(row: Mapping[str, Any]) -> tuple[float, tuple[float, float], float]:
 
 
 def figure(stored: Mapping[str, Any]) -> Figure:
-    """One point a sender. Up and to the left is better, and no detection has neither harm nor gain."""
+    """Draws one point per sender. Up and to the left is better; no detection has neither harm nor gain."""
     drawn, axes = style.new_figure(1, (8.2, 3.8))
     place = axes[0]
     place.plot(0, 0, "s", color=style.ACK, markersize=5)

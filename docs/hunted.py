@@ -1,8 +1,9 @@
-"""What searches found: `python docs/hunted.py` searches anew, in `out/hunt`, and goes on where it was interrupted.
+"""Findings of searches: `python docs/hunted.py` searches again in `out/hunt`, and resumes if interrupted.
 
-It writes `docs/hunted.json`, `docs/frontier.svg`, and the tables between `<!-- hunted: NAME -->` and `<!-- end -->` of
-docs/harm.md. It names each sentence that docs/harm.md or docs/which.md has with another number. `make test` compares
-the pages with that file, and the shares that `eifel hunt all` allows. With names of `PARTS`, it searches for those.
+Writes `docs/hunted.json`, `docs/frontier.svg`, and the tables between `<!-- hunted: NAME -->` and
+`<!-- end -->` of docs/harm.md. Names each sentence of docs/harm.md or docs/which.md with another
+number. `make test` compares the pages, and the shares that `eifel hunt all` allows, with that file.
+Names of `PARTS` as arguments limit the search to those.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ ROOT = Path(__file__).parents[1]
 STORE, HARM, WHICH = (ROOT / "docs" / name for name in ("hunted.json", "harm.md", "which.md"))
 COUNTEREXAMPLES = ROOT / "crates" / "hunt" / "counterexamples"
 SCENARIOS = 10_000
-"""Scenarios of the search for each sender of the table; every other claim gets `FEWER`."""
+"""The scenarios of the search for each sender of the table. Every other claim gets `FEWER`."""
 FEWER = 4000
 SEED = 7010
 CUT = ("option-2", "option-3")
-"""Responses that stop go-back-N and keep the window cut."""
+"""Responses that stop go-back-N and keep the reduced window."""
 FEWEST = 1500
-"""Scenarios of the search for the harm of each."""
+"""The scenarios of the search for the harm of each of these responses."""
 BY_TIME = tuple(hunts.wrong(name, hunts.SELDOM) for name in ("min-rtt", "dual-rtt"))
 """Claims about detectors that docs/which.md advises against."""
 SCENES = (
@@ -49,23 +50,27 @@ SCENES = (
     ("spikes, paced by SRTT", "paced-spikes", {"pace": "pacing"}),
     ("spikes, paced by the smallest round trip (over `none` so paced)", "paced-spikes", {"pace": "lasting-pacing"}),
 )
-"""Scenarios in which detection does harm: what docs/harm.md calls them, the file, and what the senders have besides."""
+"""Scenarios in which detection harms: the name in docs/harm.md, the file, and additional settings
+of the senders.
+"""
 RUNS, POINTS = 20, 10
-"""Runs of each of them, and points of the mix's reordering."""
+"""The runs of each of these scenarios, and the points of the mix's reordering."""
 PLAIN = 0.7 * 0.8 * 0.7 * 2 / 6
-"""The share of random scenarios with one flow, one way, unpaced, by RFC 6675 or RACK-TLP (crates/hunt/src/field.rs)."""
+"""The share of random scenarios with one unpaced flow, one way, and recovery by RFC 6675 or
+RACK-TLP (crates/hunt/src/field.rs).
+"""
 EACH_RECOVERY, CUBIC, PACED = 1 / 6, 0.5, 0.3
 """The shares with one loss recovery, with CUBIC, and with pacing by SRTT."""
 
 
 def main_sender(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The algorithms of the flow that the claim is about."""
+    """Returns the algorithms of the flow in the claim."""
     sender: Mapping[str, Any] = scenario["flow"][0].get("sender", {})
     return sender
 
 
 def is_plain(scenario: Mapping[str, Any]) -> bool:
-    """Whether one flow sends one way, recovers by SACK and does not pace."""
+    """Returns whether there is one flow, one way, with SACK recovery and without pacing."""
     main, *beside = scenario["flow"]
     sender = main_sender(scenario)
     by_sack = sender.get("recover", {}).get("name") in ("rfc6675", "rack-tlp")
@@ -73,7 +78,7 @@ def is_plain(scenario: Mapping[str, Any]) -> bool:
 
 
 def row(found: hunts.Found) -> dict[str, Any]:
-    """What is kept of a search."""
+    """Returns the stored form of a search."""
     scenarios = [tomllib.loads(one["scenario"]) for one in found.against]
     senders = [main_sender(scenario) for scenario in scenarios]
     recovery = Counter(sender.get("recover", {}).get("name", "") for sender in senders)
@@ -94,12 +99,12 @@ def row(found: hunts.Found) -> dict[str, Any]:
 
 
 def share(one: Mapping[str, Any]) -> float:
-    """The share of the random scenarios that refute a claim, in percent."""
+    """Returns the share of the random scenarios that refute a claim, in percent."""
     return 100.0 * float(one["refuting"]) / float(one["drawn"])
 
 
 def scene(file: str, algorithms: Mapping[str, Any], runs: int = RUNS) -> list[float]:
-    """The goodput of the default and of the careful sender over that without detection, of all flows together."""
+    """Returns the total goodput of the default and of the careful sender, relative to no detection."""
     text = (COUNTEREXAMPLES / f"{file}.toml").read_text(encoding="utf-8")
     asked = [
         _with(tomllib.loads(text), {**one, **algorithms}) for one in (hunts.BASELINE, hunts.DEFAULT, hunts.CAREFUL)
@@ -109,7 +114,7 @@ def scene(file: str, algorithms: Mapping[str, Any], runs: int = RUNS) -> list[fl
 
 
 def _with(scenario: dict[str, Any], algorithms: Mapping[str, Any]) -> dict[str, Any]:
-    """The scenario with these algorithms in every flow, in place of how it detects and responds."""
+    """Returns the scenario with these algorithms in every flow, instead of its detection and response."""
     for flow in scenario["flow"]:
         kept = {key: value for key, value in flow["sender"].items() if key not in ("detect", "respond", "grant")}
         flow["sender"] = {**kept, **algorithms}
@@ -117,9 +122,9 @@ def _with(scenario: dict[str, Any], algorithms: Mapping[str, Any]) -> dict[str, 
 
 
 def found_in(file: str) -> dict[str, float]:
-    """The share of the needless timeouts that each detector finds in a scenario, in percent."""
+    """Returns the share of the needless timeouts that each detector finds in a scenario, in percent."""
     scenario = tomllib.loads((COUNTEREXAMPLES / f"{file}.toml").read_text(encoding="utf-8"))
-    # One of the detectors needs marks, which change nothing for the others.
+    # One of the detectors needs marks, which do not affect the others.
     for flow in scenario["flow"]:
         flow["tcp"] = {**flow["tcp"], "retransmission_marks": "bits"}
     found: dict[str, float] = {}
@@ -138,7 +143,7 @@ def found_in(file: str) -> dict[str, float]:
 
 
 def reordered() -> list[float]:
-    """The goodput of the default and of the careful sender over none, over the first points of the mix's reordering."""
+    """Returns goodput relative to no detection, as `scene` does, over the first points of the mix's reordering."""
     situation = next(one for one in SITUATIONS if one.name == "reordering")
 
     def goodput(sender: Mapping[str, Any]) -> float:
@@ -149,7 +154,7 @@ def reordered() -> list[float]:
 
 
 def harm_table(stored: Mapping[str, Any]) -> str:
-    """The senders, and how often they harm."""
+    """Returns the table of senders, and how often they harm."""
     columns = ("sender", "random scenarios", "harm in", "beside a neighbour", "plain", "worst found", "gain on average")
     lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     for name, (told, sender) in frontier.SENDERS.items():
@@ -164,7 +169,7 @@ def harm_table(stored: Mapping[str, Any]) -> str:
 
 
 def scenes_table(stored: Mapping[str, Any]) -> str:
-    """The scenarios with names, and how far each sender is below or above no detection."""
+    """Returns the table of named scenarios, with each sender's goodput relative to no detection."""
     lines = ["| scenario | the default | careful sender |", "|---|---|---|"]
     for (name, *_), ratios in zip(SCENES, stored["scenes"], strict=True):
         lines.append(f"| {name} | {' | '.join(f'{ratio:.2f}' for ratio in ratios)} |")
@@ -172,7 +177,7 @@ def scenes_table(stored: Mapping[str, Any]) -> str:
 
 
 def shares_table(stored: Mapping[str, Any]) -> str:
-    """Detectors, and in how many scenarios each is wrong."""
+    """Returns the table of detectors, and the number of scenarios in which each is wrong."""
     lines = ["| detector | random scenarios | wrong in | worst found |", "|---|---|---|---|"]
     for name, one in stored["wrong"].items():
         worst = f"{100 * one['worst']:.0f} %" if one["worst"] > 0 else "none"
@@ -184,7 +189,7 @@ TABLES = {"harm": harm_table, "scenes": scenes_table, "wrong": shares_table}
 
 
 def quotes(stored: Mapping[str, Any]) -> list[tuple[Path, str]]:
-    """Sentences with numbers that searches found, and the page where each has to stand."""
+    """Returns sentences with numbers from searches, and the pages that have to contain them."""
     default, careful, wrong, found = stored["default"], stored["careful"], stored["wrong"], stored["found"]
     limited, shares = stored["limited"], [share(stored[name]) for name in frontier.SENDERS]
 
@@ -230,7 +235,7 @@ RECOVERY = ("rfc6675", "rack-tlp", "newreno-sack", "fack", "reno-sack", "newreno
 
 
 def filled(page: str, stored: Mapping[str, Any]) -> str:
-    """The page with the tables of what is stored."""
+    """Returns the page with tables from the stored findings."""
     for name, make in TABLES.items():
         table, pattern = make(stored), rf"(<!-- hunted: {name} -->\n).*?(\n<!-- end -->)"
         page = re.sub(pattern, lambda found, table=table: found[1] + table + found[2], page, flags=re.DOTALL)
@@ -238,7 +243,7 @@ def filled(page: str, stored: Mapping[str, Any]) -> str:
 
 
 def searched(name: str) -> Any:
-    """One part of what is stored: searched for, or read from what is kept of the search."""
+    """Returns one stored part, from a new search or from its stored results."""
     if name == "found":
         return found_in("timeouts-with-lost-acks")
     if name == "reordered":
@@ -260,7 +265,7 @@ PARTS = ("found", "reordered", "scenes", "wrong", "cut", *frontier.SENDERS)
 
 
 def main(names: Sequence[str]) -> None:
-    """Searches for all parts, or these; stores and shows."""
+    """Searches all parts, or the named ones. Stores and shows the findings."""
     before = json.loads(STORE.read_text(encoding="utf-8")) if names else {}
     stored = {name: searched(name) if name in names or not names else before[name] for name in PARTS}
     STORE.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Writes THIRD-PARTY.txt: the licences of everything that a wheel contains beside this project's own code."""
+"""Writes THIRD-PARTY.txt: the licences of everything in a wheel except this project's own code."""
 
 import json
 import re
@@ -16,7 +16,7 @@ Of the licences that a project offers, the MIT licence is used where there is on
 
 
 def linked(metadata: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the crates of others that the Python extension links, on any platform, by name."""
+    """Returns the third-party crates that the Python extension links, on any platform, by name."""
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     (root,) = (id for id, package in packages.items() if package["name"] == "eifel-python")
@@ -32,7 +32,7 @@ def linked(metadata: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def texts(folder: Path) -> Iterator[str]:
-    """Yields the texts of a project's licence: the MIT licence's alone, if there is one."""
+    """Yields the texts of a project's licence: only the MIT licence's, if there is one."""
     files = sorted(file for file in folder.iterdir() if re.match(r"(LICEN[CS]E|COPYING|NOTICE)", file.name, re.I))
     files = [file for file in files if file.is_file()]
     chosen = [file for file in files if "MIT" in file.name.upper()] or files
@@ -41,7 +41,7 @@ def texts(folder: Path) -> Iterator[str]:
 
 
 def page() -> str:
-    """Returns the whole text: each licence once, below the projects that come under it."""
+    """Returns the whole text: each licence once, below its projects."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", str(ROOT / "Cargo.toml")]
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     under: dict[str, list[str]] = {}

@@ -1,8 +1,9 @@
-"""Numbers of the documents that were measured: `python docs/measured.py` measures them anew, or those of the ids given.
+"""Measured numbers of the documents: `python docs/measured.py [ID…]` measures all again, or those with these ids.
 
-It writes `docs/measured.json` (what the artefacts named here gave, with the digest of their definitions) and the
-tables between `<!-- measured: NAME -->` and `<!-- end -->`. `make test` compares the pages with that file, the digests
-with the artefacts, and what takes a second with a new measurement. What is stored in `out` is not measured again.
+Writes `docs/measured.json` (the results of the artefacts named here, with the digests of their
+definitions) and the tables between `<!-- measured: NAME -->` and `<!-- end -->`. `make test`
+compares the pages with that file and the digests with the artefacts. It also measures again
+whatever takes a second. Results stored in `out` are not measured again.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ INTERVALS = (
         for one in ("neighbours", "liars", "liars_found", "liars_fast", "liars_repair", "liars_sctp", "beside", "proof")
     ),
 )
-"""Of these the 95 % intervals are kept too."""
+"""The artefacts whose 95 % intervals are kept too."""
 SHOWN = (
     ("table1", {"eifel": False}, "Reno-SACK, no other traffic"),
     ("table1", {"eifel": True}, "... with Eifel"),
@@ -64,13 +65,13 @@ SHOWN = (
     ("table3", {"restore": "option-2"}, "... option 2"),
     ("table3", {"restore": "option-3"}, "... option 3"),
 )
-"""The rows of tables 1-3 that docs/findings.md shows."""
+"""The rows of tables 1-3 in docs/findings.md."""
 COLUMNS = {"time_s": 1, "retransmissions": 0, "spurious_rtos": 2, "genuine_rtos": 2}
-"""The columns that judge the tables, and their digits here."""
+"""The columns that judge the tables, and their digits in docs/findings.md."""
 
 
 def tables(store: Stored) -> str:
-    """Rows of tables 1-3, published beside measured; bold is what is outside of the tolerance."""
+    """Returns rows of tables 1-3, published beside measured. Values outside the tolerance are bold."""
     lines = [
         "| | time, s | | segments sent | | sent again | | spurious timeouts | | genuine timeouts | |",
         "|---|" + "---:|" * 10,
@@ -87,7 +88,7 @@ def tables(store: Stored) -> str:
 
 
 def agreement(store: Stored) -> str:
-    """How many values of all rows of tables 1-4 are within their tolerance."""
+    """Returns how many values in all rows of tables 1-4 are within their tolerance, as a sentence."""
     rows = [row for table in "1234" for row in store[f"responding.table{table}"]["rows"] if row["published"]]
     counts = {column: sum(row["agrees"][column] for row in rows) for column in COLUMNS}
     words = [f"{counts['time_s']} times", f"{counts['retransmissions']} counts of what is sent again"]
@@ -96,7 +97,7 @@ def agreement(store: Stored) -> str:
 
 
 def sctp(store: Stored) -> str:
-    """Eifel's printed gains beside the measured ones."""
+    """Returns Eifel's printed gains beside the measured ones."""
     often, rarely = {"spikes": "10-20 s"}, {"spikes": "70-80 s"}
     small, large = {"window": "64 kB"}, {"window": "128 kB"}
     rows: list[tuple[str, str, str, str, Mapping[str, str], str]] = [
@@ -121,7 +122,7 @@ def sctp(store: Stored) -> str:
 
 
 def ranking(store: Stored) -> str:
-    """Table I: each cell's printed order, whether it is confirmed, and what each sender delivers."""
+    """Returns table I: each cell's printed order, whether it is confirmed, and each sender's delivery."""
     senders = ("reno", "eifel", "sctp", "rfc6675+eifel", "rack+eifel", "sctp+eifel")
     lines = [
         "| case | printed order | here | " + " | ".join(senders) + " |",
@@ -150,7 +151,7 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     **measured_worlds.BLOCKS,
     **measured_captures.BLOCKS,
 }
-"""What is written between marks: the page, and what stands there."""
+"""The blocks between marks: the page, and the function for the content."""
 
 
 def _gain(store: Stored, window: str) -> float:
@@ -162,7 +163,7 @@ def _gain(store: Stored, window: str) -> float:
 
 
 def _dualrtt(store: Stored) -> list[str]:
-    """What docs/findings.md says of tables IV and V and of the model of tau."""
+    """Returns the sentences of docs/findings.md about tables IV and V and the model of tau."""
     rows = store["dualrtt.table5"]["rows"]
     printed = [
         abs(row["measured"][column] - value) <= 5
@@ -185,7 +186,7 @@ def _dualrtt(store: Stored) -> list[str]:
 
 
 def _sctp(store: Stored) -> list[str]:
-    """What docs/findings.md says of SCTP."""
+    """Returns the sentences of docs/findings.md about SCTP."""
 
     def sent(share: str, sender: str) -> float:
         return mean(store, "sctp.figure11a", "highest_tsn", reordered=share, sender=sender)
@@ -222,7 +223,7 @@ def _sctp(store: Stored) -> list[str]:
 
 
 def quotes(store: Stored) -> list[tuple[str, str]]:
-    """Sentences with measured numbers, and the page where each has to stand."""
+    """Returns sentences with measured numbers, and the pages that have to contain them."""
     alone = {"congested": False, "recovery": "reno-sack"}
     held = mean(store, "responding.rfc5681", "time_s", window="rfc5681", eifel=False, **alone)
     halved = mean(store, "responding.rfc5681", "time_s", window="of-its-time", eifel=False, **alone)
@@ -253,7 +254,7 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
 
 
 def written(page: str, store: Stored) -> str:
-    """A page with its blocks as they should be."""
+    """Returns a page with its blocks filled."""
     text = (ROOT / page).read_text(encoding="utf-8")
     for name, (of, block) in BLOCKS.items():
         if of == page:
@@ -265,7 +266,7 @@ def written(page: str, store: Stored) -> str:
 
 
 def measure(name: str) -> dict[str, Any]:
-    """An artefact's rows, and the digest of what decides them."""
+    """Returns an artefact's rows, and the digest of its definition."""
     from eifel.papers import artefacts
     from eifel.reproduction import reproduce
 
@@ -288,7 +289,7 @@ def measure(name: str) -> dict[str, Any]:
 
 
 def main(names: Sequence[str]) -> None:
-    """Measures all, or these, and writes what was found."""
+    """Measures everything, or the named artefacts, and writes the results."""
     before = kept.stored() if names else {}
     store = {name: measure(name) if name in names or not names else before[name] for name in ARTEFACTS}
     STORE.write_text(kept.written(store), encoding="utf-8")

@@ -16,9 +16,9 @@ KEPT = {
     "captures.tools": ("installed", "retransmissions", "counted", "found", "wrongly"),
     "captures.whatif": ("paths", "refused", "held", "width", "stated", "order"),
 }
-"""The artefacts, and the columns that are kept of each."""
+"""The artefacts, and the columns kept of each."""
 INTERVALS = ("captures.whatif",)
-"""Of these the 95 % intervals are kept too."""
+"""The artefacts whose 95 % intervals are kept too."""
 CROSS = {"none": "none", "transfer": "another transfer", "bursts": "bursts of datagrams"}
 PLACES = {"sender": "at the sender", "between": "between", "receiver": "at the receiver"}
 HEAD = (
@@ -41,17 +41,17 @@ def _truth(store: Stored, weather: str) -> str:
 
 
 def plain(store: Stored) -> str:
-    """Stacks and paths such as there are."""
+    """Returns the table for realistic stacks and paths."""
     return _truth(store, "plain")
 
 
 def wild(store: Stored) -> str:
-    """Anything that a scenario can set."""
+    """Returns the table for anything that a scenario can set."""
     return _truth(store, "wild")
 
 
 def tools(store: Stored) -> str:
-    """Tools beside this one."""
+    """Returns the table of other tools beside this one."""
 
     def of(tool: str, place: str, column: str) -> float:
         return mean(store, "captures.tools", column, tool=tool, place=place)
@@ -70,11 +70,13 @@ def tools(store: Stored) -> str:
 
 
 FEW = 10
-"""Of fewer predictions than these the page counts those that hold, because a share of them says little."""
+"""With fewer predictions than this, the page has the count of correct ones, since a share would
+mean little.
+"""
 
 
 def whatif(store: Stored) -> str:
-    """Predictions on hidden paths."""
+    """Returns the table of predictions on hidden paths."""
     head = (
         "other traffic",
         "paths",

@@ -1,4 +1,4 @@
-"""Tables and sentences of the documents that the artefacts of the judgement measured; a part of docs/measured.py."""
+"""Tables and sentences of the documents measured by the judgement's artefacts; a part of docs/measured.py."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ KEPT: Mapping[str, tuple[str, ...]] = {
     "detectors.proof": ("over_none", "over_plain"),
     "detectors.small_worlds": measured_worlds.COLUMNS,
 }
-"""The artefacts, and the columns that are kept of each: all, where none is named."""
+"""The artefacts, and the columns kept of each. An empty tuple means all."""
 ONLY: Mapping[str, Mapping[str, str]] = {"detectors.liars": {"respond": "rfc4015"}}
-"""What the rows have in common that are kept, where not all are."""
+"""The common keys of the kept rows, if not all rows are kept."""
 
 
 TRUTH = {
@@ -48,7 +48,7 @@ TRUTH = {
     "Eifel, timestamps, or DSACK": "eifel-timestamps or dsack",
 }
 MET = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-or-f-rto", "eifel-bit", "f-rto-sack", "dsack")
-"""The detectors that docs/detectors.md shows where two troubles meet."""
+"""The detectors that docs/detectors.md shows for combined troubles."""
 
 
 def _of(store: Stored, column: str, detector: str, situation: str = "all") -> float:
@@ -56,7 +56,7 @@ def _of(store: Stored, column: str, detector: str, situation: str = "all") -> fl
 
 
 def episodes(store: Stored, detector: str, situation: str = "all") -> dict[str, float]:
-    """How many episodes a detector saw of each kind."""
+    """Returns the number of episodes of each kind that a detector saw."""
     kinds = {
         "needless": ("true_positives", "false_negatives", "undecided_needless"),
         "mixed": ("mixed_undone", "mixed_kept", "undecided_mixed"),
@@ -66,7 +66,7 @@ def episodes(store: Stored, detector: str, situation: str = "all") -> dict[str, 
 
 
 def truth(store: Stored) -> str:
-    """The detectors over the whole mix."""
+    """Returns the table of detectors over the whole mix."""
     kinds = episodes(store, "eifel-bit")
     head = (
         "",
@@ -88,7 +88,7 @@ def truth(store: Stored) -> str:
 
 
 def crossed(store: Stored) -> str:
-    """The share of needless timeouts that each detector finds where two troubles meet."""
+    """Returns the share of needless timeouts that each detector finds where two troubles meet."""
 
     def cell(detector: str, situation: str) -> str:
         try:
@@ -104,7 +104,7 @@ def crossed(store: Stored) -> str:
 
 
 def bursts(store: Stored) -> str:
-    """Goodput after a late undo, by the queue."""
+    """Returns goodput after a late undo, by queue."""
     parts = {8: "1/8", 15: "1/4", 30: "1/2", 60: "1", 120: "2"}
     ways = (("never", "none", "none"), *((burst.LATE, *w) for w in _WAYS))
     rows = []
@@ -136,7 +136,7 @@ _REMEDIES = (
 
 
 def neighbours(store: Stored) -> str:
-    """What each remedy saves Reno."""
+    """Returns the savings of each remedy with Reno."""
 
     def of(queue: int, remedy: str, proxy: bool) -> tuple[float, float]:
         keys = {"queue": queue, "sender": "reno", "remedy": remedy, "proxy": proxy}
@@ -196,13 +196,13 @@ def _gains(store: Stored, artefact: str, column: str, **keys: Any) -> list[str]:
 
 
 def _by_grant(name: str, gains: Callable[[str], list[str]]) -> list[list[str]]:
-    """Rows for both grants, or one where they are alike."""
+    """Returns rows for both grants, or one row if they are equal."""
     (once, limited), (always, free) = ((shown, gains(grant)) for shown, grant in GRANTS.items())
     return [[name, "either", *limited]] if limited == free else [[name, once, *limited], ["", always, *free]]
 
 
 def lies(store: Stored) -> str:
-    """What each listed lie gains."""
+    """Returns the gain of each listed lie."""
     rows = []
     for name, detect, lie in LIES:
         rows += _by_grant(
@@ -215,7 +215,7 @@ def lies(store: Stored) -> str:
 
 
 def beside(store: Stored) -> str:
-    """What is left to a neighbour."""
+    """Returns the goodput left to a neighbour."""
     rows = []
     for name, detect, lie in BESIDE:
         rows += _by_grant(
@@ -241,7 +241,7 @@ FOUND = {
 
 
 def found(store: Stored) -> str:
-    """What the best liar gains that a search found, by detector."""
+    """Returns the gain of the best liar that a search found, by detector."""
     rows = []
     for detect, name in FOUND.items():
         rows += _by_grant(
@@ -261,13 +261,13 @@ SENDERS = {
 
 
 def fast(store: Stored) -> str:
-    """What a receiver gains by the best lie that a search finds where windows are large."""
+    """Returns a receiver's gain from the best lie that a search finds, with large windows."""
     rows = [[name, *_gains(store, "detectors.liars_fast", "gain", sender=sender)] for sender, name in SENDERS.items()]
     return lines(("sender", *(f"loss {100 * loss:g} %" for loss in liars_fast.LOSSES)), rows)
 
 
 def repair(store: Stored) -> str:
-    """What a receiver gains that lets no repair end."""
+    """Returns the gain of a receiver that never ends a repair."""
 
     def cell(sender: str, rate: int) -> str:
         keys = {"sender": sender, "rate_mbps": rate}
@@ -287,11 +287,11 @@ OVER_SCTP = (
     ("DupTSN", "dup-tsn", "forged_dsack"),
     ("F-RTO", "f-rto", "withheld_ack"),
 )
-"""The detectors of an association, and the listed lies against each that pay most."""
+"""The detectors of an association, and the listed lies that gain most against each."""
 
 
 def over_sctp(store: Stored) -> str:
-    """What the listed lies gain over SCTP."""
+    """Returns the gains of the listed lies over SCTP."""
     rows = [
         [name, f"`{lie.replace('_', '-')}`", *_gains(store, "detectors.liars_sctp", lie, detect=detect)]
         for name, detect, lie in OVER_SCTP
@@ -300,7 +300,7 @@ def over_sctp(store: Stored) -> str:
 
 
 def proven(store: Stored) -> str:
-    """What it costs to believe only the original's own timestamp."""
+    """Returns the cost of accepting only the original's own timestamp."""
 
     def cell(column: str, **keys: Any) -> str:
         half = half_width(store, "detectors.proof", column, **keys)

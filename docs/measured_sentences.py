@@ -1,4 +1,4 @@
-"""Sentences of the documents with numbers of the judgement; a part of docs/measured.py."""
+"""Sentences of the documents with the judgement's numbers; a part of docs/measured.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eifel.studies.truth_claims import MET, PROVING
 
 
 def truth(store: Stored) -> list[tuple[str, str]]:
-    """What the pages say of detectors."""
+    """Returns the pages' sentences about detectors."""
 
     def found(detector: str, situation: str = "all", column: str = "found_timeouts") -> str:
         return f"{mean(store, 'detectors.truth', column, situation=situation, detector=detector):.0f}"
@@ -73,7 +73,7 @@ def truth(store: Stored) -> list[tuple[str, str]]:
 
 
 def responses(store: Stored) -> list[tuple[str, str]]:
-    """What docs/which.md says of responses and loss recovery."""
+    """Returns docs/which.md's sentences about responses and loss recovery."""
 
     def saved(queue: int, sender: str, response: str) -> float:
         keys = {"queue": queue, "sender": sender, "detector": "eifel-timestamps", "response": response}
@@ -104,7 +104,7 @@ def responses(store: Stored) -> list[tuple[str, str]]:
 
 
 def liars(store: Stored) -> list[tuple[str, str]]:
-    """What docs/findings.md says of a liar and its neighbour."""
+    """Returns docs/findings.md's sentences about a liar and its neighbour."""
 
     def least(grant: str) -> float:
         keys = {"detect": PLAIN, "lie": "forged-echo", "grant": grant}
@@ -125,7 +125,7 @@ def liars(store: Stored) -> list[tuple[str, str]]:
 
 
 def partial_credit(_: Stored) -> list[tuple[str, str]]:
-    """The window of an AIMD of decrease b beside Reno's, by sqrt((2 - b) / (2 b p)) for increases of one."""
+    """Returns AIMD windows for decreases b beside Reno's: sqrt((2 - b) / (2 b p)) for increases of one."""
     ours, reno = (math.sqrt((2 - decrease) / (2 * decrease)) for decrease in (0.3, 0.5))
     return [
         ("docs/partial_credit.md", f"= {ours:.2f} / sqrt(p) segments. Reno's is {reno:.2f} / sqrt(p)"),
@@ -134,7 +134,7 @@ def partial_credit(_: Stored) -> list[tuple[str, str]]:
 
 
 def found(store: Stored) -> list[tuple[str, str]]:
-    """What the pages say of the best liar that a search finds."""
+    """Returns the pages' sentences about the best liar that a search finds."""
 
     def most(detect: str, *grants: str) -> float:
         rows = store["detectors.liars_found"]["rows"]
@@ -156,7 +156,7 @@ def found(store: Stored) -> list[tuple[str, str]]:
 
 
 def proof(store: Stored) -> list[tuple[str, str]]:
-    """What docs/liars.md says of the cost of the proof."""
+    """Returns docs/liars.md's sentences about the cost of the proof."""
 
     def cost(*paths: str) -> str:
         keys = [{"path": path, "recovery": recovery} for path in paths for recovery in RECOVERIES]

@@ -23,7 +23,7 @@ TIMERS = {
     "fixed, 1 s": "`fixed`, 1 s",
 }
 RUNS_H = 5 * 0.5
-"""What the repetitions over spikes take together, in hours."""
+"""The total time of the repetitions over spikes, in hours."""
 
 
 def _of(store: Stored, column: str, path: str, timer: str, eifel: bool = True) -> float:
@@ -31,13 +31,13 @@ def _of(store: Stored, column: str, path: str, timer: str, eifel: bool = True) -
 
 
 def _wait_ms(store: Stored, path: str, timer: str) -> float:
-    """What a segment waits for a needed timeout, with Eifel."""
+    """Returns the wait for a needed timeout with Eifel, in milliseconds."""
     waited = _of(store, "genuine_timeouts_wait_s", path, timer)
     return 1000 * waited / _of(store, "genuine_timeouts", path, timer)
 
 
 def spikes(store: Stored) -> str:
-    """The path with delay spikes: bulk data, and requests."""
+    """Returns the table for the path with delay spikes: bulk data, and requests."""
     rows = []
     for timer, name in TIMERS.items():
         bulk = [
@@ -52,7 +52,7 @@ def spikes(store: Stored) -> str:
 
 
 def floors(store: Stored) -> str:
-    """The short path, and the one whose round trip is just below a floor."""
+    """Returns the table for the short path, and for the path whose round trip is just below a minimum RTO."""
     rows = []
     for timer, name in TIMERS.items():
         spurious = (spaced(_of(store, "spurious_timeouts", paths.FLOOR, timer, eifel)) for eifel in (False, True))
@@ -63,7 +63,7 @@ def floors(store: Stored) -> str:
 
 
 def quotes(store: Stored) -> list[tuple[str, str]]:
-    """What docs/timers.md says of the tables."""
+    """Returns docs/timers.md's sentences about the tables."""
     waits = {timer: _wait_ms(store, paths.REQUESTS, timer) / 1000 for timer in TIMERS}
     count = [RUNS_H * _of(store, "genuine_timeouts", paths.REQUESTS, timer) for timer in TIMERS]
     bulk = {timer: _of(store, "goodput_kbps", paths.BULK, timer) for timer in TIMERS}

@@ -14,7 +14,7 @@ SHOWN = {"false_verdict": "false verdict", "false_undo": "false undo", "unpaid":
 OPEN = {"missed": "missed", "undecided": "never judged"}
 UNDONE = {"false_undo": "false undo", "loss_undone": "loss undone", "unpaid": "unpaid", "needless_cut": "needless cut"}
 COLUMNS = tuple(dict.fromkeys((*SHOWN, *OPEN, *UNDONE)))
-"""The failures that are kept of `detectors.small_worlds`; the claims of the artefact are about the others."""
+"""The failures kept of `detectors.small_worlds`. The artefact's claims are about the others."""
 DETECTORS = {
     "eifel-timestamps": "Eifel by timestamps",
     "eifel-timestamps, plain": "the same, RFC 3522's plain comparison",
@@ -31,7 +31,7 @@ ANSWERED = {name: DETECTORS[name] for name in ("eifel-timestamps", "dsack", "f-r
 """The detectors whose responses the page compares."""
 EVERY = 1 << 4 * SEGMENTS
 LOSSES = EVERY - 3**SEGMENTS * 4**SEGMENTS
-"""The worlds in which some segment is lost."""
+"""The number of worlds in which a segment is lost."""
 
 
 def _of(store: Stored, column: str, detect: str, respond: str, late_ms: int) -> float:
@@ -39,7 +39,7 @@ def _of(store: Stored, column: str, detect: str, respond: str, late_ms: int) -> 
 
 
 def detectors(store: Stored) -> str:
-    """Each detector with RFC 4015's response."""
+    """Returns the table of detectors with RFC 4015's response."""
     columns = {**SHOWN, **OPEN}
     rows = [
         [name, told, *(spaced(_of(store, column, detect, "rfc4015", late)) for column in columns)]
@@ -50,7 +50,7 @@ def detectors(store: Stored) -> str:
 
 
 def responses(store: Stored) -> str:
-    """The responses of some detectors; those with the same numbers share a row."""
+    """Returns the table of responses with some detectors. Responses with equal numbers share a row."""
     rows = []
     for detect, name in ANSWERED.items():
         alike: dict[tuple[str, ...], list[str]] = {}
@@ -62,7 +62,7 @@ def responses(store: Stored) -> str:
 
 
 def quotes(store: Stored) -> list[tuple[str, str]]:
-    """What docs/worlds.md says of the tables."""
+    """Returns docs/worlds.md's sentences about the tables."""
 
     def percent(column: str, detect: str, respond: str) -> float:
         return 100 * _of(store, column, detect, respond, BEHIND) / EVERY

@@ -1,7 +1,8 @@
-"""What docs/detectors.md and docs/timers.md say of recorded links: `python docs/recorded.py FILE…` measures it anew.
+"""Sentences about recorded links in docs/detectors.md and docs/timers.md: `python docs/recorded.py FILE…` measures.
 
-The recordings are not ours to ship (README of the Mahimahi tools, mahimahi.mit.edu). So `docs/recorded.json` says what
-was measured, over which files, when and by which version; `make test` compares the sentences with it.
+The project may not ship the recordings (README of the Mahimahi tools, mahimahi.mit.edu). So
+`docs/recorded.json` holds the measured values, the files, the date and the version. `make test`
+compares the sentences with it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LOOKED_AT = ("eifel-timestamps (plain)", "f-rto-sack", "dsack", "dual-rtt", "min
 
 
 def measure(files: Sequence[Path]) -> dict[str, Any]:
-    """The judgement over all of these links, and the timers over those that lead to the mobile end (`.down`)."""
+    """Measures the judgement over all links, and the timers over those that lead to the mobile end (`.down`)."""
     import eifel
 
     links = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
@@ -36,7 +37,7 @@ def measure(files: Sequence[Path]) -> dict[str, Any]:
 
 
 def _truth(files: Sequence[Path], digests: Sequence[str]) -> list[dict[str, Any]]:
-    """The recorded part of `detectors.truth --trace`, without the mix."""
+    """Measures the recorded part of `detectors.truth --trace`, without the mix."""
     from eifel.papers import artefacts
     from eifel.papers.study import Effort
     from eifel.studies import detector_runs, facts, recorded, truth_study
@@ -118,20 +119,20 @@ def _timed(store: Stored) -> list[tuple[str, str]]:
 
 
 def quotes(store: Stored) -> list[tuple[str, str]]:
-    """The sentences, and the pages where they have to stand."""
+    """Returns the sentences, and the pages that have to contain them."""
     pages = {"docs/detectors.md": store["detectors.truth"], "docs/timers.md": store["thesis.timers"]}
     how = ((page, f"Measured on {one['on']} with version {one['version']}") for page, one in pages.items())
     return [*how, _judged(store), *_timed(store)]
 
 
 def stored() -> Stored:
-    """What was measured last."""
+    """Returns the latest measurement."""
     found: Stored = json.loads(STORE.read_text(encoding="utf-8"))
     return found
 
 
 def main(files: Sequence[Path]) -> None:
-    """Measures over these recordings, and names each sentence that a page does not have."""
+    """Measures over these recordings, and names each sentence that a page lacks."""
     if files:
         STORE.write_text(written(measure(files)), encoding="utf-8")
     for page, sentence in quotes(stored()):

@@ -1,4 +1,4 @@
-"""Draws the README's picture: one spike without Eifel and with it, from the runs of figures 1 (a) and 2."""
+"""Draws the README's picture: one spike without and with Eifel, from the runs of figures 1 (a) and 2."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`docs/measured.json`: what the artefacts gave whose numbers the documents say."""
+"""`docs/measured.json`: the results of the artefacts with numbers in the documents."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Stored = Mapping[str, Any]
 
 
 def stored() -> Stored:
-    """What was measured last."""
+    """Returns the latest measurement."""
     found: Stored = json.loads(STORE.read_text(encoding="utf-8"))
     return found
 
 
 def row_of(store: Stored, artefact: str, keys: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The one row of an artefact with these keys."""
+    """Returns the only row of an artefact with these keys."""
     rows = [row for row in store[artefact]["rows"] if keys.items() <= row["keys"].items()]
     if len(rows) != 1:
         raise LookupError(f"{artefact}: {len(rows)} rows with {dict(keys)}, not one")
@@ -28,29 +28,29 @@ def row_of(store: Stored, artefact: str, keys: Mapping[str, Any]) -> Mapping[str
 
 
 def mean(store: Stored, artefact: str, column: str, **keys: Any) -> float:
-    """A measured mean."""
+    """Returns a measured mean."""
     return float(row_of(store, artefact, keys)["measured"][column])
 
 
 def half_width(store: Stored, artefact: str, column: str, **keys: Any) -> float:
-    """Half of its 95 % interval."""
+    """Returns half of its 95 % interval."""
     low, high = row_of(store, artefact, keys)["interval95"][column]
     return float(high - low) / 2
 
 
 def spaced(number: float) -> str:
-    """A whole number with a space between thousands."""
+    """Formats a whole number with a space between thousands."""
     return f"{number:,.0f}".replace(",", " ")
 
 
 def lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table as Markdown has it."""
+    """Returns a table as Markdown."""
     first, *others = ("|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|" for cells in (head, *rows))
     return "\n".join((first, "|" + "---|" * len(head), *others))
 
 
 def written(store: Stored) -> str:
-    """The store as JSON, a line for each row."""
+    """Returns the store as JSON, with a line for each row."""
     parts = []
     for name, one in store.items():
         rows = ",\n".join(json.dumps(row) for row in one["rows"])

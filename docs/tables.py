@@ -12,11 +12,11 @@ from eifel.tables import described
 
 HERE = Path(__file__).resolve().parent
 NAMES_OF_A_RUN = ("link", "detector", "reason")
-"""Columns whose words a run brings along, such as the names of its links."""
+"""Columns whose words come from the run, such as the names of its links."""
 
 
 def kind(field: pa.Field, column: pa.ChunkedArray) -> str:
-    """The type of a column, or its words where they are always the same."""
+    """Returns the type of a column, or its words if they are constant."""
     if not pa.types.is_dictionary(field.type):
         return str(field.type)
     if field.name in NAMES_OF_A_RUN:
@@ -26,7 +26,7 @@ def kind(field: pa.Field, column: pa.ChunkedArray) -> str:
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Returns the page as Markdown."""
     tables = eifel.run(HERE.parent / "examples" / "spike.toml").tables
     parts = [
         "# Record tables",

@@ -1,10 +1,11 @@
-"""The thesis's chapter 5, on hiccups and on retransmission timers, told with its model and with simulated transfers."""
+"""The thesis's chapter 5 on hiccups and retransmission timers, with its model and with simulated transfers."""
 
 # %% [markdown]
 # # Hiccups and retransmission timers: the argument of the thesis's chapter 5
 #
-# Run as a script, or cell by cell in an editor that knows `# %%`; Jupytext makes a notebook of it. The model is of
-# network-limited bulk transfers in steady state; it drives the engine's own timers. What is measured is simulated.
+# Run this as a script, or cell by cell in an editor that supports `# %%`. Jupytext converts it to a
+# notebook. The model covers network-limited bulk transfers in steady state, and drives the engine's
+# own timers. Measured values are simulated.
 
 # %%
 import numpy as np
@@ -19,7 +20,7 @@ claims = []
 
 
 def figure(number: int) -> None:
-    """Measures and draws a figure of the thesis, and keeps what it claims."""
+    """Measures and draws a figure of the thesis, and stores its claims."""
     measured = eifel.reproduce(f"thesis.figure5_{number}")
     claims.extend(measured.claims())
     for claim in measured.claims():
@@ -31,12 +32,12 @@ def figure(number: int) -> None:
 # %% [markdown]
 # ## What a hiccup does to TCP (section 5.1)
 #
-# A hiccup, a path that stands still for a while and loses nothing, makes the timer expire. The ACKs of the originals
-# that come then are taken for the retransmission's: each has two segments sent again, until the whole window has been
-# (5-1). The receiver answers what it has already with duplicate ACKs, and these cause a fast retransmit that is as
-# needless (5-2). Go-back-N leaves at twice the line's rate, so a short buffer overflows: then something is really lost
-# (5-3). Reordering does the same on a small scale: three duplicate ACKs, one needless retransmission, half the load
-# (5-4).
+# A hiccup stops the path for a while without a loss, and the timer expires. The sender then takes
+# the ACKs of the originals for the retransmission's. Each ACK triggers two retransmissions, until
+# the whole window has been retransmitted (5-1). The receiver answers the duplicate segments with
+# duplicate ACKs, which cause an equally needless fast retransmit (5-2). Go-back-N sends at twice
+# the line's rate, so a short buffer overflows and data is really lost (5-3). Reordering has a
+# smaller effect: three duplicate ACKs, one needless retransmission, half the load (5-4).
 
 # %%
 figure(1)
@@ -47,17 +48,18 @@ figure(4)
 # %% [markdown]
 # ## Telling the original from the retransmission (section 5.2)
 #
-# With a timestamp on every segment, on retransmissions alone, or with one bit, the first ACK says which of the two it
-# answers. The sender takes its window back and goes on with new data (5-5). After a spurious fast retransmit this lets
-# a burst go, which a pacer spreads (5-6).
+# The first ACK shows whether it answers the original or the retransmission. This takes a timestamp
+# on every segment or on retransmissions alone, or one bit. The sender restores its window and
+# continues with new data (5-5). After a spurious fast retransmit this releases a burst, which a
+# pacer spreads (5-6).
 
 # %%
 figure(5)
 figure(6)
 
 # %% [markdown]
-# What the needless halving of the load costs depends on how much more load there was than the pipe holds (5-7): by
-# counting squares, round by round, and in simulated transfers.
+# The cost of halving the load needlessly depends on the load's excess over the pipe's capacity
+# (5-7). It is computed by counting squares, by round trips, and in simulated transfers.
 
 # %%
 figure(7)
@@ -65,8 +67,9 @@ figure(7)
 # %% [markdown]
 # ## The class of transfers (section 3.4.2)
 #
-# The load grows by a segment a flight from W/2 to W and begins anew. Once the pipe is full each segment more makes the
-# round trip longer by what the bottleneck takes for it. Here W is 10 and a segment takes 1.25 s.
+# The load grows by a segment per flight from W/2 to W, and begins again. Once the pipe is full,
+# each further segment lengthens the round trip by the bottleneck's time for it. Here W is 10 and a
+# segment takes 1.25 s.
 
 # %%
 samples = SteadyState(max_load=10, segment_s=1.25).samples(cycles=3)
@@ -81,9 +84,10 @@ pictures["round trips"] = samples.plot()
 figure(8)
 
 # %% [markdown]
-# **Its gains and its weight fit one sample a round trip.** With a sample a segment, its memory is a few segments long:
-# a flight of 40 equal round trips makes it forget that they ever differ, and it collapses into them (5-9; measured:
-# 5-12). With one sample a round trip it does not (5-10).
+# **Its gains and its weight fit one sample per round trip.** With a sample per segment, its memory
+# is only a few segments long. After a flight of 40 equal round trips it has forgotten their
+# variation, and it collapses to the round trip (5-9; measured: 5-12). With one sample per round
+# trip it does not (5-10).
 
 # %%
 figure(9)
@@ -91,14 +95,15 @@ figure(12)
 figure(10)
 
 # %% [markdown]
-# **What keeps it from expiring is another fault**: each ACK grants the full RTO to what is still outstanding, which is
-# about a round trip old (5-11). The same timer without that fault times out once and again.
+# **Another fault keeps it from expiring**: each ACK grants the full RTO to outstanding segments,
+# which are about a round trip old (5-11). Without that fault, the timer expires repeatedly.
 
 # %%
 figure(11)
 
 # %% [markdown]
-# How far does the collapse depend on the load? The share of samples that find an RTO_L below them, in the model:
+# How far does the collapse depend on the load? The share of samples with an RTO_L below them, in
+# the model:
 
 # %%
 for load in (6, 10, 20, 40, 100):
@@ -110,8 +115,9 @@ for load in (6, 10, 20, 40, 100):
 # %% [markdown]
 # ## The Eifel timer (section 5.4)
 #
-# RTTVAR_E rests while the round trip falls, and the shock absorber lets it fall slowly (5-13). Gains that scale with
-# the load make RTO/RTT depend little on either (5-14; measured: 5-19), with one sample a round trip as well (5-15).
+# RTTVAR_E is constant while the round trip falls, and the shock absorber lets it fall slowly
+# (5-13). With gains that scale with the load, RTO/RTT is almost constant at any load (5-14;
+# measured: 5-19), also with one sample per round trip (5-15).
 
 # %%
 figure(13)
@@ -120,7 +126,7 @@ figure(19)
 figure(15)
 
 # %% [markdown]
-# The same over the timer granularity and the sampling rate:
+# RTO_E / RTT by timer granularity and sampling rate:
 
 # %%
 print("ticks    every  every second  one a round trip   (least and mean of RTO_E / RTT)")
@@ -133,8 +139,9 @@ for granularity_ms in (1, 10, 100, 500):
     print(f"{granularity_ms:4} ms  ", "      ".join(shown))
 
 # %% [markdown]
-# **Restarting precisely** is worth throughput where only the timer repairs losses (5-16, 5-17). How much depends on
-# whether the retransmission, which now comes earlier, finds room in a buffer of one packet:
+# **Restarting precisely** raises throughput where only the timer repairs losses (5-16, 5-17). The
+# gain depends on whether the retransmission, which now comes earlier, finds room in a buffer of one
+# packet:
 
 # %%
 figure(16)
@@ -147,10 +154,10 @@ for size, (full, age) in zip(sizes, runs["goodput_bps"].reshape(-1, 2), strict=T
 # %% [markdown]
 # ## Where the argument ends
 #
-# The gains suppose a load between half a window and a window, and the shock absorber supposes that the variation is
-# that of load cycles. In slow start the weight grows with the window while RTTVAR_E, which falls by a part in
-# FLIGHT_E^2 a sample, has no time to follow; and after a spike it takes some FLIGHT_E round trips to come down. The
-# round trip is 100 ms here, but for one flight of 5 s:
+# The gains assume a load between half a window and a window. The shock absorber assumes the
+# variation of load cycles. In slow start the weight grows with the window. RTTVAR_E falls by a part
+# in FLIGHT_E^2 per sample, and cannot follow. After a spike it takes about FLIGHT_E round trips to
+# fall. The round trip is 100 ms here, except for one flight of 5 s:
 
 
 # %%
@@ -178,8 +185,8 @@ for timer in ("rfc6298", "linux", "eifel"):
 # %% [markdown]
 # ## Training (section 5.4.6)
 #
-# AGG x RTO_E, where AGG falls a little with each sample and rises half-way to 1 with each spurious timeout: it needs a
-# detector, and a response that makes a spurious timeout cheap (5-18).
+# AGG x RTO_E, where AGG falls a little with each sample and rises half-way to 1 with each spurious
+# timeout. It needs a detector, and a response that makes a spurious timeout cheap (5-18).
 
 # %%
 figure(18)
@@ -190,7 +197,7 @@ for k, found in by_k.items():
 pictures["k"] = prediction_figure(list(by_k.values()), 12, names=[f"k = {k / 1000}" for k in by_k])
 
 # %% [markdown]
-# Which timer one should use, where, and why: [timers.md](timers.md), from `eifel reproduce thesis.timers`.
+# Which timer to use, where, and why: [timers.md](timers.md), from `eifel reproduce thesis.timers`.
 
 # %%
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Fuzzes each target for SECONDS_EACH seconds, 60 where that is not set: `fuzz/run.sh [target…]`. First the canary, which
-# must fail: a fuzzer that does not find it finds nothing else. What is found new stays in target/fuzz/corpus and is where
-# the next run begins; an input that fails is shown with its file, which belongs into fuzz/regressions/<target>.
+# Fuzzes each target for SECONDS_EACH seconds (default 60): `fuzz/run.sh [target…]`. Runs the canary
+# first, which must fail: a fuzzer that misses it is not working. New inputs stay in
+# target/fuzz/corpus, where the next run begins. A failing input is shown with its file, which
+# belongs into fuzz/regressions/<target>.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,10 +27,10 @@ for target in "${targets[@]}"; do
   esac
 done
 
-# Nothing here is unsafe, so that the address sanitiser could only slow it down; arithmetic that overflows panics.
+# There is no unsafe code, so the address sanitiser would only slow this down. Overflows panic.
 fuzz() { cargo +nightly fuzz "$1" --fuzz-dir fuzz --sanitizer none "${@:2}"; }
 
-# cargo-fuzz has no --locked of its own.
+# cargo-fuzz has no option --locked.
 cargo +nightly metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null
 
 log=$(mktemp)
@@ -54,7 +55,7 @@ for target in "${targets[@]}"; do
   mkdir -p "$grown"
   words=()
   if [ "$target" = scenario ]; then
-    # Keys and words of the format, which nobody guesses letter by letter.
+    # Keys and words of the format, which a fuzzer cannot guess letter by letter.
     grep -oE '"[a-z][a-z0-9_-]*"' docs/scenario.schema.json | sort -u >target/fuzz/scenario.dict
     words=(-dict=target/fuzz/scenario.dict)
   fi

@@ -1,11 +1,13 @@
-"""The senders beside ns-2's, segment by segment: `python benches/ns2/agree.py`.
+"""Compares the senders with ns-2's, segment by segment: `python benches/ns2/agree.py`.
 
-Both sides run the same transfers: undisturbed, over spikes, with single losses and with whole bursts lost, by an
-overflowing queue and by both, with an ACK for each segment and for every other. With `follows = "ns-2"` each of the
-four senders has to send the same segments in the same order as ns-2's. Beside it stands how often the sender of the
-RFC, or of the algorithm's paper, sends again.
+Both sides run equal transfers: undisturbed, over spikes, with single losses and with bursts of
+losses, with an overflowing queue, and with both. The receiver acknowledges each segment or every
+other one. With `follows = "ns-2"`, each of the four senders has to send the same segments in the
+same order as ns-2's. The output also has the retransmissions of the sender by the RFC or by the
+algorithm's paper.
 
-F-RTO is compared too, where ns-2.35 follows RFC 5682. Where it does not, the difference has to be there.
+F-RTO is compared too, where ns-2.35 follows RFC 5682. In the other cases, the difference has to
+exist.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ import eifel
 
 HEADER_BYTES = 52
 PAYLOAD_BYTES = 1050 - HEADER_BYTES
-"""ns-2 charges a data packet of 1000 bytes with 40 bytes of headers and 10 of timestamps."""
+"""ns-2 adds 40 bytes of headers and 10 of timestamps to a data packet of 1000 bytes."""
 CLOSE_S = 0.005
-"""Distance of two sendings that is called the same time: one packet at 2 Mbit/s."""
+"""The largest difference of equal times, in seconds: one packet at 2 Mbit/s."""
 
 SENDERS = {"reno": "Reno", "newreno": "Newreno", "reno-sack": "Sack1", "fack": "Fack"}
 WITH_SACK = ("reno-sack", "fack")
@@ -34,7 +36,7 @@ WITH_SACK = ("reno-sack", "fack")
 
 @dataclass(frozen=True)
 class Case:
-    """One transfer over one link, as both sides understand it."""
+    """One transfer over one link, in terms of both sides."""
 
     name: str
     rate_bps: int = 2_000_000
@@ -45,7 +47,7 @@ class Case:
     ack_every: int = 2
     spikes: tuple[tuple[float, float], ...] = ()
     drops: tuple[int, ...] = ()
-    """Data segments whose first copy is lost."""
+    """The data segments whose first copy is lost."""
     f_rto: bool = False
 
 
@@ -70,28 +72,29 @@ _ROOMY = replace(_LONG, segments=2000, queue_packets=400, f_rto=True)
 F_RTO = (
     (replace(_ROOMY, name="slow start", window_segments=400, spikes=((3.0, 4.9),)), True),
     (replace(_ROOMY, name="full window", spikes=((5.0, 6.9),)), True),
-    # RFC 5682, section 2.1, step 2b: the window takes one new segment. ns-2 gives up, and sends all again.
+    # RFC 5682, section 2.1, step 2b: the window allows one new segment. ns-2 gives up, and
+    # retransmits everything.
     (replace(_ROOMY, name="full window, one ACK each", ack_every=1, spikes=((5.0, 6.9),)), False),
-    # Step 2a: recovery goes on. ns-2 answers the duplicate by the first segment once more.
+    # Step 2a: recovery continues. ns-2 answers the duplicate with the first segment again.
     (replace(_ROOMY, name="the retransmission lost too", queue_packets=20, spikes=((5.0, 6.9),)), False),
 )
-"""Each with whether ns-2 does as RFC 5682 says. Both restore the whole window."""
+"""Each case with whether ns-2 follows RFC 5682. Both restore the whole window."""
 
 
 @dataclass(frozen=True)
 class Sends:
-    """Every segment that left: when, in seconds, and which."""
+    """Every transmitted segment: its time in seconds, and its number."""
 
     time_s: np.ndarray
     segment: np.ndarray
 
     def again(self) -> int:
-        """How many had left before."""
+        """Returns the number of retransmissions."""
         return len(self.segment) - len(np.unique(self.segment))
 
 
 def on_ns2(sender: str, case: Case) -> Sends:
-    """The transfer on ns-2. Raises RuntimeError if it does not end."""
+    """Runs the transfer on ns-2. Raises RuntimeError if it does not end."""
     asked: dict[str, Any] = {
         "agent": SENDERS[sender],
         **{name: getattr(case, name) for name in ("rate_bps", "delay_ms", "queue_packets", "window_segments")},
@@ -112,7 +115,7 @@ def on_ns2(sender: str, case: Case) -> Sends:
 
 
 def on_eifel(sender: str, case: Case, follows: str) -> Sends:
-    """The same transfer here."""
+    """Runs the transfer on this simulator."""
     transmissions = eifel.run(scenario(sender, case, follows), record=("transmissions",)).tables["transmissions"]
     time_s = transmissions["t_ns"].to_numpy() / 1e9
     segment = transmissions["segment"].to_numpy()
@@ -120,7 +123,7 @@ def on_eifel(sender: str, case: Case, follows: str) -> Sends:
 
 
 def scenario(recover: str, case: Case, follows: str) -> dict[str, Any]:
-    """The scenario as ns-2 understands the same words."""
+    """Returns the scenario that corresponds to ns-2's arguments."""
     sack = recover in WITH_SACK
     detect = ("f-rto-sack" if sack else "f-rto") if case.f_rto else "none"
     sender = {
@@ -168,14 +171,14 @@ def scenario(recover: str, case: Case, follows: str) -> dict[str, Any]:
 
 
 def distance_s(theirs: Sends, ours: Sends) -> float | None:
-    """The largest distance of a sending; None if they are not the same segments in the same order."""
+    """Returns the largest difference in time; None unless the same segments left in the same order."""
     if theirs.segment.tolist() != ours.segment.tolist():
         return None
     return float(np.abs(theirs.time_s - ours.time_s).max())
 
 
 def compare() -> bool:
-    """Prints both sides; whether they agree as they should."""
+    """Prints both sides. Returns whether they agree where they should."""
     agreed = True
     print(f"{'sender':<10} {'case':<37} {'sent again: ns-2':>16} {'here':>5} {'by the source':>13}  largest distance")
     for case in CASES:

@@ -1,9 +1,10 @@
-"""Plain SCTP beside ns-2's agent: `python benches/ns2/sctp.py [REPETITIONS]`.
+"""Compares plain SCTP with ns-2's agent: `python benches/ns2/sctp.py [REPETITIONS]`.
 
-Both sides run the associations of "On Making SCTP Robust to Spurious Retransmissions" over the very same spikes.
-ns-2's `Delayer` stands between queue and transmitter, and so does the spike here; it holds both directions. All
-retransmissions go to the alternate path. The first table has the chunks that are sent again over the single spikes of
-figures 2 (b), 3 and 4. The second has the highest TSN after 200 s with random spikes, and with none.
+Both sides run the associations of "On Making SCTP Robust to Spurious Retransmissions" over equal
+spikes. ns-2's `Delayer` is between queue and transmitter, and so is the spike here. It holds both
+directions. All retransmissions go to the alternate path. The first table has the retransmitted
+chunks over the single spikes of figures 2 (b), 3 and 4. The second has the highest TSN after 200 s,
+with and without random spikes.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from eifel.statistics import Mean, mean_interval
 
 REPETITIONS = 12
 SHARE = 0.03
-"""Within this share the highest TSNs have to agree."""
+"""The tolerance for highest TSNs, as a share."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One association, as both sides understand it."""
+    """One association, in terms of both sides."""
 
     name: str
     paths: int = 1
@@ -56,25 +57,25 @@ INTERVALS_S: tuple[tuple[int, int] | None, ...] = (*settings.SPIKE_INTERVALS_S, 
 
 @dataclass(frozen=True)
 class Sends:
-    """Every packet with data that left: when, in seconds, on which path, and with which TSN, from 0."""
+    """Every transmitted packet with data: its time in seconds, its path, and its TSN counted from 0."""
 
     time_s: np.ndarray
     path: np.ndarray
     tsn: np.ndarray
 
     def highest(self) -> int:
-        """How many chunks were sent for the first time."""
+        """Returns the number of chunks sent for the first time."""
         return len(np.unique(self.tsn))
 
     def again(self) -> np.ndarray:
-        """Where a chunk had left before."""
+        """Returns a mask of the retransmissions."""
         first = np.zeros(len(self.tsn), dtype=bool)
         first[np.unique(self.tsn, return_index=True)[1]] = True
         return ~first
 
 
 def on_ns2(case: Case) -> Sends:
-    """The association on ns-2. Raises RuntimeError if it fails."""
+    """Runs the association on ns-2. Raises RuntimeError if it fails."""
     spikes = ",".join(f"{start:.6f}-{end:.6f}" for start, end in case.spikes)
     asked = [case.paths, settings.RATE_BPS, case.window_bytes, case.seconds, "dead" if case.dead else "alive", spikes]
     with tempfile.TemporaryDirectory() as folder:
@@ -87,13 +88,13 @@ def on_ns2(case: Case) -> Sends:
 
 
 def on_eifel(case: Case, repeated: str = "hold") -> Sends:
-    """The same association here. ns-2 leaves ssthresh alone at a further timeout of the same chunk."""
+    """Runs the association on this simulator. ns-2 keeps ssthresh at a further timeout of the same chunk."""
     sent = eifel.run(scenario(case, repeated), record=("transmissions",)).frame("transmissions")
     return Sends(sent["t_ns"] / 1e9, sent["path"], sent["start"])
 
 
 def scenario(case: Case, repeated: str) -> dict[str, Any]:
-    """The scenario of a case."""
+    """Returns the scenario of a case."""
     at = [{"start_s": start, "end_s": end} for start, end in case.spikes]
     made = settings.scenario(
         settings.PLAIN,
@@ -112,7 +113,7 @@ def scenario(case: Case, repeated: str) -> dict[str, Any]:
 
 
 def drawn(interval_s: tuple[int, int] | None, repetition: int) -> Case:
-    """A transfer of 200 s with the spikes that a repetition of figure 11 (b) draws."""
+    """Returns a transfer of 200 s with the spikes drawn for a repetition of figure 11 (b)."""
     if interval_s is None:
         return Case("without spikes", seconds=settings.TRANSFER_S)
     spiky = settings.scenario(
@@ -128,7 +129,7 @@ def drawn(interval_s: tuple[int, int] | None, repetition: int) -> Case:
 
 
 def highest(interval_s: tuple[int, int] | None, repetitions: int, paths: int = 1) -> tuple[Mean, Mean, Mean]:
-    """The mean highest TSN of ns-2; of this simulator with ns-2's rule at a further timeout; and with RFC 9260's."""
+    """Returns mean highest TSNs: ns-2's, and this simulator's with ns-2's and with RFC 9260's timeout rule."""
     count = repetitions if interval_s else 1
     cases = [replace(drawn(interval_s, repetition), paths=paths) for repetition in range(count)]
     return (
@@ -139,7 +140,7 @@ def highest(interval_s: tuple[int, int] | None, repetitions: int, paths: int = 1
 
 
 def compare(repetitions: int) -> bool:
-    """Prints both sides; whether the highest TSNs agree."""
+    """Prints both sides. Returns whether the highest TSNs agree."""
     print(f"{'sent again, of one spike':<34} {'ns-2':>6} {'here':>6}")
     for case in FIGURES:
         print(f"{case.name:<34} {on_ns2(case).again().sum():>6} {on_eifel(case).again().sum():>6}")

@@ -1,9 +1,9 @@
-"""Rows of tables 1 to 3 beside ns-2: `python benches/ns2/tables.py [REPETITIONS [behind|before]]`.
+"""Compares rows of tables 1 to 3 with ns-2: `python benches/ns2/tables.py [REPETITIONS [behind|before]]`.
 
-Both sides run the transfers of "Responding to Spurious Timeouts in TCP" over the very same spikes, with the setting
-that the tables use or with one whose spikes hold before the queue. The CBR flow's intervals are drawn by each on its
-own. ns-2 has no Eifel: what table.tcl does in its place undoes every timeout of a spike, whatever was lost, and leaves
-the rest to ns-2's own recovery.
+Both sides run the transfers of "Responding to Spurious Timeouts in TCP" over equal spikes. The
+setting is that of the tables, or one whose spikes hold before the queue. Each side draws the CBR
+flow's intervals itself. ns-2 has no Eifel. Instead, table.tcl undoes every timeout of a spike,
+whatever was lost, and leaves the rest to ns-2's own recovery.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ ROWS = (
     ("Fack", "fack", True, "option-2"),
     ("Fack", "fack", True, "option-3"),
 )
-"""ns-2's sender, ours, whether there is a CBR flow, and what is restored."""
+"""ns-2's sender, ours, whether there is a CBR flow, and the restored state."""
 
 
 def spikes_of(scenario: dict[str, Any], repetition: int) -> str:
-    """The spikes of a repetition, for longer than either side needs."""
+    """Returns the spikes of a repetition, for longer than either side needs."""
     still = {**scenario, "duration_s": LONGEST_S, "stop": "at-duration"}
     held = scenario["spike"][0]["links"][0]
     table = eifel.run(still, repetition=repetition, record=("spikes",)).frame("spikes").where(link=held)
@@ -58,7 +58,7 @@ def spikes_of(scenario: dict[str, Any], repetition: int) -> str:
 
 
 def on_ns2(fit: Open, row: tuple[str, bool, str], spikes: str, seed: int) -> tuple[float, int]:
-    """Seconds and segments of a transfer on ns-2. Raises RuntimeError if it does not end."""
+    """Returns seconds and segments of a transfer on ns-2. Raises RuntimeError if it does not end."""
     agent, congested, restore = row
     payload = fit.payload_bytes
     segments = -(-settings.BYTES // payload)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles the engine to WebAssembly, and prints the file. The target comes with rustup; Debian has it as the sources of the
-# standard library, which are compiled too.
+# Compiles the engine to WebAssembly, and prints the path of the file. rustup provides the target.
+# Debian provides the sources of the standard library instead, which are then compiled too.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,7 +12,7 @@ if [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
   cargo "${build[@]}"
 elif [ -x /usr/bin/rustc ] && [ -n "$linker" ] && [ -e "$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ]; then
   export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker"
-  # A folder of its own, since what another compiler has made is of no use.
+  # A separate folder, since the output of another compiler cannot be used.
   export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/web"
   cargo "${build[@]}" -Zbuild-std=std,panic_abort
 else

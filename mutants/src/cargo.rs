@@ -1,4 +1,4 @@
-//! Builds the tests of the copy, and says which changes do not compile.
+//! Builds the tests of the copy, and finds the changes that do not compile.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ pub struct Program {
     pub krate: String,
     pub name: String,
     pub path: PathBuf,
-    /// The folder of its package, in which it runs.
+    /// The folder of its package, in which the program runs.
     pub folder: PathBuf,
 }
 
-/// The programs, or the changes that do not compile.
+/// The test programs, or the changes that do not compile.
 pub enum Built {
     Programs(Vec<Program>),
     Faulty(BTreeSet<u32>),
@@ -27,7 +27,7 @@ pub enum Built {
 /// Builds all tests.
 ///
 /// # Errors
-/// Says what does not compile besides the changes.
+/// If something other than the changes does not compile.
 pub fn build(tree: &Path, target: &Path, planted: &Planted) -> Result<Built, String> {
     let output = Command::new("cargo")
         .args(["test", "--locked", "--workspace", "--exclude", "eifel-python", "--no-run", "--lib", "--tests"])
@@ -35,7 +35,7 @@ pub fn build(tree: &Path, target: &Path, planted: &Planted) -> Result<Built, Str
         .args(["--profile", "mutants"])
         .current_dir(tree)
         .env("CARGO_TARGET_DIR", target)
-        // What is left out leaves names unused.
+        // A left-out statement leaves names unused.
         .env("RUSTFLAGS", "--cap-lints=warn")
         .stderr(Stdio::inherit())
         .output()
@@ -57,7 +57,7 @@ pub fn build(tree: &Path, target: &Path, planted: &Planted) -> Result<Built, Str
     if faulty.is_empty() { Err(format!("the tests do not compile:\n{other}")) } else { Ok(Built::Faulty(faulty)) }
 }
 
-/// The changes in which something stands that an error points to.
+/// Returns the changes that overlap a place to which an error points.
 fn changes_at(message: &Value, planted: &Planted) -> BTreeSet<u32> {
     let mut found = BTreeSet::new();
     for span in message["spans"].as_array().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! The changes of a source file: where each could be made, and what would stand there.
+//! The changes of a source file: each place, and its replacement text.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, Item, Lit, ReturnType, Stmt, Type};
 
-/// How a change alters what it is made to.
+/// The kind of a change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// Another comparison or operator.
     Operator,
-    /// A condition or boolean negated.
+    /// A negated condition or boolean.
     Negated,
-    /// A constant one larger or smaller.
+    /// A constant that is one larger or smaller.
     Constant,
-    /// A method for its opposite.
+    /// A method replaced by its opposite.
     Opposite,
-    /// A statement left out.
+    /// A left-out statement.
     LeftOut,
     /// A function that returns at once.
     Returns,
@@ -36,19 +36,21 @@ impl Kind {
     }
 }
 
-/// A change that could be made.
+/// A possible change.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub kind: Kind,
     pub line: usize,
-    /// The bytes of the file that it takes the place of; none for what is put before a function's first statement.
+    /// The bytes of the file that the change replaces. Empty for text inserted before a function's
+    /// first statement.
     pub at: Range<usize>,
-    /// What stands there instead; of a statement that is left out, and of a function that returns, see [`Change::planted`].
+    /// The replacement text. [`Change::planted`] describes its use for left-out statements and
+    /// early returns.
     pub instead: String,
 }
 
 impl Change {
-    /// What takes the place of `original`, where the change is behind switch `id`.
+    /// Returns the text that replaces `original`, with the change behind switch `id`.
     pub fn planted(&self, original: &str, id: u32) -> String {
         let on = format!("crate::switch::on({id})");
         match self.kind {
@@ -90,7 +92,7 @@ fn opposite(method: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns every change of a file in the order of its text; `None` if it does not parse.
+/// Returns every change of a file, in the order of its text. `None` if the file does not parse.
 pub fn changes(text: &str) -> Option<Vec<Change>> {
     let file = syn::parse_file(text).ok()?;
     let mut finder = Finder { text, found: Vec::new() };
@@ -115,7 +117,7 @@ impl Finder<'_> {
 
     fn operator(&mut self, whole: &Expr, operator: &BinOp, [left, right]: [&Expr; 2]) {
         let Some(other) = other(operator) else { return };
-        // `let` stands in chains of && alone, and not in parentheses.
+        // `let` is allowed only in chains of &&, and not in parentheses.
         if !has_let(whole) {
             let changed = format!("{} {other} {}", self.text(left), self.text(right));
             self.add(Kind::Operator, whole, changed);
@@ -163,7 +165,7 @@ fn has_let(expression: &Expr) -> bool {
         fn visit_expr_let(&mut self, _: &syn::ExprLet) {
             self.0 = true;
         }
-        // What stands in a block has conditions of its own.
+        // A block has its own conditions.
         fn visit_block(&mut self, _: &Block) {}
     }
     let mut lets = Lets(false);
@@ -185,7 +187,7 @@ fn is_debug(implemented: &syn::ItemImpl) -> bool {
     named.is_some_and(|segment| segment.ident == "Debug")
 }
 
-/// What a function of this type can return at once.
+/// Returns the value that a function of this type can return at once. `None` if no value is known.
 fn returned(output: &ReturnType) -> Option<&'static str> {
     let ReturnType::Type(_, returned) = output else { return Some("") };
     let Type::Path(path) = &**returned else { return None };
@@ -206,7 +208,7 @@ impl<'s> Visit<'s> for Finder<'_> {
             Item::Mod(one) => &one.attrs,
             Item::Fn(one) => &one.attrs,
             Item::Impl(one) => &one.attrs,
-            // Constants are worked out when the code is compiled, and macros cannot be looked into.
+            // Constants are evaluated at compile time, and macros are opaque here.
             Item::Const(_) | Item::Static(_) | Item::Macro(_) => return,
             _ => return visit::visit_item(self, item),
         };
@@ -216,7 +218,7 @@ impl<'s> Visit<'s> for Finder<'_> {
     }
 
     fn visit_item_impl(&mut self, implemented: &'s syn::ItemImpl) {
-        // Debug output is for people, and nothing depends on it.
+        // Debug output is for people; nothing depends on it.
         if !is_debug(implemented) {
             visit::visit_item_impl(self, implemented);
         }
@@ -307,7 +309,7 @@ impl Finder<'_> {
 mod tests {
     use super::*;
 
-    /// The changes of a text: kind, what it takes the place of, and what stands there then.
+    /// Returns the changes of a text: kind, replaced text, and replacement.
     fn found(text: &str) -> Vec<(&'static str, &str, String)> {
         let all = changes(text).unwrap().into_iter();
         all.map(|change| (change.kind.name(), &text[change.at.clone()], change.planted(&text[change.at.clone()], 7)))

@@ -1,11 +1,11 @@
-//! Which changes of all those there are make up a sample: a crate in turn, then a kind, then a place.
+//! Draws a sample from all possible changes: a crate in turn, then a kind, then a place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::change::{Change, Kind};
 
-/// A change with the file that it is in, by its path in the repository.
+/// A change with its crate and its file, by path in the repository.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     pub krate: String,
@@ -13,7 +13,7 @@ pub struct Drawn {
     pub change: Change,
 }
 
-/// splitmix64.
+/// The generator splitmix64.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -26,10 +26,10 @@ impl Dice {
     }
 }
 
-/// Everything that could be changed: by crate and by kind.
+/// All possible changes, by crate and by kind.
 pub type All = BTreeMap<String, BTreeMap<Kind, Vec<Drawn>>>;
 
-/// Draws up to `count` changes of which none lies within another.
+/// Draws up to `count` changes that do not overlap.
 pub fn draw(all: &All, count: usize, dice: &mut Dice) -> Vec<Drawn> {
     let mut taken: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
     let mut drawn = Vec::new();
@@ -39,7 +39,7 @@ pub fn draw(all: &All, count: usize, dice: &mut Dice) -> Vec<Drawn> {
             if drawn.len() == count || !left.contains(krate) {
                 continue;
             }
-            // Twenty draws that all lie within earlier ones: the crate is small.
+            // After twenty draws inside earlier ones, the crate is deemed exhausted.
             let free = (0..20).find_map(|_| {
                 let kinds: Vec<_> = kinds.values().filter(|places| !places.is_empty()).collect();
                 let places = kinds.get(dice.below(kinds.len().max(1)))?;
@@ -85,7 +85,7 @@ mod tests {
         }
         let again = draw(&all, 6, &mut Dice(5));
         assert_eq!(format!("{sample:?}"), format!("{again:?}"));
-        // There are no more than fit.
+        // The sample stays smaller than `count` if no more changes fit.
         assert!(draw(&all, 1000, &mut Dice(5)).len() < 20);
     }
 }

@@ -1,7 +1,8 @@
-//! Samples of changes to the code, and which of them a test notices: `make mutants SAMPLE=100 SEED=1`.
+//! Samples changes to the code, and finds those that a test notices:
+//! `make mutants SAMPLE=100 SEED=1`.
 //!
-//! All changes of a sample are compiled at once, each behind a switch. A change is then tested by the test programs that reach
-//! it. docs/mutants.md has what was found.
+//! All changes of a sample are compiled together, each behind a switch. The test programs that
+//! reach a change then test it. docs/mutants.md lists the findings.
 
 mod cargo;
 mod change;
@@ -27,12 +28,12 @@ const CRATES: [&str; 15] = [
     "attacks", "base", "capture", "hostile", "hunt", "live", "packet", "path", "recovery", "script", "sctp", "sim",
     "tcp", "whatif", "worlds",
 ];
-/// Programs that build others, flood a box, or take minutes.
+/// Test programs that build other programs, flood a host, or take minutes.
 const LEFT_OUT: [&str; 6] = ["contributing", "embed", "flood", "many", "packetdrill", "tshark"];
-/// How long a program may take without a change, and all programs together with one.
+/// The longest time of one program without a change, and of all programs together with one change.
 const BASELINE: Duration = Duration::from_secs(120);
 const LIMIT: Duration = Duration::from_secs(600);
-/// A sample is drawn larger by this share of it, since some changes do not compile.
+/// The drawn sample is larger by one part in this number, since some changes do not compile.
 const SPARE: usize = 2;
 const ROUNDS: usize = 12;
 
@@ -92,7 +93,8 @@ fn examine(asked: &Asked) -> Result<(), String> {
     Ok(())
 }
 
-/// Compiles the changes, without those that do not; returns the test programs and how many changes did not.
+/// Compiles the changes, and drops those that do not compile. Returns the test programs, and the
+/// number of dropped changes.
 fn compiled(
     root: &Path,
     (tree, target): (&Path, &PathBuf),
@@ -110,7 +112,7 @@ fn compiled(
     Err(format!("the tests do not compile after {ROUNDS} rounds"))
 }
 
-/// The programs that pass without a change, and what they reach.
+/// Returns the programs that pass without a change, with the changes that they reach.
 fn usable(programs: &[cargo::Program], scratch: &Path) -> Result<Vec<Usable>, String> {
     let mut usable = Vec::new();
     for program in programs.iter().filter(|program| !LEFT_OUT.contains(&program.name.as_str())) {
@@ -126,7 +128,7 @@ fn usable(programs: &[cargo::Program], scratch: &Path) -> Result<Vec<Usable>, St
     Ok(usable)
 }
 
-/// For each change the program that notices it.
+/// Returns the program that notices a change, for each noticed change.
 fn each<'u>(sample: &BTreeMap<u32, Drawn>, usable: &'u [Usable]) -> Result<BTreeMap<u32, &'u cargo::Program>, String> {
     let changes: Vec<_> = sample.iter().collect();
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
@@ -152,7 +154,7 @@ fn each<'u>(sample: &BTreeMap<u32, Drawn>, usable: &'u [Usable]) -> Result<BTree
     found.into_inner().map_err(|error| error.to_string())?
 }
 
-/// Prints a table by crate, and every change that no test notices.
+/// Prints a table by crate, and every unnoticed change.
 fn tell(sample: &BTreeMap<u32, Drawn>, usable: &[Usable], noticed: &BTreeMap<u32, &cargo::Program>) {
     println!("| crate | changes | noticed |\n|---|---|---|");
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();

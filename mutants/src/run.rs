@@ -1,4 +1,4 @@
-//! Runs test programs: with no change, to see which changes they reach, and with one.
+//! Runs test programs, without a change to see which changes they reach, and with one change.
 
 #![expect(clippy::disallowed_methods, reason = "test programs take real time")]
 
@@ -14,10 +14,11 @@ use std::time::{Duration, Instant};
 
 use crate::cargo::Program;
 
-/// Virtual memory of a test program, in KiB.
+/// The limit on the virtual memory of a test program, in KiB.
 const MEMORY_KIB: u64 = 4 << 20;
 const PATIENCE: Duration = Duration::from_millis(20);
-/// Its tests make devices and namespaces, which two runs at a time would take from each other.
+/// The tests of this crate make devices and namespaces, which two simultaneous runs would take from
+/// each other.
 const ONE_AT_A_TIME: &str = "live";
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -26,11 +27,11 @@ static ALONE: Mutex<()> = Mutex::new(());
 pub enum Ended {
     Passed,
     Failed,
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     Late,
 }
 
-/// Runs a program, for no longer than `limit`.
+/// Runs a program for at most `limit`. Returns its end and its duration.
 pub fn run(program: &Program, environment: (&str, &str), limit: Duration) -> io::Result<(Ended, Duration)> {
     let _alone = (program.krate == ONE_AT_A_TIME).then(|| ALONE.lock());
     let began = Instant::now();
@@ -57,7 +58,8 @@ pub fn run(program: &Program, environment: (&str, &str), limit: Duration) -> io:
         thread::sleep(PATIENCE);
     };
     let took = began.elapsed();
-    // What a test has started may run for ever, and would take its core from all programs that follow.
+    // A process started by a test may run for ever, and would occupy a core during all later
+    // programs.
     let group = format!("kill -s KILL -- -{} 2>/dev/null", child.id());
     Command::new("sh").arg("-c").arg(group).status()?;
     child.wait()?;
@@ -69,11 +71,11 @@ pub fn run(program: &Program, environment: (&str, &str), limit: Duration) -> io:
 pub struct Usable {
     pub program: Program,
     pub took: Duration,
-    /// The changes that it reaches.
+    /// The changes that the program reaches.
     pub reaches: BTreeSet<u32>,
 }
 
-/// Runs a program without a change; `None` if it does not pass in time.
+/// Runs a program without a change. `None` if it does not pass within `limit`.
 pub fn reach(program: &Program, scratch: &Path, limit: Duration) -> io::Result<Option<Usable>> {
     let folder = scratch.join(format!("{}-{}", program.krate, program.name));
     let _ = fs::remove_dir_all(&folder);
@@ -86,7 +88,8 @@ pub fn reach(program: &Program, scratch: &Path, limit: Duration) -> io::Result<O
     Ok(Some(Usable { program: program.clone(), took, reaches: names.collect() }))
 }
 
-/// Runs the programs that reach a change, the quickest of its own crate first. Returns the one that notices it, if any does.
+/// Runs the programs that reach a change: those of its own crate first, quickest first. Returns the
+/// first program that notices the change; `None` if none does.
 pub fn noticed<'u>(id: u32, krate: &str, usable: &'u [Usable], limit: Duration) -> io::Result<Option<&'u Program>> {
     let mut reaching: Vec<_> = usable.iter().filter(|one| one.reaches.contains(&id)).collect();
     reaching.sort_by_key(|one| (one.program.krate != krate, one.took));
@@ -96,7 +99,7 @@ pub fn noticed<'u>(id: u32, krate: &str, usable: &'u [Usable], limit: Duration) 
         if left.is_zero() {
             return Ok(None);
         }
-        // A run that never ends is noticed, as far as it had time for another.
+        // A run that never ends counts as noticed, if enough time was left for a normal run.
         let patience = one.took * 5 + Duration::from_secs(10);
         let (ended, _) = run(&one.program, ("EIFEL_CHANGE", &id.to_string()), patience.min(left))?;
         if ended == Ended::Failed || ended == Ended::Late && patience <= left {
@@ -111,7 +114,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// Whether a process runs that is more than an entry for its parent to read.
+    /// Returns whether a process runs, and is not a zombie.
     fn runs(process: &str) -> bool {
         fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
     }

@@ -1,15 +1,15 @@
-//! Put into each crate whose code is changed: whether a change is on, by the environment.
+//! Added to each crate with changed code: returns whether a change is on, from the environment.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ON: LazyLock<u32> =
     LazyLock::new(|| std::env::var("EIFEL_CHANGE").ok().and_then(|id| id.parse().ok()).unwrap_or(0));
-/// A folder in which each change that is reached leaves an empty file.
+/// The folder in which each reached change leaves an empty file.
 static REACHED: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("EIFEL_REACHED").ok());
 static SEEN: [AtomicBool; 4096] = [const { AtomicBool::new(false) }; 4096];
 
-/// Whether the change `id` is on.
+/// Returns whether the change `id` is on.
 #[allow(dead_code)]
 pub fn on(id: u32) -> bool {
     if let Some(folder) = &*REACHED

@@ -1,4 +1,4 @@
-//! A copy of the repository in which the changes stand, each behind a switch.
+//! A copy of the repository that contains the changes, each behind a switch.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::draw::{All, Drawn};
 
 const SWITCH: &str = include_str!("switch.rs");
 
-/// Finds every change of these crates' libraries.
+/// Finds every possible change in these crates' libraries.
 pub fn all_of(root: &Path, crates: &[String]) -> Result<All, String> {
     let mut all = All::new();
     for file in files(root)? {
@@ -42,7 +42,8 @@ fn files(root: &Path) -> Result<Vec<String>, String> {
     Ok(String::from_utf8_lossy(&listed).split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Copies the files of the repository. What is the same already keeps its time, so that cargo does not build it again.
+/// Copies the files of the repository. Unchanged files keep their time, so that cargo does not
+/// rebuild them.
 pub fn copy(root: &Path, tree: &Path) -> Result<(), String> {
     for file in files(root)? {
         let bytes = fs::read(root.join(&file)).map_err(|error| format!("{file}: {error}"))?;
@@ -61,10 +62,10 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Where each change stands in the copy, by its id.
+/// The place of each change in the copy, by id.
 pub type Planted = BTreeMap<u32, (PathBuf, Range<usize>)>;
 
-/// Puts these changes into the copy, and takes out all others.
+/// Puts these changes into the copy, and removes all others.
 pub fn plant(root: &Path, tree: &Path, sample: &BTreeMap<u32, Drawn>, crates: &[String]) -> Result<Planted, String> {
     let mut by_file: BTreeMap<String, Vec<(u32, &Drawn)>> = BTreeMap::new();
     for krate in crates {
@@ -75,7 +76,7 @@ pub fn plant(root: &Path, tree: &Path, sample: &BTreeMap<u32, Drawn>, crates: &[
         by_file.entry(drawn.file.clone()).or_default().push((*id, drawn));
     }
     let mut planted = Planted::new();
-    // A file that no change is in any more gets its own text back.
+    // A file without changes gets its original text back.
     copy_but(root, tree, &by_file)?;
     for (file, mut changes) in by_file {
         let text = read(&root.join(&file))?;

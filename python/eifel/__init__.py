@@ -1,25 +1,25 @@
-"""Spurious retransmissions: detect them, respond to them, and measure what that is worth.
+"""Detects spurious retransmissions, responds to them, and measures the gain.
 
 ```python
 import eifel
 
 result = eifel.run("scenario.toml")      # one simulated run, everything recorded
-result.summary                           # a dict a flow: time_s, retransmissions, spurious_timeouts, ...
-result.tables["transmissions"]           # pyarrow tables, which pandas and polars take as they are
+result.summary                           # a dict per flow: time_s, retransmissions, spurious_timeouts, ...
+result.tables["transmissions"]           # pyarrow tables, for pandas and polars
 result.plot()                            # a time-sequence graph, as in the papers
 
-eifel.record("scenario.toml", "run")     # the same into files, however long it is
+eifel.record("scenario.toml", "run")     # into files, for a run of any length
 runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
-eifel.compare(["a.toml", "b.toml"])      # what differs, run by run with the same seed
-eifel.sweep("sweep.toml", out="results") # many scenarios; goes on where it stopped
+eifel.compare(["a.toml", "b.toml"])      # differences, run by run with the same seed
+eifel.sweep("sweep.toml", out="results") # many scenarios; resumes where it stopped
 eifel.analyze("capture.pcapng")          # was each retransmission in a capture needed?
-eifel.extract_path("capture.pcapng")     # the path that it shows, for other senders
-eifel.small_worlds("scenario.toml")      # every fate of six segments and of their ACKs
-eifel.reproduce("responding.table1")     # published beside measured
-eifel.algorithms(), eifel.artefacts()    # what there is to choose from
+eifel.extract_path("capture.pcapng")     # the captured path, for other senders
+eifel.small_worlds("scenario.toml")      # every fate of six segments and their ACKs
+eifel.reproduce("responding.table1")     # published and measured values
+eifel.algorithms(), eifel.artefacts()    # lists of algorithms and artefacts
 ```
 
-Everything heavy is imported when it is first used.
+Heavy imports happen on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m eifel` is the command line."""
+"""Runs the command line for `python -m eifel`."""
 
 from eifel.cli import main
 

@@ -1,4 +1,4 @@
-"""The path that a capture shows, and other senders over it."""
+"""The path that a capture shows, and predictions of other senders over it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ class CapturedPath:
     def __init__(self, found: _engine.CapturedPath) -> None:
         self._found = found
         self.found: Mapping[str, Any] = json.loads(found.json())
-        """`path`, `events` of the capture, and `replay`: the sender that comes nearest, and how near it comes."""
+        """`path`, `events` of the capture, and `replay`: the sender that comes nearest, and how
+        near it comes.
+        """
 
     @property
     def refused(self) -> str | None:
-        """Why nothing is predicted: what the replay does otherwise than the captured sender did."""
+        """Why no prediction is made: the differences between the replay and the captured sender. None if they agree."""
         differ = [
             f"{row['what']}: {row['captured']:.4g} captured, {row['replayed']:.4g} replayed"
             for row in self.found["replay"]["compared"]
@@ -39,11 +41,11 @@ class CapturedPath:
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The path with the replayed sender, as `eifel.run` takes it. Losses hit the captured segments."""
+        """The path with the replayed sender, in the form for `eifel.run`. Losses hit the captured segments."""
         return dict(json.loads(self._found.scenario()))
 
     def open_quantities(self) -> list[str]:
-        """What the capture leaves open."""
+        """Returns the quantities that the capture leaves open, in words."""
         path, opens = self.found["path"], []
         if not path["rate_seen"]:
             opens.append("the rate: packets never waited for each other, so it is at least this")
@@ -65,14 +67,14 @@ class CapturedPath:
         return opens
 
     def toml(self) -> str:
-        """The scenario as a file for `eifel run`, with what the capture leaves open as comments."""
+        """Returns the scenario as a file for `eifel run`. Comments list what the capture leaves open."""
         opens = "".join(f"# Open: {one}.\n" for one in self.open_quantities())
         agreement = f"not trustworthy, for {self.refused}" if self.refused else "its events agree with the capture's"
         words = {"sender": self.found["sender"], "receiver": self.found["receiver"]}
         return HEADER.format(**words, agreement=agreement, opens=opens) + toml.dumps(self.scenario)
 
     def summary(self) -> str:
-        """The path, for people."""
+        """Describes the path for people."""
         path = self.found["path"]
         queue, losses, reordering = path["queue"], path["losses"], path["reordering"]
         limit = "" if queue["overflowed"] else " or more"
@@ -89,7 +91,7 @@ class CapturedPath:
         return "\n".join(lines)
 
     def check(self, changes: Mapping[str, Any]) -> None:
-        """Raises ScenarioError for keys and values that no sender has. Those of the path depend on what is drawn."""
+        """Raises ScenarioError for keys and values that no sender has. Keys of the path are not checked here."""
         settings = {f"flow.0.{key}": one for key, one in changes.items() if key.split(".")[0] in ("sender", "tcp")}
         override(from_values(self.scenario, Path(), "the extracted path"), settings)
 
@@ -103,8 +105,9 @@ class CapturedPath:
     ) -> Mapping[str, Any]:
         """Runs each of `senders`, given as changed keys of the scenario, over `draws` possible paths.
 
-        Keys begin with `sender.` or `tcp.`, or are those of the whole scenario. The captured sender comes first.
-        Raises PathError (a ValueError) for a change that is refused. Look at `refused` first: this does not.
+        Keys begin with `sender.` or `tcp.`, or belong to the whole scenario. The captured sender
+        comes first. Raises PathError (a ValueError) for a refused change. Does not check `refused`;
+        the caller should do so first.
         """
         asked = [{"name": name, "changes": changes} for name, changes in senders.items()]
         found: Mapping[str, Any] = json.loads(self._found.whatif(json.dumps(asked), draws, seed, progress))
@@ -114,12 +117,14 @@ class CapturedPath:
 def extract_path(
     file: Path | str, *, connection: int | None = None, progress: Callable[[int, int], object] | None = None
 ) -> CapturedPath:
-    """Extracts the path of a connection, that with most data if none is named, from a capture at the data's sender.
+    """Extracts the path of a connection from a capture at the data's sender.
+
+    `connection` is its number; None selects the one with most data.
 
     Example: `eifel.run(eifel.extract_path("capture.pcapng").scenario)`.
 
-    Raises CaptureError for a file that is no capture or was made elsewhere, and PathError where it shows no path;
-    both are ValueErrors with one line.
+    Raises CaptureError if the file is no capture or was not made at the sender, and PathError if it
+    shows no path. Both are ValueErrors with a message of one line.
     """
     from eifel import _engine
 

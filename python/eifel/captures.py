@@ -1,4 +1,4 @@
-"""Captures: why each retransmission was sent, and whether it was needed."""
+"""Analyses captures: the cause of each retransmission, and whether it was needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Analysis:
-    """What was found in captures."""
+    """The findings of an analysis of captures."""
 
     def __init__(self, found: _engine.Captures) -> None:
         self._found = found
@@ -27,19 +27,19 @@ class Analysis:
 
     @cached_property
     def report(self) -> Mapping[str, Any]:
-        """Everything: `captures`, `connections`, `retransmissions`, and counts beside them."""
+        """The whole report: `captures`, `connections`, `retransmissions`, and counts."""
         report: Mapping[str, Any] = json.loads(self._found.json())
         return report
 
     @property
     def connections(self) -> Sequence[Mapping[str, Any]]:
-        """Connections in which data went, each with its two `directions`: of the client's data, and of the server's."""
+        """Connections that carried data. Each has two `directions`: the client's data, and the server's."""
         connections: Sequence[Mapping[str, Any]] = self.report["connections"]
         return connections
 
     @cached_property
     def retransmissions(self) -> pa.Table:
-        """A row for each segment that sent something again."""
+        """A row for each segment that retransmitted data."""
         import pyarrow as pa
 
         told = pa.struct(
@@ -57,48 +57,49 @@ class Analysis:
         return pa.Table.from_pylist(self.report["retransmissions"], schema=schema)
 
     def csv(self) -> str:
-        """The retransmissions as CSV, without what single detectors would have said."""
+        """Returns the retransmissions as CSV, without the verdicts of single detectors."""
         return self._found.csv()
 
     def annotate(self, output: Path | str) -> None:
-        """Copies the only file to a pcapng file, with what was found as comments on its frames."""
+        """Copies the only file to a pcapng file, with the findings as comments on its frames."""
         self._found.annotate(output)
 
     def plot(self, folder: Path | str) -> None:
-        """Writes a time-sequence graph for xplot of each direction in which something was sent again into a folder."""
+        """Writes a time-sequence graph for xplot into a folder, for each direction with retransmissions."""
         self._found.plot(folder)
 
     def anonymise(self, output: Path | str) -> None:
-        """Copies the only file without payload, with other addresses, and with all that verdicts rest on."""
+        """Copies the only file without payload and with other addresses. Keeps everything that the verdicts rest on."""
         self._found.anonymise(output)
 
     def html(self) -> str:
-        """A page with a time-sequence graph of each direction in which something was sent again, to zoom into."""
+        """Returns a page with a zoomable time-sequence graph of each direction with retransmissions."""
         from eifel.report.capture import build_captures
 
         return build_captures(self)
 
     def otel(self) -> str:
-        """The counts as OpenTelemetry metrics: a line of OTLP in JSON."""
+        """Returns the counts as OpenTelemetry metrics: one line of OTLP in JSON."""
         from eifel.otel import metrics
 
         return metrics(self.report)
 
     def time_sequence(self, connection: int, *, from_server: bool = False) -> dict[str, NDArray[np.float64]]:
-        """One direction's graph, as columns. Times are seconds from its first packet on, positions are bytes from 1.
+        """Returns the time-sequence graph of one direction, as columns.
 
-        Of sendings `sent_s`, `start`, `end`, `frame`; of ACKs `heard_s`, `cumulative`, `edge` (of the window); of SACK
-        blocks `sack_s`, `sack_start`, `sack_end`.
+        Times are seconds since its first packet, and positions are bytes counted from 1.
+        Transmissions: `sent_s`, `start`, `end`, `frame`. ACKs: `heard_s`, `cumulative`, `edge` (of
+        the receiver's window). SACK blocks: `sack_s`, `sack_start`, `sack_end`.
         """
         return dict(self._found.time_sequence(connection, from_server))
 
     def score_text(self, truth: str) -> Mapping[str, Any]:
-        """How it agrees with the text of a truth file. Raises CaptureError for one that cannot be read."""
+        """Compares the report with the text of a truth file. Raises CaptureError if the text cannot be read."""
         score: Mapping[str, Any] = json.loads(self._found.score(truth))
         return score
 
     def score(self, truth: Path | str) -> Mapping[str, Any]:
-        """How it agrees with a truth file. Raises CaptureError for one that cannot be read."""
+        """Compares the report with a truth file. Raises CaptureError if the file cannot be read."""
         from eifel import _engine
 
         try:
@@ -112,9 +113,10 @@ class Analysis:
 
 
 def follow(file: Path | str, hear: Callable[[int, int, int, int], object]) -> Analysis:
-    """Analyses a capture that may still be made, such as "-", standard input, from `tcpdump -w -`.
+    """Analyses a capture that may still be growing. "-" is standard input, as from `tcpdump -w -`.
 
-    `hear` is called after each piece with frames, packets, connections and retransmissions so far.
+    Calls `hear` after each piece with the numbers of frames, packets, connections and
+    retransmissions so far.
 
     Raises CaptureError (a ValueError) with one line, as `analyze` does.
     """
@@ -124,14 +126,15 @@ def follow(file: Path | str, hear: Callable[[int, int, int, int], object]) -> An
 
 
 def analyze(*files: Path | str, progress: Callable[[int, int], object] | None = None) -> Analysis:
-    """Analyses captures: pcap, pcapng or snoop, perhaps compressed by gzip or zstd; "-" is standard input.
+    """Analyses captures: pcap, pcapng or snoop, optionally compressed by gzip or zstd. "-" is standard input.
 
     Example: `eifel.analyze("capture.pcapng").retransmissions.to_pandas()`.
 
-    Files that follow each other in time are taken for one capture. `progress` is called with the bytes read so far and
-    all there are, 0 where that is not known.
+    Files that follow each other in time count as one capture. `progress` is called with the bytes
+    read so far and the total, which is 0 if it is unknown.
 
-    Raises CaptureError (a ValueError) with one line for a file that is no capture or cannot be opened.
+    Raises CaptureError (a ValueError) with a message of one line if a file is no capture or cannot
+    be opened.
     """
     from eifel import _engine
 

@@ -1,4 +1,4 @@
-"""Scenarios side by side: the same flow in each, and what differs between runs of the same seed."""
+"""Compares scenarios: one flow in each of them, run by run with the same seed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from eifel.statistics import Mean, mean_interval
 
 @dataclass(frozen=True)
 class Difference:
-    """One number of a flow."""
+    """One number of a flow in all scenarios."""
 
     name: str
     means: Sequence[Mean]
-    """In each scenario."""
+    """The mean in each scenario."""
     differences: Sequence[Mean]
-    """Of each scenario but the first from the first, repetition by repetition: what chance does to both cancels out."""
+    """The difference of each scenario but the first from the first, by repetition, so that common
+    chance cancels out.
+    """
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A flow in several scenarios."""
+    """One flow in several scenarios."""
 
     flow: str
     numbers: Sequence[Difference]
@@ -43,12 +45,13 @@ def compare(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Comparison:
-    """Runs scenarios that have the same seed, and compares one flow, the first unless it is named.
+    """Runs scenarios with one seed, and compares one flow, by default the first.
 
-    Repetitions meet the same random spikes and losses in every scenario, so differences are taken one by one.
-    Example: `eifel.compare(["a.toml", "b.toml"], repetitions=50)["time_s"].differences[0].interval`.
+    A repetition meets the same random spikes and losses in every scenario, so differences are taken
+    by repetition. Example:
+    `eifel.compare(["a.toml", "b.toml"], repetitions=50)["time_s"].differences[0].interval`.
 
-    Raises BadInputError for scenarios of different seeds, or a flow that one of them does not have.
+    Raises BadInputError for scenarios with different seeds, or for a flow that one of them lacks.
     """
     sources = [scenarios.load(scenario) for scenario in many]
     if len({source.seed for source in sources}) > 1:
@@ -71,7 +74,7 @@ def compare(
                 [mean_interval(of[number].astype(float) - rows[0][number]) for of in rows[1:]],
             )
             for number in runs.numbers
-            # A flow that sends no requests has no times of them.
+            # A flow without requests has no times of requests.
             if not any(np.isnan(of[number]).any() for of in rows)
         ],
     )

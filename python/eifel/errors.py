@@ -1,14 +1,15 @@
-"""What can go wrong because of what was asked, as opposed to a fault of ours."""
+"""Errors in the input, as opposed to faults of this package."""
 
 from __future__ import annotations
 
 
 class BadInputError(ValueError):
-    """Something asked for does not exist or cannot be read; the message is one line for the person who asked."""
+    """Something in the input does not exist or cannot be read. The message is one line for the user."""
 
 
 def __getattr__(name: str) -> type[ValueError]:
-    # The engine raises its own class; importing it needs the engine, which `eifel --help` does without.
+    # The engine raises its own classes. Importing them needs the engine, which `eifel --help` does
+    # without.
     if name in ("CaptureError", "PathError", "ScenarioError", "ScriptError"):
         from eifel import _engine
 

@@ -1,7 +1,7 @@
-"""What people and other programs take from a finished artefact: its picture for print, or its table as CSV; its JSON.
+"""The files for people and other programs: an artefact's picture for print, or its table as CSV, and its JSON.
 
-They stand beside the stored data, and are made from it: a picture that is missing, or was drawn by other code, is drawn
-again without measuring anything again.
+They are stored beside the measured data and made from it. A missing or outdated picture is drawn
+again without another measurement.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from eifel.papers.measured import Measured
 
 FORMS = ("svg", "pdf", "png")
-"""The forms that a picture can have."""
+"""The file formats of a picture."""
 
 _DRAWN_BY = ".drawn-by"
-"""Holds the digest of the code that drew the pictures of a folder."""
+"""The file with the digest of the code that drew a folder's pictures."""
 
 
 def parse_forms(text: str) -> tuple[str, ...]:
-    """Reads `svg,png`; `none` stands for no picture. Raises BadInputError for anything else."""
+    """Parses `svg,png`; `none` means no picture. Raises BadInputError for anything else."""
     if text == "none":
         return ()
     forms = tuple(dict.fromkeys(form.strip() for form in text.split(",")))
@@ -41,12 +41,12 @@ def parse_forms(text: str) -> tuple[str, ...]:
 
 
 def write(out: Path, measured: Measured, forms: Sequence[str] = ("svg",)) -> list[Path]:
-    """Puts a table's CSV, and a figure's pictures, into the artefact's folder in `out`; returns those files.
+    """Writes a table's CSV, or a figure's pictures, into the artefact's folder in `out`. Returns those files.
 
-    Each file appears whole or not at all, and what is up to date is left alone.
+    Each file appears whole or not at all. Files that are up to date stay untouched.
     """
     folder = out / measured.artefact.id
-    # Words and tolerances may be others than when it was measured.
+    # Texts and tolerances may have changed since the measurement.
     _put(folder / store.ARTEFACT, store.json_text(measured.json()).encode())
     made = []
     if not measured.artefact.is_recorded:
@@ -62,14 +62,16 @@ def write(out: Path, measured: Measured, forms: Sequence[str] = ("svg",)) -> lis
 
         for file in missing:
             drawn = io.BytesIO()
-            # A figure of its own for each: the layout of one that was drawn before may shift by a hair.
+            # A new figure for each file, since the layout of a drawn one may shift slightly.
             save(measured.artefact.draw(measured), drawn, file.suffix.lstrip("."))
             _put(file, drawn.getvalue())
     return made + wanted
 
 
 def table_csv(measured: Measured) -> str:
-    """The table, a line a row: its keys, then for each column the mean, its 95 % interval, and what the paper prints.
+    """Returns the table as CSV. A row has its keys, and for each column the mean and its 95 % interval.
+
+    Repeated rows have intervals, and columns with published values have those too.
 
     Numbers are not rounded. A cell without a value is empty.
     """
@@ -98,7 +100,7 @@ def table_csv(measured: Measured) -> str:
 
 
 def _forget_outdated(folder: Path) -> None:
-    """Removes pictures that other code has drawn. The digest is written after that, so an interrupt loses nothing."""
+    """Removes pictures drawn by other code. Writes the digest last, so that an interrupt loses nothing."""
     note = folder / _DRAWN_BY
     if note.is_file() and note.read_text(encoding="utf-8") == _drawing_code():
         return
@@ -109,7 +111,7 @@ def _forget_outdated(folder: Path) -> None:
 
 @cache
 def _drawing_code() -> str:
-    """The digest of everything that decides how a stored run is drawn."""
+    """Returns the digest of everything that decides how a stored run is drawn."""
     import matplotlib as mpl
 
     digest = hashlib.sha256(mpl.__version__.encode())

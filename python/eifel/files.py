@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and stay what was written, whenever the process or the machine stops."""
+"""Writes files that appear whole or not at all, and survive a stop of the process or the machine."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import IO
 from eifel.errors import BadInputError
 
 MOST_WRITTEN = 64_000_000
-"""Bytes that somebody may have written: a device that never ends is noticed there."""
+"""The most bytes in a file written by hand. The limit catches devices that never end."""
 
 
 def put(file: Path, content: bytes) -> None:
-    """Writes a file, on disk before it has its name."""
+    """Writes a file. Its content is on disk before it gets its name."""
     with opened(file) as out:
         out.write(content)
 
 
 def expect_folder(place: Path) -> None:
-    """Raises BadInputError if something that is no folder has this name; there may be nothing yet."""
+    """Raises BadInputError if something other than a folder has this name. The folder need not exist."""
     if place.exists() and not place.is_dir():
         raise BadInputError(f"{place}: a file; expected the name of a folder")
 
 
 def expect_file(place: Path) -> None:
-    """Raises BadInputError if a file cannot have this name: a folder has it, or its own folder is not there."""
+    """Raises BadInputError if no file can have this name: it is a folder, or its parent does not exist."""
     if place.is_dir():
         raise BadInputError(f"{place}: a folder; expected the name of a file")
     if not place.parent.is_dir():
@@ -38,9 +38,9 @@ def expect_file(place: Path) -> None:
 
 @contextmanager
 def opened(file: Path) -> Iterator[IO[bytes]]:
-    """Opens a file that gets its name when the block ends well, and is gone when it does not.
+    """Opens a file that gets its name if the block succeeds, and disappears otherwise.
 
-    What is no plain file, as a pipe or a device, is written to as it is; a link stays one.
+    Pipes, devices and other special files are written to directly. A symbolic link is followed.
     """
     expect_file(file)
     file = Path(os.path.realpath(file))
@@ -62,7 +62,7 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replaced(place: Path) -> Iterator[Path]:
-    """Makes a folder to be filled, which takes the place of another of its name when the block ends well."""
+    """Makes a folder to be filled. If the block succeeds, it replaces the folder `place`."""
     place.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(place.parent, place.name)
     partial = partial_of(place)
@@ -85,7 +85,7 @@ def replaced(place: Path) -> Iterator[Path]:
 
 
 def partial_of(place: Path) -> Path:
-    """Returns where this process makes a file before it gets its name."""
+    """Returns the path at which this process makes a file before it gets its name."""
     return place.with_name(f".{place.name}.partial-{os.getpid()}")
 
 
@@ -106,9 +106,9 @@ def sync_tree(folder: Path) -> None:
 
 
 def read_text(file: Path, name: str = "") -> str:
-    """Reads what a person wrote; complaints call it `name`.
+    """Reads a file written by hand. Errors call it `name`.
 
-    Raises BadInputError if it cannot be read, is no text, or has no end.
+    Raises BadInputError if the file cannot be read, is no text, or is too long.
     """
     name = name or str(file)
     try:
@@ -124,7 +124,7 @@ def read_text(file: Path, name: str = "") -> str:
 
 
 def remove_leftovers(folder: Path, name: str = "") -> None:
-    """Removes what processes that are gone left half-made in a folder, of one name or of all."""
+    """Removes unfinished files and folders of ended processes from a folder, for one name or for all."""
     for place in folder.glob(".*-*"):
         made, _, process = place.name.rpartition("-")
         begun, _, kind = made.removeprefix(".").rpartition(".")
@@ -133,7 +133,7 @@ def remove_leftovers(folder: Path, name: str = "") -> None:
 
 
 def remove(place: Path) -> None:
-    """Removes a file, or a folder with everything below it; nothing if there is none."""
+    """Removes a file, or a folder with everything below it. Does nothing if it does not exist."""
     if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place)
     else:

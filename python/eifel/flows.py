@@ -1,4 +1,4 @@
-"""The flows of a scenario, those that an entry repeats one by one, as the engine counts them."""
+"""The flows of a scenario, with repeated entries expanded, as the engine counts them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class Flow:
 
     name: str
     sender: str
-    """The node that opens it."""
+    """The node that opens the flow."""
     receiver: str
     group: str = ""
-    """The name with its `#`, where the scenario repeats the flow; empty otherwise."""
+    """The name with its `#` if the scenario repeats the flow; empty otherwise."""
 
 
 def flows_of(settings: Mapping[str, Any]) -> tuple[Flow, ...]:
-    """Returns the flows of a scenario's values, in the engine's order: a row of a result counts them from 0."""
+    """Returns the flows of a scenario in the engine's order. Rows of results count them from 0."""
     flows: list[Flow] = []
     for entry in settings.get("flow", ()):
         group = str(entry["name"]) if "repeat" in entry else ""

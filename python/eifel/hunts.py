@@ -1,4 +1,4 @@
-"""Searches for scenarios that refute a claim: many small ones, each from a seed of its own, kept as they are done."""
+"""Searches for scenarios that refute a claim. Each of many small searches has its own seed, and is stored when done."""
 
 from __future__ import annotations
 
@@ -17,41 +17,43 @@ from eifel.store import engine_build
 from eifel.studies import cheating, liars_fast, liars_repair
 
 PART = 500
-"""Scenarios that one search looks at: seconds to a minute of a core."""
+"""The scenarios of one search, which takes seconds to a minute on a core."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What is claimed of every scenario, and how much may be found against it."""
+    """A claim about every scenario, and the tolerated number of counterexamples."""
 
     name: str
-    """What follows `eifel hunt` to search for it."""
+    """The arguments of `eifel hunt` that search for it."""
     claim: Mapping[str, Any]
-    """The engine's `kind`, and what it takes."""
+    """The engine's `kind` of claim, with its parameters."""
     most: float
     """The value above which a scenario refutes the claim."""
     share: float = 0.0
-    """The share of random scenarios that may refute it: where there are such, they are published."""
+    """The share of random scenarios that may refute the claim. It is published where
+    counterexamples are known.
+    """
 
     def text(self) -> str:
-        """The claim as the engine reads it."""
+        """Returns the claim as TOML for the engine."""
         return toml.dumps(self.claim)
 
     def digest(self, seed: int) -> str:
-        """Names what the answers depend on."""
+        """Returns a digest of everything that the findings depend on."""
         asked = json.dumps([self.claim, self.most, PART, seed, engine_build()], sort_keys=True)
         return hashlib.sha256(asked.encode()).hexdigest()[:16]
 
 
 CAREFUL = {"detect": "eifel-or-f-rto", "respond": "as-carried", "grant": "unless-losses-follow"}
-"""The sender that docs/which.md recommends where detection must do no harm."""
+"""The sender that docs/which.md recommends if detection must do no harm."""
 DEFAULT = {"detect": "eifel-timestamps", "respond": "rfc4015", "grant": "once-a-round-trip"}
-"""The sender that acts where a scenario says nothing."""
+"""The default sender of a scenario."""
 BASELINE = {"detect": "none"}
 
 
 def harm(sender: Mapping[str, Any], other: Mapping[str, Any], most: float = 0.02, share: float = 0.0) -> Claim:
-    """A sender, its neighbour, and both together, are never more than `most` below what `other` gets."""
+    """Claims that a sender costs itself, its neighbour, or both at most `most` of the goodput with `other`."""
     words = [f"--sender {key}={value}" for key, value in sender.items()]
     words += [f"--than {key}={value}" for key, value in other.items() if other != BASELINE]
     claim = {"kind": "harm", "sender": dict(sender), "other": dict(other)}
@@ -59,19 +61,19 @@ def harm(sender: Mapping[str, Any], other: Mapping[str, Any], most: float = 0.02
 
 
 def wrong(detector: Any, most: float = 0.0, share: float = 0.0) -> Claim:
-    """A detector calls no episode spurious in which all that was sent again was needed."""
+    """Claims that a detector never calls an episode spurious in which every retransmission was needed."""
     return Claim(f"wrong {detector} --most {most}", {"kind": "wrong", "detector": detector}, most, share)
 
 
 def liars(loss: float, most: float = 1.05) -> Claim:
-    """No receiver gains by lying to the default sender, over a path that loses this share of the segments."""
+    """Claims that no receiver gains by lying to the default sender on a path with this loss rate."""
     scenario = cheating.scenario(cheating.DEFAULT, DEFAULT["respond"], DEFAULT["grant"], loss, "none")
     name = f"liars examples/lossy.toml --set point_to_point.loss.rate={loss} --most {most}"
     return Claim(name, {"kind": "liars", "scenario": scenario}, most)
 
 
 def fast_liars(loss: float, most: float = 1.05) -> Claim:
-    """The same where windows are large."""
+    """Makes the claim of `liars` for large windows."""
     scenario = liars_fast.scenario(liars_repair.DEFAULT, loss)
     path = {"rate_bps": liars_fast.RATE_BPS, "back.rate_bps": liars_fast.RATE_BPS, "queue.packets": liars_fast.PACKETS}
     words = " ".join(f"--set point_to_point.{key}={value}" for key, value in {**path, "loss.rate": loss}.items())
@@ -79,7 +81,9 @@ def fast_liars(loss: float, most: float = 1.05) -> Claim:
 
 
 SELDOM = 0.01
-"""A detector is wrong in a scenario if it calls more than this share of the needed episodes spurious."""
+"""A detector is wrong in a scenario if it calls more than this share of the needed episodes
+spurious.
+"""
 PUBLISHED = (
     *(liars(loss) for loss in cheating.LOSSES),
     *(fast_liars(loss) for loss in liars_fast.LOSSES),
@@ -92,33 +96,35 @@ PUBLISHED = (
     wrong("f-rto", SELDOM, share=0.002),
     wrong("f-rto-sack", SELDOM, share=0.004),
 )
-"""What the documents claim. The shares are the upper ends of the 95 % intervals of those in docs/hunted.json."""
+"""The claims of the documents. The shares are the upper ends of the 95 % intervals in
+docs/hunted.json.
+"""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What some searches found."""
+    """The findings of several searches."""
 
     claim: Claim
     scenarios: int
     drawn: int
     against: Sequence[Mapping[str, Any]]
-    """Those of the drawn scenarios that refute the claim, each as `worst`, the worst first."""
+    """The drawn scenarios that refute the claim, worst first, each in the form of `worst`."""
     mean: float
-    """The value's mean over the scenarios that were drawn."""
+    """The mean value of the drawn scenarios."""
     worst: Mapping[str, Any]
     """The worst scenario (`scenario`, TOML) with its `value` and `error`."""
 
     @property
     def refuted(self) -> bool:
-        """Whether one scenario, or at 95 % a larger share than is published, is against the claim."""
+        """Whether the claim is refuted: by one scenario, or at 95 % by a larger share than the published one."""
         if self.claim.share:
             interval = share_interval(len(self.against), self.drawn).interval
             return interval is not None and interval[0] > self.claim.share
         return len(self.against) > 0 or self.worst["value"] - self.worst["error"] > self.claim.most
 
     def json(self) -> dict[str, Any]:
-        """All of it, for readers outside."""
+        """Returns all findings for external readers."""
         told = {"claim": self.claim.name, "most": self.claim.most, "share": self.claim.share, "refuted": self.refuted}
         counts = {"scenarios": self.scenarios, "drawn": self.drawn, "refuting": len(self.against), "mean": self.mean}
         return {**told, **counts, "worst": dict(self.worst), "against": [dict(one) for one in self.against]}
@@ -127,7 +133,7 @@ class Found:
 def part(
     claim: Claim, scenarios: int, seed: int, threads: int, tell: Callable[[int], object] = lambda _done: None
 ) -> dict[str, Any]:
-    """One search."""
+    """Runs one search."""
     from eifel import _engine
 
     found = _engine.hunt_claim(claim.text(), scenarios, claim.most, seed, threads, tell)
@@ -140,7 +146,7 @@ Worker = Callable[[Claim, Iterable[int]], Iterator[Part]]
 
 
 def local(threads: int, tell: Callable[[int], object]) -> Worker:
-    """All cores of this machine, or a number of threads (0: all)."""
+    """Returns a worker that searches on this machine with this many threads (0: one per core)."""
 
     def work(claim: Claim, seeds: Iterable[int]) -> Iterator[Part]:
         for seed in seeds:
@@ -150,7 +156,7 @@ def local(threads: int, tell: Callable[[int], object]) -> Worker:
 
 
 def dask(address: str) -> Worker:
-    """The workers of a Dask cluster, each with a search on one core."""
+    """Returns a worker that uses a Dask cluster, with a search per core."""
     from eifel.sweeps.executor import Dask
 
     client = Dask(address).client
@@ -174,7 +180,7 @@ def dask(address: str) -> Worker:
 
 
 def hunt(claim: Claim, scenarios: int, seed: int, out: Path, work: Worker) -> Found:
-    """Searches for what refutes the claim, or goes on where an earlier search of the same stopped."""
+    """Searches for scenarios that refute the claim, or resumes an identical earlier search."""
     files.expect_folder(out)
     folder = out / claim.digest(seed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -188,15 +194,19 @@ def hunt(claim: Claim, scenarios: int, seed: int, out: Path, work: Worker) -> Fo
 
 
 RUNS = 2000
-"""Runs of one search for a liar: some seconds of a core. More runs are more searches, each from a seed of its own."""
+"""The runs of one search for a liar, which take some seconds on a core. More runs mean more
+searches, each with its own seed.
+"""
 Liar = dict[str, Any]
-"""A receiver (`liar`, TOML), its `gain` over an honest one's goodput, and the `runs` that judged it."""
+"""A receiver (`liar`, TOML), its `gain` over an honest receiver's goodput, and the `runs` that
+judged it.
+"""
 Search = Callable[[range, int], Liar]
-"""One search: these of the runs that were asked for, and its seed."""
+"""One search, for this range of the requested runs, and with this seed."""
 
 
 def liar(source: Source, runs: int, seed: int, out: Path, search: Search) -> Liar:
-    """Searches for the receiver that gains most by lying, or goes on where an earlier search of the same stopped."""
+    """Searches for the receiver that gains most by lying, or resumes an identical earlier search."""
     files.expect_folder(out)
     asked = json.dumps(["liars", source.text, source.origin, RUNS, seed, engine_build()])
     folder = out / hashlib.sha256(asked.encode()).hexdigest()[:16]
@@ -216,7 +226,7 @@ def liar(source: Source, runs: int, seed: int, out: Path, search: Search) -> Lia
 
 
 def _kept_liar(file: Path) -> Liar | None:
-    """A search that is done; none if there is none, or if it is not whole."""
+    """Returns the stored result of a search. None if it is missing or damaged."""
     try:
         kept: Liar = json.loads(file.read_bytes())
         return kept if kept["gain"] >= 0 and kept["runs"] > 0 and isinstance(kept["liar"], str) else None
@@ -225,7 +235,7 @@ def _kept_liar(file: Path) -> Liar | None:
 
 
 def _kept(file: Path) -> dict[str, Any] | None:
-    """A part that is done; none if there is none, or if it is not whole."""
+    """Returns the stored result of a part. None if it is missing or damaged."""
     try:
         kept: dict[str, Any] = json.loads(file.read_bytes())
         return kept if kept["drawn"] > 0 and "scenario" in kept["worst"] and kept["against"] is not None else None
@@ -241,5 +251,5 @@ def _joined(claim: Claim, parts: Sequence[Mapping[str, Any]]) -> Found:
 
 
 def _least(one: Mapping[str, Any]) -> float:
-    """The least that a scenario's value is, at 95 %."""
+    """Returns the lower end of a scenario's value at 95 %."""
     return float(one["value"] - one["error"])

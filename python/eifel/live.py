@@ -1,4 +1,4 @@
-"""The engine on a real network, from Python: a scenario's first flow, on the wire between two namespaces."""
+"""Runs the engine on a real network: a scenario's first flow, on the wire between two namespaces."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 SHORT = {"duration_s": 5, "point_to_point": {"rate_bps": 10_000_000, "delay_ms": 0}}
 SKIPPED = "*** SKIPPED: it needs namespaces and TUN devices:"
-"""How the line begins that says what is not run here."""
+"""The beginning of the line that says why live runs are skipped."""
 
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late the box let packets go, in microseconds."""
+    """The lateness of packets that leave the emulated path, in microseconds."""
 
     median_us: float
     p99_us: float
@@ -32,17 +32,18 @@ class Lateness:
 
 @dataclass(frozen=True)
 class LiveRun:
-    """A run on the wire, recorded as a simulated one is."""
+    """A run on the wire, recorded like a simulated one."""
 
     result: Result
     lateness: Lateness
 
 
 def run(scenario: scenarios.ScenarioLike | scenarios.Source, *, record: Sequence[str] = TABLES) -> LiveRun:
-    """Runs the first flow of a scenario live: two hosts of ours, with the box between the kernels of two namespaces.
+    """Runs the first flow of a scenario live: two hosts in two namespaces, with an emulated path between them.
 
-    It takes as long as the scenario says. Raises ScenarioError if the scenario is refused, PermissionError without the
-    rights for namespaces and TUN devices, OSError for what the system refuses.
+    The run takes as long as the scenario says. Raises ScenarioError if the scenario is refused,
+    PermissionError without the rights for namespaces and TUN devices, and OSError if the system
+    refuses something.
     """
     from eifel import _engine
 
@@ -52,14 +53,14 @@ def run(scenario: scenarios.ScenarioLike | scenarios.Source, *, record: Sequence
 
 
 def run_together(many: Sequence[scenarios.ScenarioLike | scenarios.Source]) -> list[LiveRun]:
-    """Runs some at once, each in namespaces of its own: slow links wait for time, not for the machine."""
+    """Runs several scenarios in parallel, each in its own namespaces. Slow links mostly wait."""
     with ThreadPoolExecutor(max_workers=max(1, len(many))) as pool:
         return list(pool.map(run, many))
 
 
 @cache
 def missing() -> str:
-    """What is missing to run anything live; empty if nothing is."""
+    """Returns the reason why nothing can run live; empty if live runs work."""
     try:
         run({**SHORT, "flow": [{**ENDS, "application": {"kind": "bulk", "bytes": 1000}}]}, record=())
     except OSError as error:
@@ -68,9 +69,9 @@ def missing() -> str:
 
 
 def fates(folder: Path | str) -> pa.Table:
-    """The log of a box, a row for each packet's fate: `path.csv` of the folder of `eifel live hiccup --out`.
+    """Reads the log of an emulated path, a row per packet: `path.csv` in the folder of `eifel live hiccup --out`.
 
-    Raises OSError if it is not there.
+    Raises OSError if the log does not exist.
     """
     import pyarrow as pa
     from pyarrow import compute, csv

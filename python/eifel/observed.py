@@ -1,4 +1,4 @@
-"""What only a recorded run tells: what each detector said of each episode, and how long packets waited in queues."""
+"""What only recorded runs show: each detector's verdict on each episode, and queueing delays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Detector:
-    """What one detector said of a flow's episodes, as the oracle judges it. Episodes that end undecided count too."""
+    """One detector's verdicts on a flow's episodes, judged by the oracle. Undecided episodes count too."""
 
     flow: str
     name: str
@@ -31,20 +31,24 @@ class Detector:
     wrong: int
     """Spurious episodes called genuine, and genuine ones called spurious."""
     missed: int
-    """Spurious episodes of which it said nothing."""
+    """Spurious episodes without a verdict."""
     silent: int
-    """Genuine episodes of which it said nothing."""
+    """Genuine episodes without a verdict."""
     delay_ms: float | None
-    """Median time from the loss signal until a spurious episode was called so; None if none was."""
+    """The median time from the loss signal to the verdict "spurious" on spurious episodes; None
+    without any.
+    """
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What was observed in all repetitions."""
+    """Observations over all repetitions."""
 
     detectors: Sequence[Detector]
     queueing_ms: Sequence[Mapping[str, Mean] | None]
-    """Flow by flow, what packets waited beyond the fastest of them: `mean`, `p95` and `p99`; None without packets."""
+    """By flow: `mean`, `p95` and `p99` of packet delay beyond the fastest packet's. None without
+    packets.
+    """
 
 
 def observe(
@@ -54,7 +58,7 @@ def observe(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Observed:
-    """Runs these repetitions of a scenario and keeps what was observed."""
+    """Runs these repetitions of a scenario, and returns the observations."""
     done = 0
 
     def one(repetition: int) -> tuple[list[_Said], list[dict[str, float] | None]]:
@@ -77,7 +81,7 @@ def observe(
 
 @dataclass(frozen=True)
 class _Said:
-    """What a detector said in one run: a value an episode."""
+    """A detector's verdicts in one run, with a value per episode."""
 
     flow: str
     name: str
@@ -104,7 +108,7 @@ def _said(result: Result, flow: int) -> list[_Said]:
 
 
 def _detectors(result: Result, flow: int) -> list[str]:
-    """The detectors of a flow's sender: the one that acts, and those that watch."""
+    """Returns the detectors of a flow's sender: the acting one, and the observers."""
     entries = result.source.settings["flow"]
     repeated = [entry for entry in entries for _ in range(int(entry.get("repeat", 1)))]
     common = result.source.settings.get("sender", {})
@@ -137,7 +141,8 @@ def _queueing_ms(result: Result, flow: int) -> dict[str, float] | None:
     sent = result.of("transmissions", flow).where(fate="delivered")
     if not len(sent):
         return None
-    # A packet of another size takes another time on the link: what waited is told by those that carry most.
+    # Packets of another size take another time on the link. Only the largest packets show the
+    # waiting time.
     full = sent.rows(sent["len"] == sent["len"].max())
     took = (full["arrived_ns"] - full["t_ns"]) / 1e6
     waited = took - took.min()
@@ -154,6 +159,6 @@ def _means(runs: Sequence[dict[str, float] | None]) -> dict[str, Mean] | None:
 
 
 def fairness(goodputs: Sequence[float]) -> float | None:
-    """Returns Jain's index: 1 if all flows have as much, 1/n if one of n has everything, None if none has anything."""
+    """Returns Jain's index: 1 if all flows are equal, 1/n if one of n has everything, None if all have nothing."""
     shares = np.asarray(goodputs, float)
     return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum())) if shares.any() else None

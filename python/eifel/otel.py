@@ -1,4 +1,4 @@
-"""The report as OpenTelemetry metrics: OTLP in JSON, as the collector's `otlpjsonfile` receiver reads it."""
+"""Writes the report as OpenTelemetry metrics: OTLP in JSON, for the collector's `otlpjsonfile` receiver."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 SCOPE = "eifel"
 CUMULATIVE = 2
-"""`AGGREGATION_TEMPORALITY_CUMULATIVE` of the protocol."""
+"""The protocol's `AGGREGATION_TEMPORALITY_CUMULATIVE`."""
 
 
 def metrics(report: Mapping[str, Any]) -> str:
-    """One line of OTLP/JSON. Counts are sums from the first packet of a connection to its last."""
+    """Returns one line of OTLP/JSON. Counts are sums from the first packet of a connection to its last."""
     from eifel import _engine
 
     sums = [_retransmissions(report), _bytes(report), _segments(report)]
@@ -34,7 +34,7 @@ def _ends(connection: Mapping[str, Any], end: str) -> dict[str, Any]:
     (source, source_port), (destination, destination_port) = (
         connection[name].rsplit(":", 1) for name in (("client", "server") if end == "client" else ("server", "client"))
     )
-    # OpenTelemetry's attributes for both ends of a connection, and for what it carries.
+    # OpenTelemetry's attributes for both ends of a connection, and for its protocols.
     return {
         "source.address": source.strip("[]"),
         "source.port": int(source_port),
@@ -99,7 +99,7 @@ def _point(connection: Mapping[str, Any], attributes: Mapping[str, Any], count: 
 
 
 def _attribute(name: str, value: str | int | bool) -> dict[str, Any]:
-    # A bool is an int to Python, but not to the protocol.
+    # A bool is an int in Python, but not in the protocol.
     if isinstance(value, bool):
         return {"key": name, "value": {"boolValue": value}}
     if isinstance(value, int):

@@ -1,6 +1,6 @@
-"""Records a run into files while it goes on: its tables as Parquet, row group by row group, and captures.
+"""Records a run into files while it runs: its tables as Parquet, row group by row group, and captures.
 
-A recorded run of an hour takes no more memory than one of a second.
+Recording an hour takes no more memory than recording a second.
 """
 
 from __future__ import annotations
@@ -37,15 +37,17 @@ def record(
 ) -> Result:
     """Runs one repetition of a scenario and records it into a folder, which `Result.read` reads.
 
-    `tables` are written as `transmissions.parquet` and so on, and with `csv` as `transmissions.csv` too. For each node
-    in `captures`, `NODE.pcapng` holds what passes there: headers, and with `payload` all bytes. manifest.json says what
-    was run. A recording that the folder holds is replaced when the new one is whole. The result has the summary of each
-    flow, and no tables in memory.
+    `tables` are written as `transmissions.parquet` and so on, and with `csv` also as
+    `transmissions.csv`. For each node in `captures`, `NODE.pcapng` holds the packets there:
+    headers, or with `payload` all bytes. manifest.json describes the run. The new recording
+    replaces an old one in the folder once it is complete. The result has the summary of each flow,
+    and no tables in memory.
 
     Example: `eifel.record("scenario.toml", "run", tables=["transmissions", "acks"], captures=["sender"])`.
 
-    Raises ScenarioError if the scenario is refused, BadInputError for a table or node that there is not, and where the
-    folder holds anything but a recording; OSError where it cannot be written to.
+    Raises ScenarioError if the scenario is refused. Raises BadInputError for an unknown table or
+    node, or if the folder holds anything but a recording. Raises OSError if the folder cannot be
+    written.
     """
     check_count("repetition", repetition, 0)
     source = scenarios.override(scenarios.load(scenario), with_seed(settings, seed))
@@ -61,7 +63,7 @@ def record(
 def capture(
     source: scenarios.Source, node: str, file: str | Path, *, repetition: int = 0, payload: bool = False
 ) -> Result:
-    """Runs one repetition of a scenario and writes what passes at a node into one file."""
+    """Runs one repetition of a scenario, and writes the packets at a node into one file."""
     place = Path(file)
     with files.opened(place) as out:
         return _record(source, repetition, [], [(node, str(out.name))], payload=payload, take=_ignore)

@@ -1,4 +1,4 @@
-"""The algorithms that the engine knows, read from its registry."""
+"""The algorithms in the engine's registry."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 
 def algorithms(seam: str | None = None) -> list[dict[str, Any]]:
-    """Every algorithm, or those of one seam: "detect", "respond", "rto", "recover", "congest", ...
+    """Returns every algorithm, or those of one seam: "detect", "respond", "rto", "recover", "congest", ...
 
     Example: `[entry["name"] for entry in eifel.algorithms("detect")]`.
 
-    Each is a dict of `seam`, `name`, `summary`, `source` (RFC or paper, section), `association` (whether only SCTP can
-    use it) and `parameters`: a list of dicts of `name`, `kind`, `default`, `minimum`, `maximum`, `allowed`.
+    Each is a dict of `seam`, `name`, `summary`, `source` (RFC or paper, section), `association`
+    (whether only SCTP can use it) and `parameters`. A parameter is a dict of `name`, `kind`,
+    `default`, `minimum`, `maximum`, `allowed`.
     """
     from eifel import _engine
 
@@ -21,5 +22,5 @@ def algorithms(seam: str | None = None) -> list[dict[str, Any]]:
 
 
 def seams() -> list[str]:
-    """The seams that have algorithms, in the engine's order."""
+    """Returns the seams that have algorithms, in the engine's order."""
     return list(dict.fromkeys(entry["seam"] for entry in algorithms()))

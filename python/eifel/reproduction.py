@@ -1,4 +1,4 @@
-"""Measures an artefact: runs what it declares, keeps what came of it, and sets it beside what was published."""
+"""Measures an artefact: runs its declared scenarios, stores the results, and compares them with published values."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def reproduce(
     pictures: Sequence[str] = ("svg",),
     progress: Progress | None = None,
 ) -> Measured:
-    """Measures one artefact, given by its id.
+    """Measures the artefact with this id.
 
     Example: `eifel.reproduce("responding.table1", repetitions=50).claims()`.
 
-    With `out`, what is stored there from an earlier call is taken if it was made from the same definition, engine, seed
-    and repetitions (unless `fresh`), and what is measured now is stored. Beside it stand the table as CSV, or the
-    figure's `pictures`: any of svg, pdf, png. `traces` are the link traces of an artefact that needs some. A picture of
-    recorded runs has one of each, so `repetitions` is not for it. What takes minutes keeps the parts that are done in
-    `out`, and goes on with the others when it is asked for again.
+    `out` is the folder for stored results. A stored result is reused if definition, engine, seed
+    and repetitions match, unless `fresh`. A new result is stored there, with the table as CSV, or
+    with the figure's `pictures`: any of svg, pdf, png. `traces` are the link traces for artefacts
+    that need them. A picture of recorded runs has one run each, and ignores `repetitions`. Long
+    measurements store finished parts in `out`, and resume from them.
 
-    Raises BadInputError for an id that does not exist, and for traces that are missing or cannot be read.
+    Raises BadInputError for an unknown id, and for traces that are missing or cannot be read.
     """
     chosen = _chosen(artefact, traces)
     times = 1 if chosen.is_recorded else chosen.repetitions if repetitions is None else repetitions
@@ -77,7 +77,7 @@ def reproduce(
         runs = run_many(scenarios, repetitions=times, threads=threads, progress=progress)
         measured = store.measured_table(chosen, runs, root, times, time.monotonic() - begun)
     if out is not None:
-        # First the data: an interrupt while the picture is drawn loses nothing that was measured.
+        # Writes the data first: an interrupt during the drawing loses no measurement.
         store.write(Path(out), key, measured, runs)
         exports.write(Path(out), measured, pictures)
     return measured
@@ -85,7 +85,7 @@ def reproduce(
 
 @contextmanager
 def _place_for_parts(out: str | Path | None) -> Iterator[Path]:
-    """Where a study keeps what is finished: in `out`, so that it can go on; without that, for as long as it takes."""
+    """Yields the folder for a study's finished parts: in `out` to allow resuming, or else temporary."""
     if out is not None:
         yield Path(out) / store.PARTS
         return

@@ -1,4 +1,4 @@
-"""What one run gave: the summary of each flow, the recorded tables, and its pictures."""
+"""The result of one run: the summary of each flow, the recorded tables, and its pictures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MANIFEST = "manifest.json"
 
 
 class Result:
-    """One run: `summary`, `tables`, `plot()`. A Jupyter cell shows both.
+    """One run: `summary`, `tables`, `plot()`. A Jupyter cell shows the summary and the plot.
 
     Example: `eifel.Result.read("recorded").tables["transmissions"].to_pandas()`.
     """
@@ -57,7 +57,7 @@ class Result:
 
     @classmethod
     def from_engine(cls, source: Source, repetition: int, engine_run: Run) -> Result:
-        """Takes over what the engine recorded, without copying it."""
+        """Takes the engine's recorded columns without a copy."""
         words = engine_run.categories()
         tables = {
             name: recorded(name, columns, {c: words[f"{name}.{c}"] for c in columns if f"{name}.{c}" in words})
@@ -67,7 +67,7 @@ class Result:
 
     @classmethod
     def read(cls, folder: str | Path) -> Result:
-        """Reads what `write` wrote. Raises BadInputError if the folder holds no recorded run."""
+        """Reads a folder written by `write`. Raises BadInputError if it holds no recorded run."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -75,7 +75,8 @@ class Result:
         try:
             manifest = _manifest(folder)
             source = Source(manifest["scenario"], manifest["origin"])
-            # Read as a file: a folder named like key=value would otherwise be taken for a partition of a data set.
+            # Read as a file: a folder named like key=value would be taken for a partition of a data
+            # set.
             tables = {name: pq.ParquetFile(folder / f"{name}.parquet").read() for name in manifest["tables"]}
             return cls(source, manifest["repetition"], manifest["flows"], tables)
         except OSError as error:
@@ -86,10 +87,10 @@ class Result:
             raise BadInputError(f"{folder}: damaged, or no recorded run: {error}") from None
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Writes every table as Parquet, and a manifest.json that says what was run; returns the files.
+        """Writes every table as Parquet, and a manifest.json that describes the run. Returns the files.
 
-        Another recording in that folder is replaced, and nothing else: raises BadInputError where the folder holds
-        anything but a recording. `eifel.record` does the same while a run goes on, however long it is.
+        Replaces an earlier recording in the folder. Raises BadInputError if the folder holds
+        anything else. `eifel.record` writes the same files during a run of any length.
         """
         folder = Path(folder)
         refuse_anything_else(folder)
@@ -103,7 +104,7 @@ class Result:
 
     @property
     def summary(self) -> dict[str, dict[str, Any]]:
-        """The summary of each flow, by its name: `result.summary["main"]["time_s"]`."""
+        """The summary of each flow by name: `result.summary["main"]["time_s"]`."""
         return {str(flow["flow"]): flow for flow in self.flows}
 
     @property
@@ -112,7 +113,7 @@ class Result:
         return self.flows[0]
 
     def frame(self, name: str) -> Frame:
-        """A recorded table as NumPy columns. Raises KeyError if it was not recorded."""
+        """Returns a recorded table as NumPy columns. Raises KeyError if it was not recorded."""
         if name not in self.tables:
             raise KeyError(f"{name} was not recorded; recorded: {', '.join(self.tables) or 'nothing'}")
         if name not in self._frames:
@@ -120,18 +121,18 @@ class Result:
         return self._frames[name]
 
     def of(self, name: str, flow: int = 0, end: str = "from") -> Frame:
-        """The rows of a recorded table that are about one flow, and about one of its ends as the sender of data."""
+        """Returns the rows of a recorded table for one flow, and for one of its ends as the data sender."""
         rows = self.frame(name).where(flow=flow)
         return rows.where(end=end) if "end" in rows else rows
 
     def plot(self, flow: int = 0) -> Figure:
-        """Time-sequence graph, window and timer of one flow, above each other with one time axis."""
+        """Draws time-sequence graph, window and timer of one flow above each other, with one time axis."""
         from eifel.plots import overview
 
         return overview(self, flow)
 
     def svg(self, flow: int = 0) -> str:
-        """The plot as SVG; the same run gives the same bytes."""
+        """Returns the plot as SVG. Equal runs give equal bytes."""
         from eifel.plots import save
 
         out = io.BytesIO()
@@ -150,7 +151,7 @@ class Result:
         return f"<Result {flows}>"
 
     def summary_html(self) -> str:
-        """The summary as an HTML table, a row a flow."""
+        """Returns the summary as an HTML table, with a row per flow."""
         names = list(dict.fromkeys(name for flow in self.flows for name in flow))
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         rows = "".join(
@@ -170,7 +171,7 @@ class Result:
         return self._html(self._repr_svg_())
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        # Jupyter asks for every form at once: drawn once for all of them.
+        # Jupyter asks for every form; one drawing serves all of them.
         picture = self._repr_svg_()
         bundle = {"text/plain": repr(self), "text/html": self._html(picture)}
         return bundle if picture is None else {**bundle, "image/svg+xml": picture}
@@ -184,7 +185,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def manifest_text(source: Source, repetition: int, flows: Sequence[Mapping[str, Any]], tables: Sequence[str]) -> str:
-    """Writes what a recording's folder says of itself."""
+    """Returns the manifest of a recording's folder as JSON."""
     from eifel import _engine
 
     manifest = {
@@ -200,7 +201,7 @@ def manifest_text(source: Source, repetition: int, flows: Sequence[Mapping[str, 
 
 
 def refuse_anything_else(folder: Path) -> None:
-    """Raises BadInputError if a folder, or something of its name, is there and is no recording."""
+    """Raises BadInputError if `folder` exists and is neither empty nor a recording."""
     expect_folder(folder)
     if not folder.is_dir() or not any(folder.iterdir()):
         return
@@ -213,7 +214,7 @@ def refuse_anything_else(folder: Path) -> None:
 
 
 def shown(value: Any) -> str:
-    """A number of a summary as people read it."""
+    """Formats a number of a summary for people."""
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -27,12 +27,13 @@ def run(
     settings: Mapping[str, Any] | None = None,
     record: Sequence[str] = TABLES,
 ) -> Result:
-    """Runs one repetition of a scenario: a path to a TOML file, TOML text, or a dict of the same shape.
+    """Runs one repetition of a scenario: a path to a TOML file, TOML text, or an equivalent dict.
 
     Example: `eifel.run("examples/spike.toml", settings={"flow.main.sender.detect": "none"}).summary["main"]`.
 
-    `settings` puts other values at keys, as `--set` does. `record` names the tables to keep; `()` is fastest. Raises
-    ScenarioError (a ValueError) if the scenario is refused, with one line that says where and what is allowed.
+    `settings` sets other values at keys, like `--set`. `record` names the tables to keep; `()` is
+    fastest. Raises ScenarioError (a ValueError) if the scenario is refused. Its message is one line
+    with the place and the allowed values.
     """
     from eifel import _engine
 
@@ -42,12 +43,12 @@ def run(
 
 
 class Runs:
-    """The summaries of many runs: `runs["time_s"]` is a NumPy column with a row a flow of a run.
+    """The summaries of many runs: `runs["time_s"]` is a NumPy column with a row per flow of a run.
 
     Example: `eifel.run_many(["examples/spike.toml"], repetitions=100).where(flow=0)["goodput_bps"].mean()`.
 
-    Rows are ordered by `scenario` (its number in the list given), `repetition` and `flow` (its number in the scenario),
-    whatever ran first.
+    Rows are ordered by `scenario` (its number in the given list), `repetition` and `flow` (its
+    number in the scenario), whichever run ended first.
     """
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], scenarios_run: Sequence[scenarios.Source]) -> None:
@@ -62,16 +63,16 @@ class Runs:
 
     @property
     def numbers(self) -> list[str]:
-        """The names of the columns that are results."""
+        """The names of the result columns."""
         return [name for name in self.columns if name not in ("scenario", "repetition", "flow")]
 
     def where(self, scenario: int | None = None, flow: int | None = None) -> Frame:
-        """The rows of one scenario, or one flow, or both, by their numbers."""
+        """Returns the rows of one scenario, one flow, or both, by number."""
         wanted = {"scenario": scenario, "flow": flow}
         return Frame(self.columns).where(**{name: value for name, value in wanted.items() if value is not None})
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the mean of each number that is not zero everywhere, a row a flow of a scenario."""
+        """Returns a notebook's view: the mean of each number that is not always zero, with a row per flow."""
         shown = [name for name in self.numbers if np.nan_to_num(self.columns[name]).any()]
         head = "".join(f"<th>{escape(name)}</th>" for name in ("scenario", "flow", *shown))
         rows = []
@@ -86,26 +87,26 @@ class Runs:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
     def table(self) -> pa.Table:
-        """All rows as an Arrow table."""
+        """Returns all rows as an Arrow table."""
         import pyarrow as pa
 
         return pa.table(self.columns)
 
 
 def means_of_flows(runs: Runs, scenario: int = 0) -> list[dict[str, Mean]]:
-    """Returns the mean of each number over the repetitions of a scenario, flow by flow."""
+    """Returns the mean of each number over the repetitions of a scenario, by flow."""
     rows = runs.where(scenario=scenario)
     flows = [rows.where(flow=number) for number in range(int(rows["flow"].max()) + 1)]
     return [{name: mean_interval(flow[name]) for name in runs.numbers if _is_there(flow, name)} for flow in flows]
 
 
 def _is_there(flow: Frame, name: str) -> bool:
-    """Tells whether a flow has a number: without an answered request it has neither their times nor their count."""
+    """Returns whether a flow has a number. Without an answered request it has no times and no count of requests."""
     return _is_number(flow[name]) and (name != "requests" or bool(flow[name].any()))
 
 
 def _is_number(values: NDArray[Any]) -> bool:
-    """Tells whether a column has numbers: of requests, flows without any have none."""
+    """Returns whether a column has numbers. Flows without requests have none for requests."""
     return not np.isnan(values).any()
 
 
@@ -120,7 +121,8 @@ def run_many(
 
     Example: `eifel.run_many(["a.toml", "b.toml"], repetitions=50).table().to_pandas()`.
 
-    The result does not depend on the number of threads. `progress(done, total)` is called some times a second.
+    The result does not depend on the number of threads. `progress(done, total)` is called a few
+    times per second.
     """
     from eifel import _engine
 
@@ -137,11 +139,11 @@ def run_many(
 
 
 def check_count(name: str, count: int, least: int) -> None:
-    """Raises BadInputError for a count that the engine has no number for."""
+    """Raises BadInputError for a count outside the engine's range."""
     if not least <= count < 2**32:
         raise BadInputError(f"{name}: {count} is not allowed; allowed: a whole number, {least} to {2**32 - 1}")
 
 
 def with_seed(settings: Mapping[str, Any] | None, seed: int | None) -> dict[str, Any]:
-    """Adds another seed to the settings, if there is one."""
+    """Adds the seed to the settings, unless it is None."""
     return {**(settings or {}), **({} if seed is None else {"seed": seed})}

@@ -1,4 +1,4 @@
-"""A scenario as the engine takes it: text, and where it is from. Made from a file, from text, or from a dict."""
+"""A scenario in the engine's form: text and origin. Made from a file, from text, or from a dict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ScenarioLike = str | Path | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Source:
-    """A scenario's TOML text and its origin: the file that errors name and that relative paths start from."""
+    """A scenario's TOML text and its origin: the file that errors name, and at which relative paths start."""
 
     text: str
     origin: str
@@ -30,27 +30,28 @@ class Source:
         """The scenario as plain values."""
         from eifel import _engine
 
-        # Read by the engine: Python's own parser knows an older TOML, and would refuse what the engine runs.
+        # Parsed by the engine, since Python's own parser knows an older TOML and would refuse valid
+        # scenarios.
         return dict(json.loads(_engine.document(self.text, self.origin)))
 
     @property
     def flows(self) -> tuple[Flow, ...]:
-        """Its flows, those that an entry repeats one by one."""
+        """The flows, with repeated entries expanded."""
         return flows_of(self.settings)
 
     @property
     def repetitions(self) -> int:
-        """How often the scenario itself asks to be run."""
+        """The number of repetitions that the scenario asks for."""
         return int(self.settings.get("repetitions", 1))
 
     @property
     def seed(self) -> int:
-        """The seed; the engine takes 1 where the scenario gives none."""
+        """The seed. The engine's default is 1."""
         return int(self.settings.get("seed", 1))
 
 
 def load(scenario: ScenarioLike | Source) -> Source:
-    """Takes a path to a file (TOML or JSON; `-` is standard input), the text of one, or a dict of the same shape.
+    """Loads a scenario: a path (TOML or JSON; `-` is standard input), its text, or an equivalent dict.
 
     Raises BadInputError if the file cannot be read, and the engine's ScenarioError if the scenario is refused.
     """
@@ -67,15 +68,16 @@ def load(scenario: ScenarioLike | Source) -> Source:
 
 
 def from_values(values: Mapping[str, Any], folder: Path, name: str) -> Source:
-    """A scenario given as plain values, whose relative paths start from `folder`; complaints call it `name`."""
+    """Makes a scenario from plain values. Relative paths start at `folder`, and errors call it `name`."""
     return _checked_as(Source(_written(values, name), str(folder / "scenario")), name)
 
 
 def override(source: Source, settings: Mapping[str, Any]) -> Source:
-    """The scenario with other values at some keys: `{"flow.0.sender.respond": "option-4", "seed": 7}`.
+    """Returns the scenario with changed values at some keys: `{"flow.0.sender.respond": "option-4", "seed": 7}`.
 
-    A key is a path through tables, by name, and lists, by number or by the `name` of an entry. A last key may be new;
-    the engine then says whether there is such a key. Raises BadInputError at a path that leads nowhere.
+    A key is a path through tables (by name) and lists (by number, or by the `name` of an entry).
+    The last key may be new; the engine then checks it. Raises BadInputError for a path that does
+    not exist.
     """
     if not settings:
         return source
@@ -86,7 +88,7 @@ def override(source: Source, settings: Mapping[str, Any]) -> Source:
 
 
 def parse_settings(arguments: Sequence[str]) -> dict[str, Any]:
-    """Reads `key.path=value` as written on a command line; the value is TOML, or else a plain string."""
+    """Parses `key.path=value` from a command line. The value is TOML, or else a plain string."""
     settings: dict[str, Any] = {}
     for argument in arguments:
         path, equals, written = argument.partition("=")
@@ -110,7 +112,7 @@ def _written(document: Mapping[str, Any], name: str) -> str:
 
 
 def _is_text(scenario: str) -> bool:
-    """Whether this is a scenario itself, not the path of one."""
+    """Returns whether this is the text of a scenario, and not a path."""
     begins = scenario.lstrip()[:1] == "{" or "\n" in scenario
     return begins or ("=" in scenario and not Path(scenario).is_file())
 
@@ -145,7 +147,7 @@ def _entry(entries: list[Any], key: str, where: str) -> int:
 
 
 def _checked_as(source: Source, name: str) -> Source:
-    """A scenario whose text nobody has written: a complaint names its keys, not its lines."""
+    """Checks a scenario with generated text. Errors name its keys instead of its lines."""
     from eifel import _engine
 
     try:

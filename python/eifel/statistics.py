@@ -1,6 +1,6 @@
-"""Means of repeated runs and how far they can be trusted.
+"""Means of repeated runs with confidence intervals.
 
-SciPy would do this too, but takes seconds to import; the tests compare with it.
+SciPy has these functions too, but takes seconds to import; the tests compare with it.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean of `count` values with the half-width of its confidence interval (None from a single value)."""
+    """A mean of `count` values with the half-width of its confidence interval (None for a single value)."""
 
     mean: float
     half_width: float | None
     count: int
     ends: tuple[float, float] | None = None
-    """The two ends of an interval that does not lie evenly about the mean."""
+    """The ends of an interval that is not symmetric about the mean; None for a symmetric one."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The two ends of the interval."""
+        """The ends of the interval. None for a single value."""
         if self.ends is not None or self.half_width is None:
             return self.ends
         return self.mean - self.half_width, self.mean + self.half_width
 
     def spread(self, digits: int) -> str:
-        """How far it can be trusted, to stand behind the mean: `± 0.3`, `(0.1 to 0.4)`, or nothing if not known."""
+        """Formats the interval for display after the mean: `± 0.3`, `(0.1 to 0.4)`, or nothing if unknown."""
         if self.ends is not None:
             return f"({self.ends[0]:.{digits}f} to {self.ends[1]:.{digits}f})"
         return "" if self.half_width is None else f"± {self.half_width:.{digits}f}"
 
 
 def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Mean:
-    """The mean with Student's t interval, for values that are independent repetitions.
+    """Returns the mean with Student's t interval. The values must be independent repetitions.
 
-    Raises ValueError without values: the mean of nothing is not zero.
+    Raises ValueError without values, since the mean of nothing is not zero.
     """
     sample = np.asarray(values, dtype=np.float64)
     if sample.size == 0:
@@ -57,9 +57,9 @@ def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Mean:
 
 
 def share_interval(hits: int, count: int, confidence: float = 0.95) -> Mean:
-    """The share of hits with Wilson's score interval, which is right where there are none, or nothing else, too.
+    """Returns the share of hits with Wilson's score interval, which is also valid for shares of 0 and 1.
 
-    Raises ValueError for a share of nothing.
+    Raises ValueError if `count` is 0.
     """
     if not 0 <= hits <= count or count == 0:
         raise ValueError(f"the share of {hits} in {count}")
@@ -67,7 +67,7 @@ def share_interval(hits: int, count: int, confidence: float = 0.95) -> Mean:
     share, shrink = hits / count, 1 + z * z / count
     middle = (share + z * z / (2 * count)) / shrink
     half = z / shrink * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    # No rounding puts the end of an interval past what a share can be, or the share outside of its interval.
+    # Prevents rounding from moving the interval outside 0 to 1, or away from the share.
     return Mean(share, None, count, (min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)))
 
 
@@ -78,7 +78,7 @@ def bootstrap_interval(
     resamples: int = 2000,
     seed: int = 1,
 ) -> tuple[float, float]:
-    """The percentile bootstrap interval of any statistic; the same values and seed give the same interval."""
+    """Returns the percentile bootstrap interval of any statistic. Equal values and seeds give equal intervals."""
     sample = np.asarray(values, dtype=np.float64)
     if sample.size == 0:
         raise ValueError("a bootstrap of no values")
@@ -90,7 +90,10 @@ def bootstrap_interval(
 
 @cache
 def t_quantile(probability: float, freedom: int) -> float:
-    """The quantile of Student's t with `freedom` degrees of freedom, to about 12 digits; 0 < probability < 1."""
+    """Returns the quantile of Student's t with `freedom` degrees of freedom, to about 12 digits.
+
+    `probability` is between 0 and 1, exclusive.
+    """
     if not 0 < probability < 1 or freedom < 1:
         raise ValueError(f"t quantile: probability {probability}, {freedom} degrees of freedom")
     if probability < 0.5:
@@ -111,10 +114,10 @@ def _t_cumulative(t: float, freedom: int) -> float:
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function by its continued fraction (Abramowitz and Stegun 26.5.8)."""
+    """Returns the regularised incomplete beta function by its continued fraction (Abramowitz and Stegun 26.5.8)."""
     if x in (0.0, 1.0):
         return x
-    if x > (a + 1) / (a + b + 2):  # it converges fast on the other side
+    if x > (a + 1) / (a + b + 2):  # converges fast on the other side
         return 1 - _incomplete_beta(b, a, 1 - x)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
     tiny = 1e-300

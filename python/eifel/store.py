@@ -1,7 +1,8 @@
-"""Finished artefacts in a folder: one sub-folder each, complete or not there at all.
+"""Stores finished artefacts in a folder: one sub-folder each, complete or absent.
 
-What is kept is what the runs gave (`runs.parquet`, or a folder a recorded run) and `artefact.json` for readers outside.
-Means, tolerances and claims are made anew from the runs whenever an artefact is read, so they are never out of date.
+A sub-folder holds the results of the runs (`runs.parquet`, or a folder per recorded run) and
+`artefact.json` for external readers. Means, tolerances and claims are computed from the runs at
+every read, so they are never out of date.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from eifel.result import Result
 from eifel.runs import Runs
 
 DEFAULT = Path("out")
-"""Where artefacts go if nobody says."""
+"""The default folder for artefacts."""
 PARTS = "parts"
-"""Where studies keep the parts that are done, beside the artefacts."""
+"""The folder for finished parts of studies, beside the artefacts."""
 ARTEFACT = "artefact.json"
-"""What was measured, in each artefact's folder, for readers outside."""
+"""The file with the measured values in each artefact's folder, for external readers."""
 MANIFEST = "manifest.json"
-"""What an artefact was made from, and the digest of each file in its folder that holds what its runs gave."""
+"""The file with an artefact's key and the digest of each result file in its folder."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """What a stored artefact has to have been made from to be taken for the one that is asked for."""
+    """The inputs of a stored artefact. It is reused only if its key equals the requested one."""
 
     definition: str
     engine: str
@@ -41,7 +42,7 @@ class Key:
 
 @cache
 def engine_build() -> str:
-    """The engine's version and the digest of its binary: while it is worked on, the version alone says too little."""
+    """Returns the engine's version and the digest of its binary, since development builds share a version."""
     from eifel import _engine
 
     file = getattr(_engine, "__file__", None)
@@ -50,12 +51,12 @@ def engine_build() -> str:
 
 
 def key_of(artefact: Artefact, seed: int, repetitions: int) -> Key:
-    """The key of an artefact measured by the engine that is installed."""
+    """Returns the key of an artefact measured by the installed engine."""
     return Key(artefact.definition(), engine_build(), seed, repetitions)
 
 
 def write(out: Path, key: Key, measured: Measured, runs: Runs | None) -> None:
-    """Puts an artefact in its place in one step; whatever was there before is gone only then."""
+    """Stores an artefact in one step. An earlier one stays in place until then."""
     with files.replaced(out / measured.artefact.id) as folder:
         _fill(folder, key, measured, runs)
 
@@ -80,9 +81,10 @@ def _fill(folder: Path, key: Key, measured: Measured, runs: Runs | None) -> None
 
 
 def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | None:
-    """The stored artefact; None if there is none, or it was made from something else than `key` says.
+    """Returns the stored artefact. None if there is none, or if its key is not `key`.
 
-    Without a key the definition alone has to be today's; an artefact over link traces is then read with those it had.
+    Without a key only the definition has to match. An artefact over link traces is then read with
+    its stored traces.
     """
     folder = out / artefact.id
     try:
@@ -100,12 +102,12 @@ def read(out: Path, artefact: Artefact, key: Key | None = None) -> Measured | No
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
-        # Damaged, edited, or from another version: as good as not there, it is measured again.
+        # Damaged, edited, or from another version: treated as missing, and measured again.
         return None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    """What the artefact in a folder was made from. Raises ValueError if anything there is not what was written."""
+    """Reads the manifest of an artefact's folder. Raises ValueError if any file has changed since it was written."""
     manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     if not isinstance(manifest, dict) or manifest.pop("sha256", None) != _digest(manifest):
         raise ValueError(f"{folder / MANIFEST}: damaged")
@@ -115,7 +117,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """The digest of each file that holds what the runs gave."""
+    """Returns the digest of each file that holds results of the runs."""
     measured = [folder / "runs.parquet", *folder.glob("run*/*")]
     return {file.relative_to(folder).as_posix(): files.digest(file) for file in sorted(measured) if file.is_file()}
 
@@ -125,7 +127,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 
 def stored_ids(out: Path) -> list[str]:
-    """The ids of what is stored."""
+    """Returns the ids of the stored artefacts."""
     if not out.is_dir():
         return []
     return sorted(
@@ -134,7 +136,7 @@ def stored_ids(out: Path) -> list[str]:
 
 
 def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, elapsed_s: float) -> Measured:
-    """The artefact with the means of its runs."""
+    """Returns the artefact with the means of its runs."""
     from eifel.papers.measured import MeasuredRow, means_of
 
     measure = means_of if isinstance(artefact.method, Recorded) else artefact.method.measure or means_of
@@ -144,7 +146,7 @@ def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, 
 
 
 def measured_figure(artefact: Artefact, results: list[Result], seed: int, elapsed_s: float) -> Measured:
-    """The artefact with its recorded runs, and the numbers of their summaries."""
+    """Returns the artefact with its recorded runs, and the numbers of their summaries."""
     from eifel.papers.measured import MeasuredRow
     from eifel.statistics import Mean
 
@@ -168,5 +170,5 @@ def _write_json(file: Path, content: dict[str, Any]) -> None:
 
 
 def json_text(content: dict[str, Any]) -> str:
-    """JSON as it is stored: for people too."""
+    """Returns JSON in the stored form, indented for people."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -1,7 +1,7 @@
-"""Recorded columns as Arrow tables, and Arrow tables as columns again.
+"""Converts recorded columns to Arrow tables, and Arrow tables to NumPy columns.
 
-The engine marks "none" with -1, or with the word "-". In Arrow that is a null, so that nobody averages it: the values
-stay where the engine put them, and only a bitmap is added.
+The engine marks missing values with -1, or with the word "-". Arrow has null for them, which
+averages skip. The values stay in the engine's memory, and only a bitmap is added.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pyarrow.csv import CSVWriter
 
 NONE = "-"
-"""The word for "none" in a category column."""
+"""The word for a missing value in a category column."""
 
 
 def table(columns: Mapping[str, NDArray[Any]], categories: Mapping[str, Sequence[str]]) -> pa.Table:
-    """One table from its columns; `categories` gives the words of those columns that are small integer codes.
+    """Makes a table from columns. `categories` has the words of the columns that hold integer codes.
 
-    Integer columns keep their memory (no copy is made). The table keeps the arrays alive.
+    Integer columns are not copied. The table keeps the arrays alive.
     """
     arrays = [_array(values, categories.get(name)) for name, values in columns.items()]
     return pa.Table.from_arrays(arrays, names=list(columns))
@@ -36,14 +36,14 @@ def table(columns: Mapping[str, NDArray[Any]], categories: Mapping[str, Sequence
 
 @cache
 def described() -> dict[str, dict[str, Any]]:
-    """What each record table holds: `about`, what a row is, and `columns`, the meaning of each by its name."""
+    """Returns the contents of each record table: `about`, the meaning of a row, and `columns`, the meaning by name."""
     from eifel import _engine
 
     return dict(json.loads(_engine.described_tables()))
 
 
 def recorded(name: str, columns: Mapping[str, NDArray[Any]], categories: Mapping[str, Sequence[str]]) -> pa.Table:
-    """The record table `name`: a table whose schema says what a row and each column mean."""
+    """Makes the record table `name`. Its schema holds the meaning of rows and columns."""
     known = described()[name]
     made = table(columns, categories)
     fields = [field.with_metadata({"meaning": known["columns"][field.name]}) for field in made.schema]
@@ -69,7 +69,8 @@ def _integers(values: NDArray[Any], there: NDArray[np.bool_]) -> pa.Array:
 def writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """Writes a recorded table as Parquet, part by part.
 
-    Times and positions differ little from row to row: as differences they take a hundredth of the room.
+    Times and positions change little from row to row. Delta encoding takes a hundredth of the
+    space.
     """
     import pyarrow.parquet as pq
 
@@ -79,14 +80,14 @@ def writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def csv_writer(file: Path, schema: pa.Schema) -> CSVWriter:
-    """Writes a recorded table, made plain, as CSV with a line of names, part by part. A cell of none is empty."""
+    """Returns a writer of a recorded table as CSV, with a header line. An empty cell is a missing value."""
     from pyarrow.csv import CSVWriter
 
     return CSVWriter(file, plain(schema.empty_table()).schema)
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """Returns the table with words in place of their codes."""
+    """Returns the table with words instead of codes."""
     import pyarrow as pa
 
     kinds = [field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema]
@@ -94,10 +95,10 @@ def plain(table: pa.Table) -> pa.Table:
 
 
 class Frame:
-    """A recorded table read as NumPy columns: `frame["t_ns"]`; -1 stands for none, as in the engine.
+    """A recorded table as NumPy columns: `frame["t_ns"]`. -1 is a missing value, as in the engine.
 
-    Category columns come as arrays of str ("" for none), and `frame.where(kind="retransmission", flow=0)` is the frame
-    of the rows that have these values.
+    Category columns are arrays of str ("" if missing). `frame.where(kind="retransmission", flow=0)`
+    is a frame of the rows with these values.
     """
 
     def __init__(self, source: pa.Table | Mapping[str, NDArray[Any]]) -> None:
@@ -122,14 +123,14 @@ class Frame:
         return self._table.num_rows if self._table is not None else len(next(iter(self._columns.values()), ()))
 
     def where(self, **wanted: Any) -> Frame:
-        """The rows in which every named column has the value given (or, for a tuple, one of the values)."""
+        """Returns the rows in which every named column has the given value (or one of a tuple of values)."""
         keep = np.ones(len(self), bool)
         for name, value in wanted.items():
             keep &= np.isin(self[name], value) if isinstance(value, tuple) else self[name] == value
         return self.rows(keep)
 
     def rows(self, keep: NDArray[Any]) -> Frame:
-        """The rows that a mask or a list of row numbers picks."""
+        """Returns the rows selected by a mask or by row numbers."""
         return Frame({name: self[name][keep] for name in self._names})
 
 
@@ -137,7 +138,7 @@ def _numpy(column: pa.ChunkedArray) -> NDArray[Any]:
     array = column.combine_chunks()
     if pa.types.is_dictionary(array.type):
         words = np.array([*array.dictionary.to_pylist(), ""], dtype=np.str_)
-        codes = array.indices.cast(pa.int32())  # codes have no sign of their own, and none is -1
+        codes = array.indices.cast(pa.int32())  # codes are unsigned, and a missing one is -1
         return np.asarray(words[_plain(codes)])
     return _plain(array)
 

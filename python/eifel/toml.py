@@ -1,6 +1,6 @@
-"""Writes TOML: what `tomllib` reads. Only what a scenario holds: tables, lists, strings, numbers, booleans.
+"""Writes TOML for the types that a scenario holds: tables, lists, strings, numbers, booleans.
 
-NumPy's numbers and arrays count as what they hold: a notebook that sweeps with `np.linspace` has nothing else.
+Also accepts NumPy's numbers and arrays, as from a sweep with `np.linspace` in a notebook.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """The document as TOML text. Raises TypeError at a value that TOML has no form for, naming its key."""
+    """Returns the document as TOML text. Raises TypeError for an unsupported value, with its key."""
     lines: list[str] = []
     _table(held(document), (), lines)
     return "\n".join(lines).strip() + "\n"
 
 
 def value(plain: Any) -> str:
-    """One value as TOML text. Raises TypeError at what TOML has no form for."""
+    """Returns one value as TOML text. Raises TypeError for an unsupported value."""
     return _value(held(plain), ("value",))
 
 
 def held(value: Any) -> Any:
-    """The same with what NumPy's numbers and arrays hold in their place, in tables and lists too."""
+    """Replaces NumPy's numbers and arrays by Python's, also inside tables and lists."""
     if hasattr(value, "tolist"):
-        # A float of NumPy's is a float, but does not print as one.
+        # A NumPy float is a float, but its repr is not a number.
         return value.tolist()
     if isinstance(value, Mapping):
         return {key: held(inner) for key, inner in value.items()}
@@ -62,7 +62,8 @@ def _key(key: object, path: tuple[str, ...]) -> str:
 
 
 def _text(text: str) -> str:
-    # JSON's escapes are TOML's, but for characters beyond 16 bits (so none are escaped) and DEL.
+    # JSON's escapes are TOML's, except DEL and characters beyond 16 bits; the latter stay
+    # unescaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""What tshark says of the same retransmissions, and why it differs."""
+"""Compares tshark's verdicts on retransmissions with ours, and explains differences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from eifel.errors import BadInputError
 
 FLAGS = ("spurious_retransmission", "fast_retransmission", "out_of_order", "zero_window_probe", "keep_alive")
-"""Of a frame's flags the first of these counts; each implies that the frame repeats data, or seems to."""
+"""In order of precedence. Each flag implies that the frame repeats data, or seems to."""
 PLAIN = "retransmission"
 NONE = "-"
 MOST_FRAMES = 3
@@ -43,9 +43,9 @@ WHY: Mapping[tuple[str, str], str] = {
 
 
 def flags(file: Path | str, *, timeout_s: float = 600) -> dict[int, str]:
-    """Tshark's word for each frame that it calls a retransmission or the like, by the number of the frame.
+    """Returns tshark's word for each frame that it calls a retransmission or similar, by frame number.
 
-    Raises BadInputError where tshark is missing or refuses the file.
+    Raises BadInputError if tshark is missing or refuses the file.
     """
     command = shutil.which("tshark")
     if command is None:
@@ -68,7 +68,7 @@ def flags(file: Path | str, *, timeout_s: float = 600) -> dict[int, str]:
 
 
 def compare(report: Mapping[str, Any], theirs: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Counts each pair of our verdict and tshark's word, with its first frames and the reason."""
+    """Counts each pair of our verdict and tshark's word, with the first frames and the reason."""
     ours = {row["frame"]: row for row in report["retransmissions"]}
     pairs: Counter[tuple[str, str, str]] = Counter()
     frames: dict[tuple[str, str, str], list[int]] = {}

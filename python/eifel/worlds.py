@@ -1,4 +1,4 @@
-"""Small worlds: every fate of a few segments and of their acknowledgements, counted and judged."""
+"""Small worlds: every fate of a few segments and of their ACKs, counted and judged."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from eifel.errors import BadInputError
 
 @dataclass(frozen=True)
 class Arrow:
-    """A packet from one end to the other. Times in milliseconds since the first of the segments could leave."""
+    """A packet from one end to the other. Times are milliseconds since the first segment could leave."""
 
     left_ms: float
     arrived_ms: Sequence[float]
-    """When its copies arrived: none, one or two."""
+    """The arrival times of its copies: none, one or two."""
     from_sender: bool
     label: str
-    """The number of its segment, or what it acknowledges."""
+    """The number of its segment, or the number that it acknowledges."""
     fate: Literal["delivered", "delayed", "duplicated", "lost"]
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """A world as it is drawn."""
+    """A world in the form for drawing."""
 
     fates: str
-    """What became of its packets, in words; only of those that did not just arrive."""
+    """The fates of packets that did not simply arrive, in words."""
     text: str
     arrows: Sequence[Arrow]
     notes: Sequence[tuple[float, str]]
-    """What the sender's engine told: when in milliseconds, and what."""
+    """The reports of the sender's engine: time in milliseconds, and text."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """In how many worlds something went wrong, and the smallest of them; None if there is none."""
+    """The number of worlds with a failure, and the smallest of them; None without any."""
 
     worlds: int
     smallest: Ladder | None
@@ -50,20 +50,20 @@ class Worlds:
     """Counts over all worlds."""
 
     counts: Mapping[str, Any]
-    """`worlds`, those that were `run` (the others are the same as one of these), `with_loss`, `with_episode`; episodes
-    `undone`; `after_timeout` and `after_duplicates`: episodes by what the oracle says of the first retransmission, and
-    by what the detector said.
+    """`worlds`, `run` (the others equal one of these), `with_loss` and `with_episode` count worlds;
+    `undone` counts episodes. `after_timeout` and `after_duplicates` count episodes by the oracle's
+    truth about the first retransmission, and by the detector's verdict.
     """
     failed: Mapping[str, Failed]
-    """By kind: see docs/worlds.md."""
+    """By kind of failure; see docs/worlds.md."""
 
     @property
     def caught(self) -> int:
-        """Episodes that were spurious, and called so."""
+        """The number of spurious episodes that were called spurious."""
         return sum(self.counts[cause]["needless"]["spurious"] for cause in ("after_timeout", "after_duplicates"))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the counts of worlds, and of those in which something went wrong."""
+        """Returns a notebook's view: the counts of worlds, and of failures by kind."""
         plain = {name: count for name, count in self.counts.items() if isinstance(count, int)}
         counted = {**plain, **{kind: failed.worlds for kind, failed in self.failed.items()}}
         rows = "".join(f"<tr><td>{escape(name)}</td><td>{count}</td></tr>" for name, count in counted.items())
@@ -81,15 +81,16 @@ def small_worlds(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Worlds:
-    """Runs every fate of `segments` segments (at most 8: 16 times as many worlds for each) and of their ACKs.
+    """Tries every fate of `segments` segments (at most 8) and of their ACKs. Each more costs a factor of 16.
 
     Example: `eifel.small_worlds("examples/spike.toml", segments=4)`.
 
-    Settings and algorithms are those of the scenario's first flow over TCP; nothing else of it counts. `before` full
-    segments go before these, and `after` follow, all delivered. A delayed packet is held until the sender's timer
-    expires, or until it believes in a loss, and arrives `late_ms` after that; what is sent then takes 50 ms.
+    Only settings and algorithms of the scenario's first TCP flow are used. `before` full segments
+    precede these, and `after` follow, all delivered. A delayed packet is held until the sender's
+    timer expires, or until the sender has a loss signal, and arrives `late_ms` later. Packets sent
+    after that take 50 ms.
 
-    Raises ScenarioError for a scenario that is refused, BadInputError for a number out of its bounds.
+    Raises ScenarioError for a refused scenario, and BadInputError for a number out of bounds.
     """
     size = {"segments": segments, "before": before, "after": after, "held_until": held_until, "late_ms": late_ms}
     return _all(scenario, (), size, threads, progress)[0]
@@ -107,12 +108,12 @@ def small_worlds_each(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, Worlds]:
-    """The same as `small_worlds`, for each of these responses in the place of the scenario's.
+    """Runs `small_worlds` with each of these responses instead of the scenario's.
 
     Example: `eifel.small_worlds_each("examples/spike.toml", ["none", "option-1"], segments=3)`.
 
-    What they have in common, which is everything until the first verdict, is run once: some are little more work than
-    one. Raises BadInputError for a response that there is not, too.
+    Everything up to the first verdict is shared and run once, so several responses cost little more
+    than one. Also raises BadInputError for an unknown response.
     """
     size = {"segments": segments, "before": before, "after": after, "held_until": held_until, "late_ms": late_ms}
     if not responses:

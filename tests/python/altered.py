@@ -1,7 +1,7 @@
-"""Runs that are altered, for claims about what was recorded: rows that are missing, later, longer or called otherwise.
+"""Alters recorded runs to test claims about them: rows that are missing, later, longer or renamed.
 
-A claim about a run that holds says little of where it ends. Here it does: each alteration has a size, and where a claim
-is no longer what it was is found by halving.
+A claim that holds does not show its boundary. Here each alteration has a size, and halving finds
+the size at which a claim changes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from eifel.papers.measured import Measured
 from eifel.result import Result
 
 ALTERATIONS, MANY_RUNS = 48, 6
-"""Alterations of an artefact, and the runs from which on there are fewer."""
+"""The number of alterations per artefact, and the number of runs from which there are fewer."""
 MOST_ENDS, STEPS = 4, 12
 
 
 @dataclass(frozen=True)
 class Alteration:
-    """What is done to one table of one run, or of all."""
+    """A change to one table of one run, or of all runs."""
 
     which: int | None
     table: str
@@ -33,7 +33,7 @@ class Alteration:
     size: float
 
     def of(self, results: Sequence[Result], size: float | None = None) -> list[Result]:
-        """The runs, altered by as much as said."""
+        """Returns the runs, altered by this size."""
         size = self.size if size is None else size
         return [
             _altered(result, self, size) if self.which in (None, number) else result
@@ -47,7 +47,7 @@ def _altered(result: Result, how: Alteration, size: float) -> Result:
     rows = result.tables[how.table]
     dice = np.random.default_rng(7).random(len(rows))
     if how.kind == "without":
-        # The first rows, the last or some.
+        # Removes the first rows, the last, or some.
         share = abs(size) / 3
         place = (np.arange(len(rows)) + 0.5) / max(1, len(rows))
         rows = rows.filter(pa.array((place > share) if size > 0 else (place < 1 - share)))
@@ -82,7 +82,7 @@ def _values(column: pa.ChunkedArray, kind: str, size: float, dice: Any) -> pa.Ar
 
 
 def alterations(measured: Measured) -> list[Alteration]:
-    """Some of a fixed seed, of all tables."""
+    """Returns alterations of all tables, drawn from a fixed seed."""
     dice = random.Random(measured.artefact.id)
     tables = measured.results[0].tables
     names = [name for name in tables if tables[name].num_rows]
@@ -97,7 +97,7 @@ def alterations(measured: Measured) -> list[Alteration]:
 
 
 def verdicts(measured: Measured) -> dict[str, Any]:
-    """Of each claim whether it is as before for each alteration, and at which size some of those end."""
+    """Returns for each claim which alterations leave it unchanged, and the boundary sizes of some others."""
     asked, most = alterations(measured), MOST_ENDS if len(measured.results) < MANY_RUNS else 1
     found: dict[str, Any] = {}
     for number, claim in enumerate(measured.artefact.claims):

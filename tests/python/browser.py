@@ -1,4 +1,4 @@
-"""A headless Chromium to be driven by tests: its DevTools protocol over a pair of pipes, so nothing else is needed."""
+"""Drives a headless Chromium in tests: its DevTools protocol over a pair of pipes, without other software."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 
 class Browser:
-    """One page of one browser; a context manager."""
+    """One page of one browser. A context manager."""
 
     def __init__(self, profile: Path) -> None:
         assert CHROMIUM is not None
@@ -78,7 +78,7 @@ class Browser:
         self.until("document.readyState === 'complete'")
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression on the page; a promise is waited for."""
+        """Returns the value of an expression on the page. Waits for a promise."""
         found = self("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
@@ -90,7 +90,7 @@ class Browser:
             time.sleep(0.05)
 
     def choose(self, selector: str, file: Path) -> None:
-        """Gives a file to an input of the page, as if somebody had chosen it."""
+        """Gives a file to an input of the page, as if the user had chosen it."""
         document = self("DOM.getDocument")["root"]["nodeId"]
         node = self("DOM.querySelector", nodeId=document, selector=selector)["nodeId"]
         self("DOM.setFileInputFiles", files=[str(file)], nodeId=node)

@@ -1,4 +1,4 @@
-"""Fixtures: the engine's stand-in, a scenario, and artefacts of the papers."""
+"""Fixtures: the fake engine, a scenario, and artefacts of the papers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import eifel
 import fake_engine
 from eifel import store
 
-# A property holds or not, however busy the machine is.
+# A property must not fail because the machine is busy.
 settings.register_profile("eifel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("eifel")
 
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch):
-    """Puts the stand-in in the engine's place for one test."""
+    """Replaces the engine by the fake for one test."""
     monkeypatch.setitem(sys.modules, "eifel._engine", fake_engine)
     monkeypatch.setattr(eifel, "_engine", fake_engine, raising=False)
     _forget()
@@ -28,7 +28,7 @@ def fake(monkeypatch: pytest.MonkeyPatch):
 
 
 def _forget() -> None:
-    """What the package keeps of the engine that it saw first."""
+    """Drops what the package has cached of the engine."""
     store.engine_build.cache_clear()
     vars(eifel).pop("ScenarioError", None)
 
@@ -49,7 +49,7 @@ detect = "eifel-timestamps"
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    """A scenario file."""
+    """Writes a scenario file."""
     file = tmp_path / "scenario.toml"
     file.write_text(SCENARIO)
     return file

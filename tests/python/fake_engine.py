@@ -1,4 +1,4 @@
-"""Stands in for the compiled engine where a test is about the Python around it: made-up runs, quickly, in its shape."""
+"""A fake of the compiled engine for tests of the Python code around it: quick invented runs in its format."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def numbers(scenario: dict[str, Any], flow: int, repetition: int) -> dict[str, A
 
 
 def tables(scenario: dict[str, Any], count: int = 60) -> dict[str, dict[str, np.ndarray]]:
-    """A transfer over 30 kbps that a spike holds from 4 to 10 s: one timeout at 7 s, then go-back-N."""
+    """Returns a transfer over 30 kbps that a spike holds from 4 to 10 s: a timeout at 7 s, then go-back-N."""
     mss = 1000
     packet = mss * 8 / 30_000
     sent = [(0.1 + i * packet, i, 0, -1) for i in range(14)]

@@ -1,7 +1,7 @@
-"""Outputs that are kept whole: pages, tables, pictures and verdicts, each in a file of `golden/`.
+"""Golden outputs: whole pages, tables, pictures and verdicts, each in a file of `golden/`.
 
-`make golden` writes them again. A change of an output then shows in the commit, and a reviewer sees whether it was
-meant.
+`make golden` writes them again. A changed output is then visible in the commit, and a reviewer can
+judge it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "golden"
 WRITES = os.environ.get("EIFEL_GOLDEN") == "write"
 written: set[str] = set()
-"""The names that were written by this run."""
+"""The names written by this run."""
 MOST_SHOWN = 8
-"""Differences that a failure lists."""
+"""The number of differences that a failure lists."""
 
 
 def check(name: str, found: Any) -> None:
-    """Compares with what is kept as `golden/NAME.json`; numbers may differ by a millionth, as between machines."""
+    """Compares with `golden/NAME.json`. Numbers may differ by a millionth, as between machines."""
     found = json.loads(json.dumps(rounded(found), default=str))
     file = FOLDER / f"{name}.json"
     if WRITES:
@@ -36,7 +36,7 @@ def check(name: str, found: Any) -> None:
         written.add(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(found, indent=1, ensure_ascii=False)
-        # Lists of numbers stand on one line, and so do short ones.
+        # Puts lists of numbers and other short lists on one line.
         text = re.sub(r"\[[^\[\]{}]*\]", lambda part: _on_one_line(part[0]), text)
         file.write_text(text + "\n", encoding="utf-8")
     kept = json.loads(file.read_text(encoding="utf-8"))
@@ -50,13 +50,13 @@ def _on_one_line(text: str) -> str:
 
 
 def kept(name: str) -> Any:
-    """What is kept under this name, None if nothing is."""
+    """Returns the kept output of this name; None if there is none."""
     file = FOLDER / f"{name}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
 
 def differences(found: Any, kept: Any, place: str) -> Iterator[str]:
-    """Each place where the two differ, with both values."""
+    """Yields each difference with both values."""
     if isinstance(found, dict) and isinstance(kept, dict):
         for key in dict.fromkeys([*found, *kept]):
             if key not in found or key not in kept:
@@ -78,7 +78,7 @@ def differences(found: Any, kept: Any, place: str) -> Iterator[str]:
 
 
 def rounded(value: Any) -> Any:
-    """The same with 9 digits of each number, tuples as lists, and what JSON has not as text."""
+    """Converts to JSON types: 9 digits of each number, tuples as lists, and anything else as text."""
     if isinstance(value, dict):
         return {str(key): rounded(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -91,7 +91,7 @@ def rounded(value: Any) -> Any:
 
 
 def summary(values: Any) -> list[Any]:
-    """An array in few numbers, of which at least one changes with any of its values, places or lengths."""
+    """Summarises an array in a few numbers. Any change of its values, their order or its length changes one of them."""
     flat = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan).ravel()
     numbers = flat[np.isfinite(flat)]
     if not len(numbers):
@@ -102,7 +102,7 @@ def summary(values: Any) -> list[Any]:
 
 
 def picture(figure: Figure) -> dict[str, Any]:
-    """All that a figure shows: words, axes, and each line, point and area with its look."""
+    """Returns everything that a figure shows: words, axes, and each line, point and area with its look."""
     return {
         "title": figure.get_suptitle(),
         "size": list(figure.get_size_inches()),
@@ -173,7 +173,7 @@ def _axes(axes: Axes) -> dict[str, Any]:
 
 
 def _label(artist: Any) -> str:
-    """The name in the legend; those that matplotlib counts itself are none."""
+    """Returns the name in the legend; empty for those that matplotlib generates."""
     text = str(artist.get_label())
     return "" if text.startswith("_") else text
 

@@ -1,4 +1,4 @@
-"""The map of the report: what it shows is what was measured, under a mouse, fingers and keys."""
+"""The report's map shows the measured values, and responds to mouse, fingers and keys."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -145,7 +145,7 @@ def test_cases_and_sides_can_be_chosen(page: Browser) -> None:
     assert "Rate fast · Spike long · Loss some" in result(page)
     page.evaluate(choose % (1, "2"))
     assert [cell.split("\n")[0] for cell in cells(page)] == ["=", "=", "+50 %", "+50 %"]
-    # What stands down changes places with it.
+    # The axis on the other side changes places with it.
     page.evaluate(choose % (2, "2"))
     assert [cell.split("\n")[0] for cell in cells(page)] == ["=", "+50 %", "=", "+50 %"]
     page.evaluate("document.querySelector('.atlas input[type=radio]').click()")
@@ -197,7 +197,7 @@ def test_the_cases_of_table_1_are_places_of_the_grid() -> None:
 def test_the_labels_of_the_maps_axes_are_their_values() -> None:
     units = {"kbit/s": 1e3, "Mbit/s": 1e6, "ms": 1.0, "s": 1.0, "%": 0.01, "": 1.0}
     for axis in map_settings.AXES:
-        # A round trip is in milliseconds, and a spike in seconds.
+        # Round trips are in milliseconds, and spikes in seconds.
         seconds = 1000.0 if axis.name == "rtt_ms" else 1.0
         for value, label in zip(axis.values, axis.labels, strict=True):
             number, _, unit = label.partition(" ")

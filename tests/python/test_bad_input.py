@@ -1,4 +1,4 @@
-"""Bad input gives one line on standard error and a code, and never a traceback, whatever the command."""
+"""For every command, bad input gives one line on standard error and an exit code, and never a traceback."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FILES = ("", "folder", "nowhere/x", "/dev/full", "a\0b", "\udcff")
 
 
 def asked() -> list[list[str]]:
-    """More than a hundred bad inputs for each command; not all of them are bad for each."""
+    """Returns more than a hundred inputs per command. Not all of them are bad for every command."""
     made: list[list[str]] = [[], ["fly"], ["--no"], ["run"], ["sweep"], ["script"], ["worlds"], ["new"], ["compare"]]
     for path in PATHS:
         for command in ("run", "sweep", "script", "worlds"):
@@ -104,7 +104,7 @@ WORDS = tuple(
     for middle in ("x", "0", "-1", "[", "{}", "..", "%s", "𝔵", "'\"", "a\0b", "*", "x" * 300, "\udcff", "nan", "(((")
     for after in (".toml", "")
 )
-"""What is no file, no artefact, no attack and no algorithm."""
+"""Words that name no file, artefact, attack or algorithm."""
 COMMANDS = {
     "run": ["run"],
     "new": ["new"],
@@ -128,7 +128,7 @@ COMMANDS = {
 def test_a_hundred_bad_words_for_each_command(command: str, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     refused = 0
     for word in WORDS:
-        # A name that begins with a dash is an option, and refused as such.
+        # A name that begins with a dash is an option, and is refused as one.
         with contextlib.suppress(SystemExit):
             assert main([*COMMANDS[command], word]) in (0, FAILED, BAD_INPUT), word
         told = capfd.readouterr()
@@ -157,7 +157,7 @@ def test_no_bad_input_gives_a_traceback(place: Path, capsys: pytest.CaptureFixtu
         before = {file.name for file in place.iterdir()}
         begun = time.monotonic()
         with contextlib.suppress(SystemExit):
-            # What is raised beyond that is a traceback, and fails the test with these arguments in sight.
+            # Any other exception is a traceback, and fails the test with these arguments visible.
             assert main(arguments) in (0, FAILED, BAD_INPUT), arguments
         told = capsys.readouterr()
         said = told.err.splitlines()

@@ -1,4 +1,4 @@
-"""The benchmarks' own arithmetic and judgement; what they measure is no test."""
+"""Tests the benchmarks' arithmetic and judgement, not their measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a captured path says of itself, for each thing that a capture can leave open."""
+"""The description of a captured path, for each quantity that a capture can leave open."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SEEN: dict[str, Any] = {
 
 
 class Engine:
-    """Stands in the place of what the engine extracted."""
+    """A fake of the engine's extracted path."""
 
     def __init__(self, found: dict[str, Any]) -> None:
         self.found = found

@@ -268,7 +268,7 @@ def test_a_capture_is_followed_while_it_is_made(capture: Path) -> None:
         assert process.stdin and process.stdout and process.stderr
         process.stdin.write(whole[: len(whole) // 2])
         process.stdin.flush()
-        # It answers before the capture has ended.
+        # The command prints before the capture has ended.
         assert b" frames, " in process.stderr.readline()
         process.stdin.write(whole[len(whole) // 2 :])
         process.stdin.close()

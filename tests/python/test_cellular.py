@@ -1,4 +1,4 @@
-"""Recorded links through the engine and the command line. The recordings are made up here; none is shipped."""
+"""Recorded links through the engine and the command line. The recordings here are invented; none is shipped."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from eifel.studies.crossed_situations import CROSSED
 
 
 def recording(file: Path, gap_ms: int, every_ms: int = 4) -> Path:
-    """A minute of one packet each few milliseconds, with one gap in the middle."""
+    """Writes a minute with a packet every few milliseconds, and one gap in the middle."""
     instants = [ms if ms < 30_000 else ms + gap_ms for ms in range(every_ms, 60_000, every_ms)]
     file.write_text("".join(f"{ms}\n" for ms in instants))
     return file
@@ -41,7 +41,7 @@ def test_a_gap_is_a_spurious_timeout_and_eifel_saves_what_go_back_n_sends_again(
         for eifel in (False, True):
             still = measured.row(trace="open", recovery=recovery, eifel=eifel).means
             assert still["timeouts"].mean == 0
-            # A packet of at most 1500 bytes each 4 ms; 1448 of them are data.
+            # One packet of at most 1500 bytes every 4 ms, with 1448 bytes of data.
             assert 0.95 * 2896 < still["goodput_kbps"].mean <= 2896
     assert all(claim["holds"] for claim in measured.claims())
 
@@ -65,7 +65,7 @@ def test_the_command_prints_stores_and_reports_it(
         assert title in shown
     table = list(csv.DictReader((tmp_path / "out/cellular.trace/cellular.trace.csv").read_text().splitlines()))
     assert len(table) == 12
-    # The other order is the same measurement: it is read, not made again.
+    # The other order is the same measurement, which is read from the store.
     assert main([*ask[:-2], *map(str, reversed(traces)), "--json"]) == 0
     again = json.loads(capsys.readouterr().out)["artefacts"][0]
     stored = json.loads((tmp_path / "out/cellular.trace/artefact.json").read_text())
@@ -120,7 +120,7 @@ def test_nothing_recorded_is_shipped() -> None:
 
 
 def test_recorded_links_are_rows_of_their_own_in_the_judgement(traces: list[Path], tmp_path: Path) -> None:
-    """The mix gives the same, whichever recordings stand beside it."""
+    """The mix gives equal results with any recordings beside it."""
     given = artefacts()["detectors.truth"].with_traces(traces)
     few = tuple(replace(situation, points=2) for situation in situations.SITUATIONS)
     with pytest.MonkeyPatch.context() as patch:
@@ -139,7 +139,8 @@ def test_recorded_links_are_rows_of_their_own_in_the_judgement(traces: list[Path
     }
     assert found["tunnel"].means["episodes"].mean > 3, "each flow meets the gap two or three times"
     assert found["tunnel"].means["found"].mean > 90
-    # Without a key it is read with the links that it had; another recording of that name is another measurement.
+    # Without a key it is read with its stored links. Another recording of that name is another
+    # measurement.
     stored = store.read(tmp_path, artefacts()["detectors.truth"])
     assert stored is not None
     assert len(stored.rows) == len(beside.rows)

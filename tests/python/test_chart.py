@@ -1,4 +1,4 @@
-"""What the page draws of a run and of a capture, held against the tables that it was made from."""
+"""Compares the drawing of a run and of a capture in the page with their tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 def panels(browser: Browser, file: Path, page: str) -> list[dict[str, dict[str, Any]]]:
-    """The layers of the first chart, panel by panel, by their names."""
+    """Returns the layers of the first chart by panel and name."""
     file.write_text(page, encoding="utf-8")
     browser.open(file)
     browser.until("document.querySelector('figure.chart').chart !== undefined")
@@ -69,7 +69,7 @@ def test_a_chart_holds_what_one_end_sends(browser: Browser, tmp_path: Path) -> N
 
 def test_the_paths_of_an_association_have_a_colour_each(browser: Browser, tmp_path: Path) -> None:
     scenario = tomllib.loads((EXAMPLES / "sctp.toml").read_text(encoding="utf-8"))
-    # Heartbeats measure the second path too.
+    # Heartbeats sample the second path too.
     scenario["flow"][0]["sctp"]["heartbeat_interval_s"] = 1
     result = eifel.run(scenario)
     sequence, window, timer = panels(browser, tmp_path / "run.html", build_run(result))

@@ -1,4 +1,4 @@
-"""What the paper says of each figure, asked of the very run that is drawn; and the drawing itself."""
+"""Checks the paper's claims about each figure on the drawn run, and the drawing itself."""
 
 from pathlib import Path
 
@@ -19,20 +19,22 @@ from test_golden_tables import Judge, asked, tables
 FIGURES = [artefact for artefact in artefacts().values() if artefact.is_recorded and not artefact.is_live]
 
 FEW = 6
-"""Tables of a kind."""
+"""The number of tables of each kind."""
 OPEN = {
-    # Not what the paper's own definition gives: see the file.
+    # The printed value contradicts the paper's own definition: see the file.
     "dualrtt.table3": ["at 42.905 s NRTT is 13.9 s"],
     "responding.figure9a": ["several genuine timeouts (the paper shows three)"],
-    # The race is decided half a round trip earlier; and overtaken SACKs are dropped with their reports of duplicates.
+    # The decision comes half a round trip earlier. Overtaken SACKs are dropped with their reports
+    # of duplicates.
     "sctp.condition": [
         "DupTSN reports tell each of these spurious timeouts",
         "up to RTO(primary) + RTT(alternate) Eifel needs none of them",
     ],
-    # The response as the paper writes it out has no decay; and the gain depends on how long one looks.
+    # The response in the paper has no decay, and the gain depends on the observed time.
     "sctp.figure9a": ["less of the window is restored than after one timeout"],
     "sctp.figure10c": ["goodput after the spike is more than twice plain SCTP's"],
-    # Timestamps make each of Eifel's segments longer; SCTP's handshake and initial window are not given.
+    # Timestamps lengthen each of Eifel's segments. The paper does not give SCTP's handshake and
+    # initial window.
     "spikes.figure3": ["the ACK for the original segment 131 tells it"],
     "spikes.figure4": ["a series of duplicate SACKs acknowledges segment 134"],
     "spikes.figure8": [
@@ -40,9 +42,9 @@ OPEN = {
         "10 segments are dropped by the queue",
         "the sender fast retransmits segment 257",
     ],
-    # Two timeouts while slow start fills the queue.
+    # Two timeouts occur while slow start fills the queue.
     "thesis.figure5_15": ["a gain of a third is sufficiently safe: no timeout is spurious"],
-    # The packets' size decides, and the thesis does not give it.
+    # The packet size decides, and the thesis does not give it.
     "thesis.figure5_16": [
         "precise restarting gives almost 30 % more throughput (25 to 30 %) with the packets that are drawn",
         "... and with each of the other sizes",
@@ -52,8 +54,9 @@ OPEN = {
         "with the actual load in FLIGHT_E there would be many spikes of RTO_E: rises of a fifth from sample to sample"
     ],
 }
-"""Claims that do not hold in the repetition that is drawn, the first. The report shows them as failing, with what is
-known of why. This list may not become longer."""
+"""Claims that do not hold in the drawn repetition, the first. The report shows them as failing,
+with the known reasons. This list must not grow.
+"""
 
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda artefact: artefact.id)
@@ -125,7 +128,7 @@ def test_a_few_spikes_already_show_the_best_tau(tmp_path: Path) -> None:
     detected = found["detected"].reshape(len(table4.PATHS), -1)
     best = [grid.TAUS[int((row[1:] >= row[0]).argmax())] for row in detected[1:]]
     assert best == published.table("dualrtt", "table5")["optimal"][1:]
-    # Every spike outlasts two round trips at all rates but the lowest.
+    # Every spike outlasts two round trips, except at the lowest rate.
     assert detected[1:, 0].tolist() == [10] * 5
     assert not found["untrue"].any()
 

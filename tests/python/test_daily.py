@@ -1,4 +1,4 @@
-"""What is for daily work: scenarios to begin with, scenarios side by side, scenarios from a pipe."""
+"""Daily work: scenario templates, scenarios side by side, scenarios from a pipe."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_differences_are_taken_run_by_run(tmp_path: Path, capsys: pytest.Capture
 def test_what_is_the_same_differs_by_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.toml").write_text(LOSSY)
-    # Of another seed, too: the first one's is taken for both.
+    # The seeds differ; the first one's is used for both.
     (tmp_path / "b.toml").write_text(LOSSY.replace("seed = 3", "seed = 4"))
     files = [str(tmp_path / f"{name}.toml") for name in ("a", "b")]
     plot = tmp_path / "both.svg"

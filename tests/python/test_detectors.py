@@ -1,4 +1,4 @@
-"""How detectors are judged: what is counted of an episode, and the mix that they are judged over."""
+"""The judgement of detectors: the counts over episodes, and the mix of situations."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from eifel.studies.situations import SITUATIONS
 
 
 def path(**link: object) -> dict:
-    """1 Mbit/s and 50 ms each way, eight segments in flight, and a detector of each kind that watches."""
+    """Returns 1 Mbit/s and 50 ms each way, eight segments in flight, and an observer of each kind."""
     flow = {
         "name": "main",
         "from": "sender",
@@ -58,7 +58,7 @@ def test_a_spike_is_found_at_its_end_and_by_dsack_a_round_trip_later() -> None:
     first, more = seen["needless_bytes"]
     assert first == 1448
     assert 2 * first < more <= 9 * first
-    # Timestamps on 200 segments, their copies and as many ACKs; a DSACK for each copy.
+    # Timestamps on 200 segments, their copies and as many ACKs, and a DSACK for each copy.
     headers, blocks = seen["header_bytes"]
     assert 2 * 200 * 12 < headers < 2 * 215 * 12
     assert 8 * more / first <= blocks <= 12 * 9
@@ -81,7 +81,8 @@ def test_what_is_lost_beside_a_needless_retransmission_is_told() -> None:
 
 
 def test_an_episode_that_begins_needlessly_and_repairs_a_loss_later_is_mixed() -> None:
-    # Segment 100 is held until its timer expires; 103 of the same window is lost, and repaired by go-back-N.
+    # Segment 100 is held until its timer expires. 103 of the same window is lost, and go-back-N
+    # repairs it.
     spike = {"links": ["bottleneck"], "holds": "arriving", "at": [{"start_s": 1.0, "end_s": 2.5}]}
     lossless = judge({**path(), "spike": [spike]})
     again = eifel.run({**path(), "spike": [spike]}, record=judged.TABLES).of("transmissions")

@@ -1,4 +1,4 @@
-"""What the documents show is run, and what the examples point to is there."""
+"""Runs the examples in the documents, and checks that the examples' references exist."""
 
 import json
 import re
@@ -22,7 +22,7 @@ OPTIONAL = ("pandas", "polars", "duckdb")
 
 
 def run_blocks(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Runs the Python of a page, one block after the other, beside the examples; returns its names."""
+    """Runs the Python of a page, block by block, beside the examples. Returns its names."""
     shutil.copytree(ROOT / "examples", folder / "examples")
     monkeypatch.chdir(folder)
     names: dict[str, Any] = {}
@@ -80,7 +80,7 @@ def test_what_the_readme_names_is_there() -> None:
 
 
 def test_columns_are_not_copied_on_their_way() -> None:
-    """As the tour says; by addresses, as pandas need not be here."""
+    """Checks the tour's statement by addresses, since pandas may not be installed."""
     import eifel
 
     column = eifel.run(ROOT / "examples" / "spike.toml").tables["transmissions"].column("t_ns").chunk(0)

@@ -1,4 +1,4 @@
-"""The report's charts under a real mouse and under keys: in every panel, to the left and to the right."""
+"""The report's charts with a real mouse and keys: in every panel, to the left and to the right."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def opened(browser: Browser, page: Path, request: pytest.FixtureRequest) -> Brow
 
 
 def scales(browser: Browser) -> list[dict[str, Any]]:
-    """The ranges of each panel, read within two seconds: a page that hangs answers later."""
+    """Returns the ranges of each panel, read within two seconds. A page that hangs answers later."""
     begun = time.monotonic()
     browser.evaluate(FRAMES)
     told: list[dict[str, Any]] = browser.evaluate(
@@ -61,7 +61,7 @@ def scales(browser: Browser) -> list[dict[str, Any]]:
 
 
 def place(browser: Browser, panel: int) -> tuple[float, float, float, float]:
-    """Where a panel is on the screen."""
+    """Returns a panel's place on the screen."""
     browser.evaluate(f"{CHART}.plots[{panel}].over.scrollIntoView({{ block: 'center' }})")
     left, top, width, height = browser.evaluate(
         f"(({{ left, top, width, height }}) => [left, top, width, height])"
@@ -87,7 +87,7 @@ def test_a_flat_drag_zooms_in_time_and_rescales_every_panel(
     for of in after:
         assert of["x"] == {"min": pytest.approx(low, abs=near), "max": pytest.approx(high, abs=near)}
         assert of["y"]["max"] > of["y"]["min"]
-    # Each panel's values fill it again: the segments of a part are fewer than all.
+    # The values of each panel fill it again: part of the time has fewer segments.
     assert after[0]["y"]["max"] - after[0]["y"]["min"] < before[0]["y"]["max"] - before[0]["y"]["min"]
     left, top, *_ = place(opened, panel)
     opened.double_click(left + 50, top + 50)
@@ -135,7 +135,7 @@ def test_a_click_and_a_hair_of_a_drag_change_nothing(opened: Browser) -> None:
 
 
 def spans(browser: Browser) -> list[float]:
-    """How much time each panel shows."""
+    """Returns the time span of each panel."""
     return [of["x"]["max"] - of["x"]["min"] for of in scales(browser)]
 
 

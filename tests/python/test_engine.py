@@ -1,4 +1,4 @@
-"""The compiled engine through Python: what the stand-in of other tests stands in for."""
+"""The compiled engine through Python, for which other tests use a fake."""
 
 import json
 import os
@@ -214,7 +214,8 @@ def test_wireshark_opens_a_capture_without_complaint(tmp_path: Path, payload: bo
 
 
 def test_what_the_engine_reads_python_reads_too(tmp_path: Path) -> None:
-    # A byte order mark and a table over several lines, which TOML has since 1.1, both in front of a change.
+    # A byte order mark, and a table over several lines (allowed since TOML 1.1), both before a
+    # change.
     text = "\ufeff" + ENDLESS.replace('{ kind = "bulk", endless = true }', '{\n kind = "bulk",\n bytes = 30_000,\n}')
     (tmp_path / "run.toml").write_text(text, encoding="utf-8")
     result = eifel.run(tmp_path / "run.toml", settings={"flow.main.start_s": 1})

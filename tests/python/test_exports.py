@@ -1,4 +1,4 @@
-"""What stands beside the stored data of an artefact: pictures, CSV, JSON."""
+"""The files beside the stored data of an artefact: pictures, CSV, JSON."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def test_a_figure_stands_beside_its_data_in_every_form_and_twice_alike(tmp_path:
         first, second = (picture(tmp_path / folder, form).read_bytes() for folder in ("a", "b"))
         assert first == second
         assert first.startswith(begins)
-    # A form gives the same bytes whatever else is drawn.
+    # A format gives equal bytes, whatever else is drawn.
     reproduce(FIGURE, out=tmp_path / "c", pictures=("png", "svg"))
     assert picture(tmp_path / "c", "svg").read_bytes() == picture(tmp_path / "a", "svg").read_bytes()
     assert not picture(tmp_path / "c", "pdf").exists()

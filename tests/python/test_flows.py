@@ -1,4 +1,4 @@
-"""Flows that a scenario repeats are flows, each with its name and its numbers, wherever numbers are shown."""
+"""Repeated flows of a scenario are flows with their own names and numbers, wherever numbers are shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLIENTS = [f"client{number}" for number in range(1, 11)]
 
 
 def clients(count: int, *, requests: int = 2) -> dict[str, Any]:
-    """Clients that differ: each begins later than the one before it, and one flow more, which is no client."""
+    """Returns clients that begin one after another, and one more flow that is no client."""
     answer = {"kind": "request-response", "requests": requests, "request_bytes": 300, "response_bytes": 5000}
     ends = {"from": "left#", "to": "right#"}
     return {
@@ -151,7 +151,7 @@ def test_many_flows_fit_any_terminal(count: int, width: int) -> None:
     for flow in flows:
         assert any(flow.name in line.split() for line in lines)
     if count > 20:
-        # A row a flow, each name and each number whole.
+        # A row per flow, with whole names and numbers.
         assert [line.split()[0] for line in lines if line.startswith("flow")] == [flow.name for flow in flows]
         assert lines[1].split()[:2] == ["flow0", "12.25"]
         assert "time_s" in lines[0]
@@ -235,7 +235,7 @@ def test_a_recording_replaces_another_whole_and_nothing_else(
 def test_a_column_that_just_fits_is_shown(spare: int, left_out: int) -> None:
     mean = Mean(123.0, None, 1)
     entries = [Flows(f"flow{number}", [{"alpha": mean, "beta": mean}]) for number in range(20)]
-    # The longest title and the names, each with the gap behind it.
+    # The longest title and the names, each with the gap after it.
     width = len("flow19") + GAP + len("alpha") + GAP + len("beta") + GAP + spare
     out = Console(file=io.StringIO(), width=width)
     assert fitted(out, "flow", entries, ["alpha", "beta"], verbose=False) == left_out

@@ -1,4 +1,4 @@
-"""What the artefacts are, what makes each claim fail, and what the pictures show, against what is kept."""
+"""Golden tests of the artefacts, of the boundaries of each claim, and of the pictures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def digest(value: Any) -> str:
 
 
 def declared(artefact: Artefact) -> dict[str, Any]:
-    """All that an artefact declares; the settings of its runs as a digest."""
+    """Returns everything that an artefact declares, with the settings of its runs as a digest."""
     runs = artefact.study.design if artefact.study else [dict(row.scenario) for row in artefact.rows]
     return {
         "title": artefact.title,
@@ -55,7 +55,7 @@ def test_a_papers_artefacts_are_declared_as_they_were(paper: str) -> None:
 
 
 class Read(Mapping[str, Mean]):
-    """A row's means that note which of them are asked for."""
+    """A row's means, which records the requested ones."""
 
     def __init__(self, row: int, means: dict[str, Mean], asked: set[tuple[int, str]]) -> None:
         self.row, self.means, self.asked = row, means, asked
@@ -84,7 +84,7 @@ class Table:
         self.measured = Measured(artefact, rows, [], artefact.repetitions, 1, 0.0)
 
     def holds(self, claim: int, place: tuple[int, str] | None = None, factor: float = 1.0) -> bool:
-        """Whether a claim holds when the value at one place is multiplied. A value of zero becomes `factor` - 1."""
+        """Returns whether a claim holds with one value multiplied by `factor`. A value of zero becomes `factor` - 1."""
         if place is None:
             return self._judged(claim)
         means = self.means[place[0]]
@@ -101,7 +101,7 @@ class Table:
             return False
 
     def flips(self, claim: int) -> dict[str, Any]:
-        """Whether it holds; and by which factors a value that it reads can be multiplied before that changes."""
+        """Returns whether a claim holds, and the factors on a value at which that changes."""
         self.asked.clear()
         holds = self.holds(claim)
         found: dict[str, Any] = {"holds": holds}
@@ -132,11 +132,11 @@ def _mean(value: float) -> Mean:
 
 FARTHEST = 8.0
 MOST_READ = 24
-"""Values of a claim that are changed: if it reads more, they lie evenly among all."""
+"""The most values of a claim that are changed. If it reads more, they are spread evenly."""
 
 
 def base_of(artefact: Artefact) -> dict[str, list[float | None]]:
-    """Values for all rows: those of the store, or else some."""
+    """Returns values for all rows: the stored ones, or invented ones."""
     if artefact.id in STORE:
         there = {json.dumps(row["keys"]): row["measured"] for row in STORE[artefact.id]["rows"]}
         rows = [there.get(json.dumps(dict(row.keys)), {}) for row in artefact.rows]
@@ -151,7 +151,7 @@ def base_of(artefact: Artefact) -> dict[str, list[float | None]]:
 
 @pytest.mark.parametrize("artefact", OF_MEANS, ids=lambda artefact: artefact.id)
 def test_a_claim_fails_where_it_says(artefact: Artefact) -> None:
-    """Each value that a claim reads is changed alone, until the claim changes."""
+    """Changes each value that a claim reads alone, until the claim changes."""
     before = None if golden.WRITES else golden.kept(f"claims/{artefact.id}")
     base = before["base"] if before else golden.rounded(base_of(artefact))
     table = Table(artefact, base)
@@ -167,7 +167,7 @@ def test_a_short_table_is_measured_as_it_was(artefact: Artefact) -> None:
 
 
 def rows_of(measured: Measured) -> dict[str, Any]:
-    """Each row's means and intervals, and which claims hold."""
+    """Returns each row's means and intervals, and which claims hold."""
     return {
         "rows": {
             row.row.name: {

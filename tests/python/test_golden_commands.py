@@ -1,4 +1,4 @@
-"""What commands print and write in their rarer turns: failures, refusals, scores, other tools, and the wire."""
+"""Golden outputs of commands in rarer cases: failures, refusals, scores, other tools, and the wire."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def asked(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[[str, list[str]], Mapping[str, Any]]:
-    """Runs a command in the folder, and compares what it prints, and its code, with what is kept."""
+    """Returns a function that runs a command in the folder, and compares its output and exit code."""
     monkeypatch.chdir(place)
     capsys.readouterr()
 
@@ -85,7 +85,7 @@ def test_what_a_capture_is_written_to_holds_what_it_held(place: Path, monkeypatc
     assert main(["analyze", "two.pcapng", *(word for n, file in named.items() for word in (f"--{n}", file))]) == 0
     written = [*(place / file for file in named.values() if file != "plots"), *sorted((place / "plots").iterdir())]
     found = {str(file.relative_to(place)): [file.stat().st_size, _digest(file)] for file in written}
-    del found["a.json"], found["b.pcapng"]  # They name the version.
+    del found["a.json"], found["b.pcapng"]  # They contain the version.
     golden.check("printed/analyze-written", found)
     assert json.loads((place / "a.json").read_text())
 
@@ -169,7 +169,8 @@ def test_a_sweep_without_a_terminal_says_how_far_it_is(
         for done in (20, 20, 40, 80, 100):
             tell(done, 200)
     said = capsys.readouterr().err.splitlines()
-    # Every half a minute, by the runs since the first word; nothing is foretold while nothing was done.
+    # A line every half minute, with the rate since the first one. No forecast while nothing is
+    # done.
     assert said == ["Rates: 20 of 200 runs, 0 a second", "Rates: 80 of 200 runs, 1 a second, 120 s left"]
 
 

@@ -1,4 +1,4 @@
-"""What commands print, what they take, and what the report shows, against what is kept."""
+"""Golden outputs of commands, their options, and the report."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ ASKED = {
 }
 
 NARROW = ["run", "run-flows", "compare", "sweep", "worlds", "reproduce", "analyze", "whatif"]
-"""Commands that are asked again on a terminal of 60 columns."""
+"""Commands that are also run on a terminal of 60 columns."""
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lines(text: str, place: Path) -> list[str]:
-    """What was printed, without what differs from one time, place or version to the next."""
+    """Returns the printed lines, without times, places and versions."""
     text = text.replace(str(place), "FOLDER").replace(str(ROOT), "ROOT")
     text = re.sub(r"\b\d+(\.\d+)?(?= (m?s|min)( |$|,))(?=.*(seed|runs|took|elapsed|in all))", "TIME", text)
     text = re.sub(r'("elapsed_s": )[\d.]+', r"\1TIME", text)
@@ -138,7 +138,7 @@ def test_a_command_prints_on_a_narrow_terminal_what_it_printed(
 
 
 def options(of: argparse.ArgumentParser) -> dict[str, Any]:
-    """All that a parser takes."""
+    """Returns everything that a parser accepts."""
     found: dict[str, Any] = {"says": [of.prog, of.description, of.epilog]}
     for action in of._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -169,7 +169,7 @@ def test_the_command_line_takes_what_it_took() -> None:
 
 
 def of(count: int, columns: int, *, published: bool) -> Measured:
-    """An artefact with rows of two keys: some agree with what is published, some do not, and one was not found."""
+    """Returns an artefact with rows of two keys. Some agree with published values, some do not, and one is missing."""
     shown = tuple(
         Column(f"c{n}", f"Column {n}, s", digits=n, relative=0.1 if n != 1 else None, absolute=0.5 if n == 1 else None)
         for n in range(columns)
@@ -177,7 +177,7 @@ def of(count: int, columns: int, *, published: bool) -> Measured:
     rows = tuple(
         Row(
             {"group": f"g{n % 3}", "on": n % 2 == 0, "row": n},
-            # Nothing is printed of some rows.
+            # Some rows have no printed values.
             published={one.name: 10.0 * n for one in shown[: 1 + n % columns]} if published and n % 4 != 3 else {},
         )
         for n in range(count)
@@ -211,7 +211,7 @@ def test_a_section_of_the_report_shows_what_it_showed(count: int, columns: int, 
 def test_pictures_of_the_report_are_drawn_as_they_were() -> None:
     bands = [Line(f"line {n}", [Dot(n, n - 0.5, n + 1, "sent", f"dot <{n}>")], (n - 1, n + 2)) for n in range(1, 9)]
     empty = [Line("none", []), Line("nan", [Dot(float("nan"))]), *bands[:3]]
-    # Few columns, and a last key of many values.
+    # Few columns, and a last key with many values.
     cells = {
         (f"r{n}", f"c{m}"): Cell((-1) ** m * (n + m / 7), f"{n}.{m}", f"at {n} {m}") for n in range(5) for m in range(4)
     }

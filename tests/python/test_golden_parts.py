@@ -1,4 +1,4 @@
-"""Parts that whole outputs hardly show: which column is judged, what is hidden by an outage, other tools, the wire."""
+"""Parts that whole outputs hardly show: the judged column, spikes hidden by an outage, other tools, the wire."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def spikes(*bounds: tuple[str, float, float]) -> Result:
     [
         ([("a", 1, 5), ("b", 10, 20)], []),
         ([("a", 1, 9), ("b", 2, 8)], [(1, 9)]),
-        # Either end may be the same, and both are the same band.
+        # Either end may be equal. If both are, it is one band.
         ([("a", 1, 9), ("b", 1, 8)], [(1, 9)]),
         ([("a", 1, 9), ("b", 2, 9)], [(1, 9)]),
         ([("a", 1, 9), ("b", 1, 9)], []),
         ([("a", 1, 9), ("b", 5, 12)], []),
-        # What begins at the last instant is still shown, and later not.
+        # A band that begins at the last time is shown, and a later one is not.
         ([("a", 40, 50), ("b", 41, 50)], []),
     ],
 )

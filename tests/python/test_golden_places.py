@@ -1,4 +1,4 @@
-"""Where a measured value goes: into which row of the atlas, and which settings a page of the sweep keeps."""
+"""The places of measured values: rows of the atlas, and settings on a page of the sweep."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eifel.studies import atlas, map_settings
 
 def test_each_run_of_the_atlas_counts_in_its_place_for_its_sender() -> None:
     rows, senders, times = atlas.ARTEFACT.rows, list(map_settings.SENDERS), 3
-    # As the sweep counts: senders slowest, then places, then repetitions.
+    # In the sweep's order: senders vary slowest, then places, then repetitions.
     of = list(itertools.product(range(len(senders)), range(len(rows)), range(times)))
     found = Runs(
         {
@@ -38,7 +38,7 @@ def test_each_run_of_the_atlas_counts_in_its_place_for_its_sender() -> None:
 
 
 def stored() -> dict[str, np.ndarray]:
-    """Some settings of each stage with values near print, so that each is off in its own way."""
+    """Returns some settings of each stage with values near print, each with a different error."""
     screen = [one for one, _ in zip(tried.sample(), range(6), strict=False)]
     steps = tried.neighbours(screen[:1], screen)[:3]
     judged = [EARLIER, *[one for one in screen if one != EARLIER][:2]]
@@ -46,7 +46,8 @@ def stored() -> dict[str, np.ndarray]:
 
     def values(number: int) -> np.ndarray:
         rows = np.arange(len(distances.ROWS))[:, None]
-        # The first, the fourth and so on are near in time and far in what is sent again; the others are otherwise.
+        # The first, the fourth and so on are near in time and far in retransmissions; the others
+        # differ.
         off = np.array([[0.02 * (number % 3), 0.3 / (1 + number % 3), 0.1 * (number % 2), 0.05 * number]])
         return distances.PRINTED * (1 + off * (1 + rows % 3) / 2)
 
@@ -72,7 +73,7 @@ def test_the_page_of_the_sweep_shows_what_it_showed() -> None:
         ((2.0, 2.0, 2.0), True),
         # Better in one, equal in the others.
         ((1.0, 1.0, 1.5), True),
-        # Better in one and worse in another is not better.
+        # Better in one and worse in another does not count as better.
         ((0.5, 9.0, 9.0), False),
         ((9.0, 9.0, 0.9), False),
     ],

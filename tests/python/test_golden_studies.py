@@ -1,7 +1,7 @@
-"""What studies ask the engine for, and which rows they make of its answers, where the answers are made up.
+"""The requests of studies to the engine, and the rows that they compute from invented answers.
 
-Each answer follows from its place: the scenario's number, the repetition and the flow. So what is put into another
-place shows, and what takes minutes takes none.
+Each answer is computed from the scenario's number, the repetition and the flow. Values in wrong
+places are thus visible, and long studies take no time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TOLD: list[tuple[int, int]] = []
 
 
 class Engine:
-    """Answers as `run_many` does, and notes the digest of all that it is asked for."""
+    """Answers like `run_many`, and records the digest of every request."""
 
     def __init__(self) -> None:
         self.asked: list[Any] = []
@@ -92,7 +92,7 @@ def effort(tmp_path: Path) -> Effort:
 
 
 def shown(means: Iterable[Mapping[str, Mean]]) -> dict[str, Any]:
-    """Of each column which rows have it, and its means and intervals in few numbers."""
+    """Returns for each column the rows that have it, and a summary of its means and intervals."""
     rows = list(means)
     found: dict[str, Any] = {}
     for name in dict.fromkeys(name for row in rows for name in row):
@@ -173,7 +173,7 @@ def test_rows_are_made_of_their_own_runs(artefact: Artefact) -> None:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """A sweep of what the tables leave open, with few settings in each stage."""
+    """Makes a sweep over what the tables leave open, with few settings in each stage."""
     engine = Engine()
     for place, name, value in (
         *((tried, "SAMPLE", 6), (tried, "STEPS", 5), (swept, "FINALISTS", 4), (swept, "CHUNK", 4)),
@@ -220,7 +220,7 @@ def test_spikes_are_counted_by_path_and_threshold(name: str, effort: Effort, mon
         asked.append([digest(design), len(design["case"]), self.repetitions])
         cell, repetition = (part.ravel() for part in np.indices((len(design["case"]), self.repetitions)))
         mixed = (cell * 2654435761 + repetition * 40503 + 12345) % 1009
-        # Fewer spikes are found the faster the link; on the fastest none is.
+        # The faster the link, the fewer spikes are found; on the fastest none is.
         rate = cell // 8 % len(grid.RATES_BPS)
         found = {"detected_spurious": mixed % 7 > rate, "spurious_timeouts": mixed % 5 > rate - 1}
         return pa.table({"cell": cell, "repetition": repetition, **{n: v.astype(int) for n, v in found.items()}})
@@ -261,7 +261,7 @@ def test_predictions_are_judged_by_what_else_uses_the_path(effort: Effort, monke
         number = len(asked)
         truth = 1000.0 + number
         low, high = truth - (number * 7) % 10 + 2, truth + (number * 3) % 11 - 2
-        # Sure or not, far apart or not, right or not: each in some trial.
+        # The trials cover all cases: sure or not, far apart or not, right or not.
         captured = truth * (1.05, 0.93, 1.004)[number % 3]
         faster = (0.02, 0.5, 0.95, 0.9, 0.1)[number % 5]
         refused = "not one queue" if (number * (2 if cross == "none" else 5)) % 7 < 2 else None

@@ -1,7 +1,8 @@
-"""What claims say of tables that nothing ever measured: some with many equal values, some far from any that was.
+"""Golden verdicts of claims on tables that were never measured: many equal values, or values far
+from measured ones.
 
-A claim that fails by far, or that many values together decide, does not change with any single value. Its boundary
-between two whole tables depends on each constant and comparison in it.
+A claim that fails by far, or depends on many values together, does not change with a single value.
+Its boundary between two whole tables depends on each of its constants and comparisons.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from eifel.statistics import Mean
 from test_golden import OF_MEANS
 
 EACH, MANY_ROWS = 24, 60
-"""Tables of a kind, and the rows from which on there are fewer."""
+"""The number of tables of each kind, and the number of rows from which there are fewer."""
 BOUNDARIES, STEPS = 6, 14
 Draw = Callable[[int], float]
-"""Draws a value for the row of that number."""
+"""Draws a value for the row with this number."""
 
 
 class Values(Mapping[str, Mean]):
-    """A row's means, made when a claim asks for them; between two rows for another share than 0."""
+    """A row's means, made on request. A `share` above 0 interpolates between two rows."""
 
     def __init__(self, here: Mapping[str, float], there: Mapping[str, float] | None = None, share: float = 0) -> None:
         self.here, self.there, self.share = here, here if there is None else there, share
@@ -47,11 +48,11 @@ class Values(Mapping[str, Mean]):
 
 
 Table = list[dict[str, float]]
-"""Of each row the value of each column."""
+"""The value of each column, for each row."""
 
 
 def _kinds(dice: random.Random) -> dict[str, tuple[Draw, bool]]:
-    """How values are drawn, and whether they are multiples of what is kept."""
+    """Returns the ways of drawing values, and whether the values are multiples of the kept ones."""
 
     def factor(width: float) -> Draw:
         return lambda _: math.exp(width * (2 * dice.random() - 1))
@@ -73,7 +74,7 @@ def _kinds(dice: random.Random) -> dict[str, tuple[Draw, bool]]:
 
 
 def asked(artefact: Artefact, claim: int, results: Sequence[Result] = ()) -> set[str]:
-    """The names of all numbers that a claim asks for."""
+    """Returns the names of all numbers that a claim reads."""
     names: set[str] = set()
 
     class Noted(dict[str, Mean]):
@@ -91,7 +92,7 @@ def _with(artefact: Artefact, claim: int) -> Artefact:
 
 
 def tables(artefact: Artefact, base: Mapping[str, Sequence[float | None]], each: int) -> list[Table]:
-    """Tables from a fixed seed: half with values of their own, half with one a column and key's value."""
+    """Returns tables from a fixed seed. Half have separate values, and half have one per column and key's value."""
     dice = random.Random(artefact.id)
     drawn = []
     names = set().union(*(asked(artefact, claim) for claim, _ in enumerate(artefact.claims)))
@@ -115,14 +116,14 @@ def tables(artefact: Artefact, base: Mapping[str, Sequence[float | None]], each:
 
 @dataclass(frozen=True)
 class Judge:
-    """A claim, and whether it holds of a table."""
+    """A claim, and whether it holds for a table."""
 
     artefact: Artefact
     claim: int
     results: Sequence[Result] = ()
 
     def holds(self, one: Table, other: Table | None = None, share: float = 0) -> bool:
-        """Whether it holds of a table, or of one on the way from it to another."""
+        """Returns whether it holds for a table, or for one between it and another."""
         both = zip(self.artefact.rows, one, one if other is None else other, strict=True)
         rows = [MeasuredRow(row, Values(here, there, share)) for row, here, there in both]
         measured = Measured(self.artefact, rows, self.results, self.artefact.repetitions, 1, 0.0)
@@ -132,7 +133,9 @@ class Judge:
             return False
 
     def boundary(self, true: Table, false: Table) -> float:
-        """How far it is from a table of which it holds to where it does not, as a share of the way to another."""
+        """Returns the boundary between a table for which it holds and one for which it does not, as
+        a share of the way.
+        """
         near, far = 0.0, 1.0
         for _ in range(STEPS):
             middle = (near + far) / 2
@@ -143,7 +146,7 @@ class Judge:
         return near
 
     def verdicts(self, drawn: Sequence[Table], boundaries: int) -> dict[str, Any]:
-        """Of which tables it holds, and where that ends."""
+        """Returns the tables for which it holds, and its boundaries."""
         bits = [self.holds(table) for table in drawn]
         yes, no = ([table for table, bit in zip(drawn, bits, strict=True) if bit is word] for word in (True, False))
         pairs = list(zip(yes, no, strict=False))

@@ -1,4 +1,4 @@
-"""The artefacts of the wire where the simulator stands in its place: what they measure, claim and draw."""
+"""The artefacts of the wire with the simulator in its place: measurements, claims and drawings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_figure_of_the_wire_is_judged_and_drawn_as_it_was(name: str) -> None:
     late = [result.main["late_ms"] for result in measured.results]
     assert late == ([0.0, 1.5, 0.0, 1.5] if name == "live.spike" else [1.5] * 5)
     assert all(result.main["difference_ms"] == 0 for result in measured.results)
-    # The verdict of one figure does not stand for another.
+    # A verdict on one figure does not affect another.
     assert all(claim["holds"] for claim in measured.claims())
 
 
@@ -90,7 +90,7 @@ def test_a_wire_that_does_otherwise_in_one_world_fails_claims() -> None:
 
 
 def lately(monkeypatch: pytest.MonkeyPatch, late_us: Sequence[Sequence[float]]) -> list[int]:
-    """Lets runs on the wire be as late as said, try by try, and notes how many each try asks for."""
+    """Makes runs on the wire late by these values, try by try. Records the number of runs in each try."""
     asked: list[int] = []
 
     def together(many: Sequence[Mapping[str, Any]]) -> list[live.LiveRun]:
@@ -197,7 +197,7 @@ def test_a_refused_command_of_the_wire_is_an_error_of_one_line() -> None:
 
 
 def test_what_linux_shows_predicts_what_it_then_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The simulator's sender stands in Linux's place, with F-RTO where that is asked for."""
+    """The simulator's sender replaces Linux, with F-RTO if requested."""
     asked: list[Any] = []
 
     def sends(folder: Path, path: Mapping[str, Any], size: int, sysctls: Mapping[str, int]) -> dict[str, float]:
@@ -205,7 +205,7 @@ def test_what_linux_shows_predicts_what_it_then_does(monkeypatch: pytest.MonkeyP
         asked.append((folder.name, size, dict(sysctls), path == spike.scenario()))
         one = json.loads(json.dumps(spike.scenario(detect)))
         if path != spike.scenario():
-            # The path that was extracted, with the sender that was captured.
+            # The extracted path with the captured sender.
             one = {**json.loads(json.dumps(path)), "seed": 1}
         (folder / "box").mkdir()
         (folder / "scenario.toml").write_text(dumps(one))
@@ -226,7 +226,7 @@ def test_what_linux_shows_predicts_what_it_then_does(monkeypatch: pytest.MonkeyP
 def test_a_loop_goes_round_once_for_each_path(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The simulator's sender stands in Linux's place, over the path that is asked for."""
+    """The simulator's sender replaces Linux, over the requested path."""
     asked: list[Any] = []
 
     def sends(
@@ -245,7 +245,7 @@ def test_a_loop_goes_round_once_for_each_path(
     effort = Effort(1, 1, None, Path("nowhere"), progress=lambda done, total: told.append((done, total)))
     found = looped.find(effort)
     assert told == [(20, 20)]
-    # Two rounds of four paths, and one of the path that is refused.
+    # Two rounds of four paths, and one of the refused path.
     assert asked == [(looped.BYTES, {}, looped.BUFFER)] * 9
     assert "live.loop: " in capsys.readouterr().err
     measured = measured_table(artefacts()["live.loop"], Runs(found, []), 1, 1, 0.0)

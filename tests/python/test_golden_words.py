@@ -1,4 +1,4 @@
-"""Headlines, tables of documents, and numbers as words, against what is kept."""
+"""Golden headlines, tables of documents, and numbers as words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES = ("responding.table1", "responding.table3", "detectors.burst", "detector
 
 
 def of(name: str) -> Measured:
-    """An artefact with values that follow from the place of a row, so that they never change with what is measured."""
+    """Returns an artefact with values computed from the row's place, which never change with measurements."""
     artefact = artefacts()[name]
     rows = []
     for number, row in enumerate(artefact.rows):
@@ -40,7 +40,7 @@ def of(name: str) -> Measured:
 
 
 def shown(page: str) -> list[str]:
-    """Its lines; of an embedded picture only that it is there."""
+    """Returns the page's lines, with a placeholder for embedded pictures."""
     return re.sub(r">\s*<", ">\n<", re.sub(r'src="data:[^"]*"', 'src="PICTURE"', page)).splitlines()
 
 
@@ -66,7 +66,7 @@ def test_the_contents_of_a_report_list_each_artefact_below_its_paper() -> None:
 
 
 def test_the_table_of_what_else_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each variant is a line; what is run for it differs from what is run for any other."""
+    """Each variant is a line, and its scenarios differ from those of every other variant."""
     asked = []
 
     def near(change: variants.Change, repetitions: int) -> nearness.Nearness:
@@ -171,6 +171,6 @@ def test_the_list_of_algorithms_shows_what_it_showed(
     assert any("(SCTP only)" in line for line in lines)
     begins = [line.split(" ")[0] for line in lines]
     assert all(begins.count(algorithm["name"]) >= 1 for algorithm in algorithms())
-    # Where there is room, a row has all; where there is none, the parameters stand below it.
+    # With enough room a row has everything; otherwise the parameters are below it.
     row = next(line for line in lines if line.startswith("eifel-timestamps "))
     assert ("RFC 3522" in row) == (width > 80)

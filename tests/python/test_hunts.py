@@ -1,4 +1,4 @@
-"""Searches for what refutes a claim: what is kept, what is done again, and what counts as refuted."""
+"""Searches for counterexamples: stored results, repeated parts, and the criterion of refutation."""
 
 import json
 import re
@@ -27,7 +27,7 @@ CLAIM = hunts.wrong("min-rtt")
 
 
 class Workers:
-    """Searches that answer at once, and say which seeds they were asked."""
+    """A fake worker that answers at once, and records the requested seeds."""
 
     def __init__(self, refuting: int = 0, value: float = 0.0, dies_after: int = 1000) -> None:
         self.refuting, self.value, self.left = refuting, value, dies_after
@@ -51,7 +51,7 @@ def test_an_interrupted_search_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (len(first.asked), len(second.asked)) == (3, 2)
     assert not set(first.asked) & set(second.asked)
     assert (found.drawn, found.scenarios, found.mean) == (5 * 375, 5 * hunts.PART, pytest.approx(0.1))
-    # Another seed, or another claim, is another search.
+    # Another seed or another claim makes another search.
     third = Workers()
     hunts.hunt(CLAIM, hunts.PART, 2, tmp_path, third)
     hunts.hunt(hunts.wrong("dual-rtt"), hunts.PART, 1, tmp_path, third)
@@ -75,7 +75,7 @@ def test_one_scenario_refutes_a_claim_unless_a_share_is_published(tmp_path: Path
     assert not refuted(CLAIM, Workers(0, 0.005))
     assert refuted(CLAIM, Workers(1, 0.005))
     assert refuted(CLAIM, Workers(0, 0.02))
-    # Of 375 scenarios 7 are 1.9 %, and at 95 % no more than 1 %; 8 are.
+    # 7 of 375 scenarios are 1.9 %, which at 95 % may be 1 %. With 8 it may not.
     known = replace(CLAIM, share=0.01)
     assert not refuted(known, Workers(7, 0.5))
     assert refuted(known, Workers(8, 0.4))
@@ -98,7 +98,7 @@ def test_an_interrupted_search_for_a_liar_goes_on_where_it_was(tmp_path: Path) -
     found = hunts.liar(source, 2 * hunts.RUNS + 300, 7, tmp_path, search)
     assert asked == [(0, 0), (300, 7_000_002)]
     assert (found["gain"], found["liar"]) == (1.2, "number 2")
-    # A part that is not whole is done again, and another seed is another search.
+    # A damaged part is searched again, and another seed makes another search.
     for file in tmp_path.rglob("0-*.json"):
         file.write_bytes(b'{"gain": 9}')
     asked.clear()
@@ -148,7 +148,7 @@ def test_the_pages_show_what_was_found(stored: dict[str, Any]) -> None:
     assert hunted.filled(page, stored) == page
     for file, sentence in hunted.quotes(stored):
         assert sentence in " ".join(file.read_text(encoding="utf-8").split())
-    # Each sender harms somebody: the page says so.
+    # Each sender harms, as the page says.
     assert all(stored[name]["refuting"] > 0 for name in frontier.SENDERS)
     page = " ".join(page.split())
     assert "**None of these six survives the search**" in page
@@ -211,14 +211,14 @@ def test_a_scenario_of_the_page_does_the_harm_that_it_shows(number: int, stored:
 
 
 def counted(file: str, algorithms: dict[str, Any], runs: int = 6) -> dict[str, float]:
-    """Means over the flows of a scenario of the page, with these algorithms."""
+    """Returns means over the flows of one of the page's scenarios, with these algorithms."""
     scenario = tomllib.loads((hunted.COUNTEREXAMPLES / f"{file}.toml").read_text(encoding="utf-8"))
     found = eifel.run_many([hunted._with(scenario, algorithms)], repetitions=runs)
     return {name: float(found[name].mean()) for name in ("goodput_bps", "undos", "drops_after_undo", "timeouts")}
 
 
 def test_a_burst_after_the_undo_is_what_harms_over_a_queue_of_two() -> None:
-    """The same detector and grant; `as-carried` sends two segments where RFC 4015 sends up to an initial window."""
+    """Same detector and grant: `as-carried` sends two segments where RFC 4015 sends up to an initial window."""
     always = {"detect": "eifel-timestamps", "grant": "always"}
     burst, two = (counted("reordering-tiny-queue", {**always, "respond": name}) for name in ("rfc4015", "as-carried"))
     assert burst["drops_after_undo"] / burst["undos"] > 1.25 * two["drops_after_undo"] / two["undos"]

@@ -1,4 +1,4 @@
-"""What a stored result is known by: whatever decides what comes out of a sweep or a study makes it another one."""
+"""The identity of stored results: anything that decides a sweep's or study's results changes it."""
 
 from __future__ import annotations
 
@@ -128,10 +128,11 @@ def test_draws_of_two_keys_and_of_neighbouring_points_are_independent() -> None:
     rates = np.array([cell["point_to_point.rate_bps"] for cell in cells])
     durations = np.array([cell["duration_s"] for cell in cells])
     assert len(set(rates)) > 1900
-    # 3.3 standard deviations of a correlation of 2000 independent pairs.
+    # 3.3 standard deviations of the correlation of 2000 independent pairs.
     for one, other in ((rates, durations), (rates[1:], rates[:-1]), (durations[1:], durations[:-1])):
         assert abs(np.corrcoef(one, other)[0, 1]) < 0.074
-    # Spread evenly over the range: a tenth of the points in each tenth, within four standard deviations.
+    # Evenly spread over the range: a tenth of the points in each tenth, within four standard
+    # deviations.
     counts, _ = np.histogram(rates, bins=10, range=(1e5, 1e6))
     assert np.abs(counts - 200).max() < 4 * np.sqrt(2000 * 0.1 * 0.9)
 
@@ -159,7 +160,7 @@ def test_the_command_of_a_failure_does_that_very_run(
     engine = _engine.run_many
 
     def broken(scenarios: Any, ranges: Any, *rest: Any, **options: Any) -> Any:
-        # The third run of each range fails: its repetition is no multiple of anything.
+        # The third run of each range fails, so the repetition numbers are irregular.
         columns, _ = engine(scenarios, ranges, *rest, **options)
         failed = [(at, first + 2, "it broke") for at, first, count in ranges if count > 2]
         keep = np.array(

@@ -1,4 +1,4 @@
-"""What is stored is read as it was written, or not at all: flipped bits, copied files, leftovers, full disks."""
+"""Stored data is read unchanged, or not at all: flipped bits, copied files, leftovers, full disks."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def test_no_flipped_byte_of_a_sweep_becomes_a_result(swept: Path) -> None:
             with pytest.raises(BadInputError, match=r"damaged|not as it was written"):
                 eifel.load_sweep(swept)
             flipped += 1
-            # To make it again takes longer than to notice: every 1000th flip.
+            # Making a file again takes longer than detecting the flip, so only every 1000th is made
+            # again.
             if flipped % 1000 == 0:
                 eifel.sweep(SWEEP, out=swept)
                 assert contents(swept) == whole, (name, place)
@@ -89,7 +90,7 @@ def test_only_what_is_damaged_is_made_again(name: str, swept: Path, monkeypatch:
         (swept / name).write_bytes(whole[name][:cut])
         eifel.sweep(SWEEP, out=swept)
         assert contents(swept) == whole
-    # The shards say themselves whose they are: without its manifest nothing of a sweep is lost.
+    # The shards name their sweep: without its manifest, nothing of a sweep is lost.
     assert len(asked) == {"runs-000000.parquet": 4, "shards.sha256": 2 + 2 + 1 + 0, "sweep.json": 0}[name]
 
 
@@ -98,7 +99,7 @@ def test_a_shard_in_the_place_of_another_is_made_again(swept: Path) -> None:
     shutil.copy(swept / "runs-000000.parquet", swept / "runs-000001.parquet")
     with pytest.raises(BadInputError, match=r"runs-000001.parquet: not as it was written; `eifel sweep` makes it"):
         eifel.load_sweep(swept)
-    # Even with the checksum that goes with it.
+    # Even with the matching checksum.
     sums = swept / "shards.sha256"
     first = sums.read_text().splitlines()[0]
     sums.write_text(f"{first}\n{first.replace('000000', '000001')}\n")
@@ -135,7 +136,7 @@ def test_a_manifest_that_is_none_is_one_line(text: str, swept: Path, capsys: pyt
     with pytest.raises(BadInputError, match=r"sweep\.json: damaged: .*") as refused:
         eifel.load_sweep(swept)
     assert "\n" not in str(refused.value)
-    # Of another sweep there may be anything: nothing is touched.
+    # Files of another sweep stay untouched.
     (swept.parent / "sweep.toml").write_text('scenario = "scenario.toml"\n')
     (swept.parent / "scenario.toml").write_text(eifel_toml())
     assert main(["sweep", str(swept.parent / "sweep.toml"), "--out", str(swept)]) == BAD_INPUT
@@ -221,7 +222,7 @@ def test_no_damaged_artefact_is_read(tmp_path: Path) -> None:
     again = reproduce(artefact, out=tmp_path, pictures=())
     assert json.dumps(again.json()["rows"]) == json.dumps(measured.json()["rows"])
     assert store.read(tmp_path, artefact, key) is not None
-    # Another version's key has other fields, under a digest that is right.
+    # Another version's key has other fields, with a correct digest.
     manifest = json.loads((folder / store.MANIFEST).read_text())
     del manifest["sha256"]
     manifest["key"]["flavour"] = "plain"

@@ -1,4 +1,4 @@
-"""How measured values are judged: claims, tolerances, the verdict on an artefact, the fit of tau, the liars."""
+"""The judgement of measured values: claims, tolerances, an artefact's verdict, the fit of tau, the liars."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def judged(time_s: float | None, *claims: Claim, published: float | None = 100.0
         (judged(100.0, GOOD, BAD), False),
         (judged(100.0, BAD, GOOD), False),
         (judged(100.0, published=None), True),
-        # What is printed and was not measured has nothing that could be as published.
+        # A printed value that was not measured cannot agree.
         (judged(None, GOOD), False),
     ],
 )
@@ -70,7 +70,7 @@ def test_a_value_agrees_by_the_wider_of_its_tolerances() -> None:
 
 
 def table1(time_s: tuple[float, float], segments: tuple[float, float], spurious: tuple[float, float]) -> list[bool]:
-    """What table 1's claims say of values without and with Eifel."""
+    """Returns the verdicts of table 1's claims on values without and with Eifel."""
     artefact = artefacts()["responding.table1"]
     rows = []
     for number, row in enumerate(artefact.rows):
@@ -81,7 +81,8 @@ def table1(time_s: tuple[float, float], segments: tuple[float, float], spurious:
 
 
 def test_what_table_1_claims_is_what_its_words_say() -> None:
-    # 254 % more is a ratio of times of 0.2825, within a tenth; 3 % fewer is 0.97, within a hundredth.
+    # 254 % more is a ratio of times of 0.2825, within a tenth. 3 % fewer is 0.97, within a
+    # hundredth.
     assert table1((322.0, 100.0), (100.0, 97.9), (2.0, 1.9)) == [True, True, True]
     assert table1((393.0, 100.0), (100.0, 96.1), (2.0, 1.9)) == [True, True, True]
     assert table1((321.0, 100.0), (100.0, 98.0), (2.0, 2.0)) == [False, False, False]
@@ -89,7 +90,7 @@ def test_what_table_1_claims_is_what_its_words_say() -> None:
 
 
 def of_one_path(path: grid.Path, missed: list[int], wrong: list[int], detected: int = 300) -> Runs:
-    """What is found on one path; nothing has a spurious timeout on any other."""
+    """Returns results on one path, with no spurious timeout on any other."""
     columns: dict[str, list[Any]] = {name: [] for name in ("rate_bps", "delay_ms", "mtu_bytes", "tau")}
     counts: dict[str, list[int]] = {"detected": [], "missed": [], "wrong": []}
     for other in grid.PATHS:
@@ -107,11 +108,11 @@ def of_one_path(path: grid.Path, missed: list[int], wrong: list[int], detected: 
 @pytest.mark.parametrize(
     ("missed", "wrong", "best"),
     [
-        # 0.2 for each that is missed, 0.8 for each that is wrong: four missed weigh as much as one that is wrong.
+        # A missed one weighs 0.2 and a wrong one 0.8, so four missed ones equal a wrong one.
         ([40, 31, 20, 13, 9, 4, 0], [0, 0, 0, 0, 0, 1, 3], 0.2),
         ([40, 31, 20, 13, 9, 5, 0], [0, 0, 0, 0, 0, 2, 3], 0.1),
         ([40, 31, 20, 13, 9, 4, 3], [0, 0, 0, 0, 0, 2, 2], 0.1),
-        # Of several that are as good the smallest.
+        # The smallest of several equally good ones.
         ([3, 3, 3, 3, 3, 3, 3], [1, 1, 0, 0, 0, 1, 1], 0.04),
         ([4, 0, 4, 4, 4, 4, 4], [0, 1, 0, 0, 0, 0, 0], 0.01),
     ],
@@ -141,7 +142,7 @@ def test_the_fit_finds_the_model_that_made_the_values() -> None:
 
 
 def cheated(gain: float, at: tuple[int, int, int]) -> Measured:
-    """The table of liars where one lie gains, and every other gives what honesty does."""
+    """Returns the table of liars with a gain for one lie, and the honest goodput for every other."""
     artefact = artefacts()["detectors.liars"]
     sender, loss, lie = np.indices((len(list(senders())), len(LOSSES), 1 + len(LIES))).reshape(3, -1).repeat(2, axis=1)
     goodput = 100.0 + sender + 1000 * loss

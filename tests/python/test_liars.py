@@ -1,4 +1,4 @@
-"""What cheating gains, in a few short runs; the artefact itself takes minutes."""
+"""The gain from cheating, in a few short runs. The artefact itself takes minutes."""
 
 import re
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_no_lie_gains_against_the_default(lie: str) -> None:
 
 def test_forged_duplicates_and_marks_gain_where_they_are_looked_at() -> None:
     assert gain("dsack", "once-a-round-trip", "forged-dsack") > 1.5
-    # Three times, and it is believed no more.
+    # After three failures, the bit is not believed any more.
     assert 1.05 < gain("eifel-bit", "once-a-round-trip", "forged-mark") < 1.5
 
 

@@ -1,4 +1,4 @@
-"""`eifel live` from Python. Where namespaces and devices may not be made, the tests that need them are skipped."""
+"""`eifel live` from Python. Tests that need namespaces and devices are skipped without the rights for them."""
 
 import json
 import tomllib
@@ -65,7 +65,8 @@ def test_what_a_kernel_sends_is_recorded_where_it_arrives(tmp_path: Path) -> Non
     recorded = Result.read(folder)
     assert recorded.main["bytes"] == 300_000
     arrivals = recorded.of("arrivals")
-    # Between two ends of one device nothing is lost; a segment that left again is there with no new bytes.
+    # Nothing is lost between two ends of one device. A retransmitted segment is recorded with no
+    # new bytes.
     assert int(arrivals["new_bytes"].sum()) == 300_000
     assert int(arrivals["start"].min()) == 1
     assert bool((arrivals["in_order"] == (arrivals["new_bytes"] > 0)).all())
@@ -80,7 +81,7 @@ def test_a_document_is_recorded_as_the_data_of_its_server(tmp_path: Path) -> Non
     call = ["live", "receive", "--record", str(folder), "http://10.85.0.1/document"]
     assert main([*call, "--", "python3", "-m", "http.server", "--directory", str(tmp_path), "80"]) == 0
     recorded = Result.read(folder)
-    # The head of the answer comes before the document.
+    # The head of the response precedes the document.
     arrived, asked = recorded.of("arrivals"), recorded.of("transmissions", end="to")
     assert 100_000 < int(arrived["new_bytes"].sum()) == recorded.main["bytes"] < 101_000
     assert 0 < int(asked["len"].sum()) < 1000
@@ -112,7 +113,7 @@ def test_artefacts_are_left_out_loudly_without_rights(
 
 @needs_rights
 def test_every_artefact_is_measured_on_the_wire() -> None:
-    """As CI shows them, in target/live. What they claim depends on how busy the machine is, and is not judged here."""
+    """Shown by CI, in target/live. The claims depend on the machine's load, and are not judged here."""
     out = Path(__file__).parents[2] / "target" / "live"
     assert main(["reproduce", "live", "--fresh", "--out", str(out)]) == 0
     on_the_wire = {name for name, artefact in artefacts().items() if artefact.is_live}
@@ -182,7 +183,7 @@ def test_the_log_of_a_box_is_stored_as_parquet(tmp_path: Path, capfd: pytest.Cap
 
 @needs_rights
 def test_what_was_recorded_is_put_into_the_box_as_a_path(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Record, extract, hiccup: the commands, one after the other, as people call them."""
+    """Runs record, extract and hiccup one after another, as a user would."""
     first, second = tmp_path / "first.toml", tmp_path / "second.toml"
     first.write_text(dumps(looped.path(loss={"kind": "random", "rate": 0.02}, rate_bps=4_000_000)))
     (tmp_path / "sink.py").write_text(kernel.SINK)
@@ -204,6 +205,6 @@ def test_what_was_recorded_is_put_into_the_box_as_a_path(tmp_path: Path, capfd: 
     link = tomllib.loads(second.read_text())["point_to_point"]
     assert link["rate_bps"] == pytest.approx(4_000_000, rel=0.05)
     assert 2 * link["delay_ms"] == pytest.approx(looped.ROUND_TRIP_MS, rel=0.05)
-    # The losses of the first run are those of the second one: as a list of segments, and not as a rate.
+    # The second run has the losses of the first one, as a list of segments and not as a rate.
     assert dropped[0] == dropped[1] > 0
     assert sum(drop["copies"] * len(drop["segments"]) for drop in link["drops"]) == dropped[0]

@@ -1,4 +1,4 @@
-"""The claims of `live.loop`: all hold of one table, and each fails where its value is another."""
+"""The claims of `live.loop`: all hold for one table, and each fails with another value."""
 
 import pytest
 
@@ -13,7 +13,7 @@ RATE_AND_ROUND_TRIP, HOLDS, FATES, ONCE_MORE, GOODPUT, RETRANSMISSIONS, REFUSED 
 
 
 def _values(path: str, stage: str) -> dict[str, float]:
-    """What a box and a recorder that make no error at all would give."""
+    """Returns the values of an emulated path and a recorder without any error."""
     if path == CHANGES and stage != PATH:
         return {}
     fates = {"lost": LOST.get(path, 0.0), "overtaken": OVERTAKEN.get(path, 0.0)}
@@ -23,7 +23,7 @@ def _values(path: str, stage: str) -> dict[str, float]:
 
 
 def _failing(path: str, stage: str, column: str, value: float) -> list[int]:
-    """The claims that fail when one value is another."""
+    """Returns the claims that fail with one value changed."""
     rows = []
     for row in ARTEFACT.rows:
         values = _values(str(row.keys["path"]), str(row.keys["stage"]))

@@ -10,7 +10,8 @@ RATIOS = np.array([0.5, 1.0, 1.1, 1.25, 4 / 3, 1.5, 2.0, 2.7, 3.9, 4.0, 4.1, 9.0
 
 @pytest.mark.parametrize(
     ("spurious", "ratio", "squares"),
-    # Pipe W/2: six squares could have been sent and 5.5 were, eight and six; pipe W: 8.5 squares and 7.5, 12 and 8.
+    # Pipe W/2: six squares were possible and 5.5 were sent, or eight and six. Pipe W: 8.5 squares
+    # and 7.5, or 12 and 8.
     [
         ("fast retransmit", 2, (6, 5.5)),
         ("timeout", 2, (8, 6)),
@@ -42,11 +43,13 @@ def test_rounds_come_to_the_limit(spurious: Retransmission) -> None:
 
 
 def test_rounds_worked_out_by_hand() -> None:
-    # W 8, pipe 4: rounds of 4, 5, 6, 7 are a cycle of 22 segments in 22 times. After a fast retransmit 2 and 3 come
-    # before, 4 times each: 27 segments in 30. After a timeout one round of 1 more: 28 in 34.
+    # W 8, pipe 4: rounds of 4, 5, 6, 7 are a cycle of 22 segments in 22 times. After a fast
+    # retransmit, rounds of 2 and 3 precede it, 4 times each: 27 segments in 30. After a timeout,
+    # one more round of 1: 28 in 34.
     assert in_rounds(8, 4, "fast retransmit") == pytest.approx(3 / 27)
     assert in_rounds(8, 4, "timeout") == pytest.approx(6 / 28)
-    # Pipe 8: rounds of 8 times each. 27 segments in 48, in which cycles of 22 in 32 send 22 + 4 + 5.
+    # Pipe 8: rounds of 8 times each. 27 segments take 48, and cycles of 22 in 32 would send 22 + 4
+    # + 5.
     assert in_rounds(8, 8, "fast retransmit") == pytest.approx((22 + 9 - 27) / 27)
     assert sent_by_cycles(36, 8, 8) == pytest.approx(22 + 2)
 

@@ -1,4 +1,4 @@
-"""The numbers of the documents are those that the artefacts gave."""
+"""The numbers of the documents are the artefacts' results."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_measured_again_it_is_the_same(name: str) -> None:
 
 
 def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
-    """Its page has each seed for itself; the artefact has the seed of the fit, and the mean of the others."""
+    """The page has each seed separately; the artefact has the fit's seed, and the mean of the others."""
     found: dict[tuple[str, bool, bool], list[list[int]]] = {}
     for line in (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -80,7 +80,7 @@ def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
 
 
 def test_findings_say_how_many_values_agree_on_the_other_seeds() -> None:
-    """Of the tables' own setting, over tables 1 to 4, seed by seed."""
+    """Counts the tables' own setting, over tables 1 to 4, by seed."""
     lines = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines()
     counts: dict[str, list[int]] = {}
     for line in lines:

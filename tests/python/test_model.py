@@ -28,7 +28,8 @@ def test_the_round_trip_is_the_load_and_at_least_the_pipe() -> None:
     np.testing.assert_array_equal(samples.rtt_s, np.maximum(samples.load, 8) * 0.5)
     assert sorted(set(samples.load.tolist())) == [6, 7, 8, 9, 10]
     assert (np.diff(samples.t_ns) > 0).all()
-    # The bottleneck is never faster than its rate, and idle only while the pipe is not full: 2 + 1 segments a cycle.
+    # The bottleneck never exceeds its rate, and is idle only while the pipe is not full: 2 + 1
+    # segments a cycle.
     gaps = np.diff(samples.t_ns) / 0.5e9
     assert gaps.min() == 1
     assert sorted(gaps[gaps > 1].tolist()) == [2, 2, 3, 3]
@@ -84,7 +85,7 @@ def test_every_timer_of_the_registry_can_be_driven() -> None:
 
 
 def test_it_is_the_engines_timer_that_is_driven() -> None:
-    """The RTT of a simulated transfer, through the model's door, gives the simulated transfer's RTO."""
+    """The round trips of a simulated transfer, passed through the model, give the simulated RTO."""
     scenario = {
         "duration_s": 30,
         "point_to_point": {"rate_bps": 400_000, "delay_ms": 20, "queue": {"kind": "drop-tail", "packets": 40}},

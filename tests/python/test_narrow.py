@@ -1,4 +1,4 @@
-"""What commands print fits a terminal of 80 columns: no number and no name is broken up."""
+"""The output of commands fits a terminal of 80 columns, without broken numbers or names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_value_of_an_artefact_is_whole(
     for row in artefact.rows:
         last = str(list(row.keys.values())[-1])
         assert any(last in line.split() or last in ("True", "False") for line in table), row.name
-    # A value stands on one line with its interval: no line is a piece of a number.
+    # A value is on one line with its interval: no line is part of a number.
     assert not [line for line in table[1:] if re.fullmatch(r"\s*[±.\d]{1,3}(\s+[±.\d]{1,3})*", line)]
 
 
@@ -70,7 +70,7 @@ sender = { detect = "none", observers = ["eifel-timestamps", "dsack"] }
 def test_what_thirty_flows_tell_beside_their_numbers_is_folded(
     width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Requests, verdicts and waits of a group take a column or a row, as its numbers do; --flows shows each."""
+    """Requests, verdicts and waits of a group take a column or a row, like its numbers. --flows shows each flow."""
     file = tmp_path / "many.toml"
     file.write_text(MANY, encoding="utf-8")
     assert main(["run", str(file), "-v"]) == 0

@@ -1,4 +1,4 @@
-"""The senders against ns-2, which nobody here wrote."""
+"""Compares the senders with ns-2, an independent implementation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_plain_sctp_comes_as_far_as_ns_2_s(paths: int, interval_s: tuple[int, in
 
 
 COUNTS = (((1, 44), (1, 44)), ((1, 35), (4, 45)), ((1, 44), (4, 45)), ((1, 35), (4, 39)), ((1, 35), (4, 39)))
-"""With the timeout, and in all: of ns-2, and here."""
+"""Retransmissions at the timeout and in total: ns-2's, and ours."""
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_one_spike_makes_sctp_send_again_what_docs_ns2_says(
     for side, (with_the_timeout, in_all) in zip((sctp.on_ns2(case), sctp.on_eifel(case)), counts, strict=True):
         again = side.time_s[side.again()]
         assert (int((again < again[0] + 0.01).sum()), len(again)) == (with_the_timeout, in_all)
-        # The first of 45 outstanding chunks is the first that is sent again.
+        # The first of 45 outstanding chunks is the first retransmission.
         assert int(np.ptp(side.tsn[side.again()])) == 44
 
 

@@ -1,4 +1,4 @@
-"""What recorded runs tell in a summary: what detectors said, how long packets waited, how evenly flows share."""
+"""Summaries of recorded runs: detectors' verdicts, queueing delays, and fairness between flows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_every_detector_is_judged_by_the_oracle(capsys: pytest.CaptureFixture[st
     assert main([*asked, "--json"]) == OK
     told = {one["name"]: one for one in json.loads(capsys.readouterr().out)["detectors"]}
     assert list(told) == ["eifel-timestamps", "dsack", "f-rto-sack", "min-rtt"]
-    # One episode, and it is spurious. The first ACK after the spike comes at 40 s and tells it at once.
+    # There is one episode, and it is spurious. The first ACK after the spike comes at 40 s and
+    # reveals it at once.
     for one in told.values():
         assert one["right"] + one["wrong"] + one["missed"] + one["silent"] == 1
         assert one["flow"] == "main"
@@ -43,7 +44,7 @@ def test_every_detector_is_judged_by_the_oracle(capsys: pytest.CaptureFixture[st
     episode = result.of("episodes")
     delay_ms = (episode["verdict_ns"][0] - episode["opened_ns"][0]) / 1e6
     assert told["eifel-timestamps"]["delay_ms"] == pytest.approx(delay_ms)
-    # A needless copy has to arrive before a DSACK tells of it.
+    # A needless copy has to arrive before a DSACK can report it.
     assert told["dsack"]["right"] == 1 and told["dsack"]["delay_ms"] > delay_ms
     assert main(asked) == OK
     shown = capsys.readouterr().out
@@ -51,7 +52,7 @@ def test_every_detector_is_judged_by_the_oracle(capsys: pytest.CaptureFixture[st
 
 
 def test_ten_packets_that_leave_at_once_wait_for_each_other() -> None:
-    # 1040 bytes at 832 kbit/s take 10 ms each: the first waits 0 ms, the last 90.
+    # 1040 bytes at 832 kbit/s take 10 ms each: the first packet waits 0 ms, the last 90.
     found = observe(load(QUEUE), repetitions=range(2)).queueing_ms[0]
     assert found is not None
     assert found["mean"].mean == pytest.approx(45.0)

@@ -1,4 +1,4 @@
-"""The report as a page: what was found on top, contents that filter, tables that fold, sort and download."""
+"""The report as a page: the findings at the top, filtered contents, tables that fold, sort and download."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ def test_small_multiples_have_a_panel_for_each_judged_column() -> None:
     page = build([Measured(artefact, found, [], 1, 1, 0.5)])
     section = page[page.index('<section id="test.many"') :]
     assert section.count("<circle") == 60 and section.count("<svg") == 1
-    # Within a tenth of what is published is a band; beyond it the dot is red. Nothing is published of the other column.
+    # A band covers a tenth around the published value; beyond it the dot is red. The other column
+    # has no published values.
     assert section.count('class="band"') == 30 and section.count("fill: var(--spurious)") == 28
     first, second = ([float(part.split('"')[0]) for part in section.split('cx="')[1:]][place::30] for place in (0, 1))
     assert ">Time, s</text>" in section and ">Timeouts</text>" in section and ">N</text>" not in section
@@ -114,7 +115,7 @@ def test_a_heat_map_has_a_cell_for_each_value_and_says_it() -> None:
     cells = {("a", "x"): Cell(-5.0, "-5", "a < x"), ("a", "y"): Cell(10.0, "10"), ("b", "y"): Cell(float("nan"), "-")}
     picture = heat(["a", "b"], ["x", "y"], cells, "saved, %")
     assert picture.count("<rect") == 2 and "a &lt; x" in picture and ">-5</text>" in picture
-    # Below zero red, half as strong as the highest.
+    # Values below zero are red. This one is half as strong as the highest.
     assert "fill: var(--bad); fill-opacity: 0.31" in picture and "fill: var(--good); fill-opacity: 0.56" in picture
     grey = heat(["a"], ["x", "y"], {("a", "x"): Cell(1.0, "1"), ("a", "y"): Cell(3.0, "3")}, "")
     assert "var(--sent); fill-opacity: 0.06" in grey and "var(--sent); fill-opacity: 0.56" in grey
@@ -124,7 +125,7 @@ def test_a_heat_map_has_a_cell_for_each_value_and_says_it() -> None:
 def test_spots_stand_higher_and_further_left_the_better_they_are() -> None:
     picture = spots([Spot("early", 0.1, 90.0), Spot("late", 10.0, 95.0)], "delay", "found, %")
     across, up = ([float(part.split('"')[0]) for part in picture.split(f'{place}="')[1:]] for place in ("cx", "cy"))
-    # Drawn from the highest on.
+    # In descending order.
     assert across[0] > across[1] and up[0] < up[1]
     assert ">early</text>" in picture and spots([], "", "") == "" == spots([Spot("never", 0.0, 1.0)], "", "")
 
@@ -192,7 +193,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 FOLLOWING = 4
-"""What `compareDocumentPosition` says of a node that comes later."""
+"""The result of `compareDocumentPosition` for a later node."""
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so the report was not opened")
@@ -275,14 +276,14 @@ class TestInABrowser:
         svg, text = sorted(texts, key=lambda text: not text.startswith("<svg"))
         rows = list(csv.DictReader(io.StringIO(text)))
         assert len(rows) == 30 and float(rows[29]["time_s"]) == 179.0 and rows[0]["time_s_published"] == "100.0"
-        # Its colours are its own: the page's variables are not there any more.
+        # The file has its own colours, since it lacks the page's variables.
         assert "fill: rgb(" in svg and "var(--" not in svg
 
 
 def test_a_verdict_without_delay_stands_at_the_left_end_and_any_other_where_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # The package has a function of the module's name.
+    # The package has a function with the module's name.
     module = sys.modules["eifel.report.headlines"]
     delays = {"f-rto": 0.0, "dsack": 2.0}
     row = Row({"situation": "any", "detector": "f-rto"})

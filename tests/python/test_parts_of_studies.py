@@ -1,4 +1,4 @@
-"""What papers and studies work out from runs, on runs of a few rows."""
+"""Computations of papers and studies, on runs of a few rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eifel.tables import Frame
 
 
 class Run:
-    """A run of which some tables are known."""
+    """A run with some tables."""
 
     def __init__(self, **tables: dict[str, list[Any]]) -> None:
         self.tables = {name: Frame({key: np.array(of) for key, of in table.items()}) for name, table in tables.items()}
@@ -32,8 +32,8 @@ MS = 1_000_000
 
 def test_a_round_trip_counts_from_the_last_sending_of_the_highest_segment() -> None:
     sent = {"start": [0, 100, 0, 200, 300], "len": [100] * 5, "t_ns": [MS, 2 * MS, 30 * MS, 40 * MS, 60 * MS]}
-    # Of the first segment the second sending counts; 150 is no segment's end; a repeated ACK and one for what leaves at
-    # its own instant give none.
+    # The second transmission of the first segment counts. 150 is no segment's end. A repeated ACK,
+    # and an ACK for a segment sent at its own time, give no value.
     acks = {
         "t_ns": [35 * MS, 45 * MS, 46 * MS, 47 * MS, 60 * MS, 75 * MS],
         "cumulative": [100, 150, 200, 200, 300, 400],
@@ -48,7 +48,8 @@ def test_a_round_trip_counts_from_the_last_sending_of_the_highest_segment() -> N
         nrtt.at(run, 0.13)  # type: ignore[arg-type]
     with pytest.raises(LookupError):
         nrtt.at(Run(transmissions=sent, acks={"t_ns": [], "cumulative": []}), 0)  # type: ignore[arg-type]
-    # What leaves at the instant of an ACK leaves because of it: it is not what that ACK answers.
+    # A segment that leaves at the time of an ACK leaves because of it, so the ACK does not answer
+    # it.
     late = Run(transmissions={"start": [0, 0], "len": [9, 9], "t_ns": [0, 50]}, acks={"t_ns": [50], "cumulative": [9]})
     assert nrtt.series(late)[1].tolist() == [50e-9]  # type: ignore[arg-type]
 
@@ -106,7 +107,7 @@ def run_of(found: dict[str, list[Any]]) -> Run:
 
 
 def test_cycles_run_from_the_end_of_a_recovery_to_the_next() -> None:
-    # An episode that is still open is the last.
+    # An open episode is the last one.
     found = timing.timed(run_of(episodes((10, 20), (30, 40), (50, 60), (70, -1))))  # type: ignore[arg-type]
     assert [found.t_s[cycle].tolist() for cycle in found.cycles] == [
         pytest.approx([25e-9, 30e-9]),
@@ -115,9 +116,10 @@ def test_cycles_run_from_the_end_of_a_recovery_to_the_next() -> None:
     ]
     assert found.steady == slice(found.cycles[1].start, found.cycles[2].stop)
     assert found.rtt_s[0] == pytest.approx(1005e-9)
-    # The RTO before a sample is that of the sample before it.
+    # The RTO before a sample is that of the previous sample.
     assert np.isnan(found.rto_s[0]) and found.rto_s[1] == pytest.approx(3005e-9)
-    # The oldest segment outstanding was sent at 1 until 100 bytes were acknowledged, and then at 30.
+    # The oldest outstanding segment was sent at 1 until 100 bytes were acknowledged, and then at
+    # 30.
     assert found.rexmt_s[[8, 9]].tolist() == pytest.approx([(4045 - 1) * 1e-9, (4050 - 30) * 1e-9])
 
 

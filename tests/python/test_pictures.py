@@ -1,4 +1,4 @@
-"""Pictures of means: what stands where, in what look, and under what names."""
+"""Pictures of means: the place, look and name of each mark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MARKS = {"12": [""], "14a": ["64 kB", "128 kB"], "14b": ["64 kB", "128 kB"]}
 
 
 def measured(artefact: Artefact, repetitions: int = 60) -> Measured:
-    """The artefact with values that differ by row and column: in row n of column c, 1000 c + n ± n / 10."""
+    """Returns the artefact with values that differ by row and column: 1000 c + n ± n / 10 in row n of column c."""
     rows = []
     for number, row in enumerate(artefact.rows):
         means = {
@@ -55,7 +55,7 @@ def drawn(shown: Measured) -> Axes:
 
 
 def points(bars: ErrorbarContainer) -> tuple[list[float], list[float], list[tuple[float, float]]]:
-    """Where the means of a series stand, how high, and the ends of their intervals."""
+    """Returns the places and heights of a series' means, and the ends of their intervals."""
     line, _, (spread,) = bars
     ends = [(float(low[1]), float(high[1])) for low, high in spread.get_segments()]
     return [float(x) for x in line.get_xdata()], [float(y) for y in line.get_ydata()], ends
@@ -81,7 +81,7 @@ def test_a_figure_over_a_quantity_has_a_line_a_sender(name: str) -> None:
         at, heights, ends = points(bars)
         assert (at, heights) == (pytest.approx(places), rows)
         assert np.array(ends) == pytest.approx(np.array([(0.9 * row, 1.1 * row) for row in rows]))
-    # All of it lies inside, with a margin.
+    # Everything lies inside, with a margin.
     low, high = axes.get_xlim()
     assert 0 < low < places[0] and places[-1] < high < 1.3 * places[-1]
 

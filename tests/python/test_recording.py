@@ -1,4 +1,4 @@
-"""Recordings that are written while the run goes on: what they hold, and what they take."""
+"""Recordings written during the run: their contents and their cost."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_long_run_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> Non
         script = (
             "import re, sys\nfrom pathlib import Path\nfrom eifel.cli import main\n"
             f"main(['run', {str(tmp_path / 'scenario.toml')!r}, '--record', {str(tmp_path / 'record')!r}, '--json'])\n"
-            # Not getrusage: its peak counts what the process was before it became this one.
+            # getrusage would not do: its peak includes the process before it became this one.
             "print(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1], file=sys.stderr)"
         )
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -124,7 +124,7 @@ def column_of(table: pa.Table, name: str) -> list[object]:
 
 
 def comments(file: Path) -> list[tuple[int, str]]:
-    """The number of each frame with a comment in a pcapng file, and its comment."""
+    """Returns the number of each frame with a comment in a pcapng file, and its comment."""
     content, at, frame, found = file.read_bytes(), 0, 0, []
     while at < len(content):
         kind, length = struct.unpack_from("<II", content, at)

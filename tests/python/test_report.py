@@ -36,7 +36,7 @@ def page(ids: list[str]) -> str:
 def test_published_and_measured_stand_side_by_side(page: str) -> None:
     assert "<span>138.0</span>" in page
     assert "published" in page
-    # Far outside: said in words, not only by colour.
+    # Far outside: shown in words, not only by colour.
     assert re.search(r"outside: [-+][\d.]+ %", page)
     assert "Fitted settings" in page
     assert "eifel reproduce responding.table1 --seed 1 --repetitions 5" in page
@@ -113,8 +113,8 @@ def test_the_command_of_a_trace_names_what_is_missing(tmp_path: Path) -> None:
     assert artefacts()["cellular.trace"].needs_traces
 
 
-# An image that takes its time keeps the page from being loaded. By then the charts are drawn and have been used, and
-# the title says what came of it.
+# A slow image delays the loading of the page. By then the charts are drawn and used, and the title
+# has the result.
 USED = """<img src="/slow" alt="">
 <script>
 const pause = () => new Promise((done) => setTimeout(done, 120));

@@ -19,7 +19,7 @@ TABLE, FIGURE = "responding.table1", "responding.figure1a"
 
 @pytest.fixture
 def calls(fake, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is asked of the engine, call by call."""
+    """Records the calls of the engine."""
     made: list[str] = []
     for name in ("run", "run_many"):
         real = getattr(fake, name)
@@ -132,7 +132,7 @@ def test_traces_are_needed_and_kept(calls: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     measured = reproduce("cellular.trace", traces=[trace], out=out)
     assert len(measured.rows) == 6
-    # A report is made without the trace at hand.
+    # A report is written without the trace.
     trace.unlink()
     again = store.read(out, artefacts()["cellular.trace"])
     assert again.json() == measured.json()

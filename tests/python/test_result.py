@@ -149,7 +149,7 @@ def test_a_table_that_was_not_recorded_is_named(scenario: Path) -> None:
 
 
 def test_no_module_takes_the_place_of_a_function() -> None:
-    """`import eifel.x` puts the module into the package under the same name, over whatever stands there."""
+    """`import eifel.x` puts the module into the package under that name, and overwrites an existing attribute."""
     folder = Path(str(eifel.__file__)).parent
     assert not {entry.stem for entry in folder.iterdir()} & set(eifel.__all__)
 

@@ -71,7 +71,7 @@ def test_bootstrap_is_repeatable_and_covers_the_mean() -> None:
     low, high = bootstrap_interval(sample)
     assert (low, high) == bootstrap_interval(sample)
     assert low < sample.mean() < high
-    # Near the t interval for so many values from a normal distribution.
+    # Near the t interval for this many values from a normal distribution.
     assert high - low == pytest.approx(2 * mean_interval(sample).half_width, rel=0.15)
     assert bootstrap_interval(sample, np.median) != (low, high)
 
@@ -80,7 +80,8 @@ def test_both_ends_of_the_bootstrap_leave_out_as_much() -> None:
     sample = np.arange(400.0)
     low, high = bootstrap_interval(sample, resamples=8000)
     deviation = sample.std() / math.sqrt(sample.size)
-    # Of a normal distribution 2.5 % lie below -1.96. The quantile of 8000 draws is off by 0.03 at one deviation.
+    # 2.5 % of a normal distribution lie below -1.96. The quantile of 8000 draws has a deviation of
+    # 0.03.
     assert ((sample.mean() - low) / deviation, (high - sample.mean()) / deviation) == pytest.approx(
         (1.96, 1.96), abs=0.12
     )

@@ -1,4 +1,4 @@
-"""Artefacts that are measured by a function of their own, in parts that are kept."""
+"""Artefacts measured by a function, in stored parts."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("fake")
 
 SIZES = (10, 20, 30)
 done: list[int] = []
-"""The parts that were done, in order."""
+"""The parts run so far, in order."""
 
 
 def find(effort: Effort) -> dict[str, np.ndarray]:
@@ -97,7 +97,7 @@ def test_what_is_finished_is_kept_until_it_is_asked_for_anew(tmp_path: Path) -> 
     reproduce(STUDY, out=tmp_path)
     reproduce(STUDY, out=tmp_path)
     assert done == [0, 1, 2]
-    # What is shared: another artefact of the same parts finds them.
+    # Parts are shared: another artefact with equal parts finds them.
     reproduce(replace(STUDY, id="test.other"), out=tmp_path)
     assert done == [0, 1, 2]
     reproduce(STUDY, out=tmp_path, fresh=True)

@@ -1,4 +1,4 @@
-"""Sweeps: what a file means, what is refused, and that results do not depend on how they came about."""
+"""Sweeps: the meaning of a file, refusals, and results that do not depend on their history."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_the_bytes_do_not_depend_on_threads_or_interruptions(tmp_path: Path, mon
     assert len(whole) == 8
     assert contents(tmp_path / "two") == whole
 
-    # Interrupted in the third shard; a shard is cut short, another one gone.
+    # Interrupted in the third shard. One shard is truncated, another one is missing.
     done, engine = [], _engine.run_many
 
     def interrupted(*arguments: Any, **options: Any) -> Any:
@@ -211,7 +211,7 @@ def test_a_run_that_fails_is_a_row_with_the_command_that_repeats_it(
     engine = _engine.run_many
 
     def broken(scenarios: Any, ranges: Any, *rest: Any, **options: Any) -> Any:
-        # The first repetition of a range that holds it is not done.
+        # The first repetition of a range that holds it is not run.
         columns, _ = engine(
             scenarios, [(at, max(first, 1), count - (first == 0)) for at, first, count in ranges], *rest
         )
@@ -261,7 +261,8 @@ def test_a_full_disk_loses_nothing_finished(
 
     def full(handle: int) -> None:
         count.append(handle)
-        # Manifest, checksums, and their folder after each; then each shard, its folder and the checksums.
+        # Manifest, checksums, and their folder after each; then each shard, its folder and the
+        # checksums.
         if len(count) > 4 + 3 * 3:
             raise OSError(28, "No space left on device")
         sync(handle)

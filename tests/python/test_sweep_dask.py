@@ -1,4 +1,4 @@
-"""The same sweep on a real Dask cluster of this machine: same bytes, whichever worker dies meanwhile."""
+"""The same sweep on a real local Dask cluster gives the same bytes, whichever worker dies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ with warnings.catch_warnings():
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'eifel[dask]'")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-"""The cluster's own warnings are not about us."""
+"""The cluster's own warnings are irrelevant here."""
 
 MANY = {**SWEEP, "repetitions": 500, "shard_runs": 50}
 

@@ -1,4 +1,4 @@
-"""The comparison of timers, and the notebook that tells the thesis's argument."""
+"""The comparison of timers, and the notebook of the thesis's argument."""
 
 import json
 import runpy
@@ -64,7 +64,9 @@ def test_counts_are_an_hour(measured: Measured) -> None:
 
 
 def test_over_a_recorded_link_beside_the_others(tmp_path: Path) -> None:
-    """Half a second of nothing each 20 s: one spike a lap for a timer of 200 ms, hardly one for a timer of 1 s."""
+    """Half a second without packets every 20 s: one spike a lap for a timer of 200 ms, hardly one
+    for a timer of 1 s.
+    """
     trace = tmp_path / "gap.down"
     trace.write_text("".join(f"{ms}\n" for ms in range(4, 19_500, 4)) + "20000\n")
     out = tmp_path / "out"
@@ -85,7 +87,7 @@ def test_over_a_recorded_link_beside_the_others(tmp_path: Path) -> None:
 
 
 def test_what_precise_restarting_is_worth_depends_on_the_packets() -> None:
-    """Whether the retransmission finds room in the buffer: the notebook shows it, figure 5-16 says it."""
+    """It depends on room in the buffer for the retransmission, as the notebook and figure 5-16 say."""
     sizes = (296, 488, 1500)
     runs = run_many(
         [figure5_16.scenario(restart, size) for size in sizes for restart in ("full", "age")], repetitions=1

@@ -1,4 +1,4 @@
-"""The report under fingers, in a browser that is told it has a touch screen."""
+"""The report on an emulated touch screen."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +19,7 @@ pytestmark = [
 PANEL = "document.querySelectorAll('.chart .u-over')[{}]"
 FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))))"
 
-# A chart of 0 to 100 s, 200 pixels wide, that remembers what it is asked for.
+# A chart of 0 to 100 s, 200 pixels wide, that records requests.
 RECORDER = """(() => {
   const over = document.body.appendChild(document.createElement("div"));
   over.style = "position: fixed; left: 50px; top: 0; width: 200px; height: 100px; z-index: 9";
@@ -63,7 +63,7 @@ def seen(phone: Browser, panel: int = 0) -> str:
 
 
 def place(phone: Browser, panel: int) -> tuple[float, float, float]:
-    """Where a panel is on the screen: left, top and width."""
+    """Returns a panel's place on the screen: left, top and width."""
     over = PANEL.format(panel)
     phone.evaluate(f"{over}.scrollIntoView({{ block: 'center' }})")
     left, top, width = phone.evaluate(
@@ -75,22 +75,22 @@ def place(phone: Browser, panel: int) -> tuple[float, float, float]:
 @pytest.mark.parametrize(
     ("fingers", "expected"),
     [
-        # 40 s on 200 pixels: the finger is 6 pixels away when it counts as a drag, and 50 more are 10 s.
+        # 40 s on 200 pixels: a drag begins when the finger is 6 pixels away, and 50 more are 10 s.
         ("f('pointerdown', 1, 100, 50); f('pointermove', 1, 107, 50); f('pointermove', 1, 157, 50)", [10, 50, 1, 0]),
         ("f('pointerdown', 1, 100, 50); f('pointermove', 1, 93, 50); f('pointermove', 1, 43, 90)", [30, 70, 1, 0]),
-        # Twice as far apart around 40 s: half as much is seen.
+        # Twice as far apart around 40 s: half the span is visible.
         (
             "f('pointerdown', 1, 75, 50); f('pointerdown', 2, 125, 50);"
             "f('pointermove', 1, 50, 50); f('pointermove', 2, 150, 50)",
             [30, 50, 1, 0],
         ),
-        # Fingers above each other zoom too, and what is between them goes where they go.
+        # Fingers above each other zoom too, and the point between them follows them.
         (
             "f('pointerdown', 1, 100, 20); f('pointerdown', 2, 100, 60);"
             "f('pointermove', 1, 50, 30); f('pointermove', 2, 50, 50)",
             [20, 100, 1, 0],
         ),
-        # One of two fingers is lifted: the other goes on from where it is, without a jump.
+        # One of two fingers is lifted: the other continues from its place, without a jump.
         (
             "f('pointerdown', 1, 75, 50); f('pointerdown', 2, 125, 50); f('pointerup', 2, 125, 50);"
             "f('pointermove', 1, 125, 50)",

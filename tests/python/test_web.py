@@ -1,4 +1,4 @@
-"""The page that needs no installation: it answers as the engine itself, never waits, and never connects."""
+"""The page without installation answers like the engine itself, never blocks, and never connects."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ PAGE = ROOT / "crates" / "web" / "page"
 NODE = shutil.which("node")
 SEEDS = 300
 TOLD = range(20)
-"""Seeds of wild paths over which the transfer comes to rest."""
+"""Seeds of wild paths on which the transfer comes to rest."""
 CORPUS = ROOT / "fuzz" / "corpus"
 CAPTURED = ("analysis/*", "qlog/drafts", "qlog/sequence")
-"""Captures and logs of the tests; of qlogs those that are whole."""
+"""Captures and logs of the tests. Only whole qlogs."""
 PIECE = 1 << 20
 LARGE = ROOT / "benches" / "scenarios" / "large_capture.toml"
 CHOOSE = """((selector, value) => {
@@ -97,7 +97,7 @@ def choose(browser: Browser, selector: str, value: str) -> None:
 
 
 def answers(wasm: Path, folder: Path, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the engine in WebAssembly says."""
+    """Returns the answers of the engine in WebAssembly."""
     if NODE is None:
         pytest.skip("SKIPPED: node is not installed, so WebAssembly was not compared with the engine")
     asked, told = folder / "requests", folder / "answers"
@@ -108,7 +108,7 @@ def answers(wasm: Path, folder: Path, requests: Sequence[dict[str, Any]]) -> lis
 
 
 def read(name: str, capture: bytes) -> list[dict[str, Any]]:
-    """The requests that have a capture analysed."""
+    """Returns the requests that analyse a capture."""
     pieces = [capture[at : at + PIECE] for at in range(0, len(capture), PIECE)]
     feed = [{"request": {"ask": "feed"}, "body": base64.b64encode(piece).decode()} for piece in pieces]
     return [{"request": {"ask": "open", "name": name}}, *feed, {"request": {"ask": "finish"}}]
@@ -126,7 +126,7 @@ def test_a_run_says_the_same_bytes_as_the_engine(wasm: Path, tmp_path: Path) -> 
 def test_a_capture_says_the_same_bytes_as_the_engine(
     wasm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A report names a file as it was asked for, and the page knows its name alone.
+    # A report names a file by its given path, but the page knows only the name.
     monkeypatch.chdir(tmp_path)
     captures = [(name, capture) for seed in range(60) for name, capture, _ in _engine.captured(seed)[1]]
     captures += [(name, capture) for seed in TOLD for name, capture, _ in _engine.captured(seed, wild=True)[1]]
@@ -225,7 +225,8 @@ def test_a_redraw_takes_no_tenth_of_a_second(opened: Browser) -> None:
       for (let i = 0; i < 9; i++) took.push(await once(2 + i));
       return took.sort((a, b) => a - b)[4];
     })()"""
-    # What a change costs on an idle machine is measured by `make bench`; here it must only not be out of all bounds.
+    # `make bench` measures the cost of a change on an idle machine. Here it must only not be
+    # excessive.
     assert opened.evaluate(script) < 2000
 
 
@@ -260,7 +261,7 @@ def test_menus_choose_algorithms_and_a_refusal_is_one_line(opened: Browser) -> N
     opened.until("document.querySelector(\"#sender-b select[name='detect']\").value === 'f-rto'")
     choose(opened, "#sender-b select[name='detect']", "eifel-bit")
     opened.until("location.hash.includes('b.detect=eifel-bit')")
-    # The engine refuses, and the page goes on.
+    # The engine refuses, and the page continues.
     opened.evaluate("location.hash = '#preset=spike&b.detect=bogus'; 0")
     opened.until("!document.getElementById('failed-b').hidden")
     assert "unknown" in text(opened, "failed-b")

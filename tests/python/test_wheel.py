@@ -1,4 +1,4 @@
-"""A wheel, installed where nothing else of this checkout can be seen, runs."""
+"""A wheel runs in an environment that sees nothing else of this checkout."""
 
 import json
 import os
@@ -35,8 +35,8 @@ def test_a_wheel_runs_in_an_environment_of_its_own(tmp_path: Path) -> None:
         wheel,
     ]
     subprocess.run(installed, check=True)
-    # Its dependencies are those of this environment. A path that a .pth file names is searched, but its own .pth files,
-    # of which one names this checkout, are not read.
+    # Its dependencies come from this environment. A path in a .pth file is searched, but its own
+    # .pth files are not read. One of those names this checkout.
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     shutil.copy(ROOT / "examples" / "spike.toml", tmp_path)
     code = "import eifel, json; print(json.dumps([eifel.__file__, eifel.run('spike.toml').main['timeouts']]))"

@@ -1,4 +1,4 @@
-"""The advice of docs/which.md, line by line, asked of runs: fewer than its artefacts have, of the same kind."""
+"""The advice of docs/which.md, line by line, checked with fewer runs than its artefacts have."""
 
 import re
 from dataclasses import replace
@@ -18,7 +18,9 @@ from eifel.studies.situations import SITUATIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "which.md"
 POINTS, LENGTHS = 8, 30
-"""Points of each situation; of reordering one for each length, since what can be told depends on it."""
+"""The points of each situation. Reordering has one per length, since detection depends on the
+length.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def test_every_line_names_an_artefact_that_there_is() -> None:
 
 
 def gain(detect: str, grant: str, liar: str) -> float:
-    """The goodput of a receiver that cheats over an honest one's, at a loss of 1 %."""
+    """Returns the goodput of a cheating receiver over an honest one's, at a loss of 1 %."""
     runs = eifel.run_many([scenario(detect, "rfc4015", grant, 0.01, lie) for lie in ("none", liar)], repetitions=6)
     goodput = runs["goodput_bps"].reshape(2, -1).mean(axis=1)
     return float(goodput[1] / goodput[0])

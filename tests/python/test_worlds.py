@@ -1,4 +1,4 @@
-"""Small worlds as Python sees them; what is counted is tested in Rust."""
+"""Small worlds in Python; Rust tests cover the counts."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def test_several_responses_are_asked_about_at_once(worlds: Worlds) -> None:
 
 
 def test_with_timestamps_no_world_of_four_segments_misleads_f_rto_or_dualrtt() -> None:
-    """PAWS refuses the delayed segments that mislead them without timestamps."""
+    """PAWS refuses the delayed segments that would mislead them without timestamps."""
     for detect in ("f-rto", "f-rto-sack", "dual-rtt"):
         asked = questions.scenario(detect, "rfc4015")
         without = eifel.small_worlds(asked, segments=4, late_ms=LATE_MS, threads=2)
@@ -100,7 +100,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_claims_hold_over_three_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The artefact itself takes minutes; of a smaller question the same has to be true."""
+    """The artefact itself takes minutes; a smaller question has to give the same claims."""
     monkeypatch.setattr(questions, "SEGMENTS", 3)
     monkeypatch.setattr(questions, "WINDOW", 3)
     monkeypatch.setattr(small_worlds, "_EVERY", 4**6)

@@ -1,4 +1,4 @@
-"""A run's graph for xplot, and what notebooks show of many runs."""
+"""A run's graph for xplot, and notebook views of many runs."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-//! The flood of `t11-sack-cost`, once, for a tool that counts instructions: `sack_flood ORDER SEGMENTS flood|build`. With
-//! `build` the victim is made, and not flooded.
+//! Runs the flood of `t11-sack-cost` once, for a tool that counts instructions:
+//! `sack_flood ORDER SEGMENTS flood|build`. With `build` it makes the victim and does not flood it.
 
 use std::process::ExitCode;
 

@@ -22,7 +22,7 @@ const fn addr(a: u8, b: u8, c: u8, d: u8) -> IpAddr {
     IpAddr::V4(core::net::Ipv4Addr::new(a, b, c, d))
 }
 
-/// An association and the time. The peer is made up packet by packet.
+/// An association and the current time. The test makes the peer's packets one by one.
 pub(crate) struct Associated {
     pub(crate) association: Association,
     pub(crate) now: Instant,
@@ -71,7 +71,7 @@ pub(crate) fn init(parameters: &[u8]) -> Init<'_> {
     }
 }
 
-/// Makes a whole message, `index` after the peer's first.
+/// Makes a DATA chunk with a whole message. `index` counts from the peer's first TSN.
 pub(crate) fn data(index: u32, payload: &[u8]) -> Chunk<'_> {
     Chunk::Data(Data {
         flags: DataFlags::WHOLE,
@@ -84,7 +84,7 @@ pub(crate) fn data(index: u32, payload: &[u8]) -> Chunk<'_> {
 }
 
 impl Associated {
-    /// Makes an established association that called both addresses of its peer.
+    /// Makes an established association that knows both addresses of its peer.
     #[expect(clippy::expect_used, reason = "the names are this crate's own, and the handshake is as it should be")]
     pub(crate) fn open(settings: &Settings) -> Self {
         let now = Instant::ZERO;
@@ -97,7 +97,7 @@ impl Associated {
         }
         let mut parameters = Vec::new();
         Parameter::Cookie(b"cookie").emit(&mut parameters);
-        // A peer that understands all that a victim may want to use.
+        // The peer supports every extension that a victim may use.
         Parameter::SupportedExtensions(&[extension::TIMESTAMP]).emit(&mut parameters);
         Parameter::RetransmitBit.emit(&mut parameters);
         it.now += Duration::from_millis(50);
@@ -119,7 +119,8 @@ impl Associated {
         self.association.handle_packet(self.now, &from_peer(0), bytes);
     }
 
-    /// Delivers an ICMP error by which the peer's host has no SCTP, about a packet with this tag.
+    /// Delivers an ICMP error saying that the peer's host has no SCTP. It quotes a packet with this
+    /// tag.
     pub(crate) fn hears_of_no_sctp(&mut self, tag: u32) {
         note((self.now, tag));
         self.association.handle_icmp(PEER[0], tag, None, IcmpError::NoSctp);
@@ -139,7 +140,7 @@ impl Associated {
         self.gets(&[Chunk::Sack(sack)]);
     }
 
-    /// Returns the packets that leave now, and where they go.
+    /// Returns the packets that leave now, each with its destination.
     pub(crate) fn sends(&mut self) -> Vec<(IpAddr, Vec<u8>)> {
         let mut sent = Vec::new();
         let mut bytes = Vec::new();
@@ -150,7 +151,7 @@ impl Associated {
         sent
     }
 
-    /// Lets time pass to the next timer, and handles it. Returns what leaves.
+    /// Advances to the next timer, and handles it. Returns the packets that leave.
     pub(crate) fn waits(&mut self) -> Vec<(IpAddr, Vec<u8>)> {
         self.now = self.now.max(self.association.poll_timeout());
         self.association.handle_timeout(self.now);
@@ -163,7 +164,7 @@ impl Associated {
     }
 }
 
-/// Counts the chunks of these packets that are such.
+/// Counts the chunks in these packets that match `such`.
 pub(crate) fn count(sent: &[(IpAddr, Vec<u8>)], such: fn(&Chunk<'_>) -> bool) -> u64 {
     let chunks = |bytes: &Vec<u8>| match sctp::parse(bytes) {
         Ok((_, chunks)) => chunks.filter(|chunk| chunk.as_ref().is_ok_and(such)).count() as u64,

@@ -1,4 +1,4 @@
-//! The attacks, one in each file.
+//! The attacks, one per file.
 
 use crate::Attack;
 

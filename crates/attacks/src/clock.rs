@@ -1,15 +1,16 @@
-//! Real time, to measure costs. Where an attack is transcribed each cost is made up, so that its numbers never change.
+//! Measures costs in real time. In a transcribed attack each cost is made up, so that its numbers
+//! never change.
 
 use crate::transcript;
 use std::time::Instant;
 
-/// The made-up cost of work, in nanoseconds.
+/// The made-up cost of a piece of work, in nanoseconds.
 const MADE_UP: u64 = 1000;
 
-/// The cost of each step of a piece of work.
+/// The cost of each step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Costs {
-    /// Nanoseconds of wall-clock time for each step.
+    /// Wall-clock nanoseconds of each step.
     nanos: Vec<u64>,
 }
 
@@ -25,7 +26,7 @@ impl Costs {
         given
     }
 
-    /// Returns the cost in microseconds that all but one step in a thousand stay within.
+    /// Returns the microseconds that 999 of 1000 steps stay within.
     pub(crate) fn most_micros(&mut self) -> f64 {
         self.nanos.sort_unstable();
         let last = self.nanos.len().saturating_sub(1);
@@ -33,9 +34,9 @@ impl Costs {
     }
 }
 
-/// Returns the nanoseconds that this thread has run. Unlike wall-clock time, it excludes time in
-/// which another thread had the core. Where the system does not provide it, returns wall-clock
-/// time.
+/// Returns the CPU nanoseconds that this thread spent on `work`. Unlike wall-clock time, they
+/// exclude time in which another thread had the core. Falls back to wall-clock time where the
+/// system does not provide them.
 #[expect(clippy::disallowed_methods, reason = "a cost is measured in real time")]
 pub(crate) fn cpu_nanos<T>(work: impl FnOnce() -> T) -> (u64, T) {
     let ran = || {

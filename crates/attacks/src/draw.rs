@@ -1,9 +1,9 @@
-//! Random numbers of an attack.
+//! Random numbers for an attack.
 
 use crate::transcript::note;
 use eifel_path::stream::Stream;
 
-/// Draws of one attack. They depend on its name and a seed.
+/// The draws of one attack. They depend on its name and a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw(Stream);
 
@@ -24,7 +24,7 @@ impl Draw {
         from + self.below(to - from)
     }
 
-    /// Draws any number of 32 bits.
+    /// Draws any 32-bit number.
     pub(crate) fn any(&mut self) -> u32 {
         self.below(1 << 32) as u32
     }

@@ -1,9 +1,9 @@
-//! What is done to a connection or an association on purpose, and what must come of it.
+//! Attacks on connections and associations, each with its defence and its bounds.
 //!
-//! Each attack is one file: who does what, the source that describes it, the defence, and a run that measures. The tests
-//! and the command line run the same file. What is counted is judged everywhere; what is timed, only where a whole run
-//! is asked for, since a test runs on whatever machine there is. [`flood`] is one of them for a tool that counts
-//! instructions.
+//! Each attack is one file: the attacker, the source that describes the attack, the defence, and a
+//! run that measures it. The tests and the command line run the same file. Counted numbers are
+//! judged in every run. Timed numbers are judged in whole runs only, since a test may run on any
+//! machine. [`flood`] makes one attack available to a tool that counts instructions.
 #![forbid(unsafe_code)]
 
 mod associated;
@@ -21,7 +21,7 @@ pub use trial::{Effort, Finding, Limit, Trial};
 /// An attack by a peer or a stranger.
 #[derive(Clone, Copy, Debug)]
 pub struct Attack {
-    /// Begins with its number.
+    /// The identifier of the attack. It begins with the attack's number.
     pub name: &'static str,
     pub summary: &'static str,
     /// The RFC, paper or advisory that describes the attack.
@@ -38,13 +38,14 @@ impl Attack {
         trial.into_findings()
     }
 
-    /// Runs the attack. Returns the findings, and a number that any change of what was sent, received or drawn changes.
+    /// Runs the attack. Returns the findings, and a hash that changes with anything sent, received
+    /// or drawn.
     pub fn transcribed(&self, effort: Effort) -> (Vec<Finding>, u64) {
         transcript::of(|| self.run(effort))
     }
 }
 
-/// Returns all attacks, by number.
+/// Returns all attacks, ordered by number.
 pub fn all() -> &'static [Attack] {
     attacks::ALL
 }

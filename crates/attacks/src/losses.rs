@@ -1,4 +1,4 @@
-//! A sender that loses one segment after the other, and whose receiver may lie about each.
+//! A sender that loses one segment after another. Its receiver may lie about each loss.
 
 use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Segment};
@@ -9,21 +9,21 @@ use eifel_tcp::{Event, Settings};
 use crate::victim::{MSS, Victim, ack, engine, stamped, with_sack};
 
 pub(crate) const ROUND_TRIP: Duration = Duration::from_millis(100);
-/// Segments in flight before one is lost.
+/// The number of segments in flight before one is lost.
 const FLIGHT: u64 = 12;
 
 /// A connection with unlimited data to send.
 pub(crate) struct Losses {
     pub(crate) victim: Victim,
-    /// First transmissions that are not acknowledged.
+    /// First transmissions that are not yet acknowledged.
     flight: Vec<Sent>,
     /// The segment acknowledged last.
     before: Option<Sent>,
     /// Retransmissions since the last loss.
     again: Vec<Sent>,
-    /// Losses that the sender has noticed: episodes so far.
+    /// The number of recovery episodes so far.
     pub(crate) noticed: u64,
-    /// Undos so far.
+    /// The number of undos so far.
     pub(crate) undone: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Lost {
     /// The segment behind it, which arrived.
     pub(crate) next: Sent,
     pub(crate) again: Sent,
-    /// First position beyond all that was sent.
+    /// The first position beyond all sent data.
     pub(crate) nxt: u64,
 }
 
@@ -80,7 +80,7 @@ impl Losses {
         self.sends();
     }
 
-    /// Makes an honest acknowledgement, which echoes `answered`'s timestamp.
+    /// Makes an honest ACK up to `position`, which echoes the timestamp of `answered`.
     pub(crate) fn honest(&self, position: u64, answered: &Segment) -> Segment {
         let now = (self.victim.now.as_nanos() / 1_000_000) as u32;
         match answered.options.timestamps {
@@ -89,7 +89,8 @@ impl Losses {
         }
     }
 
-    /// Runs round trips without loss until enough is in flight. The receiver chooses their length.
+    /// Runs round trips without loss until enough segments are in flight. The receiver sets their
+    /// length.
     pub(crate) fn flows(&mut self, round_trip: Duration) {
         loop {
             self.victim.waits(round_trip);
@@ -106,8 +107,8 @@ impl Losses {
         }
     }
 
-    /// Loses the oldest segment. A round trip later three segments behind it are reported, and it
-    /// is sent again.
+    /// Loses the oldest segment. A round trip later, the receiver reports three segments behind it,
+    /// and the sender retransmits it.
     pub(crate) fn loses(&mut self) -> Lost {
         self.flows(ROUND_TRIP);
         let (original, next) = (self.flight[0], self.flight[1]);
@@ -123,9 +124,8 @@ impl Losses {
         Lost { before: self.before, original, next, again, nxt: self.victim.connection.engine().nxt() }
     }
 
-    /// A round trip later, acknowledges all but the newest segment, altered by `lie`. An
-    /// acknowledgement of all might mean that other segments were lost (RFC 3522, section 3.2, step
-    /// 5).
+    /// A round trip later, acknowledges all but the newest segment with an ACK altered by `lie`. An
+    /// ACK for all data might mean that other segments were lost (RFC 3522, section 3.2, step 5).
     pub(crate) fn answers(&mut self, lost: &Lost, lie: impl FnOnce(Segment) -> Segment) {
         self.victim.waits(ROUND_TRIP);
         let answer = lie(self.honest(lost.nxt - MSS, &lost.again.segment));
@@ -133,7 +133,7 @@ impl Losses {
     }
 }
 
-/// Returns the segment with the timestamp of `of` echoed.
+/// Returns the segment with `of`'s timestamp as its echo.
 pub(crate) fn echoing(segment: Segment, of: &Sent) -> Segment {
     match (segment.options.timestamps, of.segment.options.timestamps) {
         (Some(own), Some(forged)) => stamped(segment, own.value, forged.value),
@@ -141,7 +141,7 @@ pub(crate) fn echoing(segment: Segment, of: &Sent) -> Segment {
     }
 }
 
-/// Returns the segment without the mark that it answers a retransmission.
+/// Returns the segment without the mark for answers to retransmissions.
 pub(crate) fn unmarked(segment: Segment) -> Segment {
     Segment { flags: Flags(segment.flags.0 & !Flags::ANSWERS_SENT_AGAIN.0), ..segment }
 }

@@ -1,11 +1,11 @@
-//! One number for all that an attack does: each segment, packet, time and draw. A finding may stay within its bound although the
-//! attack has changed; this number does not stay.
+//! Hashes all actions of an attack: each segment, packet, time and draw. A finding may stay within
+//! its bound although the attack has changed; this hash changes.
 
 use core::cell::Cell;
 use core::fmt::{self, Debug, Write};
 
 thread_local! {
-    /// The number so far; `None` where nobody asks for it.
+    /// The hash so far; `None` outside of [`of`].
     static SO_FAR: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
@@ -21,22 +21,22 @@ impl Write for Fnv {
     }
 }
 
-/// Takes note of something that the attack has done or seen.
+/// Adds a value that the attack used or saw to the hash.
 pub(crate) fn note(what: impl Debug) {
     if let Some(so_far) = SO_FAR.get() {
         let mut hash = Fnv(so_far);
-        // Writing to a number cannot fail.
+        // Writing into a hash cannot fail.
         let _ = write!(hash, "{what:?};");
         SO_FAR.set(Some(hash.0));
     }
 }
 
-/// Returns whether somebody asks for the number.
+/// Returns whether this thread runs inside [`of`].
 pub(crate) fn is_asked_for() -> bool {
     SO_FAR.get().is_some()
 }
 
-/// Returns the result of `run`, and the number of all that it noted on this thread.
+/// Returns the result of `run`, and the hash of everything that it noted on this thread.
 pub(crate) fn of<T>(run: impl FnOnce() -> T) -> (T, u64) {
     SO_FAR.set(Some(0xcbf2_9ce4_8422_2325));
     let result = run();
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(number(&[]), 0xcbf2_9ce4_8422_2325);
         assert!(number(&[1, 2]) != number(&[2, 1]) && number(&[1, 2]) != number(&[12]));
         assert_eq!(number(&[1, 2]), number(&[1, 2]));
-        // Outside of `of` nothing is kept.
+        // Notes outside of `of` are dropped.
         note(7);
         assert_eq!((of(is_asked_for).0, is_asked_for()), (true, false));
         assert_eq!(number(&[1, 2]), number(&[1, 2]));

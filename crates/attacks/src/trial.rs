@@ -25,12 +25,12 @@ pub enum Limit {
 /// One measured number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Finding {
-    /// What was measured.
+    /// The measured quantity.
     pub what: &'static str,
     pub unit: &'static str,
     pub measured: f64,
     pub limit: Limit,
-    /// Whether a clock measured it; what is counted is the same on every machine.
+    /// Whether a clock measured it. Counted numbers are the same on every machine.
     pub timed: bool,
 }
 
@@ -79,9 +79,9 @@ impl Trial {
         self.findings
     }
 
-    /// Returns how often to repeat: `whole`, or `brief` in a test.
+    /// Returns the number of repetitions: `whole`, or `brief` in a test.
     pub(crate) fn times(&self, whole: u64, brief: u64) -> u64 {
-        // A test never repeats as often as a whole run, but it keeps the number.
+        // A test never runs `whole` repetitions, but its transcript still covers that number.
         transcript::note((whole, brief));
         match self.effort {
             Effort::Whole => whole,

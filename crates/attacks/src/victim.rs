@@ -16,14 +16,14 @@ pub(crate) const IRS: Seq = Seq(u32::MAX - 2500);
 pub(crate) const PORTS: Ports = Ports { local: 443, remote: 50_000 };
 pub(crate) const MSS: u64 = 1000;
 
-/// A connection and the time.
+/// A connection and the current time.
 pub(crate) struct Victim {
     pub(crate) connection: Connection,
     pub(crate) now: Instant,
 }
 
 /// Returns settings with a window of 64 000 bytes, segments of 1000 bytes, SACK with duplicates, no
-/// timestamps, and an acknowledgement for every segment.
+/// timestamps, and an ACK for every segment.
 pub(crate) fn settings() -> Settings {
     Settings {
         mss: MSS as u16,
@@ -40,14 +40,15 @@ pub(crate) fn with_timestamps() -> Settings {
     Settings { mss: MSS as u16 + 12, timestamps: Some(TimestampSettings::default()), ..settings() }
 }
 
-/// Makes an engine of these algorithms.
+/// Makes an engine with these algorithms.
 #[expect(clippy::expect_used, reason = "the names are this crate's own")]
 pub(crate) fn engine(config: &Config) -> Engine {
     Engine::new(config).expect("algorithms of the registry")
 }
 
 impl Victim {
-    /// Makes an established connection. Its peer has the same settings, but the window `window`.
+    /// Makes an established connection. Its peer has the same settings, except that its receive
+    /// window is `window`.
     pub(crate) fn open(settings: &Settings, window: u32) -> Self {
         Self::with_engine(settings, window, engine(&Config::default()))
     }
@@ -59,8 +60,8 @@ impl Victim {
         Self { connection: Connection::established(settings, &peer, engine, PORTS, (ISS, IRS), now), now }
     }
 
-    /// Makes a connection in every synchronised state, with the position of the peer's next
-    /// segment. None has anything left to send.
+    /// Makes a connection in every synchronised state, each with the position of the peer's next
+    /// segment. None has data left to send.
     pub(crate) fn in_every_state(settings: &Settings) -> Vec<(Self, u64)> {
         let mut all = Vec::new();
         let mut passive = Self::before(Connection::listen(settings, engine(&Config::default()), PORTS, ISS));
@@ -110,12 +111,12 @@ impl Victim {
         self.connection.handle_segment(self.now, segment, &[]);
     }
 
-    /// Lets time pass, and handles timers.
+    /// Advances the time by `duration`, and handles timers.
     pub(crate) fn waits(&mut self, duration: Duration) {
         self.reaches(self.now + duration);
     }
 
-    /// Lets time pass to `then`, and handles each timer when it is due.
+    /// Advances the time to `then`, and handles each timer when it is due.
     pub(crate) fn reaches(&mut self, then: Instant) {
         loop {
             let due = self.connection.poll_timeout();

@@ -1,10 +1,10 @@
-//! Every attack, as far as a test takes it: what is counted has to hold, what is timed is left to a whole run.
+//! Runs every attack briefly. Counted numbers must hold; only whole runs judge timed numbers.
 #![expect(clippy::unwrap_used, reason = "a name that is not listed is a failed test")]
 
 use eifel_attacks::{Effort, Finding, Limit, all};
 use eifel_golden::golden;
 
-/// The findings that a test judges, and that do not hold.
+/// Returns the counted findings that do not hold.
 fn broken(findings: &[Finding]) -> Vec<String> {
     let counted = findings.iter().filter(|finding| !finding.timed);
     counted.filter(|finding| !finding.holds()).map(ToString::to_string).collect()
@@ -20,11 +20,11 @@ fn withstands(name: &str) {
     golden!(format!("{name}.txt"), printed(&findings) + &format!("all that it did: {transcript:016x}\n"));
 }
 
-/// Numbers of bytes that the compiler and the allocator decide.
+/// Findings whose number of bytes depends on the compiler and the allocator.
 const OF_THE_BUILD: [&str; 2] = ["size of", "memory for"];
 
-/// A line for each finding. A clock measures made-up costs here. The build's numbers differ between machines, so that these
-/// stand there without the number.
+/// Prints a line for each finding. Costs are made up here, so timed numbers are fixed. Numbers of
+/// the build differ between machines, and are left out.
 fn printed(findings: &[Finding]) -> String {
     let differs = |finding: &Finding| OF_THE_BUILD.iter().any(|what| finding.what.starts_with(what));
     let line = |finding: &Finding| match differs(finding) {
@@ -43,7 +43,7 @@ fn a_counted_number_beyond_its_bound_is_a_broken_one() {
     assert_eq!(broken(&findings), ["resets: 6 cases (bound: at most 5)"]);
 }
 
-/// A number within its bound may be one that nothing was measured for.
+/// Checks exact values, since a number may be within its bound although nothing was measured.
 #[test]
 fn what_is_bounded_was_reached() {
     let measured = |name: &str, what: &str| {
@@ -52,7 +52,8 @@ fn what_is_bounded_was_reached() {
     };
     let held_ms = measured("t14-zero-window", "longest that one was held");
     let window = measured("s8-overgrowth", "alternate's window after 30 rounds, by RFC 9260");
-    // The user timeout is a minute. The window began with three packets of 1468 bytes, and grows for SACKs that are taken in.
+    // The user timeout is a minute. The window begins with three packets of 1468 bytes, and grows
+    // for SACKs that are accepted.
     assert_eq!([held_ms, window], [60_000.0, 5872.0]);
 }
 

@@ -1,13 +1,13 @@
-//! Capture files, and what they hold.
+//! Capture files and their analysis.
 
 use eifel_capture::analysis::Analyzer;
 use eifel_capture::read::Reader;
 
-/// Any bytes are read as a capture up to where they are none, and analysed; whatever is said of a retransmission speaks of
-/// frames that there are.
+/// Reads any bytes as a capture, up to the first invalid one, and analyses it. Each finding about a
+/// retransmission names frames that exist.
 ///
 /// # Panics
-/// Where that does not hold.
+/// If an invariant does not hold.
 pub fn analysis(data: &[u8]) {
     let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
     reader.feed(data);

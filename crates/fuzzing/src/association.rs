@@ -1,4 +1,4 @@
-//! An SCTP association whose peer sends whatever bytes say.
+//! An SCTP association whose peer sends arbitrary bytes.
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
@@ -12,25 +12,27 @@ use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings,
 use crate::input::choice;
 use crate::recover::config;
 
-/// Packets that answer one input, at the most.
+/// The most packets that may answer one input.
 const MOST_ANSWERS: usize = 200;
 
-/// Opens an association between two ends, over one path or two. The input chooses its algorithms. Then one end receives
-/// chunks made from the input on any path, with valid tag and checksum, between timeouts, messages and reads. It must not
-/// panic, it sends only well-formed packets, and its answers to one input end.
+/// Opens an association over one path or two, with algorithms chosen by the input. One end then
+/// receives chunks made from the input, on any path, with a valid tag and checksum. Timeouts,
+/// messages and reads happen in between. The end must not panic, and must send only well-formed
+/// packets, finitely many per input.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn association(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 
 const PORTS: Ports = Ports { local: 1, remote: 2 };
 
-/// Bytes that wait or are outstanding, so that [`MOST_ANSWERS`] packets hold them.
+/// The bytes of the send buffer. [`MOST_ANSWERS`] packets can hold them.
 const SEND_BUFFER: usize = 50_000;
 
-/// Returns the addresses of a path, from the caller to its peer.
+/// Returns the addresses of a path in the direction from the caller to its peer.
 fn there(path: u8) -> Addresses {
     Addresses::V4 { source: [10, path, 0, 1].into(), destination: [10, path, 0, 2].into() }
 }
@@ -59,7 +61,8 @@ fn settings(u: &mut Unstructured<'_>) -> Result<[Settings; 2]> {
     Ok([end(0, Addresses::source), end(1, Addresses::destination)])
 }
 
-/// Opens an association. Returns it with the tag of packets to it, and the number of its paths.
+/// Opens an association. Returns it with the verification tag of packets to it, and its number of
+/// paths.
 fn open([here, away]: [Settings; 2]) -> (Association, u32, u8) {
     let now = Instant::ZERO;
     let paths = away.addresses.len() as u8;
@@ -127,7 +130,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Builds a packet of these bytes, with a valid checksum.
+/// Builds a packet with these bytes as its chunks, and with a valid checksum.
 fn packet(tag: u32, chunks: &[u8]) -> Vec<u8> {
     let header = Header { source_port: PORTS.remote, destination_port: PORTS.local, verification_tag: tag };
     let mut bytes = Vec::new();

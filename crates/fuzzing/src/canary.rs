@@ -1,9 +1,10 @@
-//! The bird in the mine: a target that must fail, so that a fuzzer which finds nothing is known to look.
+//! A target that must fail. A fuzzer that misses it is not working.
 
-/// Panics for five bytes that only a fuzzer guided by branches finds: each comparison shows that
-/// the byte before was right.
+/// Panics for five bytes that only a branch-guided fuzzer finds. Each comparison shows that the
+/// previous byte was right.
 ///
-/// # Panics For bytes that begin with "eifel".
+/// # Panics
+/// If the bytes begin with "eifel".
 pub fn canary(data: &[u8]) {
     let mut right = 0;
     for (byte, wanted) in data.iter().zip(b"eifel") {

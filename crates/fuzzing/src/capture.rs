@@ -3,16 +3,17 @@
 use arbitrary::{Result, Unstructured};
 use eifel_packet::{pcap, pcapng};
 
-/// Bytes before the first packet of a pcap file, and before the bytes of each.
+/// Bytes before the first packet of a pcap file, and before each packet's bytes.
 const PCAP_HEADER: usize = 24;
 const PCAP_RECORD: usize = 16;
 
 /// Writes any packets, names and comments. Those that the formats can express become blocks with
-/// consistent lengths; others are refused without writing a byte.
+/// consistent lengths. The others are refused without writing a byte.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn capture(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 
@@ -34,7 +35,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let written = new.packet(*u.choose(&interfaces)?, nanos, packet);
         assert_eq!(written.is_ok(), fits, "{} bytes of {wire_len}", bytes.len());
         blocks += u32::from(fits);
-        // Its seconds have 32 bits.
+        // A pcap file's seconds have 32 bits.
         let expressible = fits && nanos / 1_000_000_000 <= u64::from(u32::MAX);
         assert_eq!(old.packet(nanos, bytes, wire_len).is_ok(), expressible);
         if expressible {
@@ -46,7 +47,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Counts the blocks of a pcapng file; each gives its length at both ends.
+/// Counts the blocks of a pcapng file. Each block gives its length at both ends.
 fn blocks_of(mut file: &[u8]) -> u32 {
     let mut blocks = 0;
     while let [_, _, _, _, a, b, c, d, ..] = *file {

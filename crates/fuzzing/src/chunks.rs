@@ -5,11 +5,12 @@ use eifel_packet::sctp::{Cause, Causes, Chunk, Parameter, Parameters, Writer, pa
 
 use crate::options::assert_one_line_within;
 
-/// Reads any bytes as a packet, or refuses them with a place within them. Chunks, parameters and
+/// Reads any bytes as a packet, or refuses them with an offset inside them. Chunks, parameters and
 /// causes that were read are written in the announced length, and read back equal. If only the
 /// checksum is wrong, the error gives the right one.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn chunks(data: &[u8]) {
     let mut bytes = data.to_vec();
     if let Err(Error::Crc32c { offset, expected, .. }) = parse(&bytes) {
@@ -30,7 +31,7 @@ pub fn chunks(data: &[u8]) {
     let mut writer = Writer::new(&header, &mut written);
     for chunk in &good {
         let before = writer.len();
-        // The padding of the last chunk may have been missing.
+        // The padding of the last chunk may have been missing in the input.
         if let Err(error) = writer.chunk(chunk) {
             return assert!(matches!(error, Error::TooLong { .. }), "{error}");
         }

@@ -10,13 +10,14 @@ use eifel_recovery::rtt::RoundTrips;
 use crate::input::{MOST_BYTES, cause, choice, duration, magnitude, mss, view, window};
 
 /// Gives ACKs, losses, idle times and undone losses in any order. Nothing panics or overflows. The
-/// window never falls below a segment unless it was below before, nor ssthresh below two by a first
-/// loss. An ACK never shrinks the window, and grows it by at most half plus the bytes acknowledged.
-/// A loss never grows it beyond a loss window, and an idle time never grows it.
+/// window never falls below a segment unless it was below before. A first loss never sets ssthresh
+/// below two segments. An ACK never shrinks the window, and grows it by at most half plus the bytes
+/// acknowledged. A loss never grows it beyond a loss window, and an idle time never grows it.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn congest(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 

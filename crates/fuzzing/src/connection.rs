@@ -1,4 +1,4 @@
-//! A connection, and whatever arrives.
+//! A TCP connection that receives arbitrary segments.
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
@@ -16,16 +16,18 @@ use crate::input::{duration, magnitude};
 use crate::recover::config;
 
 const PORTS: Ports = Ports { local: 1000, remote: 2000 };
-/// Writes of at most [`MOST_OF_A_WRITE`] segments, even if the peer wants tiny ones. Both limits
-/// bound the segments that may leave for one input.
+/// A write has at most [`MOST_OF_A_WRITE`] segments, even if the peer asks for tiny ones. Both
+/// limits bound the segments that may leave for one input.
 const MOST_WRITES: u32 = 8;
 const MOST_OF_A_WRITE: u64 = 4;
 const SMALL_SEGMENT: u32 = 76;
-/// Segments for one input: all that can be outstanding, twice, and answers. More is without end.
+/// The most segments for one input: everything that can be outstanding, twice, and answers. More
+/// would be endless.
 const MOST_ANSWERS: u32 = 200;
-/// Timers that may expire for one input: each of the connection's, with its consequences.
+/// The most timers that may expire for one input: each timer of the connection, with its
+/// consequences.
 const MOST_WAITS: u32 = 8;
-/// Bytes of one arriving segment where bytes are held.
+/// The most payload bytes of one arriving segment if the connection holds bytes.
 const MOST_HELD: u32 = 4000;
 
 /// Delivers any segments in any state, while the application writes, reads, closes and aborts.
@@ -34,9 +36,10 @@ const MOST_HELD: u32 = 4000;
 /// has a bounded number of answers, at most one from a listener or a closed connection. No timer
 /// expires endlessly.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn connection(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 
@@ -49,7 +52,7 @@ pub(crate) struct Driver {
     irs: u32,
     writes: u32,
     read: u64,
-    /// Positions received from the peer, which make new segments plausible.
+    /// Bytes received from the peer so far. They must never decrease.
     received: u64,
 }
 
@@ -82,7 +85,8 @@ impl Driver {
         Ok(driver)
     }
 
-    /// 0 is the application, 1 time that passes, and all else a segment.
+    /// Applies one input: 0 is an action of the application, 1 is passing time, and anything else
+    /// is a segment.
     pub(crate) fn takes(&mut self, u: &mut Unstructured<'_>, input: u32) -> Result<()> {
         let before = self.connection.state();
         match input {
@@ -106,7 +110,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
         granularity: Duration::from_nanos(granularity),
         offset,
         echo: if u.arbitrary()? { EchoRule::Standard } else { EchoRule::OnDuplicates },
-        // No bytes of its own: inputs that were found before this was there keep their meaning.
+        // Consumes no bytes, so that older inputs keep their meaning.
         stamping: match granularity % 2 {
             0 => Stamping::Clock,
             _ => Stamping::Distinct { secret: [granularity, u64::from(offset)] },
@@ -147,7 +151,7 @@ pub(crate) fn marks(u: &mut Unstructured<'_>) -> Result<Option<Marks>> {
 }
 
 impl Driver {
-    /// What the application may say of short segments after a write. It takes no bytes of its own.
+    /// Changes how short segments are held back after a write. Consumes no bytes of the input.
     fn holds_back(&mut self, count: u64) {
         match count % 16 {
             1 => self.connection.more_follows(),
@@ -205,7 +209,7 @@ impl Driver {
     fn arrives(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let segment = self.segment(u)?;
         let held = self.settings.receive == ReceiveKind::Held;
-        // Now and then bytes that are wanted are missing.
+        // Some segments lack the bytes that they announce.
         let bytes = vec![9; if held && !u.ratio(1, 16)? { segment.payload_len.min(MOST_HELD) as usize } else { 0 }];
         if segment.flags.has(Flags::SYN) && self.connection.state() == State::Listen {
             self.irs = segment.seq.0;
@@ -268,7 +272,7 @@ impl Driver {
         answers
     }
 
-    /// Waits of no length are over at once, one after the other.
+    /// Handles timers that are already due, one after the other.
     fn catches_up(&mut self) {
         for _ in 0..MOST_WAITS {
             if self.connection.poll_timeout() > self.now {

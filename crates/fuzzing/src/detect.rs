@@ -11,24 +11,24 @@ use eifel_recovery::view::View;
 
 use crate::input::{block, cause, choice, duration, echo, magnitude, mark, mss};
 
-/// A sender as a detector hears of it.
+/// The sender's state as a detector sees it.
 struct Sender {
     now: Instant,
     una: u64,
     nxt: u64,
     next_id: u64,
-    /// First position of the retransmission that opened the last episode.
+    /// The first position of the retransmission that opened the last episode; `None` before any.
     first: Option<u64>,
     mss: u32,
 }
 
-/// Facts in any order that a sender can make them in: no panic, no more verdicts than there were questions, and the same
-/// verdicts from a second detector of the same kind.
+/// Gives facts in any order that a sender can produce. Nothing panics. There are no more verdicts
+/// than questions, and a second detector of the same kind returns the same verdicts.
 ///
 /// # Panics
-/// Where that does not hold.
+/// If an invariant does not hold.
 pub fn detect(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 
@@ -58,8 +58,8 @@ fn observe(pair: &mut [Box<dyn Detector>; 2], fact: &Fact<'_>, view: &View) -> J
 }
 
 impl Sender {
-    /// Sends a retransmission. Returns whether it opened an episode or repeats the first, as a
-    /// further expiry does: F-RTO then starts again.
+    /// Sends a retransmission. Returns whether it opened an episode, or repeats the first
+    /// retransmission, as a further expiry does. F-RTO then starts again.
     fn sends_again(&mut self, u: &mut Unstructured<'_>, pair: &mut [Box<dyn Detector>; 2]) -> Result<bool> {
         self.nxt += 1 + magnitude(u, 1 << 32)?;
         let start = self.una + magnitude(u, self.nxt - self.una - 1)?;
@@ -92,7 +92,7 @@ impl Sender {
             highest: self.covered(u, bytes)?,
             sacked_up_to: self.una + magnitude(u, self.nxt - self.una)?,
             dsacks: {
-                // Drawn here, in the order of the fields, so that inputs keep their meaning.
+                // Drawn here, in the order of the fields, so that older inputs keep their meaning.
                 dsack = if u.arbitrary()? { Some(block(u, 0, self.nxt)?) } else { None };
                 dsack.as_slice()
             },

@@ -1,4 +1,4 @@
-//! ICMP errors, about segments of a connection and about others.
+//! ICMP errors that quote segments of a connection or other segments.
 
 use arbitrary::{Result, Unstructured};
 use eifel_packet::seq::Seq;
@@ -6,17 +6,19 @@ use eifel_tcp::{IcmpError, State};
 
 use crate::connection::{Driver, near};
 
-/// No message makes segments smaller than this: 552 bytes of packet, less IP's and TCP's headers and the timestamps option.
+/// No message makes segments smaller than this: a packet of 552 bytes less the IP and TCP headers
+/// and the timestamps option.
 const LEAST_PAYLOAD: u32 = 552 - 20 - 20 - 12;
 
-/// Any messages in any state, between segments, time and the application's doings: no panic and no overflow; none ends a
-/// connection that is established, or one whose segment it does not quote; and none makes segments smaller before the timer
-/// has expired, nor ever smaller than a floor.
+/// Gives any messages in any state, between segments, passing time and actions of the application.
+/// Nothing panics or overflows. No message ends an established connection, or a connection whose
+/// segment it does not quote. No message shrinks segments before the timer has expired, or ever
+/// below a floor.
 ///
 /// # Panics
-/// Where that does not hold.
+/// If an invariant does not hold.
 pub fn icmp(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 

@@ -1,4 +1,4 @@
-//! Values that targets read from their bytes. Zeros follow the last byte, so that every input is
+//! Values that targets read from their input. Zeros follow the last byte, so that every input is
 //! valid.
 
 use arbitrary::{Result, Unstructured};
@@ -10,9 +10,9 @@ use eifel_recovery::registry::{Choice, Kind, Seam, Value};
 use eifel_recovery::rtt::RoundTrips;
 use eifel_recovery::view::View;
 
-/// A window that no connection reaches: sums must not overflow below it.
+/// A window in bytes that no connection reaches. Sums below it must not overflow.
 pub const MOST_BYTES: u64 = 1 << 50;
-/// A round trip that no path has.
+/// A round trip longer than that of any path.
 pub const LONGEST: Duration = Duration::from_secs(1 << 20);
 
 /// Draws an algorithm of the seam, with any allowed parameters.
@@ -38,7 +38,7 @@ fn value(u: &mut Unstructured<'_>, kind: &Kind) -> Result<Value> {
     })
 }
 
-/// Draws a number within bounds, and the bounds themselves more often than by chance.
+/// Draws a number within the bounds. Draws the bounds themselves more often than chance would.
 fn edge_or_within<T: arbitrary::unstructured::Int>(u: &mut Unstructured<'_>, low: T, high: T) -> Result<T> {
     Ok(match u.int_in_range(0..=3)? {
         0 => low,
@@ -47,7 +47,7 @@ fn edge_or_within<T: arbitrary::unstructured::Int>(u: &mut Unstructured<'_>, low
     })
 }
 
-/// Draws a number of any magnitude up to `most`: small ones as often as large ones.
+/// Draws a number up to `most`. All magnitudes are equally likely.
 pub fn magnitude(u: &mut Unstructured<'_>, most: u64) -> Result<u64> {
     let shift = u.int_in_range(0..=63)?;
     Ok((u.arbitrary::<u64>()? >> shift).min(most))
@@ -58,12 +58,12 @@ pub fn duration(u: &mut Unstructured<'_>) -> Result<Duration> {
     magnitude(u, LONGEST.as_nanos()).map(Duration::from_nanos)
 }
 
-/// Payload bytes of a full segment, as a connection may agree on.
+/// Draws the payload bytes of a full segment that a connection may agree on.
 pub fn mss(u: &mut Unstructured<'_>) -> Result<u32> {
     u.int_in_range(1..=65_535)
 }
 
-/// Draws a window as congestion control may leave it.
+/// Draws a window that congestion control may leave.
 pub fn window(u: &mut Unstructured<'_>) -> Result<Window> {
     let ssthresh = if u.arbitrary()? { u64::MAX } else { magnitude(u, MOST_BYTES)?.max(1) };
     Ok(Window { cwnd: magnitude(u, MOST_BYTES)?.max(1), ssthresh })

@@ -5,11 +5,12 @@ use eifel_packet::ip::{Packet, Version, emit, parse};
 use crate::options::assert_one_line_within;
 use crate::segment::repaired;
 
-/// Reads any bytes as an IP packet, or refuses them with a place within them. A packet's header is
+/// Reads any bytes as an IP packet, or refuses them with an offset inside them. The header is
 /// written in the length of its version, and read back equal. If only a checksum is wrong, the
 /// error gives the right one.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn ip(data: &[u8]) {
     let bytes = repaired(data, |bytes| parse(bytes).err());
     let packet = match parse(&bytes) {
@@ -24,7 +25,7 @@ pub fn ip(data: &[u8]) {
     let version = header.addresses.version();
     assert_eq!(written.len(), version.header_len() as usize);
     written.extend_from_slice(payload);
-    // An extension header may announce itself: it would be read as one again.
+    // An extension header may announce itself, and would be parsed as another one.
     if version == Version::V4 || protocol_offset == 6 {
         let again = parse(&written).expect("what was written can be read");
         assert_eq!((again.header, again.protocol, again.payload), (header, protocol, payload));

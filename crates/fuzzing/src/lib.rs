@@ -1,10 +1,10 @@
-//! Invariants that hold for any bytes. Each target takes bytes, turns them into inputs, and panics
-//! if an invariant does not hold. `fuzz/` hands these functions to libFuzzer, and a test replays
-//! the corpus without it.
+//! Invariants that hold for any bytes. Each target turns bytes into inputs, and panics if an
+//! invariant does not hold. `fuzz/` passes these functions to libFuzzer, and a test replays the
+//! corpus without it.
 //!
 //! A target for bytes or text reads them directly. A target for a seam draws an algorithm of the
-//! registry, its parameters and its inputs from them: any value that a scenario can set, and
-//! anything that an engine may tell that seam.
+//! registry, its parameters and its inputs: any value that a scenario can set, and anything that an
+//! engine may pass to that seam.
 #![forbid(unsafe_code)]
 
 mod analysis;
@@ -50,10 +50,10 @@ pub use scenario::scenario;
 pub use script::script;
 pub use segment::segment;
 
-/// A target: bytes in, and a panic where something does not hold.
+/// A target. Takes bytes, and panics if an invariant does not hold.
 pub type Target = fn(&[u8]);
 
-/// Every target by its name, but for the [`canary`].
+/// Every target with its name, except the [`canary`].
 pub const TARGETS: &[(&str, Target)] = &[
     ("analysis", analysis),
     ("association", association),

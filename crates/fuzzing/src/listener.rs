@@ -20,13 +20,14 @@ const MOST_PAYLOAD: u64 = 4000;
 /// answers a wrong acknowledgement with a reset. A caller that completes a handshake has an open
 /// connection, and is no longer half open.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn listener(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 
-/// A listener, and the last answer that each caller has had.
+/// A listener, and its last answer to each caller.
 struct Driver {
     listener: Listener,
     now: Instant,
@@ -84,7 +85,7 @@ impl Driver {
         }
     }
 
-    /// Draws a segment: mostly a SYN, or the reply to its answer.
+    /// Draws a segment: usually a SYN, or the reply to its answer.
     fn segment(&self, u: &mut Unstructured<'_>, number: usize) -> Result<Segment> {
         let stamps = u.arbitrary::<Option<(u32, u32)>>()?;
         let options = Options {

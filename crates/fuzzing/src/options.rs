@@ -7,17 +7,19 @@ use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_packet::tcp;
 
-/// Reads any bytes as options, or refuses them with a place within them. Options that were read are
-/// written in their own length, and read back equal.
+/// Reads any bytes as options, or refuses them with an offset inside them. Options that were read
+/// are written in their own length, and read back equal.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn options(data: &[u8]) {
     let options = match parse(data) {
         Ok(options) => options,
         Err(error) => return assert_one_line_within(error, data.len()),
     };
     if len(&options) > LIMIT {
-        // Only SACK blocks can be too many, for they are written with padding that a peer may leave out.
+        // Only SACK blocks can be too many, since they are written with padding that a peer may
+        // omit.
         assert!(options.sack.len() > sack_room(&options), "{options:?}");
         return;
     }
@@ -40,7 +42,7 @@ pub fn options(data: &[u8]) {
     assert_eq!(tcp::parse(&bytes, &addresses), Ok((segment, &[][..])));
 }
 
-/// Checks that an error's text fits on a line, and names a place in the bytes that were read.
+/// Checks that an error's text fits on one line, and that its offset lies within the bytes.
 pub fn assert_one_line_within(error: Error, length: usize) {
     let text = error.to_string();
     assert!(!text.is_empty() && !text.contains(['\n', '\r']), "{text:?}");

@@ -7,13 +7,14 @@ use eifel_recovery::registry::{Seam, part};
 
 use crate::input::{choice, duration, window};
 
-/// Segments that leave when they may: no panic and no overflow; a time to wait for lies ahead and lets something go when
-/// it has come, and an input ends a wait for one.
+/// Lets segments leave when permitted. Nothing panics or overflows. If a segment must wait for a
+/// time, that time is in the future, and the segment may leave then. An input ends a wait for an
+/// input.
 ///
 /// # Panics
-/// Where that does not hold.
+/// If an invariant does not hold.
 pub fn pace(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 

@@ -1,11 +1,12 @@
-//! Logs of QUIC.
+//! QUIC logs.
 
 use eifel_capture::quic;
 
-/// Any text is read as a log, or refused with a line that names it; no packet is judged that was not declared lost.
+/// Reads any text as a log, or refuses it in one line that names the log. Judges only packets that
+/// were declared lost.
 ///
 /// # Panics
-/// Where that does not hold.
+/// If an invariant does not hold.
 pub fn qlog(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match quic::analyse(&[("log", text)]) {

@@ -1,4 +1,5 @@
-//! Loss recovery, in the engine that applies its decisions, with any algorithm at every other seam.
+//! Loss recovery inside the engine that applies its decisions, with any algorithm at every other
+//! seam.
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
@@ -10,25 +11,26 @@ use crate::input::{block, choice, duration, echo, magnitude, mark, mss};
 
 /// The most segments of the peer's window. It bounds the segments that may leave for one input.
 const MOST_SEGMENTS: u64 = 64;
-/// The most transmissions for one input: each segment of that window once, split by the peer's
-/// reports, plus needless retransmissions. More would be endless.
+/// The most transmissions for one input: each segment of that window once, split by the peer's SACK
+/// blocks, plus needless retransmissions. More would be endless.
 const MOST_TRANSMISSIONS: u32 = 1000;
 
-/// Timers that may expire at one instant: pacing's, and the retransmission's once.
+/// The most timers that may expire at once: the pacing timer, and the retransmission timer once.
 const MOST_EXPIRIES: u32 = 3;
 
 /// Gives ACKs, true and false SACK blocks, DSACKs, echoes, expiries and windows in any order.
-/// Nothing panics or overflows. Only new data in order and within the peer's window leaves, or
-/// outstanding data again. A timer runs while anything is outstanding, and does not expire
-/// endlessly.
+/// Nothing panics or overflows. New data leaves only in order and within the peer's window;
+/// otherwise only outstanding data leaves again. A timer runs while data is outstanding, and does
+/// not expire endlessly.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn recover(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 
-/// Draws the algorithms of an engine.
+/// Draws the algorithms and the observers of an engine.
 pub fn config(u: &mut Unstructured<'_>) -> Result<Config> {
     let observers = if u.ratio(1, 4)? { vec![choice(u, Seam::Detect)?] } else { Vec::new() };
     Ok(Config {
@@ -52,14 +54,14 @@ struct Driver {
     end: u64,
     fin: bool,
     limit: u64,
-    /// Whether the handshake is under way.
+    /// Whether the handshake is in progress.
     opens: bool,
     /// Whether the timer has expired while the window was closed.
     probes_window: bool,
     una: u64,
     nxt: u64,
     next_id: u64,
-    /// The most segments that were ever outstanding.
+    /// The most segments outstanding at any time so far.
     segments: usize,
 }
 
@@ -91,7 +93,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
 }
 
 impl Driver {
-    /// With a handshake or without.
+    /// Opens the connection, with a handshake or without one.
     fn open(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         if u.arbitrary()? {
             (self.end, self.opens) = (1, true);
@@ -121,7 +123,7 @@ impl Driver {
                     self.end += 1;
                 }
             }
-            // It may shrink as well (RFC 9293, section 3.8.6).
+            // The peer's window may shrink as well (RFC 9293, section 3.8.6).
             1 => self.limit = self.una + magnitude(u, MOST_SEGMENTS * segment)?,
             2 => self.expire(),
             3 => self.wait(u)?,
@@ -188,7 +190,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Sends one segment as a connection would: a FIN rides on a full one.
+    /// Sends one segment as a connection would. A FIN may ride on a full segment.
     fn poll(&mut self, stamp: Option<Timestamp>) -> Option<Transmission> {
         if self.opens {
             return self.engine.poll_handshake(self.now, stamp);
@@ -204,7 +206,7 @@ impl Driver {
         self.engine.poll_send(self.now, &offer)
     }
 
-    /// Sends until nothing more may go.
+    /// Sends until nothing more may leave.
     fn send(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let stamp = if self.negotiated.timestamps { Some(Timestamp(u.arbitrary()?)) } else { None };
         let mut count = 0;
@@ -231,8 +233,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Handles timers that are over already. A timer that counts the age of the oldest segment may
-    /// be over when it starts, but not again for the retransmission.
+    /// Handles timers that are already due. A timer that counts the age of the oldest segment may
+    /// be due when it starts, but not again for the retransmission.
     fn catch_up(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         for _ in 0..MOST_EXPIRIES {
             if self.engine.deadline() > self.now {
@@ -248,14 +250,15 @@ impl Driver {
         let (now, board) = (self.engine.snapshot(), self.engine.scoreboard());
         assert_eq!((now.una, now.nxt, now.flight), (self.una, self.nxt, self.nxt - self.una));
         assert!(board.sacked_bytes() <= now.flight);
-        // Each unreported byte is under way once, or twice if sent again before it was deemed lost.
+        // Each unreported byte is in flight once, or twice if it was retransmitted before it was
+        // deemed lost.
         assert!(now.pipe <= 2 * (now.flight - board.sacked_bytes()), "{now:?}");
         assert!(now.una <= board.resent_below() && board.resent_below() <= board.nxt());
         assert!(now.una <= board.lost_below() && board.lost_below() <= board.nxt());
         assert!(board.sacked().count() <= self.segments + 1, "reports cost more than segments do");
         assert!(now.cwnd > 0 && now.ssthresh > 0, "{now:?}");
         assert!(now.rto > Duration::ZERO, "{now:?}");
-        // An RTO without a maximum may end after all time.
+        // An RTO without a maximum may exceed the range of time.
         let runs = now.deadline != Instant::NEVER || self.now + now.rto == Instant::NEVER;
         assert!(now.flight == 0 || runs, "outstanding, but no timer runs: {now:?}");
     }

@@ -10,12 +10,13 @@ use eifel_recovery::respond::Verdict;
 use crate::input::{MOST_BYTES, cause, choice, duration, magnitude, mss, window};
 
 /// Gives any verdict on any episode. Nothing panics or overflows. The window is at least a byte. It
-/// is no larger than the saved window, the ssthresh that the loss signal left, the present window,
-/// or the limit of RFC 4015's step 9.
+/// is at most the largest of four: the saved window, the ssthresh that the loss signal left, the
+/// present window, and the limit of RFC 4015's step 9.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn respond(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 
@@ -27,7 +28,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
         let now = window(u)?;
         let adjusted = response.respond(&verdict, &saved, &now).window;
         assert!(adjusted.cwnd > 0 && adjusted.ssthresh > 0, "{adjusted:?}");
-        // In fast recovery what the receiver reports makes the flight grow, beyond any window.
+        // In fast recovery the receiver's SACK blocks grow the flight beyond any window.
         let step_9 = match verdict.cause {
             Cause::Timeout => verdict.flight + verdict.acked.min(verdict.initial_window),
             Cause::FastRetransmit => 0,
@@ -61,7 +62,7 @@ fn saved(u: &mut Unstructured<'_>) -> Result<Saved> {
     let estimate = Estimate { srtt: duration(u)?, rttvar: duration(u)? };
     Ok(Saved {
         window: window(u)?,
-        // A loss signal sets ssthresh, whatever it was.
+        // A loss signal sets ssthresh, whatever its value was.
         reduced: Window { cwnd: 1 + magnitude(u, MOST_BYTES)?, ssthresh: 1 + magnitude(u, MOST_BYTES)? },
         flight: magnitude(u, MOST_BYTES)?,
         peer_window: magnitude(u, MOST_BYTES)?,

@@ -1,4 +1,4 @@
-//! Timers, and their adaptation to verdicts.
+//! Retransmission timers, and their adaptation to verdicts.
 
 use arbitrary::{Result, Unstructured};
 use eifel_base::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use eifel_recovery::rtt::RoundTrips;
 
 use crate::input::{MOST_BYTES, choice, duration, magnitude, mss, view, window};
 
-/// Samples, expiries and verdicts in any order: no panic and no overflow, the timeout stays within the bounds that were
-/// set, and an expiry never shortens it.
+/// Gives samples, expiries and verdicts in any order. Nothing panics or overflows. The timeout
+/// stays within the configured bounds, and an expiry never shortens it.
 ///
 /// # Panics
-/// Where that does not hold.
+/// If an invariant does not hold.
 pub fn rto(data: &[u8]) {
-    // Bytes that mean nothing are no input.
+    // Bytes that yield no valid input are ignored.
     let _ = run(&mut Unstructured::new(data));
 }
 
@@ -24,12 +24,12 @@ pub fn rto(data: &[u8]) {
 struct Bounds {
     minimum: Duration,
     maximum: Duration,
-    /// By how much verdicts have raised the minimum.
+    /// The amount by which verdicts have raised the minimum.
     raised: Duration,
 }
 
 impl Bounds {
-    /// Returns the limits that the choice sets, if its algorithm has such parameters.
+    /// Returns the limits set by the choice, or the defaults of its algorithm.
     fn of(choice: &Choice) -> Self {
         let set = |name, without| {
             let given = choice.parameters.iter().rev().find(|(key, _)| key == name);
@@ -38,14 +38,15 @@ impl Bounds {
                 _ => default(choice, name).unwrap_or(without),
             }
         };
-        // Two ticks of its heartbeat are the least that the Lite timer can wait, whatever was asked for.
+        // The Lite timer waits at least two ticks of its heartbeat, whatever the configured minimum
+        // is.
         let minimum = match choice.name.as_str() {
             "fixed" => set("rto_ms", Duration::ZERO),
             "lite" => set("granularity_ms", Duration::ZERO) * 2,
             _ => set("minimum_ms", Duration::ZERO),
         };
         let maximum = match choice.name.as_str() {
-            // Theirs is not above the latest sample, but for two ticks.
+            // Their maximum yields to the latest sample plus two ticks, so it is no bound.
             "eifel" | "self-trained" => Duration::MAX,
             _ => set("maximum_ms", Duration::MAX),
         };
@@ -61,7 +62,7 @@ impl Bounds {
     }
 
     fn check(&self, rto: Duration) {
-        // Where the two contradict each other, an algorithm may take either for the bound.
+        // If the two bounds contradict each other, an algorithm may apply either.
         let most = self.maximum.max(self.minimum + self.raised);
         let least = self.minimum.min(self.maximum);
         assert!(rto >= least, "{rto:?} is below the minimum of {least:?}");
@@ -134,7 +135,7 @@ fn teach(timer: &mut dyn Rto, change: TimerChange, bounds: &mut Bounds) {
     bounds.note(change);
 }
 
-/// Draws a change that an engine asks for by itself: for RFC 4015, and for a lost SYN.
+/// Draws a change that an engine makes on its own: for RFC 4015, or for a lost SYN.
 fn engines_own(u: &mut Unstructured<'_>) -> Result<TimerChange> {
     let sample = duration(u)?;
     Ok(if u.arbitrary()? {

@@ -6,14 +6,14 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Error, Options, run_with};
 
-/// The most events of a run. With its checkers they take a hundredth of a second.
+/// The most events of a run. With checkers they take a hundredth of a second.
 const MOST_EVENTS: u64 = 3000;
 
-/// Any text is a scenario that runs, or refused in one line that names a place. A run ends, or uses up its events, or says
-/// that it cannot go on.
+/// Runs any text that is a valid scenario. Refuses other text in one line that names a place. A run
+/// ends, exhausts its events, or reports that it cannot continue.
 ///
 /// # Panics
-/// Where that does not hold.
+/// If an invariant does not hold.
 pub fn scenario(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Scenario::parse(text, Path::new("fuzzed.toml")) {
@@ -34,7 +34,7 @@ pub fn scenario(data: &[u8]) {
             assert!(!line.contains(['\n', '\r']), "more than a line: {line:?}");
             assert!(line.starts_with(&format!("fuzzed.toml:{}: ", error.line)), "no place: {line:?}");
             assert!(!error.what.is_empty(), "nothing is said: {line:?}");
-            // A text without its last line break has one line more than breaks.
+            // A text without a final line break has one more line than line breaks.
             let lines = text.split('\n').count() as u64;
             assert!((1..=lines).contains(&u64::from(error.line)), "{line:?} of {lines} lines");
         }

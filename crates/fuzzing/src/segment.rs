@@ -6,11 +6,12 @@ use eifel_packet::options::{self, LIMIT};
 
 use crate::options::assert_one_line_within;
 
-/// Reads any bytes as a packet, or refuses them with a place within them. Segments that were read
+/// Reads any bytes as a packet, or refuses them with an offset inside them. Segments that were read
 /// are written in the announced length, and read back equal. If only checksums are wrong, the
 /// errors give the right ones.
 ///
-/// # Panics Where that does not hold.
+/// # Panics
+/// If an invariant does not hold.
 pub fn segment(data: &[u8]) {
     let bytes = repaired(data, |bytes| parse(bytes).err());
     let (header, segment, payload) = match parse(&bytes) {
@@ -23,7 +24,7 @@ pub fn segment(data: &[u8]) {
     }
     let mut written = vec![0xee];
     if let Err(error) = emit(&header, &segment, payload, &mut written) {
-        // Padding of options may make a packet longer than it came.
+        // Padding of the options may make the packet longer than the input.
         assert!(matches!(error, Error::TooLong { .. }), "{error}");
         return assert_eq!(written, [0xee]);
     }
@@ -31,9 +32,10 @@ pub fn segment(data: &[u8]) {
     assert_eq!(parse(&written[1..]), Ok((header, segment, payload)));
 }
 
-/// Replaces wrong checksums by those that errors give, so that a fuzzer need not guess them.
+/// Replaces wrong checksums by those that the errors give, so that a fuzzer need not guess them.
 ///
-/// # Panics Where a corrected checksum is still wrong.
+/// # Panics
+/// If a corrected checksum is still wrong.
 pub fn repaired(data: &[u8], wrong: impl Fn(&[u8]) -> Option<Error>) -> Vec<u8> {
     let mut bytes = data.to_vec();
     let mut last = None;

@@ -1,5 +1,5 @@
-//! The committed corpus, and every input that ever failed, through the targets: what a fuzzer has found needs no fuzzer
-//! to be found again.
+//! Runs the targets on the committed corpus and on every input that ever failed. Known failures are
+//! found again without a fuzzer.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
 
-/// What is in a folder, in the order of names; nothing where there is no folder.
+/// Returns the entries of a folder, ordered by name; none if the folder does not exist.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable").path()).collect();
@@ -69,13 +69,14 @@ fn a_failure_would_be_noticed() {
     assert_eq!(failures(&folder, canary), [folder.join("found")]);
 }
 
-/// The names in a list of a manifest or a lock, one a line, that begin with `eifel-`.
+/// Returns the names that begin with `eifel-` in a list of a manifest or a lock, one per line.
 fn ours<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     let names = lines.filter_map(|line| line.trim_start_matches([' ', '"']).split([' ', '"', '.', '=']).next());
     names.filter(|name| name.starts_with("eifel-")).map(str::to_owned).collect()
 }
 
-/// The fuzz targets have a lock of their own, which `cargo` refuses where it does not know what a crate depends on.
+/// The fuzz targets have their own lock file. `cargo --locked` fails if it lacks a crate's
+/// dependency.
 #[test]
 fn the_lock_of_the_targets_knows_what_each_crate_depends_on() {
     let lock = fs::read_to_string(fuzz().join("Cargo.lock")).expect("readable");

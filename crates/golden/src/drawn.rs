@@ -1,6 +1,6 @@
-//! Random numbers for tests of drawn cases: a seed gives the same numbers on each machine.
+//! Random numbers for randomised tests. A seed gives the same numbers on every machine.
 
-/// The generator splitmix64, which begins with this seed.
+/// The generator splitmix64, seeded with this number.
 pub struct Random(pub u64);
 
 impl Random {
@@ -23,12 +23,12 @@ impl Random {
         choices[self.below(choices.len() as u64) as usize].clone()
     }
 
-    /// Returns one of these numbers, or the number before or after it.
+    /// Returns one of these numbers, or one more or less.
     pub fn near(&mut self, choices: &[u64]) -> u64 {
         (self.one_of(choices) + self.below(3)).saturating_sub(1)
     }
 
-    /// Returns `true` with this chance in a thousand.
+    /// Returns `true` with a probability of `per_mille` in a thousand.
     pub fn chance(&mut self, per_mille: u64) -> bool {
         self.below(1000) < per_mille
     }

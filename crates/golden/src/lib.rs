@@ -1,8 +1,9 @@
-//! Whole outputs of deterministic code, kept in files.
+//! Golden files: whole outputs of deterministic code.
 //!
-//! A test prints all that its code makes, and [`same`] compares that with the file. `make golden` sets [`RENEW`], and then
-//! the tests write the files; the change of an output is reviewed as a change of its file. Long outputs are kept as a
-//! [`digest`] for each case, so that the file says which cases differ.
+//! A test prints all that its code computes, and [`same`] compares the text with the file.
+//! `make golden` sets [`RENEW`], and the tests then write the files. A changed output is reviewed
+//! as a change of its file. Long outputs are kept as a [`digest`] per case, so that the file shows
+//! which cases differ.
 #![forbid(unsafe_code)]
 
 pub mod drawn;
@@ -13,7 +14,7 @@ use std::path::Path;
 /// The environment variable that makes [`same`] write files instead of comparing with them.
 pub const RENEW: &str = "EIFEL_RENEW_GOLDENS";
 
-/// Different lines that a failure shows.
+/// The number of different lines that a failure shows.
 const SHOWN: usize = 6;
 
 /// Compares a text with a golden file of the calling crate, `tests/goldens/NAME`.
@@ -27,7 +28,7 @@ macro_rules! golden {
     };
 }
 
-/// Compares a text with a file, or writes the file where the caller asked for that.
+/// Compares a text with a file. Writes the file instead if [`RENEW`] is set.
 ///
 /// # Panics
 /// If they differ, or if the file cannot be read or written.
@@ -42,7 +43,8 @@ pub fn same(file: &Path, text: &str) {
     assert!(differ.is_empty(), "{}: {differ}see make golden", file.display());
 }
 
-/// Returns the first lines that differ, the kept one above the new one; empty where the texts are equal.
+/// Returns the first lines that differ, the kept line above the new one. Empty if the texts are
+/// equal.
 fn differences(kept: &str, text: &str) -> String {
     if kept == text {
         return String::new();
@@ -61,8 +63,8 @@ pub fn digest(bytes: impl AsRef<[u8]>) -> String {
     format!("{:016x}", bytes.as_ref().iter().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-/// Rounds each number with a decimal point to nine significant digits: the system's logarithms and powers differ in the last
-/// bits between machines.
+/// Rounds each number with a decimal point to nine significant digits. The system's logarithms and
+/// powers differ in the last bits between machines.
 pub fn rounded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -96,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_the_published_one() {
-        // The offset basis, and the value for "a" of the authors' test vectors.
+        // The offset basis, and the value for "a" in the authors' test vectors.
         assert_eq!([digest(""), digest("a")], ["cbf29ce484222325", "af63dc4c8601ec8c"]);
     }
 

@@ -1,9 +1,9 @@
-//! Judges the analysis of captures by the simulator's oracle: random transfers captured at the sender, on the path and at the
-//! receiver.
+//! Judges the analysis of captures by the simulator's oracle. Captures random transfers at the
+//! sender, on the path and at the receiver.
 //!
-//! `cargo run --release -p eifel-hostile --example captured -- [--wild] COUNT [FIRST [FOLDER]]` prints how many retransmissions
-//! got the right cause and verdict, by the place of the capture; with a folder it leaves the captures there in which something
-//! was wrong.
+//! `cargo run --release -p eifel-hostile --example captured -- [--wild] COUNT [FIRST [FOLDER]]`
+//! prints how many retransmissions got the right cause and verdict, per place of capture. It writes
+//! every capture with a wrong judgement to FOLDER, if given.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn analyse(pcapng: &[u8]) -> Analysis {
 struct Tally {
     score: Score,
     kinds: BTreeMap<String, u64>,
-    /// By what a verdict rests on: how many there were, and how many of them were wrong.
+    /// For each ground of a verdict: the number of verdicts, and the number of wrong ones.
     grounds: BTreeMap<String, [u64; 2]>,
 }
 
@@ -50,7 +50,8 @@ impl Tally {
         }
     }
 
-    /// Takes note of what verdicts rest on. What is not in the truth counts as right.
+    /// Counts the grounds of verdicts. A verdict about a retransmission that is not in the truth
+    /// counts as right.
     fn ground(&mut self, found: &[Retransmission], truth: &Score) {
         let ground = |one: &Retransmission| format!("{:?} ({:?}: {})", one.verdict, one.confidence, one.reason);
         for one in found {

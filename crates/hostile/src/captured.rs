@@ -1,10 +1,11 @@
-//! Transfers captured at the sender, on the path, and at the receiver, with the oracle's truth about every
-//! retransmission.
+//! Captures transfers at the sender, on the path, and at the receiver, with the oracle's truth
+//! about every retransmission.
 //!
-//! The truth is CSV, a row for each retransmission that passes the place of its capture: `frame` and `time` (in seconds) say
-//! where it stands, `seq` is the sequence number on the wire, `nth` is 2 for the first retransmission, `spurious` is 1 if
-//! every byte of it had an earlier sending that arrived, and `cause` is `rto`, `loss` (go-back-N after a timeout),
-//! `fast` or `tlp`. Only data that the node `sender` sends are judged: the places are named after its direction.
+//! The truth is CSV, with a row for each retransmission that passes the place of capture. `frame`
+//! is its number in the capture, and `time` is in seconds. `seq` is the sequence number on the
+//! wire. `nth` is 2 for the first retransmission. `spurious` is 1 if an earlier transmission of
+//! every byte of it arrived. `cause` is `rto`, `loss` (go-back-N after a timeout), `fast` or `tlp`.
+//! Only data sent by the node `sender` is judged; the places are named after its direction.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,44 +16,46 @@ use eifel_sim::{Capture, End, Outcome};
 
 use crate::generate::{self, PLACES};
 
-/// Which scenarios are drawn.
+/// The kind of scenarios to draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weather {
-    /// Stacks and paths such as there are: the algorithms have their default parameters, paths carry on.
+    /// Realistic stacks and paths. Algorithms have their default parameters, and paths keep
+    /// carrying packets.
     Plain,
     /// Anything that a scenario can set.
     Wild,
 }
 
-/// A transfer, and what was captured of it.
+/// A transfer and its captures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Captured {
     /// The scenario, as TOML.
     pub scenario: String,
-    /// The sender's place, the one on the path, and the receiver's.
+    /// The capture at the sender, the one on the path, and the one at the receiver.
     pub places: Vec<Place>,
 }
 
-/// A place of a capture.
+/// A place of capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// `sender`, `between` or `receiver`.
     pub name: String,
     /// The capture.
     pub pcapng: Vec<u8>,
-    /// The truth about it, as CSV.
+    /// The truth about the capture, as CSV.
     pub truth: String,
 }
 
-/// Virtual time after which a run is cut off, in seconds.
+/// The virtual time after which a run is cut off, in seconds.
 const LONGEST_S: u64 = 600;
-/// Events after which it is.
+/// The number of events after which a run is cut off.
 const MOST_EVENTS: u64 = 3_000_000;
 
 /// Runs the transfer of a seed.
 ///
 /// # Errors
-/// The simulator's message, where the path never comes to rest.
+///
+/// The simulator's message, if the path never comes to rest.
 pub fn captured(seed: u64, weather: Weather) -> Result<Captured, String> {
     let table = match weather {
         Weather::Plain => generate::plain(seed),
@@ -105,10 +108,10 @@ impl<'a> Truth<'a> {
             let key = (shown.flow as i32, u8::from(shown.sender == End::To), tx as i64);
             let Some(&row) = self.rows.get(&key) else { continue };
             if !seen.insert(key) {
-                // A copy that the network has made: no end has sent it.
+                // A copy made by the network: no end has sent it.
                 continue;
             }
-            // A probe of a window is no retransmission, and what carries no data is not judged.
+            // A window probe is no retransmission, and a segment without data is not judged.
             if sent.kind[row] != 1 || sent.segment[row] == 0 || sent.needed[row] == 0 {
                 continue;
             }
@@ -122,7 +125,8 @@ impl<'a> Truth<'a> {
         text
     }
 
-    /// Why a retransmission left. A tail-loss probe leaves outside of episodes; an expiry sends one segment at its instant.
+    /// Returns the cause of a retransmission. A tail-loss probe leaves outside of episodes. An
+    /// expiry of the timer sends one segment at once.
     fn cause(&self, row: usize) -> &'static str {
         let sent = &self.tables.transmissions;
         let (flow, end, now) = (sent.flow[row], sent.end[row], sent.t_ns[row]);
@@ -153,7 +157,7 @@ impl<'a> Truth<'a> {
 
 const EXPIRED: u8 = 2;
 
-/// Time and sequence number of each frame of a capture that the simulator has written.
+/// Returns the time and the sequence number of each frame in a capture written by the simulator.
 fn headers(pcapng: &[u8]) -> Vec<(u64, u32)> {
     const ENHANCED_PACKET: u32 = 6;
     let word = |at: usize| u32::from_le_bytes([pcapng[at], pcapng[at + 1], pcapng[at + 2], pcapng[at + 3]]);
@@ -184,7 +188,7 @@ mod tests {
             let names: Vec<_> = places.iter().map(|place| place.name.as_str()).collect();
             assert_eq!(names, PLACES);
             for place in &places {
-                // A network's copy of a packet is no row: each time and number stands there once.
+                // Copies made by the network have no row: each time and number occurs once.
                 let sent: Vec<_> = place.truth.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
                 assert_eq!(sent.iter().collect::<BTreeSet<_>>().len(), sent.len());
                 // A timer sends one segment when it expires.

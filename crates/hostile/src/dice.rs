@@ -1,4 +1,4 @@
-//! Random draws of a case: the same seed gives the same draws.
+//! The random draws of a case. A seed always gives the same draws.
 
 use eifel_path::stream::Stream;
 
@@ -19,14 +19,13 @@ impl Dice {
         low + (high - low) * self.0.unit()
     }
 
-    /// Draws a whole number from `low` to `high`, uniformly.
+    /// Draws a whole number uniformly from `low` to `high`, both included.
     pub(crate) fn whole(&mut self, low: i64, high: i64) -> i64 {
         let span = (high - low) as f64 + 1.0;
         (low + (self.0.unit() * span) as i64).min(high)
     }
 
-    /// Draws a whole number from `low`, at least 1, to `high`. Each order of magnitude is as
-    /// likely.
+    /// Draws a whole number from `low` (at least 1) to `high`, uniformly on a log scale.
     pub(crate) fn scale(&mut self, low: i64, high: i64) -> i64 {
         let exponent = self.between(libm::log(low as f64), libm::log(high as f64 + 1.0));
         (libm::exp(exponent) as i64).clamp(low, high)
@@ -38,13 +37,13 @@ impl Dice {
         (drawn * 1000.0).round() / 1000.0
     }
 
-    /// Draws a probability, rounded to a thousandth. Small ones are likelier.
+    /// Draws a probability up to `most`, rounded to a thousandth. Small ones are likelier.
     pub(crate) fn share(&mut self, most: f64) -> f64 {
         let drawn = self.0.unit();
         (drawn * drawn * most * 1000.0).round() / 1000.0
     }
 
-    /// Picks one of the values, uniformly.
+    /// Picks one of the values uniformly.
     pub(crate) fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.whole(0, of.len() as i64 - 1) as usize]
     }

@@ -1,4 +1,4 @@
-//! Runs many cases on all cores, until the first that fails.
+//! Runs many cases on all cores, up to the first failure.
 #![expect(clippy::disallowed_methods, reason = "the clock on the wall, to notice what stands still")]
 
 use crate::generate;
@@ -14,15 +14,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs that shrinking may take: some seconds.
+/// The most runs for shrinking: some seconds.
 const TRIES: usize = 4000;
-/// A case takes a millisecond, and the longest known one ten seconds. One that takes this long hangs, on a busy machine too.
+/// A case takes a millisecond, and the longest known one ten seconds. A case that takes this long
+/// hangs, even on a busy machine.
 const LONGEST_CASE: Duration = Duration::from_secs(900);
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Failure {
     pub seed: u64,
-    /// What is wrong.
+    /// The violation in the case as drawn.
     pub violation: Violation,
     /// The smallest scenario that fails in the same way, as TOML.
     pub scenario: String,
@@ -43,7 +44,7 @@ fn replay(seed: u64) -> String {
     format!("cargo run --profile checked -p eifel-hostile -- --seed {seed}")
 }
 
-/// Sums over the cases. They show that the paths were hostile.
+/// Sums over all cases. They show that the paths were hostile.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tally {
     pub cases: u64,
@@ -52,9 +53,9 @@ pub struct Tally {
     pub completed: u64,
     /// Data segments sent.
     pub segments: u64,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmissions: u64,
-    /// Data segments sent again without need.
+    /// Data segments retransmitted without need.
     pub spurious: u64,
     /// Data segments dropped.
     pub drops: u64,
@@ -63,7 +64,7 @@ pub struct Tally {
     pub fast_retransmits: u64,
     /// Episodes that the acting detector called spurious.
     pub detected_spurious: u64,
-    /// Events of the simulator.
+    /// Simulator events.
     pub events: u64,
 }
 
@@ -125,14 +126,14 @@ impl fmt::Display for Tally {
 ///
 /// # Errors
 ///
-/// The failure.
+/// The failure, with the shrunk scenario.
 pub fn case(seed: u64, law: Option<Law>) -> Result<Summary, Box<Failure>> {
     let scenario = generate::scenario(seed);
     judge(&scenario.to_string(), law).map_err(|violation| {
         let like = |table: &toml::Table| judge(&table.to_string(), law).err().filter(|other| other.is_like(&violation));
         let mut small = shrink(&scenario, TRIES, |table| like(table).is_some());
         if let Some(seconds) = patience::seconds(&small.to_string()) {
-            // Other tools take the duration as it is written.
+            // Other tools take the duration from the file.
             small.insert("duration_s".to_owned(), seconds.into());
         }
         let shrunk = like(&small).unwrap_or_else(|| violation.clone());
@@ -140,11 +141,12 @@ pub fn case(seed: u64, law: Option<Law>) -> Result<Summary, Box<Failure>> {
     })
 }
 
-/// Runs the cases of these seeds in `threads` threads; `None` means one for each core. Calls
-/// `progress` now and then with the number of cases done.
+/// Runs the cases of these seeds on `threads` threads; `None` means one per core. Calls `progress`
+/// from time to time with the number of cases done.
 ///
 /// # Errors
-/// The failure of the lowest seed that failed before the threads stopped.
+///
+/// The failure with the lowest seed before the threads stopped.
 pub fn hunt(
     seeds: Range<u64>,
     threads: Option<usize>,
@@ -201,7 +203,7 @@ fn set(slot: &Mutex<Option<(u64, Instant)>>, to: Option<(u64, Instant)>) {
     *slot.lock().unwrap_or_else(|broken| broken.into_inner()) = to;
 }
 
-/// Ends the process if a thread hangs, since a thread cannot be stopped. Prints the thread's seed.
+/// Ends the process if a thread hangs, since threads cannot be stopped. Prints that thread's seed.
 fn watch(at_work: &[Mutex<Option<(u64, Instant)>>]) {
     for slot in at_work {
         let slot = slot.lock().unwrap_or_else(|broken| broken.into_inner());

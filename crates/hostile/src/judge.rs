@@ -10,7 +10,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-/// What is wrong with a run.
+/// A violation found in a run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Violation {
     /// The text is not a scenario.
@@ -26,24 +26,24 @@ pub enum Violation {
         /// The simulator's error.
         message: String,
     },
-    /// A flow goes on although nothing has disturbed it for long.
+    /// A flow continues long after the last disturbance.
     Unfinished {
-        /// Seconds of virtual time that the run had.
+        /// The virtual time of the run, in seconds.
         after_s: f64,
     },
-    /// A flow is over, but its applications did not read everything.
+    /// A flow has ended, but its applications did not read everything.
     Incomplete {
         flow: String,
-        /// Bytes that its applications read.
+        /// Bytes that the flow's applications read.
         bytes: u64,
     },
-    /// The caller's own law is broken.
+    /// The law supplied by the caller is broken.
     Unlawful(String),
 }
 
 impl Violation {
-    /// Returns whether both violations are of one kind. Panics are of one kind if they come from
-    /// the same place.
+    /// Returns whether both violations are of the same kind. Panics are of the same kind if they
+    /// come from the same place.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Panicked { place: one, .. }, Self::Panicked { place: another, .. }) => one == another,
@@ -65,10 +65,10 @@ impl fmt::Display for Violation {
     }
 }
 
-/// A law that the caller adds to the checkers. It returns what is wrong.
+/// A law that the caller adds to the checkers. Returns a description of the violation, or `None`.
 pub type Law = fn(&Scenario, &Summary) -> Option<String>;
 
-/// Runs a scenario for as long as [`patience`] says.
+/// Runs a scenario within the bounds of [`patience`].
 ///
 /// # Errors
 ///
@@ -80,13 +80,13 @@ pub fn judge(text: &str, law: Option<Law>) -> Result<Summary, Violation> {
     hold(scenario, &patience, law)
 }
 
-/// Runs a scenario for as long as `patience` says.
+/// Runs a scenario within the bounds `patience`.
 ///
 /// # Errors
 ///
 /// The violation.
 pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Result<Summary, Violation> {
-    // A path that never heals cannot be held to an end, so it runs for a while.
+    // No end can be asked for on a path that never heals, so the run is cut off.
     scenario.duration = patience.until.unwrap_or(scenario.duration.min(FOR_A_WHILE));
     let summary = match caught(|| run_with(&scenario, 0, options(patience)))? {
         Ok(outcome) => outcome.summary,
@@ -119,18 +119,18 @@ pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Re
 const FOR_A_WHILE: eifel_base::time::Duration = eifel_base::time::Duration::from_secs(1000);
 
 thread_local! {
-    /// Message and place of this thread's last panic.
+    /// The message and the place of this thread's last panic.
     static LAST_PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
     /// Whether panics of this thread are expected.
     static EXPECTED: RefCell<bool> = const { RefCell::new(false) };
 }
 
-/// Returns how a case is run: with all checkers, all bytes, and a bound on its events.
+/// Returns the options for a case: all checkers, all bytes, and a bound on events.
 fn options(patience: &Patience) -> Options {
     Options { record: Record::none(), checked: true, bytes: true, most_events: Some(patience.events) }
 }
 
-/// Calls `run`, and turns its panic into a violation without printing it.
+/// Calls `run`, and turns a panic into a violation without printing it.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

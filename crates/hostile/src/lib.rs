@@ -2,10 +2,12 @@
 //! handshakes, both directions at once, half-open and half-closed connections, sequence numbers and timestamps that
 //! wrap, and any combination of the registry's algorithms with any parameters.
 //!
-//! A seed is a scenario ([`generate`](generate::scenario)); [`judge`](judge::judge) runs it with every checker on and
-//! every byte compared, and says what is wrong, if anything; [`shrink`](shrink::shrink) takes away from a scenario that
-//! fails whatever can go; [`hunt`](hunt::hunt) does so for many seeds on all cores. [`captured`](captured::captured)
-//! captures a transfer at three places, with the truth about it, for those who judge captures.
+//! [`generate`](generate::scenario) turns a seed into a scenario. [`judge`](judge::judge) runs it
+//! with every checker on and every byte compared, and returns a violation if there is one.
+//! [`shrink`](shrink::shrink) removes everything from a failing scenario that the failure does not
+//! need. [`hunt`](hunt::hunt) does this for many seeds on all cores.
+//! [`captured`](captured::captured) captures a transfer at three places and adds the truth, to
+//! judge tools that analyse captures.
 #![forbid(unsafe_code)]
 
 pub mod captured;

@@ -24,7 +24,7 @@ usage: eifel-hostile [--count N] [--first SEED] [--threads N]
   -h, --help   print this
 ";
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Arguments {
     count: u64,
     first: u64,
@@ -55,7 +55,7 @@ fn told<E: std::fmt::Display>(result: Result<String, E>) -> ExitCode {
     }
 }
 
-/// Prints to standard output, and ends with `code`. A reader that closes it early is no error.
+/// Prints to standard output, and returns `code`. A reader that closes the pipe early is no error.
 fn printed(text: &str, code: ExitCode) -> ExitCode {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => refused(&format!("standard output: {error}")),

@@ -1,7 +1,7 @@
-//! Bounds on the time and events that a scenario needs if nothing is wrong.
+//! Bounds the time and the events that a scenario needs if nothing is wrong.
 //!
 //! The bounds assume the worst luck that the path allows. They depend on the scenario alone, so
-//! that they also hold for a scenario that is being shrunk.
+//! they also hold for a scenario that is being shrunk.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_path::config::Capacity;
@@ -17,25 +17,27 @@ use eifel_tcp::settings::SendKind;
 /// The bounds of a scenario.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Patience {
-    /// When every flow must be over; `None` if the path never heals, so that no end can be asked
+    /// When every flow must be over. `None` if the path never heals, so that no end can be asked
     /// for.
     pub until: Option<Duration>,
-    /// The most events that the run may have.
+    /// The most events that the run may take.
     pub events: u64,
-    /// Whether every flow must complete: no flow is stopped, and no end gives up.
+    /// Whether every flow must complete: no flow is stopped, and no end may give up.
     pub completes: bool,
 }
 
-/// An end that allows more timeouts in a row than this never gives up: no case has as many.
+/// An end that allows more consecutive timeouts than this never gives up; no case has that many.
 const NEVER_GIVES_UP: u32 = 1000;
 /// Bytes of the timestamps option in a segment.
 const TIMESTAMPS: u16 = 12;
-/// Bytes before the user data of a packet over SCTP: IPv6, the common header, a timestamp chunk, and DATA's own.
+/// Bytes before the user data in an SCTP packet: IPv6, the common header, a timestamp chunk, and
+/// the DATA header.
 const PACKET_HEADERS: u32 = 80;
-/// No case lasts this long. With a longer TIME-WAIT no end is gone while the other still asks.
+/// No case lasts this long. With a longer TIME-WAIT, neither end is gone while the other still
+/// retransmits.
 const WAITS_LONG: Duration = Duration::from_secs(500_000);
 
-/// Returns the bounds of this scenario.
+/// Returns the bounds of a scenario.
 pub fn of(scenario: &Scenario) -> Patience {
     let heals_s = scenario.links.iter().map(heals_s).fold(0.0, f64::max);
     let round_trip_s: f64 = scenario.links.iter().map(|link| longest_delay_s(link) + longest_pause_s(link)).sum();
@@ -53,8 +55,8 @@ pub fn of(scenario: &Scenario) -> Patience {
         let Traffic::Stream { application, connection } = &flow.traffic else { continue };
         bound.add(application, connection, round_trip_s);
         if let Some(end) = flow.end {
-            // A stopped flow is over when its connection is. A connection that nothing closes is
-            // never over.
+            // A stopped flow ends with its connection. A connection without segments that close it
+            // never ends.
             let [opener, answerer] = ends(connection).map(|(settings, _)| settings.time_wait.as_secs_f64());
             let closes_s = if connection.opening.by_segments() { opener.max(answerer) } else { f64::INFINITY };
             bound.seconds += end.as_secs_f64() + closes_s;
@@ -67,7 +69,7 @@ pub fn of(scenario: &Scenario) -> Patience {
                     && settings.time_wait > WAITS_LONG
             });
     }
-    // Flows share the links. A path that pauses now and then stretches all times.
+    // Flows share the links. A path with recurring pauses stretches all times.
     let slowest = scenario.links.iter().map(seconds_a_byte).fold(0.0, f64::max);
     let pauses = scenario.links.iter().map(pauses).fold(1.0, f64::max);
     let seconds = (bound.seconds + bound.bytes * slowest) * pauses;
@@ -75,12 +77,12 @@ pub fn of(scenario: &Scenario) -> Patience {
     Patience { until, events: bound.events as u64, completes }
 }
 
-/// Returns settings and algorithms of both ends.
+/// Returns the settings and the algorithms of both ends.
 fn ends(connection: &Connection) -> [(&Settings, &engine::Config); 2] {
     [(&connection.settings, &connection.sender), (&connection.answering_settings, &connection.answering_sender)]
 }
 
-/// Returns the whole seconds that this scenario may take; `None` if no end can be asked for.
+/// Returns the seconds that a scenario may take, rounded up. `None` if no end can be asked for.
 pub fn seconds(text: &str) -> Option<i64> {
     let scenario = Scenario::parse(text, "case.toml".as_ref()).ok()?;
     Some(of(&scenario).until?.as_secs_f64().ceil() as i64)
@@ -101,11 +103,11 @@ impl Bound {
             Some(reading) => (bytes / reading.bytes as f64 + 2.0 * writes, longest_s(&reading.every)),
             None => (0.0, 0.0),
         };
-        // Besides SYN and FIN, each write takes at least a segment. A window opens by half of
-        // itself or by a segment.
+        // SYN and FIN take segments, and each write takes at least one more. A window opens by half
+        // of itself or by a segment.
         let [mss, answering] = ends(connection).map(|(own, _)| own.mss);
         let payload = mss.min(answering).saturating_sub(TIMESTAMPS).max(1);
-        // At most, the sender empties its send buffer at once.
+        // The sender can empty at most its whole send buffer at once.
         let steps = ends(connection).map(|(own, _)| {
             let buffer = if let SendKind::CountedUpTo { buffer } = own.send { buffer as f64 } else { f64::INFINITY };
             f64::from(own.receive_window / 2).min(buffer).clamp(1.0, f64::from(payload))
@@ -137,19 +139,19 @@ impl Bound {
         let message = f64::from(association.message_bytes[0].min(association.message_bytes[1]));
         let step = least(&|own| f64::from(own.pmtu - PACKET_HEADERS)).min(message);
         let step = association.reading.as_ref().map_or(step, |reading| step.min(reading.bytes as f64).max(1.0));
-        // Besides the handshake and the shutdown, each write takes a chunk at least.
+        // The handshake and the shutdown take chunks, and each write takes at least one more.
         let chunks = 10.0 + 2.0 * writes + bytes / step;
         let delay_s = most(&|own| own.sack_delay.as_secs_f64());
         let timeout_s = most(&|own| longest_timeout_s(&own.brain.path));
         self.seconds += chunks * 4.0 * (round_trip_s + delay_s) + thinking_s + 4.0 * readings * reading_s;
         self.seconds += (20.0 + chunks) * timeout_s;
-        // Probes of a closed window, and HEARTBEATs.
+        // Probes of a closed window and HEARTBEATs take bytes as well.
         self.bytes += 40.0 * (bytes + 100.0 * chunks);
         self.events += 500.0 + 200.0 * chunks + 20.0 * readings + 20.0 * self.seconds;
     }
 }
 
-/// Returns how often an application writes, how many bytes, and the seconds that it thinks.
+/// Returns the number of writes, the bytes, and the seconds of thinking of an application.
 fn work(application: &StreamApplication) -> (f64, f64, f64) {
     match application {
         StreamApplication::Bulk { bytes } => (1.0, bytes.as_ref().map_or(u64::MAX as f64, most_bytes), 0.0),
@@ -162,10 +164,10 @@ fn work(application: &StreamApplication) -> (f64, f64, f64) {
     }
 }
 
-/// Returns the timeouts that an unlucky sender has for each segment.
+/// Returns the timeouts per segment of an unlucky sender.
 fn timeouts_a_segment(sender: &engine::Config) -> f64 {
-    // With a window of two or three segments over a queue of one, each window loses one. Karn's
-    // rule then leaves no round trip to measure.
+    // With a window of two or three segments over a queue of one, each window loses a segment.
+    // Karn's algorithm then leaves no round trip to measure.
     if has(sender, Weakness::ATimeoutASegment) { 1.0 } else { 0.5 }
 }
 
@@ -175,21 +177,21 @@ fn has(sender: &engine::Config, weakness: Weakness) -> bool {
     chosen.iter().filter_map(|(seam, choice)| seam.entry(&choice.name)).any(|entry| entry.weakness == Some(weakness))
 }
 
-/// Returns the factor by which needless retransmissions multiply the events.
+/// Returns the factor by which needless retransmissions can multiply the events.
 fn storms(connection: &Connection, round_trip_s: f64) -> f64 {
     let storms = ends(connection).iter().any(|(_, sender)| has(sender, Weakness::StormsWithoutDelay));
     if storms && round_trip_s == 0.0 { 1000.0 } else { 1.0 }
 }
 
-/// Returns the second from which the link does only what it could do for ever; infinite if there is
-/// none.
+/// Returns the second after which only endless disturbances remain on the link. Infinite if there
+/// is none.
 fn heals_s(link: &Link) -> f64 {
     let config = &link.config;
     let seconds = |instant: Instant| if instant == Instant::NEVER { f64::INFINITY } else { instant.as_secs_f64() };
     let mut heals = 0.0_f64;
     for element in &config.elements {
         heals = heals.max(match element {
-            // Each dropped copy costs a timeout.
+            // Each dropped copy costs a timeout, counted as two seconds.
             ElementConfig::ListedDrops(drops) => drops.iter().map(|drop| 2.0 * f64::from(drop.copies)).sum::<f64>(),
             ElementConfig::Reorder(reorder) => seconds(config.elements_until) + reorder.longest_wait.as_secs_f64(),
             ElementConfig::Jitter(jitter) => seconds(config.elements_until) + longest_s(&jitter.delay),
@@ -208,7 +210,7 @@ fn heals_s(link: &Link) -> f64 {
     heals
 }
 
-/// Returns the factor by which endless spikes stretch time.
+/// Returns the factor by which endless spikes stretch all times.
 fn pauses(link: &Link) -> f64 {
     let drawn = link.config.spikes.iter().filter_map(|spike| match &spike.source {
         SpikeSource::Drawn(drawn) => Some(4.0 + longest_s(&drawn.length)),
@@ -223,7 +225,7 @@ fn longest_delay_s(link: &Link) -> f64 {
     changes.fold(link.config.delay, Duration::max).as_secs_f64()
 }
 
-/// Returns the longest wait of a packet at an idle link.
+/// Returns the longest wait of a packet at an idle link, in seconds.
 fn longest_pause_s(link: &Link) -> f64 {
     match &link.config.capacity {
         Capacity::Trace(trace) => trace.lap().as_secs_f64(),
@@ -231,7 +233,7 @@ fn longest_pause_s(link: &Link) -> f64 {
     }
 }
 
-/// Returns the time that the link takes for a byte after its last change of rate.
+/// Returns the seconds per byte after the link's last change of rate.
 fn seconds_a_byte(link: &Link) -> f64 {
     match &link.config.capacity {
         Capacity::Unlimited => 0.0,
@@ -240,7 +242,7 @@ fn seconds_a_byte(link: &Link) -> f64 {
     }
 }
 
-/// Returns a time that the draw hardly ever exceeds.
+/// Returns a number of bytes that the amount hardly ever exceeds.
 fn most_bytes(amount: &Amount) -> f64 {
     longest_s(amount.distribution())
 }
@@ -254,8 +256,8 @@ fn longest_s(draw: &Draw) -> f64 {
     }
 }
 
-/// Returns the longest time that a parameter of these algorithms names, at least a minute. Timers
-/// back off to it.
+/// Returns the longest time among the parameters of these algorithms, at least a minute. Timers
+/// back off to at most this time.
 fn longest_timeout_s(sender: &engine::Config) -> f64 {
     let chosen = [(Seam::Rto, &sender.rto), (Seam::AfterSpurious, &sender.after_spurious)];
     let times = chosen.into_iter().flat_map(|(seam, choice)| times_s(seam, choice));

@@ -1,10 +1,10 @@
-//! Makes a failing scenario as small as possible, as long as it fails in the same way: it removes
-//! keys and elements, and lowers numbers. It knows nothing of the format. A candidate that is no
+//! Makes a failing scenario as small as possible while it fails in the same way. Removes keys and
+//! elements, and lowers numbers. The code knows nothing of the format: a candidate that is no valid
 //! scenario fails in another way.
 
 use toml::{Table, Value};
 
-/// The way from the top of a scenario down to a value.
+/// The path from the top of a scenario to a value.
 type Place = Vec<Step>;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -13,7 +13,8 @@ enum Step {
     Element(usize),
 }
 
-/// Returns the smallest scenario for which `fails` still holds, after at most `tries` calls of it.
+/// Returns the smallest scenario found for which `fails` still holds. Calls `fails` at most `tries`
+/// times.
 pub fn shrink(scenario: &Table, tries: usize, mut fails: impl FnMut(&Table) -> bool) -> Table {
     let mut smallest = scenario.clone();
     let mut left = tries;
@@ -23,7 +24,7 @@ pub fn shrink(scenario: &Table, tries: usize, mut fails: impl FnMut(&Table) -> b
             if left == 0 {
                 return smallest;
             }
-            // An earlier removal may have taken the value's surroundings.
+            // An earlier removal may have removed the table or list around this value.
             let mut smaller = smallest.clone();
             if remove(&mut smaller, &candidate) {
                 left -= 1;
@@ -41,7 +42,8 @@ pub fn shrink(scenario: &Table, tries: usize, mut fails: impl FnMut(&Table) -> b
     }
 }
 
-/// Lists every value that can be removed: outer ones first, and the last element of a list first.
+/// Lists every value that can be removed: outer values first, and later elements of a list before
+/// earlier ones.
 fn removals(scenario: &Table) -> Vec<Place> {
     let mut places = Vec::new();
     walk(scenario, &mut |place, _| places.push(place.clone()));
@@ -97,7 +99,7 @@ fn find<'a>(scenario: &'a mut Table, place: &[Step]) -> Option<&'a mut Value> {
     })
 }
 
-/// Removes a value; returns `false` if there is none.
+/// Removes a value. Returns `false` if it does not exist.
 fn remove(scenario: &mut Table, place: &[Step]) -> bool {
     match place {
         [Step::Key(key)] => scenario.remove(key).is_some(),
@@ -113,7 +115,7 @@ fn remove(scenario: &mut Table, place: &[Step]) -> bool {
     }
 }
 
-/// Lowers a number as far as it goes. Returns the remaining tries.
+/// Lowers a number as far as the failure allows. Returns the remaining tries.
 fn lower(smallest: &mut Table, place: &[Step], mut left: usize, fails: &mut impl FnMut(&Table) -> bool) -> usize {
     loop {
         let Some(now) = find(smallest, place).cloned() else { return left };
@@ -130,7 +132,7 @@ fn lower(smallest: &mut Table, place: &[Step], mut left: usize, fails: &mut impl
     }
 }
 
-/// Returns simpler values for a number, the simplest first.
+/// Returns simpler values for a number, simplest first.
 fn simpler(value: &Value) -> Vec<Value> {
     match *value {
         Value::Integer(number) => {

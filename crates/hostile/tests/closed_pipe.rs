@@ -1,4 +1,4 @@
-//! Standard output that is closed before all is written, as by `head`, is no error.
+//! Closing standard output early, as `head` does, is no error.
 
 use std::process::Command;
 

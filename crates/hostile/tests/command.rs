@@ -1,4 +1,4 @@
-//! What the program prints of many cases.
+//! Checks the program's output for many cases.
 
 use eifel_hostile::hunt::hunt;
 use std::process::Command;

@@ -1,11 +1,11 @@
-//! Each feature that the generator has is drawn about as often as it is meant to be.
+//! Checks that the generator draws each feature often enough.
 
 use eifel_hostile::generate;
 use toml::{Table, Value};
 
 const SEEDS: u64 = 4000;
 
-/// Whether a value anywhere in the scenario is at this key and looks like this.
+/// Returns whether any value at this key, anywhere in the scenario, satisfies `is`.
 fn any(table: &Table, key: &str, is: &dyn Fn(&Value) -> bool) -> bool {
     table.iter().any(|(name, value)| (name == key && is(value)) || inside(value, key, is))
 }
@@ -38,9 +38,9 @@ macro_rules! features {
     };
 }
 
-/// In how many of a hundred scenarios each is found, at least.
+/// Each feature with the least percentage of scenarios that must have it.
 const FEATURES: &[Feature] = features! {
-    // The whole.
+    // The whole scenario.
     5.0 "headers of their own": "header_bytes" |_| true;
     5.0 "IPv6": "ip" |value| word(value, "ipv6");
     5.0 "a proxy": "proxy" |_| true;

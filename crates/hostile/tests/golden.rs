@@ -1,6 +1,7 @@
-//! Whole outputs of the generator, the runs, the truth about captures, the judge's patience and the shrinking.
+//! Golden outputs of the generator, the runs, the truth about captures, the judge's patience, and
+//! the shrinking.
 //!
-//! An algorithm or a parameter that is added is drawn from then on, and changes them all.
+//! An added algorithm or parameter takes part in the draws, and changes all of these outputs.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use eifel_golden::{digest, golden};
@@ -15,9 +16,9 @@ use eifel_sim::{Options, run_with};
 use std::fmt::Write;
 use toml::{Table, Value};
 
-/// Scenarios of which a digest is kept.
+/// The number of scenarios with a digest.
 const DRAWN: u64 = 1500;
-/// Seeds for one digest.
+/// The number of seeds per digest.
 const BLOCK: u64 = 25;
 
 /// Prints a digest for each block of seeds.
@@ -49,11 +50,11 @@ fn patience_is_as_long_as_before() {
     golden!("patience_digests.txt", digests(DRAWN, patience));
 }
 
-/// Transfers of which digests are kept.
+/// The number of transfers with a digest.
 const TRANSFERS: u64 = 800;
 
-/// What transfers do, by every table and every packet at the first node. A run that nobody observes takes short ways, and comes to
-/// the same.
+/// Digests transfers by every table and every packet at the first node. An unobserved run takes
+/// short cuts, and must give the same result.
 #[test]
 fn transfers_go_as_before() {
     let mut text = String::new();
@@ -127,7 +128,7 @@ fn refusals_are_printed_as_before() {
     golden!("refusals.txt", texts.iter().map(told).collect::<String>());
 }
 
-/// Whether some number of the scenario is larger than a thousand, and another not a whole one.
+/// Returns whether the scenario has an integer above 1000 and a number that is not whole.
 fn has_large_and_broken_numbers(table: &Table) -> bool {
     fn any(value: &Value, is: &dyn Fn(&Value) -> bool) -> bool {
         match value {

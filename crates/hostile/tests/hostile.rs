@@ -1,4 +1,5 @@
-//! Thirty thousand random transfers, and proof that a violation among them would be found and shrunk.
+//! Runs thirty thousand random transfers, and proves that a violation among them would be found and
+//! shrunk.
 
 use eifel_hostile::generate;
 use eifel_hostile::hunt::{case, hunt};
@@ -14,7 +15,7 @@ fn thirty_thousand_transfers_come_to_a_good_end() {
     let tally = hunt(0..CASES, None, None, |_| {}).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(tally.cases, CASES);
     println!("{tally}");
-    // They are worth something only if the path was hostile and the algorithms had to act.
+    // The transfers are worthless unless the paths were hostile and the algorithms had to act.
     for (what, count) in [
         ("retransmissions", tally.retransmissions),
         ("spurious retransmissions", tally.spurious),
@@ -51,9 +52,9 @@ fn a_broken_law_is_found_and_shrunk_to_what_breaks_it() {
     let Violation::Unlawful(broken) = &failure.shrunk else { panic!("{failure}") };
     assert!(broken.ends_with(" timeouts"), "{broken}");
     let (all, small) = (generate::scenario(failure.seed).to_string(), &failure.scenario);
-    // A proxy takes a graph to stand in, which is five tables of nodes and links.
+    // A proxy needs a graph, which takes five tables of nodes and links.
     assert!(small.lines().count() < 40 && small.len() * 3 < all.len(), "{all}\nwas shrunk to\n{small}");
-    // What is printed is a scenario, in which the same is wrong; and the seed alone gives it again.
+    // The printed scenario shows the same violation. The seed alone reproduces the failure.
     let again = judge(small, Some(one_timeout_at_most)).unwrap_err();
     assert_eq!(again, failure.shrunk);
     assert_eq!(case(failure.seed, Some(one_timeout_at_most)).unwrap_err(), failure);

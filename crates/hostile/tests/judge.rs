@@ -1,11 +1,11 @@
-//! Faults that are planted in what a run is held to: each kind of violation is found.
+//! Plants faults in the bounds of a run, and checks that each kind of violation is found.
 
 use eifel_base::time::Duration;
 use eifel_hostile::judge::{Violation, hold, judge};
 use eifel_hostile::patience::{self, Patience};
 use eifel_sim::scenario::Scenario;
 
-/// A transfer that takes 20 round trips of a second: 10 segments, one a round trip, and the rest.
+/// A transfer of 20 round trips of a second: 10 segments, one per round trip, and the rest.
 const SLOW: &str = r#"
     duration_s = 1
     [point_to_point]
@@ -63,7 +63,8 @@ fn a_run_that_is_not_over_in_time_is_unfinished() {
 
 #[test]
 fn a_flow_that_is_over_without_all_its_bytes_is_incomplete() {
-    // Nothing comes through for 100 s, and the sender gives up after one timeout: the patience of one who does not.
+    // Nothing arrives for 100 s, and the sender gives up after one timeout. It is incomplete if
+    // `completes` demands all bytes.
     let gives_up = SLOW
         .replace("give_up_handshake_timeouts = 1_000_000", "give_up_handshake_timeouts = 1")
         .replace("delay_ms = 500", "delay_ms = 500\nloss = { kind = \"random\", rate = 1.0 }\ndisturbed_until_s = 100");

@@ -1,11 +1,12 @@
-//! What may be asked of a scenario, worked out by hand.
+//! Bounds of scenarios, calculated by hand.
 
 use eifel_hostile::patience;
 use eifel_sim::scenario::Scenario;
 
 /// 1 Mbit/s and 100 ms each way.
 const LINK: &str = "rate_bps = 1_000_000\ndelay_ms = 100\n";
-/// A window of 1000 bytes, which opens by 500; segments without timestamps, acknowledged at once; ends that never give up.
+/// A window of 1000 bytes that opens by 500. Segments have no timestamps and are acknowledged at
+/// once. The ends never give up.
 const TCP: &str = "payload_bytes = 1000\nreceive_window_bytes = 1000\ntimestamps = false\ndelayed_ack_ms = 0\n\
                    give_up_timeouts = 1_000_000\ngive_up_handshake_timeouts = 1_000_000\ntime_wait_s = 1_000_000\n";
 const BULK: &str = "{ kind = \"bulk\", bytes = 10_000 }";
@@ -20,7 +21,7 @@ struct Case {
     application: &'static str,
 }
 
-/// One bulk transfer of 10 000 bytes over a path that does nothing to it.
+/// A bulk transfer of 10 000 bytes over an undisturbed path.
 fn plain() -> Case {
     let (link, tcp) = (LINK.to_owned(), TCP.to_owned());
     Case { top: "", link, back: "", tcp, sender: "detect = \"none\"", flow: "", application: BULK }
@@ -55,11 +56,12 @@ impl Case {
     }
 }
 
-/// Segments: 4 for SYN and FIN, 2 for the write, 20 by steps of 500 bytes.
+/// Segments: 4 for SYN and FIN, 2 for the write, and 20 steps of 500 bytes.
 const SEGMENTS: f64 = 26.0;
-/// Four round trips of 200 ms for each; 20 timeouts and half a one for each segment, of 60 s.
+/// Each segment may take four round trips of 200 ms. Timeouts of 60 s: 20, and half a timeout per
+/// segment.
 const WAITS_S: f64 = SEGMENTS * 4.0 * 0.2 + (20.0 + SEGMENTS * 0.5) * 60.0;
-/// Everything 40 times, and 100 bytes of headers with each segment, at 8 us a byte.
+/// Every byte 40 times, and 100 bytes of headers per segment, at 8 µs per byte.
 const SENDS_S: f64 = 40.0 * (10_000.0 + 100.0 * SEGMENTS) * 8e-6;
 
 #[test]
@@ -74,7 +76,7 @@ fn what_the_ends_do_adds_to_it() {
     let plain = plain();
     let tcp = plain.tcp.replace("delayed_ack_ms = 0", "delayed_ack_ms = 150");
     Case { tcp, ..self::plain() }.takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.15);
-    // A maximum of 90 s is a longer timeout than a minute, one of 30 s no shorter one.
+    // A maximum of 90 s exceeds the minute; a maximum of 30 s does not shorten it.
     let rto = |sender| Case { sender, ..self::plain() };
     rto("rto = { name = \"rfc6298\", maximum_ms = 90_000 }").takes(WAITS_S + SENDS_S + (20.0 + SEGMENTS * 0.5) * 30.0);
     rto("rto = { name = \"rfc6298\", maximum_ms = 30_000 }").takes(WAITS_S + SENDS_S);
@@ -82,7 +84,7 @@ fn what_the_ends_do_adds_to_it() {
     let tcp = plain.tcp.clone() + "send_buffer_bytes = 250\n";
     let case = Case { tcp, ..self::plain() };
     assert_eq!(case.events(), 500 + 100 * 46);
-    // A large window: 10 steps of a full segment less room for timestamps, 10 000 / 988 = 10.12.
+    // A large window: steps of a full segment less room for timestamps, 10 000 / 988 = 10.12.
     let tcp = plain.tcp.replace("receive_window_bytes = 1000", "receive_window_bytes = 60_000");
     assert_eq!(Case { tcp, ..self::plain() }.events(), 500 + 1612);
 }
@@ -112,21 +114,21 @@ fn rack_without_a_delay_may_have_a_thousand_times_as_many_events() {
 fn applications_think_answer_and_read() {
     let application = "{ kind = \"exchange\", bytes = 6000, back_bytes = 4000 }";
     Case { application, ..plain() }.takes(WAITS_S + SENDS_S);
-    // Four requests: 8 segments for the writes in place of 2, and four times 4 pauses of 3 s.
+    // Four requests: 8 segments for the writes instead of 2, and four times 4 pauses of 3 s.
     let application =
         "{ kind = \"request-response\", requests = 4, request_bytes = 500, response_bytes = 2000, think_ms = 3000 }";
     let case = Case { application, ..plain() };
     let more = 6.0 * (4.0 * 0.2 + 30.0) + 40.0 * 600.0 * 8e-6;
     case.takes(WAITS_S + SENDS_S + more + 48.0);
     assert_eq!(case.events(), 500 + 3200);
-    // 10 readings of 1000 bytes, and two for the write; four times 2 s for each, and 20 events.
+    // 10 reads of 1000 bytes and two for the write. Each takes four times 2 s, and 20 events.
     let case = Case { flow: "reading = { bytes = 1000, every_ms = 2000 }", ..plain() };
     case.takes(WAITS_S + SENDS_S + 12.0 * 8.0);
     assert_eq!(case.events(), 3100 + 240);
-    // One who reads 100 bytes at a time opens the window by as much.
+    // A reader of 100 bytes at a time opens the window by 100 bytes.
     let case = Case { flow: "reading = { bytes = 100, every_ms = 0 }", ..plain() };
     assert_eq!(case.events(), 500 + 100 * 106 + 20 * 102);
-    // An exponential pause of 1 s is hardly ever longer than 10 s.
+    // An exponential pause with mean 1 s hardly ever exceeds 10 s.
     let flow = "reading = { bytes = 1000, every_ms = { exponential = 1000 } }";
     Case { flow, ..plain() }.takes(WAITS_S + SENDS_S + 12.0 * 40.0);
 }
@@ -191,9 +193,9 @@ fn a_path_is_waited_for_until_it_heals() {
     with(&format!("{reorder}disturbed_until_s = 7")).takes(WAITS_S + SENDS_S + 11.0);
     let jitter = "jitter = { delay_ms = { uniform = [0, 3000] } }\n";
     with(&format!("{jitter}disturbed_until_s = 7")).takes(WAITS_S + SENDS_S + 10.0);
-    // Two timeouts for each copy that is dropped.
+    // Two seconds for each dropped copy.
     with("drops = [{ flow = \"main\", segments = [1, 2], copies = 3 }]").takes(WAITS_S + SENDS_S + 12.0);
-    // The slower of two links says how long the bytes take, and the last of its rates.
+    // The slower link decides how long the bytes take, at its last rate.
     with("rate_changes = [{ at_s = 5, rate_bps = 1 }, { at_s = 8, rate_bps = 500_000 }]")
         .takes(WAITS_S + 2.0 * SENDS_S + 8.0);
     Case { back: "rate_bps = 100_000", ..plain() }.takes(WAITS_S + 10.0 * SENDS_S);
@@ -210,13 +212,13 @@ fn spikes_hold_it_up_or_stretch_time() {
     spike(listed).takes(WAITS_S + SENDS_S + 9.0);
     let drawn = "[[spike]]\nlinks = [\"bottleneck\"]\nholds = \"arriving\"\nfirst_s = 3\nlength_s = { uniform = [1, 6] }\n\
                  interval_s = 20\ninterval = \"start-to-start\"";
-    // The longest is 6 s: everything takes 1 + 4 + 6 times as long.
+    // The longest spike is 6 s: everything takes 1 + 4 + 6 times as long.
     spike(drawn).takes(11.0 * (WAITS_S + SENDS_S + 3.0));
 }
 
 #[test]
 fn a_recorded_link_is_as_fast_as_its_lap_and_pauses_for_one() {
-    // Two opportunities of 1500 bytes in 24 ms: 1 Mbit/s. Either way may wait for a lap.
+    // Two opportunities of 1500 bytes in 24 ms: 1 Mbit/s. Each direction may wait for a lap.
     let recorded = LINK.replace("rate_bps = 1_000_000", "trace = [5, 24]");
     Case { link: recorded, ..plain() }.takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.048);
 }

@@ -9,7 +9,7 @@ use std::panic::catch_unwind;
 use std::sync::mpsc;
 use std::thread;
 
-/// Every attack with its source and its defence, as JSON.
+/// Returns every attack with its source and its defence, as JSON.
 #[pyfunction]
 pub(crate) fn attacks() -> String {
     let listed: Vec<Value> = eifel_attacks::all().iter().map(described).collect();
@@ -22,7 +22,7 @@ pub(crate) fn attack(py: Python<'_>, name: &str) -> PyResult<String> {
     let unknown = || PyValueError::new_err(format!("there is no attack {name}"));
     let attack = eifel_attacks::all().iter().find(|attack| attack.name == name).ok_or_else(unknown)?;
     let (sender, mut receiver) = mpsc::channel();
-    // A thread of its own, so that this one can check for Ctrl-C. After that, no thread waits for
+    // A separate thread, so that this one can check for Ctrl-C. After Ctrl-C, no thread waits for
     // it.
     thread::spawn(move || drop(sender.send(catch_unwind(|| attack.run(Effort::Whole)))));
     match waiting::next(py, &mut receiver)? {
@@ -58,7 +58,7 @@ fn found(finding: &Finding) -> Value {
     })
 }
 
-/// Returns an integer if the value is whole.
+/// Returns an integer if the value is whole, and a float otherwise.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { Value::from(value as i64) } else { Value::from(value) }
 }

@@ -1,4 +1,4 @@
-//! Captures: files go in, a report comes out.
+//! Analyses captures: takes files, and returns a report.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ type Column<'py> = (&'static str, Bound<'py, PyArray1<f64>>);
 
 #[pymethods]
 impl Captures {
-    /// Everything, as a JSON object.
+    /// Returns the whole report as a JSON object.
     fn json(&self) -> String {
         self.report.json()
     }
@@ -43,7 +43,7 @@ impl Captures {
         text::summary(&self.report)
     }
 
-    /// Compares with the text of a truth file. Returns a JSON object.
+    /// Writes the only capture file again with the verdicts as comments, as pcapng.
     fn annotate(&self, output: PathBuf) -> PyResult<()> {
         source::annotate(&self.report, &output).map_err(CaptureError::new_err)
     }
@@ -53,14 +53,15 @@ impl Captures {
         source::plot(&self.report, &folder).map_err(CaptureError::new_err)
     }
 
-    /// Copies the only file with nothing left but what verdicts rest on.
+    /// Copies the only capture file, stripped of everything that the verdicts do not rest on.
     fn anonymise(&self, output: PathBuf) -> PyResult<()> {
         let input = source::only_file(&self.report).map_err(CaptureError::new_err)?;
         source::anonymise(&input, &output).map_err(CaptureError::new_err)
     }
 
-    /// The time-sequence graph of one direction, as columns: of sendings `sent_s`, `start`, `end`, `frame`; of ACKs `heard_s`,
-    /// `cumulative`, `edge` (of the receiver's window); of SACK blocks `sack_s`, `sack_start`, `sack_end`.
+    /// Returns the time-sequence graph of one direction as columns. Transmissions: `sent_s`,
+    /// `start`, `end`, `frame`. ACKs: `heard_s`, `cumulative`, `edge` (of the receiver's window).
+    /// SACK blocks: `sack_s`, `sack_start`, `sack_end`.
     fn time_sequence<'py>(&self, py: Python<'py>, connection: u64, from_server: bool) -> PyResult<Vec<Column<'py>>> {
         let found = self.report.connections.iter().find(|one| one.connection == connection);
         let way = found.map(|one| one.way(from_server));
@@ -70,7 +71,7 @@ impl Captures {
         Ok(trace.columns().into_iter().map(|(name, values)| (name, PyArray1::from_vec(py, values))).collect())
     }
 
-    /// How it agrees with the text of a truth file, as a JSON object.
+    /// Compares the report with the text of a truth file. Returns a JSON object.
     fn score(&self, truth: &str) -> PyResult<String> {
         let truth = score::read_truth(truth).map_err(CaptureError::new_err)?;
         Ok(score::score(&truth, &self.report.retransmissions).json())
@@ -84,7 +85,7 @@ pub(crate) fn analyze_bytes(py: Python<'_>, name: &str, capture: &[u8]) -> PyRes
     report.map(|report| Captures { report }).map_err(|error| CaptureError::new_err(format!("{name}: {error}")))
 }
 
-/// A capture, as its place, its bytes, and the truth about it as CSV.
+/// A capture: the name of its place, its bytes, and the truth about it as CSV.
 type Place<'py> = (String, Bound<'py, PyBytes>, String);
 
 /// Captures the transfer of a seed at three places. Returns the scenario, and for each place its name, the capture, and the
@@ -98,8 +99,8 @@ pub(crate) fn captured(py: Python<'_>, seed: u64, wild: bool) -> PyResult<(Strin
     Ok((made.scenario, made.places.into_iter().map(place).collect()))
 }
 
-/// Analyses a capture that may still be made. `hear` is called after each piece with frames, packets, connections and
-/// retransmissions so far.
+/// Analyses a capture that may still be growing. Calls `hear` after each piece with the numbers of
+/// frames, packets, connections and retransmissions so far.
 #[pyfunction]
 pub(crate) fn follow(py: Python<'_>, file: PathBuf, hear: Py<PyAny>) -> PyResult<Captures> {
     let mut raised = None;
@@ -122,7 +123,8 @@ pub(crate) fn follow(py: Python<'_>, file: PathBuf, hear: Py<PyAny>) -> PyResult
     }
 }
 
-/// Analyses captures. `progress` is called with the bytes read so far and all there are, 0 where that is not known.
+/// Analyses captures. Calls `progress` with the bytes read so far and the total, which is 0 if it
+/// is unknown.
 #[pyfunction]
 #[pyo3(signature = (files, progress=None))]
 pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<PyAny>>) -> PyResult<Captures> {

@@ -1,4 +1,4 @@
-//! The search for counterexamples to a claim, as JSON.
+//! Searches for counterexamples to a claim, as JSON.
 
 use crate::{ScenarioError, parse, waiting};
 use eifel_hunt::claim::{self, Claim, Counterexample};
@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 
-/// A message of the search's thread.
+/// A message from the thread that searches.
 enum Told {
     Done(u32),
     Found(String),
@@ -39,7 +39,8 @@ pub(crate) fn hunt_liars(
     })
 }
 
-/// Searches scenarios for one that refutes a claim, given as TOML; with `threads`, or on all cores where it is 0.
+/// Searches scenarios for one that refutes a claim, given as TOML. Uses `threads` threads, or all
+/// cores if it is 0.
 #[pyfunction]
 #[pyo3(signature = (claim, scenarios, most, seed, threads, progress))]
 #[expect(clippy::too_many_arguments, reason = "a function of Python, where arguments have names")]
@@ -63,7 +64,8 @@ pub(crate) fn hunt_claim(
     })
 }
 
-/// Runs a search in a thread of its own, so that this one can check for Ctrl-C. After that, no thread waits for it.
+/// Runs a search in a separate thread, so that this one can check for Ctrl-C. After Ctrl-C, no
+/// thread waits for it.
 fn in_a_thread(
     py: Python<'_>,
     origin: &str,

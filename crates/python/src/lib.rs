@@ -1,5 +1,5 @@
-//! The engine as Python sees it: text goes in, columns come out. Nothing is decided here; `python/eifel/_engine.pyi`
-//! describes every function.
+//! The Python bindings of the engine: text goes in, columns come out. The bindings decide nothing.
+//! `python/eifel/_engine.pyi` describes every function.
 
 mod attacks;
 mod captures;
@@ -54,7 +54,7 @@ fn schema() -> String {
     eifel_sim::scenario::schema()
 }
 
-/// Returns what each record table and each of its columns means, as JSON.
+/// Returns the meaning of each record table and of each column, as JSON.
 #[pyfunction]
 fn described_tables() -> String {
     let tables = Table::ALL.into_iter().map(|table| {
@@ -66,8 +66,8 @@ fn described_tables() -> String {
     serde_json::Value::Object(tables.collect()).to_string()
 }
 
-/// Returns the names of the numbers in a flow's summary, those too that only flows with requests
-/// have.
+/// Returns the names of the numbers in a flow's summary, including those that only flows with
+/// requests have.
 #[pyfunction]
 fn summary_numbers() -> Vec<&'static str> {
     let of_all = FlowSummary::default().numbers().map(|(name, _)| name);

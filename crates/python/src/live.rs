@@ -15,11 +15,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 
-/// A recording: its folder, the text of its scenario, where that is from, and the run.
+/// A recording: its folder, the text of its scenario, the origin of that text, and the run.
 type Recording = (String, String, String, Run);
 
-/// Runs a command of `eifel live`; returns the exit code, and what was recorded. `called_as` is how this program was called, up to
-/// `arguments`.
+/// Runs a command of `eifel live`. Returns the exit code and the recordings. `called_as` is the
+/// command line of this program up to `arguments`.
 #[pyfunction]
 pub(crate) fn live(py: Python<'_>, called_as: Vec<OsString>, arguments: Vec<OsString>) -> (u8, Vec<Recording>) {
     let mut recorded = Vec::new();
@@ -31,8 +31,9 @@ pub(crate) fn live(py: Python<'_>, called_as: Vec<OsString>, arguments: Vec<OsSt
     (code, recorded.into_iter().map(handed).collect())
 }
 
-/// Runs the first flow of a scenario live, between two hosts in namespaces of their own, and keeps the named tables. Returns
-/// the run and how late the box was, in microseconds: the median, the 99th percentile and the most.
+/// Runs the first flow of a scenario live, between two hosts in separate namespaces, and keeps the
+/// named tables. Returns the run and the lateness of the emulated path in microseconds: the median,
+/// the 99th percentile and the maximum.
 #[pyfunction]
 pub(crate) fn live_run(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Many runs on all cores; the result does not depend on how many there are.
+//! Runs many simulations on all cores. The result does not depend on the number of cores.
 
 use crate::numbers::{Columns, Number};
 use crate::outcome::{Numbered, flows};
@@ -14,26 +14,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-/// `progress` is called at the most about every that many parts of the whole.
+/// The number of calls of `progress`, at most (and one at the end).
 const STEPS: usize = 200;
 
-/// The flows of one run, or why it failed; `None` while it has not been done.
+/// The flows of one run, or its error. `None` if the run was not done.
 type Flows = Option<Result<Vec<Numbered>, String>>;
 
-/// A run that failed: scenario, repetition, why.
+/// A failed run: scenario, repetition, error.
 type Failed = (usize, u32, String);
 
 /// The reaction to a failed run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OnFailure {
-    /// Nothing more is begun.
+    /// No further run begins.
     Stop,
-    /// The others go on.
+    /// The other runs continue.
     GoOn,
 }
 
-/// Runs repetitions of scenarios, given as ranges: number of the scenario, first repetition, how many. The answer is
-/// the columns, a row a flow in the order of the ranges, and the runs that failed: scenario, repetition, why.
+/// Runs repetitions of scenarios. A range is the number of a scenario, the first repetition, and
+/// the number of repetitions. Returns the columns, with one row per flow in the order of the
+/// ranges, and the failed runs.
 #[pyfunction]
 #[pyo3(signature = (scenarios, ranges, threads=None, progress=None, keep_going=false))]
 pub(crate) fn run_many<'py>(
@@ -70,8 +71,7 @@ pub(crate) fn run_many<'py>(
 
     let on_failure = if keep_going { OnFailure::GoOn } else { OnFailure::Stop };
     let gathered = gather(&mut receiver, py, work.1.len(), progress.as_ref(), on_failure);
-    // After an interrupt or a failure, no further run begins; those that have begun end on their
-    // own.
+    // After an interrupt or a failure, no further run begins; running ones finish on their own.
     stop.store(true, Ordering::Relaxed);
 
     let mut columns = Columns::default();
@@ -92,7 +92,7 @@ pub(crate) fn run_many<'py>(
     Ok((columns.into_dict(py)?, failed))
 }
 
-/// Collects the results of runs, in their order.
+/// Collects the results of the runs, in order.
 fn gather(
     receiver: &mut Receiver<(usize, Flows)>,
     py: Python<'_>,
@@ -121,7 +121,7 @@ fn gather(
 
 fn run_all(work: &(Vec<Scenario>, Vec<(usize, u32)>), stop: &AtomicBool, sender: &Sender<(usize, Flows)>) {
     let (scenarios, runs) = work;
-    // All rows have the same numbers.
+    // All rows have the same columns.
     let requests = scenarios.iter().any(Scenario::asks);
     (0..runs.len()).into_par_iter().for_each_with(sender.clone(), |sender, index| {
         if stop.load(Ordering::Relaxed) {
@@ -135,7 +135,7 @@ fn run_all(work: &(Vec<Scenario>, Vec<(usize, u32)>), stop: &AtomicBool, sender:
             Ok(Err(error)) => Err(error.to_string()),
             Err(panic) => Err(waiting::said(&*panic).to_owned()),
         };
-        // Nobody may be there to receive it any more.
+        // The receiver may be gone.
         drop(sender.send((index, Some(numbers))));
     });
 }

@@ -1,4 +1,4 @@
-//! Numbers of summaries, gathered into columns.
+//! Gathers the numbers of summaries into columns.
 
 use eifel_sim::record::Columns as Recorded;
 use eifel_sim::record::column::Column;
@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 pub(crate) enum Number {
     /// A count.
     Integer(i64),
-    /// A time or a rate; NaN where there is none.
+    /// A time or a rate. NaN if there is none.
     Real(f64),
     /// Yes or no.
     Switch(bool),
@@ -40,7 +40,7 @@ enum Numbers {
     Switch(Vec<bool>),
 }
 
-/// Columns that grow row by row; every row has the same names in the same order.
+/// Columns that grow row by row. Every row has the same names in the same order.
 #[derive(Debug, Default)]
 pub(crate) struct Columns(Vec<(&'static str, Numbers)>);
 

@@ -6,11 +6,11 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::{self, Requests};
 
-/// The numbers of a flow's summary, in the order that they are shown in.
+/// The numbers of a flow's summary, in display order.
 pub(crate) type Numbered = Vec<(&'static str, Number)>;
 
-/// Returns the record of these tables, with captures at these nodes. An error for an unknown name
-/// lists the known ones.
+/// Returns the record with these tables, and captures at these nodes. An error about an unknown
+/// table lists the known ones.
 pub(crate) fn kept<'a>(
     scenario: &Scenario,
     tables: &[String],
@@ -23,8 +23,8 @@ pub(crate) fn kept<'a>(
     })
 }
 
-/// Returns the numbers of every flow, in the scenario's order; with `requests`, how long requests took
-/// as well.
+/// Returns the numbers of every flow, in the scenario's order. With `requests`, adds the durations
+/// of requests.
 pub(crate) fn flows(outcome: &Outcome, requests: bool) -> Vec<Numbered> {
     let of_one = |flow: &summary::FlowSummary| {
         let times = requests.then(|| Requests::numbers(flow.requests.as_ref()));

@@ -1,4 +1,4 @@
-//! Paths that captures show, and other senders over them.
+//! Paths extracted from captures, and predictions of other senders over them.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub(crate) struct CapturedPath {
 
 #[pymethods]
 impl CapturedPath {
-    /// Path, events and replay, as a JSON object.
+    /// Returns path, events and replay, as a JSON object.
     fn json(&self) -> String {
         let way = &self.captured.trace.way;
         json!({
@@ -45,12 +45,13 @@ impl CapturedPath {
         .to_string()
     }
 
-    /// The path as a scenario, with the sender that was replayed, as a JSON object.
+    /// Returns the path as a scenario with the replayed sender, as a JSON object.
     fn scenario(&self) -> String {
         scenario::as_seen(&self.path, &self.replay.sender, 1).to_string()
     }
 
-    /// Runs other senders over drawn paths; `asked` is a JSON list of objects with `name` and `changes`. Returns a JSON object.
+    /// Runs other senders over drawn paths. `asked` is a JSON list of objects with `name` and
+    /// `changes`. Returns a JSON object.
     fn whatif(
         &self,
         py: Python<'_>,
@@ -83,7 +84,7 @@ fn sender(one: &Value) -> Asked {
     }
 }
 
-/// Calls `progress`, and checks for Ctrl-C. What either raises is kept for the caller.
+/// Calls `progress`, and checks for Ctrl-C. Stores an exception from either in `raised`.
 fn tell(progress: Option<&Py<PyAny>>, done: (u64, u64), raised: &mut Option<PyErr>) -> Result<(), String> {
     Python::attach(|py| {
         let told = progress.map_or(Ok(()), |progress| progress.call1(py, done).map(drop));
@@ -94,7 +95,8 @@ fn tell(progress: Option<&Py<PyAny>>, done: (u64, u64), raised: &mut Option<PyEr
     })
 }
 
-/// Extracts the path of a connection, that with most data if none is named, and replays its sender.
+/// Extracts the path of a connection, and replays its sender. `None` selects the connection with
+/// most data.
 #[pyfunction]
 #[pyo3(signature = (file, connection=None, progress=None))]
 pub(crate) fn extract_path(
@@ -119,7 +121,8 @@ pub(crate) fn extract_path(
     Ok(CapturedPath { captured, path, replay })
 }
 
-/// Judges a prediction on a hidden path of this seed. `cross` is `none`, `transfer` or `bursts`. Returns a JSON object.
+/// Compares a prediction with the truth on a hidden path drawn from this seed. `cross` is `none`,
+/// `transfer` or `bursts`. Returns a JSON object.
 #[pyfunction]
 pub(crate) fn whatif_trial(py: Python<'_>, seed: u64, cross: &str, draws: u32) -> PyResult<String> {
     let cross = match cross {

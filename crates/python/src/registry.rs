@@ -5,8 +5,8 @@ use eifel_recovery::registry::{Entry, Kind, Parameter, association_entries, entr
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-/// Every algorithm of every seam with its parameters, as JSON: first those of connections, then those that only an
-/// association can use.
+/// Returns every algorithm of every seam with its parameters, as JSON. Algorithms of connections
+/// come first, then those that only an association can use.
 #[pyfunction]
 pub(crate) fn registry() -> String {
     let connection = entries().map(|entry| listed(entry, false));
@@ -48,7 +48,7 @@ fn parameter(parameter: &Parameter) -> Value {
     })
 }
 
-/// Returns milliseconds, as an integer if they are whole.
+/// Returns milliseconds: an integer if they are whole, and a float otherwise.
 fn milliseconds(duration: Duration) -> Value {
     let nanos = duration.as_nanos();
     if nanos.is_multiple_of(1_000_000) { json!(nanos / 1_000_000) } else { json!(nanos as f64 / 1e6) }

@@ -1,4 +1,4 @@
-//! One script, run.
+//! Runs one script.
 
 use crate::ScriptError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! One run: kept in memory, or handed over while it goes on.
+//! One run, kept in memory or handed over while it runs.
 
 use crate::numbers::columns_into_dict;
 use crate::outcome::kept;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
-/// So many rows of a table are handed over together.
+/// The rows of a table that are handed over together.
 const ROWS: usize = 1 << 15;
 
 /// One finished run.
@@ -27,18 +27,18 @@ pub(crate) struct Run {
     categories: Vec<(String, Vec<String>)>,
 }
 
-/// The result of a run, its error, or the message of its panic.
+/// The result of a run, its error, or its panic.
 type Ended = thread::Result<Result<Outcome, Error>>;
 
-/// A message of a run that hands its record over.
+/// A message from a run that hands its record over.
 enum Message {
-    /// Some rows of a table, and the words of their codes.
+    /// Rows of a table, with the words of their codes.
     Rows(Table, Columns, Vec<(&'static str, Vec<String>)>),
-    /// It is over.
+    /// The run has ended.
     Ended(Box<(Scenario, Ended)>),
 }
 
-/// Sends rows to the thread that holds the GIL, and writes captures itself.
+/// Sends rows to the thread that holds the GIL. Writes captures to files itself.
 struct Handed {
     rows: SyncSender<Message>,
     captures: Vec<(String, PathBuf)>,
@@ -46,7 +46,7 @@ struct Handed {
 
 impl Sink for Handed {
     fn rows(&mut self, table: Table, columns: Columns, words: Vec<(&'static str, Vec<String>)>) {
-        // Nobody may be there to receive it any more.
+        // The receiver may be gone.
         drop(self.rows.send(Message::Rows(table, columns, words)));
     }
 
@@ -62,18 +62,18 @@ pub(crate) fn run(py: Python<'_>, text: &str, origin: &str, repetition: u32, tab
     let scenario = parse(text, origin)?;
     let keep = kept(&scenario, &tables, []).map_err(PyValueError::new_err)?;
     let (sender, mut receiver) = mpsc::channel();
-    // A thread of its own, so that this one can check for Ctrl-C. After that, no thread waits for
+    // A separate thread, so that this one can check for Ctrl-C. After Ctrl-C, no thread waits for
     // it, and it ends alone.
     thread::spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| eifel_sim::run(&scenario, repetition, keep)));
-        // Nobody may be there to receive it any more.
+        // The receiver may be gone.
         drop(sender.send((scenario, outcome)));
     });
     let (scenario, ended) = waiting::next(py, &mut receiver)?;
     finished(&scenario, ended, &format!("{origin}: repetition {repetition}"))
 }
 
-/// Runs one repetition and hands over the named tables while it goes on; writes captures to files.
+/// Runs one repetition, and hands over the named tables while it runs. Writes captures to files.
 #[pyfunction]
 #[pyo3(signature = (text, origin, repetition, tables, captures, payload, sink))]
 #[expect(clippy::too_many_arguments, reason = "a function of Python, where arguments have names")]
@@ -93,7 +93,7 @@ pub(crate) fn record(
     if payload {
         keep = keep.with_payload();
     }
-    // The run waits when Python is behind: two parts of a table are the most that is under way.
+    // The run waits when Python is behind: at most two parts of a table are queued.
     let (sender, mut receiver) = mpsc::sync_channel(2);
     thread::spawn(move || {
         let handed = Handed { rows: sender.clone(), captures: captures.clone() };
@@ -122,7 +122,7 @@ pub(crate) fn record(
     }
 }
 
-/// Puts the comments of a run into its captures.
+/// Adds the comments of a run to its captures.
 fn commented(captures: &[(String, PathBuf)], outcome: &Outcome) -> Result<(), String> {
     for (node, texts) in &outcome.comments {
         for (_, file) in captures.iter().filter(|(name, _)| name == node) {
@@ -143,7 +143,7 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
 }
 
 impl Run {
-    /// Takes the summaries of flows as a JSON list, and tables.
+    /// Makes a run from the summaries of its flows, a JSON list, and its tables.
     pub(crate) fn new(summary: String, tables: Tables) -> Self {
         let categories = tables.categories();
         Self { summary, tables: tables.into_columns(), categories }
@@ -157,7 +157,7 @@ impl Run {
         &self.summary
     }
 
-    /// Moves the recorded tables out.
+    /// Moves the recorded tables out of the run.
     fn columns<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
         for (table, columns) in std::mem::take(&mut self.tables) {

@@ -1,4 +1,4 @@
-//! A retransmission timer by itself, over a series of samples.
+//! Drives a retransmission timer alone over a series of samples.
 
 use crate::ScenarioError;
 use eifel_base::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 /// A column of the series.
 type Column<'py> = PyReadonlyArray1<'py, i64>;
 
-/// The columns that a series has, each a value a sample.
+/// The columns of a series, with a value per sample.
 const COLUMNS: [&str; 6] = ["t_ns", "rtt_ns", "acked", "cwnd", "ssthresh", "flight"];
 
-/// Drives the timer of a sender's table over a series of samples.
+/// Runs the timer of a sender's table over a series of samples.
 #[pyfunction]
 #[pyo3(signature = (sender, series, *, mss, one_a_round_trip, detected))]
 pub(crate) fn timer_series<'py>(
@@ -59,7 +59,7 @@ pub(crate) fn timer_series<'py>(
         sample: Sample {
             rtt: Duration::from_nanos(at(1, row)),
             acked: at(2, row),
-            // As an unsigned number -1 is the arbitrarily high threshold that is not set yet.
+            // As an unsigned number, -1 is the arbitrarily high initial threshold.
             window: Window { cwnd: at(3, row), ssthresh: at(4, row) },
         },
         flight: at(5, row),

@@ -1,4 +1,4 @@
-//! Waits for threads that do the work, without the GIL, and honours Ctrl-C meanwhile.
+//! Waits for worker threads without the GIL, and handles Ctrl-C meanwhile.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -6,10 +6,10 @@ use std::any::Any;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often signals are looked for while nothing comes.
+/// The interval between checks for signals while no message arrives.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Returns the next message. Raises `KeyboardInterrupt` after Ctrl-C, and `RuntimeError` if the
+/// Returns the next message. Raises `KeyboardInterrupt` after Ctrl-C, and `RuntimeError` if all
 /// senders are gone.
 pub(crate) fn next<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>) -> PyResult<T> {
     loop {

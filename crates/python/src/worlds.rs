@@ -1,4 +1,4 @@
-//! Every fate of a few segments, as JSON.
+//! Tries every fate of a few segments, as JSON.
 
 use crate::{ScenarioError, parse, waiting};
 use eifel_recovery::registry::{Choice, part};
@@ -15,14 +15,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// A message of the threads.
+/// A message from the worker threads.
 enum Told {
     Counted(u64),
     Over(Result<Vec<Tally>, String>),
 }
 
-/// Counts over every fate of a few segments of the scenario's first flow over TCP, and of their ACKs: for each of these
-/// responses, or, without any, for the sender's own. A list, as JSON.
+/// Counts outcomes over every fate of a few segments of the scenario's first TCP flow, and of their
+/// ACKs. Counts for each of these responses, or for the sender's own if there are none. Returns a
+/// JSON list.
 #[pyfunction]
 #[pyo3(signature = (
     text, origin, *, responses, segments, before, after, held_until, late_ms, threads=None, progress=None
@@ -69,7 +70,7 @@ pub(crate) fn small_worlds(
         let (stop, question, responses) = (Arc::clone(&stop), Arc::clone(&question), Arc::clone(&responses));
         move || {
             let tell = |counted| {
-                // Nobody may be there to receive it any more.
+                // The receiver may be gone.
                 let gone = sender.send(Told::Counted(counted)).is_err();
                 if gone || stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };

@@ -1,6 +1,7 @@
-"""The page that needs no installation: simulator and capture analyser in one HTML file.
+"""Builds the page that needs no installation: simulator and capture analyser in one HTML file.
 
-`python crates/web/page/build.py ENGINE.wasm OUT.html` writes it; `make web` builds the engine before.
+`python crates/web/page/build.py ENGINE.wasm OUT.html` writes the page; `make web` builds the engine
+first.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ SCRIPTS = (
     "drop.js",
     "play.js",
 )
-"""The page's own, in the order in which they are needed."""
+"""The page's own scripts, in the order in which they depend on each other."""
 WORKER = ("engine.js", "worker.js")
 CHARTS = ("uplot/uPlot.iife.min.js", "touch.js", "paint.js", "chart.js", "layers.js", "captured.js")
-"""What the report draws its charts with."""
+"""The scripts that draw the report's charts."""
 DESCRIBED = ("", "link", "spike-at", "reorder")
-"""Tables of a scenario whose keys have sliders; "" is the scenario itself."""
+"""Tables of a scenario whose keys have sliders. "" is the scenario itself."""
 
 
 def build(wasm: bytes) -> str:
-    """The page around an engine that was compiled to WebAssembly."""
+    """Returns the page with an engine that was compiled to WebAssembly."""
     data = {
         "presets": presets(),
         "recordings": recordings(),
@@ -61,7 +62,7 @@ def build(wasm: bytes) -> str:
 
 
 def _inside(text: str) -> str:
-    """JSON as it may stand inside of a page."""
+    """Escapes JSON for use inside a page."""
     return text.replace("<", "\\u003c")
 
 
@@ -82,7 +83,7 @@ def _report(name: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Builds the page from an engine's file; 2 for a wrong call."""
+    """Builds the page from an engine's file. Returns 2 for wrong arguments."""
     if len(arguments) != 2:
         print("usage: build.py ENGINE.wasm OUT.html", file=sys.stderr)
         return 2

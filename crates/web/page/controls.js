@@ -1,10 +1,10 @@
-// What can be changed in a scenario: each control reads its value from it, and writes it there.
+// The controls of a scenario. Each one reads its value from the scenario, and writes it there.
 const controls = (() => {
   "use strict";
 
   const flow = (scenario) => scenario.flow[0];
 
-  // The link that the sliders are about: that of a short form, or the slowest.
+  // Returns the link of the sliders: the one of a short form, or else the slowest.
   function bottleneck(scenario) {
     if (scenario.point_to_point) return [scenario.point_to_point, "bottleneck"];
     if (scenario.dumbbell) return [scenario.dumbbell.bottleneck, "bottleneck"];
@@ -88,14 +88,14 @@ const controls = (() => {
     return `${+(100 * value).toFixed(2)} %`;
   }
 
-  // A recorded link in the place of a rate.
+  // Replaces the link's rate by a recorded link.
   function record(scenario, milliseconds) {
     delete link(scenario).rate_bps;
     delete link(scenario).rate_changes;
     link(scenario).trace = milliseconds;
   }
 
-  // The choices of a sender, those of the scenario's own table over those that it has for all flows.
+  // Returns the sender's choices. Those of the flow override those for all flows.
   function sender(scenario) {
     return { ...scenario.sender, ...flow(scenario).sender };
   }
@@ -107,7 +107,7 @@ const controls = (() => {
 
   const transport = (scenario) => flow(scenario).transport || "tcp";
 
-  // The same transfer over the other transport. What only one of them knows is left out.
+  // Switches the transfer to the other transport. Drops the settings that only one transport knows.
   function carry(scenario, wanted) {
     const one = flow(scenario);
     if (transport(scenario) === wanted) return;
@@ -123,7 +123,7 @@ const controls = (() => {
     }
   }
 
-  // What a detector needs of the transport, switched on.
+  // Switches on the signal that a detector needs from the transport.
   function provide(scenario, need) {
     const over = transport(scenario), table = (flow(scenario)[over] ||= {});
     if (over === "sctp") {

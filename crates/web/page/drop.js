@@ -1,5 +1,5 @@
-// Captures: read piece by piece in a worker of their own, which ends with each file and gives its memory back. Nothing leaves
-// the page: its policy forbids every connection.
+// Captures, read piece by piece in a separate worker. The worker ends with each file and frees its
+// memory. Nothing leaves the page: its policy forbids every connection.
 const drop = (() => {
   "use strict";
 
@@ -18,7 +18,8 @@ const drop = (() => {
       $("drop-said").className = bad ? "outside" : "dim";
     };
 
-    // The file's bytes, decompressed, in pieces; `told` hears how many stored bytes were read.
+    // Yields the file's decompressed bytes in pieces. Calls `told` with the number of stored bytes
+    // read.
     async function* pieces(file, told) {
       const magic = new Uint8Array(await file.slice(0, 4).arrayBuffer());
       if (magic[0] === 0x28 && magic[1] === 0xb5 && magic[2] === 0x2f) throw new Error(`${file.name}: compressed by zstd; expected pcap, pcapng, snoop, gzip or qlog`);
@@ -51,7 +52,7 @@ const drop = (() => {
       }
     }
 
-    // One pass over the open file. Returns the answer to its end.
+    // Reads the open file once. Returns the worker's answer at its end.
     async function pass(one, each = () => {}) {
       const begun = performance.now();
       $("drop-progress").hidden = $("drop-cancel").hidden = false;
@@ -153,7 +154,7 @@ const drop = (() => {
       if (more > 0) found.append(element("p", { className: "dim", textContent: `${more} more in the JSON.` }));
     }
 
-    // The file's bytes once more, for something else.
+    // Reads the file's bytes again for another request.
     async function again(one, request, done) {
       const bytes = [];
       try {
@@ -201,7 +202,7 @@ const drop = (() => {
     area.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]); });
     $("file").addEventListener("change", () => {
       const [file] = $("file").files;
-      // So that the same file can be chosen once more.
+      // Lets the same file be chosen again.
       $("file").value = "";
       if (file) take(file);
     });

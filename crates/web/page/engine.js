@@ -1,4 +1,5 @@
-// The engine in WebAssembly. A request goes in, an answer comes out; crates/web says what can be asked.
+// The engine in WebAssembly. A request goes in, an answer comes out; crates/web describes the
+// requests.
 class Engine {
   "use strict";
 
@@ -11,7 +12,8 @@ class Engine {
     this.exports = exports;
   }
 
-  // The answer's object, in which the description of a column has become the column. What failed is thrown.
+  // Returns the answer's object, with descriptions of columns replaced by the columns. Throws if
+  // the request failed.
   ask(request, body = new Uint8Array()) {
     const { memory, room, answer, length, fault, fault_length } = this.exports;
     const line = new TextEncoder().encode(`${JSON.stringify(request)}\n`);

@@ -1,4 +1,4 @@
-// Sliders and menus: from the schema's words and the registry's algorithms.
+// Sliders and menus, made from the schema's descriptions and the registry's algorithms.
 const menus = (() => {
   "use strict";
 
@@ -14,7 +14,7 @@ const menus = (() => {
     return made;
   }
 
-  // A slider for one control. `changed` hears the value.
+  // Makes a slider for one control. Calls `changed` with the value.
   function slider(control, described, scenario, changed) {
     const max = typeof control.max === "function" ? control.max(scenario) : control.max;
     const value = control.read(scenario);
@@ -44,7 +44,7 @@ const menus = (() => {
     return registry.filter((entry) => entry.seam === wanted && (over === "sctp" || !entry.association));
   }
 
-  // The menus of one sender. `changed` hears a seam and the choice.
+  // Makes the menus of one sender. Calls `changed` with a seam and the choice.
   function sender(registry, over, used, changed, folded) {
     const made = [];
     for (const [seam, label] of SEAMS) {

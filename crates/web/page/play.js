@@ -1,5 +1,5 @@
-// The playground: one path, two senders, a chart of each. The last state wins: while a run is under way, only the newest
-// change waits for it.
+// The playground: one path, two senders, and a chart of each. The last state wins: during a run,
+// only the newest change waits.
 (async () => {
   "use strict";
 
@@ -17,7 +17,8 @@
   const folded = { a: new Set(), b: new Set() };
   const sides = { a: side("a"), b: side("b") };
 
-  // What the address says; if it cannot be read, the first preset, and why.
+  // Returns the state in the address. If it cannot be read, shows the reason and returns the first
+  // preset.
   function linked() {
     try {
       return state.read(location.hash, presets[0].id);
@@ -41,7 +42,7 @@
     return state.scenario(now, name, data);
   }
 
-  // Asks for the run of a side as it is now.
+  // Runs a side in its present state.
   async function run(one) {
     if (one.running) {
       one.waiting = true;
@@ -83,7 +84,7 @@
     figure.dataset.runs = String(Number(figure.dataset.runs || 0) + 1);
   }
 
-  // Both charts have one time axis, so that the eye can compare them.
+  // Both charts share one time axis, so that they can be compared.
   function draw(one, until) {
     const figure = $(`chart-${one.name}`), description = { ...one.description, until };
     one.until = until;
@@ -123,7 +124,7 @@
     )));
   }
 
-  // The algorithms in use: what the scenario says, else what the engine takes without a word.
+  // Returns the algorithms in use: those that the scenario names, or else the engine's defaults.
   function used(name) {
     const scenario = scenarioOf(name), says = controls.sender(scenario), found = {};
     const usual = sides[name].answer ? sides[name].answer.algorithms[0] : {};
@@ -154,7 +155,7 @@
   $("reset").addEventListener("click", () => { now = state.empty(now.preset, now.own); changed(true); });
   addEventListener("hashchange", () => { now = linked(); forget(); changed(true); });
 
-  // What the engine chose for another transport says nothing any more.
+  // The engine's choices for another transport are no longer valid.
   function forget() {
     for (const one of Object.values(sides)) one.answer = null;
   }

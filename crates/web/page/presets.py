@@ -1,4 +1,4 @@
-"""Where the playground begins: the README's spike, the papers' figures, and cases in which detecting harms."""
+"""The playground's presets: the README's spike, the papers' figures, and cases in which detection harms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eifel.papers.artefact import Artefact, Recorded
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ("spike", "lossy", "bandwidth-change", "sctp")
-"""Of the folder `examples`, those of one flow that are quick."""
+"""The scenarios in `examples` with one flow and a short run."""
 HARMS = ROOT / "crates" / "hunt" / "counterexamples"
 RECORDING = ROOT / "examples" / "made-up.down"
 PAPERS = {
@@ -23,19 +23,19 @@ PAPERS = {
     "sctp": "On Making SCTP Robust to Spurious Retransmissions",
     "spikes": "Effect of Delay Spike on SCTP, TCP Reno, and Eifel",
 }
-"""The papers whose figures are runs, by the first part of an id."""
+"""The papers whose figures are runs, by the first part of their id."""
 MOST_S = 1000
-"""A longer run would not follow a slider."""
+"""The longest run of a preset, in seconds. A longer run could not follow a slider."""
 
 
 def presets() -> list[dict[str, Any]]:
-    """Each with `id`, `title`, `group`, `about` and `scenario`."""
+    """Returns the presets, each with `id`, `title`, `group`, `about` and `scenario`."""
     found = [*_examples(), *_figures(), *_harms()]
     return [one for one in found if one["scenario"].get("duration_s", 60) <= MOST_S]
 
 
 def recordings() -> dict[str, list[int]]:
-    """Recorded links by name, as the milliseconds in which 1500 bytes could pass."""
+    """Returns recorded links by name, each as the milliseconds at which 1500 bytes could pass."""
     return {"a made-up cellular link": [int(line) for line in RECORDING.read_text(encoding="utf-8").split()]}
 
 

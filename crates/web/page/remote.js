@@ -1,4 +1,5 @@
-// An engine in a worker, so that the page never waits. `ask` gives a promise; `end` stops it at once and gives its memory back.
+// An engine in a worker, so that the page never blocks. `ask` returns a promise; `end` stops the
+// worker at once and frees its memory.
 class Remote {
   constructor(wasm, source) {
     this.waiting = new Map();

@@ -1,5 +1,5 @@
-// What is being looked at, as the fragment of the address: a preset, or a scenario as JSON in base64url, and what was changed
-// in it. `#preset=spike&loss=0.01&a.detect=none&b.rto=rfc6298&b.rto.minimum_ms=200`
+// The page's state as the fragment of its address: a preset, or a scenario as JSON in base64url,
+// and the changes to it. `#preset=spike&loss=0.01&a.detect=none&b.rto=rfc6298&b.rto.minimum_ms=200`
 const state = (() => {
   "use strict";
 
@@ -7,7 +7,7 @@ const state = (() => {
     return { preset, own, transport: null, trace: null, path: {}, senders: { a: {}, b: {} } };
   }
 
-  // A scenario that came with the link, and its text, which goes on in every link from here.
+  // Reads a scenario from a link. Keeps its text, which becomes part of every link made from here.
   function carried(text) {
     const wrong = new Error("The link's scenario cannot be read: expected JSON in base64url, with flows and a path.");
     let scenario;
@@ -23,7 +23,7 @@ const state = (() => {
     return { text, scenario };
   }
 
-  // What the changes are made to.
+  // Returns the scenario to which the changes apply.
   function base(now, presets) {
     if (now.own) return { about: `From a link: ${now.own.scenario.title || "a scenario"}.`, scenario: now.own.scenario };
     return presets.find((one) => one.id === now.preset) || presets[0];
@@ -63,7 +63,7 @@ const state = (() => {
     return `#${asked}`;
   }
 
-  // The scenario of one side: the preset, its path as changed, its sender as chosen.
+  // Returns the scenario of one side: the preset with its changed path and the chosen sender.
   function scenario(now, side, { presets, recordings, registry }) {
     const preset = base(now, presets);
     const made = structuredClone(preset.scenario);

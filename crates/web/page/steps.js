@@ -1,8 +1,9 @@
-// From event to event: what happened, which part decided, and why, in the words of the algorithms' own files.
+// Steps from event to event: what happened, which part decided, and why, in the words of the
+// algorithms' files.
 const steps = (() => {
   "use strict";
 
-  // At one instant an ACK comes before what it causes.
+  // The order of simultaneous events: an ACK comes before its effects.
   const ORDER = ["spike", "drop", "ack", "timer", "verdict", "episode", "window", "sent"];
 
   const seconds = (ns) => `${(ns / 1e9).toFixed(3)} s`;
@@ -12,7 +13,7 @@ const steps = (() => {
     return entry ? { part: name, words: `${entry.summary} (${entry.source})` } : null;
   }
 
-  // Every event of a run in its order: instant, text, and the parts that decided.
+  // Returns all events of a run in order: time, text, and the parts that decided.
   function events(run, answer, registry) {
     const { tables, words } = run, found = [], algorithms = answer.algorithms[0];
     const size = layers.segmentSize(tables.transmissions);
@@ -137,7 +138,7 @@ const steps = (() => {
       show();
     }
 
-    // To the next event that does not happen with every segment.
+    // Moves to the next event of a rare kind.
     function rare(by) {
       let place = at + by;
       while (list[place] && !(RARE.has(list[place].kind) && !list[place].text.startsWith("A round trip"))) place += by;
@@ -159,7 +160,7 @@ const steps = (() => {
     });
     document.addEventListener("run", ({ detail }) => {
       if (!$("steps").open) return;
-      // The other side's run may have drawn this chart anew.
+      // The other side's run may have redrawn this chart.
       if (detail.name === chosen) load(); else show();
     });
   }

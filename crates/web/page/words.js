@@ -1,4 +1,4 @@
-// What a run cost, in a sentence.
+// Sentences about the cost of a run.
 const words = (() => {
   "use strict";
 
@@ -12,7 +12,7 @@ const words = (() => {
     return bps >= 1e6 ? `${+(bps / 1e6).toPrecision(3)} Mbit/s` : `${+(bps / 1e3).toPrecision(3)} kbit/s`;
   }
 
-  // Bytes that both ends of the first flow sent again needlessly.
+  // Returns the bytes that both ends of the first flow retransmitted needlessly.
   function needless({ tables: { transmissions: sent }, words }, payload) {
     const spurious = words["transmissions.needed"].indexOf("spurious");
     let sum = 0;

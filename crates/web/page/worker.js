@@ -1,4 +1,4 @@
-// A worker's loop: the first message brings the engine, each other one a request.
+// The worker's loop. The first message brings the engine, and each later one a request.
 let engine = null;
 onmessage = async ({ data: { id, wasm, request, body } }) => {
   try {

@@ -1,15 +1,16 @@
-//! The bytes of an answer.
+//! The byte format of an answer.
 
 use eifel_sim::record::Columns;
 use eifel_sim::record::column::Column;
 use serde_json::{Value, json};
 
-/// Columns begin at a multiple of this, as a page's typed arrays want it.
+/// Columns begin at a multiple of this many bytes, as a page's typed arrays require.
 const ALIGNED: usize = 8;
 
-/// A JSON object, and columns that its members describe: the object's length as four bytes, little-endian, the object, and
-/// the columns from the next multiple of eight on. A column is described by `name`, `kind` (`f64`, `i32`, `u16`, `u8`), `at`
-/// (bytes from the answer's begin) and `length`.
+/// A JSON object, and columns that its members describe. The bytes are the object's length (four
+/// bytes, little-endian), the object, and the columns from the next multiple of eight. The
+/// description of a column has `name`, `kind` (`f64`, `i32`, `u16`, `u8`), `at` (bytes from the
+/// start of the answer) and `length`.
 #[derive(Debug, Default)]
 pub struct Answer {
     object: serde_json::Map<String, Value>,
@@ -17,7 +18,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer that is a JSON object.
+    /// Makes an answer from a JSON object.
     pub fn of(object: Value) -> Self {
         match object {
             Value::Object(object) => Self { object, columns: Vec::new() },
@@ -25,7 +26,7 @@ impl Answer {
         }
     }
 
-    /// An answer to what failed.
+    /// Makes the answer to a failed request.
     pub fn error(message: impl ToString) -> Self {
         Self::of(json!({ "error": message.to_string() }))
     }
@@ -42,7 +43,8 @@ impl Answer {
         let mut described = Vec::new();
         for (name, column) in columns {
             described.push(match column {
-                // A page counts in floating point: nanoseconds of a hundred days are exact there.
+                // A page computes in floating point, which is exact for the nanoseconds of a
+                // hundred days.
                 Column::Integers(values) => self.reals(name, values.into_iter().map(|value| value as f64)),
                 Column::Small(values) => {
                     self.column(name, "i32", values.len(), values.iter().flat_map(|value| value.to_le_bytes()))
@@ -75,7 +77,7 @@ impl Answer {
         json!({ "name": name, "kind": kind, "at": at, "length": length })
     }
 
-    /// The answer as bytes.
+    /// Returns the answer as bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         let object = Value::Object(self.object).to_string();
         let mut bytes = Vec::with_capacity(4 + object.len() + ALIGNED + self.columns.len());

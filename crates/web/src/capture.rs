@@ -1,4 +1,5 @@
-//! A capture that is fed in pieces: once for its report, and again for each graph, copy or prediction that is asked for.
+//! A capture that is fed in pieces: once for its report, and again for each requested graph, copy
+//! or prediction.
 
 use crate::answer::Answer;
 use eifel_capture::analysis::Analyzer;
@@ -20,9 +21,9 @@ use std::io::{self, Write};
 use std::mem;
 use std::rc::Rc;
 
-/// Bytes of a log that is read, which has to be in memory as a whole.
+/// The most bytes of a QUIC log, which has to fit into memory as a whole.
 const MOST_LOG: usize = 1 << 28;
-/// Paths that are drawn for a prediction.
+/// The number of paths drawn for a prediction.
 const DRAWS: u32 = 40;
 
 /// The open capture.
@@ -35,13 +36,13 @@ pub(crate) struct Opened {
     damage: Option<String>,
 }
 
-/// What its bytes are read for.
+/// The purpose of the present pass over the bytes.
 #[derive(Debug)]
 enum Pass {
-    /// No byte has come yet.
+    /// No byte has arrived yet.
     First,
     Report(Box<Analyzer>),
-    /// A log of QUIC.
+    /// A QUIC log.
     Log(Vec<u8>),
     Graph(Box<(Trace, Fragments)>),
     WhatIf(Box<(Trace, Fragments, Wanted)>),
@@ -49,7 +50,7 @@ enum Pass {
     Done,
 }
 
-/// The part of a copy that the page has not taken yet.
+/// The part of a copy that the page has not fetched yet.
 #[derive(Clone, Debug, Default)]
 struct Copied(Rc<RefCell<Vec<u8>>>);
 
@@ -70,7 +71,7 @@ impl Write for Copied {
     }
 }
 
-/// Which direction a prediction is about, and the senders to try.
+/// The direction of a prediction, and the senders to try.
 #[derive(Debug)]
 struct Wanted {
     connection: u64,
@@ -89,7 +90,7 @@ impl Opened {
         }
     }
 
-    /// Takes in the next piece.
+    /// Consumes the next piece.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Answer, String> {
         if matches!(self.pass, Pass::First) && !bytes.is_empty() {
             self.pass = if quic::is_log(bytes) { Pass::Log(Vec::new()) } else { Pass::Report(Box::default()) };
@@ -112,7 +113,7 @@ impl Opened {
 
     fn frames(&mut self, bytes: &[u8]) -> Result<(), String> {
         if self.damage.is_some() {
-            // What was read before the file's damage is what counts.
+            // Only the frames before the file's damage count.
             return Ok(());
         }
         self.reader.feed(bytes);
@@ -132,7 +133,7 @@ impl Opened {
         }
     }
 
-    /// All pieces were there.
+    /// Ends the pass after the last piece. Returns its result.
     pub(crate) fn finish(&mut self) -> Result<Answer, String> {
         let reader = mem::take(&mut self.reader);
         let frames = reader.frames();
@@ -176,7 +177,7 @@ impl Opened {
         Answer::of(json!({ "report": self.report.json(), "text": text::summary(&self.report) }))
     }
 
-    /// The bytes will be fed once more.
+    /// Begins another pass over the same bytes.
     pub(crate) fn again(&mut self, asked: &Value) -> Result<Answer, String> {
         self.pass = match asked["for"].as_str().unwrap_or_default() {
             "annotated" => {
@@ -223,7 +224,7 @@ impl Opened {
             "events": captured.events(),
             "scenario": scenario::as_seen(&path, &replay.sender, 1),
         });
-        // Where the replay and the capture differ, a prediction would be worth nothing.
+        // If replay and capture differ, a prediction would be worthless.
         if replay.agrees {
             let found = whatif::whatif((&captured, &path, &replay), &wanted.senders, (DRAWS, 1), &mut |_| Ok(()))?;
             answer["whatif"] = json!(found);

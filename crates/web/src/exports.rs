@@ -1,4 +1,5 @@
-//! What a page calls: `room` for a request's bytes, `answer` to it, `length` of the answer.
+//! The functions that a page calls: `room` for a request's bytes, `answer` for its answer, `length`
+//! for the answer's length.
 
 use crate::page::Page;
 use std::cell::RefCell;
@@ -13,11 +14,11 @@ struct Memory {
 
 thread_local! {
     static MEMORY: RefCell<Memory> = RefCell::default();
-    /// A panic ends the instance. Its message stays readable, so that the page can tell it.
+    /// A panic ends the instance. Its message stays readable for the page.
     static PANIC: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes room for a request, and returns its place. Forgets the last answer.
+/// Makes room for a request, and returns its address. Drops the last answer.
 #[expect(unsafe_code, reason = "a name that a page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn room(bytes: usize) -> *mut u8 {
@@ -29,7 +30,7 @@ pub extern "C" fn room(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request, and returns the place of the answer.
+/// Answers the request, and returns the address of the answer.
 #[expect(unsafe_code, reason = "a name that a page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
@@ -42,21 +43,21 @@ pub extern "C" fn answer() -> *const u8 {
     })
 }
 
-/// Returns the bytes of the answer.
+/// Returns the length of the answer in bytes.
 #[expect(unsafe_code, reason = "a name that a page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn length() -> usize {
     MEMORY.with_borrow(|memory| memory.answer.len())
 }
 
-/// Returns the place of a panic's message, after one.
+/// Returns the address of the message of a panic.
 #[expect(unsafe_code, reason = "a name that a page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn fault() -> *const u8 {
     PANIC.with_borrow(|message| message.as_ptr())
 }
 
-/// Returns the bytes of a panic's message, 0 without one.
+/// Returns the length of a panic's message in bytes; 0 without a panic.
 #[expect(unsafe_code, reason = "a name that a page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn fault_length() -> usize {

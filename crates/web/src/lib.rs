@@ -1,4 +1,5 @@
-//! Simulator and capture analyser for a page: a request comes in, an answer goes out, and nothing is decided here.
+//! The simulator and the capture analyser for a web page. A request comes in, an answer goes out;
+//! this crate decides nothing.
 //!
 //! ```text
 //! request   a line of JSON, whose `ask` says what is wanted, and the bytes behind it
@@ -11,11 +12,12 @@
 //! | `toml` | a scenario as JSON | `toml` |
 //! | `open`: `name` | | |
 //! | `feed` | a piece of the open capture | frames so far; while it is annotated, bytes of the copy |
-//! | `finish` | | what the pass over the capture was for |
+//! | `finish` | | the result of the pass over the capture |
 //! | `again`: `for` is `graph`, `annotated` or `whatif` | | |
 //! | `close` | | |
 //!
-//! An answer to a request that failed holds `error`, one line. [`answer::Answer`] has the layout of the columns.
+//! The answer to a failed request holds `error`, one line. [`answer::Answer`] describes the layout
+//! of the columns.
 #![deny(unsafe_code)]
 
 pub mod answer;

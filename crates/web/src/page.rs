@@ -1,18 +1,18 @@
-//! What a page asks, one request after the other.
+//! Answers the requests of a page, one after another.
 
 use crate::answer::Answer;
 use crate::capture::Opened;
 use crate::run;
 use serde_json::{Value, json};
 
-/// What is kept between requests: the open capture.
+/// The state between requests: the open capture.
 #[derive(Debug, Default)]
 pub struct Page {
     opened: Option<Opened>,
 }
 
 impl Page {
-    /// Answers a request. What is wrong with it is said in the answer.
+    /// Answers a request. An answer to an invalid request contains the error.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         let end = request.iter().position(|byte| *byte == b'\n').unwrap_or(request.len());
         let (line, bytes) = (&request[..end], request.get(end + 1..).unwrap_or_default());

@@ -6,10 +6,11 @@ use eifel_sim::scenario::{Scenario, Traffic};
 use eifel_sim::{Options, run_with};
 use serde_json::{Value, json};
 
-/// The most events of a run: some ten seconds of work. A page that was asked for more says so, and does not hang.
+/// The most events of a run: about ten seconds of work. Beyond it, the page shows an error instead
+/// of hanging.
 const MOST_EVENTS: u64 = 100_000_000;
 
-/// Runs the scenario in `bytes`, and keeps the tables that are asked for.
+/// Runs the scenario in `bytes`, and keeps the requested tables.
 pub(crate) fn run(asked: &Value, bytes: &[u8]) -> Result<Answer, String> {
     let scenario = Scenario::parse(text(bytes)?, "scenario".as_ref()).map_err(|error| error.to_string())?;
     let names = asked["tables"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -18,7 +19,8 @@ pub(crate) fn run(asked: &Value, bytes: &[u8]) -> Result<Answer, String> {
     let options = Options { record, most_events: Some(MOST_EVENTS), ..Options::default() };
     let outcome = run_with(&scenario, repetition, options).map_err(|error| error.to_string())?;
     let mut answer = Answer::of(json!({
-        // As text, so that it is byte for byte what every other face of the engine says.
+        // Kept as text, so that it is byte for byte the output of every other interface of the
+        // engine.
         "summary": outcome.summary.flows_json(&scenario),
         "algorithms": scenario.flows.iter().map(|flow| algorithms(&flow.traffic)).collect::<Vec<_>>(),
         "duration_s": outcome.summary.duration_s,
@@ -30,7 +32,7 @@ pub(crate) fn run(asked: &Value, bytes: &[u8]) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// Names the algorithms of the end that opens a flow, seam by seam.
+/// Returns the algorithms of the end that opens a flow, by seam.
 fn algorithms(traffic: &Traffic) -> Value {
     let (sender, association) = match traffic {
         Traffic::Stream { connection, .. } => (&connection.sender, None),
@@ -50,7 +52,7 @@ fn algorithms(traffic: &Traffic) -> Value {
         "pace": sender.pace.name,
     });
     match association {
-        // Its loss recovery is RFC 9260's own.
+        // An association's loss recovery is always RFC 9260's.
         Some(brain) => {
             named["retransmit"] = json!(brain.retransmit.name);
             named["credit"] = json!(brain.credit.name);
@@ -60,7 +62,7 @@ fn algorithms(traffic: &Traffic) -> Value {
     named
 }
 
-/// Writes a scenario that is JSON as TOML.
+/// Converts a scenario from JSON to TOML.
 pub(crate) fn toml(bytes: &[u8]) -> Result<Answer, String> {
     let scenario: Value = serde_json::from_slice(bytes).map_err(|error| format!("scenario: {error}"))?;
     let toml = toml::to_string(&scenario).map_err(|error| format!("scenario: {error}"))?;

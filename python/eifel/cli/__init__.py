@@ -1,4 +1,4 @@
-"""The command line. `eifel --help` answers without loading anything heavy: each command imports what it needs."""
+"""The command line. `eifel --help` loads nothing heavy: each command imports what it needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from eifel.cli.arguments import parser
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-"""The exit codes: done; failed; what was asked for cannot be done; interrupted by Ctrl-C."""
+"""The exit codes: done, failed, bad input, interrupted by Ctrl-C."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         command = import_module(f"eifel.cli.{options.module}").command
         code = int(command(options))
-        # What cannot be written is noticed here, not when the interpreter ends.
+        # Detects a failed write here, and not when the interpreter ends.
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has seen enough (`eifel list | head`).
+        # The reader closed the pipe early (`eifel list | head`).
         _forget_output()
         return OK
     except ValueError as error:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"eifel: {error}", file=sys.stderr)
         return BAD_INPUT
     except OSError as error:
-        # A write that fails, as on a full disk, may not say of which file.
+        # A failed write, as on a full disk, may not name its file.
         where = f"{error.filename}: " if error.filename else ""
         print(f"eifel: {where}{error.strerror or error}", file=sys.stderr)
         _forget_output()
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refused(arguments: Sequence[str]) -> str | None:
-    """What makes it impossible to run any command; None if there is nothing."""
+    """Returns the reason why no command can run; None if there is none."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
@@ -65,7 +65,7 @@ def _refused(arguments: Sequence[str]) -> str | None:
 
 
 def _forget_output() -> None:
-    """Lets go of what is buffered: it cannot go anywhere, and the interpreter would complain when it ends."""
+    """Drops buffered output that cannot be written. Otherwise the interpreter would complain at its end."""
     try:
         sys.stdout.flush()
     except OSError:

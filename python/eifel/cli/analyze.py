@@ -1,4 +1,4 @@
-"""`eifel analyze`: why each retransmission in a capture was sent, and whether it was needed."""
+"""`eifel analyze`: the cause of each retransmission in a capture, and whether it was needed."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 }
 STANDARD_INPUT = "-"
 PAUSE_S = 1.0
-"""Between two lines about a capture that is still being made."""
+"""The least seconds between two lines about a capture that is still growing."""
 VERDICTS = ("spurious", "needed", "undecidable")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What makes the command fail: a number of retransmissions, or their share of all segments with data."""
+    """A condition that makes the command fail, on a number of retransmissions or their share of data segments."""
 
     text: str
     of: str
@@ -46,7 +46,7 @@ class Condition:
     percent: bool
 
     def holds(self, report: Mapping[str, Any]) -> bool:
-        """Whether the report is so."""
+        """Returns whether the report meets the condition."""
         rows = report["retransmissions"]
         count = len(rows) if self.of == "retransmissions" else sum(row["verdict"] == self.of for row in rows)
         if not self.percent:
@@ -56,7 +56,7 @@ class Condition:
 
 
 def condition(text: str) -> Condition:
-    """Reads `--fail-if`. Raises BadInputError with what is allowed."""
+    """Parses `--fail-if`. Raises BadInputError with the allowed values."""
     words = "|".join((*VERDICTS, "retransmissions"))
     found = re.fullmatch(rf"\s*({words})\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
     if not found:
@@ -69,7 +69,7 @@ def condition(text: str) -> Condition:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Analyses the files; 1 if a condition of `--fail-if` holds."""
+    """Analyses the files. Returns 1 if a condition of `--fail-if` holds."""
     from eifel import _engine
 
     conditions = [condition(text) for text in options.fail_if]
@@ -199,7 +199,7 @@ def _print_again(analysis: Analysis) -> None:
 
 
 def _print_lost(analysis: Analysis) -> None:
-    """The packets that QUIC stacks declared lost."""
+    """Prints the packets that QUIC stacks declared lost."""
     from eifel.cli.output import console, table
 
     columns = ["verdict", "confidence", "trigger", "space", "trace", "packet_number", "bytes", "time_ms"]
@@ -211,7 +211,7 @@ def _print_lost(analysis: Analysis) -> None:
 
 
 def _says_so_far(clock: Callable[[], float]) -> Callable[[int, int, int, int], None]:
-    """Writes a line when a capture has come to more, at most one in `PAUSE_S`."""
+    """Returns a function that prints a line about a growing capture, at most once in `PAUSE_S`."""
     told = -math.inf
 
     def hear(frames: int, packets: int, connections: int, retransmissions: int) -> None:

@@ -1,4 +1,4 @@
-"""What commands have in common: how each is declared, and the types of their values."""
+"""Helpers to declare commands, and the types of their values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def command(commands: Commands, name: str, summary: str, example: str) -> argparse.ArgumentParser:
-    """Declares a command; `summary` begins with a small letter and has no full stop."""
+    """Declares a command. `summary` begins with a small letter and has no full stop."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
@@ -24,7 +24,7 @@ def command(commands: Commands, name: str, summary: str, example: str) -> argpar
 
 
 def repeated(parser: argparse.ArgumentParser, option: str, metavar: str, told: str) -> None:
-    """Declares an option that may be given several times; its values are a list."""
+    """Declares a repeatable option. Its values form a list."""
     parser.add_argument(option, action="append", default=[], metavar=metavar, help=told)
 
 
@@ -34,25 +34,25 @@ def jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    """A whole number from 1."""
+    """Parses a whole number from 1."""
     return whole(text, 1)
 
 
 def natural(text: str) -> int:
-    """A whole number from 0."""
+    """Parses a whole number from 0."""
     return whole(text, 0)
 
 
 def whole(text: str, least: int) -> int:
-    """A whole number from `least`."""
-    # No count has more digits, and Python refuses to read some thousands of them.
+    """Parses a whole number from `least`."""
+    # No count has more digits, and Python refuses to parse numbers of several thousand digits.
     if not text.isdecimal() or not text.isascii() or len(text) > 20 or int(text) < least:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from {least}")
     return int(text)
 
 
 def path(text: str) -> str:
-    """A path; shells complete it."""
+    """Accepts a path, which shells can complete."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return text

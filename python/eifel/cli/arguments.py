@@ -1,4 +1,4 @@
-"""What the command line takes. Nothing heavy is loaded here: `eifel --help` has to answer at once."""
+"""The arguments of the command line. This module imports nothing heavy, so that `eifel --help` is fast."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Completion(argparse.Action):
 
 
 def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
-    """Lets file names be completed wherever a path is expected."""
+    """Enables the completion of file names wherever a path is expected."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
@@ -40,7 +40,7 @@ def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line takes: every command with its options."""
+    """Returns the parser with every command and its options."""
     made = argparse.ArgumentParser(
         prog="eifel",
         description="Spurious retransmissions: detect them, respond to them, and measure what that is worth.",

@@ -1,4 +1,4 @@
-"""`eifel attacks`: attacks on the connection, and what came of them."""
+"""`eifel attacks`: runs attacks on the connection, and prints the findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eifel.errors import BadInputError
 
 
 def command(options: argparse.Namespace) -> int:
-    """Runs the attacks asked for; 1 if one of them found something outside its bound."""
+    """Runs the selected attacks. Returns 1 if a finding is outside its bound."""
     from eifel import _engine
 
     chosen = _choose(json.loads(_engine.attacks()), options.names)

@@ -17,7 +17,7 @@ def add_live(commands: Commands) -> None:
         "live",
         help="put the engine on a real network: send, receive, sctp, proxy, record, hiccup, judge, compare",
         add_help=False,
-        # What follows is the engine's to read, `--help` too.
+        # The engine parses the remaining arguments, `--help` included.
         prefix_chars="\0",
     )
     parser.add_argument("arguments", nargs=argparse.REMAINDER)

@@ -1,4 +1,4 @@
-"""`eifel captures`: small captures with the truth about every retransmission, to judge tools by."""
+"""`eifel captures`: writes small captures with the truth about every retransmission, to judge tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eifel compare`: scenarios side by side, with the differences between runs of the same seed."""
+"""`eifel compare`: compares scenarios, with the differences between runs with the same seed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from eifel.errors import BadInputError
 from eifel.runs import run
 
 LONGEST_LABEL = 48
-"""Letters of a name in a picture."""
+"""The most letters of a name in a picture."""
 
 
 def command(options: argparse.Namespace) -> int:
-    """Runs every scenario with the same seeds and shows what differs."""
+    """Runs every scenario with the same seeds, and shows the differences."""
     if options.plot and Path(options.plot).suffix not in PICTURES[:3]:
         raise BadInputError(f"--plot {options.plot}: expected a name that ends in {', '.join(PICTURES[:3])}")
     names, sources = _variants(options)
@@ -53,7 +53,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _variants(options: argparse.Namespace) -> tuple[list[str], list[scenarios.Source]]:
-    """What is compared: several files, or a file as it is and with each `--set`."""
+    """Returns the names and scenarios to compare: several files, or one file unchanged and with each `--set`."""
     given = [scenarios.load(name) for name in options.scenarios]
     names = list(options.scenarios)
     if len(given) == 1:
@@ -68,7 +68,7 @@ def _variants(options: argparse.Namespace) -> tuple[list[str], list[scenarios.So
 
 
 def _short(name: str) -> str:
-    """The end of a name, which tells it from others, as long as a legend has room for."""
+    """Returns the end of a name, which distinguishes it, shortened to fit a legend."""
     return name if len(name) <= LONGEST_LABEL else f"…{name[1 - LONGEST_LABEL :]}"
 
 

@@ -1,4 +1,4 @@
-"""What a run tells beside its flows' numbers: how long requests took, what detectors said, how long packets waited."""
+"""Prints details of a run: the durations of requests, the verdicts of detectors, and queueing delays."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ WAITS = {"mean": "mean", "p95": "95 % below", "p99": "99 % below"}
 
 
 def show_requests(out: Console, clients: Sequence[tuple[Flow, Mapping[str, Mean]]], unfold: bool) -> None:
-    """Prints how long requests took, from the first byte of each to the last of its response."""
+    """Prints the durations of requests, from a request's first byte to its response's last byte."""
     _show(out, "requests, s", clients, REQUESTS, unfold)
 
 
 def show_observed(out: Console, flows: Sequence[Flow], observed: Observed, unfold: bool) -> None:
-    """Prints what each detector said, and what packets waited in queues."""
+    """Prints each detector's verdicts and the queueing delays."""
     if observed.detectors:
         out.print()
         shown = table(["detector", "flow", "right", "wrong", "missed", "silent", "delay, ms"], left=2)
@@ -60,7 +60,7 @@ def _show(
 def _detectors(
     flows: Sequence[Flow], detectors: Sequence[Detector], unfold: bool
 ) -> list[tuple[str, str, list[Detector]]]:
-    """Puts together what a detector said of all flows of a group: its name, theirs, and each of them."""
+    """Groups the verdicts of a detector on all flows of a group: detector, flow or group, and each flow's verdicts."""
     groups = {flow.name: flow.group for flow in flows if flow.group and not unfold}
     found: dict[tuple[str, str], list[Detector]] = {}
     for one in detectors:
@@ -69,7 +69,7 @@ def _detectors(
 
 
 def _delay(of: Sequence[Detector]) -> str:
-    """The median delay of a flow; of a group the mean of its flows' medians, and their range."""
+    """Returns the median delay of a flow, or for a group the mean and the range of its flows' medians."""
     delays = [one.delay_ms for one in of if one.delay_ms is not None]
     if len(delays) < 2 or number(min(delays)) == number(max(delays)):
         return number(delays[0] if delays else None)

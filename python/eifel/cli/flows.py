@@ -1,7 +1,8 @@
-"""The numbers of a run's flows as a table that fits the terminal.
+"""Prints the numbers of a run's flows as a table that fits the terminal.
 
-Flows that one entry of the scenario repeats are folded to their mean and range. A number that is zero for all flows is
-left out. Where not every flow fits beside the others, each has a row, with the numbers that matter most first.
+Flows that one entry of the scenario repeats are folded to their mean and range. A number that is
+zero for all flows is left out. If the flows do not fit side by side, each has a row, with the most
+important numbers first.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ FIRST = (
     "spurious_timeouts",
     "drops",
 )
-"""The numbers that come first where there is no room for all."""
+"""The numbers that come first if there is no room for all."""
 GAP = 2
-"""Blanks between columns."""
+"""The spaces between columns."""
 
 
 @dataclass(frozen=True)
 class Flows:
-    """A flow, or all flows of a group, with what is shown of each number."""
+    """A flow, or all flows of a group, with their means."""
 
     title: str
     means: Sequence[Mapping[str, Mean]]
 
     def text(self, name: str) -> str:
-        """Writes a number: of a flow its mean and interval, of a group its mean and range."""
+        """Formats a number: mean and interval for a flow, mean and range for a group."""
         means = [one[name] for one in self.means]
         if len(means) == 1:
             return number(means[0].mean, means[0].half_width)
@@ -50,14 +51,14 @@ class Flows:
         return middle if low == high else f"{middle} ({low} to {high})"
 
     def is_zero(self, name: str) -> bool:
-        """Tells whether a number is zero in every run of every flow."""
+        """Returns whether a number is zero in every run of every flow."""
         return all(one[name].mean == 0 and not one[name].half_width for one in self.means)
 
 
 def show(
     out: Console, flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool, verbose: bool
 ) -> None:
-    """Prints the numbers of all flows: with `unfold` each flow alone, with `verbose` every number."""
+    """Prints the numbers of all flows. `unfold` separates grouped flows, and `verbose` adds zeros."""
     entries = folded(flows, means, unfold=unfold)
     names = [name for name in means[0] if verbose or not all(entry.is_zero(name) for entry in entries)]
     left = fitted(out, "", entries, names, verbose=verbose)
@@ -72,13 +73,13 @@ def show(
 
 
 def split_requests(means: Mapping[str, Mean]) -> tuple[dict[str, Mean], dict[str, Mean]]:
-    """Returns the numbers of a flow without those of its requests, and those of its requests."""
+    """Splits the numbers of a flow into those without requests, and those of its requests."""
     of_requests = {name: mean for name, mean in means.items() if name.startswith("request")}
     return {name: mean for name, mean in means.items() if name not in of_requests}, of_requests
 
 
 def folded(flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool) -> list[Flows]:
-    """Puts the flows of each group together; with `unfold` each flow stays alone."""
+    """Merges the flows of each group. With `unfold` each flow stays separate."""
     groups: dict[str, list[Mapping[str, Mean]]] = {}
     for flow, found in zip(flows, means, strict=True):
         groups.setdefault(flow.group if flow.group and not unfold else flow.name, []).append(found)
@@ -86,7 +87,7 @@ def folded(flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold
 
 
 def fitted(out: Console, title: str, entries: Sequence[Flows], names: Sequence[str], *, verbose: bool) -> int:
-    """Prints the numbers as a table that fits: a column a flow, or else a row. Returns how many are left out."""
+    """Prints the numbers as a fitting table with a column or a row per flow. Returns the count of omitted numbers."""
     across = _across(title, entries, names)
     if out.measure(across).minimum <= out.width and _width(across) <= out.width:
         out.print(across)
@@ -95,7 +96,7 @@ def fitted(out: Console, title: str, entries: Sequence[Flows], names: Sequence[s
 
 
 def _across(title: str, entries: Sequence[Flows], names: Sequence[str]) -> Table:
-    """A row a number, a column a flow."""
+    """Returns a table with a row per number, and a column per flow."""
     shown = table([title, *(entry.title for entry in entries)])
     for name in names:
         shown.add_row(name, *(entry.text(name) for entry in entries))
@@ -103,7 +104,7 @@ def _across(title: str, entries: Sequence[Flows], names: Sequence[str]) -> Table
 
 
 def _down(out: Console, title: str, entries: Sequence[Flows], names: Sequence[str], *, verbose: bool) -> int:
-    """Prints a row a flow: as many numbers as fit, or all of them below each other. Returns how many are left out."""
+    """Prints a row per flow: the numbers that fit, or all in several tables. Returns the count of omitted numbers."""
     titles = [entry.title for entry in entries]
     room = out.width - max(map(len, (title, *titles))) - GAP
     widths = {name: max(len(name), *(len(entry.text(name)) for entry in entries)) + GAP for name in names}
@@ -125,13 +126,13 @@ def _down(out: Console, title: str, entries: Sequence[Flows], names: Sequence[st
 
 
 def _width(shown: Table) -> int:
-    """The columns that a table takes if nothing is folded."""
+    """Returns the width of a table in columns of the terminal, if nothing is folded."""
     cells = [[str(column.header), *map(str, column.cells)] for column in shown.columns]
     return sum(max(map(len, column)) + GAP for column in cells) - GAP
 
 
 def values(flow: Mapping[str, Any]) -> dict[str, Mean]:
-    """Returns the numbers of one run's summary as means of one value."""
+    """Returns the numbers of one run's summary as means of a single value."""
     words = ("flow", "from", "to")
     numbers = {name: value for name, value in flow.items() if name not in words and value is not None}
     return {name: Mean(float(value), None, 1) for name, value in numbers.items()}

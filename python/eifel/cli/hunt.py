@@ -1,4 +1,4 @@
-"""`eifel hunt`: a search for what refutes a claim."""
+"""`eifel hunt`: searches for counterexamples to a claim."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eifel.errors import BadInputError
 
 
 def command(options: argparse.Namespace) -> int:
-    """Searches, and shows the worst that was found; 1 if the claim is refuted."""
+    """Searches, and shows the worst finding. Returns 1 if the claim is refuted."""
     if options.claim == "all":
         return _all(options)
     if options.claim == "liars":
@@ -51,7 +51,7 @@ def _hunt(options: argparse.Namespace, claim: hunts.Claim, scenarios: int) -> hu
 
 
 def _all(options: argparse.Namespace) -> int:
-    """Every published claim, one after another, again and again from new seeds until the time is over."""
+    """Checks all published claims repeatedly, each time with a new seed, until the time is over."""
     began, seed = time.monotonic(), options.seed
     found: list[hunts.Found] = []
     while True:

@@ -11,7 +11,7 @@ from eifel.cli import OK
 
 
 def command(options: argparse.Namespace) -> int:
-    """Prints what was asked for."""
+    """Prints the requested lists."""
     if options.what == "schema":
         from eifel import _engine
 

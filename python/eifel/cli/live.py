@@ -1,4 +1,4 @@
-"""`eifel live`: the engine on a real network. The commands are the engine's own; here what they record is written."""
+"""`eifel live`: the engine on a real network. The engine runs the commands; this module stores their recordings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _store_log(arguments: list[str]) -> None:
-    """Writes the log of a box as Parquet beside its CSV."""
+    """Writes the log of an emulated path as Parquet beside its CSV."""
     words = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if words[:1] != ["hiccup"] or "--out" not in words[:-1]:
         return

@@ -1,4 +1,4 @@
-"""`eifel new`: a commented scenario to begin with."""
+"""`eifel new`: writes a commented scenario as a starting point."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eifel.errors import BadInputError
 
 
 def command(options: argparse.Namespace) -> int:
-    """Writes the scenario, or says which there are."""
+    """Writes the scenario, or lists the templates."""
     known = templates()
     if options.name is None:
         if options.json:
@@ -44,7 +44,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def templates() -> dict[str, str]:
-    """Returns the text of each scenario to begin with, by its name."""
+    """Returns the text of each template by name."""
     there = sorted((files("eifel") / "templates").iterdir(), key=lambda file: file.name)
     return {file.name.removesuffix(".toml"): file.read_text(encoding="utf-8") for file in there}
 

@@ -1,4 +1,4 @@
-"""`eifel report`: the stored artefacts as one HTML file."""
+"""`eifel report`: writes the stored artefacts as one HTML file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eifel.report import build
 
 
 def command(options: argparse.Namespace) -> int:
-    """Reads what is stored and writes the report."""
+    """Reads the stored artefacts and writes the report."""
     folder = Path(options.folder)
     file = Path(options.out) if options.out else folder / "report.html"
     if options.out:

@@ -1,4 +1,4 @@
-"""`eifel reproduce`: artefacts of the papers, one after another; what is finished stays."""
+"""`eifel reproduce`: measures artefacts of the papers one after another. Finished ones stay."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from eifel.papers.measured import Measured, MeasuredRow
 from eifel.reproduction import reproduce
 
 GAP = 2
-"""Blanks between columns."""
+"""The spaces between columns."""
 MOST_ROWS = 400
-"""Of an artefact with more rows nobody reads all on a terminal."""
+"""An artefact with more rows is too long for a terminal."""
 
 
 def command(options: argparse.Namespace) -> int:
-    """Measures what the ids select and prints published beside measured."""
+    """Measures the selected artefacts, and prints published beside measured values."""
     pictures = parse_forms(options.pictures)
     chosen = _chosen(options)
     out = Path(options.out)
@@ -78,7 +78,7 @@ def _chosen(options: argparse.Namespace) -> list[Artefact]:
 
 
 def _possible(chosen: list[Artefact], options: argparse.Namespace) -> list[Artefact]:
-    """The artefacts that can be measured here: those on a real network need rights."""
+    """Returns the artefacts that can be measured here. Those on a real network need rights."""
     on_the_wire = [artefact.id for artefact in chosen if artefact.is_live]
     if not on_the_wire or not (options.ids or options.all) or not (reason := missing()):
         return chosen
@@ -87,20 +87,20 @@ def _possible(chosen: list[Artefact], options: argparse.Namespace) -> list[Artef
 
 
 def holds(measured: Measured) -> bool:
-    """Whether every judged value is within its tolerance and every claim holds."""
+    """Returns whether every judged value is within its tolerance and every claim holds."""
     judged = [row.agrees(column) for row in measured.rows for column in measured.artefact.columns]
     return False not in judged and all(claim["holds"] for claim in measured.claims())
 
 
 def show(out: Console, measured: Measured) -> None:
-    """Prints an artefact for a person."""
+    """Prints an artefact for people."""
     artefact = measured.artefact
     out.print(heading(f"{artefact.id}  {artefact.title}"))
     rows = len(artefact.rows)
     if rows > MOST_ROWS:
         out.print(Text(f"  {rows} rows: in the report, in its CSV file, and by --json"))
     elif len(artefact.keys) > 2 and out.width < NARROW:
-        # The first key would take the room that the numbers need: it becomes a line above its rows.
+        # The first key would take the room of the numbers. It becomes a line above its rows.
         starts = [number for number in range(rows) if number == 0 or artefact.begins_group(number)]
         for start, end in zip(starts, [*starts[1:], rows], strict=True):
             key, value = next(iter(artefact.rows[start].keys.items()))
@@ -119,7 +119,7 @@ def show(out: Console, measured: Measured) -> None:
 
 
 def _show_rows(out: Console, measured: Measured, keys: Sequence[str], numbers: range) -> None:
-    """Prints rows with all columns beside each other, or with as many as fit, and the others below."""
+    """Prints rows with all columns, or with those that fit and the others in further tables."""
     rows = [measured.rows[number] for number in numbers]
     published = any(row.row.published for row in measured.rows)
     beside = sum(max(map(len, [key, *(word(row.row.keys[key]) for row in rows)])) + GAP for key in keys)
@@ -134,7 +134,7 @@ def _show_rows(out: Console, measured: Measured, keys: Sequence[str], numbers: r
 
 
 def _width(column: Column, rows: Sequence[MeasuredRow], published: bool) -> int:
-    """What a column takes at least: its longest value, or the longest word of its title, which goes on below."""
+    """Returns the least width of a column: its longest value, or the longest word of its title, which wraps."""
     words = [len(part) for part in column.title.split()]
     measured = max(8 if published else 0, *(len(_measured(row, column)) for row in rows), *(() if published else words))
     return measured + GAP + (max(7, *words, *(len(_published(row, column)) for row in rows)) + GAP if published else 0)

@@ -1,4 +1,4 @@
-"""`eifel run`: one scenario, summarised, recorded, drawn."""
+"""`eifel run`: runs, summarises, records and draws one scenario."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from eifel.statistics import Mean
 
 PICTURES = (".png", ".svg", ".pdf", ".xpl", ".html")
 ALL = "all"
-"""Stands for every flow where one can be named."""
+"""Selects every flow where the name of a flow is expected."""
 
 
 def command(options: argparse.Namespace) -> int:
-    """Runs the scenario and does what the options ask."""
+    """Runs the scenario, and acts on the options."""
     if options.plot and Path(options.plot).suffix not in PICTURES:
         raise BadInputError(f"--plot {options.plot}: expected a name that ends in {', '.join(PICTURES)}")
     settings = scenarios.parse_settings(options.set)
@@ -65,14 +65,14 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _are_watched(source: scenarios.Source) -> bool:
-    """Whether the scenario has detectors that watch: what they said is what it was written for."""
+    """Returns whether the scenario has observers, whose verdicts are then its purpose."""
     settings = source.settings
     senders = [settings.get("sender", {}), *(flow.get("sender", {}) for flow in settings["flow"])]
     return any(sender.get("observers") for sender in senders)
 
 
 def _chosen(name: str | None, flows: Sequence[Flow]) -> list[int]:
-    """The numbers of the flows that are captured and drawn: the first, unless one is named."""
+    """Returns the numbers of the captured and drawn flows: the first, unless `name` selects others."""
     if name is None:
         return [0]
     if name == ALL:
@@ -100,14 +100,14 @@ def _check_repetition(options: argparse.Namespace, repetitions: int) -> None:
 
 
 def _ends(flows: Sequence[Flow], chosen: Sequence[int]) -> list[str]:
-    """The nodes at the ends of these flows, each once."""
+    """Returns the nodes at the ends of these flows, without duplicates."""
     return list(dict.fromkeys(end for number in chosen for end in (flows[number].sender, flows[number].receiver)))
 
 
 def _recorded(
     source: scenarios.Source, flows: Sequence[Flow], chosen: Sequence[int], options: argparse.Namespace
 ) -> Result:
-    """Runs the repetition that is recorded, captured and drawn, as far as each is asked for."""
+    """Runs the repetition to be recorded, captured and drawn, as far as each was requested."""
     repetition, result = options.repetition or 0, None
     if options.record:
         ends, tables = _ends(flows, chosen), _tables(options.tables)
@@ -135,7 +135,7 @@ def _recorded(
 
 
 def _tables(names: str | None) -> list[str]:
-    """The tables that are recorded."""
+    """Returns the names of the tables to record."""
     if names is None:
         return list(TABLES)
     wanted = [] if names == "none" else [name.strip() for name in names.split(",")]

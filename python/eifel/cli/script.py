@@ -1,4 +1,4 @@
-"""`eifel script`: conversations with a connection, and what came of them."""
+"""`eifel script`: runs scripted conversations with a connection, and prints the outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eifel.files import read_text
 
 
 def command(options: argparse.Namespace) -> int:
-    """Runs every script; 1 if one fails, 2 if one is refused."""
+    """Runs every script. Returns 1 if one fails, and 2 if one is refused."""
     from eifel import _engine
 
     outcomes: list[dict[str, Any]] = []
@@ -44,7 +44,7 @@ def _count(passed: int, failed: int, refused: int) -> None:
 
 
 def _scripts(paths: list[str]) -> list[Path]:
-    """The scripts that are meant, each once."""
+    """Returns the selected scripts without duplicates."""
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""`eifel sweep`: many scenarios that differ in chosen keys."""
+"""`eifel sweep`: runs many scenarios that differ in chosen keys."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 MOST_CELLS_SHOWN = 60
 QUIET_S = 30.0
-"""Where there is no terminal, a line of progress comes as often."""
+"""The seconds between lines of progress without a terminal."""
 
 
 def command(options: argparse.Namespace) -> int:
-    """Does the sweep and prints the mean of chosen numbers for each cell."""
+    """Runs the sweep, and prints the mean of chosen numbers for each cell."""
     design = sweeps.load(options.sweep)
     out = Path(options.out) if options.out else Path("out") / Path(options.sweep).stem
     wanted = _wanted(options.show)
@@ -64,7 +64,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _wanted(written: str) -> list[str]:
-    """The numbers to be printed, each known before anything runs."""
+    """Returns the numbers to print. Checks their names before any run."""
     from eifel import _engine
 
     wanted = [name.strip() for name in written.split(",") if name.strip()]
@@ -88,7 +88,7 @@ def _dask(address: str) -> sweeps.Executor:
     from eifel.sweeps.executor import Dask
 
     made = Dask(address)
-    # What happens to the scheduler is said in a line of ours; Dask tells it with tracebacks.
+    # This module reports scheduler failures in one line; Dask would print tracebacks.
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)
     return made
@@ -96,7 +96,7 @@ def _dask(address: str) -> sweeps.Executor:
 
 @contextmanager
 def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """The bar of a terminal, or now and then a line: runs done, rate, time left."""
+    """Shows a bar on a terminal, or periodic lines otherwise: runs done, rate, time left."""
     began = last = time.monotonic()
     first: int | None = None
     with progress(title) as bar:
@@ -134,7 +134,7 @@ def _show(
 
 
 def _means(design: sweeps.Design, runs: pa.Table, wanted: Sequence[str], flow: str) -> list[dict[str, Any]]:
-    """The mean of each number over the repetitions of each cell, of one flow; none where every run failed."""
+    """Returns one flow's mean of each number over the repetitions of each cell; none if every run failed."""
     import pyarrow.compute as pc
 
     columns: dict[str, Any] = {}
@@ -144,7 +144,7 @@ def _means(design: sweeps.Design, runs: pa.Table, wanted: Sequence[str], flow: s
     cell_of = runs["cell"].to_numpy()
     of_cases = {key for case in design.cases for key in case.settings}
     cells = []
-    # Rows stand in the order of cells.
+    # Rows are ordered by cell.
     for place in range(design.cells):
         begin, end = cell_of.searchsorted([place, place + 1])
         means = {name: mean_interval(values[begin:end]) for name, values in columns.items() if begin < end}

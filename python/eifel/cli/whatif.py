@@ -1,4 +1,4 @@
-"""`eifel whatif`: other senders over the path that a capture shows."""
+"""`eifel whatif`: predicts other senders over the path that a capture shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Predicts; 1 where the replay of the captured sender does not agree with the capture."""
+    """Predicts. Returns 1 if the replay of the captured sender does not agree with the capture."""
     from eifel import _engine
     from eifel.captured_path import extract_path
 
@@ -37,7 +37,7 @@ def command(options: argparse.Namespace) -> int:
         with progress("paths") as told:
             found = None if refused else path.whatif(asked, draws=options.draws, seed=options.seed, progress=told)
     except _engine.PathError as error:
-        # A change of the path that no drawn one takes.
+        # A change of the path that no drawn path accepts.
         raise BadInputError(str(error)) from None
     if options.json:
         print_json({**path.found, "refused": refused, "prediction": found})
@@ -50,7 +50,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def senders(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """The senders that are asked about, by what is changed: all of `--set` together, and each `--also`."""
+    """Returns the requested senders by their changes: all `--set` together, and each `--also`."""
     from eifel.scenario import parse_settings
 
     lists = [options.set, *(also.split(",") for also in options.also)]

@@ -1,4 +1,4 @@
-"""`eifel worlds`: every fate of a few segments of a connection, counted, and the smallest world of each failure."""
+"""`eifel worlds`: counts every fate of a few segments, and shows the smallest world of each failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Searches, and shows what was found."""
+    """Runs the search and shows its findings."""
     from eifel import scenario as scenarios
     from eifel.worlds import small_worlds
 

@@ -1,4 +1,4 @@
-"""Numeric models: what can be computed of a transfer without simulating it.
+"""Numeric models: properties of a transfer, computed without simulation.
 
 ```python
 from eifel.model import SteadyState

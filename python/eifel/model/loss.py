@@ -1,11 +1,13 @@
-"""What a load costs that is halved without need (Ludwig, chapter 5, section 5.2.3, figure 5-7).
+"""The cost of halving a load needlessly (Ludwig, chapter 5, section 5.2.3, figure 5-7).
 
-A transfer alone on its bottleneck goes through cycles in which its load grows from W/2 to W segments, by one a round
-trip. At the end of one, when the load has just been halved, a retransmission is spurious: a fast retransmit halves the
-load again, to W/4; a timeout sets it to one segment, and it grows by slow start to W/4 and by one a round trip from
-there. The loss is what the cycles as before would have sent until the load is W again, beyond what is sent, as a share
-of what is sent. `ratio` is W over the pipe's capacity, both in segments; it is 1 or more where the path's queue is what
-ends a cycle, and what is below 1 counts as 1, since then the pipe limits nothing.
+A transfer alone on its bottleneck goes through cycles. In each, its load grows from W/2 to W
+segments, by one per round trip. A retransmission at the end of a cycle, just after the load was
+halved, is spurious. A fast retransmit halves the load again, to W/4. A timeout sets it to one
+segment; it grows by slow start to W/4, and then by one per round trip. The loss compares what
+undisturbed cycles would have sent until the load is W again with what is sent. It is the
+difference, as a share of what is sent. `ratio` is W divided by the pipe's capacity, both in
+segments. It is at least 1 if the path's queue ends a cycle. Smaller values count as 1, since the
+pipe then limits nothing.
 """
 
 from __future__ import annotations
@@ -18,19 +20,20 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Retransmission = Literal["fast retransmit", "timeout"]
-"""What was spurious."""
+"""The kind of spurious retransmission."""
 
 
 def by_squares(ratio: ArrayLike, spurious: Retransmission) -> NDArray[np.float64]:
-    """The loss as the thesis counts it, in closed form: every round trip takes as long, and so does slow start.
+    """Returns the loss as the thesis counts it, in closed form. All round trips are equally long, also in slow start.
 
-    A round trip in which the load is below the pipe's capacity sends the load, any other the capacity; after a timeout
-    the load grows by one a round trip from nothing. With loads in units of W and time in W round trips.
+    A round trip with a load below the pipe's capacity sends the load; any other sends the capacity.
+    After a timeout, the load grows from nothing by one per round trip. Loads are in units of W, and
+    time is in W round trips.
     """
     pipe = _pipe(ratio)
 
     def area(start: float, end: float) -> NDArray[np.float64]:
-        """What is sent while the load grows from `start` to `end`."""
+        """Returns the amount sent while the load grows from `start` to `end`."""
         below = np.minimum([start, end], pipe[..., None])
         sent = below**2 / 2 + pipe[..., None] * (np.array([start, end]) - below)
         return np.asarray(sent[..., 1] - sent[..., 0])
@@ -43,11 +46,12 @@ def by_squares(ratio: ArrayLike, spurious: Retransmission) -> NDArray[np.float64
 
 
 def in_rounds(window: int, capacity: float, spurious: Retransmission) -> float:
-    """The loss round by round, for a largest load of `window` segments over a pipe that holds `capacity`.
+    """Returns the loss, computed by round trips, for a largest load of `window` segments and a pipe of `capacity`.
 
-    A round sends its load, and takes as long as the bottleneck takes for that, or as the empty pipe's round trip if
-    that is longer: so round trips grow with the load, and slow start doubles it. Raises ValueError for a window that
-    cannot be halved twice, or a capacity that is not positive.
+    A round trip sends its load. It takes as long as the bottleneck takes for the load, but at least
+    the empty pipe's round trip. Thus round trips grow with the load, and slow start doubles the
+    load in each. Raises ValueError for a window that cannot be halved twice, or a capacity that is
+    not positive.
     """
     if window < 8 or window % 4 or capacity <= 0:
         raise ValueError(
@@ -63,7 +67,7 @@ def in_rounds(window: int, capacity: float, spurious: Retransmission) -> float:
 
 
 def sent_by_cycles(time: float, window: int, capacity: float) -> float:
-    """Segments sent in a number of the bottleneck's segment times by cycles that nothing disturbs."""
+    """Returns the segments sent by undisturbed cycles in `time`, in segment times of the bottleneck."""
     loads = np.arange(window // 2, window, dtype=float)
     ends = np.cumsum(np.maximum(loads, capacity))
     cycles, rest = divmod(time, float(ends[-1]))
@@ -73,29 +77,29 @@ def sent_by_cycles(time: float, window: int, capacity: float) -> float:
 
 
 def in_the_limit(ratio: ArrayLike) -> NDArray[np.float64]:
-    """The loss round by round for ever larger windows, in closed form.
+    """Returns the limit of `in_rounds` for ever larger windows, in closed form.
 
-    It is the same after a timeout as after a fast retransmit: slow start takes log2(W/4) round trips, and the rest of
-    the way to W takes 3 W / 4.
+    It is equal for timeouts and fast retransmits: slow start takes log2(W/4) round trips, and the
+    rest of the way to W takes 3 W / 4.
     """
     pipe = _pipe(ratio)
 
     def lasts(load: ArrayLike) -> NDArray[np.float64]:
-        """How long the load takes to grow from nothing to `load`."""
+        """Returns the time in which the load grows from nothing to `load`."""
         below = np.minimum(load, pipe)
         return np.asarray(pipe * below + (np.square(load) - below**2) / 2)
 
     cycle, time = lasts(1.0) - lasts(0.5), lasts(1.0) - lasts(0.25)
     cycles = np.floor(time / cycle)
     until = lasts(0.5) + time - cycles * cycle
-    # The load that the last cycle has come to: `lasts` the other way round.
+    # The load reached in the last cycle: the inverse of `lasts`.
     load = np.where(until <= pipe**2, until / pipe, np.sqrt(np.maximum(2 * until - pipe**2, 0)))
     did, could = (1 - 0.25**2) / 2, cycles * 0.375 + (load**2 - 0.25) / 2
     return np.asarray((could - did) / did)
 
 
 def _pipe(ratio: ArrayLike) -> NDArray[np.float64]:
-    """The pipe's capacity in units of W."""
+    """Returns the pipe's capacity in units of W."""
     ratios = np.asarray(ratio, float)
     if not (ratios > 0).all():
         raise ValueError("a ratio of load to capacity is more than 0")

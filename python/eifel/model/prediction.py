@@ -1,4 +1,4 @@
-"""What a retransmission timer, the engine's own, makes of a series of samples."""
+"""Applies a retransmission timer of the engine to a series of samples."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A timer over samples; a value a sample in each array, in nanoseconds."""
+    """A timer over samples. Each array has a value per sample; times are in nanoseconds."""
 
     samples: Samples
     timer: str
-    """Its name in the registry."""
+    """The timer's name in the registry."""
     rto_ns: NDArray[np.int64]
     """RTO(i), after sample i."""
     srtt_ns: NDArray[np.int64]
-    """-1 where the timer has none."""
+    """-1 if the timer has none."""
     rttvar_ns: NDArray[np.int64]
-    """-1 where the timer has none."""
+    """-1 if the timer has none."""
     rexmt_ns: NDArray[np.int64]
-    """How long after its sending the segment that gave sample i would have been given up."""
+    """The time from the transmission of the segment of sample i to its timeout."""
     expired: NDArray[np.bool_]
-    """Whether it was: the timer had expired before its ACK came."""
+    """Whether the timer expired before the ACK of the sample arrived."""
 
     @cached_property
     def rto_s(self) -> NDArray[np.float64]:
-        """RTO(i - 1), which the round trip of sample i is measured against; NaN for the first."""
+        """RTO(i - 1), in force during the round trip of sample i, in seconds; NaN for the first sample."""
         return np.concatenate([[np.nan], self.rto_ns[:-1] / 1e9])
 
     @cached_property
     def rexmt_s(self) -> NDArray[np.float64]:
-        """REXMT in seconds, as the segment of sample i ran against it."""
+        """REXMT in seconds, for the segment of sample i."""
         return self.rexmt_ns / 1e9
 
     @cached_property
@@ -51,20 +51,20 @@ class Prediction:
         return self.rto_s / self.samples.rtt_s
 
     def cycle(self, number: int = -1) -> slice:
-        """The samples of one load cycle, from 0, or from the end: -1 is the last."""
+        """Returns the samples of one load cycle. `number` counts from 0, or from the end: -1 is the last."""
         falls = np.flatnonzero(np.diff(self.samples.load) < 0) + 1
         edges = [0, *falls.tolist(), len(self.samples)]
         return slice(edges[number % (len(edges) - 1)], edges[number % (len(edges) - 1) + 1])
 
     def plot(self, cycles: int = 3, *, rexmt: bool = False) -> Figure:
-        """RTT(i), RTO(i - 1) and, where asked for, REXMT over the last load cycles."""
+        """Draws RTT(i), RTO(i - 1) and, with `rexmt`, REXMT over the last load cycles."""
         from eifel.plots.prediction import prediction_figure
 
         return prediction_figure([self], cycles, rexmt=rexmt)
 
 
 def predict(samples: Samples, timer: str | Mapping[str, Any], detected: bool) -> Prediction:
-    """Drives the timer over the samples."""
+    """Runs the timer over the samples."""
     from eifel import _engine
 
     model = samples.model

@@ -1,4 +1,4 @@
-"""Network-limited bulk transfers in steady state: load cycles from half of W to W (the thesis, sections 3.4.2, 5.4)."""
+"""Network-limited bulk transfers in steady state: load cycles from W/2 to W (the thesis, sections 3.4.2, 5.4)."""
 
 from __future__ import annotations
 
@@ -23,21 +23,24 @@ SAMPLINGS: tuple[Sampling, ...] = ("every", "every-second", "one-a-round-trip")
 
 @dataclass(frozen=True)
 class SteadyState:
-    """A transfer that only the network limits, after all that begins.
+    """A transfer limited by the network only, after its start-up phase.
 
-    The load grows by a segment a flight, from half of W and one up to W, and begins anew: congestion is signalled
-    without a loss. Each segment of a flight finds the whole load in the path: its round trip is what the bottleneck
-    takes for the load, and no less than what it takes for the pipe's capacity. ssthresh is half of W.
+    The load grows by a segment per flight, from W/2 + 1 to W, and begins again, since congestion is
+    signalled without a loss. Each segment of a flight finds the whole load in the path. Its round
+    trip is the bottleneck's time for the load, and at least that for the pipe's capacity. ssthresh
+    is W/2.
     """
 
     max_load: int
-    """W, the largest load, in segments: an even number, so that half of it is one of segments."""
+    """W, the largest load, in segments. An even number, so that W/2 is whole."""
     segment_s: float
-    """What the bottleneck takes for one segment."""
+    """The bottleneck's time for one segment, in seconds."""
     pipe: int = 1
-    """The pipe's capacity in segments: up to this load the round trip stays the same."""
+    """The pipe's capacity in segments. Up to this load, the round trip is constant."""
     sampling: Sampling = "every"
-    """Which segments are timed: all, every second one (delayed ACKs), or one a round trip (no timestamps)."""
+    """The timed segments: all, every second one (delayed ACKs), or one per round trip (no
+    timestamps).
+    """
     mss_bytes: int = 1000
 
     def __post_init__(self) -> None:
@@ -52,12 +55,12 @@ class SteadyState:
 
     @property
     def cycle_segments(self) -> int:
-        """Segments sent in a cycle: the thesis has 3/8 W^2 (section 5.4.6), this is W/4 more."""
+        """Segments sent in a cycle. The thesis has 3/8 W^2 (section 5.4.6); this is W/4 more."""
         half = self.max_load // 2
         return half * (half + 1 + self.max_load) // 2
 
     def samples(self, cycles: int = 4) -> Samples:
-        """The samples of that many cycles, in the order in which they are taken."""
+        """Returns the samples of this many cycles, in the order in which they are taken."""
         if cycles < 1:
             raise BadInputError(f"cycles = {cycles}; allowed: 1 or more")
         segment_ns = self.segment_s * 1e9
@@ -67,8 +70,8 @@ class SteadyState:
         load = np.repeat(loads, loads)
         first = np.repeat(np.cumsum(loads) - loads, loads)
         place = np.arange(len(load)) - first
-        # The ACKs of a flight come as the bottleneck lets its segments go; then, while the pipe is not full, none does.
-        # Time begins where even the first of them has been sent.
+        # The ACKs of a flight arrive at the bottleneck's pace. Then none arrives while the pipe is
+        # not full. Time begins when even the first segment has been sent.
         acked_at = np.repeat(begins, loads) + place + 1 + in_path[0]
         flight_of = np.repeat(in_path, loads)
         t_ns, rtt_ns = np.rint(acked_at * segment_ns), np.rint(flight_of * segment_ns)
@@ -84,7 +87,7 @@ class SteadyState:
 
 
 def _one_a_round_trip(t_ns: NDArray[Any], sent_ns: NDArray[Any]) -> NDArray[np.int64]:
-    """The places of the samples that are taken: each is of the first segment sent once the one before was taken."""
+    """Returns the indexes of the taken samples. Each times the first segment sent after the previous sample."""
     taken = [0]
     while (following := int(np.searchsorted(sent_ns, t_ns[taken[-1]]))) < len(t_ns):
         taken.append(max(following, taken[-1] + 1))
@@ -93,14 +96,14 @@ def _one_a_round_trip(t_ns: NDArray[Any], sent_ns: NDArray[Any]) -> NDArray[np.i
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples of the round trip, in the order in which a sender takes them; a value a sample in each array."""
+    """Samples of the round trip, in the order in which a sender takes them. Each array has a value per sample."""
 
     model: SteadyState
     t_ns: NDArray[np.int64]
-    """When it is taken."""
+    """The time at which the sample is taken."""
     rtt_ns: NDArray[np.int64]
     load: NDArray[np.int64]
-    """The load, in segments."""
+    """The load in segments."""
 
     def __len__(self) -> int:
         return len(self.t_ns)
@@ -111,16 +114,17 @@ class Samples:
         return self.rtt_ns / 1e9
 
     def predict(self, timer: str | Mapping[str, Any], *, detected: bool = False) -> Prediction:
-        """What a timer makes of these samples, given as a sender's `rto` in a scenario.
+        """Runs a timer over these samples. `timer` has the form of a sender's `rto` in a scenario.
 
-        With `detected` the timer hears of its spurious timeouts. Raises ScenarioError for a timer that is refused.
+        With `detected`, the timer is informed of its spurious timeouts. Raises ScenarioError for a
+        refused timer.
         """
         from eifel.model.prediction import predict
 
         return predict(self, timer, detected)
 
     def plot(self) -> Figure:
-        """The round trip against the number of the sample."""
+        """Draws the round trip against the number of the sample."""
         from eifel.plots.prediction import samples_figure
 
         return samples_figure(self)

@@ -1,6 +1,6 @@
-"""The tables and figures of the papers, and our own studies.
+"""The tables and figures of the papers, and this project's own studies.
 
-Each module of `papers/<paper>/` or `studies/` that declares an `ARTEFACT` is one.
+Each module of `papers/<paper>/` or `studies/` that declares an `ARTEFACT` is an artefact.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eifel.papers.artefact import Artefact
 
 @cache
 def artefacts() -> dict[str, Artefact]:
-    """Every artefact by its id, paper by paper, tables first, in the paper's order; what needs input comes last.
+    """Returns every artefact by id: by paper, tables first, in the paper's order. Those with input come last.
 
     Example: `eifel.artefacts()["responding.table1"].title`.
     """
@@ -34,9 +34,9 @@ def artefacts() -> dict[str, Artefact]:
 
 
 def select(prefixes: Iterable[str]) -> list[Artefact]:
-    """The artefacts whose id is one of these or begins with one: `responding`, `responding.table`.
+    """Returns the artefacts whose id equals or begins with a prefix: `responding`, `responding.table`.
 
-    All of them without any. Raises BadInputError for one that matches nothing.
+    Returns all of them without prefixes. Raises BadInputError for a prefix that matches nothing.
     """
     known = artefacts()
     chosen: dict[str, Artefact] = {}

@@ -1,4 +1,4 @@
-"""An artefact: one table or figure of a paper, declared as data. How it is run is not its business."""
+"""An artefact: one table or figure of a paper, declared as data, independent of how it is run."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Column:
     """A measured quantity: a number of a flow's summary, averaged over the repetitions."""
 
     name: str
-    """Its name in the artefact, as in the paper's table: `spurious_rtos`."""
+    """The name in the artefact, as in the paper's table: `spurious_rtos`."""
     title: str
-    """What a reader sees, with the unit."""
+    """The displayed name, with the unit."""
     summary: str = ""
-    """The number of the summary, where it has another name."""
+    """The number of the summary, if its name differs."""
     scale: float = 1.0
-    """What that number is multiplied by, for another unit."""
+    """The factor that converts the number to another unit."""
     digits: int = 2
     relative: float | None = None
     """A measured value within this share of the published one agrees with it..."""
@@ -45,7 +45,7 @@ class Column:
         return self.summary or self.name
 
     def agrees(self, published: float, measured: float) -> bool | None:
-        """Whether the two agree by this column's tolerances; None if it has none."""
+        """Returns whether the values agree by this column's tolerances; None if it has none."""
         if self.relative is None and self.absolute is None:
             return None
         distance = abs(measured - published)
@@ -57,21 +57,21 @@ class Row:
     """One setting of a table, or one run of a figure."""
 
     keys: Mapping[str, Key]
-    """What tells it from the other rows: `{"recovery": "fack", "eifel": True}`."""
+    """The keys that distinguish this row: `{"recovery": "fack", "eifel": True}`."""
     scenario: Mapping[str, Any] = field(default_factory=dict)
-    """What is run; nothing, where a study measures the artefact."""
+    """The scenario of the runs; empty if a study measures the artefact."""
     published: Mapping[str, float] = field(default_factory=dict)
     """The printed values, by the column's name."""
 
     @property
     def name(self) -> str:
-        """Its keys as people read them: `recovery fack, eifel on`."""
+        """Its keys in readable form: `recovery fack, eifel on`."""
         return ", ".join(f"{key.replace('_', ' ')} {word(value)}" for key, value in self.keys.items())
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper that the measured values bear out, or do not."""
+    """A sentence of the paper, and the check whether the measured values confirm it."""
 
     text: str
     check: Callable[[Measured], bool]
@@ -79,80 +79,84 @@ class Claim:
 
 @dataclass(frozen=True)
 class Setting:
-    """A value that the paper leaves open, so that it had to come from somewhere else."""
+    """A value that the paper leaves open, and its origin."""
 
     name: str
     value: str
     reason: str
     kind: Literal["fitted", "chosen"] = "fitted"
-    """Fitted so that `rows` come out as published; or chosen, because the paper gives nothing to fit it to."""
+    """`fitted` so that `rows` come out as published, or `chosen` because the paper offers nothing
+    to fit it to.
+    """
     rows: tuple[str, ...] = ()
-    """The rows it was fitted to, which it therefore cannot confirm: `responding.table1: eifel off`, or a whole table by
-    its id, or in words.
+    """The rows to which the value was fitted, so that they cannot confirm it:
+    `responding.table1: eifel off`, a table's id, or words.
     """
 
     def json(self) -> dict[str, Any]:
-        """The setting as one JSON object."""
+        """Returns the setting as one JSON object."""
         return {**vars(self), "rows": list(self.rows)}
 
 
 Draw = Callable[["Measured"], "Figure"]
 """Draws an artefact with matplotlib."""
 Measure = Callable[["Artefact", "Runs"], "list[dict[str, Mean]]"]
-"""Makes the numbers of each row from what the runs, or a study, gave."""
+"""Computes the numbers of each row from the results of runs or a study."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """A table of means: the scenario of each row is run some times."""
+    """A table of means: the scenario of each row runs several times."""
 
     repetitions: int = 1
     measure: Measure | None = None
-    """Takes the place of the means of the columns, for the artefact that needs something else."""
+    """Replaces the means of the columns for an artefact that needs other numbers."""
     flow: str = "main"
-    """The flow that is measured."""
+    """The measured flow."""
     long: bool = False
-    """Whether it takes minutes, as for a study."""
+    """Whether the measurement takes minutes; see `Studied.long`."""
     draw: Draw | None = None
-    """Draws the means, where the paper has a picture."""
+    """Draws the means if the paper has a picture."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A figure of recorded runs: the scenario of each row is run once, and all of it is kept."""
+    """A figure of recorded runs: the scenario of each row runs once, and its whole record is kept."""
 
     draw: Draw
     chart: bool = True
-    """Whether a chart of the first run is what the figure shows. If not, the report has the drawing in its place."""
+    """Whether a chart of the first run shows the figure. If not, the report contains the drawing
+    instead.
+    """
     flow: str = "main"
-    """The flow that is measured."""
+    """The measured flow."""
     wire: Callable[[Sequence[Row]], list[Result]] | None = None
-    """Runs the rows on a real network; without it they are simulated."""
+    """Runs the rows on a real network. None means that they are simulated."""
 
 
 @dataclass(frozen=True)
 class Studied:
-    """A table, figure or map of what a study finds, where rows of scenarios are not enough."""
+    """A table, figure or map from a study, where rows of scenarios are insufficient."""
 
     study: Study
     measure: Measure
     repetitions: int = 1
     long: bool = False
-    """Whether it takes minutes: it is measured when it is asked for by name, and left out of all there is otherwise."""
+    """Whether the measurement takes minutes. Such an artefact is measured only when named."""
     draw: Draw | None = None
     live: bool = False
-    """Whether it is measured on a real network."""
+    """Whether the measurement uses a real network."""
     show: Callable[[Measured], str] | None = None
-    """What the report has in place of the table: HTML that its script brings to life."""
+    """Returns the report's replacement of the table: HTML that its script makes interactive."""
 
 
 @dataclass(frozen=True)
 class Links:
-    """How an artefact is measured over recorded links, given as files."""
+    """The measurement of an artefact over recorded links, given as files."""
 
     rows: Callable[[Sequence[Path]], tuple[Row, ...]]
     study: Callable[[Sequence[Path]], Study] | None = None
-    """The study over these links as well, for an artefact that a study measures."""
+    """Makes the study over these links, if a study measures the artefact."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ class Artefact:
     """One table or figure. Its file declares one of these as `ARTEFACT`."""
 
     id: str
-    """Paper and number: `responding.table1`."""
+    """The paper and the number: `responding.table1`."""
     title: str
     source: str
     columns: tuple[Column, ...]
@@ -169,67 +173,69 @@ class Artefact:
     seed: int = 1
     claims: tuple[Claim, ...] = ()
     fitted: tuple[Setting, ...] = ()
-    """What the paper leaves open: fitted, or chosen."""
+    """The settings that the paper leaves open, fitted or chosen."""
     known: tuple[str, ...] = ()
-    """What is known of why values or claims are not as published, with the numbers of what was tried."""
+    """The known reasons why values or claims differ from the published ones, with the results of
+    trials.
+    """
     links: Links | None = None
     inputs: tuple[str, ...] = ()
-    """The digests of the recorded links given."""
+    """The digests of the given recorded links."""
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The names of the keys that its rows have."""
+        """The names of the keys of its rows."""
         return tuple(self.rows[0].keys) if self.rows else ()
 
     @property
     def draw(self) -> Draw | None:
-        """What draws its picture; None if there is no picture of it."""
+        """The function that draws its picture; None without a picture."""
         return self.method.draw
 
     @property
     def flow(self) -> str:
-        """The flow that is measured in the runs of its rows."""
+        """The flow measured in the runs of its rows."""
         return "main" if isinstance(self.method, Studied) else self.method.flow
 
     @property
     def repetitions(self) -> int:
-        """How often each of its runs is repeated unless somebody says otherwise."""
+        """The default number of repetitions."""
         return 1 if isinstance(self.method, Recorded) else self.method.repetitions
 
     @property
     def study(self) -> Study | None:
-        """The study that measures it, if one does."""
+        """The study that measures it; None without a study."""
         return self.method.study if isinstance(self.method, Studied) else None
 
     @property
     def is_long(self) -> bool:
-        """Whether it takes minutes, or real time on a network."""
+        """Whether the measurement takes minutes, or real time on a network."""
         return self.is_live or (not isinstance(self.method, Recorded) and self.method.long)
 
     @property
     def is_live(self) -> bool:
-        """Whether it is measured on a real network, which needs rights, and differs a little each time."""
+        """Whether the measurement uses a real network. It then needs rights, and varies slightly."""
         if isinstance(self.method, Recorded):
             return self.method.wire is not None
         return isinstance(self.method, Studied) and self.method.live
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it is a picture of recorded runs, one a row, rather than means of repeated ones."""
+        """Whether it is a picture of recorded runs, one per row, and not means of repeated runs."""
         return isinstance(self.method, Recorded)
 
     @property
     def needs_traces(self) -> bool:
-        """Whether it can only be run over recorded links that somebody gives."""
+        """Whether it needs recorded links that the user provides."""
         return self.links is not None and not self.rows
 
     def begins_group(self, number: int) -> bool:
-        """Whether a gap above this row helps: its first key is another, and there are many rows."""
+        """Returns whether to leave a gap above this row: its first key changes, and there are many rows."""
         first = self.keys[0]
         return len(self.keys) > 2 and number > 0 and self.rows[number].keys[first] != self.rows[number - 1].keys[first]
 
     def is_calibration(self, row: Row) -> bool:
-        """Whether a setting was fitted to this row, so that its agreement confirms nothing."""
+        """Returns whether a setting was fitted to this row, so that its agreement confirms nothing."""
         if not row.published:
             return False
         parts = {*row.name.split(", "), *map(str, row.keys.values())}
@@ -240,7 +246,7 @@ class Artefact:
         return False
 
     def with_traces(self, traces: Sequence[Path]) -> Artefact:
-        """The artefact over these recorded links, whatever their order. Raises OSError if one cannot be read."""
+        """Returns the artefact over these recorded links, in any order. Raises OSError if one cannot be read."""
         if self.links is None:
             return self
         traces = sorted(dict.fromkeys(traces), key=lambda trace: (trace.name, str(trace)))
@@ -251,15 +257,15 @@ class Artefact:
         return replace(self, rows=self.links.rows(traces), method=method, inputs=digests)
 
     def definition(self) -> str:
-        """The digest of everything that decides what its runs give, but for the engine."""
+        """Returns the digest of everything that decides the results of its runs, except the engine."""
         rows = [[dict(r.keys), dict(r.scenario)] for r in self.rows]
         runs: list[Any] = [self.id, self.flow, self.is_recorded, self.inputs, rows]
         if self.study is not None:
-            # Its rows are made from what is stored; that they are others now does not make it another study.
+            # Its rows are computed from stored results. Changed rows do not make it another study.
             runs = [self.id, self.study.design, self.study.source, self.inputs]
         return hashlib.sha256(json.dumps(runs, sort_keys=True).encode()).hexdigest()
 
 
 def word(value: Key) -> str:
-    """A key's value as people read it."""
+    """Formats a key's value for people."""
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""What was measured for an artefact, beside what was published."""
+"""The measured values of an artefact, beside the published ones."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class MeasuredRow:
     means: Mapping[str, Mean]
 
     def agrees(self, column: Column) -> bool | None:
-        """Whether the measured mean agrees with the published value; None where nothing is published or judged.
+        """Returns whether the measured mean agrees with the published value. None if nothing is published or judged.
 
-        What is published and judged, and was not found, does not agree.
+        A published and judged value that was not measured does not agree.
         """
         published = self.row.published.get(column.name)
         found = self.means.get(column.name)
@@ -35,7 +35,7 @@ class MeasuredRow:
 
 @dataclass(frozen=True)
 class Measured:
-    """All rows of an artefact, measured; for a picture of runs also the recorded run of each row."""
+    """All rows of an artefact, measured, and the recorded run of each row for a picture of runs."""
 
     artefact: Artefact
     rows: Sequence[MeasuredRow]
@@ -53,15 +53,15 @@ class Measured:
         return summary_html(self) + claims_html(self)
 
     def row(self, **keys: Any) -> MeasuredRow:
-        """The one row with these keys. Raises LookupError if there is none, or more than one."""
+        """Returns the only row with these keys. Raises LookupError if there is none, or more than one."""
         return self.rows[self._index(keys)]
 
     def mean(self, column: str, **keys: Any) -> float:
-        """The mean of a column in the row with these keys."""
+        """Returns the mean of a column in the row with these keys."""
         return self.row(**keys).means[column].mean
 
     def result(self, **keys: Any) -> Result:
-        """The recorded run of the row with these keys; of the first row without any."""
+        """Returns the recorded run of the row with these keys; without keys, that of the first row."""
         return self.results[self._index(keys) if keys else 0]
 
     def _index(self, keys: Mapping[str, Any]) -> int:
@@ -71,7 +71,7 @@ class Measured:
         return found[0]
 
     def claims(self) -> list[dict[str, Any]]:
-        """Each claim of the paper with whether it holds; where it could not even be looked for, with the reason."""
+        """Returns each claim with whether it holds, and the reason if it could not be checked."""
         judged: list[dict[str, Any]] = []
         for claim in self.artefact.claims:
             try:
@@ -81,7 +81,7 @@ class Measured:
         return judged
 
     def json(self) -> dict[str, Any]:
-        """The artefact as one JSON object."""
+        """Returns the artefact as one JSON object."""
         artefact = self.artefact
         return {
             "id": artefact.id,
@@ -113,7 +113,7 @@ class Measured:
 
 
 def means_of(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """The means of the artefact's columns, row by row, over the repetitions of the flow it measures."""
+    """Returns the means of the columns for each row, over the repetitions of the measured flow."""
     measured = []
     for number, row in enumerate(artefact.rows):
         flows = [flow.name for flow in flows_of(row.scenario)]

@@ -17,23 +17,23 @@ def _tables(paper: str) -> dict[str, Any]:
 
 
 def table(paper: str, name: str) -> Mapping[str, Any]:
-    """Everything that is printed under a name, as the file has it."""
+    """Returns everything printed under a name, in the file's form."""
     printed: Mapping[str, Any] = _tables(paper)[name]
     return printed
 
 
 def caption(paper: str, table: str) -> str:
-    """The caption under which the paper prints the table."""
+    """Returns the paper's caption of the table."""
     return str(_tables(paper)[table]["caption"])
 
 
 def numbers(paper: str, figure: str) -> dict[str, float]:
-    """The numbers that the paper's text gives for a figure, by name."""
+    """Returns the numbers in the paper's text about a figure, by name."""
     return {name: float(value) for name, value in _tables(paper)[figure].items()}
 
 
 def rows(paper: str, table: str, scenario: Callable[[Mapping[str, Key]], Mapping[str, Any]]) -> tuple[Row, ...]:
-    """The printed rows, each with the scenario that `scenario` makes of its keys."""
+    """Returns the printed rows, each with the scenario that `scenario` makes from its keys."""
     printed = _tables(paper)[table]
     names = [*printed["keys"], *printed["columns"]]
     made = []

@@ -1,8 +1,9 @@
-"""A study: what measures an artefact that is not rows of scenarios, each run some times.
+"""A study measures an artefact that does not consist of repeated scenarios.
 
-Exact arithmetic, a model that is fitted to a grid of runs, a search through every small case. What a study finds is
-columns, kept as they are; from them the artefact's `measure` makes its rows, whenever it is read. What takes minutes is
-done in parts, each of which is kept as soon as it is there: interrupted, the same command goes on with the rest.
+It may use exact arithmetic, a model fitted to a grid of runs, or a search through every small case.
+Its results are columns, which are stored. The artefact's `measure` computes the rows from them at
+every read. A long study has parts, each stored when finished. After an interruption, the same
+command resumes.
 """
 
 from __future__ import annotations
@@ -21,31 +22,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Tell = Callable[[int], object]
-"""Told how much of a part is done."""
+"""Reports the finished amount of a part."""
 Find = Callable[[int, Tell], Mapping[str, Any]]
-"""Does the part of that number and returns columns of equal length."""
+"""Runs the part with this number, and returns columns of equal length."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How a study is to be done, and where it keeps what is finished."""
+    """The settings of a study's run, and the folder for finished parts."""
 
     seed: int
     repetitions: int
     threads: int | None
-    """None stands for all cores."""
+    """None uses all cores."""
     folder: Path
-    """Holds the parts that are done. Studies that ask for the same share them."""
+    """The folder for finished parts. Studies with equal parts share them."""
     fresh: bool = False
-    """Whether what is kept there is to be done anew."""
+    """Whether to run stored parts again."""
     source: str = ""
-    """The digest of what measures: see `Study.source`."""
+    """The digest of the measuring code; see `Study.source`."""
     progress: Callable[[int, int], object] | None = None
 
     def sweep(self, design: Mapping[str, Any]) -> pa.Table:
-        """The runs of a sweep, given as its file has it (docs/sweep.md) but for seed and repetitions, which are these.
+        """Runs a sweep in its file's form (docs/sweep.md), with this seed and these repetitions.
 
-        Raises BadInputError for a sweep that is refused, RuntimeError where a run failed.
+        Raises BadInputError for a refused sweep, and RuntimeError if a run failed.
         """
         from eifel.sweeps import Local, load, sweep
 
@@ -61,10 +62,10 @@ class Effort:
         return table
 
     def parts(self, title: str, definition: Mapping[str, Any], sizes: Sequence[int], find: Find) -> pa.Table:
-        """One part after another of something else than runs, as one table.
+        """Runs parts of something other than scenarios, one after another. Returns them as one table.
 
-        `sizes` says how much each part is, for the progress shown; what is kept under `title` of another `definition`,
-        seed, number of repetitions, engine or source is done anew.
+        `sizes` is the amount of work of each part, for the progress. Stored parts under `title` are
+        run again if `definition`, seed, repetitions, engine or source differ.
         """
         import pyarrow as pa
 
@@ -101,28 +102,30 @@ class Effort:
 
 @dataclass(frozen=True)
 class Study:
-    """What an artefact is measured by in place of runs of its rows."""
+    """The measurement of an artefact that does not use runs of its rows."""
 
     find: Callable[[Effort], Mapping[str, NDArray[Any]]]
-    """Does it all and returns columns of equal length. What can be worked out from these belongs into the artefact's
-    `measure`, which is never out of date; this is asked again only for another design.
+    """Runs the study, and returns columns of equal length. Derived numbers belong into the
+    artefact's `measure`, which runs at every read. `find` runs again only if the design changes.
     """
     design: Mapping[str, Any]
-    """Whatever decides what comes of it, but for engine, seed and repetitions; in what JSON can hold. Readers of the
-    report see it.
+    """Everything that decides the results, except engine, seed and repetitions, in JSON types.
+    Readers of the report see it.
     """
     sources: tuple[ModuleType | Callable[..., Any], ...]
-    """The modules and functions that turn runs into what is found: their text decides what comes of it as well."""
+    """The modules and functions that turn runs into results. Their source text decides the results
+    too.
+    """
 
     @property
     def source(self) -> str:
-        """The digest of their text."""
+        """The digest of the source text."""
         return hashlib.sha256("\n".join(map(inspect.getsource, self.sources)).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What is done part by part, as a folder of finished parts knows it."""
+    """The plan of a study's parts, for the folder of finished parts."""
 
     title: str
     sizes: tuple[int, ...]
@@ -130,26 +133,26 @@ class Parts:
 
     @property
     def cells(self) -> int:
-        """How many parts there are."""
+        """The number of parts."""
         return len(self.sizes)
 
     @property
     def shards(self) -> int:
-        """Each part is a file."""
+        """The number of files, one per part."""
         return len(self.sizes)
 
     @property
     def runs(self) -> int:
-        """How much there is to be done in all."""
+        """The total amount of work."""
         return sum(self.sizes)
 
     def definition(self) -> dict[str, Any]:
-        """All that the results depend on, but for the engine."""
+        """Returns everything that the results depend on, except the engine."""
         return {"title": self.title, "sizes": list(self.sizes), **self.asked}
 
 
 def described(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The design of a sweep of many cases as people read it: the first of them, and the digest of all."""
+    """Returns the design of a sweep of many cases for people: the first case, and the digest of all."""
     first, cases = asked["case"][0], len(asked["case"])
     digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
     return {**asked, "case": [first, f"and {cases - 1} more like this"], "sha256": digest}

@@ -1,4 +1,4 @@
-"""Static pictures of a run, by matplotlib, which is imported when something is drawn."""
+"""Static pictures of a run by matplotlib, which is imported on first use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def time_sequence_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
-    """Segments, retransmissions, ACKs and drops over time."""
+    """Draws segments, retransmissions, ACKs and drops over time."""
     from eifel.plots import time_sequence
     from eifel.plots.style import finish, new_figure
 
@@ -25,7 +25,7 @@ def time_sequence_figure(result: Result, flow: int = 0, title: str = "") -> Figu
 
 
 def paths_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
-    """TSNs of a flow over SCTP over time, one colour a path, and the paths' windows."""
+    """Draws the TSNs of an SCTP flow over time, with a colour per path, and the paths' windows."""
     from eifel.plots import paths
     from eifel.plots.style import finish, new_figure
 
@@ -35,7 +35,7 @@ def paths_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
 
 
 def timer_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
-    """The retransmission timeout against the round trips that it was made from."""
+    """Draws the retransmission timeout and the round trips that it is computed from."""
     from eifel.plots import timer
     from eifel.plots.style import finish, new_figure
 
@@ -45,7 +45,7 @@ def timer_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
 
 
 def window_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
-    """cwnd, ssthresh and what is in flight over time."""
+    """Draws cwnd, ssthresh and flight size over time."""
     from eifel.plots import window
     from eifel.plots.style import finish, new_figure
 
@@ -55,7 +55,7 @@ def window_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
 
 
 def overview(result: Result, flow: int = 0, title: str = "") -> Figure:
-    """All three above each other with one time axis."""
+    """Draws time-sequence graph, window and timer above each other, with one time axis."""
     from eifel.plots import time_sequence, timer, window
     from eifel.plots.style import finish, new_figure
 
@@ -66,10 +66,10 @@ def overview(result: Result, flow: int = 0, title: str = "") -> Figure:
 
 
 def write(result: Result, file: Path, flows: Sequence[int] = (0,)) -> list[Path]:
-    """Draws flows of a run: into .png, .svg, .pdf or .xpl (xplot), or into .html with zoom, which needs no network.
+    """Draws flows of a run into .png, .svg, .pdf, .xpl (xplot), or a zoomable offline .html page.
 
-    A page holds all flows. Of pictures each flow has its own, `run.client1.svg` where there are several. Returns the
-    files.
+    A page holds all flows. A picture holds one flow; several flows get a file each, as
+    `run.client1.svg`. Returns the files.
     """
     if file.suffix == ".html":
         from eifel.report import build_run
@@ -93,13 +93,13 @@ def write(result: Result, file: Path, flows: Sequence[int] = (0,)) -> list[Path]
 
 
 def titled(result: Result, flow: int) -> str:
-    """Returns what stands above the picture of a flow: the scenario's title, and the flow's name."""
+    """Returns the title of a flow's picture: the scenario's title, and the flow's name."""
     title = str(result.source.settings.get("title", ""))
     return ": ".join(filter(None, [title, f"flow {result.flows[flow]['flow']}"]))
 
 
 def save(figure: Figure, target: Path | IO[bytes], form: str) -> None:
-    """Writes a figure so that the same figure gives the same bytes: no date, no random ids."""
+    """Writes a figure without a date or random ids, so that equal figures give equal bytes."""
     import matplotlib as mpl
 
     nothing: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""A sender's trace and the receiver's in one plot, on one clock: what left, what was held on the way, what arrived."""
+"""Draws a sender's trace and the receiver's in one plot: segments sent, held on the way, and received."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eifel.tables import Frame
 
 SIZE_IN = (5.2, 4.4)
-"""Narrow, so that the text stays readable on a telephone."""
+"""Narrow enough to be readable on a phone."""
 
 
 def both_traces_figure(
@@ -29,7 +29,7 @@ def both_traces_figure(
     overtaken: int | None = None,
     receiver: bool = True,
 ) -> Figure:
-    """One panel a run, by its name, from and until an instant. Segment `overtaken` is marked as held."""
+    """Draws one panel per run with its name, over the interval `shown_s`. Marks segment `overtaken` as held."""
     figure, axes = style.new_figure(len(runs), (SIZE_IN[0], SIZE_IN[1] + 2.4 * (len(runs) - 1)))
     for place, (name, result) in zip(axes, runs.items(), strict=True):
         _draw(place, result, shown_s, overtaken, receiver)
@@ -92,8 +92,8 @@ def _held(result: Result, sent: Frame) -> NDArray[np.bool_]:
 
 
 def _acks(axes: Axes, result: Result, shown_s: tuple[float, float], size: int) -> float:
-    """Draws the ACKs; returns the segment that is covered when the picture begins."""
-    # Ticks, so that duplicates show on the level line that they make.
+    """Draws the ACKs. Returns the last segment covered at the picture's begin."""
+    # Marks each ACK, so that duplicates are visible on the level line.
     acks = _shown(result.of("acks"), (shown_s[0] - 30, shown_s[1]))
     instants, covered = acks["t_ns"] / 1e9, number(acks["cumulative"], size) - 1
     within = instants >= shown_s[0]

@@ -1,4 +1,4 @@
-"""Means with their intervals: a line a variant over a quantity, or a row of marks for each group."""
+"""Draws means with their intervals: a line per variant, or a row of marks for each group."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LOOKS = (
     ("#8a5fbf", "D-."),
     ("#5f6b7a", "P--"),
 )
-"""Colour, mark and line of each variant: several may lie on each other."""
+"""The colour, mark and line of each variant. Several variants may coincide."""
 
 Series = Mapping[str, Sequence["Mean"]]
-"""By the name in the legend, a mean for each place on the horizontal axis."""
+"""Means by the name in the legend, one for each place on the horizontal axis."""
 
 
 def lines(axes: Axes, places: Sequence[float], series: Series) -> None:
@@ -31,7 +31,7 @@ def lines(axes: Axes, places: Sequence[float], series: Series) -> None:
 
 
 def marks(axes: Axes, names: Sequence[str], series: Series) -> None:
-    """Draws the means above the names of their places, those of several series side by side, without lines."""
+    """Draws the means above the names of their places, with several series side by side and without lines."""
     for number, ((label, means), (colour, look)) in enumerate(zip(series.items(), LOOKS[: len(series)], strict=True)):
         beside = 0.2 * (number - (len(series) - 1) / 2)
         places = [place + beside for place in range(len(names))]
@@ -40,7 +40,7 @@ def marks(axes: Axes, names: Sequence[str], series: Series) -> None:
 
 
 def _heights(means: Sequence[Mean]) -> tuple[list[float], list[list[float]]]:
-    """The means, and how far each interval reaches below and above them; not at all from a single run."""
+    """Returns the means, and the distances to the ends of their intervals (0 for a single run)."""
     ends = [mean.interval or (mean.mean, mean.mean) for mean in means]
     below = [mean.mean - low for mean, (low, _) in zip(means, ends, strict=True)]
     above = [high - mean.mean for mean, (_, high) in zip(means, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""Small worlds as ladders: time runs down, segments go right, acknowledgements come back."""
+"""Draws small worlds as ladders: time runs down, segments go right, and ACKs come back."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from eifel.worlds import Arrow, Ladder
 
 WIDTH_IN = 5.2
-"""Narrow, so that the text stays readable on a telephone."""
+"""Narrow enough to be readable on a phone."""
 STEP = 14.0
-"""Instants stand at least so far apart, so that what is written at them can be read..."""
+"""The least distance between two times, so that their labels are readable..."""
 PAUSE = 45.0
-"""...and at most so far: time is not to scale. An inch has 72 of these."""
+"""...and the largest one: time is not to scale. In units of 1/72 inch."""
 LOST_AT = 0.45
-"""How far on its way a lost packet is shown to come."""
+"""The part of the way that a lost packet is shown to travel."""
 HEAD = 40.0
 
 
 def ladder_figure(worlds: Mapping[str, Ladder], *, title: str = "") -> Figure:
-    """One panel a world, by what is to be said of it."""
+    """Draws one panel per world, under its name."""
     shown = {name: _places(ladder) for name, ladder in worlds.items()}
     heights = [max(places.values()) + HEAD for places in shown.values()]
     figure, axes = style.new_figure(len(worlds), (WIDTH_IN, (sum(heights) + HEAD) / 72), share=False, heights=heights)
@@ -40,7 +40,7 @@ def ladder_figure(worlds: Mapping[str, Ladder], *, title: str = "") -> Figure:
 
 
 def _places(ladder: Ladder) -> dict[float, float]:
-    """How far down each instant stands."""
+    """Returns the vertical place of each time."""
     instants = {arrow.left_ms for arrow in ladder.arrows} | {at for at, _ in ladder.notes}
     instants |= {at for arrow in ladder.arrows for at in arrow.arrived_ms}
     places: dict[float, float] = {}

@@ -1,4 +1,4 @@
-"""What a load that is halved without need costs, over the load's ratio to the pipe's capacity."""
+"""Draws the cost of halving a load needlessly, over the load's ratio to the pipe's capacity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COLOURS: Mapping[loss.Retransmission, str] = {"timeout": style.SPURIOUS, "fast retransmit": style.SENT}
 Losses = Mapping[loss.Retransmission, Mapping[float, float]]
-"""Shares of 1 by the ratio."""
+"""The loss as a share (1 is all) by ratio."""
 FINE = np.linspace(1, 5, 161)
 
 
@@ -25,7 +25,7 @@ def loss_figure(
     printed: Losses,
     title: str = "",
 ) -> Figure:
-    """The loss by squares and by rounds as lines; what was simulated, also with hiccups, and printed as marks."""
+    """Draws the loss by squares and by rounds as lines, and simulated and printed values as marks."""
     hollow: dict[str, Any] = {"markersize": 4, "linestyle": "", "markerfacecolor": "white"}
     looks: dict[str, dict[str, Any]] = {
         "thesis, counting squares": {"marker": "x", "markersize": 6, "linestyle": "", "color": "black", "zorder": 5},
@@ -40,7 +40,7 @@ def loss_figure(
         for look, shares in zip(looks.values(), (printed, *simulated), strict=True):
             percent = [100 * share for share in shares[spurious].values()]
             axes.plot(list(shares[spurious]), percent, **{"color": colour} | look)
-    # What tells the kinds of value apart, in no colour of either.
+    # Legend entries for the kinds of value, in neutral colour.
     axes.plot([], [], color=style.ACK, linestyle=(0, (4, 2)), label="squares, exactly")
     axes.plot([], [], color=style.ACK, label=f"by rounds, W = {window}")
     for label, look in looks.items():

@@ -1,4 +1,4 @@
-"""The same flow in several runs over one time axis: how far it has come, and its window."""
+"""Draws one flow of several runs over one time axis: its progress and its window."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ COLOURS = (style.SENT, style.SPURIOUS, style.LIMIT, style.NEEDED, style.PROBE, s
 
 
 def write(results: Mapping[str, Result], flow: str, file: Path) -> None:
-    """Draws runs, given by what they are called, into a file."""
+    """Draws runs by name into a file."""
     with opened(file) as out:
         save(draw(results, flow), out, file.suffix.lstrip("."))
 
 
 def draw(results: Mapping[str, Result], flow: str) -> Figure:
-    """Bytes acknowledged above, congestion windows below."""
+    """Draws acknowledged bytes above, and congestion windows below."""
     figure, (far, window) = style.new_figure(2, (7.2, 6.0))
     for number, (name, result) in enumerate(results.items()):
         place = [str(of["flow"]) for of in result.flows].index(flow)

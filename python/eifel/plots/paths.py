@@ -1,4 +1,4 @@
-"""TSNs over time, with a colour for each path, and each path's window below."""
+"""Draws TSNs over time, with a colour for each path, and each path's window below."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from eifel.result import Result
 
 COLOURS = (style.SENT, style.NEEDED, style.ACK, style.PROBE)
-"""By path, the primary first; beyond the last they begin again."""
+"""Colours by path, primary first. They repeat after the last one."""
 
 
 def draw(sequence: Axes, window: Axes, result: Result, flow: int = 0) -> None:
-    """Draws a flow over SCTP: originals as dots, retransmissions as diamonds, drops as crosses; cwnd below."""
+    """Draws an SCTP flow: originals as dots, retransmissions as diamonds, drops as crosses, and cwnd below."""
     sent = result.of("transmissions", flow)
     windows = result.of("window", flow)
     style.shade(sequence, result, flow)

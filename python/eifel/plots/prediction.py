@@ -1,4 +1,4 @@
-"""What timers predict against the round trips that come: the model's pictures, small enough to be read on a phone."""
+"""Draws timers' predictions and the round trips: the model's pictures, small enough for a phone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLE = "Sample of the round trip"
 
 
 def samples_figure(samples: Samples) -> Figure:
-    """The round trip against the number of the sample."""
+    """Draws the round trip against the number of the sample."""
     figure, axes = style.new_figure(1, SIZE_IN)
     axes[0].plot(np.arange(len(samples)), samples.rtt_s, color=style.SENT, linewidth=1.1, label="RTT")
     return _finished(figure, axes, "")
@@ -37,7 +37,7 @@ def prediction_figure(
     rexmt: bool = False,
     zoom: bool = False,
 ) -> Figure:
-    """RTT(i) and each timer's RTO(i - 1) over the last load cycles; with `zoom` the last cycle once more, near RTT."""
+    """Draws RTT(i) and each timer's RTO(i - 1) over the last load cycles. `zoom` adds the last cycle, near RTT."""
     figure, axes = style.new_figure(1, SIZE_IN) if not zoom else _two()
     for number, place in enumerate(axes):
         for index, prediction in enumerate(predictions):
@@ -52,7 +52,7 @@ def prediction_figure(
 
 
 def draw(axes: Axes, prediction: Prediction, cycles: int, name: str, colour: str, *, rexmt: bool = False) -> None:
-    """Draws one timer, and the round trips where they are not yet there."""
+    """Draws one timer, and the round trips unless they are already drawn."""
     begin = prediction.cycle(-cycles).start
     number = np.arange(begin, len(prediction.samples))
     part = slice(begin, None)

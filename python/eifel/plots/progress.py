@@ -1,4 +1,4 @@
-"""How far several transfers come, in one picture: their segments over time."""
+"""Draws the progress of several transfers in one picture: their segments over time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKERS = ("s", "o")
 def progress_figure(
     runs: Sequence[tuple[str, Result]], between_s: tuple[float, float], *, title: str = "", acks: bool = False
 ) -> Figure:
-    """Each run's segments between two instants; with `acks` each by itself, those sent again, and the ACKs."""
+    """Draws each run's segments in an interval. `acks` draws single segments, retransmissions and ACKs."""
     figure, axes = style.new_figure(1, SIZE_IN)
     place, (from_s, to_s) = axes[0], between_s
     for (name, result), colour, marker in zip(runs, COLOURS, MARKERS, strict=True):

@@ -1,4 +1,4 @@
-"""Time-sequence graphs of several runs above each other, over one time axis."""
+"""Draws time-sequence graphs of several runs above each other, over one time axis."""
 
 from __future__ import annotations
 

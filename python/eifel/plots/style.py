@@ -1,4 +1,4 @@
-"""How all pictures look: colours by meaning, the same in the report, and told apart by the colour-blind too."""
+"""The style of all pictures. Colours have meanings, match the report, and are safe for the colour-blind."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ OUTAGE = "#a3acb7"
 LIMIT = "#2f8f6b"
 
 DENSE = 20_000
-"""A layer with more marks than this is drawn as pixels inside an SVG or PDF."""
+"""A layer with more marks is drawn as pixels inside an SVG or PDF."""
 TITLE_LETTERS_PER_IN = 13
-"""Letters of a title that fit an inch of the figure's width."""
+"""The letters of a title that fit an inch of the figure's width."""
 
 
 def new_figure(
     count: int, size_in: tuple[float, float], *, share: bool = True, heights: Sequence[float] | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of its own, not pyplot's: nothing is kept in a global list, and no window opens.
+    """Makes a figure without pyplot, which would keep it in a global list and open a window.
 
-    Its places stand above each other and share the horizontal axis, unless told not to; they are equally high, unless
-    `heights` says how high each is beside the others.
+    Its axes are stacked and share the horizontal axis if `share`. They are equally high, unless
+    `heights` gives relative heights.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as NewFigure
@@ -50,7 +50,7 @@ def new_figure(
 
 
 def finish(figure: Figure, axes: list[Axes], title: str, x: str = "Time, s") -> Figure:
-    """Grids, the horizontal axis, which all share, the title."""
+    """Adds grids, legends, the label of the shared horizontal axis, and the title."""
     for place in axes:
         place.grid(True, color="#e6e9ed", linewidth=0.6)
         place.set_axisbelow(True)
@@ -67,17 +67,17 @@ def finish(figure: Figure, axes: list[Axes], title: str, x: str = "Time, s") -> 
 
 
 def shade(axes: Axes, result: Result, flow: int) -> None:
-    """Spikes and episodes as bands behind everything else."""
+    """Draws spikes and episodes as bands in the background."""
     end_s = last_s(result)
     if "spikes" in result.tables:
         spikes = result.frame("spikes")
-        # Both directions stand still at once: one band for the same instants, with the first of its links.
+        # A spike in both directions gets one band, named after its first link.
         bands: dict[tuple[float, float], str] = {}
         for link, start, end in zip(spikes["link"], spikes["start_ns"], spikes["end_ns"], strict=True):
             if start / 1e9 <= end_s:
                 bands.setdefault((start / 1e9, min(end / 1e9, end_s)), str(link))
         for (start, end), link in sorted(bands.items()):
-            # An outage would hide the spikes in its time: it is a strip.
+            # An outage would hide the spikes inside it, so it is drawn as a strip.
             hides = any(start <= first and last <= end and (first, last) != (start, end) for first, last in bands)
             label = f"{link} stands still" if hides else "spike"
             low, colour = (0.97, OUTAGE) if hides else (0, SPIKE)
@@ -92,7 +92,7 @@ def shade(axes: Axes, result: Result, flow: int) -> None:
 
 
 def last_s(result: Result) -> float:
-    """The instant of the last thing recorded for a flow."""
+    """Returns the time of a flow's last recorded event, in seconds."""
     last = 0
     for name in ("transmissions", "acks", "window"):
         if name in result.tables and len(result.frame(name)):
@@ -101,10 +101,10 @@ def last_s(result: Result) -> float:
 
 
 def once(axes: Axes, label: str) -> str | None:
-    """The label the first time it is used in these axes, so that the legend has it once."""
+    """Returns the label at its first use in these axes, else None, so that the legend has it once."""
     return None if label in axes.get_legend_handles_labels()[1] else label
 
 
 def dense(marks: int) -> dict[str, Any]:
-    """How to draw a layer with a number of marks."""
+    """Returns the drawing options for a layer with this many marks."""
     return {"rasterized": marks > DENSE}

@@ -1,4 +1,4 @@
-"""The time line: sender on the left, receiver on the right, time downwards; each segment and each ACK an arrow."""
+"""Draws the time line: sender left, receiver right, time downwards, and an arrow for each segment and ACK."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from eifel.result import Result
 
 Named = Callable[[str, int], bool]
-"""Whether an arrow is labelled: its letter (S: sent, R: sent again, A: an ACK), and the segment's number."""
+"""Returns whether an arrow is labelled, by its letter (S: sent, R: retransmitted, A: ACK) and
+segment number.
+"""
 
 
 def time_line_figure(result: Result, window_s: tuple[float, float], named: Named, title: str = "") -> Figure:
-    """What passes between the two ends from one instant to another; of a run in which each segment brings an ACK.
+    """Draws the packets between the two ends in an interval. Each segment of the run must trigger an ACK.
 
-    ACKs are named by the last segment that they acknowledge.
+    The label of an ACK is the last segment that it acknowledges.
     """
     figure, (axes,) = style.new_figure(1, (6.4, 7.6))
     axes.axvline(0, color=style.ACK, linewidth=1)
@@ -54,7 +56,7 @@ def _segments(axes: Axes, result: Result, window_s: tuple[float, float], named: 
 
 
 def _acks(axes: Axes, result: Result, window_s: tuple[float, float], named: Named) -> None:
-    # One ACK a segment, and none overtakes another: the k-th to come is the k-th that was sent.
+    # There is an ACK per segment, and none overtakes another: the k-th to arrive is the k-th sent.
     sent = result.of("arrivals", 0)["t_ns"]
     acks = result.of("acks", 0)
     size = segment_size(result.of("transmissions", 0))
@@ -75,7 +77,7 @@ def _acks(axes: Axes, result: Result, window_s: tuple[float, float], named: Name
 def _name(
     axes: Axes, x: float, side: Literal["left", "right"], labels: list[tuple[float, str]], window_s: tuple[float, float]
 ) -> None:
-    """Writes names beside their instants; those that would lie on each other, in one line."""
+    """Writes labels beside their times. Joins labels that would overlap."""
     lines: list[tuple[float, list[str]]] = []
     for t, name in sorted(labels):
         if lines and t - lines[-1][0] < (window_s[1] - window_s[0]) / 60:

@@ -1,4 +1,4 @@
-"""The time-sequence graph: every segment sent, whether it was needed, every ACK, every drop."""
+"""Draws the time-sequence graph: every segment and whether it was needed, every ACK, every drop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw(axes: Axes, result: Result, flow: int = 0) -> None:
-    """Draws one flow; segments are numbered from 1, as in the papers."""
+    """Draws one flow. Segments are numbered from 1, as in the papers."""
     sent = result.of("transmissions", flow)
     if not len(sent) and "arrivals" in result.tables:
         _arrivals(axes, result, flow)
@@ -50,7 +50,7 @@ def draw(axes: Axes, result: Result, flow: int = 0) -> None:
 
 
 def _arrivals(axes: Axes, result: Result, flow: int) -> None:
-    """Draws what arrived, of a run that was recorded at its receiver."""
+    """Draws the arrivals of a run that was recorded at its receiver."""
     arrived = result.of("arrivals", flow)
     size = segment_size(arrived)
     in_order, fresh = arrived["in_order"], arrived["new_bytes"] > 0
@@ -74,13 +74,13 @@ def _arrivals(axes: Axes, result: Result, flow: int) -> None:
 
 
 def segment_size(sent: Frame) -> int:
-    """The payload of a full segment, in bytes: the largest one sent."""
+    """Returns the payload of a full segment in bytes: the largest one sent."""
     lengths = sent["len"]
     return max(int(lengths.max()), 1) if len(lengths) else 1
 
 
 def number(position: NDArray[Any], size: int) -> NDArray[Any]:
-    """The number of the segment that begins at a position; the first byte has position 1."""
+    """Returns the number of the segment that begins at a position. The first byte has position 1."""
     return (position - 1) / size + 1
 
 
@@ -91,7 +91,7 @@ def _acks(axes: Axes, result: Result, flow: int, size: int) -> None:
     if not len(acks):
         return
     instants = acks["t_ns"] / 1e9
-    # Up to and without `cumulative`: the last segment that the ACK covers.
+    # `cumulative` is the first byte not covered, so this is the last segment that the ACK covers.
     covered = number(acks["cumulative"], size) - 1
     axes.step(
         instants,
@@ -123,7 +123,7 @@ def _drops(axes: Axes, result: Result, flow: int, sent: Frame, size: int) -> Non
     order = np.argsort(sent["tx"], kind="stable")
     found = np.searchsorted(sent["tx"][order], drops["tx"])
     known = found < len(order)
-    known[known] &= sent["tx"][order][found[known]] == drops["tx"][known]  # ACKs are dropped too, but have no number
+    known[known] &= sent["tx"][order][found[known]] == drops["tx"][known]  # dropped ACKs have no number
     if known.any():
         starts = sent["start"][order][found[known]]
         axes.scatter(

@@ -1,4 +1,4 @@
-"""A recorded timer against the round trips that came, over a few load cycles; and beside the model."""
+"""Draws a recorded timer and the round trips over a few load cycles, also beside the model."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def timed_figure(
     near: bool = False,
     beside: Agreement | None = None,
 ) -> Figure:
-    """RTT and RTO over the last load cycles, in seconds; `near` cuts off what is far above RTT.
+    """Draws RTT and RTO over the last load cycles, in seconds. `near` cuts off values far above RTT.
 
-    With `beside`, below them RTO / RTT over the load cycle, as the model has it and as it was measured.
+    `beside` adds RTO / RTT over the load cycle below: the model's, and the measured one.
     """
     figure, axes = style.new_figure(2 if beside else 1, (SIZE_IN[0], 5.2 if beside else SIZE_IN[1]), share=False)
     part = slice(run.cycles[-cycles].start, run.cycles[-1].stop)
     t_s, place = run.t_s[part], axes[0]
     place.plot(t_s, run.rtt_s[part], ".", markersize=2.5, color=style.SENT, label="RTT")
-    # The RTO before each sample; without lines where gaps are to be seen, those after each cycle.
+    # The RTO before each sample. With `dots` instead of lines, gaps after each cycle are visible.
     how = {"linestyle": "none", "marker": ".", "markersize": 2.5} if dots else {"linewidth": 1.3}
     place.plot(t_s, run.rto_s[part], color=style.NEEDED, label=name, **how)
     if rexmt:

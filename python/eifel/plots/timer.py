@@ -1,4 +1,4 @@
-"""The retransmission timeout against the round trips that it was made from."""
+"""Draws the retransmission timeout and the round trips that it is computed from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""cwnd, ssthresh and what is in flight, over time."""
+"""Draws cwnd, ssthresh and flight size over time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def draw(axes: Axes, result: Result, flow: int = 0) -> None:
-    """Draws one flow. An ssthresh that is still "arbitrarily high" is left out, not drawn through the roof."""
+    """Draws one flow. Omits an ssthresh that is still "arbitrarily high"."""
     window = result.of("window", flow)
     style.shade(axes, result, flow)
     instants = window["t_ns"] / 1e9

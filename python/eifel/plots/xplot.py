@@ -1,7 +1,7 @@
-"""A run's time-sequence graph for xplot, in tcptrace's manner.
+"""Writes a run's time-sequence graph for xplot, in tcptrace's style.
 
-Segments are white, ACKs green, SACK blocks purple. A segment that was sent again is red, with an S where that was
-spurious and an R otherwise. A cross marks a segment that a link dropped.
+Segments are white, ACKs green, SACK blocks purple. A retransmitted segment is red, with an S if it
+was spurious and an R otherwise. A cross marks a segment that a link dropped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def text(result: Result, flow: int = 0, title: str = "") -> str:
-    """The graph as xplot's commands: time in seconds, positions in bytes of the stream."""
+    """Returns the graph as xplot's commands, with time in seconds and positions in bytes of the stream."""
     lines = ["timeval unsigned", "title", title or "time sequence graph", "xlabel", "time", "ylabel", "position"]
     _segments(lines, result, flow)
     if "acks" in result.tables:

@@ -1,4 +1,4 @@
-"""The report: artefacts or one run as a single HTML file that asks the network for nothing."""
+"""Writes the report: artefacts or one run as a single HTML file that works offline."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from eifel.report.heat import Cell, heat
 from eifel.report.svg import Dot, Line, dots, multiples
 
 COLUMNS = ("columns.js",)
-"""What opens the numbers of charts and maps."""
+"""The script that unpacks the numbers of charts and maps."""
 SCRIPTS = ("uplot/uPlot.iife.min.js", "touch.js", "paint.js", "chart.js", "layers.js", "captured.js", "figures.js")
-"""What draws the charts, in the order in which it is needed."""
+"""The scripts that draw the charts, in order of dependency."""
 PAGE = ("page.js",)
-"""What filters, sorts and downloads."""
+"""The script for filters, sorting and downloads."""
 MOST_ROWS = 20
-"""A table of more rows is folded below its picture."""
+"""A table with more rows is folded below its picture."""
 MOST_LINES = 60
-"""A picture of more rows has a line for each group of them."""
+"""A picture of more rows has a line for each group of rows."""
 MOST_PICTURED = 90
-"""Lines of a picture: with more, a section would be higher than two screens."""
+"""The most lines of a picture. With more, a section would be higher than two screens."""
 MOST_BESIDE = 4
-"""Panels of a picture."""
+"""The most panels of a picture."""
 MOST_ACROSS = 12
-"""Columns of a heat map."""
+"""The most columns of a heat map."""
 MAPS = ("atlas.js",)
-"""What draws maps."""
+"""The script that draws maps."""
 
 if TYPE_CHECKING:
     from eifel.papers.artefact import Artefact, Column, Row
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 def build(measured: Sequence[Measured], date: str = "", playground: str = "") -> str:
-    """The page for these artefacts, in this order; `date` stands on top.
+    """Returns the page for these artefacts, in this order. `date` is shown at the top.
 
-    `playground` is the address of the page that `make web` writes, if it is there.
+    `playground` is the address of the page that `make web` writes; empty without one.
     """
     from eifel import _engine
 
@@ -71,7 +71,7 @@ def build(measured: Sequence[Measured], date: str = "", playground: str = "") ->
 
 
 def build_run(result: Result, flows: Sequence[int] | None = None) -> str:
-    """The page for one run: the summary of its flows, the pictures of all of them or of some, its scenario."""
+    """Returns the page for one run: the summary of its flows, the charts of all or some, and its scenario."""
     drawn = range(len(result.flows)) if flows is None else flows
     title = str(result.source.settings.get("title", "One run"))
     body = _part(
@@ -93,7 +93,7 @@ def _flow(result: Result, number: int) -> str:
 
 
 def command_of(measured: Measured) -> str:
-    """The command line that measures the artefact again, as it is here."""
+    """Returns the command line that measures the artefact again with these settings."""
     artefact = measured.artefact
     words = ["eifel", "reproduce", artefact.id, "--seed", str(measured.seed)]
     if not artefact.is_recorded and (artefact.study is None or measured.repetitions > 1):
@@ -125,7 +125,7 @@ def _section(measured: Measured, playground: str) -> str:
 
 
 def _play(measured: Measured, playground: str) -> str:
-    """A link that opens the scenario of the first row in the playground, where both are there."""
+    """Returns a link that opens the first row's scenario in the playground. Empty if either is missing."""
     scenario = measured.artefact.rows[0].scenario if measured.artefact.rows else {}
     if not playground or not scenario:
         return ""
@@ -135,7 +135,7 @@ def _play(measured: Measured, playground: str) -> str:
 
 
 def _see(measured: Measured) -> str:
-    """What one should see, in a sentence: the first claim, and whether it was borne out."""
+    """Returns a sentence about the expected finding: the first claim, and whether it holds."""
     judged = measured.claims()[:1]
     if not judged:
         return ""
@@ -155,14 +155,14 @@ def _map_of(measured: Measured) -> Callable[[Measured], str] | None:
 
 
 def _picture(measured: Measured) -> str:
-    """The artefact's drawing, if it has one."""
+    """Returns the artefact's drawing; empty if it has none."""
     if measured.artefact.draw is None:
         return ""
     return embedded(measured.artefact.draw(measured), measured.artefact.title)
 
 
 def _settings(measured: Measured) -> str:
-    """What was run: the scenario of each row, or the design of a study."""
+    """Returns the settings of the runs: the scenario of each row, or the design of a study."""
     study = measured.artefact.study
     if study is None:
         scenarios = "".join(_scenario(row.row, measured.seed) for row in measured.rows)
@@ -177,9 +177,9 @@ def _scenario(row: Row, seed: int) -> str:
 
 
 def _table(measured: Measured, *, drawn: bool) -> str:
-    """The artefact's table; of many rows a picture is what one sees, and the table is folded below it.
+    """Returns the artefact's table. A long one is folded below a picture.
 
-    `drawn` says whether there is one already: the artefact's own.
+    `drawn` is whether the artefact already has its own picture.
     """
     from eifel.exports import table_csv
 
@@ -194,12 +194,12 @@ def _table(measured: Measured, *, drawn: bool) -> str:
 
 
 def _judged(artefact: Artefact) -> Column:
-    """The column that a picture shows: the first that is judged, or else the first."""
+    """Returns the column for a picture: the first judged one, or else the first."""
     return next((one for one in artefact.columns if one.relative or one.absolute), artefact.columns[0])
 
 
 def _heat(measured: Measured) -> str:
-    """Many rows as a heat map, the last key across; nothing where there are few, or the last key has many values."""
+    """Returns many rows as a heat map, the last key across. Empty for few rows, or if that key has many values."""
     artefact, across = measured.artefact, [word(row.row.keys[measured.artefact.keys[-1]]) for row in measured.rows]
     columns = list(dict.fromkeys(across))
     if len(measured.rows) <= MOST_LINES or not 2 <= len(columns) <= MOST_ACROSS or len(artefact.keys) < 2:
@@ -222,9 +222,9 @@ def _heat(measured: Measured) -> str:
 
 
 def _dots(measured: Measured) -> str:
-    """Small multiples: a panel for each column that is judged, or else each, and a line a row.
+    """Draws small multiples: a panel for each judged column (or for each column), and a line per row.
 
-    Where there are many rows, a line is a group of them, of one column.
+    With many rows there is one column, and a line is a group of rows.
     """
     artefact = measured.artefact
     columns = [one for one in artefact.columns if one.relative or one.absolute] or list(artefact.columns)
@@ -235,7 +235,7 @@ def _dots(measured: Measured) -> str:
 
 
 def _line(row: MeasuredRow, column: Column) -> Line:
-    """A row with the one value that a column has there, and with the values that would agree with the published."""
+    """Returns a row with its value in a column, and with the band of values that agree with the published one."""
     mean, printed = row.means.get(column.name), row.row.published.get(column.name)
     allowed = max((column.relative or 0) * abs(printed), column.absolute or 0) if printed is not None else 0
     band = (printed - allowed, printed + allowed) if printed is not None and allowed else None
@@ -260,11 +260,13 @@ def _dot(row: MeasuredRow, column: Column, mean: Mean) -> Dot:
 
 
 MOST_OPEN = 12
-"""Artefacts whose groups of contents are open at first: more would hide the page behind the list that stays."""
+"""Reports with more artefacts begin with their contents folded. Otherwise the fixed list would hide
+the page.
+"""
 
 
 def _contents(measured: Sequence[Measured]) -> str:
-    """The list of artefacts, paper by paper, each with what became of it."""
+    """Returns the list of artefacts by paper, each with its verdict."""
     papers: dict[str, list[str]] = {}
     outside = Counter[str]()
     for one in measured:
@@ -286,7 +288,7 @@ def _contents(measured: Sequence[Measured]) -> str:
 
 
 def page(title: str, body: str, charts: bool, maps: Sequence[str] = ()) -> str:
-    """The whole page around a body; `maps` are more scripts of this folder."""
+    """Returns the whole page around a body. `maps` are additional scripts from this folder."""
     from eifel import _engine
 
     drawing = (*(SCRIPTS if charts else ()), *maps)
@@ -304,7 +306,7 @@ def page(title: str, body: str, charts: bool, maps: Sequence[str] = ()) -> str:
 
 
 def _script(name: str) -> str:
-    # The one thing that could end a script early; in JavaScript the two mean the same.
+    # Only this text could end a script early. Both spellings mean the same in JavaScript.
     return _text(name).replace("</script", "<\\/script")
 
 
@@ -313,7 +315,7 @@ def _part(name: str, **values: str) -> str:
 
 
 def how() -> str:
-    """What a reader can do with charts."""
+    """Returns the instructions for using charts."""
     return _part("how.html")
 
 

@@ -1,4 +1,5 @@
-// Turns each <figure class="atlas"> into a map: choose a place, see what brings most there and by how much.
+// Turns each <figure class="atlas"> into a map: choose a place, and see the best detector there and
+// its gain.
 (() => {
   "use strict";
 
@@ -34,12 +35,12 @@
       this.draw();
     }
 
-    // The row of the grid at a place, given as an index on each axis.
+    // Returns the row of the grid at a place, given as an index on each axis.
     row(at) {
       return at.reduce((row, index, axis) => row * this.axes[axis].labels.length + index, 0);
     }
 
-    // What competes at a place, the best first, and what detecting gains there.
+    // Returns the competitors at a place, best first, and the gain of detection there.
     ranking(at) {
       const row = this.row(at);
       const all = this.competitors.map(({ name, family, mean, spread }) => ({

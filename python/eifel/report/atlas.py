@@ -1,4 +1,4 @@
-"""A grid of measured places as a map to walk through."""
+"""Shows a grid of measured places as an interactive map."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 class Axis(Protocol):
-    """One side of the grid."""
+    """One axis of the grid."""
 
     @property
     def name(self) -> str:
-        """The key of the rows."""
+        """The key of this axis in the rows."""
 
     @property
     def title(self) -> str:
-        """What readers see."""
+        """The displayed name."""
 
     @property
     def values(self) -> Sequence[float]:
-        """The values, in order."""
+        """The values in ascending order."""
 
     @property
     def labels(self) -> Sequence[str]:
-        """What readers see of each."""
+        """The displayed form of each value."""
 
 
 class Point(Protocol):
@@ -41,7 +41,7 @@ class Point(Protocol):
 
     @property
     def name(self) -> str:
-        """What readers see."""
+        """The displayed name."""
 
     @property
     def place(self) -> Mapping[str, float]:
@@ -50,20 +50,20 @@ class Point(Protocol):
 
 @dataclass(frozen=True)
 class Cases:
-    """Places that a paper has, what they are called together, and where the map opens."""
+    """Named places of a paper, their common title, and the map's initial place."""
 
     title: str
     points: Sequence[Point]
     start: Mapping[str, float]
     sides: tuple[str, str]
-    """The axes that are seen at once at first: across, and down."""
+    """The axes shown initially: across, and down."""
 
 
 def atlas(measured: Measured, axes: Sequence[Axis], families: Mapping[str, str], cases: Cases) -> str:
-    """The element that the page's script turns into a map.
+    """Returns the element that the page's script turns into a map.
 
-    The artefact's rows are the grid, the last axis fastest; its columns are what competes, in units of 1000, and
-    `families` says which colour each has.
+    The artefact's rows are the grid, with the last axis fastest. Its columns are the competitors,
+    in units of 1000. `families` gives the colour of each.
     """
     packer = Packer()
     competitors = []

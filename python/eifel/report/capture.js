@@ -1,4 +1,4 @@
-// A button of an episode zooms the chart of its section to the episode.
+// Zooms the chart of a section to an episode when its button is pressed.
 (() => {
   "use strict";
 

@@ -1,4 +1,4 @@
-"""The page for captures: what was sent again, and a time-sequence graph for each direction in which anything was."""
+"""Writes the page for captures: all retransmissions, and a time-sequence graph per direction with any."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from eifel.captures import Analysis
 
 MOST_GRAPHS = 30
-"""Directions that are drawn, those with most retransmissions first: each has all its packets in the page."""
+"""The most directions drawn, starting with those that have most retransmissions. Each puts all its
+packets into the page.
+"""
 MOST_EPISODES = 100
-"""Rows of a direction's table."""
+"""The most rows in a direction's table."""
 APART_S = 1.0
-"""What is sent again later than this after the last retransmission is another episode."""
+"""A retransmission more than this many seconds after the previous one begins another episode."""
 AROUND = 0.4
-"""Share of an episode's length that is shown before and after it."""
+"""The share of an episode's length that is shown before and after it."""
 LEAST_S = 0.05
 
 PLACES = {"sender": "at the sender", "receiver": "at the receiver", "between": "on the path between"}
@@ -33,7 +35,7 @@ Row = Mapping[str, Any]
 
 
 def build_captures(analysis: Analysis) -> str:
-    """The page, as HTML that asks the network for nothing."""
+    """Returns the page as HTML that works offline."""
     report = analysis.report
     names = ", ".join(str(one["file"]) for one in report["captures"])
     body = [
@@ -99,20 +101,20 @@ def _model(way: Row) -> str:
 
 
 def _chart(analysis: Analysis, connection: Row, end: str, rows: Sequence[Row], label: str) -> tuple[str, float]:
-    """The graph, and the instant at which its time axis begins."""
+    """Returns the graph, and the time at which its axis begins."""
     columns = analysis.time_sequence(connection["connection"], from_server=end == "server")
     verdicts = {row["frame"]: row["verdict"] for row in rows}
     codes, words = coded(np.array([verdicts.get(int(frame), "") for frame in columns["frame"]], dtype=np.str_))
     packer = Packer()
     graph = {"verdict": packer.add(codes)}
     for name, values in columns.items():
-        # Times are seconds, everything else is whole.
+        # Times are seconds; all other columns are whole numbers.
         graph[name] = packer.add(np.rint(values * 1e6), 1e-6) if name.endswith("_s") else packer.add(values)
     return figure({"graph": graph, "words": words}, packer, label), _origin(rows, columns)
 
 
 def _origin(rows: Sequence[Row], columns: Mapping[str, NDArray[Any]]) -> float:
-    """When the graph's time begins, in seconds since 1970: its times are from the first packet of the connection on."""
+    """Returns the begin of the graph's time in seconds since 1970: the first packet of the connection."""
     places = {int(frame): at for frame, at in zip(columns["frame"], columns["sent_s"], strict=True)}
     for row in rows:
         if row["frame"] in places:
@@ -121,7 +123,7 @@ def _origin(rows: Sequence[Row], columns: Mapping[str, NDArray[Any]]) -> float:
 
 
 def _episodes(rows: Sequence[Row], origin: float) -> str:
-    """A table of episodes, each with a button that zooms to it."""
+    """Returns a table of episodes, each with a button that zooms to it."""
     groups: list[list[Row]] = []
     for row in rows:
         if groups and row["time_s"] - groups[-1][-1]["time_s"] <= APART_S:

@@ -1,9 +1,9 @@
-// One direction of a captured connection as the panel of a chart.
+// Draws one direction of a captured connection as the panel of a chart.
 const captured = (() => {
   "use strict";
 
-  // `graph` has columns: what was sent and what was heard, times in seconds, positions in bytes. `verdict` says of a row that
-  // was sent what it was, if it was a retransmission.
+  // `graph` has columns of transmissions and ACKs, with times in seconds and positions in bytes.
+  // `verdict` returns the verdict on a row of transmissions, if it is a retransmission.
   function chart(graph, verdict) {
     const kilo = (values) => values.map((value) => value / 1000), made = [];
     if (graph.sack_s.length) {

@@ -1,4 +1,5 @@
-// A chart: panels above each other with one time axis. uPlot makes axes, scales and selection; paint.js draws the marks.
+// A chart: stacked panels with one time axis. uPlot provides axes, scales and selection; paint.js
+// draws the marks.
 const Chart = (() => {
   "use strict";
 
@@ -8,7 +9,7 @@ const Chart = (() => {
 
   let count = 0;
 
-  // All of the time axis. It goes on beyond the end of what is drawn where another chart beside it does.
+  // Returns the whole time axis. It extends beyond the data if another chart beside it does.
   function whole({ end, until = end }) {
     return [0, until * 1.01 || 1];
   }
@@ -52,7 +53,8 @@ const Chart = (() => {
         width: figure.clientWidth,
         height: this.height(panel),
         legend: { show: false },
-        // Never from the data: what uPlot is given is two points, and between them nothing, which has no range.
+        // Scales never come from the data: uPlot gets two points with nothing between them, which
+        // have no range.
         scales: {
           x: { time: false, auto: false, min: this.full[0], max: this.full[1], range: (u, min, max) => [min, max] },
           y: { auto: false, min: low, max: high, range: (u, min, max) => [min, max] },
@@ -63,7 +65,7 @@ const Chart = (() => {
         ],
         series: [{}, { paths: () => null, points: { show: false } }],
         cursor: {
-          // The crosshair is shared; what a selection means, `select` decides.
+          // The crosshair is shared between panels; `select` handles selections.
           sync: { key: this.group, setSeries: false, filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
           drag: { x: true, y: true, uni: 24, setScale: false },
           points: { show: false },
@@ -105,7 +107,7 @@ const Chart = (() => {
       return button;
     }
 
-    // What the shaded bands mean; nothing to press.
+    // Explains the shaded bands; they are no buttons.
     explain() {
       this.meanings.replaceChildren(...[...new Set(this.bands.map((band) => band.name))].map((name) => this.meaning(name)));
     }
@@ -144,7 +146,8 @@ const Chart = (() => {
       return this.figure.clientWidth < 600 ? Math.round(panel.height * 0.75) : panel.height;
     }
 
-    // A drag ended: all panels take its time, and fit their values to it; its own panel those that it spans, if any.
+    // Handles the end of a drag. All panels take its time range and fit their values to it. Its own
+    // panel takes its value range, if it has one.
     select(u) {
       const { left, top, width, height } = u.select, box = u.over.getBoundingClientRect();
       if (width <= 0 && height <= 0) return;
@@ -177,7 +180,7 @@ const Chart = (() => {
     }
 
     wheel(event, plot) {
-      // The page scrolls as usual until somebody has taken hold of the chart.
+      // The page scrolls as usual until the chart has the focus.
       if (!event.ctrlKey && !this.figure.contains(document.activeElement)) return;
       event.preventDefault();
       const at = plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, "x");
@@ -198,7 +201,7 @@ const Chart = (() => {
       acts[event.key]();
     }
 
-    // What is under the cursor, or nearest to it.
+    // Shows the value under the cursor, or nearest to it.
     read(u, panel) {
       if (!this.reading || u.cursor.event == null) return;
       if (u.cursor.left < 0) {
@@ -236,7 +239,7 @@ const Chart = (() => {
       for (const plot of this.plots) plot.redraw(false, true);
     }
 
-    // Another run in the same panels: layers that were hidden stay so, and a zoom stays.
+    // Shows another run in the same panels. Hidden layers and the zoom stay.
     show(description) {
       const { min, max } = this.plots[0].scales.x, all = min <= this.full[0] && max >= this.full[1];
       this.bands = description.bands;

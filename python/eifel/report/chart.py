@@ -1,4 +1,4 @@
-"""A run as the data of an interactive chart: the columns of its tables that layers.js draws."""
+"""Packs a run as the data of an interactive chart: the table columns that layers.js draws."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ COLUMNS = {
     "episodes": ("opened_ns", "closed_ns", "cause"),
     "spikes": ("start_ns", "end_ns"),
 }
-"""What is drawn, table by table; `path` is there where an association has paths. Arrivals are drawn of runs that were
-recorded at the receiver, where nothing is known of what was sent."""
+"""The drawn columns of each table. `path` exists if an association has several paths. Arrivals are
+drawn for runs recorded at the receiver, which do not know the transmissions.
+"""
 
 
 def chart(result: Result, flow: int, label: str) -> str:
-    """The element that the page's script turns into a chart; what is drawn is inside it."""
+    """Returns the element that the page's script turns into a chart, with the data inside."""
     packer = Packer()
     tables: dict[str, Any] = {}
     words: dict[str, list[str]] = {}
     for name, columns in COLUMNS.items():
         if name not in result.tables:
             continue
-        # A spike holds a link, not a flow.
+        # A spike holds a link and belongs to no flow.
         rows = result.frame(name) if name == "spikes" else result.of(name, flow)
         if name == "arrivals" and ("transmissions" not in result.tables or len(result.of("transmissions", flow))):
             continue
@@ -51,19 +52,19 @@ def chart(result: Result, flow: int, label: str) -> str:
             values = rows[column]
             if values.dtype.kind == "U":
                 values, words[f"{name}.{column}"] = coded(values)
-            # Whole microseconds are what is drawn, and are shorter.
+            # Charts show whole microseconds, which are shorter.
             tables[name][column] = packer.add(values // 1000, 1000) if column.endswith("_ns") else packer.add(values)
     return figure({"tables": tables, "words": words}, packer, label)
 
 
 def coded(values: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
-    """Words as whole numbers, and the word of each number."""
+    """Encodes words as whole numbers. Returns the numbers, and the word of each number."""
     words = sorted(set(values.tolist()))
     return np.searchsorted(np.array(words, dtype=np.str_), values), words
 
 
 def figure(described: dict[str, Sequence[str] | dict[str, Any]], packer: Packer, label: str) -> str:
-    """The element that figures.js turns into a chart, with its data."""
+    """Returns the element that figures.js turns into a chart, with its data."""
     data = json.dumps(described, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'<figure class="chart" aria-label="{escape(label)}">'

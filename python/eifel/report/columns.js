@@ -1,4 +1,4 @@
-// Opens what columns.py has packed.
+// Unpacks the columns that columns.py has packed.
 const packed = (() => {
   "use strict";
 
@@ -8,7 +8,8 @@ const packed = (() => {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  // Bytes of a kind lie together (all low bytes first); the numbers are differences of 48 bits.
+  // Bytes of equal significance lie together (all low bytes first). The numbers are differences of
+  // 48 bits.
   function column(bytes, { at, n, scale, offset }) {
     const values = new Float64Array(n);
     let sum = 0;
@@ -21,7 +22,7 @@ const packed = (() => {
     return values;
   }
 
-  // A description in which the columns are those of `bytes`, and not only named.
+  // Replaces the columns named in a description by those in `bytes`.
   function open(described, bytes) {
     if (described === null || typeof described !== "object") return described;
     if (Array.isArray(described)) return described.map((one) => open(one, bytes));

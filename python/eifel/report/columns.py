@@ -1,7 +1,7 @@
-"""Packs columns of whole numbers for the page: deltas, bytes of a kind together, gzip, base64.
+"""Packs columns of whole numbers for the page: deltas, bytes of equal significance together, gzip, base64.
 
-Neighbouring values differ little, so most high bytes of the deltas are zero; a hundred thousand segments take about
-100 kB. The page opens it with the browser's own DecompressionStream.
+Neighbouring values differ little, so most high bytes of the deltas are zero. A hundred thousand
+segments take about 100 kB. The page unpacks them with the browser's DecompressionStream.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BYTES = 6
-"""Bytes of a delta: microseconds of four years, and bytes of a hundred terabytes."""
+"""The bytes of a delta, enough for microseconds of four years, or bytes of a hundred terabytes."""
 FARTHEST = 2**46 - 1
-"""What is farther from zero becomes this, such as a threshold that is "arbitrarily high"."""
+"""Larger magnitudes are clipped to this, as an "arbitrarily high" threshold."""
 
 
 class Packer:
-    """Collects columns; each is referred to by the dict that `add` gives."""
+    """Collects columns. The dict returned by `add` refers to a column."""
 
     def __init__(self) -> None:
         self._planes: list[bytes] = []
@@ -38,16 +38,16 @@ class Packer:
         return column
 
     def packed(self) -> str:
-        """Everything added, as text."""
+        """Returns all added columns as text."""
         return base64.b64encode(gzip.compress(b"".join(self._planes), 9, mtime=0)).decode("ascii")
 
 
 def unpack(text: str, column: dict[str, float | int]) -> NDArray[np.float64]:
-    """A column again, as the page makes it."""
+    """Returns a column, unpacked as in the page."""
     content = gzip.decompress(base64.b64decode(text))
     at, count = int(column["at"]), int(column["n"])
     planes = np.frombuffer(content[at : at + BYTES * count], np.uint8).reshape(BYTES, count)
-    # The two lowest bytes are nothing, and the shift back brings the sign down.
+    # The two lowest bytes are zero, and the shift back extends the sign.
     wide = np.vstack([np.zeros((8 - BYTES, count), np.uint8), planes])
     whole = np.ascontiguousarray(wide.T).view("<i8").ravel() >> 8 * (8 - BYTES)
     return np.asarray(np.cumsum(whole) * column["scale"] + column["offset"], dtype=np.float64)

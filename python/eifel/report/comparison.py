@@ -1,4 +1,4 @@
-"""Published beside measured, as HTML; and the paper's claims with what became of them."""
+"""Shows published beside measured values as HTML, and the paper's claims with their verdicts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 MOSTLY = 0.8
-"""The share of values within tolerance from which on an artefact is mostly as published."""
+"""The least share of values within tolerance for the verdict `mostly`."""
 
 
 def verdict_of(measured: Measured) -> tuple[str, str]:
-    """A class and words for the whole artefact: how many values and claims are as published.
+    """Returns a class and words for the whole artefact: how many values and claims are as published.
 
     The class is `good` if all are, `mostly` if every claim holds and most values are, and `outside` otherwise.
     """
@@ -40,7 +40,7 @@ def verdict_of(measured: Measured) -> tuple[str, str]:
 
 
 def summary_html(measured: Measured) -> str:
-    """The table of the artefact; values outside their tolerance say so."""
+    """Returns the table of the artefact, with marks on values outside their tolerance."""
     artefact = measured.artefact
     published = any(row.row.published for row in measured.rows)
     span = ' colspan="2"' if published else ""
@@ -96,7 +96,7 @@ def _number(column: Column, row: MeasuredRow) -> str:
 
 
 def claims_html(measured: Measured) -> str:
-    """The list of claims, each with a word that says whether it holds."""
+    """Returns the list of claims, each with a word that says whether it holds."""
     items = []
     for claim in measured.claims():
         reason = f' <span class="dim">({escape(claim["reason"])})</span>' if claim.get("reason") else ""
@@ -106,13 +106,13 @@ def claims_html(measured: Measured) -> str:
 
 
 def known_html(artefact: Artefact) -> str:
-    """What is known of why values or claims are not as published."""
+    """Returns the known reasons why values or claims differ from the published ones."""
     items = "".join(f"<li>{escape(text)}</li>" for text in artefact.known)
     return f'<h3>What is known of what does not agree</h3><ul class="open">{items}</ul>' if items else ""
 
 
 def settings_html(artefact: Artefact) -> str:
-    """What the paper leaves open: what was fitted, and to which rows; what was chosen."""
+    """Returns the settings that the paper leaves open: fitted ones with their rows, and chosen ones."""
     parts = ""
     for kind, title in (("fitted", "Fitted settings"), ("chosen", "Chosen settings: the paper gives nothing")):
         items = "".join(_setting(setting) for setting in artefact.fitted if setting.kind == kind)
@@ -127,7 +127,7 @@ def _setting(setting: Setting) -> str:
 
 
 def flows_html(flows: Sequence[Mapping[str, Any]]) -> str:
-    """The summary of a run: a row a flow, a column a number that is not zero for all of them."""
+    """Returns the summary of a run, with a row per flow and a column per number that is not always zero."""
     names = [name for name in flows[0] if name != "flow" and any(flow.get(name) for flow in flows)]
     head = "".join(f'<th class="n">{escape(_key(name))}</th>' for name in names)
     rows = "".join(

@@ -1,4 +1,4 @@
-"""A drawing as an image inside a page: several drawings in one page would share the names inside of them."""
+"""Embeds a drawing as an image, since several SVG drawings in one page would share ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def embedded(figure: Figure, title: str) -> str:
-    """The figure as an `img` that holds its own SVG; `title` is what a reader without pictures gets."""
+    """Returns the figure as an `img` with its own SVG. `title` is the text for readers without pictures."""
     from eifel.plots import save
 
     out = io.BytesIO()

@@ -1,4 +1,5 @@
-// Makes a chart of each <figure class="chart">, whose data are inside it: a run's tables, or a direction of a capture.
+// Makes a chart of each <figure class="chart"> from the data inside: a run's tables, or a direction
+// of a capture.
 (() => {
   "use strict";
 
@@ -15,7 +16,7 @@
     }
   }
 
-  // Only charts that come near the screen are opened.
+  // Charts are drawn only when they come near the screen.
   const watch = new IntersectionObserver((seen) => {
     for (const { isIntersecting, target } of seen) {
       if (!isIntersecting) continue;

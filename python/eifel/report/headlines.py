@@ -1,4 +1,4 @@
-"""What was found, before everything else: a few pictures with a sentence each, made of what the report holds."""
+"""Writes the main findings at the top: a few pictures with a sentence each, from the report's own numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_LINES = 40
 
 
 def headlines(measured: Sequence[Measured]) -> str:
-    """Makes the headlines for which the report has the numbers."""
+    """Returns the headlines for which the report has the numbers."""
     known = {one.artefact.id: one for one in measured}
     made = [(title, build(known)) for title, build in _HEADLINES]
     shown = [f'<section class="found"><h3>{escape(title)}</h3>{body}</section>' for title, body in made if body]
@@ -30,7 +30,7 @@ TAKE_MINUTES = {"detectors.truth": "what detectors find", "detectors.atlas": "th
 
 
 def _missing(known: Mapping[str, Measured]) -> str:
-    """Names the headlines whose artefacts take minutes, where they have not been measured."""
+    """Names headlines whose artefacts take minutes and are not measured."""
     absent = {name: what for name, what in TAKE_MINUTES.items() if name not in known}
     if not absent:
         return ""
@@ -107,7 +107,7 @@ def _published(known: Mapping[str, Measured]) -> str:
 
 
 LATE = "a round trip later"
-"""When a burst meets the queue that the path has filled: the verdict of `detectors.burst` that is shown."""
+"""A burst that meets a queue filled by the path: the verdict of `detectors.burst` that is shown."""
 
 
 def _burst(known: Mapping[str, Measured]) -> str:
@@ -131,14 +131,14 @@ def _burst(known: Mapping[str, Measured]) -> str:
 
 
 ADVISED = "eifel-timestamps or dsack"
-"""The pair that docs/which.md advises."""
+"""The pair that docs/which.md recommends."""
 
 
 def _detectors(known: Mapping[str, Measured]) -> str:
     table = known.get("detectors.truth")
     if table is None:
         return ""
-    # Pairs are in the table: forty names in one picture are none.
+    # Pairs are in the table; forty names in one picture would be illegible.
     where = table.rows[0].row.keys["situation"]
     shown, wrong = [], []
     for name in (*DETECTORS, ADVISED):
@@ -162,7 +162,9 @@ def _detectors(known: Mapping[str, Measured]) -> str:
 
 
 LOSSES = ("nothing lost", "tail lost")
-"""What a spike does to the window, by the length of the queue in `detectors.responses`: the longer loses nothing."""
+"""The effect of a spike on the window, by the length of the queue in `detectors.responses`. The
+longer queue loses nothing.
+"""
 
 
 def _verdicts(known: Mapping[str, Measured]) -> str:
@@ -170,7 +172,7 @@ def _verdicts(known: Mapping[str, Measured]) -> str:
 
 
 def _responses(known: Mapping[str, Measured]) -> str:
-    """What each response saves with each detector, on the mean over the senders, with losses and without."""
+    """Shows the savings of each response with each detector, averaged over the senders, with and without losses."""
     table = known.get("detectors.responses")
     if table is None:
         return ""

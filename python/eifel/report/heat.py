@@ -1,4 +1,4 @@
-"""Heat maps and scattered dots made of text, in the page's colours, in daylight and in the dark."""
+"""Draws heat maps and scatter plots as SVG text in the page's colours, for light and dark mode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = 34
 
 @dataclass(frozen=True)
 class Cell:
-    """One value of a heat map, as it is written, and what a reader sees who points at it."""
+    """One value of a heat map, its text, and its tooltip."""
 
     value: float
     text: str
@@ -29,10 +29,10 @@ def heat(
     axis: str,
     groups: Mapping[str, str] | None = None,
 ) -> str:
-    """Draws a row a name, a column a name, each cell the darker the higher its value.
+    """Draws a row and a column per name. Higher values make darker cells.
 
-    Where there are values below zero, those are red and the others green. `groups` names the group of each row: rows of
-    one share their shades, as where each group is another path.
+    If there are negative values, those are red and the others green. `groups` names the group of
+    each row. Rows of a group share their shades, as when each group is another path.
     """
     values = [cell.value for cell in cells.values() if math.isfinite(cell.value)]
     if not values:
@@ -79,7 +79,7 @@ class Spot:
 
 
 def spots(found: Sequence[Spot], across: str, up: str, height: int = 300) -> str:
-    """Draws named dots between two axes; that across is logarithmic."""
+    """Draws named dots between two axes. The horizontal axis is logarithmic."""
     found = [spot for spot in found if spot.across > 0 and math.isfinite(spot.across) and math.isfinite(spot.up)]
     if not found:
         return ""
@@ -115,11 +115,11 @@ def spots(found: Sequence[Spot], across: str, up: str, height: int = 300) -> str
 
 
 LABEL = 14
-"""Pixels from one label to the next."""
+"""Pixels between labels."""
 
 
 def _labels(names: Sequence[str], places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Where each name begins: beside its dot, right or left, as near as no other name and no dot is in its way."""
+    """Returns the begin of each name: beside its dot, as near as other names and dots allow."""
     taken: list[tuple[float, float, float]] = [(x - 5, x + 5, y) for x, y in places]
     found = []
     for place, (name, (x, y)) in enumerate(zip(names, places, strict=True)):
@@ -139,11 +139,11 @@ def _labels(names: Sequence[str], places: Sequence[tuple[float, float]]) -> list
 
 
 _AWAY = sorted(range(-600, 601, 2), key=abs)
-"""How far a name may be moved, the nearest first."""
+"""The vertical offsets of a name, nearest first."""
 
 
 class _Shade:
-    """The colour of a value: between none and full, of one hue, or of two around zero."""
+    """The colour of a value: a shade of one hue, or of two hues around zero."""
 
     @classmethod
     def of(cls, values: Iterable[float]) -> _Shade:

@@ -1,11 +1,12 @@
-// A recorded run as the panels of a chart: time and sequence, window, timer. Times are seconds, positions are segments.
+// Draws a recorded run as the panels of a chart: time and sequence, window, timer. Times are
+// seconds, positions are segments.
 const layers = (() => {
   "use strict";
 
-  // The colours of an association's paths, the primary first; beyond the last they begin again.
+  // The colours of an association's paths, primary first. They repeat after the last one.
   const PATHS = ["sent", "needed", "sack", "limit"];
 
-  // The places of the rows that `keep` takes.
+  // Returns the indexes of the rows that `keep` accepts.
   function where(length, keep) {
     const found = new Int32Array(length);
     let count = 0;
@@ -19,10 +20,10 @@ const layers = (() => {
     return picked;
   }
 
-  // Whole microseconds: more digits say nothing in a chart.
+  // Whole microseconds: more digits are invisible in a chart.
   const seconds = (values) => values.map((t) => Math.floor(t / 1000) / 1e6);
 
-  // The end of a flow that sends most, as a word; data may go both ways.
+  // Returns the end of a flow that sends most data, as a word. Data may go both ways.
   function busier({ transmissions: sent }, words, flow) {
     const sums = new Map();
     for (let i = 0; sent.end && i < sent.len.length; i++) {
@@ -32,7 +33,8 @@ const layers = (() => {
     return end === undefined ? "from" : words["transmissions.end"][end];
   }
 
-  // What one end of one flow sent and heard, with the codes of the tables' words: `code("transmissions.kind", "new")`.
+  // Returns the rows of one end of one flow, and the codes of words:
+  // `code("transmissions.kind", "new")`.
   function of({ tables, words }, flow) {
     const code = (column, word) => (words[column] || []).indexOf(word);
     const kept = {}, sender = busier(tables, words, flow);
@@ -44,7 +46,7 @@ const layers = (() => {
     return { tables: kept, code, words };
   }
 
-  // The payload of most segments, which is the unit of the vertical axis.
+  // Returns the payload of most segments, which is the unit of the vertical axis.
   function segmentSize(sent, arrivals) {
     if (!sent.t_ns.length && arrivals) return arrivals.len.reduce((most, one) => Math.max(most, one), 1);
     const counts = new Map();
@@ -52,13 +54,13 @@ const layers = (() => {
     return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [1, 0])[0];
   }
 
-  // The paths of an association with several; none where there is one.
+  // Returns the paths of an association with several paths; none for a single path.
   function paths(table) {
     const found = table.path ? [...new Set(table.path)].sort((a, b) => a - b) : [];
     return found.length > 1 ? found.map((path) => [`path ${path + 1}`, PATHS[path % PATHS.length], (i) => table.path[i] === path]) : [];
   }
 
-  // What is told apart: kinds of transmissions; with several paths these first, one colour a path.
+  // Returns the kinds of transmissions to distinguish. With several paths, each path has a colour.
   function kinds({ tables: { transmissions: sent }, code }) {
     const [fresh, again, probe] = ["new", "retransmission", "probe"].map((word) => code("transmissions.kind", word));
     const needless = code("transmissions.needed", "spurious");
@@ -84,7 +86,7 @@ const layers = (() => {
     const segments = (positions) => positions.map((position) => (position - 1) / size + 1);
     if (acks && acks.t_ns.length) {
       made.push(...sacks(acks, segments));
-      // The line runs along the upper edge of what is acknowledged.
+      // The line runs along the upper edge of the acknowledged data.
       made.push({ name: "ACK", colour: "ack", kind: "steps", x: seconds(acks.t_ns), y: segments(acks.cumulative) });
     }
     if (arrivals && !sent.t_ns.length) made.push(...arrived(arrivals, segments));
@@ -95,7 +97,7 @@ const layers = (() => {
     if (drops && drops.t_ns.length) {
       const starts = new Map();
       for (let i = 0; i < sent.tx.length; i++) starts.set(sent.tx[i], sent.start[i]);
-      // An ACK can be dropped too, but it has no place on this axis.
+      // A dropped ACK has no place on this axis.
       const at = where(drops.tx.length, (i) => starts.has(drops.tx[i]));
       const y = segments(pick(drops.tx, at).map((tx) => starts.get(tx)));
       if (at.length) made.push({ name: "drop", colour: "drop", kind: "crosses", x: seconds(pick(drops.t_ns, at)), y, height: 1 });
@@ -103,7 +105,7 @@ const layers = (() => {
     return { title: "Segment number", name: "segment", height: 380, layers: made };
   }
 
-  // What arrived, of a run that was recorded at its receiver.
+  // Draws the arrivals of a run that was recorded at its receiver.
   function arrived({ t_ns, start, new_bytes: fresh, in_order: next }, segments) {
     const told = [
       ["arrived in order", "sent", "ticks", (i) => next[i]],
@@ -140,7 +142,8 @@ const layers = (() => {
       for (const [name, colour, on] of several) add(`cwnd, ${name}`, colour, table.cwnd, on);
       if (!several.length) {
         for (const [name, colour] of [["flight", "ack"], ["ssthresh", "spurious"], ["cwnd", "sent"]]) {
-          // "Arbitrarily high" is not drawn: it would squeeze everything else to the bottom.
+          // "Arbitrarily high" values are not drawn, since they would squeeze everything else to
+          // the bottom.
           add(name, colour, table[name], (i) => table[name][i] >= 0 && table[name][i] <= roof);
         }
       }
@@ -174,7 +177,7 @@ const layers = (() => {
   function bands({ tables: { spikes, episodes }, code }, end) {
     const found = [];
     if (spikes) {
-      // Both directions stand still at once: one band for the same instants.
+      // A spike in both directions gets one band.
       const pairs = new Set(Array.from(spikes.start_ns, (start, i) => `${start} ${spikes.end_ns[i]}`));
       for (const pair of pairs) {
         const [from, to] = pair.split(" ").map((t) => t / 1e9);
@@ -189,13 +192,13 @@ const layers = (() => {
     return found;
   }
 
-  // The instant of the last row.
+  // Returns the time of the last row, in seconds.
   function last(tables) {
     const ends = ["transmissions", "acks", "window", "arrivals"].map((name) => (tables[name] && tables[name].t_ns.at(-1)) || 0);
     return Math.max(...ends) / 1e9;
   }
 
-  // What a chart shows of one flow of a run.
+  // Returns the chart of one flow of a run.
   function chart(answer, flow) {
     const run = of(answer, flow), end = last(run.tables);
     return { end, bands: bands(run, end), panels: [sequence(run), windowPanel(run), timer(run)] };

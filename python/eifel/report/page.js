@@ -1,4 +1,5 @@
-// The page itself: a contents list that filters, tables that sort, and downloads. Without it everything can still be read.
+// The page's own functions: a filtered contents list, sortable tables, and downloads. The page is
+// readable without them.
 (() => {
   "use strict";
 
@@ -11,7 +12,7 @@
     }
     for (const group of document.querySelectorAll(".contents details")) {
       group.hidden = !group.querySelector("li:not([hidden])");
-      // What was open before is open again once nothing is looked for.
+      // Clearing the filter restores the groups that were open before.
       if (words.length) { group.dataset.open ??= group.open ? "1" : ""; group.open = true; }
       else if (group.dataset.open !== undefined) { group.open = group.dataset.open === "1"; delete group.dataset.open; }
     }
@@ -25,7 +26,7 @@
 
   function sortable(table) {
     const heads = table.tHead.rows[0].cells;
-    // A heading that spans two columns, published and measured, sorts by what was measured.
+    // A heading over two columns, published and measured, sorts by the measured one.
     let place = 0;
     for (const head of heads) {
       const span = head.colSpan, at = place + span - 1;
@@ -65,7 +66,8 @@
     return made;
   }
 
-  // The page's colours are variables, which a file of its own does not have.
+  // Replaces the page's colour variables by their values, since a separate file lacks the
+  // variables.
   function standing(svg) {
     const copy = svg.cloneNode(true), from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
     from.forEach((element, number) => {

@@ -1,10 +1,11 @@
-// Draws the layers of a panel. What falls on one column of pixels becomes one mark, which makes a million of them fast.
+// Draws the layers of a panel. Marks in the same column of pixels are merged, which makes a million
+// of them fast.
 const painting = (() => {
   "use strict";
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-  // The first index whose value is not below x.
+  // Returns the first index whose value is at least x.
   function lower(values, x) {
     let low = 0, high = values.length;
     while (low < high) {
@@ -15,7 +16,8 @@ const painting = (() => {
   }
 
   const painters = {
-    // Vertical strokes from y to y + height. Those on one column of pixels that touch become one stroke.
+    // Draws vertical strokes from y to y + height. Touching strokes in one column of pixels are
+    // merged.
     ticks(u, layer, from, to) {
       const top = layer.top, ctx = u.ctx, width = Math.max(1, Math.round(1.5 * devicePixelRatio));
       ctx.fillStyle = colour(layer.colour);
@@ -42,7 +44,7 @@ const painting = (() => {
       painters.ticks(u, layer, from, to);
       u.ctx.globalAlpha = 1;
     },
-    // A staircase. On one column of pixels only where it comes in, its extremes and where it leaves count.
+    // Draws a staircase. In one column of pixels, only its entry, its extremes and its exit count.
     steps(u, layer, from, to) {
       const ctx = u.ctx;
       ctx.strokeStyle = colour(layer.colour);
@@ -84,7 +86,7 @@ const painting = (() => {
     },
   };
 
-  // Marks of a fixed size in the middle of what they stand for; one a pixel is enough.
+  // Draws marks of a fixed size, centred on their values; one per pixel is enough.
   function marks(u, layer, from, to, size, draw) {
     const ctx = u.ctx, r = size * devicePixelRatio;
     ctx.fillStyle = colour(layer.colour);
@@ -117,7 +119,7 @@ const painting = (() => {
     ctx.restore();
   }
 
-  // The range of what is to be seen between two instants.
+  // Returns the range of the visible values between two times.
   function fit(panel, min, max, zero) {
     let low = Infinity, high = -Infinity;
     for (const layer of panel.layers) {

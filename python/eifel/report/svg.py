@@ -1,4 +1,4 @@
-"""Small pictures made of text: dots with intervals, whose colours are the page's, in daylight and in the dark."""
+"""Draws dots with intervals as SVG text in the page's colours, for light and dark mode."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from html import escape
 
 WIDTH = 760
 LINE, DENSE, MANY = 18, 15, 40
-"""Pixels from row to row; fewer where there are many rows."""
+"""Pixels from row to row: LINE, or DENSE for more than MANY rows."""
 RIGHT, ABOVE, BELOW = 20, 8, 34
 LETTER = 6.6
-"""Pixels that a letter of a name takes, about."""
+"""The approximate width of a name's letter in pixels."""
 TICK = 34
-"""Pixels between labels of a logarithmic axis, at least."""
+"""The least pixels between labels of a logarithmic axis."""
 ROOM = 56
-"""Pixels for a label of another axis, at least."""
+"""The least pixels for a label of another axis."""
 PANEL = 260
-"""Pixels of one panel of several, where there is room."""
+"""The width of one of several panels in pixels, if there is room."""
 WIDEST = 1030
-"""Pixels that a section of the page has."""
+"""The width of a section of the page in pixels."""
 LEAST = 60
-"""Pixels left of the values, at least."""
+"""The least pixels left of the values."""
 
 
 @dataclass(frozen=True)
 class Dot:
-    """One value in a row, with its interval, and how it is coloured: a name of the style's."""
+    """One value in a row, with its interval and its colour (a name of the style's)."""
 
     value: float
     low: float | None = None
     high: float | None = None
     colour: str = "sent"
     title: str = ""
-    """What a reader sees who points at it."""
+    """The tooltip."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row: its name, its dots, and the band that they should lie in."""
+    """A row: its name, its dots, and the band in which they should lie."""
 
     name: str
     dots: Sequence[Dot]
@@ -47,19 +47,19 @@ class Line:
 
 
 def dots(lines: Sequence[Line], axis: str, *, logarithmic: bool = False) -> str:
-    """Draws a row a line, values across, with one axis below."""
+    """Draws a row per line, with values across and one axis below."""
     return multiples([(axis, lines)], logarithmic=logarithmic)
 
 
 def spacing(rows: int) -> int:
-    """The distance of neighbouring rows in a picture with this number of rows, in pixels."""
+    """Returns the distance of neighbouring rows in pixels, for this number of rows."""
     return LINE if rows <= MANY else DENSE
 
 
 def multiples(panels: Sequence[tuple[str, Sequence[Line]]], names: str = "", *, logarithmic: bool = False) -> str:
-    """Draws panels beside each other, each with an axis of its own; their lines are the same rows in the same order.
+    """Draws panels side by side, each with its own axis. All have the same rows in the same order.
 
-    `names` says below the rows' names what they are made of.
+    `names` is a label below the rows' names.
     """
     known = [(axis, lines, ends) for axis, lines in panels if (ends := _ends(lines, logarithmic=logarithmic))]
     if not known:
@@ -95,7 +95,7 @@ def multiples(panels: Sequence[tuple[str, Sequence[Line]]], names: str = "", *, 
 
 
 def _ends(lines: Sequence[Line], *, logarithmic: bool) -> list[float]:
-    """All values that have to be on the axis."""
+    """Returns all values that the axis has to cover."""
     ends = [end for line in lines for dot in line.dots for end in (dot.low, dot.value, dot.high) if end is not None]
     ends += [end for line in lines if line.band for end in line.band]
     return [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]
@@ -121,12 +121,12 @@ def _dot(dot: Dot, scale: Scale, y: float) -> str:
 
 
 def short(name: str, letters: int = 36) -> str:
-    """Cuts a name that has no room."""
+    """Shortens a name that is too long."""
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
 class Scale:
-    """Where a value stands across the picture."""
+    """Converts values to horizontal pixels."""
 
     def __init__(self, low: float, high: float, sides: tuple[float, float], *, logarithmic: bool) -> None:
         self._logarithmic = logarithmic
@@ -137,13 +137,13 @@ class Scale:
         self._low -= room if logarithmic or self._low < 0 else 0
 
     def __call__(self, value: float) -> float:
-        """The pixel of a value."""
+        """Returns the pixel of a value."""
         at = math.log10(max(value, 1e-300)) if self._logarithmic else value
         share = (at - self._low) / (self._high - self._low)
         return self._left + min(max(share, 0.0), 1.0) * (self._right - self._left)
 
     def _apart(self, steps: Iterable[float]) -> list[float]:
-        """The steps whose labels do not touch."""
+        """Returns the steps whose labels do not touch."""
         apart: list[float] = []
         for step in steps:
             if not apart or self(step) - self(apart[-1]) > TICK:
@@ -151,7 +151,7 @@ class Scale:
         return apart
 
     def ticks(self) -> list[float]:
-        """Some five round values; fewer where there is little room."""
+        """Returns about five round values; fewer if there is little room."""
         if self._logarithmic:
             steps = (0.01, 0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0)
             return self._apart(step for step in steps if self._low <= math.log10(step) <= self._high)

@@ -1,7 +1,8 @@
-// Fingers on a plot: one moves it sideways, two zoom in time, two taps show everything. Up and down the page scrolls as
-// everywhere: the style says `touch-action: pan-y`, and the browser takes such a finger away from us.
+// Fingers on a plot: one moves it sideways, two zoom in time, two taps show everything. Vertical
+// movements scroll the page: the style has `touch-action: pan-y`, so the browser handles them.
 //
-// `chart` has: range() -> {min, max}, zoom(min, max), everything(), and begin(), which is called before the first change.
+// `chart` has range() -> {min, max}, zoom(min, max), everything(), and begin(), which is called
+// before the first change.
 function touchable(over, chart) {
   "use strict";
   const slop = 6, tap = { ms: 300, apart: 30 };
@@ -14,7 +15,8 @@ function touchable(over, chart) {
     return b ? Math.max(Math.hypot(a.x - b.x, a.y - b.y), 10) : 1;
   };
 
-  // What holds while the number of fingers stays as it is: the instant in the middle between them stays there.
+  // Stores the reference while the number of fingers is constant: the time between them stays in
+  // place.
   function take() {
     grip = fingers.size ? { ...chart.range(), x: mean("x"), spread: spread() } : null;
   }
@@ -69,7 +71,7 @@ function touchable(over, chart) {
   over.addEventListener("pointermove", move);
   over.addEventListener("pointerup", up);
   over.addEventListener("pointercancel", up);
-  // Two fingers are ours, whatever their direction: without this the page would scroll under them.
+  // Two fingers always belong to the chart. Otherwise the page would scroll under them.
   for (const name of ["touchstart", "touchmove"]) {
     over.addEventListener(name, (event) => { if (event.touches.length > 1) event.preventDefault(); }, { passive: false });
   }

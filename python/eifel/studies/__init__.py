@@ -1,1 +1,1 @@
-"""Studies that no paper has, with ids `detectors.…`: detectors, responses and lies against the simulator's truth."""
+"""Studies beyond the papers, with ids `detectors.…`: detectors, responses and lies against the simulator's truth."""

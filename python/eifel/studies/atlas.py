@@ -1,7 +1,8 @@
-"""A map of paths: which detector, response and recovery brings most over each, and by how much.
+"""A map of paths: the best detector, response and recovery for each, and their gain.
 
-A grid of rates, round trips, queues, windows, spikes and loss; the eight cases of table I of "spikes" (TCP Reno, Eifel
-and SCTP over one spike) are among its points. In the report it is a map to walk through.
+The grid has rates, round trips, queues, windows, spikes and loss. It contains the eight cases of
+table I of "spikes" (TCP Reno, Eifel and SCTP over one spike). The report shows it as an interactive
+map.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ TITLE = "detectors.atlas"
 
 
 def find(effort: Effort) -> Mapping[str, Any]:
-    """The goodput of each run, by the number of its cell in the sweep."""
+    """Returns the goodput of each run, by the number of its cell in the sweep."""
     table = effort.sweep(settings.design(TITLE)).select(["cell", "repetition", "goodput_bps"])
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """Each place's goodput by sender."""
+    """Returns each place's goodput by sender."""
     places, times = len(artefact.rows), int(runs["repetition"].max()) + 1
-    # The sweep counts senders slowest and repetitions fastest.
+    # In the sweep, senders vary slowest and repetitions fastest.
     goodput = runs["goodput_bps"].reshape(len(settings.SENDERS), places, times) / 1000
     return [
         {name: mean_interval(goodput[code, place]) for code, name in enumerate(settings.SENDERS)}
@@ -40,7 +41,7 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 
 def show(measured: Measured) -> str:
-    """The map, as the report has it."""
+    """Returns the map for the report."""
     from eifel.report.atlas import Cases, atlas
 
     cases = Cases('A case of "spikes", table I:', settings.POINTS, settings.START, ("rate_bps", "spike_s"))

@@ -1,8 +1,9 @@
-"""Whether the old window may be given back at once: an undo releases a burst, for which the queue may have no room.
+"""Whether an undo may restore the old window at once. The burst that it releases may overflow the queue.
 
-gVisor decided against: "a direct restore burst-collapsed 24/24 runs" (google/gvisor, pull request 14458, issue 14102).
-There the undo comes when recovery is over and little is in flight; here at the first ACK that tells (timestamps) or a
-round trip later (DSACK), over queues from an eighth of what the path holds to twice that.
+gVisor decided against it: "a direct restore burst-collapsed 24/24 runs" (google/gvisor, pull
+request 14458, issue 14102). There the undo follows the recovery, with little in flight. Here it
+comes with the first ACK that reveals the truth (timestamps) or a round trip later (DSACK). The
+queues hold an eighth of the path's capacity to twice that.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _goodput(measured: Measured, buffer: int, respond: str, pace: str = "none", 
 
 
 def _above(more: Mean, less: Mean) -> bool:
-    """Whether the intervals lie apart."""
+    """Returns whether the intervals are disjoint."""
     return more.interval is not None and less.interval is not None and more.interval[0] > less.interval[1]
 
 

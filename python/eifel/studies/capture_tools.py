@@ -1,4 +1,4 @@
-"""Runs the tools that captures are shown to, and counts what they say."""
+"""Runs tools on captures, and counts their findings."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from typing import Any
 TOOLS = ("eifel", "tshark", "tcptrace", "tstat")
 PATIENCE_S = 60
 TSTAT_KINDS = ("rto", "fs", "reor", "dup", "unk", "fc", "unrto", "unfs")
-"""What Tstat calls segments that are not in order: its columns `c_pkts_…` and `s_pkts_…`."""
+"""Tstat's kinds of segments that are not in order: its columns `c_pkts_…` and `s_pkts_…`."""
 TSTAT_AGAIN = ("rto", "fs", "unk", "unrto", "unfs")
 TSTAT_SPURIOUS = ("unrto", "unfs")
 
 
 def installed() -> list[str]:
-    """The tools that this machine has. Tstat reads what Wireshark's editcap makes of a pcapng file."""
+    """Returns the installed tools. Tstat needs Wireshark's editcap to convert pcapng files."""
     needs = {"tstat": ("tstat", "editcap")}
     return ["eifel", *(tool for tool in TOOLS[1:] if all(map(shutil.which, needs.get(tool, (tool,)))))]
 
 
 def told(file: Path, truth: str) -> list[dict[str, Any]]:
-    """What each tool finds in a capture, beside its truth as CSV: a row a tool."""
+    """Returns each tool's findings in a capture beside its truth as CSV, with a row per tool."""
     from eifel import captures, tshark
 
     needless = {int(row["frame"]): row["spurious"] == "1" for row in csv.DictReader(io.StringIO(truth))}
@@ -48,19 +48,19 @@ def told(file: Path, truth: str) -> list[dict[str, Any]]:
     if "tcptrace" in there_too:
         line = ["tcptrace", "-n", "-l", str(file)]
         told = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE_S, check=False).stdout
-        # It has no word for spurious.
+        # tcptrace has no word for spurious.
         rows.append(row("tcptrace", sum(map(int, re.findall(r"rexmt data pkts:\s+(\d+)", told))), set()))
     if "tstat" in there_too:
         kinds = _tstat(file)
         counted, called = (sum(kinds[kind] for kind in some) for some in (TSTAT_AGAIN, TSTAT_SPURIOUS))
-        # It counts and names no frame: at best all that it counts are spurious ones.
+        # Tstat counts without naming frames. At best, everything that it counts is spurious.
         found = min(called, there["spurious"])
         rows.append({"tool": "tstat", "counted": counted, **there, "found": found, "wrongly": called - found})
     return rows
 
 
 def _tstat(file: Path) -> Counter[str]:
-    """How many segments Tstat takes for what, by its logs of complete and other connections."""
+    """Returns Tstat's count of segments by kind, from its logs of complete and other connections."""
     kinds: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         pcap = Path(folder) / "capture.pcap"
@@ -72,7 +72,7 @@ def _tstat(file: Path) -> Counter[str]:
 
 
 def tstat_kinds(log: str) -> Counter[str]:
-    """How many segments one of its logs calls what. Of an incomplete connection it says only how many it saw again."""
+    """Returns the counts by kind in one Tstat log. For incomplete connections it has only repeated segments."""
     kinds: Counter[str] = Counter()
     head, *rows = (line.split() for line in log.splitlines())
     names = [name.lstrip("#").rpartition(":")[0] for name in head]

@@ -1,4 +1,4 @@
-"""What tshark and tcptrace say of the retransmissions that `eifel analyze` judges, on captures with known truth."""
+"""Compares tshark, tcptrace and Tstat with `eifel analyze` on captures with known truth."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TRANSFERS = {"plain": 2000, "wild": 1000}
 AT_A_TIME = 100
-FIRST = 1_000_000  # The analysis was worked out on other seeds.
+FIRST = 1_000_000  # The analysis was developed on other seeds.
 PLACES = ("sender", "between", "receiver")
 COUNTS = (
     *("retransmissions", "found", "cause_right", "cause_undecided", "cause_undecided_right", "verdict_right"),
@@ -43,7 +43,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
             try:
                 _, places = _engine.captured(seed, weather == "wild")
             except _engine.CaptureError:
-                places = []  # The path never came to rest: what was captured is no transfer.
+                places = []  # The path never came to rest, so the capture is no transfer.
             for place, pcapng, truth in places:
                 score = Analysis(_engine.analyze_bytes(place, pcapng)).score_text(truth)
                 rows.append({"weather": weather, "place": place, "seed": seed} | {name: score[name] for name in COUNTS})

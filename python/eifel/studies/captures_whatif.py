@@ -1,4 +1,4 @@
-"""How often the ranges of `eifel whatif` hold the truth, and how often it refuses, on hidden paths."""
+"""How often the ranges of `eifel whatif` contain the truth, and how often it refuses, on hidden paths."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ CROSS = ("none", "transfer", "bursts")
 TRIALS = {"none": 80, "transfer": 20, "bursts": 20}
 DRAWS = 60
 HIDDEN = 10_000
-"""The first seed of the hidden paths. The method was worked out on seeds below 100."""
-# The share of draws from which on an order is stated, and the difference below which goodputs have none.
+"""The first seed of the hidden paths. The method was developed on seeds below 100."""
+# The least share of draws that establishes an order, and the largest difference of goodputs without
+# one.
 SURE, APART = 0.9, 0.01
 DESIGN = {"trials": TRIALS, "draws": DRAWS, "first seed": HIDDEN}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    """The trials, ten at a time."""
+    """Runs the trials, ten at a time."""
     from eifel import _engine
 
     parts = [(cross, first) for cross in CROSS for first in range(0, TRIALS[cross], 10)]

@@ -1,4 +1,4 @@
-"""Receivers that cheat: which senders they meet, and how the runs are done."""
+"""Cheating receivers: the senders that they meet, and the runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from eifel.statistics import Mean, mean_interval
 from eifel.studies.settings import RESPONSES
 
 SQUARE_WAVE = "square-wave"
-"""A receiver that holds every ACK back for a while, and lets all go at once: a delay that goes up and down."""
+"""A receiver that holds every ACK back for a while and then releases all, so that the delay
+oscillates.
+"""
 LIES = ("forged-echo", "guessed-echo", "forged-dsack", "forged-mark", "withheld-ack", "random-echo", SQUARE_WAVE)
 LOSSES = (0.001, 0.01, 0.05)
 DURATION_S = 30
@@ -29,8 +31,9 @@ DETECTORS: dict[str, Any] = {
 
 
 def scenario(detect: str, respond: str, grant: str, loss: float, liar: str) -> dict[str, Any]:
-    """An endless transfer over a path that loses segments at random; both ends mark retransmissions too."""
-    # Nothing but its ACKs crosses the way back: whether they are held there or in the receiver is the same.
+    """Returns an endless transfer over a path with random loss. Both ends also mark retransmissions."""
+    # Only the receiver's ACKs cross the way back, so holding them there equals holding them in the
+    # receiver.
     wave = {
         "links": ["bottleneck-back"],
         "holds": "arriving",
@@ -64,7 +67,7 @@ def scenario(detect: str, respond: str, grant: str, loss: float, liar: str) -> d
 
 
 def senders() -> Iterator[tuple[str, str, str]]:
-    """Detector, response, and whether an undo is granted once a round trip or always."""
+    """Yields detector, response, and the grant of undos: once per round trip or always."""
     for detect in DETECTORS:
         for respond in RESPONSES:
             yield detect, respond, "once-a-round-trip"
@@ -72,7 +75,7 @@ def senders() -> Iterator[tuple[str, str, str]]:
 
 
 def find(effort: Effort) -> Mapping[str, Any]:
-    """The runs of one sender after another, each lie beside the honest receiver of the same seed."""
+    """Runs one sender after another, each lie beside the honest receiver with the same seed."""
     asked = list(senders())
     runs = len(LOSSES) * (1 + len(LIES)) * effort.repetitions
 
@@ -96,7 +99,7 @@ def find(effort: Effort) -> Mapping[str, Any]:
 
 
 def ratio(liar: NDArray[Any], honest: NDArray[Any]) -> Mean:
-    """The ratio of two means over the same seeds: the mean of ratios would be too high where runs differ much."""
+    """Returns the ratio of two means over the same seeds. The mean of ratios would be biased upwards."""
     ratio = float(liar.mean() / honest.mean())
     beside = mean_interval((liar - ratio * honest) / honest.mean())
     return Mean(ratio, beside.half_width, beside.count)

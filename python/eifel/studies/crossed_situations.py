@@ -1,4 +1,4 @@
-"""Troubles that meet: delay spikes with each pair of seven others, drawn as the mix draws its situations."""
+"""Combined troubles: delay spikes with each pair of seven others, drawn like the mix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eifel.studies.mix import PAYLOAD_BYTES, Extra, Situation, Way, log_uniform
 from eifel.studies.situations import REORDERED_PACKETS, any_spikes
 
 POINTS = 20
-"""Scenarios of each pair."""
+"""The number of scenarios per pair."""
 DURATION_S = 200
 
 Part = Callable[[Random, Way], Mapping[str, Mapping[str, Any]]]
@@ -40,7 +40,7 @@ def _two_way(_draw: Random, _way: Way) -> Extra:
 
 
 def _closing_windows(draw: Random, way: Way) -> Extra:
-    # The application reads half of a window at once, and about as fast as the path delivers it.
+    # The application reads half a window at a time, about as fast as the path delivers it.
     every_ms = 500 * way.window * PAYLOAD_BYTES * 8 / way.rate_bps * draw.uniform(0.5, 2)
     return {"flow": {"reading": {"bytes": max(1, way.window * PAYLOAD_BYTES // 2), "every_ms": every_ms}}}
 
@@ -58,7 +58,7 @@ TROUBLES: Mapping[str, Part] = {
     "closing windows": _closing_windows,
     "no timestamps": _no_timestamps,
 }
-"""What meets the spikes."""
+"""The troubles that are combined with spikes."""
 
 
 def _met(draw: Random, way: Way, _point: int, *, names: tuple[str, ...]) -> Extra:
@@ -76,6 +76,6 @@ def _situation(one: str, other: str) -> Situation:
 
 
 PAIRS = tuple(combinations_with_replacement(TROUBLES, 2))
-"""Each trouble alone, and each with each other."""
+"""Each trouble alone, and each pair."""
 CROSSED = tuple(_situation(*pair) for pair in PAIRS)
-"""Their situations."""
+"""The situations of these pairs."""

@@ -1,4 +1,4 @@
-"""Which detectors are judged, and how: side by side in the same runs, or, where they ask for probes, each alone."""
+"""The judged detectors: side by side in the same runs, or each alone if they ask for probes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from eifel.papers.study import Effort
 
 BATCH = 50
-"""Points that are done before what they gave is kept."""
+"""The number of points that are run before their results are stored."""
 
 
 RUNS = (
     watching({name: name for name in ("eifel-timestamps", "eifel-bit", "dsack", "dual-rtt", "min-rtt")}),
-    # The same runs over again, to the packet: watching changes nothing. A registry name can only watch once.
+    # Equal to the runs above, packet by packet, since observers change nothing. A registry name can
+    # observe only once per run.
     watching(
         {
             "eifel-timestamps (plain)": dict(rfc3522.PLAIN),
@@ -37,18 +38,18 @@ RUNS = (
     acting("eifel-or-f-rto"),
 )
 SIDE_BY_SIDE = tuple(RUNS[0].detectors)
-"""The detectors that can be each other's fallback: they saw the same episodes."""
+"""The detectors that can be each other's fallback, since they saw the same episodes."""
 DETECTORS = tuple(name for runs in RUNS for name in runs.detectors)
-"""All, in the order of the codes of the column `detector`."""
+"""All detectors, in the order of the codes in the column `detector`."""
 
 
 def episodes(
     effort: Effort, title: str, situations: Sequence[Situation], asked: Mapping[str, Any] | None = None
 ) -> judged.Columns:
-    """Every episode of every point of these situations with every detector's verdict.
+    """Returns every episode of every point of these situations, with every detector's verdict.
 
-    Rows of `judged.judged` with the columns `situation` and `point`. More repetitions are more points. `asked` is what
-    the answers depend on, for who keeps them; left out, the `design`.
+    The rows are those of `judged.judged` with the columns `situation` and `point`. More repetitions
+    are more points. `asked` identifies the stored results, and defaults to `design`.
     """
     batches = [
         (place, range(first, min(first + BATCH, situation.points * effort.repetitions)))
@@ -72,7 +73,7 @@ def episodes(
 
 
 def design(situations: Sequence[Situation]) -> dict[str, Any]:
-    """What the episodes depend on, as far as it can be told in short: the first two scenarios of each situation."""
+    """Returns a short description of what the episodes depend on, with the first two scenarios of each situation."""
     return {
         "points": {situation.name: situation.points for situation in situations},
         "runs": [{"sender": dict(runs.sender), "detectors": dict(runs.detectors)} for runs in RUNS],
@@ -81,7 +82,7 @@ def design(situations: Sequence[Situation]) -> dict[str, Any]:
 
 
 def point_columns(situation: Situation, seed: int, point: int) -> judged.Columns:
-    """What all detectors said in the scenario of a point."""
+    """Returns the verdicts of all detectors in the scenario of a point."""
     from eifel.runs import run
 
     parts = []

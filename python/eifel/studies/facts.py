@@ -1,4 +1,4 @@
-"""What is counted of episodes, and of runs that met the same spikes."""
+"""Counts over episodes, and over runs that met the same spikes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def fallen_back(first: Mapping[str, Any], fallback: Mapping[str, Any]) -> dict[str, Any]:
-    """The same episodes as two detectors saw them: where the first never spoke, the other's verdict stands."""
+    """Combines two detectors' verdicts on the same episodes: the fallback's verdict counts if the first has none."""
     silent = first["verdict"] == UNDECIDED
     joined = {name: np.where(silent, fallback[name], values) for name, values in first.items()}
-    # Both are carried all the time.
+    # Both detectors' headers are always carried.
     return {**joined, "header_bytes": first["header_bytes"] + fallback["header_bytes"]}
 
 
 def either(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """The same episodes as two detectors saw them, who believe each other: spurious stands as soon as one says so."""
+    """Combines two detectors' verdicts on the same episodes: spurious counts as soon as either says so."""
     says, too = one["verdict"] == SPURIOUS, other["verdict"] == SPURIOUS
     other_first = too & (~says | (other["delay_rtts"] < one["delay_rtts"]))
     silent = ~says & (one["verdict"] == UNDECIDED)
@@ -34,7 +34,7 @@ def either(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def counts(columns: Mapping[str, Any]) -> dict[str, Mean]:
-    """What a detector did in some episodes. What there is none of has no share."""
+    """Returns a detector's counts over episodes. A share of nothing is left out."""
     truth, verdict = columns["truth"], columns["verdict"]
     counted = {
         "true_positives": (NEEDLESS, SPURIOUS),
@@ -84,7 +84,7 @@ def _percent(share: Mean) -> Mean:
 
 
 def against(begins: Callable[[Row], bool]) -> Callable[[Artefact, Runs], list[dict[str, Mean]]]:
-    """Measures the means, what is saved against the latest row for which `begins` holds, and what was needless."""
+    """Measures means, the savings against the latest row for which `begins` holds, and needless retransmissions."""
 
     def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
         measured = means_of(artefact, runs)
@@ -93,7 +93,7 @@ def against(begins: Callable[[Row], bool]) -> Callable[[Artefact, Runs], list[di
             columns = runs.where(scenario=number)
             if begins(row):
                 compared = columns["time_s"]
-            # The same spikes for all: differences are taken run by run.
+            # All rows meet the same spikes, so differences are taken run by run.
             means["saved"] = mean_interval(100 * (1 - columns["time_s"] / compared))
             means["needless"] = mean_interval(100 * columns["spurious_retransmissions"] / columns["segments_sent"])
         return measured
@@ -102,4 +102,4 @@ def against(begins: Callable[[Row], bool]) -> Callable[[Artefact, Runs], list[di
 
 
 against_no_detection = against(lambda row: row.keys["detector"] == "none")
-"""Against the row without a detector."""
+"""Compares with the row without a detector."""

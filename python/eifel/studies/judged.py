@@ -1,4 +1,4 @@
-"""What detectors said of each episode of a run with one flow, beside the truth."""
+"""Detectors' verdicts on each episode of a run with one flow, beside the truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eifel.result import Result
 from eifel.tables import Frame
 
 TABLES = ("episodes", "verdicts", "transmissions", "acks")
-"""What has to be recorded."""
+"""The tables to record."""
 UNDECIDED, SPURIOUS, GENUINE = 0, 1, 2
 """Codes of `verdict`."""
 NEEDLESS, NEEDED, MIXED = 1, 2, 3
@@ -29,14 +29,18 @@ Columns = dict[str, NDArray[Any]]
 
 
 def judged(result: Result, detectors: Mapping[str, str]) -> Columns:
-    """A row for each episode and each of these detectors, given as the name to be shown and the name in the registry.
+    """Returns a row per episode and detector. `detectors` maps displayed names to registry names.
 
-    `episode`; `cause`; `truth`, the oracle's word on all retransmissions up to the next episode; `needed_bytes`, those
-    of them that were needed; `lost`, whether any transmission of what was outstanding then was lost; `detector`;
-    `verdict`, the first that it gave; `delay_rtts`, from the loss signal to the verdict, in smoothed round trips as
-    they were then, NaN without; `needless_bytes`, sent again for nothing until then, or until the next episode;
-    `header_bytes` and `data_bytes`, what the detector costs in headers and what was sent, of the whole run, shared out
-    among its episodes.
+    The columns are `episode`, `cause` and `detector`, and:
+
+    - `truth`: the oracle's word on all retransmissions up to the next episode; `needed_bytes`:
+      the needed ones among them.
+    - `lost`: whether any transmission of the data outstanding at the loss signal was lost.
+    - `verdict`: the detector's first; `delay_rtts`: from the loss signal to the verdict, in
+      smoothed round trips at that time; NaN without a verdict.
+    - `needless_bytes`: retransmitted needlessly before the verdict, or before the next episode.
+    - `header_bytes` and `data_bytes`: the detector's header bytes and the sent bytes of the whole
+      run, divided among its episodes.
     """
     episodes, again = result.of("episodes"), _retransmissions(result)
     known = (episodes["truth"] != "") & (episodes["saved_srtt_ns"] > 0)
@@ -70,7 +74,7 @@ def judged(result: Result, detectors: Mapping[str, str]) -> Columns:
                 "detector": np.full(len(number), place, np.int8),
                 "verdict": verdict,
                 "delay_rtts": delay.astype(np.float32),
-                # What leaves at the instant of the verdict, leaves after it.
+                # Segments that leave at the time of the verdict leave after it.
                 "needless_bytes": needless.between(opened, at),
                 "header_bytes": np.full(len(number), header_bytes(result, name) / share, np.float32),
                 "data_bytes": np.full(len(number), sent_bytes / share, np.float32),
@@ -80,9 +84,10 @@ def judged(result: Result, detectors: Mapping[str, str]) -> Columns:
 
 
 def header_bytes(result: Result, detector: str) -> int:
-    """The bytes of headers that a detector needs and that a connection with SACK would not have, both ways.
+    """Returns the header bytes, both ways, that a detector needs beyond a connection with SACK.
 
-    Timestamps on every segment and ACK; the block of a DSACK where there is one. Marks are bits that are there anyway.
+    Timestamps cost bytes on every segment and ACK, and DSACK costs a block where there is one.
+    Marks use existing bits.
     """
     acks = result.tables["acks"]
     if detector in ("eifel-timestamps", "eifel-or-f-rto"):
@@ -107,14 +112,14 @@ def _retransmissions(result: Result) -> Frame:
 
 
 class Sum:
-    """Sums of what happened between instants."""
+    """Sums of amounts between two times."""
 
     def __init__(self, t_ns: NDArray[Any], amount: NDArray[Any]) -> None:
         self._t_ns = t_ns
         self._before = np.concatenate([[0], np.cumsum(amount)])
 
     def between(self, since: NDArray[Any], until: NDArray[Any]) -> NDArray[Any]:
-        """From `since` on, and before `until`."""
+        """Returns the sums from `since` (included) to `until` (excluded)."""
         first, beyond = (np.searchsorted(self._t_ns, t_ns, "left") for t_ns in (since, until))
         total: NDArray[Any] = self._before[beyond] - self._before[first]
         return total

@@ -1,4 +1,4 @@
-"""What is known of why claims of studies fail, with the numbers of what was tried."""
+"""Known reasons why claims of studies fail, with the results of trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The liar that a search finds against a sender, and the runs that judge it."""
+"""Finds the best liar against a sender by a search, and judges it with other runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eifel.runs import run_many
 
 
 def best(honest: Mapping[str, Any], runs: int, effort: Effort, tell: Tell) -> tuple[str, dict[str, Any]]:
-    """The best liar of a search of so many runs, as tables below `[[flow]]`, and the scenario with it."""
+    """Returns the best liar of a search with `runs` runs, as tables below `[[flow]]`, and the scenario with it."""
     from eifel import _engine
 
     text = toml.dumps({**honest, "seed": effort.seed})
@@ -26,7 +26,7 @@ def best(honest: Mapping[str, Any], runs: int, effort: Effort, tell: Tell) -> tu
 
 
 def judged(told: Sequence[Mapping[str, Any]], effort: Effort) -> NDArray[np.float64]:
-    """Goodput in bit/s by scenario and repetition. The seeds are not the search's, or the luckiest would win."""
+    """Returns goodput in bit/s by scenario and repetition. Uses other seeds than the search, to exclude luck."""
     scenarios = [{**each, "seed": effort.seed + 1} for each in told]
     runs = run_many(scenarios, repetitions=effort.repetitions, threads=effort.threads)
     return runs["goodput_bps"].reshape(len(told), -1)

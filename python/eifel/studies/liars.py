@@ -1,4 +1,4 @@
-"""What a receiver gains that cheats: its goodput over an honest one's, for each lie, detector and response."""
+"""The gain of a cheating receiver: its goodput over an honest one's, by lie, detector and response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a receiver gains by the best lie that a search finds where windows are large."""
+"""A receiver's gain from the best lie that a search finds, with large windows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROWS = [(sender, loss) for sender in SENDERS for loss in LOSSES]
 
 
 def scenario(sender: str, loss: float) -> dict[str, Any]:
-    """The path of `detectors.liars`, ten times as fast."""
+    """Returns the path of `detectors.liars`, ten times as fast."""
     made = cheating.scenario(cheating.DEFAULT, "rfc4015", "once-a-round-trip", loss, "none")
     back = {"rate_bps": RATE_BPS, "queue": {"kind": "unlimited"}}
     path = {"rate_bps": RATE_BPS, "queue": {"kind": "drop-tail", "packets": PACKETS}, "back": back}

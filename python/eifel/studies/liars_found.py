@@ -1,4 +1,4 @@
-"""What a receiver gains by the best lie that a search finds: its goodput over an honest one's, for each detector."""
+"""A receiver's gain from the best lie that a search finds: its goodput over an honest one's, by detector."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SENDERS = tuple((detect, grant, loss) for detect in DETECTORS for grant in GRANT
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    """A search for each sender and rate of loss, and the runs that judge what it found."""
+    """Searches for each sender and loss rate, and judges the findings with other runs."""
 
     def one(number: int, tell: Tell) -> dict[str, Any]:
         detect, grant, loss = SENDERS[number]

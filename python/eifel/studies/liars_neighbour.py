@@ -1,4 +1,4 @@
-"""Beside a receiver that cheats: what an honest flow over the same bottleneck loses by it."""
+"""The loss of an honest flow beside a cheating receiver, over the same bottleneck."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ OWN = {
     "min-rtt": ("withheld-ack",),
     "dual-rtt": ("withheld-ack",),
 }
-"""Each detector with the lies that are told against it."""
+"""Each detector with the lies against it."""
 GRANTS = ("once-a-round-trip", "always")
 _ROWS = [(d, lie, grant, loss) for d, lies in OWN.items() for lie in lies for grant in GRANTS for loss in LOSSES]
 _BOUND = 0.95
 
 
 def shared(detect: str, grant: str, loss: float, liar: str) -> dict[str, Any]:
-    """The same as alone, and an honest transfer to another receiver over the same bottleneck, detected alike."""
+    """Returns the scenario with an honest transfer to another receiver beside it, with the same detector."""
     made = scenario(detect, "rfc4015", grant, loss, liar)
     main = made["flow"][0]
     return {**made, "flow": [main, {**main, "name": "beside", "liar": "none"}]}

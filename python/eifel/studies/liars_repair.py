@@ -1,4 +1,4 @@
-"""A receiver that lets no repair end: it reports what arrives, and never moves the number past the repaired loss."""
+"""A receiver that never ends a repair: it reports arrivals, but never acknowledges past the repaired loss."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DURATION_S = 120
 RTT_MS = 100
 PATHS = {10: 1e-4, 100: 1e-5}
-"""Mbit/s, and the share of packets lost: about one loss in ten seconds either way."""
+"""Mbit/s, and the share of lost packets: about one loss in ten seconds in each case."""
 DEFAULT, UNDETECTED, HALF_OF_CWND, RACK = "the default", "no detection", "half of cwnd", "rack-tlp"
 SENDERS: dict[str, dict[str, Any]] = {
     DEFAULT: {},
@@ -31,7 +31,8 @@ SENDERS: dict[str, dict[str, Any]] = {
 }
 _SILENT = {key: {"withheld": True} for key in ("in_order", "above_gap", "repair", "last_repair")}
 LIAR: dict[str, Any] = {
-    # The loss is repaired, and acknowledged alone. From then on nothing is, until something comes again.
+    # The loss is repaired, and acknowledged alone. Nothing more is acknowledged until a
+    # retransmission arrives.
     "last_repair": {"number": "one-more", "turns": True},
     "other": {**_SILENT, "again": {"echo": "first-unacknowledged", "duplicates": "hidden", "turns": True}},
 }
@@ -40,7 +41,7 @@ _BOUND = 1.05
 
 
 def scenario(sender: str, rate: int, liar: Any) -> dict[str, Any]:
-    """An endless transfer over a path that holds a round trip's data in its queue."""
+    """Returns an endless transfer over a path whose queue holds a round trip's data."""
     return {
         "duration_s": DURATION_S,
         "point_to_point": {

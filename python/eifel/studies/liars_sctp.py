@@ -1,4 +1,4 @@
-"""What a receiver gains that cheats over SCTP: by each lie, and by the best one that a search finds."""
+"""The gain of a cheating receiver over SCTP: by each lie, and by the best one that a search finds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ROWS = [(detect, loss) for detect in DETECTORS for loss in LOSSES]
 
 
 def scenario(detect: str, loss: float, liar: str = "none") -> dict[str, Any]:
-    """The path of `detectors.liars`, and an association whose ends agree on both signals of Eifel."""
+    """Returns the path of `detectors.liars` with an association whose ends agree on both of Eifel's signals."""
     made = cheating.scenario(cheating.DEFAULT, "rfc4015", "once-a-round-trip", loss, liar)
     flow = {key: value for key, value in made["flow"][0].items() if key != "tcp"}
     options = {"timestamp_chunk": "agreed", "retransmit_bit": True, "receive_window_bytes": 1_000_000}
@@ -48,7 +48,7 @@ _DESIGN = {"rows": _ROWS, "lies": LIES, "runs": RUNS, "scenario": scenario(PLAIN
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    """The runs of each row: honest, each lie, and the liar that a search finds for this row."""
+    """Runs each row: the honest receiver, each lie, and the liar that a search finds for the row."""
 
     def one(number: int, tell: Tell) -> dict[str, Any]:
         honest = scenario(*_ROWS[number])
@@ -75,7 +75,7 @@ def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 
 def _most(measured: Measured, *detect: str) -> list[float]:
-    """The most that any lie, listed or found, gains against each of these at any rate of loss."""
+    """Returns the largest gain of any lie, listed or found, against each detector at any loss rate."""
     rows = {name: [row for row in measured.rows if row.row.keys["detect"] == name] for name in detect}
     return [max(mean.mean for row in of for mean in row.means.values()) for of in rows.values()]
 

@@ -11,7 +11,7 @@ from eifel.papers.artefact import Setting
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of the grid: a key of the scenario and its values."""
+    """One axis of the grid: a key of the scenario and its values."""
 
     name: str
     title: str
@@ -19,7 +19,7 @@ class Axis:
     values: tuple[float, ...]
     labels: tuple[str, ...]
     scale: float = 1
-    """What a value is multiplied by for the scenario."""
+    """The factor from the axis to the scenario."""
 
 
 AXES = (
@@ -70,10 +70,10 @@ SENDERS: dict[str, dict[str, Any]] = {
     "Eifel, RACK, CUBIC": {"detect": "eifel-timestamps", "respond": "rfc4015", "recover": PRR, "congest": "cubic"},
     "F-RTO, RACK, CUBIC": {"detect": "f-rto-sack", "respond": "rfc4015", "recover": PRR, "congest": "cubic"},
 }
-"""Detector, response and recovery by the name to be shown."""
+"""Detector, response and recovery by displayed name."""
 
 FAMILIES = {name: name.split(",")[0] if SENDERS[name]["detect"] != "none" else "no detector" for name in SENDERS}
-"""What a place of the map is coloured by: the detector of the sender that wins."""
+"""The colour of a place on the map: the detector of the winning sender."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ POINTS = tuple(
 """Table I of "spikes": a window of 20 or 60 segments, and for losses the paper's queues of 13 and 50."""
 
 START = {"rate_bps": 1_500_000, "rtt_ms": 200, "queue": 50, "window": 60, "spike_s": 3, "loss": 0}
-"""Where the map opens."""
+"""The place at which the map opens."""
 
 CHOSEN = (
     Setting(
@@ -119,7 +119,7 @@ CHOSEN = (
 
 
 def design(title: str) -> dict[str, Any]:
-    """The grid as a sweep: each sender at each place, over the same spikes and losses."""
+    """Returns the grid as a sweep: each sender at each place, over the same spikes and losses."""
     spike = {
         "links": ["bottleneck", "bottleneck-back"],
         "holds": "sending",

@@ -1,9 +1,9 @@
-"""The mix that detectors are judged over: paths, and what happens to packets on them, drawn from a seed.
+"""The mix that judges detectors: paths and their effects on packets, drawn from a seed.
 
-docs/detectors.md says it in words.
+docs/detectors.md describes it.
 
-A point is one scenario of a situation. Each point draws from a stream of its own, so that more points, or another
-situation, change none of the others.
+A point is one scenario of a situation. Each point has its own random stream, so more points or
+another situation leave the others unchanged.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ DURATION_S = 200
 RTT_S = (0.02, 0.6)
 WINDOW_SEGMENTS = (4, 64)
 LOAD = (0.5, 2.0)
-"""The window over what the path holds without a queue."""
+"""The window divided by the path's capacity without a queue."""
 
 Extra = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Way:
-    """A path with nothing happening on it."""
+    """A path without trouble."""
 
     rtt_s: float
     window: int
-    """The peer's window in segments: there is never more in flight."""
+    """The peer's window in segments, which limits the flight."""
     load: float
 
     @property
     def rate_bps(self) -> int:
-        """The rate at which `window` is `load` times what the path holds."""
+        """The rate at which `window` is `load` times the path's capacity."""
         return round(self.window * PACKET_BYTES * 8 / (self.rtt_s * self.load))
 
 
@@ -48,17 +48,19 @@ class Situation:
     summary: str
     points: int
     trouble: Callable[[Random, Way, int], Extra]
-    """What is added to the link (`link`, `back`), the scenario (`spike`), the flow (`flow`, `tcp`), and `start_s`."""
+    """Returns additions to the link (`link`, `back`), the scenario (`spike`) and the flow (`flow`,
+    `tcp`), and `start_s`.
+    """
     window: tuple[int, int] = WINDOW_SEGMENTS
     load: tuple[float, float] = LOAD
     duration_s: float = DURATION_S
 
     def way(self, draw: Random) -> Way:
-        """The path of a point."""
+        """Draws the path of a point."""
         return Way(log_uniform(draw, RTT_S), round(log_uniform(draw, self.window)), log_uniform(draw, self.load))
 
     def scenario(self, seed: int, point: int, sender: Mapping[str, Any]) -> dict[str, Any]:
-        """The scenario of a point, with a sender's algorithms. The same point meets the same for each sender."""
+        """Returns the scenario of a point with a sender's algorithms. A point has the same events for each sender."""
         draw = Random(f"{seed}/{self.name}/{point}")
         way = self.way(draw)
         extra = self.trouble(draw, way, point)
@@ -87,6 +89,6 @@ class Situation:
 
 
 def log_uniform(draw: Random, between: tuple[float, float]) -> float:
-    """A number whose logarithm is uniform."""
+    """Draws a number whose logarithm is uniform."""
     low, high = between
     return float(low * (high / low) ** draw.random())

@@ -1,8 +1,9 @@
-"""Two neighbours of detection that the papers weigh against it: careful duplicate ACKs, and a proxy in the path.
+"""Two alternatives to detection that the papers discuss: careful duplicate ACKs, and a proxy in the path.
 
-Neither finds out that a timeout was spurious. Ignoring duplicate ACKs after a timeout (RFC 2582's more careful policy,
-its "bugfix") and a performance-enhancing proxy where the wireless link begins (DualRTT, section I, its reference 14)
-both spare the spurious fast retransmit that follows one. So each stands here beside detectors, alone and with them.
+Neither detects that a timeout was spurious. Both prevent the spurious fast retransmit that follows
+one. One ignores duplicate ACKs after a timeout (RFC 2582's more careful policy, its "bugfix"). The
+other is a performance-enhancing proxy at the begin of the wireless link (DualRTT, section I, its
+reference 14). Each is compared with detectors, alone and together.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ SENDERS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, dict[str, Any
     "reno": ({"sack": False}, {"recover": _RENO}, RENO),
     "rfc6675": ({"sack": True}, {"recover": "rfc6675"}, RFC6675),
 }
-"""What the connection is like, how the sender recovers, and what each remedy changes."""
+"""The connection's settings, the sender's recovery, and the changes of each remedy."""
 WIRED_MS, WIRELESS_MS = 45, 150
 
 
@@ -42,7 +42,7 @@ CHOSEN = (
 
 
 def scenario(queue: int, sender: str, remedy: str, proxy: bool) -> dict[str, Any]:
-    """The spikes of `detectors.responses`, on a path whose first quarter is wired."""
+    """Returns the spikes of `detectors.responses` on a path whose first quarter is wired."""
     made = settings.spikes(queue, "rfc6675", "none", "none")
     wireless = {**made.pop("point_to_point"), "delay_ms": WIRELESS_MS}
     tcp, recovers, remedies = SENDERS[sender]
@@ -68,7 +68,7 @@ def scenario(queue: int, sender: str, remedy: str, proxy: bool) -> dict[str, Any
 
 
 def rows() -> tuple[Row, ...]:
-    """Each remedy with and without a proxy."""
+    """Returns a row for each remedy, with and without a proxy."""
     return tuple(
         Row(dict(zip(KEYS, values, strict=True)), scenario(*values))
         for queue in settings.QUEUES

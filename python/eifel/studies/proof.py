@@ -1,4 +1,4 @@
-"""What it costs an honest path that each retransmission has to be proven by its own original's timestamp."""
+"""The cost on an honest path of requiring each original's own timestamp as proof."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 NONE, PLAIN, DEFAULT = "none", "plain", "original"
 DETECT: Mapping[str, Any] = {NONE: "none", PLAIN: dict(rfc3522.PLAIN), DEFAULT: "eifel-timestamps"}
-"""No detection, RFC 3522's comparison, and the default: the original's own timestamp, of each retransmission."""
+"""No detection, RFC 3522's comparison, and the default: each retransmission's original must be
+proven by its own timestamp.
+"""
 RECOVERIES = ("rfc6675", "rack-tlp")
 _SPIKE = {
     "links": ["bottleneck", "bottleneck-back"],
@@ -38,7 +40,7 @@ _PATHS: Mapping[str, tuple[Mapping[str, Any], tuple[Mapping[str, Any], ...]]] = 
 
 
 def scenario(path: str, recover: str, detect: str) -> dict[str, Any]:
-    """A minute of bulk transfer with the default's response and grant."""
+    """Returns a minute of bulk transfer with the default response and grant."""
     trouble, spikes = _PATHS[path]
     flow = {
         "name": "main",
@@ -52,7 +54,7 @@ def scenario(path: str, recover: str, detect: str) -> dict[str, Any]:
 
 
 def _measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """The means, and each sender's goodput over that without detection with the same seeds."""
+    """Returns the means, and each sender's goodput relative to no detection with the same seeds."""
     measured = means_of(artefact, runs)
     goodput = [runs.where(scenario=number)["goodput_bps"] for number in range(len(artefact.rows))]
     for number, means in enumerate(measured):

@@ -1,4 +1,4 @@
-"""The small worlds of detectors and responses: which connections are asked about, and how the answers are found."""
+"""The small worlds of detectors and responses: the connections, and the search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ SEGMENTS = 6
 WINDOW = 4
 MSS = 1000
 LATE_MS = (10, 60)
-"""A delayed packet arrives so long after the timer has expired: ahead of what is sent then, or behind it."""
+"""The delay of a packet beyond the expiry of the timer: it arrives before or after the packets sent
+then.
+"""
 
 DETECTORS: dict[str, tuple[Any, dict[str, Any]]] = {
     "none": ("none", {}),
@@ -28,13 +30,15 @@ DETECTORS: dict[str, tuple[Any, dict[str, Any]]] = {
     "dual-rtt": ("dual-rtt", {}),
     "min-rtt": ("min-rtt", {}),
 }
-"""Each with what it needs of the connection: those that need no timestamps have none, for that is what they are for."""
+"""Each detector with the connection settings that it needs. Timestamps are off unless needed, since
+working without them is a detector's advantage.
+"""
 FAILURES = ("false-verdict", "missed", "undecided", "false-undo", "loss-undone", "unpaid", "needless-cut", "stuck")
-"""What can go wrong in a world: see docs/worlds.md."""
+"""The possible failures in a world; see docs/worlds.md."""
 
 
 def scenario(detect: str, respond: str) -> dict[str, Any]:
-    """A connection whose window stands at four segments until something happens."""
+    """Returns a connection whose window is constant at four segments until something happens."""
     sender, tcp = DETECTORS[detect]
     congest = {"name": "reno", "initial_window_segments": WINDOW, "initial_ssthresh_bytes": WINDOW * MSS}
     return {
@@ -54,17 +58,17 @@ def scenario(detect: str, respond: str) -> dict[str, Any]:
 
 
 def questions() -> list[tuple[str, str, int]]:
-    """Detector, response and lateness of each row; without a detector there is nothing to respond to."""
+    """Returns detector, response and lateness of each row. Without a detector there is no response."""
     return [(detect, respond, late) for detect, late, responds in _asked() for respond in responds]
 
 
 def _asked() -> list[tuple[str, int, tuple[str, ...]]]:
-    """What is asked at once: a detector and a lateness, with every response."""
+    """Returns what is searched together: a detector and a lateness, with every response."""
     return [(detect, late, RESPONSES if detect != "none" else ("none",)) for late in LATE_MS for detect in DETECTORS]
 
 
 def find(effort: Effort) -> Mapping[str, Any]:
-    """One detector after another with all its responses, each on all threads; what is answered is kept."""
+    """Searches one detector after another with all its responses, on all threads. Finished results are stored."""
     asked = _asked()
 
     def one(number: int, tell: Tell) -> dict[str, list[Any]]:

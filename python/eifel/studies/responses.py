@@ -1,4 +1,4 @@
-"""Each response with each detector and way of recovering, on the path of "Responding to Spurious Timeouts in TCP"."""
+"""Each response with each detector and recovery, on the path of "Responding to Spurious Timeouts in TCP"."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _row(*values: Any) -> Row:
 
 
 def saved(measured: Measured, *values: Any) -> tuple[float, float]:
-    """The interval of what is saved of the transfer's time in a row, in percent; negative where it is lost."""
+    """Returns the interval of the saved share of a row's transfer time, in percent; negative for a loss."""
     found = measured.row(**dict(zip(KEYS, values, strict=True))).means["saved"]
     return found.interval or (found.mean, found.mean)
 

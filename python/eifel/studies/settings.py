@@ -34,7 +34,7 @@ BURST_CHOSEN = (
 
 
 def burst(buffer: int, detect: str, respond: str, pace: str = "none") -> dict[str, Any]:
-    """A minute of bulk transfer over a path that reorders; in more time RACK learns of it, and less is undone."""
+    """Returns a minute of bulk transfer over a path that reorders. In more time RACK adapts, and fewer undos occur."""
     reorder = {"rate": 0.003, "length": PATH_PACKETS, "longest_wait_s": HELD_S}
     rate_bps = PATH_PACKETS * 1500 * 8 * 1000 // RTT_MS
     queue = {"kind": "drop-tail", "packets": buffer}
@@ -73,10 +73,12 @@ SENDERS: dict[str, dict[str, Any]] = {
 
 
 QUEUES = (150, 75)
-"""Packets: one holds the window of 150 segments through a spike, the other loses its tail."""
+"""In packets. One queue holds the window of 150 segments through a spike; the other loses the
+window's tail.
+"""
 
 EARLY = ("eifel-timestamps", "dual-rtt", "f-rto-sack")
-"""Detectors that speak before the window has been sent again."""
+"""Detectors with a verdict before the window has been retransmitted."""
 HOLDS, LOSES = QUEUES
 RESTORING = ("option-1", "option-4", "rfc4015")
 SACK_SENDERS = ("rfc6675", "rack-tlp, PRR")
@@ -88,7 +90,7 @@ SPIKES_CHOSEN = (
 
 
 def spikes(queue: int, sender: str, detect: str, respond: str) -> dict[str, Any]:
-    """5 MB over a path that stands still for 3 to 15 s every 20 to 40 s (section IV)."""
+    """Returns a transfer of 5 MB over a path that stops for 3 to 15 s every 20 to 40 s (section IV)."""
     path = {"rate_bps": 2_000_000, "delay_ms": 195, "queue": {"kind": "drop-tail", "packets": queue}}
     spike = {
         "links": ["bottleneck", "bottleneck-back"],

@@ -6,7 +6,7 @@ from eifel.statistics import Mean, share_interval
 
 
 def percent(hits: int, count: int) -> Mean:
-    """The share of hits, in percent, with its 95 % interval."""
+    """Returns the share of hits in percent, with its 95 % interval."""
     share = share_interval(hits, count)
     low, high = share.interval or (share.mean, share.mean)
     return Mean(100 * share.mean, None, count, (100 * low, 100 * high))

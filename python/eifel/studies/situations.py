@@ -1,4 +1,4 @@
-"""The situations of the mix: what happens to packets on the paths, and how often each is drawn."""
+"""The situations of the mix: the effects of paths on packets, and how often each is drawn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REORDERED_PACKETS = (1, 30)
 def spikes(
     draw: Random, way: Way, links: list[str], holds: str, lengths_s: tuple[float, float] = SPIKE_S
 ) -> list[Extra]:
-    """Spikes one after another, with time between them for the flow to come back."""
+    """Draws spikes one after another, with time between them for the flow to recover."""
     at: list[Extra] = []
     start_s = 3 + 10 * way.rtt_s
     while True:
@@ -27,7 +27,7 @@ def spikes(
 
 
 def any_spikes(draw: Random, way: Way) -> list[Extra]:
-    """Spikes that hold one direction, or the other, or both, before the transmitter or behind it."""
+    """Draws spikes that hold either or both directions, before or behind the transmitter."""
     links = draw.choice([["bottleneck"], ["bottleneck-back"], ["bottleneck", "bottleneck-back"]])
     return spikes(draw, way, links, draw.choice(["sending", "arriving"]))
 
@@ -37,7 +37,8 @@ def _spike(draw: Random, way: Way, _point: int) -> Extra:
 
 
 def _spike_and_loss(draw: Random, way: Way, _point: int) -> Extra:
-    # The path alone holds the window, the queue does not: nothing is lost but in a spike, and then the window's tail.
+    # The path alone holds the window, and the queue does not. Only a spike causes losses: those of
+    # the window's tail.
     queue = {"kind": "drop-tail", "packets": max(1, round(way.window * draw.uniform(0.2, 0.9)))}
     return {"link": {"queue": queue}, "spike": spikes(draw, way, ["bottleneck"], "sending")}
 
@@ -79,7 +80,8 @@ def _rate_changes(draw: Random, way: Way, _point: int) -> Extra:
 
 
 def _cellular(draw: Random, way: Way, _point: int) -> Extra:
-    # The rate wanders, a new one each quarter of a second; its logarithm deviates by 0.7 and forgets in two seconds.
+    # The rate changes each quarter of a second. Its logarithm has a deviation of 0.7 and a memory
+    # of two seconds.
     step_s, deviation, memory = 0.25, 0.7, math.exp(-0.25 / 2)
     wander, changes = draw.gauss(0, deviation), []
     for step in range(1, round(DURATION_S / step_s)):

@@ -1,4 +1,4 @@
-"""Every fate of six segments and of their acknowledgements, for each detector and response."""
+"""Every fate of six segments and of their ACKs, for each detector and response."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 
 def _draw(measured: Measured) -> Figure:
-    """The smallest worlds among those of four segments, which are quickly run again."""
+    """Draws the smallest worlds among those of four segments, which run quickly."""
     from eifel.plots.ladder import ladder_figure
 
     shown = {}

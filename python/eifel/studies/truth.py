@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from eifel.runs import Runs
 
 PAIRS = tuple(permutations(detector_runs.SIDE_BY_SIDE, 2))
-"""Detector and fallback."""
+"""A detector and its fallback."""
 EITHER = tuple(combinations(detector_runs.SIDE_BY_SIDE, 2))
-"""Two that believe each other."""
+"""Two detectors of which either suffices."""
 
 COLUMNS = (
     Column("episodes", "Episodes", digits=0),
@@ -50,17 +50,17 @@ COLUMNS = (
 
 
 def pair(first: str, fallback: str) -> str:
-    """The name of a detector with another as its fallback."""
+    """Returns the name of a detector with another as its fallback."""
     return f"{first}, else {fallback}"
 
 
 def union(one: str, other: str) -> str:
-    """The name of two detectors that believe each other."""
+    """Returns the name of two detectors of which either suffices."""
     return f"{one} or {other}"
 
 
 def rows() -> tuple[Row, ...]:
-    """Each detector in the whole mix, each pair both ways, and each detector in each situation."""
+    """Returns the rows: each detector and each pair in the whole mix, and each detector in each situation."""
     single = [Row({"situation": where, "detector": name}) for where in (ALL, MET) for name in detector_runs.DETECTORS]
     both = [*(pair(*names) for names in PAIRS), *(union(*names) for names in EITHER)]
     pairs = [Row({"situation": ALL, "detector": name}) for name in both]
@@ -70,20 +70,20 @@ def rows() -> tuple[Row, ...]:
 
 
 def rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
-    """The rows, and each detector on each recorded link."""
+    """Returns the rows, and each detector on each recorded link."""
     there = recorded.situations(traces)
     return (*rows(), *(Row({"situation": s.name, "detector": name}) for s in there for name in detector_runs.DETECTORS))
 
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """The rows' means from the episodes."""
+    """Returns the rows' means from the episodes."""
     situations = (str(row.keys["situation"]) for row in artefact.rows)
     names = [name for name in dict.fromkeys(situations) if name not in (ALL, MET)]
     mixed = np.arange(len(SITUATIONS))
     met = len(SITUATIONS) + np.arange(len(CROSSED))
     there = {name: runs[name] for name in runs.columns}
     alone = {name: _rows(there, there["detector"] == code) for code, name in enumerate(detector_runs.DETECTORS)}
-    # In the mix all watch side by side; some of what meets has no timestamps.
+    # In the mix all detectors observe side by side. Some combined troubles have no timestamps.
     beside = {name: _rows(alone[name], np.isin(alone[name]["situation"], mixed)) for name in detector_runs.SIDE_BY_SIDE}
     by_name = dict(alone)
     by_name |= {pair(*both): facts.fallen_back(*(beside[name] for name in both)) for both in PAIRS}
@@ -91,7 +91,7 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     measured = []
     for row in artefact.rows:
         columns, where = by_name[str(row.keys["detector"])], str(row.keys["situation"])
-        # Recorded links belong to their owners: all situations stand for the published mix.
+        # Recorded links belong to their owners, so "all" means the published mix only.
         places = mixed if where == ALL else met if where == MET else [names.index(where)]
         measured.append(facts.counts(_rows(columns, np.isin(columns["situation"], places))))
     return measured

@@ -1,4 +1,4 @@
-"""What `detectors.truth` comes to, in sentences."""
+"""The findings of `detectors.truth` as claims."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ALL = "all"
 MET = "two troubles"
 """All situations in which two troubles meet."""
 PROVING = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-bit", "dsack", "f-rto", "f-rto-sack")
-"""Detectors that go by what ACKs say. The others go by when they come."""
+"""Detectors that use the contents of ACKs. The others use their arrival times."""
 PLAIN = "eifel-timestamps (plain)"
 USUAL = tuple(name for name in PROVING if name != PLAIN)
 LOST = "spikes with loss and lost ACKs"
@@ -22,7 +22,7 @@ ACKED = ("spike", "spike and loss", "reordering", "duplicates", "rate changes", 
 TIMEOUTS_ONLY = ("dual-rtt", "min-rtt", "f-rto", "f-rto-sack")
 
 Value = Callable[[str, str, str], float]
-"""A column's mean for a detector in a situation."""
+"""Returns a column's mean for a detector in a situation."""
 
 
 def _claim(text: str, check: Callable[[Value], bool]) -> Claim:

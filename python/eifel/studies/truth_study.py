@@ -1,4 +1,4 @@
-"""What `detectors.truth` finds: every episode of the mix, and of recorded links that somebody gives."""
+"""The study of `detectors.truth`: every episode of the mix, and of recorded links that the user provides."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ TITLE = "detectors.truth"
 
 
 def find(effort: Effort, traces: Sequence[Path] = ()) -> Mapping[str, Any]:
-    """All episodes with all verdicts: of the mix, then of troubles that meet, then, kept apart, of recorded links."""
+    """Returns all episodes with all verdicts: the mix, combined troubles, and recorded links at the end."""
     links = recorded.situations(traces)
     for link in links:
-        # What is no recording is refused at once, not minutes later.
+        # Refuses an invalid recording at once, and not after minutes.
         load(link.scenario(effort.seed, 0, {}))
     there = (*SITUATIONS, *CROSSED)
     drawn = detector_runs.episodes(effort, TITLE, there)
@@ -36,6 +36,6 @@ def find(effort: Effort, traces: Sequence[Path] = ()) -> Mapping[str, Any]:
 
 
 def study(traces: Sequence[Path] = ()) -> Study:
-    """The study of the mix and of troubles that meet, and of recorded links where there are any."""
+    """Returns the study of the mix and of combined troubles, and of recorded links if there are any."""
     sources = (find, crossed_situations, detector_runs, judged, mix, recorded, situations, watchers)
     return Study(partial(find, traces=traces), detector_runs.design((*SITUATIONS, *CROSSED)), sources)

@@ -1,4 +1,4 @@
-"""Senders in whose runs detectors are judged: those that watch side by side, and those that act."""
+"""The senders of the runs that judge detectors: observers side by side, or an acting detector."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 BY_TIMESTAMPS = ("eifel-timestamps", "eifel-or-f-rto")
-"""What a connection without timestamps refuses."""
+"""The detectors that a connection without timestamps refuses."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs in which some detectors are judged: the sender's algorithms, and the detectors by the names to be shown."""
+    """Runs that judge detectors: the sender's algorithms, and the registry names of the detectors by displayed name."""
 
     sender: Mapping[str, Any]
     detectors: Mapping[str, str]
 
     def there(self, scenario: Mapping[str, Any]) -> Runs:
-        """The runs without the detectors that need timestamps, where the scenario has none."""
+        """Returns the runs without the detectors that need timestamps, if the scenario has none."""
         if scenario["flow"][0]["tcp"].get("timestamps", True):
             return self
         names = {shown: name for shown, name in self.detectors.items() if name not in BY_TIMESTAMPS}
@@ -28,11 +28,11 @@ class Runs:
 
 
 def watching(detectors: Mapping[str, Any]) -> Runs:
-    """Runs in which nobody acts and these watch; each name in the registry at most once."""
+    """Returns runs in which these detectors observe and none acts. Each registry name occurs at most once."""
     names = {shown: entry if isinstance(entry, str) else entry["name"] for shown, entry in detectors.items()}
     return Runs({"detect": "none", "observers": list(detectors.values())}, names)
 
 
 def acting(name: str) -> Runs:
-    """Runs in which one acts and so gets its probes; nothing is restored, but no more is sent again once it says so."""
+    """Returns runs in which one detector acts and gets its probes. Its verdict only ends retransmissions."""
     return Runs({"detect": name}, {name: name})

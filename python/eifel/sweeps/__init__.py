@@ -1,10 +1,10 @@
-"""Sweeps: many scenarios that differ in chosen keys, each run many times.
+"""Sweeps: many scenarios that differ in chosen keys, each with many runs.
 
 ```python
 import eifel
 
-eifel.sweep("sweep.toml", out="results")   # goes on where an earlier call stopped
-runs = eifel.load_sweep("results")          # one Arrow table, a row a flow of a run
+eifel.sweep("sweep.toml", out="results")   # resumes where an earlier call stopped
+runs = eifel.load_sweep("results")          # one Arrow table, a row per flow of a run
 ```
 """
 
@@ -30,15 +30,16 @@ def sweep(
     fresh: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Folder:
-    """Does what is not done yet of a sweep, given as a file or as a dict of the same shape.
+    """Runs the missing parts of a sweep, given as a file or as an equivalent dict.
 
     Example: `eifel.sweep("examples/sweep.toml", out="results").table()`.
 
-    Every cell is checked before anything runs. `executor` says who works: all cores of this machine, if `None`. Each
-    finished shard is stored at once, and `progress(done, total)` counts runs. The files in `out` are the same to the
-    byte, whichever worker made them, in any number of calls.
+    Every cell is checked before any run. `executor` does the work; `None` uses all cores of this
+    machine. Each finished shard is stored at once, and `progress(done, total)` counts runs. The
+    files in `out` are byte for byte equal for all executors, and for any number of calls.
 
-    Raises BadInputError for a sweep that is refused, or a folder that holds another; SweepError if the cluster is lost.
+    Raises BadInputError for a refused sweep, or if the folder holds another sweep. Raises
+    SweepError if the cluster is lost.
     """
     plan = design if isinstance(design, Design) else load(design)
     plan.check()

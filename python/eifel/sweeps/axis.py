@@ -1,4 +1,4 @@
-"""The values that a key of a scenario takes in a sweep: listed, spread over a range, or drawn."""
+"""The values of a scenario's key in a sweep: listed, spread over a range, or drawn."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from eifel.errors import BadInputError
 
 Value = Any
-"""What TOML holds."""
+"""Any TOML value."""
 
 _SPREADS = ("linear", "log")
 MOST_POINTS = 1_000_000
-"""A key has no more values than this: they are held in memory."""
+"""The most values of a key, since they are held in memory."""
 _DRAWS = ("uniform", "log_uniform", "choice")
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A key and the values that it takes one after the other."""
+    """A key and its values in order."""
 
     key: str
     values: tuple[Value, ...]
@@ -28,7 +28,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Draw:
-    """A key and how its value follows from a number in [0, 1)."""
+    """A key, and the computation of its value from a number in [0, 1)."""
 
     key: str
     kind: str
@@ -36,19 +36,19 @@ class Draw:
     whole: bool = False
 
     def value(self, unit: float) -> Value:
-        """The value at a quantile."""
+        """Returns the value at a quantile."""
         if self.kind == "choice":
             return self.between[int(unit * len(self.between))]
         low, high = (float(end) for end in self.between)
         if self.whole:
-            # Every whole number is as likely as any other, the last one too.
+            # Every whole number has the same probability, including the last one.
             low, high = math.floor(low), math.floor(high) + 1
         drawn = low + unit * (high - low) if self.kind == "uniform" else low * (high / low) ** unit
         return min(math.floor(drawn), math.floor(float(self.between[1]))) if self.whole else drawn
 
 
 def parse_axis(key: str, written: Value, where: str) -> Axis:
-    """An axis of a product: a list, or `{ linear = [a, b], points = n }`, or `{ log = … }`, perhaps `whole = true`."""
+    """Parses an axis of a product: a list, `{ linear = [a, b], points = n }` or `{ log = … }`, maybe `whole`."""
     if isinstance(written, list):
         if not written:
             raise BadInputError(f"{where}: an empty list; expected one value or more")
@@ -67,13 +67,13 @@ def parse_axis(key: str, written: Value, where: str) -> Axis:
     inner = [at(number / (points - 1)) for number in range(1, points - 1)]
     spread: list[Value] = [low, *inner, high]
     if _switch(table, "whole", where):
-        # Rounding may bring neighbours together.
+        # Rounding may produce duplicates.
         spread = list(dict.fromkeys(round(value) for value in spread))
     return Axis(key, tuple(spread))
 
 
 def parse_draw(key: str, written: Value, where: str) -> Draw:
-    """A draw: `{ uniform = [a, b] }`, `{ log_uniform = [a, b] }`, perhaps `whole = true`, or `{ choice = […] }`."""
+    """Parses a draw: `{ uniform = [a, b] }` or `{ log_uniform = … }`, maybe `whole`, or `{ choice = […] }`."""
     table = _table(
         written, where, (*_DRAWS, "whole"), "{ uniform = [a, b] }, { log_uniform = [a, b] } or { choice = […] }"
     )

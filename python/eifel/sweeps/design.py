@@ -1,7 +1,7 @@
-"""What a sweep file asks for: a scenario, and which values its keys take.
+"""The design in a sweep file: a scenario, and the values of its keys.
 
-The cells of a sweep are the product of its cases, the axes of its product, and its random points. A cell is computed
-from its number, so that a design of a million cells takes no memory.
+The cells of a sweep are the product of its cases, the axes of its product, and its random points. A
+cell is computed from its number, so a design of a million cells takes no memory.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ _RANDOM_NUMBERS = ("common", "independent")
 
 SHARDS = 100
 MOST_CELLS = 10_000_000
-"""Each is checked before anything runs; checking this number takes an hour."""
+"""The most cells. Each is checked before any run, and checking this many takes an hour."""
 LEAST_RUNS, MOST_RUNS = 50, 1000
-"""By default a sweep has about this number of shards, each of this number of runs: few are lost by an interruption, and
-handing one out costs nothing beside running it. It must not depend on the machine, or the files would."""
+"""By default a sweep has about SHARDS shards with LEAST_RUNS to MOST_RUNS runs each. An
+interruption then loses few runs, and scheduling a shard costs little beside its runs. The number
+must not depend on the machine, or the files would.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination: its number, the case's name if there are cases, and the value of each swept key."""
+    """One combination: its number, the name of its case if any, and the value of each swept key."""
 
     number: int
     case: str | None
@@ -53,7 +55,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Design:
-    """A sweep, as its file says."""
+    """A sweep, as described by its file."""
 
     title: str
     base: scenarios.Source
@@ -71,28 +73,28 @@ class Design:
 
     @property
     def cells(self) -> int:
-        """How many combinations there are."""
+        """The number of combinations."""
         return max(len(self.cases), 1) * prod(len(axis.values) for axis in self.axes) * self.points
 
     @property
     def runs(self) -> int:
-        """Combinations times repetitions."""
+        """The number of combinations times repetitions."""
         return self.cells * self.repetitions
 
     @property
     def shards(self) -> int:
-        """Files that the results are kept in."""
+        """The number of files with results."""
         return -(-self.runs // self.shard_runs)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Every key that some cell sets, in the order of the file."""
+        """Every key that some cell sets, in the file's order."""
         of_cases = [key for case in self.cases for key in case.settings]
         others = [*(axis.key for axis in self.axes), *(draw.key for draw in self.draws)]
         return tuple(dict.fromkeys([*of_cases, *others]))
 
     def kind(self, key: str) -> str:
-        """What the values of a key are in all cells: int, float, bool, str, or json for anything else or several."""
+        """Returns the type of a key's values in all cells: int, float, bool, str, or json for others or several."""
         values = [case.settings[key] for case in self.cases if key in case.settings]
         values += [value for axis in self.axes if axis.key == key for value in axis.values]
         for draw in self.draws:
@@ -104,28 +106,29 @@ class Design:
         return kinds.pop() if kinds in ({"bool"}, {"str"}) else "json"
 
     def cell(self, number: int) -> Cell:
-        """A cell by its number: the random points vary fastest, then the last axis, and the cases slowest."""
+        """Returns a cell by number. Random points vary fastest, then the last axis, and cases slowest."""
         rest, point = divmod(number, self.points)
         settings: dict[str, Any] = {}
         for axis in reversed(self.axes):
             rest, place = divmod(rest, len(axis.values))
             settings[axis.key] = axis.values[place]
         case = self.cases[rest] if self.cases else None
-        # The same points in every case and at every place of the product: they are compared under the same conditions.
+        # All cases and all places of the product get the same points, and are compared under equal
+        # conditions.
         drawn = {draw.key: draw.value(_unit(self.seed, draw.key, point)) for draw in self.draws}
         settings = {**(case.settings if case else {}), **settings, **drawn}
         return Cell(number, case.name if case else None, settings)
 
     def seed_of(self, cell: Cell) -> int:
-        """The scenario's seed in a cell: the same in all, so that they meet the same spikes, or each its own."""
+        """Returns the scenario's seed in a cell: equal in all cells for common chance, or separate for each."""
         return _hash(self.seed, "cell", cell.number) >> 1 if self.independent else self.seed
 
     def source(self, cell: Cell) -> scenarios.Source:
-        """The scenario of a cell. Raises ScenarioError or BadInputError if the values make none."""
+        """Returns the scenario of a cell. Raises ScenarioError or BadInputError if its values are refused."""
         return scenarios.override(self.base, {**cell.settings, "seed": self.seed_of(cell)})
 
     def definition(self) -> dict[str, Any]:
-        """All that the results depend on, but for the engine."""
+        """Returns everything that the results depend on, except the engine."""
         return {
             "title": self.title,
             "scenario": self.base.text,
@@ -140,7 +143,7 @@ class Design:
         }
 
     def check(self) -> None:
-        """Raises the error of the first cell that makes no scenario, with the cell's values."""
+        """Raises the error of the first cell with a refused scenario, with the cell's values."""
         for number in range(self.cells):
             cell = self.cell(number)
             try:
@@ -151,7 +154,7 @@ class Design:
 
 
 def load(sweep: str | Path | Mapping[str, Any]) -> Design:
-    """Reads a sweep file, or takes a dict of the same shape. Raises BadInputError with one line if it is refused."""
+    """Reads a sweep file, or an equivalent dict. Raises BadInputError with one line if it is refused."""
     if isinstance(sweep, Mapping):
         return parse(toml.held(sweep), "sweep", Path.cwd())
     path = Path(sweep)
@@ -163,7 +166,7 @@ def load(sweep: str | Path | Mapping[str, Any]) -> Design:
 
 
 def parse(document: Mapping[str, Any], origin: str, folder: Path) -> Design:
-    """Reads a sweep from plain values; a scenario's file name starts from `folder`."""
+    """Parses a sweep from plain values. The scenario's file name is relative to `folder`."""
     for key in document:
         if key not in _KEYS:
             raise BadInputError(f"{origin}: {key}: no such key; allowed: {', '.join(_KEYS)}")
@@ -247,5 +250,5 @@ def _hash(*parts: object) -> int:
 
 
 def _unit(seed: int, key: str, point: int) -> float:
-    """A number in [0, 1) of its own for a key and a point: another key added to a sweep changes none of the others."""
+    """Returns a number in [0, 1) for a key and a point. It does not depend on the sweep's other keys."""
     return random.Random(_hash(seed, key, point)).random()

@@ -1,4 +1,4 @@
-"""Who does a sweep's shards: this machine, or a Dask cluster. Both give back the same bytes."""
+"""Executors of a sweep's shards: this machine, or a Dask cluster. Both return the same bytes."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from eifel.sweeps.work import Shard, do
 
 _ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:\d{1,5}|[a-z]+://\[[0-9a-fA-F:]+\]:\d{1,5}")
 Done = tuple[int, bytes]
-"""The number of a shard, and its file."""
+"""The number of a shard, and the content of its file."""
 
 
 class SweepError(RuntimeError):
-    """Something outside the runs ended a sweep early; what is finished is stored."""
+    """Something other than the runs ended a sweep early. Finished shards are stored."""
 
 
 class Executor(Protocol):
-    """Does shards in any order."""
+    """Runs shards in any order."""
 
     def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
-        """Does them all; `progress` is told how many runs more are done."""
+        """Runs all shards. Calls `progress` with the number of additional finished runs."""
         ...
 
 
 class Local:
-    """All cores of this machine, or a number of threads, one shard after the other."""
+    """All cores of this machine, or some threads, one shard after another."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads
 
     def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
-        """Does them in their order."""
+        """Runs the shards in order."""
         for shard in shards:
             told = 0
 
@@ -49,10 +49,12 @@ class Local:
 
 
 class Dask:
-    """The workers of a Dask cluster. A task is a shard, not a run; a worker that dies costs the shard it was at."""
+    """The workers of a Dask cluster. A task is a shard, not a run. A worker that dies loses its current shard only."""
 
     AHEAD = 4
-    """Shards handed out for each thread of the cluster: workers never wait, and the scheduler holds few."""
+    """Shards queued per thread of the cluster: workers never wait, and the scheduler holds few
+    shards.
+    """
 
     def __init__(self, address: str) -> None:
         try:
@@ -79,7 +81,7 @@ class Dask:
                 )
 
     def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
-        """Does them as workers come free."""
+        """Runs the shards as workers become free."""
         from distributed import CancelledError, KilledWorker, as_completed
         from distributed.comm import CommClosedError
 
@@ -124,7 +126,7 @@ def _build_of_worker() -> str:
 
 
 def _do(shard: Shard, engine: str) -> bytes:
-    """On a worker, which may have joined later than the others."""
+    """Runs a shard on a worker, which may have joined later than the others."""
     if _build_of_worker() != engine:
         raise RuntimeError(f"this worker has engine {_build_of_worker()}, the sweep is of {engine}")
     return do(shard, threads=1)

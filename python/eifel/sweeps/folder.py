@@ -1,7 +1,8 @@
-"""A sweep's folder: a manifest that says what it is, a Parquet file a shard, and the checksum of each.
+"""A sweep's folder: a manifest that describes it, a Parquet file per shard, and the checksum of each.
 
-Nothing that is not as it was written becomes a result. The manifest has its own checksum, `shards.sha256` has that of
-each shard (`sha256sum --check shards.sha256` verifies them too), and each shard says which one it is, of which sweep.
+Changed or damaged files never become results. The manifest has its own checksum, and
+`shards.sha256` has that of each shard (`sha256sum --check shards.sha256` verifies them too). Each
+shard contains its number and the identity of its sweep.
 """
 
 from __future__ import annotations
@@ -28,49 +29,50 @@ SUMS = "shards.sha256"
 SHOWN = ("time_s", "goodput_bps", "retransmissions", "spurious_retransmissions")
 """The numbers whose means a notebook shows."""
 MOST_SHOWN = 40
-"""Rows of that."""
+"""The most rows in a notebook."""
 _SUM = re.compile(r"^([0-9a-f]{64})  (runs-\d{6,}\.parquet)$", re.MULTILINE)
 _IDENTITY, _NUMBER = b"eifel.sweep", b"eifel.shard"
 
 
 class Plan(Protocol):
-    """What is done shard by shard: a sweep's design, for one."""
+    """A plan of work that is done shard by shard, such as a sweep's design."""
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """The displayed title."""
         ...
 
     @property
     def cells(self) -> int:
-        """How many different things it does."""
+        """The number of different combinations."""
         ...
 
     @property
     def runs(self) -> int:
-        """How much there is to be done."""
+        """The number of runs."""
         ...
 
     @property
     def shards(self) -> int:
-        """In how many files."""
+        """The number of files."""
         ...
 
     def definition(self) -> dict[str, Any]:
-        """All that the results depend on, but for the engine."""
+        """Returns everything that the results depend on, except the engine."""
         ...
 
 
 class Folder:
-    """Where a sweep's results are kept."""
+    """The folder for a sweep's results."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def claim(self, design: Plan, *, fresh: bool = False) -> None:
-        """Makes it the folder of this sweep on this engine; what is stored of the same stays.
+        """Claims the folder for this sweep on this engine. Stored shards of the same sweep stay.
 
-        Raises BadInputError if it holds another one and is not to begin afresh, OSError if it cannot be written to.
+        Raises BadInputError if it holds another sweep (unless `fresh`), and OSError if it cannot be
+        written.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         files.remove_leftovers(self.path)
@@ -100,18 +102,18 @@ class Folder:
             )
 
     def is_of(self, design: Plan) -> bool:
-        """Whether it is the folder of this very sweep on this engine, with whatever is finished of it."""
+        """Returns whether this is the folder of exactly this sweep on this engine, finished or not."""
         identity = identity_of(design)
         try:
             known = self.manifest()
         except BadInputError:
-            # Each shard says whose it is, so a damaged manifest costs nothing that was measured.
+            # Each shard names its sweep, so a damaged manifest loses no measurement.
             shards = [_identity_in(file) for file in self.path.glob("runs-*.parquet")]
             return bool(shards) and set(shards) <= {identity, None}
         return known is not None and known["identity"] == identity
 
     def manifest(self) -> dict[str, Any] | None:
-        """What the folder holds; None if nobody has claimed it. Raises BadInputError if it is not what was written."""
+        """Returns the manifest; None if the folder is unclaimed. Raises BadInputError if the manifest was changed."""
         file = self.path / MANIFEST
         try:
             found = json.loads(file.read_bytes())
@@ -124,7 +126,7 @@ class Folder:
         return found
 
     def done(self, design: Plan) -> set[int]:
-        """Returns the shards that are there as they were written, and forgets what is known of any other."""
+        """Returns the undamaged shards, and drops the checksums of all others."""
         sums, identity = self._sums(), identity_of(design)
         found = {}
         for number in range(design.shards):
@@ -135,7 +137,7 @@ class Folder:
         return set(found)
 
     def store(self, number: int, content: bytes) -> None:
-        """Puts a shard in its place."""
+        """Stores a shard, and then its checksum."""
         file = self.shard(number)
         files.put(file, content)
         with (self.path / SUMS).open("a", encoding="utf-8") as sums:
@@ -144,17 +146,17 @@ class Folder:
             os.fsync(sums.fileno())
 
     def settle(self) -> None:
-        """Puts the checksums in the order of the shards, whichever was done first."""
+        """Sorts the checksums by shard, whichever was finished first."""
         self._keep(self._sums())
 
     def shard(self, number: int) -> Path:
-        """The file of a shard."""
+        """Returns the path of a shard."""
         return self.path / f"runs-{number:06}.parquet"
 
     def table(self) -> pa.Table:
-        """All runs that are there, a row a flow of a run.
+        """Returns all stored runs, with a row per flow of a run.
 
-        Raises BadInputError if the folder holds no sweep, or something that is not what was written.
+        Raises BadInputError if the folder holds no sweep, or a changed file.
         """
         import pyarrow as pa
 
@@ -172,11 +174,11 @@ class Folder:
             raise BadInputError(
                 f"{self.path}: nothing of {manifest['title']} is there yet; `eifel sweep` goes on with it"
             )
-        # A shard in which every run failed has no numbers.
+        # A shard in which every run failed has no columns of numbers.
         return pa.concat_tables(tables, promote_options="default")
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: how many runs are there, and the mean of some numbers for each cell and flow."""
+        """Returns a notebook's view: the number of runs, and the mean of some numbers per cell and flow."""
         try:
             table = self.table()
         except BadInputError as error:
@@ -211,22 +213,22 @@ class Folder:
 
 
 def load_sweep(folder: str | Path) -> pa.Table:
-    """The runs of a sweep as one Arrow table: what was set, and each number of the summary, a row a flow of a run.
+    """Returns the runs of a sweep as one Arrow table: swept keys and summary numbers, a row per flow of a run.
 
     Example: `eifel.load_sweep("results").group_by("case").aggregate([("time_s", "mean")])`.
 
-    Raises BadInputError if the folder holds no sweep, or something that is not what was written.
+    Raises BadInputError if the folder holds no sweep, or a changed file.
     """
     return Folder(folder).table()
 
 
 def identity_of(design: Plan) -> str:
-    """Returns the digest of all that a sweep's results depend on, the engine among it."""
+    """Returns the digest of everything that a sweep's results depend on, including the engine."""
     return _digest([engine_build(), design.definition()])
 
 
 def sealed(table: pa.Table, identity: str, number: int) -> bytes:
-    """Makes a Parquet file of a shard that says which shard it is, of which sweep."""
+    """Returns a Parquet file that contains its shard's number and the identity of its sweep."""
     import pyarrow.parquet as pq
 
     out = io.BytesIO()
@@ -239,7 +241,7 @@ def _read(content: bytes, identity: str, file: Path) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    # As a file: a folder named like key=value would be taken for a partition.
+    # Read as a file: a folder named like key=value would be taken for a partition.
     table = pq.ParquetFile(pa.BufferReader(content)).read()
     if _identity_of(table.schema, file) != identity:
         raise BadInputError(f"{file}: of another sweep, or another shard; `eifel sweep` makes it again")
@@ -247,7 +249,7 @@ def _read(content: bytes, identity: str, file: Path) -> pa.Table:
 
 
 def _identity_in(file: Path) -> str | None:
-    """Whose shard a file is; None if it cannot be told."""
+    """Returns the identity of the sweep of a shard's file. None if it cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -273,7 +275,7 @@ def _manifest(design: Plan) -> dict[str, Any]:
         **sizes,
         "design": design.definition(),
     }
-    # What is read again has lists for tuples.
+    # JSON turns tuples into lists, so the digest is taken after a round trip.
     return {**known, "sha256": _digest(json.loads(json.dumps(known)))}
 
 

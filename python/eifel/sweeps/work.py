@@ -1,6 +1,6 @@
-"""One shard of a sweep: which runs it holds, and what comes of them.
+"""One shard of a sweep: its runs, and their results.
 
-It depends on nothing but its own contents, so that it is the same to the byte wherever it is done.
+A shard depends on nothing but its own contents, so its bytes are equal wherever it runs.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Shard:
-    """Runs that are done and kept together: cells, and the range of repetitions of each."""
+    """Runs that are done and stored together: cells, and the range of repetitions of each."""
 
     number: int
     sweep: str
-    """The identity of the sweep that it is a part of."""
+    """The identity of the sweep."""
     cells: tuple[Cell, ...]
     scenarios: tuple[tuple[str, str], ...]
-    """Text and origin of each cell's scenario."""
+    """The text and origin of each cell's scenario."""
     ranges: tuple[tuple[int, int, int], ...]
-    """Place of the cell in `cells`, first repetition, how many."""
+    """For each range: the index of the cell in `cells`, the first repetition, and the number of
+    repetitions.
+    """
     commands: tuple[str, ...]
-    """What does one run of each cell again, but for its repetition."""
+    """The command that runs each cell again, without its repetition."""
     flows: tuple[tuple[str, ...], ...]
     """The names of each cell's flows."""
     columns: tuple[tuple[str, str], ...]
@@ -42,12 +44,12 @@ class Shard:
 
     @property
     def runs(self) -> int:
-        """How many runs it holds."""
+        """The number of runs in the shard."""
         return sum(count for _, _, count in self.ranges)
 
 
 def shard(design: Design, number: int) -> Shard:
-    """The shard of that number: runs are counted cell by cell, repetition by repetition."""
+    """Returns a shard by number. Runs are counted cell by cell, repetition by repetition."""
     first, last = number * design.shard_runs, min((number + 1) * design.shard_runs, design.runs)
     cells: list[Cell] = []
     ranges = []
@@ -72,7 +74,7 @@ def shard(design: Design, number: int) -> Shard:
 
 
 def do(work: Shard, threads: int | None = None, progress: Progress | None = None) -> bytes:
-    """Runs a shard and returns it as a Parquet file."""
+    """Runs a shard, and returns it as a Parquet file."""
     from eifel import _engine
 
     columns, failures = _engine.run_many(work.scenarios, work.ranges, threads, progress, keep_going=True)
@@ -107,7 +109,7 @@ def _table(work: Shard, columns: dict[str, Any], failures: Sequence[tuple[int, i
 
 
 def _values(values: list[Any], kind: str) -> pa.Array:
-    """A column of settings: whole numbers, numbers, switches and words as what they are, anything else as JSON."""
+    """Returns a column of settings: integers, floats, switches and words natively, everything else as JSON."""
     import pyarrow as pa
 
     if kind == "json":
@@ -119,7 +121,7 @@ def _values(values: list[Any], kind: str) -> pa.Array:
 
 
 def _command(design: Design, cell: Cell) -> str:
-    """What runs a cell on a command line."""
+    """Returns the command line that runs a cell."""
     if design.file is None:
         return f"eifel run {shlex.quote(json.dumps(design.source(cell).settings))}"
     settings = {**cell.settings, "seed": design.seed_of(cell)}

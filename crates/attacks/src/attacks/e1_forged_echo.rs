@@ -1,4 +1,5 @@
-//! A receiver echoes an original's timestamp for every retransmission, though the original was lost.
+//! A receiver echoes an original's timestamp for every retransmission although the original was
+//! lost.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
@@ -56,8 +57,8 @@ fn neighbour(lost: &Lost) -> u32 {
     value(&lost.next)
 }
 
-/// Guesses the middle between the timestamps of the original's neighbours, in ticks of a
-/// microsecond. The liar knows that the first of them left a round trip earlier.
+/// Guesses the midpoint between the timestamps of the original's neighbours, in microsecond ticks.
+/// The receiver knows that the earlier neighbour left one round trip before.
 fn guess(lost: &Lost) -> u32 {
     let ticks = (ROUND_TRIP.as_nanos() / 1000) as u32;
     let before = lost.before.as_ref().map_or(0, value).wrapping_add(ticks);

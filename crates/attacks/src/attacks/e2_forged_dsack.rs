@@ -1,4 +1,4 @@
-//! A receiver, or a network that duplicates, reports duplicates that do not exist.
+//! A receiver, or a network that duplicates packets, reports duplicates that do not exist.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::Choice;
@@ -16,7 +16,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// Returns the block that the DSACK reports, from the block that was sent again.
+/// Returns the block that the DSACK reports, given the retransmitted block.
 type Lie = fn((u64, u64)) -> (u64, u64);
 
 fn run(trial: &mut Trial) {
@@ -43,7 +43,7 @@ fn undone(losses: u64, lie: Lie) -> u64 {
     sender.undone
 }
 
-/// Reports a segment that was never sent again, and from then on forges reports.
+/// Reports a segment that was never retransmitted, then keeps forging reports.
 fn disarmed(losses: u64) -> u64 {
     let mut sender = sender();
     let lost = sender.loses();

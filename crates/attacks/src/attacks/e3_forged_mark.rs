@@ -1,4 +1,4 @@
-//! A receiver never marks its answers to retransmissions, although both ends agreed to.
+//! A receiver never marks its answers to retransmissions, although both ends agreed to marks.
 
 use eifel_packet::segment::{Flags, Marks, Segment};
 use eifel_recovery::engine::Config;
@@ -18,7 +18,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// The fate of a retransmission whose original is said to have arrived.
+/// The receiver's later answer to the retransmission, after it claimed that the original arrived.
 #[derive(PartialEq)]
 enum Answer {
     Missing,

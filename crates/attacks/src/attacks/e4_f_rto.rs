@@ -1,4 +1,5 @@
-//! A receiver acknowledges what never arrived, or repeats itself, while F-RTO asks whether a timeout was spurious.
+//! A receiver acknowledges data that never arrived, or sends duplicates, while F-RTO decides
+//! whether a timeout was spurious.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::Choice;
@@ -43,7 +44,7 @@ fn undone(timeouts: u64, lie: Lie) -> (u64, u64) {
         sender.flows(ROUND_TRIP);
         let engine = sender.victim.connection.engine();
         let (una, nxt) = (engine.una(), engine.nxt());
-        // The sender hears nothing until the timer has expired.
+        // The sender receives nothing until the timer has expired.
         let due = sender.victim.connection.poll_timeout();
         sender.victim.reaches(due);
         match lie {

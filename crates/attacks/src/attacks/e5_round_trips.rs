@@ -1,4 +1,4 @@
-//! A receiver makes round trips look long, and answers retransmissions at once.
+//! A receiver delays its ACKs to lengthen round trips, and answers retransmissions at once.
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
@@ -31,8 +31,8 @@ fn run(trial: &mut Trial) {
     trial.counted("undos by the shortest round trip, if none was honest", "undos", never as f64, Limit::None);
 }
 
-/// Counts undone timeouts of lost segments. Every `honest`-th round trip between them is not
-/// delayed.
+/// Counts undone timeouts of lost segments. Between them, one in `honest` round trips is not
+/// delayed; none if `honest` is `u64::MAX`.
 fn undone(detect: &str, timeouts: u64, honest: u64) -> u64 {
     let mut sender = Losses::new(&settings(), &Config { detect: Choice::named(detect), ..Config::default() });
     for number in 1..=timeouts {

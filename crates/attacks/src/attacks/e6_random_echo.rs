@@ -1,4 +1,4 @@
-//! A receiver echoes random timestamps, to shrink the timer or to blow it up.
+//! A receiver echoes random timestamps, to shrink the retransmission timer or to inflate it.
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;

@@ -22,7 +22,7 @@ const LIMIT: u64 = 4;
 
 fn run(trial: &mut Trial) {
     let losses = trial.times(1000, 100);
-    // The variant that can be forged; the other is not misled at all.
+    // Uses the forgeable variant; the other one is not misled at all.
     let detect = Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()));
     let standard = Config { detect, ..Config::default() };
     let segments = most_at_once(&standard, losses);

@@ -1,4 +1,5 @@
-//! Packets full of the smallest chunks, whose work and memory are out of proportion to their bytes.
+//! Packets full of the smallest chunks. They cost far more work and memory than their bytes
+//! suggest.
 
 use eifel_base::time::Duration;
 use eifel_packet::sctp::{Chunk, Parameters, Unknown};
@@ -16,7 +17,7 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// The smallest DATA chunks, unknown chunks and HEARTBEATs in a packet of 1500 bytes.
+/// The number of smallest DATA chunks (and of unknown chunks or HEARTBEATs) in 1500 bytes.
 const DATA: u32 = 73;
 const UNKNOWN: usize = 367;
 
@@ -26,7 +27,7 @@ fn run(trial: &mut Trial) {
     let mut victim = Associated::open(&settings());
     let mut answers = 0;
     for packet in 0..packets as u32 {
-        // Every other TSN: each chunk is a gap of its own.
+        // Every other TSN, so that each chunk is a gap of its own.
         let chunks: Vec<Chunk<'_>> = (0..DATA).map(|n| data(1 + 2 * (packet * DATA + n), b"x")).collect();
         victim.now += Duration::from_millis(1);
         costs.step(|| victim.gets(&chunks));

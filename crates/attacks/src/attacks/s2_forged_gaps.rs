@@ -1,4 +1,4 @@
-//! SACKs with as many gap ack blocks as a packet can hold, against very many chunks.
+//! SACKs with as many gap ack blocks as fit into a packet, against very many outstanding chunks.
 
 use eifel_base::time::Duration;
 use eifel_packet::sctp::Gap;
@@ -18,11 +18,11 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// Blocks in the longest packet.
+/// Gap ack blocks in the longest packet.
 const BLOCKS: usize = 16_376;
-/// Blocks in a packet of 1500 bytes.
+/// Gap ack blocks in a packet of 1500 bytes.
 const USUAL: usize = 363;
-/// The smallest chunks in a packet.
+/// The number of smallest chunks in a packet.
 const PACKET: u32 = 73;
 
 fn run(trial: &mut Trial) {
@@ -46,13 +46,14 @@ fn run(trial: &mut Trial) {
     }
 }
 
-/// Every other chunk, a block each.
+/// Reports every other chunk, in a block each.
 fn even(blocks: usize) -> Vec<[u8; 4]> {
     (1..=blocks as u16).map(|n| Gap { start: 2 * n, end: 2 * n }.to_bytes()).collect()
 }
 
-/// Makes a victim with this number of chunks outstanding, each of the smallest length. They are unordered, since no more
-/// than 65 535 ordered messages of a stream may be outstanding (RFC 8540, section 3.48).
+/// Makes a victim with this many chunks outstanding, each of the smallest length. They are
+/// unordered, since a stream may have at most 65 535 ordered messages outstanding (RFC 8540,
+/// section 3.48).
 #[expect(clippy::expect_used, reason = "the buffer is large")]
 fn outstanding(chunks: u64) -> Associated {
     let mut settings = settings();
@@ -69,7 +70,7 @@ fn outstanding(chunks: u64) -> Associated {
         if nxt - una >= chunks {
             return victim;
         }
-        // As an honest peer: the window was used, and grows by a packet.
+        // Acknowledges like an honest peer: the window was used, and grows by a packet.
         victim.acknowledges(una as u32 + PACKET, &[], &[]);
     }
 }

@@ -39,7 +39,7 @@ fn run(trial: &mut Trial) {
     trial.timed("an INIT, on average", "µs", nanos as f64 / 1e3 / inits as f64, 5.0);
 }
 
-/// What a listener did with packets.
+/// Counts the listener's reactions to packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Counted {
     answers: u64,
@@ -66,7 +66,7 @@ fn listener() -> Listener {
     Listener::new(settings(), PORTS.local).expect("algorithms of the registry")
 }
 
-/// Returns the addresses of a packet from any host; `None` for addresses that no host has.
+/// Builds the addresses of a packet from `source`. `None` if no host can have that address.
 fn from(source: u32) -> Option<Addresses> {
     Addresses::new(core::net::Ipv4Addr::from(source).into(), LOCAL[0])
 }

@@ -1,4 +1,4 @@
-//! Cookies that were never handed out, were changed, come late, or come again.
+//! Cookies that were never issued, were changed, arrive late, or are replayed.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{self, Chunk, Parameter};
@@ -58,7 +58,7 @@ fn listener() -> Listener {
     Listener::new(settings(), PORTS.local).expect("algorithms of the registry")
 }
 
-/// Calls as the peer. Returns the listener's tag and cookie.
+/// Sends the peer's INIT. Returns the listener's tag and cookie.
 fn call(listener: &mut Listener, now: Instant) -> (u32, Vec<u8>) {
     let Heard::Answer(_, bytes) = listener.handle_packet(now, &from_peer(0), &packet(0, &[Chunk::Init(init(&[]))]))
     else {

@@ -40,7 +40,7 @@ fn run(trial: &mut Trial) {
         killed += u64::from(!victim.lives());
     }
     trial.exactly("associations ended by guessed tags", "associations", killed, 0);
-    // The tag of one end with the T bit of the other's.
+    // Each end's tag, with the T bit that belongs to the other's.
     victim.gets_bytes(&packet(PEER_TAG, &[reflected(false)]));
     victim.gets_bytes(&packet(victim.tag, &[reflected(true)]));
     trial.exactly("associations ended by a tag of the wrong end", "associations", u64::from(!victim.lives()), 0);

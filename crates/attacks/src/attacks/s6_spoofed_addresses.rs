@@ -1,4 +1,4 @@
-//! A caller that lists addresses of others among its own, to have them flooded.
+//! A caller lists other hosts' addresses as its own, to have them flooded.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{self, Chunk, Parameter};

@@ -1,4 +1,4 @@
-//! Duplicate TSNs: chunks that come again and again, and SACKs that report as duplicate whatever was sent.
+//! Duplicate TSNs: repeated chunks, and SACKs that report every sent chunk as a duplicate.
 
 use eifel_base::time::Duration;
 use eifel_packet::sctp::{self, Chunk};
@@ -49,7 +49,8 @@ fn duplicates(bytes: &[u8]) -> u64 {
     lists.max().unwrap_or(0)
 }
 
-/// Returns the window after 50 round trips, of which every tenth loses a packet. The peer tells the truth or `lies`.
+/// Returns the window after 50 round trips. Every tenth round trip loses a packet. The peer `lies`
+/// or reports honestly.
 #[expect(clippy::expect_used, reason = "the buffer is large")]
 fn grown(lies: bool) -> u64 {
     let mut settings = settings();

@@ -1,5 +1,5 @@
-//! A peer that keeps its SACKs back until the timer expires, so that what it has received counts as delivered by the
-//! alternate path.
+//! A peer holds its SACKs back until the timer expires. The chunks that it has received then count
+//! as delivered by the alternate path.
 
 use eifel_packet::sctp::{Chunk, Gaps, Sack, SackFlags};
 use eifel_packet::seq::Seq;
@@ -46,7 +46,7 @@ fn window(credit: &str, rounds: u32) -> u64 {
             victim.association.send(Delivery::default(), vec![0; 1452]).expect("there is room");
         }
         victim.sends();
-        // The timer expires, and the chunks leave again for the other address.
+        // The timer expires, and the chunks leave again on the other path.
         victim.waits();
         let nxt = victim.association.brain().nxt() as u32;
         let cumulative = Seq(victim.tsn.wrapping_add(nxt).wrapping_sub(1));

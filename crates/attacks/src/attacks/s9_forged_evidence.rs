@@ -1,4 +1,4 @@
-//! A peer that has lost a chunk, and forges the evidence that its retransmission was spurious.
+//! A peer that lost a chunk forges evidence that the retransmission was spurious.
 
 use core::net::IpAddr;
 
@@ -27,7 +27,7 @@ pub(super) const ATTACK: Attack = Attack {
 const PLAIN: &str = "eifel-cover-timestamps, older";
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// What the answer to a retransmission pretends.
+/// The forgery in the answer to a retransmission.
 #[derive(Clone, Copy, PartialEq)]
 enum Forged {
     Nothing,
@@ -69,8 +69,9 @@ fn run(trial: &mut Trial) {
     }
 }
 
-/// Returns the bytes that leave the flight when the peer reports the first missing chunk, and all behind it, as received
-/// beyond a gap: a receiver that has that chunk acknowledges it.
+/// Returns the bytes that leave the flight when the peer hides a loss. It reports the first missing
+/// chunk and all chunks behind it as received beyond a gap. An honest receiver would acknowledge
+/// that chunk cumulatively.
 #[expect(clippy::expect_used, reason = "the buffer is large")]
 fn hidden() -> u64 {
     let mut victim = Associated::open(&settings());
@@ -84,7 +85,7 @@ fn hidden() -> u64 {
     before - flight(&victim)
 }
 
-/// Returns how many of these losses a sender undoes.
+/// Counts the losses that a sender undoes.
 #[expect(clippy::expect_used, reason = "the buffer is large")]
 fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
     let mut settings = settings();
@@ -100,13 +101,13 @@ fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
     let mut victim = Associated::open(&settings);
     let mut undone = 0;
     for _ in 0..losses {
-        // Rounds without loss, until three chunks can be reported behind one that is missing.
+        // Runs rounds without loss until three chunks can be reported behind a missing one.
         let original = loop {
             while victim.association.send_room() > 500_000 {
                 victim.association.send(Delivery::default(), vec![0; 1432]).expect("there is room");
             }
             victim.now += ROUND_TRIP;
-            // The first will be lost: the peer knows the timestamp of the one behind it.
+            // The first chunk will be lost. The peer knows the timestamp of the packet behind it.
             let left = stamp(victim.sends().get(1..).unwrap_or_default());
             victim.now += ROUND_TRIP;
             let (una, nxt) = (victim.association.brain().una(), victim.association.brain().nxt());
@@ -132,7 +133,7 @@ fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
     undone
 }
 
-/// Returns the timestamp of the first of these packets; 0 if there is none.
+/// Returns the timestamp of the first packet; 0 if no packet was sent.
 fn stamp(sent: &[(IpAddr, Vec<u8>)]) -> u32 {
     let chunks = sent.first().and_then(|(_, bytes)| sctp::parse(bytes).ok()).map(|(_, chunks)| chunks);
     let stamps = chunks.into_iter().flatten().find_map(|chunk| match chunk {
@@ -142,7 +143,8 @@ fn stamp(sent: &[(IpAddr, Vec<u8>)]) -> u32 {
     stamps.unwrap_or_default()
 }
 
-/// Answers with the first chunk that is missing, a gap and duplicates, and says which departure it answers.
+/// Sends a SACK up to the chunk `next`, with a gap and duplicates, and echoes the transmission that
+/// it answers.
 fn answer(
     victim: &mut Associated,
     next: u64,

@@ -1,4 +1,4 @@
-//! A stranger sends SYNs, or answers to SYNs, into an existing connection.
+//! A stranger sends SYNs or SYN-ACKs into an existing connection.
 
 use eifel_packet::segment::Flags;
 
@@ -23,7 +23,7 @@ fn run(trial: &mut Trial) {
         let state = victim.connection.state();
         for attempt in 0..trial.times(1 << 20, 1 << 17) {
             let flags = if attempt % 2 == 0 { Flags::SYN } else { Flags::SYN.with(Flags::ACK) };
-            // The SYN-ACK of a simultaneous open needs no guess.
+            // A simultaneous open expects a SYN-ACK, so it needs no guess.
             victim.gets(&segment(flags, draw.between(1, 1 << 32), draw.any().into()));
             for out in victim.sends() {
                 answers += 1;

@@ -27,8 +27,8 @@ fn run(trial: &mut Trial) {
     send(&mut victim);
     let mut answers = 0;
     for _ in 0..trial.times(1 << 20, 1 << 20) {
-        // Any acknowledgement number except those that RFC 5961 must accept. Refused are numbers
-        // beyond SND.NXT, and those up to half the circle back from SND.UNA - MAX.SND.WND.
+        // Any acknowledgement number except those that RFC 5961 must accept. It refuses numbers
+        // beyond SND.NXT, and numbers up to half the circle back from SND.UNA - MAX.SND.WND.
         let number = SENT + 2 + draw.below((1 << 32) - WINDOW - 2);
         let forged = data(1 + draw.below(WINDOW - 100), draw.between(1, 100) as u32, number);
         // PAWS accepts this timestamp.
@@ -38,7 +38,7 @@ fn run(trial: &mut Trial) {
     trial.exactly("forged bytes taken in order", "bytes", victim.connection.received(), 0);
     let limit = u64::from(settings.challenge.acks);
     trial.at_most("challenge ACKs, all within one interval", "segments", answers, limit);
-    // The true peer goes on with its own timestamp; its bytes are the first.
+    // The true peer continues with its own timestamp; its bytes are the first.
     victim.gets(&stamped(data(1, 1000, SENT + 1), 1, 0));
     trial.exactly("bytes of the true peer taken afterwards", "bytes", victim.connection.received(), 1000);
     let echo = victim.sends().last().and_then(|out| out.segment.options.timestamps).map(|stamp| stamp.echo);
@@ -56,7 +56,8 @@ fn send(victim: &mut Victim) {
     }
 }
 
-/// Checks that the two numbers just inside are accepted and the two just outside are not.
+/// Counts the edge cases judged rightly: two numbers just inside are accepted, two just outside are
+/// not.
 fn edges() -> u64 {
     let kept = [(SENT + 1, true), (SENT + 2, false), (SENT + 1 - WINDOW, true), (SENT - WINDOW, false)];
     let kept = kept.into_iter().filter(|&(number, taken)| {

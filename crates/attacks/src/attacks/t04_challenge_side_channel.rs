@@ -1,5 +1,5 @@
-//! A stranger wants to know whether a guess lies in the window of another connection. It looks at
-//! the challenge ACKs that its own connection to the same host still gets.
+//! A stranger tests whether a guess lies in the window of another connection. It reads the answer
+//! from the challenge ACKs that its own connection to the same host still gets.
 
 use eifel_packet::segment::Flags;
 
@@ -33,7 +33,7 @@ fn run(trial: &mut Trial) {
             own.gets(&segment(Flags::RST, 2 + probe, 0));
         }
         let seen = own.connection.counts().challenges as usize;
-        // The stranger chooses the answer that was true more often after the same count.
+        // The stranger picks the answer that was more often true after this count.
         let [outside_before, inside_before] = by_count[seen.min(15)];
         right += u64::from((inside_before > outside_before) == inside);
         by_count[seen.min(15)][usize::from(inside)] += 1;
@@ -54,7 +54,7 @@ fn run(trial: &mut Trial) {
     );
 }
 
-/// Returns the least and the most challenge ACKs in the intervals of a connection.
+/// Returns the fewest and the most challenge ACKs in any interval of a connection.
 fn credits(intervals: u64) -> (u64, u64) {
     let mut victim = Victim::open(&settings(), 64_000);
     let counts = (0..intervals).map(|_| {

@@ -1,4 +1,5 @@
-//! A receiver acknowledges each segment in many pieces, so that a sender that counts ACKs opens its window faster.
+//! A receiver acknowledges each segment in many pieces. A sender that counts ACKs then opens its
+//! window faster.
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
@@ -23,7 +24,7 @@ fn run(trial: &mut Trial) {
     let round_trips = trial.times(12, 5);
     let pieces: Vec<u64> = (2..=trial.times(32, 4)).chain([73, 146, 365, 730, 1460]).collect();
     for entry in Seam::Congest.entries() {
-        // Slow start all the way, and congestion avoidance from 16 segments on.
+        // Slow start throughout; then congestion avoidance from 16 segments on.
         for (ssthresh, what) in [(None, SLOW_START), (Some(16), AVOIDANCE)] {
             let has = |name| entry.parameters.iter().any(|parameter| parameter.name == name);
             let mut congest = Choice::named(entry.name);

@@ -1,4 +1,4 @@
-//! A receiver sends duplicate ACKs at will. Each tells a sender without SACK that a segment has
+//! A receiver sends duplicate ACKs at will. A sender without SACK takes each as a segment that has
 //! left the network.
 
 use eifel_base::time::Duration;
@@ -48,7 +48,7 @@ fn flood(recover: &str, sack: SackUse, duplicates: u64) -> Found {
     let mut victim = Victim::with_engine(&Settings { sack, ..settings() }, 1 << 28, engine(&config));
     victim.connection.write_counted(1 << 28);
     victim.sends();
-    // Measures the round trip, and fills a flight.
+    // Measures the round trip and fills a flight.
     for _ in 0..3 {
         victim.waits(ROUND_TRIP);
         let nxt = victim.connection.engine().nxt();
@@ -58,7 +58,7 @@ fn flood(recover: &str, sack: SackUse, duplicates: u64) -> Found {
     let una = victim.connection.engine().una();
     let mut found = Found { excess: 0, beyond_window: 0 };
     for _ in 0..10 {
-        // Stops short of the timer, which would start again with one segment.
+        // Stays below the retransmission timeout, which would restart with one segment.
         victim.now += ROUND_TRIP;
         let mut sent = 0;
         let mut cwnd = 0;

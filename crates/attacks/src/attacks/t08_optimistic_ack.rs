@@ -35,7 +35,8 @@ fn run(trial: &mut Trial) {
     trial.counted("gain of acknowledging half a round trip early", "times", honest / liar, Limit::None);
 }
 
-/// Returns the seconds of a transfer in which each ACK comes `answer` after its data was sent.
+/// Returns the duration of a transfer in seconds. Each ACK arrives `answer` after its data was
+/// sent.
 fn transfer(answer: Duration) -> f64 {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(SEGMENTS * MSS);

@@ -42,9 +42,9 @@ struct Ended {
     at: Instant,
 }
 
-/// The segments that a receiver has.
+/// The segments that the receiver holds.
 struct Receiver {
-    /// Number of segments in order.
+    /// The number of segments received in order.
     next: u64,
     held: Vec<u64>,
 }
@@ -60,13 +60,13 @@ impl Receiver {
         }
     }
 
-    /// Returns SACK blocks of single segments, the newest first. The last segment carries the FIN.
+    /// Returns SACK blocks of single segments, newest first. The last segment carries the FIN.
     fn blocks(&self) -> Vec<(u64, u64)> {
         let end = |at| 1 + (at + 1) * MSS + u64::from(at + 1 == SEGMENTS);
         self.held.iter().rev().take(4).map(|&at| (1 + at * MSS, end(at))).collect()
     }
 
-    /// Discards one reported segment or all of them. Returns how many.
+    /// Discards one reported segment or all of them. Returns the number discarded.
     fn renege(&mut self, draw: &mut Draw) -> u32 {
         let before = self.held.len();
         if draw.chance(0.5) {

@@ -1,5 +1,5 @@
-//! SACK options that cannot be true: blocks never sent, inverted, wrapped, below the
-//! acknowledgement, or cut through segments.
+//! SACK options that cannot be true: blocks that were never sent, are inverted or wrapped, lie
+//! below the cumulative ACK, or cut through segments.
 
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
 use eifel_packet::seq::{Seq, wrap};
@@ -19,7 +19,7 @@ pub(super) const ATTACK: Attack = Attack {
 
 /// ACKs for each connection.
 const ACKS: u64 = 200;
-/// The most bytes outstanding: the naive model holds one bit for each.
+/// The most bytes outstanding. The naive model holds one bit per byte.
 const BYTES: u64 = 120;
 
 fn run(trial: &mut Trial) {
@@ -35,7 +35,7 @@ fn run(trial: &mut Trial) {
     trial.exactly("ACKs after which the scoreboard is not the naive model's", "ACKs", differing, 0);
 }
 
-/// A flag for each outstanding byte; the first is the lowest bit.
+/// A naive scoreboard with one bit per outstanding byte; bit 0 is the first byte.
 struct Naive {
     una: u64,
     reported: u128,
@@ -43,7 +43,7 @@ struct Naive {
 }
 
 impl Naive {
-    /// Applies an option as plainly as RFC 2018 and RFC 2883 describe it. `segments` are
+    /// Applies an option literally as RFC 2018 and RFC 2883 describe it. `segments` segments are
     /// outstanding up to `nxt`.
     fn take(&mut self, cumulative: u64, option: &[(Seq, Seq)], nxt: u64, segments: u32) {
         self.reported >>= cumulative - self.una;
@@ -75,7 +75,8 @@ impl Naive {
     }
 }
 
-/// Returns the blocks sent to one connection, and the ACKs after which it differs from the model.
+/// Returns the number of blocks sent to one connection, and of ACKs after which it differs from the
+/// model.
 fn connection(draw: &mut Draw) -> (u64, u64) {
     let mut victim = Victim::open(&settings(), 64_000);
     let mut naive = Naive { una: 1, reported: 0, ignored: 0 };
@@ -92,7 +93,7 @@ fn connection(draw: &mut Draw) -> (u64, u64) {
         told += option.len() as u64;
         let segments = |victim: &Victim| victim.connection.engine().scoreboard().segments() as u32;
         let forged = segment(Flags::ACK, 1, cumulative);
-        // The acknowledgement takes effect before the blocks.
+        // The cumulative ACK takes effect before the blocks.
         victim.gets(&segment(Flags::ACK, 1, cumulative));
         naive.take(cumulative, &[], nxt, 0);
         let outstanding = segments(&victim);
@@ -117,7 +118,7 @@ fn differs(victim: &Victim, naive: &Naive) -> bool {
         || victim.connection.counts().ignored_sack_blocks != naive.ignored
 }
 
-/// Draws one to four blocks with edges near the outstanding bytes, sometimes anywhere.
+/// Draws one to four blocks. Most edges lie near the outstanding bytes, some anywhere.
 fn option(draw: &mut Draw, cumulative: u64, nxt: u64) -> SackBlocks {
     let mut option = SackBlocks::EMPTY;
     let edge = |draw: &mut Draw| match draw.below(16) {
@@ -127,7 +128,7 @@ fn option(draw: &mut Draw, cumulative: u64, nxt: u64) -> SackBlocks {
     };
     for _ in 0..draw.between(1, 5) {
         let (one, other) = (edge(draw), edge(draw));
-        // Mostly not inverted.
+        // Most blocks are not inverted.
         let inverted = (other.0.wrapping_sub(one.0) as i32) < 0;
         let (left, right) = if inverted && draw.chance(0.9) { (other, one) } else { (one, other) };
         option.push(left, right);
@@ -139,7 +140,8 @@ fn option(draw: &mut Draw, cumulative: u64, nxt: u64) -> SackBlocks {
 mod tests {
     use super::*;
 
-    /// A scoreboard of which the naive model says the same, until one of its facts is another.
+    /// Compares a scoreboard and a naive model that agree, then changes one fact of the model at a
+    /// time.
     #[test]
     fn whatever_differs_is_found() {
         let mut victim = Victim::open(&settings(), 64_000);
@@ -163,7 +165,7 @@ mod tests {
         }
     }
 
-    /// Blocks may be one more than the segments before no further block is taken, as the scoreboard has it.
+    /// Like the scoreboard, the model refuses blocks once it holds more pieces than segments.
     #[test]
     fn blocks_are_taken_until_there_are_more_of_them_than_segments() {
         let block = |left: u64| (wrap(left, ISS), wrap(left + 1, ISS));

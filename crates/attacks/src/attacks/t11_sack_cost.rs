@@ -22,19 +22,19 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// The order in which every other segment is reported.
+/// The order in which the peer reports every other segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     Ascending,
     Descending,
     Random,
-    /// Ascending. Every second ACK carries a forged echo, which undoes the recovery that the ACK
-    /// before it began.
+    /// Ascending. Every second ACK carries a forged echo, which undoes the recovery begun by the
+    /// ACK before.
     Undone,
 }
 
 impl Order {
-    /// All orders, by name.
+    /// All orders with their names.
     pub const ALL: [(&'static str, Self); 4] = [
         ("ascending", Self::Ascending),
         ("descending", Self::Descending),
@@ -43,8 +43,9 @@ impl Order {
     ];
 }
 
-/// Makes a victim with this many segments outstanding, and floods it if `answered`. A tool that counts instructions judges
-/// how they grow: the caches of a machine, and its other work, make time grow faster.
+/// Makes a victim with this many segments outstanding, and floods it if `answered`. A tool that
+/// counts instructions can judge how the cost grows. Measured time grows faster, because of caches
+/// and other work on the machine.
 pub fn flood(order: Order, segments: u64, answered: bool) {
     let blocks = reported(segments, order);
     let mut flood = Flood::new(segments);
@@ -70,18 +71,18 @@ fn run(trial: &mut Trial) {
 
 /// The cost of a flood of ACKs.
 struct Cost {
-    /// Microseconds that all but one in a thousand ACKs stay within.
+    /// Microseconds that 999 of 1000 ACKs stay within.
     micros: f64,
-    /// Nanoseconds of all ACKs.
+    /// Nanoseconds for all ACKs together.
     nanos: u64,
     pieces: u64,
 }
 
 /// Returns the best of five runs for each number of segments, since other work on the machine only
-/// adds. The numbers take turns, since other work comes and goes.
+/// adds cost. The numbers take turns, since that other work varies over time.
 fn best(trial: &Trial, numbers: [u64; 2], order: Order) -> [Cost; 2] {
     let mut best = numbers.map(|_| Cost { micros: f64::INFINITY, nanos: u64::MAX, pieces: 0 });
-    // Blocks are shuffled before the clock starts: this is no cost of the victim's.
+    // Blocks are shuffled before the clock starts, since shuffling is no cost of the victim's.
     let blocks = numbers.map(|segments| reported(segments, order));
     for _ in 0..trial.times(5, 1) {
         for ((segments, blocks), best) in numbers.into_iter().zip(&blocks).zip(&mut best) {
@@ -97,7 +98,7 @@ fn best(trial: &Trial, numbers: [u64; 2], order: Order) -> [Cost; 2] {
 
 struct Flood {
     victim: Victim,
-    /// Position of the peer's next byte.
+    /// The position of the peer's next byte.
     seq: u64,
     costs: Costs,
     pieces: u64,
@@ -107,7 +108,7 @@ impl Flood {
     /// Makes a victim with this many segments outstanding.
     fn new(segments: u64) -> Self {
         let congest = Choice::named("reno").with("initial_window_segments", Value::Integer(segments as i64));
-        // At most two segments leave for an ACK. Otherwise the cost of sending would be measured.
+        // At most two segments leave per ACK. Otherwise the cost of sending would be measured.
         let pace = Choice::named("burst-limit").with("segments", Value::Integer(2));
         let config = Config { congest, pace, ..Config::default() };
         let settings =
@@ -117,8 +118,8 @@ impl Flood {
         let mut seq = 1;
         while victim.connection.engine().nxt() < victim.connection.end() {
             victim.sends();
-            // Data of the peer acknowledges nothing and is no duplicate. It releases the next two
-            // segments.
+            // The peer's data acknowledges nothing and is no duplicate ACK. It releases the next
+            // two segments.
             victim.gets(&stamped(data(seq, 1, 1), 0, 0));
             seq += 1;
         }
@@ -136,11 +137,11 @@ impl Flood {
         }
     }
 
-    /// Sends two ACKs by turns: one with a block more, which begins a recovery, and one for the
-    /// next segment that echoes an older time.
+    /// Alternates two ACKs. The first adds a block, which begins a recovery. The second
+    /// acknowledges the next segment and echoes an older time.
     fn undo(&mut self, segments: u64) {
         for turn in 0..segments / 8 {
-            // A round trip passes, since an undo is granted once in each.
+            // A round trip passes, since an undo is granted once per round trip.
             self.victim.now += Duration::from_millis(100);
             let hole = segments - 1 - 2 * turn;
             self.take(turn, &[(1 + hole * MSS, 1 + (hole + 1) * MSS)]);
@@ -148,7 +149,7 @@ impl Flood {
         }
     }
 
-    /// Sends an ACK for this many segments with these blocks.
+    /// Sends an ACK for this many segments, with these blocks.
     fn take(&mut self, segments: u64, blocks: &[(u64, u64)]) {
         let forged = stamped(with_sack(segment(Flags::ACK, self.seq, 1 + segments * MSS), blocks), 0, 0);
         let Self { victim, costs, .. } = self;
@@ -161,7 +162,7 @@ impl Flood {
     }
 }
 
-/// Lists blocks of one segment each, two for an ACK. The lowest segments are kept for later.
+/// Lists one-segment blocks, two per ACK. The lowest segments are kept for later.
 fn reported(segments: u64, order: Order) -> Vec<(u64, u64)> {
     let mut blocks: Vec<(u64, u64)> =
         (segments / 4..segments).step_by(2).map(|at| (1 + at * MSS, 1 + (at + 1) * MSS)).collect();
@@ -178,8 +179,7 @@ fn reported(segments: u64, order: Order) -> Vec<(u64, u64)> {
     blocks
 }
 
-/// Returns the smallest payload of a full segment, over all MSS below the floor that a peer may
-/// offer.
+/// Returns the smallest payload of a full segment, over all MSS values up to the floor.
 fn smallest_payload() -> u64 {
     let payloads = (0..=88).map(|mss| {
         let mut victim = Victim {

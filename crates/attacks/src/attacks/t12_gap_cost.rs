@@ -1,5 +1,4 @@
-//! One-byte segments with gaps between them. Each becomes a piece of its own in the receiver's
-//! queue.
+//! One-byte segments with gaps between them. Each becomes a separate piece in the receiver's queue.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Settings;
@@ -19,7 +18,8 @@ pub(super) const ATTACK: Attack = Attack {
     run,
 };
 
-/// The most memory of a piece: two positions in chunks that are at least three eighths full.
+/// The most memory per piece, in bytes: two positions, in chunks that are at least three eighths
+/// full.
 const BYTES_PER_PIECE: u64 = 48;
 
 fn run(trial: &mut Trial) {
@@ -53,7 +53,7 @@ enum Order {
     Random,
 }
 
-/// Lists every other byte from the third on.
+/// Lists every other byte, starting with the third.
 fn places(segments: u64, order: Order) -> Vec<u64> {
     let mut places: Vec<u64> = (0..segments).map(|at| 3 + 2 * at).collect();
     match order {
@@ -94,8 +94,7 @@ impl Flood {
         }
     }
 
-    /// Sends everything that is not acknowledged in full segments. Returns the number of wrong
-    /// bytes.
+    /// Sends all missing bytes in full segments. Returns the number of wrong bytes.
     fn fill(&mut self, segments: u64) -> u64 {
         let end = 3 + 2 * segments;
         let mut read = Vec::new();

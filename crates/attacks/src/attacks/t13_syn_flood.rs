@@ -28,7 +28,7 @@ const OWN: [u8; 4] = [192, 0, 2, 1];
 fn run(trial: &mut Trial) {
     let seconds = trial.times(5, 1);
     let mut listener = Listener::new(&settings(), PORTS.local, BACKLOG, [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210]);
-    // Before the flood a client gets all the options that it offers.
+    // Before the flood, a client gets all the options that it offers.
     let calm = call(&mut listener, Instant::ZERO, 1);
     trial.exactly(
         "clients that get in without a flood, with SACK",
@@ -85,8 +85,8 @@ fn heard(listener: &mut Listener, now: Instant, caller: &Caller, segment: &Segme
     heard
 }
 
-/// Calls as an honest client and sends a segment of data. Returns the agreed options if the data
-/// arrives.
+/// Connects as an honest client and sends a segment of data. Returns the agreed use of SACK if the
+/// data arrives.
 fn call(listener: &mut Listener, now: Instant, port: u16) -> Option<SackUse> {
     let ports = eifel_tcp::Ports { local: port, remote: PORTS.local };
     let caller = Caller::v4([198, 51, 100, 7], OWN, port);

@@ -41,8 +41,8 @@ fn run(trial: &mut Trial) {
     trial.exactly("transfers through a shrinking window complete", "transfers", complete, transfers);
 }
 
-/// Returns how long a peer holds a connection by answering each probe with a closed window; `None`
-/// if it is never freed.
+/// Returns how long a peer holds a connection by answering each probe with a closed window. `None`
+/// if the connection is never freed.
 fn park(draw: &mut Draw) -> Option<Duration> {
     let give_up = GiveUp { user_timeout: Some(USER_TIMEOUT), ..GiveUp::default() };
     let mut victim = Victim::open(&Settings { give_up, ..settings() }, 64_000);
@@ -69,8 +69,8 @@ fn park(draw: &mut Draw) -> Option<Duration> {
     timed_out.then(|| victim.now.since(begun))
 }
 
-/// Runs a transfer to a peer whose window changes with each ACK. It is often closed, and smaller
-/// than the data on its way.
+/// Runs a transfer to a peer whose window changes with each ACK. The window is often closed, and
+/// smaller than the data in flight. Returns whether all data was acknowledged.
 fn shrink(draw: &mut Draw) -> bool {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(50 * MSS);
@@ -88,7 +88,7 @@ fn shrink(draw: &mut Draw) -> bool {
         victim.now += Duration::from_millis(50);
         for out in sent {
             let (start, last) = (out.start + 1, out.start + 1 + u64::from(out.segment.payload_len));
-            // Data beyond the window is not taken.
+            // The peer drops data beyond its window.
             if start <= next && last > next {
                 next = last.min(edge.max(next));
             }

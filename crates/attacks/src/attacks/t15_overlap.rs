@@ -1,5 +1,5 @@
-//! Overlapping segments with different content. What the application reads must not depend on which
-//! copy a host keeps, or a monitor on the way is deceived.
+//! Overlapping segments with different content. The bytes that the application reads must not
+//! depend on the copy that a host keeps. Otherwise an attacker can deceive a monitor on the path.
 
 use eifel_tcp::Settings;
 use eifel_tcp::settings::ReceiveKind;
@@ -18,7 +18,7 @@ pub(super) const ATTACK: Attack = Attack {
 };
 
 const BYTES: usize = 6;
-/// Number of runs of bytes; every one is tried.
+/// The number of runs of bytes. The trial tries all of them.
 const SEGMENTS: usize = BYTES * (BYTES + 1) / 2;
 
 fn run(trial: &mut Trial) {
@@ -29,7 +29,8 @@ fn run(trial: &mut Trial) {
     trial.exactly("random runs with another byte than the first", "runs", random(runs), 0);
 }
 
-/// Tries every combination of three runs over a few bytes.
+/// Tries every combination of three runs over a few bytes. Returns how many it tried, and how many
+/// were wrong.
 fn all_small() -> (u64, u64) {
     let segments: Vec<(usize, usize)> =
         (0..BYTES).flat_map(|start| (start + 1..=BYTES).map(move |end| (start, end))).collect();
@@ -61,9 +62,9 @@ fn random(runs: u64) -> u64 {
     wrong.count() as u64
 }
 
-/// Delivers the segments, each filled with its number. Returns whether each byte read is the number
-/// of the first segment that brought it. Reads in between, so that later segments also overlap
-/// bytes that were read.
+/// Delivers the segments, each filled with its number. Returns whether each byte comes from the
+/// first segment that delivered it. Reads in between, so that later segments also overlap bytes
+/// already read.
 fn keeps_first(segments: &[(usize, usize)], bytes: usize) -> bool {
     let held = Settings { receive: ReceiveKind::Held, ..settings() };
     let mut victim = Victim::open(&held, 64_000);

@@ -78,7 +78,7 @@ fn run(trial: &mut Trial) {
     );
 }
 
-/// Counts calls ended by a message that does not quote the SYN's number, and by one that does.
+/// Counts the opening connections that a message ended, without and with the SYN's sequence number.
 fn opening() -> (u64, u64) {
     let mut ended = [0, 0];
     for error in messages() {
@@ -97,7 +97,8 @@ fn too_big(mtu: u16) -> Option<IcmpError> {
     IcmpError::v4(3, 4, mtu)
 }
 
-/// Returns the smallest payload of a full segment that a stranger can cause with the timer's help.
+/// Returns the smallest payload of a full segment that a stranger can cause once the timer has
+/// expired.
 fn least_payload() -> u64 {
     let payloads = (0..=1500).map(|mtu| {
         let mut victim = Victim::open(&settings(), 64_000);
@@ -112,7 +113,8 @@ fn least_payload() -> u64 {
     payloads.min().unwrap_or(0)
 }
 
-/// Returns the payload lost to a claim about data in flight, which is `acknowledged` after it or not.
+/// Returns the payload bytes that a forged MTU costs. It quotes data in flight, which is then
+/// `acknowledged` or not.
 fn lost_to_a_claim(acknowledged: bool) -> u64 {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(3 * MSS);
@@ -127,7 +129,7 @@ fn lost_to_a_claim(acknowledged: bool) -> u64 {
     MSS - u64::from(victim.connection.mss())
 }
 
-/// Runs a transfer over a path that drops larger packets, and says so.
+/// Runs a transfer over a path that drops larger packets and reports them by ICMP.
 fn shrunk_path() -> u64 {
     const MTU: u16 = 576;
     let mut victim = Victim::open(&settings(), 64_000);

@@ -31,8 +31,8 @@ fn run(trial: &mut Trial) {
         let near = |draw: &mut Draw| (draw.below(BYTES + 100) as u32).wrapping_neg();
         let wrapping =
             transfer(seed, scale, [near(&mut draw), near(&mut draw)], [(draw.below(4000) as u32).wrapping_neg(); 2]);
-        // The same transfer without a wrap. Segments and times must not depend on where numbers
-        // begin.
+        // Runs the transfer without a wrap. Segments and times must not depend on the initial
+        // numbers.
         let plain = transfer(seed, scale, [1 << 20; 2], [1 << 20; 2]);
         complete += u64::from(wrapping.complete && plain.complete);
         same += u64::from(wrapping == plain);
@@ -48,8 +48,8 @@ struct Seen {
     segments: Vec<(Instant, usize, u64, u32)>,
 }
 
-/// Runs a transfer in both directions over a path that loses one segment in twenty. Clocks tick
-/// every millisecond from `stamps` on.
+/// Runs a transfer in both directions over a path that loses one segment in twenty. Clocks start at
+/// `stamps` and tick every millisecond.
 fn transfer(seed: u64, scale: u8, isns: [u32; 2], stamps: [u32; 2]) -> Seen {
     let mut draw = Draw::new(seed, "path");
     let end = |at: usize, passive: bool| {

@@ -1,5 +1,5 @@
-//! Draws an algorithm of the registry for each seam, with random parameters. A new algorithm takes
-//! part at once.
+//! Draws an algorithm of the registry for each seam, with random parameters. A newly registered
+//! algorithm takes part at once.
 
 use super::{Put, table};
 use crate::dice::Dice;
@@ -14,8 +14,8 @@ pub(super) fn sender(dice: &mut Dice, tcp: &Table) -> Table {
         sender.put(&seam.name().replace('-', "_"), choice(dice, seam));
     }
     let mut observers: Vec<Value> = (0..*dice.one(&[0, 0, 1, 3])).map(|_| choice(dice, Seam::Detect)).collect();
-    // The scenario format refuses a blind detector, so it is taken out after the draw: other cases
-    // stay as they were.
+    // The scenario format refuses a detector that lacks its signal. It is removed after the draw,
+    // so that the other draws stay the same.
     observers.retain(|detector| sees(detector, tcp));
     if !sees(&sender["detect"], tcp) {
         sender.remove("detect");
@@ -26,7 +26,7 @@ pub(super) fn sender(dice: &mut Dice, tcp: &Table) -> Table {
     sender
 }
 
-/// The seams of an association: all but loss recovery, and its own two.
+/// The seams of an association: all except loss recovery, and two of its own.
 const OF_AN_ASSOCIATION: [Seam; 9] = [
     Seam::Detect,
     Seam::Respond,
@@ -89,7 +89,7 @@ fn drawn(dice: &mut Dice, entry: &Entry) -> Value {
 }
 
 /// Draws a value within a factor of eight of the default. Other tests cover the ends of the range:
-/// a timer of a microsecond would only flood the path.
+/// a timer of one microsecond would only flood the path.
 fn value(dice: &mut Dice, kind: &Kind) -> Value {
     match *kind {
         Kind::Switch { .. } => dice.chance(0.5).into(),

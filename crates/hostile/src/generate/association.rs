@@ -1,16 +1,17 @@
-//! Turns the flows of a scenario into flows over SCTP, often with a second path between their hosts.
+//! Turns the flows of a scenario into flows over SCTP, often with a second path between the hosts.
 
 use super::{Put, Scale, algorithms, path, table};
 use crate::dice::Dice;
 use toml::{Table, Value};
 
-/// What a flow over TCP has, and one over SCTP has not.
+/// The keys that a flow over TCP has, and a flow over SCTP does not.
 const OVER_TCP: [&str; 7] = ["handshake", "isn", "tcp", "answering_tcp", "sender", "answering_sender", "end_s"];
 
 const LONGEST_PACKET: i64 = 9100;
 const FEWEST_PACKETS: i64 = 8;
 
-/// Turns all flows, unless a proxy reads them. The second path may be as bad as the first, or dead.
+/// Turns all flows into SCTP, unless a proxy reads them. The second path may be as bad as the
+/// first, or dead.
 pub(super) fn instead(dice: &mut Dice, scale: &Scale, top: &mut Table) {
     let Some(Value::Table(mut primary)) = top.remove("point_to_point") else { return };
     top.remove("tcp");
@@ -48,9 +49,9 @@ pub(super) fn instead(dice: &mut Dice, scale: &Scale, top: &mut Table) {
     }
 }
 
-/// Lets a link's queue hold the longest packet, and some of them. Where HEARTBEATs fit and data does not, some policies send
-/// again for ever. T1 and T3 double alike up to the same maximum, and nothing spreads them: in a queue of one packet a
-/// COOKIE ACK can meet a retransmission each time.
+/// Makes a link's queue large enough for several packets of the longest size. If HEARTBEATs fit but
+/// data does not, some policies retransmit for ever. T1 and T3 both double up to one maximum,
+/// without jitter: in a queue of one packet, a COOKIE ACK can meet a retransmission each time.
 fn holds_a_packet(link: &mut Table) {
     if let Some(Value::Table(back)) = link.get_mut("back") {
         holds_a_packet(back);
@@ -64,7 +65,7 @@ fn holds_a_packet(link: &mut Table) {
     }
 }
 
-/// Draws the table `sctp`. Neither end gives up, so that every message has to arrive.
+/// Draws the table `sctp`. Neither end gives up, so every message has to arrive.
 fn settings(dice: &mut Dice, scale: &Scale) -> Table {
     let mut sctp = Table::new();
     let message = if dice.chance(0.7) { scale.payload } else { dice.scale(1, 20_000) };

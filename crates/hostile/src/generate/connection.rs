@@ -1,10 +1,10 @@
-//! Settings of connections.
+//! Draws the settings of connections.
 
 use super::{Put, Scale};
 use crate::dice::Dice;
 use toml::Table;
 
-/// Draws a number that wraps soon: a little below 2^32.
+/// Draws an initial number that wraps soon, a little below 2^32.
 pub(super) fn soon_wrapping(dice: &mut Dice, most: i64) -> i64 {
     (1 << 32) - dice.scale(1, most)
 }
@@ -46,8 +46,8 @@ pub(super) fn settings(dice: &mut Dice, scale: &Scale, window: i64) -> Table {
     tcp
 }
 
-/// Draws the table `answering_tcp`, another stack over the settings of both ends. It does not
-/// contradict them.
+/// Draws the table `answering_tcp`: settings of the answering end that differ from those of both
+/// ends. They do not contradict the common settings.
 pub(super) fn other(dice: &mut Dice, scale: &Scale, both: &Table) -> Table {
     let mut tcp = Table::new();
     if dice.chance(0.5) {
@@ -81,7 +81,7 @@ pub(super) fn other(dice: &mut Dice, scale: &Scale, both: &Table) -> Table {
     tcp
 }
 
-/// Adds habits of stacks that RFCs allow.
+/// Adds habits of stacks that the RFCs allow.
 pub(super) fn habits(dice: &mut Dice, top: &mut Table) {
     let tcp = top.entry("tcp").or_insert_with(|| Table::new().into());
     let Some(tcp) = tcp.as_table_mut() else { return };
@@ -90,7 +90,7 @@ pub(super) fn habits(dice: &mut Dice, top: &mut Table) {
     tcp.put("time_wait", *dice.one(&["rfc9293", "reopens"]));
 }
 
-/// Adds a window scale by which the window can be announced.
+/// Adds a window scale that can announce the window.
 fn scaled(dice: &mut Dice, tcp: &mut Table, window: i64) {
     let shift = dice.whole(0, 14);
     if dice.chance(0.3) {
@@ -125,7 +125,7 @@ fn timestamps(dice: &mut Dice, tcp: &mut Table) {
     }
 }
 
-/// Draws when ends give up. Mostly they never do, so that every byte has to arrive. Otherwise the
+/// Draws when the ends give up. Mostly they never do, so every byte has to arrive. Otherwise the
 /// run only has to end.
 fn patience(dice: &mut Dice, tcp: &mut Table) {
     if dice.chance(0.85) {

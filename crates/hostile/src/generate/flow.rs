@@ -1,12 +1,12 @@
-//! Flows: who sends how much to whom, and how it is read.
+//! Draws flows: direction, amount of data, and the reading application.
 
 use super::{Put, Scale, algorithms, connection, table};
 use crate::dice::Dice;
 use toml::{Table, Value};
 
-/// The most segments of a transfer. Most transfers are short, so that there are many.
+/// The most segments of a transfer. Transfers are short, so that many can run.
 const MOST_SEGMENTS: i64 = 200;
-/// The most readings that a slow application needs.
+/// The most reads that a slow application needs.
 const MOST_READINGS: i64 = 100;
 
 pub(super) fn flow(dice: &mut Dice, scale: &Scale, name: &str) -> Table {
@@ -52,7 +52,7 @@ pub(super) fn flow(dice: &mut Dice, scale: &Scale, name: &str) -> Table {
     flow
 }
 
-/// Draws an application. Returns it, and the bytes that it sends in its longer direction.
+/// Draws an application. Returns it, and the bytes of its longer direction.
 fn application(dice: &mut Dice, scale: &Scale, window: i64) -> (Table, i64) {
     let segment = scale.payload.min(window);
     let amount = |dice: &mut Dice| {
@@ -85,7 +85,7 @@ fn application(dice: &mut Dice, scale: &Scale, window: i64) -> (Table, i64) {
     }
 }
 
-/// Draws a fixed number of bytes, or a distribution that reaches up to it.
+/// Draws a fixed number of bytes, or a distribution that has it as its maximum.
 fn size(dice: &mut Dice, bytes: i64) -> Value {
     match dice.whole(0, 3) {
         0 => table([("uniform", vec![Value::from(0), bytes.into()].into())]).into(),

@@ -1,5 +1,5 @@
-//! Scenarios from seeds, as trees of the scenario format. A generated scenario could be written as
-//! a file.
+//! Draws scenarios from seeds, as trees of the scenario format. A generated scenario could be
+//! written to a file.
 
 mod algorithms;
 mod association;
@@ -13,19 +13,19 @@ pub use plain::{PLACES, plain};
 use crate::dice::Dice;
 use toml::{Table, Value};
 
-/// Properties of the whole case, drawn before all others.
+/// Properties of the whole case, drawn before anything else.
 struct Scale {
-    /// Seconds after which nothing disturbs the path any more.
+    /// The time in seconds after which nothing disturbs the path any more.
     heals_s: f64,
     /// Approximate payload of a full segment, in bytes.
     payload: i64,
     flows: Vec<String>,
 }
 
-/// Draws the scenario of a seed. One in five is over SCTP.
+/// Draws the scenario of a seed. About one in five uses SCTP.
 pub fn scenario(seed: u64) -> Table {
     let (mut top, scale) = over_tcp(seed);
-    // A stream of its own, so that the others stay as they were.
+    // A separate random stream, so that the draws over TCP stay the same.
     let mut dice = Dice::new(seed ^ 0x7363_7470_0000_0000);
     if dice.chance(0.25) {
         association::instead(&mut dice, &scale, &mut top);
@@ -43,7 +43,7 @@ fn over_tcp(seed: u64) -> (Table, Scale) {
     };
     let mut top = Table::new();
     top.put("seed", (seed >> 1) as i64);
-    // The judge sets the end, by what the case needs at most.
+    // The judge sets the end, from the longest time that the case can need.
     top.put("duration_s", 315_360_000);
     if dice.chance(0.1) {
         top.put("header_bytes", dice.whole(0, 100));
@@ -55,7 +55,7 @@ fn over_tcp(seed: u64) -> (Table, Scale) {
     }
     let flows: Vec<Table> = scale.flows.iter().map(|name| flow::flow(&mut dice, &scale, name)).collect();
     top.put("flow", flows);
-    // Drawn last, so that cases without a proxy stay as they were.
+    // Drawn last, so that cases without a proxy stay the same.
     if dice.chance(0.1) {
         path::behind_a_proxy(&mut dice, &scale, &mut top);
     }
@@ -78,7 +78,8 @@ fn over_tcp(seed: u64) -> (Table, Scale) {
     (top, scale)
 }
 
-/// Draws the scenario of a seed over TCP, with another link in front of its path and a node between them.
+/// Draws the scenario of a seed over TCP, with a second link before its path and a node between the
+/// links.
 pub fn with_a_middle(seed: u64) -> Table {
     let (mut top, _) = over_tcp(seed);
     if top.contains_key("point_to_point") {
@@ -99,7 +100,7 @@ impl Put for Table {
     }
 }
 
-/// Makes a table of these keys and values.
+/// Makes a table from keys and values.
 pub(crate) fn table<const N: usize>(entries: [(&str, Value); N]) -> Table {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

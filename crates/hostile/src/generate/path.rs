@@ -1,10 +1,10 @@
-//! Links and what they do to packets.
+//! Draws links and their effects on packets.
 
 use super::{Put, Scale, table};
 use crate::dice::Dice;
 use toml::{Table, Value};
 
-/// Draws the path there and back, as `point_to_point`.
+/// Draws both directions of the path, as `point_to_point`.
 pub(super) fn both_ways(dice: &mut Dice, scale: &Scale) -> Table {
     let mut path = Table::new();
     let limited = dice.chance(0.9);
@@ -41,7 +41,7 @@ pub(super) fn behind_a_proxy(dice: &mut Dice, scale: &Scale, top: &mut Table) {
     top.put("proxy", table([("links", vec![Value::from("bottleneck")].into())]));
 }
 
-/// Puts a wired link in front of the path, and the node `middle` between them.
+/// Puts a wired link in front of the path, and the node `middle` between the links.
 pub(super) fn in_two_links(dice: &mut Dice, scale: &Scale, top: &mut Table, middle: &str) {
     let Some(Value::Table(mut wireless)) = top.remove("point_to_point") else { return };
     let mut wired = both_ways(dice, scale);
@@ -54,7 +54,7 @@ pub(super) fn in_two_links(dice: &mut Dice, scale: &Scale, top: &mut Table, midd
     top.put("link", vec![wired, wireless]);
 }
 
-/// Makes the path a link between two nodes.
+/// Turns the path into a link between two nodes.
 pub(super) fn between(link: &mut Table, name: &str, from: &str, to: &str) {
     link.put("name", name);
     link.put("from", from);
@@ -66,7 +66,7 @@ fn rate(dice: &mut Dice) -> i64 {
     dice.scale(50_000, 100_000_000)
 }
 
-/// Draws a recorded link with bursts and pauses, of at least 60 kbit/s over a lap.
+/// Draws a recorded link with bursts and pauses, and at least 60 kbit/s averaged over a lap.
 fn recording(dice: &mut Dice) -> Vec<i64> {
     let count = dice.scale(1, 40);
     let lap = dice.scale(1, 200 * count);
@@ -76,7 +76,7 @@ fn recording(dice: &mut Dice) -> Vec<i64> {
     times
 }
 
-/// Draws the keys that each direction has on its own.
+/// Draws the keys that each direction has separately.
 fn one_way(dice: &mut Dice, scale: &Scale, link: &mut Table, limited: bool) {
     if limited && dice.chance(0.15) {
         rate_changes(dice, scale, link);
@@ -119,7 +119,7 @@ fn rate_changes(dice: &mut Dice, scale: &Scale, link: &mut Table) {
 
 fn queue(dice: &mut Dice, scale: &Scale, limited: bool) -> Table {
     let packets = dice.scale(1, 200);
-    // Queues that drop early need a rate.
+    // Queues that drop packets early need a rate.
     match dice.whole(0, if limited { 7 } else { 3 }) {
         0 | 1 => table([("kind", "drop-tail".into()), ("packets", packets.into())]),
         2 => {
@@ -151,10 +151,10 @@ fn queue(dice: &mut Dice, scale: &Scale, limited: bool) -> Table {
         _ => {
             let mut codel = codel(dice, packets);
             codel.put("kind", "fq-codel");
-            // An overload drops from the head: of a queue of one packet, the next always drives out the first, and two
-            // senders in step can do so for ever.
+            // An overload drops from the head. In a queue of one packet, the next packet always
+            // drives out the first, and two senders in step can repeat this for ever.
             codel.put("packets", packets + 20);
-            // So few that flows share one, and turns of less than a packet.
+            // Few enough queues that flows share one, and quanta of less than a packet.
             codel.put("queues", dice.scale(1, 1024));
             codel.put("quantum_bytes", dice.scale(1, 10_000));
             codel
@@ -212,7 +212,7 @@ fn reorder(dice: &mut Dice, scale: &Scale) -> Table {
     reorder
 }
 
-/// Draws delay spikes. Listed ones come to an end, drawn ones go on for ever.
+/// Draws delay spikes. Listed spikes end; drawn ones continue for ever.
 pub(super) fn spikes(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
     let each = |dice: &mut Dice| {
         let mut spike = Table::new();
@@ -249,7 +249,7 @@ fn listed(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
     (0..count).map(|number| each(dice, number)).collect()
 }
 
-/// Adds outages, changes of delay and jitter, as radio links have them.
+/// Adds radio effects: outages, changes of delay, and jitter.
 pub(super) fn troubles_of_radio(dice: &mut Dice, scale: &Scale, top: &mut Table) {
     if dice.chance(0.5) {
         let start = scale.heals_s * dice.share(0.9);

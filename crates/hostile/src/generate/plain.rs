@@ -1,11 +1,11 @@
-//! Paths and stacks such as there are, with a place on the path where packets can be captured: loss, reordering, delay
-//! spikes and lost ACKs within what networks do.
+//! Draws realistic paths and stacks, with a capture point on the path. Loss, reordering, delay
+//! spikes and lost ACKs stay within the range of real networks.
 
 use super::{Put, table};
 use crate::dice::Dice;
 use toml::{Table, Value};
 
-/// The nodes, in their order: the places of captures.
+/// The nodes in order, which are the places of capture.
 pub const PLACES: [&str; 3] = ["sender", "between", "receiver"];
 const RATES: [i64; 5] = [500_000, 1_500_000, 5_000_000, 20_000_000, 100_000_000];
 
@@ -17,7 +17,7 @@ pub fn plain(seed: u64) -> Table {
     top.put("duration_s", 200);
     let rate = *dice.one(&RATES);
     let delay = dice.scale_of_time(1.0, 150.0);
-    // The place on the path is anywhere between the ends.
+    // The capture point on the path is anywhere between the ends.
     let near = delay * dice.between(0.1, 0.9);
     let near_rate = rate * dice.whole(1, 10);
     let first = link(&mut dice, ("access", "sender", "between"), (near_rate, near), 0.3);
@@ -34,7 +34,7 @@ pub fn plain(seed: u64) -> Table {
     top
 }
 
-/// A link, both ways. `troubled` scales how often it does anything to packets.
+/// Draws a link in both directions. `troubled` scales how often it disturbs packets.
 fn link(dice: &mut Dice, (name, from, to): (&str, &str, &str), (rate, delay): (i64, f64), troubled: f64) -> Table {
     let mut link = Table::new();
     link.put("name", name);

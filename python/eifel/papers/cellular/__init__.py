@@ -1,1 +1,1 @@
-"""The algorithms over recorded cellular links, which somebody has to give: the project ships none."""
+"""The algorithms over recorded cellular links. The user has to provide the links: the project ships none."""

@@ -1,4 +1,4 @@
-"""Three ways to recover, with and without Eifel, over recorded cellular links."""
+"""Three recovery algorithms, with and without Eifel, over recorded cellular links."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from eifel.papers.artefact import Artefact, Claim, Column, Links, Row, Setting
 from eifel.papers.measured import Measured
 
 DURATION_S = 900
-"""Long enough for the longest gaps of recorded links, which come minutes apart."""
+"""Long enough for the longest gaps of recorded links, which are minutes apart."""
 DELAY_MS = 40
 QUEUE_PACKETS = 100
 WINDOW_BYTES = 1_000_000
@@ -18,7 +18,7 @@ RECOVERIES = ("reno-sack", "newreno-sack", "fack")
 
 
 def scenario(trace: Path) -> dict[str, Any]:
-    """A bulk transfer down a recorded link, with ACKs that come back over a plain one."""
+    """Returns a bulk transfer down a recorded link, with ACKs over a link of constant rate."""
     return {
         "seed": 1,
         "duration_s": DURATION_S,
@@ -48,7 +48,7 @@ def scenario(trace: Path) -> dict[str, Any]:
 
 
 def _with(made: dict[str, Any], recovery: str, eifel: bool) -> dict[str, Any]:
-    """The same with one way to recover, and Eifel or not."""
+    """Returns the scenario with this recovery algorithm, and with or without Eifel."""
     sender = {
         "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": "rfc4015" if eifel else "none",
@@ -69,13 +69,13 @@ def _rows(traces: Sequence[Path]) -> tuple[Row, ...]:
 
 
 def names(traces: Sequence[Path]) -> list[str]:
-    """The traces' names: as short as tells them apart."""
+    """Returns the shortest names that distinguish the traces."""
     ways = ([trace.stem for trace in traces], [trace.name for trace in traces], [str(trace) for trace in traces])
     return next(names for names in ways if len(set(names)) == len(names))
 
 
 def _sum(measured: Measured, column: str, eifel: bool) -> float:
-    """Summed over everything given: a single link may have had no spike that a timer noticed."""
+    """Returns the sum over all links, since a single link may have no spike that triggers a timer."""
     return sum(row.means[column].mean for row in measured.rows if row.row.keys["eifel"] is eifel)
 
 

@@ -1,1 +1,1 @@
-"""DualRTT: detecting spurious timeouts without any option, by the time from a retransmission to its ACK."""
+"""DualRTT: detects spurious timeouts without options, by the time from a retransmission to its ACK."""

@@ -1,4 +1,4 @@
-"""What sections V and VII leave open: fitted to a printed row, or chosen."""
+"""The settings that sections V and VII leave open: fitted to a printed row, or chosen."""
 
 from eifel.papers.artefact import Setting
 from eifel.papers.dualrtt import grid, parking_lot
@@ -41,7 +41,7 @@ MODEL = (
     "2000 ms SMT is 7.7 % and 10.0 % in these rows, and TMS 0.15 % (60 spikes a setting). With logarithms to the "
     "base of ten equation (6) would miss 24 %.",
 )
-"""What is known of the errors of the model: its SMT is 11.3 % in the paper."""
+"""Known facts about the errors of the model. Its SMT is 11.3 % in the paper."""
 
 PARKING_LOT = (
     Setting("links", "W3-W4, W5-W6 as their neighbours", "not in table VII; 1.4 s end to end asks for it", "chosen"),

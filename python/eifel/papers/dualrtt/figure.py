@@ -1,4 +1,4 @@
-"""What figures 2 to 5 have in common: one run, and the instants that the paper reads off it."""
+"""Common parts of figures 2 to 5: one run, and the times that the paper reads off it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ COLUMNS = (
 
 
 def near(found: float, published: float) -> bool:
-    """Whether an instant is the published one, in seconds."""
+    """Returns whether a time in seconds equals the published one, within the tolerance."""
     return abs(found - published) <= settings.TOLERANCE_S
 
 
 def at(instants: Callable[[Result], Sequence[float]], *published: float) -> Callable[[Measured], bool]:
-    """Whether these are the published instants, each of them, as a claim's check."""
+    """Returns a claim's check: whether these times are exactly the published ones."""
 
     def check(measured: Measured) -> bool:
         found = instants(measured.result())
@@ -41,39 +41,39 @@ def at(instants: Callable[[Result], Sequence[float]], *published: float) -> Call
 
 
 def timeouts_s(result: Result) -> list[float]:
-    """When the retransmission timer expired."""
+    """Returns the times at which the retransmission timer expired, in seconds."""
     return [float(t) / 1e9 for t in result.of("timer", facts.FLOW).where(event="expired")["t_ns"]]
 
 
 def verdicts_s(result: Result) -> list[float]:
-    """When a timeout was told to be spurious."""
+    """Returns the times at which a timeout was called spurious, in seconds."""
     return [float(t) / 1e9 for t in facts.timeout_episodes(result).where(verdict="spurious")["verdict_ns"]]
 
 
 def first_ack_s(result: Result) -> list[float]:
-    """When the first ACK came after the spike had begun to be felt."""
+    """Returns the time of the first ACK after the end of the spike, in seconds."""
     acks = result.of("acks", facts.FLOW)["t_ns"]
     return [float(acks[acks >= settings.SPIKE_S[1] * 1e9][0]) / 1e9]
 
 
 def fast_retransmits_s(result: Result) -> list[float]:
-    """When a fast retransmit left."""
+    """Returns the times of fast retransmits, in seconds."""
     return [float(t) / 1e9 for t in facts.retransmissions(result, cause="fast-retransmit")["t_ns"]]
 
 
 def third_duplicate_s(measured: Measured) -> float:
-    """When the third duplicate ACK in a row came after the spike."""
+    """Returns the time of the third consecutive duplicate ACK after the spike, in seconds."""
     acks = measured.result().of("acks", facts.FLOW).where(duplicate=True)
     return float(acks["t_ns"][acks["t_ns"] >= settings.SPIKE_S[1] * 1e9][2]) / 1e9
 
 
 def sent_again(result: Result, cause: str = "timeout") -> list[int]:
-    """The segments sent again, each once, in order."""
+    """Returns the retransmitted segments, sorted and without duplicates."""
     return sorted({int(segment) for segment in facts.retransmissions(result, cause=cause)["segment"]})
 
 
 def segments(first: int, last: int, cause: str = "timeout") -> Callable[[Measured], bool]:
-    """Whether all of these segments were sent again and no other, as a claim's check."""
+    """Returns a claim's check: whether exactly these segments were retransmitted."""
     return lambda measured: sent_again(measured.result(), cause) == list(range(first, last + 1))
 
 
@@ -93,7 +93,7 @@ def drawn(
     chart: bool = True,
     known: tuple[str, ...] = (),
 ) -> Artefact:
-    """What is drawn of one run."""
+    """Returns an artefact that draws one run."""
     return Artefact(
         id=f"dualrtt.{name}",
         title=title,
@@ -108,5 +108,5 @@ def drawn(
 
 
 def figure(number: int, title: str, scenario: Mapping[str, Any], *claims: Claim) -> Artefact:
-    """Figure `number`: segments and ACKs over time."""
+    """Returns figure `number`: segments and ACKs over time."""
     return drawn(f"figure{number}", title, scenario, *claims, source=f"figure {number}")

@@ -1,4 +1,4 @@
-"""Figure 10: figure 5 as a time line. T1 and T2 are the NRTT of segments 131 and 132; the second one tells."""
+"""Figure 10: figure 5 as a time line. T1 and T2 are the NRTT of segments 131 and 132; T2 decides."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from eifel.result import Result
 
 WINDOW_S = (27.8, 45.5)
-"""From the first segment that the spike holds to the ACKs of all that it held."""
+"""From the first segment that the spike holds to the ACKs of all held segments."""
 
 
 def named(letter: str, segment: int) -> bool:
-    """The arrows that the paper names: 131 to 133 sent again, the ACKs around them, and where sending goes on."""
+    """Returns whether the paper labels an arrow: retransmissions of 131 to 133, ACKs, and new data after them."""
     return segment in {"S": (131, 150, 151), "R": (131, 132, 133), "A": (131, 132)}[letter]
 
 
 def draw(measured: Measured) -> Figure:
-    """The time line of the run."""
+    """Draws the time line of the run."""
     from eifel.plots.time_line import time_line_figure
 
     return time_line_figure(measured.result(), WINDOW_S, named, measured.artefact.title)

@@ -1,4 +1,4 @@
-"""Figure 11: figure 4 as a time line. The timestamp that the first ACK echoes tells."""
+"""Figure 11: figure 4 as a time line. The timestamp echoed by the first ACK decides."""
 
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Claim

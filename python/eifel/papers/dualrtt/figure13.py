@@ -1,9 +1,9 @@
 """Figure 13: throughput by the wireless link's rate, behind a bottleneck of 0.2 Mbit/s.
 
-Behind a faster wireless link what a spike has held arrives at the bottleneck all at once, and some of it is lost.
-Eifel and DualRTT lose by that, as the paper says. The bottleneck's queue was fitted to the fall: of 21 or 22 packets
-Eifel and DualRTT deliver less and still more than Reno, of 23 and more nothing is lost, and of 20 and fewer they lose
-with 1000 kbit/s and more all that they had gained.
+Behind a faster wireless link, the segments held by a spike reach the bottleneck all at once, and
+some are lost. This costs Eifel and DualRTT, as the paper says. The bottleneck's queue was fitted to
+that fall. With 21 or 22 packets, Eifel and DualRTT deliver less, but still more than Reno. With 23
+and more, nothing is lost. With 20 and fewer, they lose their whole gain at 1000 kbit/s and more.
 """
 
 from eifel.papers.artefact import Claim

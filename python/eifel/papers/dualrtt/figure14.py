@@ -1,7 +1,8 @@
 """Figure 14: throughput by the wireless link's rate, behind a bottleneck of 1.5 Mbit/s.
 
-From 42.8 to 200 kbit/s Eifel is ahead of DualRTT by up to three segments in 750: there the window and not the link is
-the limit, so that twelve bytes of header cost nothing, and what DualRTT sends again needlessly does.
+From 42.8 to 200 kbit/s, Eifel is ahead of DualRTT by up to three segments in 750. There the window
+is the limit, not the link. Twelve bytes of header then cost nothing, but DualRTT's needless
+retransmissions do.
 """
 
 from eifel.papers import published

@@ -1,4 +1,4 @@
-"""Figure 15: throughput by the bottleneck's rate, the mean over all rates of the wireless link."""
+"""Figure 15: throughput by the bottleneck's rate, averaged over all rates of the wireless link."""
 
 from eifel.papers.artefact import Claim
 from eifel.papers.dualrtt import session_figure, sessions

@@ -1,4 +1,4 @@
-"""Figure 3: the bugfix of RFC 2582 prevents the spurious fast retransmit, and not the go-back-N."""
+"""Figure 3: the bugfix of RFC 2582 prevents the spurious fast retransmit, but not the go-back-N."""
 
 from eifel.papers.artefact import Claim
 from eifel.papers.dualrtt import figure as of

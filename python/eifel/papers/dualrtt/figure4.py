@@ -1,6 +1,7 @@
 """Figure 4: Eifel detects the spurious timeout with the first ACK.
 
-Twelve bytes more a segment make the one before 131 late by 5 ms, so that it is the first that is held.
+Twelve more bytes per segment delay the segment before 131 by 5 ms, so that the spike holds it
+first.
 """
 
 from eifel.papers import rfc3522

@@ -1,7 +1,8 @@
-"""Figure 5: DualRTT detects it with the second ACK, without any option.
+"""Figure 5: DualRTT detects the spurious timeout with the second ACK, without options.
 
-Without the bugfix, as here, the four duplicates that its needless retransmissions bring, of 131 twice, 132 and 133,
-still cause a spurious fast retransmit of 151, of which the paper does not speak.
+This run is without the bugfix. The needless retransmissions of 131 (twice), 132 and 133 cause four
+duplicate ACKs. These still cause a spurious fast retransmit of 151, which the paper does not
+mention.
 """
 
 from eifel.papers.artefact import Claim

@@ -1,4 +1,4 @@
-"""Figure 7: the faster the link, the closer ACKs follow each other, and the smaller tau may be."""
+"""Figure 7: the faster the link, the closer together the ACKs, and the smaller tau may be."""
 
 import numpy as np
 

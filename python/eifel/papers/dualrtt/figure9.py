@@ -1,7 +1,8 @@
-"""Figure 9: the larger the segments, the longer one follows the other, and the larger tau has to be.
+"""Figure 9: the larger the segments, the further apart the ACKs, and the larger tau has to be.
 
-A time between two ACKs grows with M, and tau should be a line through zero. But there are seven values of tau to choose
-from, spaced like a logarithm's, and four of M, of which three are close together: what is seen is a curve.
+The time between two ACKs grows with M, so tau should be a line through zero. But there are only
+seven values of tau, on a nearly logarithmic scale, and four of M, three of them close together. The
+result looks like a curve.
 """
 
 import numpy as np

@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from eifel.runs import Runs
 
 PHI = (0.2, 0.8)
-"""The weights of equation (2): of missing a spurious timeout (SMT), and of taking a true one for spurious (TMS)."""
+"""The weights of equation (2): for missing a spurious timeout (SMT), and for calling a genuine one
+spurious (TMS).
+"""
 
 
 @dataclass(frozen=True)
 class Model:
     """Equation (3): tau = alpha log(B) + lambda log(D) + omega M + intercept; B in bit/s, D in s, M in bytes.
 
-    Logarithms are natural: nothing is said, and the detector has them so.
+    Logarithms are natural: the paper does not say, and the detector uses natural ones.
     """
 
     alpha: float
@@ -32,7 +34,7 @@ class Model:
     intercept: float = 0.0
 
     def tau(self, path: grid.Path) -> float:
-        """The threshold for a path, kept within the values that were tried."""
+        """Returns the threshold for a path, limited to the range of the tried values."""
         logs = self.alpha * np.log(path.rate_bps) + self.lambda_ * np.log(path.delay_ms / 1000)
         tau = float(logs + self.omega * path.mtu_bytes + self.intercept)
         return min(max(tau, grid.TAUS[0]), grid.TAUS[-1])
@@ -43,9 +45,9 @@ PUBLISHED = Model(8.022e-3, -5.803e-2, 1.463e-6)
 
 
 def best(found: Runs) -> dict[grid.Path, float]:
-    """The tau that minimises equation (2) in each setting, the smallest of several: the one in bold in table V.
+    """Returns the tau that minimises equation (2) in each setting, the smallest if tied: bold in table V.
 
-    Settings without spurious timeouts have none: there every tau is as good as any other.
+    Settings without spurious timeouts have no entry, since every tau is equally good there.
     """
     chosen = {}
     for path in grid.PATHS:
@@ -58,7 +60,7 @@ def best(found: Runs) -> dict[grid.Path, float]:
 
 
 def of(found: Runs, path: grid.Path) -> dict[str, NDArray[Any]]:
-    """What was found on one path: a row a threshold, Eifel's first."""
+    """Returns the results on one path: a row per threshold, Eifel's first."""
     columns = found.columns
     here = (
         (columns["rate_bps"] == path.rate_bps)
@@ -69,7 +71,7 @@ def of(found: Runs, path: grid.Path) -> dict[str, NDArray[Any]]:
 
 
 def fitted(taus: dict[grid.Path, float], *, intercept: bool) -> Model:
-    """The least squares of equation (6) over these settings, as the paper has it or with an intercept."""
+    """Returns the least-squares fit of equation (6) over these settings, as in the paper or with an intercept."""
     paths: Sequence[grid.Path] = tuple(taus)
     rows = [[np.log(p.rate_bps), np.log(p.delay_ms / 1000), p.mtu_bytes, *([1.0] if intercept else [])] for p in paths]
     solution = np.linalg.lstsq(np.array(rows, np.float64), np.array([taus[path] for path in paths]), rcond=None)[0]

@@ -1,7 +1,8 @@
-"""The settings of section V: B, D and M, and 300 spikes in each, met by Eifel and by DualRTT with seven values of tau.
+"""The settings of section V: B, D and M with 300 spikes each, for Eifel and for DualRTT with seven values of tau.
 
-What is held is held before the link's queue, as in figure 1: the queue goes on emptying, its ACKs come, and what they
-let out is held too. So a timeout needs a spike of two round trips, and these are a window's length at low rates.
+A spike holds packets before the link's queue, as in figure 1. The queue continues to drain, its
+ACKs arrive, and the segments that they release are held too. So a timeout needs a spike of two
+round trips, which is a window's length at low rates.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ TAUS = (0.01, 0.025, 0.04, 0.08, 0.1, 0.2, 0.6)
 SPIKES = 300
 LENGTH_S = (3.0, 7.8)
 HEADERS = 20
-"""Bytes that the paper's simulator charges for a segment's headers; an MTU has 40 bytes more than its payload."""
+"""The bytes that the paper's simulator counts for a segment's headers. An MTU is 40 bytes more than
+its payload.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Path:
 
     @property
     def round_trip_s(self) -> float:
-        """With a full window: the way there and back, or the window's length on the link."""
+        """The round trip with a full window: twice the delay, or the window's time on the link."""
         window_s = settings.WINDOW_SEGMENTS * self.mtu_bytes * 8 / self.rate_bps
         return max(2 * self.delay_ms / 1000 + self.mtu_bytes * 8 / self.rate_bps, window_s)
 
@@ -48,7 +51,7 @@ PATHS = tuple(Path(b, d, m) for m in MTUS_BYTES for d in DELAYS_MS for b in RATE
 
 
 def _case(number: int, path: Path, tau: float | None) -> dict[str, Any]:
-    """The settings of a path, with DualRTT, or with Eifel if there is no tau."""
+    """Returns the settings of a path with DualRTT, or with Eifel if tau is None."""
     detector, detect = settings.detector(tau)
     window = settings.WINDOW_SEGMENTS * (path.mtu_bytes - 40)
     first_s = round(30 * path.round_trip_s, 3)
@@ -70,7 +73,7 @@ def _case(number: int, path: Path, tau: float | None) -> dict[str, Any]:
 
 
 def design(title: str, asked: Iterable[tuple[Path, float | None]]) -> dict[str, Any]:
-    """A sweep of these paths and thresholds (None: Eifel), in their order."""
+    """Returns a sweep of these paths and thresholds (None: Eifel), in their order."""
     scenario = settings.spike()
     del scenario["point_to_point"]
     link = {"delay_ms": 0, "queue": {"kind": "unlimited"}, "both": True}
@@ -79,7 +82,7 @@ def design(title: str, asked: Iterable[tuple[Path, float | None]]) -> dict[str, 
         {"name": "hiccup", "from": "sender", "to": "hiccup", "rate_bps": 1_000_000_000, **link},
         {"name": "bottleneck", "from": "hiccup", "to": "receiver", "rate_bps": settings.RATE_BPS, **link},
     ]
-    # One spike a run; the next would come when everything is over.
+    # One spike per run; the next would come after the end.
     spike = {
         "first_s": 0,
         "length_s": {"uniform": list(LENGTH_S)},
@@ -94,10 +97,11 @@ def design(title: str, asked: Iterable[tuple[Path, float | None]]) -> dict[str, 
 
 
 def counts(effort: Effort, asked: Mapping[str, Any], thresholds: int) -> dict[str, NDArray[Any]]:
-    """What comes of a design in which Eifel and `thresholds` of DualRTT meet the spikes of each path; a row a case.
+    """Returns the counts of a design, with a row per case: Eifel and `thresholds` of DualRTT per path.
 
-    `detected` are spikes whose timeout was told to be spurious; `missed` and `wrong`, by Eifel's, as the paper counts;
-    `untrue`, without a spurious timeout in the very same run.
+    `detected` counts spikes whose timeout was called spurious. `missed` and `wrong` are relative to
+    Eifel's verdicts, as the paper counts. `untrue` counts verdicts without a spurious timeout in
+    the same run.
     """
     table = effort.sweep(asked)
     place = (table["cell"].to_numpy(), table["repetition"].to_numpy())
@@ -113,7 +117,7 @@ def counts(effort: Effort, asked: Mapping[str, Any], thresholds: int) -> dict[st
 
 
 def named(paths: Sequence[Path], taus: Sequence[float | None]) -> dict[str, NDArray[Any]]:
-    """The columns that say which row is which: all thresholds of the first path, then of the second."""
+    """Returns the key columns of the rows: all thresholds of the first path, then of the second."""
     return {
         **{name: np.array([getattr(path, name) for path in paths for _ in taus]) for name in Path.__annotations__},
         "tau": np.array([tau or 0.0 for _ in paths for tau in taus]),

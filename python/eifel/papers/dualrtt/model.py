@@ -1,8 +1,9 @@
-"""The log-linear model of tau (equations 3 to 6), refitted, and what comes of it on the spikes of all 168 settings.
+"""The log-linear model of tau (equations 3 to 6), refitted, and its errors on the spikes of all 168 settings.
 
-The printed alpha is above zero although the best tau falls with B: the model has no intercept, and the logarithm of B,
-which is near 12 everywhere, takes its part. The last two rows are DualRTT with what equation (6) prints: for the path
-as it is, and for the path as the sender estimates it, as section V.B has it.
+The printed alpha is positive although the best tau falls with B. The model has no intercept, and
+log B, which is near 12 everywhere, replaces it. The last two rows are DualRTT with the printed
+equation (6). One uses the actual path, and the other the path that the sender estimates, as in
+section V.B.
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ _SAYS = published.table("dualrtt", "model")
 
 def _find(effort: Effort) -> Mapping[str, NDArray[Any]]:
     best = fit.best(Runs(table5.STUDY.find(effort), []))
-    # Where there is no spurious timeout, equation (2) is zero for each tau, and the smallest is chosen as elsewhere.
+    # Without a spurious timeout, equation (2) is zero for each tau, and the smallest is chosen as
+    # elsewhere.
     everywhere = {path: best.get(path, grid.TAUS[0]) for path in grid.PATHS}
     fits = [fit.fitted(taus, intercept=intercept) for taus in (everywhere, best) for intercept in (False, True)]
     models = [*fits, fit.PUBLISHED, fit.PUBLISHED]
-    # The detector takes thousandths; in the last row it finds them.
+    # The detector takes thousandths. In the last row it computes tau itself.
     taus = [[None, *(round(m.tau(path), 3) for m in models[:-1]), settings.ESTIMATED] for path in grid.PATHS]
     asked = [(path, tau) for path, row in zip(grid.PATHS, taus, strict=True) for tau in row]
     design = grid.design("dualrtt.model", asked)

@@ -1,4 +1,4 @@
-"""NRTT and MinRTT as section IV.B defines them, read off a recorded run."""
+"""NRTT and MinRTT by the definitions of section IV.B, read off a recorded run."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ KNOWN = (
     "at 42.905 s the paper has an NRTT of 13.9 s: the time since segment 131 was sent for the first time, though its "
     "definition, and its algorithm in figure 6, take the last time, 0.6 s before"
 )
-"""Of the one NRTT that is not as printed."""
+"""About the only NRTT that differs from print."""
 
 
 def series(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """When an ACK covered new data, and the time since the last sending of the highest segment that it covers, in s."""
+    """Returns the times of ACKs for new data, and the NRTT: seconds since the highest covered segment last left."""
     sent = result.of("transmissions", facts.FLOW)
     acks = result.of("acks", facts.FLOW)
     last: dict[int, int] = {}
@@ -32,7 +32,7 @@ def series(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     number, reached = 0, 0
     ends = sent["start"] + sent["len"]
     for t_ns, cumulative in zip(acks["t_ns"], acks["cumulative"], strict=True):
-        # What leaves at the instant of an ACK leaves because of it.
+        # A segment that leaves at the time of an ACK leaves because of it.
         while number < len(ends) and sent["t_ns"][number] < t_ns:
             last[int(ends[number])] = int(sent["t_ns"][number])
             number += 1
@@ -44,7 +44,7 @@ def series(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def at(result: Result, t_s: float) -> float:
-    """The NRTT of the ACK that came within 0.05 s of this instant. Raises LookupError if none did."""
+    """Returns the NRTT of the ACK within 0.05 s of this time. Raises LookupError if there is none."""
     instants, values = series(result)
     if len(instants) == 0 or abs(instants - t_s).min() > 0.05:
         raise LookupError(f"no ACK near {t_s} s")
@@ -52,18 +52,18 @@ def at(result: Result, t_s: float) -> float:
 
 
 def in_ticks(value_s: float) -> float:
-    """A time as the paper's sender had it: whole ticks that have gone by, and one at least."""
+    """Rounds a time as the paper's sender does: to whole elapsed ticks, at least one."""
     return max(1, int(value_s * 1000 / settings.TICK_MS)) * settings.TICK_MS / 1000
 
 
 def samples(result: Result) -> Frame:
-    """The round trips of data that were sampled."""
+    """Returns the sampled round trips of data."""
     sampled = facts.rto_samples(result)
     return sampled.rows(sampled["rtt_ns"] >= 0)
 
 
 def minimum_before(result: Result, t_s: float) -> float:
-    """The smallest round trip before this instant, in seconds: of those sampled, and the handshake's."""
+    """Returns the smallest round trip before this time in seconds, among the samples and the handshake."""
     sampled = samples(result)
     before = sampled["rtt_ns"][sampled["t_ns"] < t_s * 1e9] / 1e9
     if len(before) == 0:

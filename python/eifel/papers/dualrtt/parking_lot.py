@@ -88,11 +88,13 @@ DESIGN = {
         "link.wireless.rate_bps": [round(rate * 1e3) for rate in WIRELESS_KBPS],
     },
 }
-"""All 65 scenarios, with each protocol at the mobile host; in a repetition all meet the same spikes."""
+"""All 65 scenarios with each protocol at the mobile host. In a repetition, all meet the same
+spikes.
+"""
 
 
 def find(effort: Effort) -> dict[str, NDArray[Any]]:
-    """Segments delivered in each session: a row a session; numbers of protocol, bottleneck and wireless rate."""
+    """Returns the segments delivered, with a row per session: protocol, bottleneck and wireless rate by index."""
     table = effort.sweep(DESIGN)
     main = table.filter(np.asarray(table["flow"]) == 0)
     rest, wireless = np.divmod(main["cell"].to_numpy(), len(WIRELESS_KBPS))

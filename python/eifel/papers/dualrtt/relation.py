@@ -1,4 +1,4 @@
-"""What figures 7 to 9 have in common: the best tau over one of B, D and M, for four values of the other two."""
+"""Common parts of figures 7 to 9: the best tau over one of B, D and M, for four values of the other two."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _measure(artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
 
 
 def curves(measured: Measured, over: str, column: str = "best") -> dict[tuple[tuple[str, Any], ...], list[float]]:
-    """The values of each curve in the order of its axis, by what is held; without those that there are not."""
+    """Returns the values of each curve along its axis, by its fixed keys. Missing values are left out."""
     found: dict[tuple[tuple[str, Any], ...], list[float]] = {}
     for row in measured.rows:
         held = tuple((name, value) for name, value in row.row.keys.items() if name != over)
@@ -43,21 +43,21 @@ def curves(measured: Measured, over: str, column: str = "best") -> dict[tuple[tu
 
 
 def falls(over: str) -> Callable[[Measured], bool]:
-    """Whether every curve falls, or stays for a while, as a claim's check."""
+    """Returns a claim's check: whether every curve falls, possibly with level parts."""
     return lambda m: all(taus == sorted(taus, reverse=True) and taus[0] > taus[-1] for taus in curves(m, over).values())
 
 
 def rises(over: str) -> Callable[[Measured], bool]:
-    """Whether every curve rises, or stays for a while, as a claim's check."""
+    """Returns a claim's check: whether every curve rises, possibly with level parts."""
     return lambda m: all(taus == sorted(taus) and taus[0] < taus[-1] for taus in curves(m, over).values())
 
 
 ROUNDED = 1e-24
-"""A share of the values' own squares that rounding may leave; it differs between processors."""
+"""A relative residual that rounding may leave, which differs between processors."""
 
 
 def residual(m: Measured, over: str, scale: Callable[[Any], Any]) -> float:
-    """What a straight line through each curve leaves unexplained, over the axis so scaled; the sum of squares.
+    """Returns the residual sum of squares of a straight line through each curve, over the scaled axis.
 
     Raises LookupError if a curve has no value.
     """
@@ -66,7 +66,7 @@ def residual(m: Measured, over: str, scale: Callable[[Any], Any]) -> float:
     for held, taus in curves(m, over).items():
         if not taus:
             raise LookupError(f"no best tau with {dict(held)}")
-        # Curves lack points at their slow end only, which is the first by rate and by delay, and the last by MTU.
+        # Curves lack points at their slow end only: the first by rate and delay, the last by MTU.
         at = values[-len(taus) :] if over != "mtu_bytes" else values[: len(taus)]
         x = scale(np.array(at, np.float64))
         squares = float(np.sum((np.polyval(np.polyfit(x, taus, 1), x) - taus) ** 2))
@@ -100,7 +100,7 @@ def _draw(over: str) -> Callable[[Measured], Figure]:
 def figure(
     number: int, letter: str, over: str, held: Sequence[dict[str, int]], *claims: Claim, known: tuple[str, ...] = ()
 ) -> Artefact:
-    """Figure `number`: tau over one of the three, of which `held` gives the other two for each curve."""
+    """Returns figure `number`: tau over one of the three. `held` gives the other two for each curve."""
     values = {"rate_bps": grid.RATES_BPS, "delay_ms": grid.DELAYS_MS, "mtu_bytes": grid.MTUS_BYTES}[over]
     return Artefact(
         id=f"dualrtt.figure{number}",

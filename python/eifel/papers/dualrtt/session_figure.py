@@ -1,4 +1,4 @@
-"""Figures 13 to 15 as artefacts: their rows, and how they are drawn."""
+"""Figures 13 to 15 as artefacts: their rows and their drawing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _draw(over: str, label: str) -> Callable[[Measured], Figure]:
 def figure(
     number: int, title: str, bottleneck_mbps: float | None, *claims: Claim, known: tuple[str, ...] = ()
 ) -> Artefact:
-    """A figure over the wireless link's rate behind one bottleneck; without that, over the bottleneck's rate."""
+    """Returns a figure over the wireless link's rate behind one bottleneck, or over the bottleneck's rate if None."""
     over = "bottleneck_mbps" if bottleneck_mbps is None else "wireless_kbps"
     rates = parking_lot.BOTTLENECK_MBPS if bottleneck_mbps is None else parking_lot.WIRELESS_KBPS
     label = "Bottleneck, Mbit/s" if bottleneck_mbps is None else "Wireless link, kbit/s"

@@ -1,4 +1,4 @@
-"""What figures 13 to 15 measure: segments delivered in a session, by protocol, and how much more than others."""
+"""The measures of figures 13 to 15: segments delivered in a session by protocol, and differences to others."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ COLUMNS = (
     Column("over_reno", "More than Reno", digits=1),
     Column("over_eifel", "More than Eifel", digits=1),
 )
-"""Differences are taken session by session, in which all protocols meet the same spikes."""
+"""Differences are taken by session, in which all protocols meet the same spikes."""
 
 PROTOCOLS = tuple(parking_lot.PROTOCOLS)
 
 
 def _segments(found: Runs) -> NDArray[np.float64]:
-    """Segments delivered, by protocol, bottleneck, wireless rate and repetition."""
+    """Returns the segments delivered, by protocol, bottleneck, wireless rate and repetition."""
     places = [found[name] for name in ("protocol", "bottleneck", "wireless", "repetition")]
     segments = np.zeros([int(place.max()) + 1 for place in places])
     segments[tuple(places)] = found["segments"]
@@ -37,7 +37,7 @@ def _segments(found: Runs) -> NDArray[np.float64]:
 
 
 def _row(of_protocol: NDArray[np.float64], number: int) -> dict[str, Mean]:
-    """The columns of a protocol, from sessions by protocol and repetition."""
+    """Returns the columns of a protocol, from sessions by protocol and repetition."""
     means = {"segments": mean_interval(of_protocol[number])}
     for other in ("reno", "eifel"):
         if other != PROTOCOLS[number]:
@@ -46,7 +46,7 @@ def _row(of_protocol: NDArray[np.float64], number: int) -> dict[str, Mean]:
 
 
 def by_wireless(bottleneck_mbps: float) -> Callable[[Artefact, Runs], list[dict[str, Mean]]]:
-    """What makes the rows of a protocol and wireless rate, behind this bottleneck."""
+    """Returns the measure for rows of protocol and wireless rate, behind this bottleneck."""
     bottleneck = parking_lot.BOTTLENECK_MBPS.index(bottleneck_mbps)
 
     def measure(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
@@ -58,19 +58,19 @@ def by_wireless(bottleneck_mbps: float) -> Callable[[Artefact, Runs], list[dict[
 
 
 def by_bottleneck(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
-    """The mean over all wireless rates; a repetition's is one value, so that intervals are of independent ones."""
+    """Returns the mean over all wireless rates. A repetition counts once, which keeps values independent."""
     sessions = _segments(found).mean(axis=2)
     rates = range(len(parking_lot.BOTTLENECK_MBPS))
     return [_row(sessions[:, rate], number) for number in range(len(PROTOCOLS)) for rate in rates]
 
 
 def above(m: Measured, other: str, *protocols: str) -> bool:
-    """Whether each of these delivers more than `other` in every row, with the whole interval above zero."""
+    """Returns whether each of these delivers more than `other` in every row, with the whole interval above zero."""
     return all(_difference(row.means, other)[0] > 0 for row in m.rows if row.row.keys["protocol"] in protocols)
 
 
 def not_below(m: Measured, other: str, protocol: str) -> bool:
-    """Whether in no row the whole interval of what it delivers more than `other` is below zero."""
+    """Returns whether `protocol` is never below `other` by a whole interval."""
     return all(_difference(row.means, other)[1] >= 0 for row in m.rows if row.row.keys["protocol"] == protocol)
 
 
@@ -80,7 +80,7 @@ def _difference(means: Any, other: str) -> tuple[float, float]:
 
 
 def falls_above(m: Measured, rate_kbps: float) -> bool:
-    """Whether Eifel and DualRTT deliver less with some higher rate of the wireless link than with this one."""
+    """Returns whether Eifel and DualRTT deliver less at some higher rate of the wireless link than at this one."""
     return all(
         min(row.means["segments"].mean for row in m.rows if _is(row.row.keys, protocol, rate_kbps))
         < m.mean("segments", protocol=protocol, wireless_kbps=rate_kbps)
@@ -93,14 +93,14 @@ def _is(keys: Any, protocol: str, above_kbps: float) -> bool:
 
 
 def saturation_kbps(protocol: str) -> float:
-    """What a window of segments in a round trip comes to on a link, headers included."""
+    """Returns the rate of a full window per round trip on a link, with headers."""
     options = rfc3522.OPTION_BYTES if protocol == "eifel" else 0
     packet_bytes = settings.PAYLOAD_BYTES + 40 + options
     return settings.WINDOW_SEGMENTS * packet_bytes * 8 / (2 * settings.DELAY_MS)
 
 
 def saturated_segments(protocol: str) -> float:
-    """The same as segments in a session."""
+    """Returns the saturation as segments per session."""
     packet_bits = 8 * (settings.PAYLOAD_BYTES + 40 + (rfc3522.OPTION_BYTES if protocol == "eifel" else 0))
     return saturation_kbps(protocol) * 1000 * parking_lot.SESSION_S / packet_bits
 

@@ -1,4 +1,4 @@
-"""The path of figures 2 to 5 and tables II and III: a link that one spike holds; what is stated, and what is chosen."""
+"""The path of figures 2 to 5 and tables II and III, which one spike holds: stated and chosen settings."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ PAYLOAD_BYTES = 536
 WINDOW_SEGMENTS = 20
 TICK_MS = 100
 TOLERANCE_S = 0.15
-"""Within this an instant counts as the published one."""
+"""The tolerance for published times, in seconds."""
 ESTIMATED = math.nan
-"""In place of tau: equation (6) for the path that the sender estimates, as section V.B has it."""
+"""Stands for equation (6) with the path that the sender estimates (section V.B), instead of a fixed
+tau.
+"""
 
 CHOSEN = (
     Setting("headers", "40 bytes, and 12 more with timestamps", "20 of TCP are stated; IP has 20", "chosen"),
@@ -43,7 +45,7 @@ CHOSEN = (
 def spike(
     detect: str | dict[str, Any] = "none", *, bugfix: bool = False, timestamps: bool = False, duration_s: float = 55
 ) -> dict[str, Any]:
-    """A bulk transfer by Reno whose segments are held from 28 to 40 s (section II.A, table I)."""
+    """Returns a bulk transfer by Reno whose segments are held from 28 to 40 s (section II.A, table I)."""
     window = WINDOW_SEGMENTS * PAYLOAD_BYTES
     rto = {"name": "lite", "clock": "scaled", "granularity_ms": TICK_MS, "initial_ms": 3000}
     congest = {
@@ -90,23 +92,23 @@ EIFEL = dict(rfc3522.PLAIN)
 
 
 def timestamps(on: bool) -> dict[str, Any]:
-    """The connection's timestamps, or none, as keys of a sweep."""
+    """Returns the settings for timestamps, or without them, as keys of a sweep."""
     return {f"flow.main.tcp.{key}": value for key, value in (rfc3522.CLOCK if on else rfc3522.NONE).items()}
 
 
 def begin_without_handshake(flow: dict[str, Any]) -> None:
-    """The connection is there from the start, with a window of one segment, as one-way senders of ns-2 have it."""
+    """Makes the connection exist from the start, with a window of one segment, like one-way senders of ns-2."""
     flow["handshake"] = False
     flow["sender"]["congest"]["initial_window_segments"] = 1
 
 
 def dual_rtt(tau: float = 0.1) -> dict[str, Any]:
-    """The detector with a fixed threshold."""
+    """Returns the detector with a fixed threshold."""
     return {"name": "dual-rtt", "tau": "fixed", "tau_thousandths": round(1000 * tau)}
 
 
 def detector(tau: float | None) -> tuple[str, str | dict[str, Any]]:
-    """A name and the detector: Eifel without tau, DualRTT with it, or with `ESTIMATED` by equation (6)."""
+    """Returns a name and a detector: Eifel for None, DualRTT for a tau, or equation (6) for `ESTIMATED`."""
     if tau is None:
         return "eifel", EIFEL
     if math.isnan(tau):

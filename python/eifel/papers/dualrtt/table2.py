@@ -1,6 +1,6 @@
-"""Tables II and III: what the sender of figure 2 has measured at each instant; table III's picture is another artefact.
+"""Tables II and III: the sender's estimates in figure 2's run over time. Table III's picture is another artefact.
 
-RTT, NRTT and MinRTT are printed in whole ticks, one at least, and are shown so.
+RTT, NRTT and MinRTT are printed in whole ticks, at least one, and are shown in that form.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from eifel.runs import Runs
 
 SLACK_S = 0.01
-"""An event counts for an instant if it comes within this time after it."""
+"""An event counts for a time if it comes within these seconds after it."""
 _ROWS = published.rows("dualrtt", "table2", lambda _keys: {})
 _INSTANTS = [float(row.keys["t_s"]) for row in _ROWS]
 COLUMNS = (
@@ -41,7 +41,7 @@ COLUMNS = (
 
 
 def _at(result: Result, t_s: float) -> dict[str, float]:
-    """What the sender has then. NRTT is that of the last ACK if its segment was sent again, and RTT otherwise."""
+    """Returns the estimates at a time. NRTT is that of the last ACK if its segment was retransmitted, else RTT."""
     until_ns = (t_s + SLACK_S) * 1e9
     timer, samples = result.of("timer", facts.FLOW), nrtt.samples(result)
     instants, values = nrtt.series(result)

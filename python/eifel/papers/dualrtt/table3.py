@@ -1,7 +1,7 @@
-"""Tables II and III: RTO, RTT, NRTT and MinRTT over time, of figure 2's run.
+"""Tables II and III: RTO, RTT, NRTT and MinRTT over time in figure 2's run.
 
-The printed times are whole ticks, rounded down, and one at least. The MinRTT of 2.8 s is what a packet without payload
-takes: the handshake's.
+The printed times are whole ticks, rounded down, and at least one. The MinRTT of 2.8 s is the
+handshake's, without payload.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eifel.papers.measured import Measured
 
 PUBLISHED = {43.004: 0.1, 43.102: 0.1, 43.791: 0.2, 43.890: 0.3, 43.988: 0.3, 44.481: 0.4, 44.579: 0.4}
-"""NRTT by the instant of the ACK, both in s."""
+"""NRTT by the time of the ACK, both in seconds."""
 
 
 def _is(instant: float, published: float, measured: Measured) -> bool:

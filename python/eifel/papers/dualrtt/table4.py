@@ -1,4 +1,4 @@
-"""Table IV: the timeouts of 300 spikes that Eifel tells to be spurious, by rate."""
+"""Table IV: the timeouts among 300 spikes that Eifel calls spurious, by rate."""
 
 from __future__ import annotations
 

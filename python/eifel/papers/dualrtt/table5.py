@@ -1,9 +1,10 @@
-"""Table V: what DualRTT tells of the same spikes, by tau; all 168 settings, of which the paper prints six.
+"""Table V: DualRTT's verdicts on the same spikes by tau. All 168 settings, of which the paper prints six.
 
-The captions of tables IV and V say M = 1500 bytes. Equation (5), which takes its first six values of tau from table V,
-says 576; with 576 bytes all printed counts but one come out, with 1500 bytes each best tau is another. The one, 7
-beside 1 with tau 0.08 at 31.2 kbit/s, is chance: a timer that expires within tau MinRTT of the first ACK. The paper's
-own counts of that row do not rise with tau, though the spikes are said to be the same.
+The captions of tables IV and V say M = 1500 bytes. Equation (5), which takes its first six values
+of tau from table V, says 576. With 576 bytes, all printed counts but one agree. With 1500 bytes,
+every best tau differs. The exception (7 instead of 1 with tau 0.08 at 31.2 kbit/s) is chance: a
+timer that expires within tau MinRTT of the first ACK. The paper's own counts in that row do not
+rise with tau, though it says that the spikes are equal.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _find(effort: Effort) -> Mapping[str, NDArray[Any]]:
 
 
 STUDY = Study(_find, described(DESIGN), (_find, grid))
-"""Figures 7 to 9 and the model are made of the same spikes."""
+"""Figures 7 to 9 and the model use the same spikes."""
 
 
 def _measure(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:

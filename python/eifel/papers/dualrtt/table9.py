@@ -1,4 +1,4 @@
-"""Table IX: the share of a segment that is payload, with and without timestamps. Exact arithmetic, no run."""
+"""Table IX: the payload's share of a segment, with and without timestamps. Exact arithmetic without runs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from eifel.runs import Runs
 
 HEADERS = {"eifel": 32, "dualrtt": 20}
-"""Bytes of TCP's header, with timestamps and without; those of IP are not counted."""
+"""The bytes of TCP's header, with and without timestamps. IP's are not counted."""
 _ROWS = published.rows("dualrtt", "table9", lambda _keys: {})
 _WEIGHTED = float(published.table("dualrtt", "table9")["weighted_increase"])
 _BYTES = [int(row.keys["payload_bytes"]) for row in _ROWS]
 
 
 def efficiency(payload_bytes: float, header_bytes: float) -> float:
-    """Equation (7): TLE, the payload's share of a segment."""
+    """Returns TLE, the payload's share of a segment (equation 7)."""
     return payload_bytes / (payload_bytes + header_bytes)
 
 
@@ -47,7 +47,7 @@ def _measure(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
 
 
 def weighted_increase(m: Measured) -> float:
-    """The mean increase in percent, weighted by the share of the traffic in percent; the shares add up to 99.99."""
+    """Returns the mean increase in percent, weighted by the traffic's percentages, which add up to 99.99."""
     return sum(float(row.row.keys["traffic_percent"]) / 100 * row.means["increase"].mean for row in m.rows)
 
 

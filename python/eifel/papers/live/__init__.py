@@ -1,1 +1,1 @@
-"""The engine on the wire, beside the simulator and beside Linux. These artefacts need namespaces and TUN devices."""
+"""The engine on the wire, compared with the simulator and with Linux. These need namespaces and TUN devices."""

@@ -1,4 +1,4 @@
-"""Linux's own sender behind the box, and what `eifel live judge` says of it."""
+"""Runs Linux's own sender over an emulated path, and judges it with `eifel live judge`."""
 
 from __future__ import annotations
 
@@ -43,20 +43,23 @@ sys.exit(0 if connection.recv(64) == sys.argv[1].encode() else 1)
 """
 
 WINDOW = 22
-"""Segments. A Linux receiver with the least buffer of `sends` offers as much."""
+"""The receive window in segments: what a Linux receiver with the least buffer of `sends` offers."""
 RECORDED = "recorded.pcapng"
-"""What `eifel live record` sees beside the sender, in the box's folder."""
+"""The file that `eifel live record` captures beside the sender, in the folder of the emulated path.
+"""
 EIFEL = (sys.executable, "-m", "eifel", "live")
 ALWAYS = {"tcp_congestion_control": "reno", "tcp_no_metrics_save": 1, "tcp_early_retrans": 0}
-"""Sysctls below net.ipv4 in every run. Without probes nothing hides the first timeout."""
+"""Sysctls below net.ipv4 in every run. Without tail-loss probes, nothing hides the first timeout.
+"""
 
 
 def sends(
     folder: Path, path: Mapping[str, Any], size: int, sysctls: Mapping[str, int], buffer: int = 26_000
 ) -> dict[str, float]:
-    """Lets Linux send `size` bytes over a path, again while the box is late, and keeps the least late of some tries.
+    """Lets Linux send `size` bytes over a path. Repeats while packets are late, and keeps the least late try.
 
-    The box's files are in `folder / "box"`. `buffer` is the receiver's, in bytes. Raises OSError.
+    The files of the emulated path are in `folder / "box"`. `buffer` is the receiver's, in bytes.
+    Raises OSError.
     """
     files = {name: folder / f"{name}.py" for name in ("sink", "source")}
     files["sink"].write_text(SINK)
@@ -77,7 +80,7 @@ def sends(
     judged = json.loads(_eifel("judge", "--json", str(box)))
     with (box / "path.csv").open() as file:
         there = [row for row in csv.DictReader(file) if row["dir"] == "A" and row["len"] not in ("", "0")]
-    # The log has them in the order in which they left.
+    # Packets in the order in which they left.
     left = [float(row["t_out"]) for row in sorted(there, key=lambda row: float(row["t_in"])) if row["t_out"]]
     lasted = max(left) - min(float(row["t_in"]) for row in there)
     return {
@@ -91,7 +94,7 @@ def sends(
 
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """A row of each run's columns, in their units; without those that it left empty."""
+    """Returns each run's columns in their units, without those that the run left empty."""
     rows = range(len(artefact.rows))
     values = [{c.name: float(runs[c.name][row]) * c.scale for c in artefact.columns} for row in rows]
     return [{name: Mean(value, None, 1) for name, value in row.items() if np.isfinite(value)} for row in values]

@@ -1,4 +1,4 @@
-"""Linux's own sender over a spike, with its detectors switched on one by one, beside ours in the matching profile."""
+"""Linux's own sender over a spike with its detectors enabled one by one, and ours in the matching profile."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ COLUMNS = ("retransmissions", "spurious", "undos", "goodput_bps")
 
 
 def _linux(profile: str) -> dict[str, float]:
-    """What Linux does over the path, and what it thinks of that."""
+    """Returns the behaviour of Linux over the path, and its own verdicts."""
     with tempfile.TemporaryDirectory(prefix="eifel-") as folder:
         return kernel.sends(Path(folder), spike.scenario(), BYTES, SWITCHES[profile])
 
 
 def _ours(profile: str) -> dict[str, float]:
-    """What our engine does over the path in the matching profile."""
+    """Returns the behaviour of our engine over the path, in the matching profile."""
     stamped = profile in ("timestamps", "all, with RACK")
     tcp = {"mss_bytes": 1460, "receive_window_segments": kernel.WINDOW, "timestamps": stamped}
     sender = {"respond": "rfc4015", "rto": "linux", "congest": "reno", **MATCHING[profile]}
@@ -39,7 +39,7 @@ def _ours(profile: str) -> dict[str, float]:
 
 
 def find(effort: Effort) -> dict[str, NDArray[Any]]:
-    """Each profile, Linux and ours; some at once, since the path waits most of the time."""
+    """Runs each profile with Linux and ours, several in parallel, since runs mostly wait."""
     asked = [(stack, profile) for profile in SWITCHES for stack in STACKS]
     with ThreadPoolExecutor(max_workers=4) as pool:
         found = list(pool.map(lambda one: (_linux if one[0] == "Linux" else _ours)(one[1]), asked))

@@ -1,4 +1,4 @@
-"""The profiles in which Linux and our engine are set beside each other."""
+"""The profiles in which Linux and our engine are compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SWITCHES = {
     "dsack": {"tcp_timestamps": 0, "tcp_frto": 0, "tcp_dsack": 1, "tcp_recovery": 0},
     "all, with RACK": {"tcp_timestamps": 1, "tcp_frto": 2, "tcp_dsack": 1, "tcp_recovery": 1},
 }
-"""The profiles, as sysctls below net.ipv4 in the sender's namespace."""
+"""The profiles as sysctls below net.ipv4 in the sender's namespace."""
 MATCHING: Mapping[str, dict[str, Any]] = {
     "none": {"detect": "none", "recover": "rfc6675"},
     "timestamps": {"detect": "eifel-timestamps", "recover": "rfc6675"},
@@ -20,4 +20,4 @@ MATCHING: Mapping[str, dict[str, Any]] = {
     "dsack": {"detect": "dsack", "recover": "rfc6675"},
     "all, with RACK": {"detect": "eifel-timestamps", "observers": ["f-rto-sack", "dsack"], "recover": "rack-tlp"},
 }
-"""The same for our engine: what its sender is."""
+"""The profiles as senders of our engine."""

@@ -1,4 +1,4 @@
-"""The loop: a recording beside Linux, the path that it shows, and the box with that path before the same Linux."""
+"""The loop: a recording beside Linux, the path that it shows, and Linux again over that path, emulated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eifel.papers.measured import Measured
 
 STEADY = tuple(name for name in PATHS if name != CHANGES)
-"""Paths that one queue with one rate explains."""
+"""The paths that one queue with one rate explains."""
 
 COLUMNS = (
     Column("rate_bps", "Rate, Mbit/s", scale=1e-6, digits=3),
@@ -27,12 +27,12 @@ COLUMNS = (
 
 
 FIRST, AGAIN_SHOWN = (PATH, SHOWN), (LOOPED, AGAIN)
-"""Stages of which the second one is what a recording shows of the first one."""
+"""Pairs of stages in which the recording of the first shows the second."""
 ROUND = (PATH, LOOPED)
 
 
 def _near(measured: Measured, column: str, stages: tuple[str, str], share: float = 0.0, apart: float = 0.0) -> bool:
-    """Whether two stages of each path whose rate does not change differ by no more than this share, or this much."""
+    """Returns whether two stages of each steady path differ by at most this share, or by at most this amount."""
     pairs = ([measured.mean(column, path=path, stage=stage) for stage in stages] for path in STEADY)
     return all(abs(one - other) <= max(apart, share * max(one, other)) for one, other in pairs)
 

@@ -1,4 +1,4 @@
-"""What `live.loop` does: `record` beside Linux, the path that the recording shows, and the box with that path."""
+"""Runs `live.loop`: records beside Linux, extracts the path, and emulates it for Linux."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 BYTES = 1_000_000
 BUFFER = 250_000
-"""Of the receiver, in bytes: a window that no path here fills."""
+"""The receiver's buffer in bytes. Its window is larger than any path here can fill."""
 ROUND_TRIP_MS = 100.0
 RATE_BPS = 2_000_000
 
 
 def path(**more: Any) -> dict[str, Any]:
-    """A path of 2 Mbit/s and 100 ms with these keys of its link changed."""
+    """Returns a path of 2 Mbit/s and 100 ms, with these keys of its link changed."""
     flow = {"name": "main", "from": "sender", "to": "receiver", "application": {"kind": "bulk", "bytes": BYTES}}
     link = {
         "rate_bps": RATE_BPS,
         "delay_ms": ROUND_TRIP_MS / 2,
         "queue": {"kind": "drop-tail", "packets": 1000},
-        # The way back is that fast, so that an ACK takes no time on it.
+        # The way back is so fast that an ACK takes no time on it.
         "back": {"rate_bps": "unlimited", "queue": {"kind": "unlimited"}},
     }
     return {"duration_s": 600, "seed": 11, "point_to_point": {**link, **more}, "flow": [flow]}
@@ -58,7 +58,7 @@ COLUMNS = ("rate_bps", "base_rtt_ms", "held_s", "lost", "overtaken", "retransmis
 
 
 def find(effort: Effort) -> dict[str, NDArray[Any]]:
-    """Each path's four stages; two paths at once, since a path waits most of the time."""
+    """Runs each path's four stages, with two paths in parallel, since runs mostly wait."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         found = [stage for stages in pool.map(_loop, PATHS) for stage in stages]
     if effort.progress is not None:
@@ -67,7 +67,7 @@ def find(effort: Effort) -> dict[str, NDArray[Any]]:
 
 
 def _loop(name: str) -> list[dict[str, float]]:
-    """Once round. Where a recording shows no path, what stands on it stays empty."""
+    """Runs the loop once. If a recording shows no path, the later stages stay empty."""
     found: list[dict[str, float]] = [{} for _ in STAGES]
     with tempfile.TemporaryDirectory(prefix="eifel-") as place:
         own = {"rate_bps": RATE_BPS, "base_rtt_ms": ROUND_TRIP_MS, "held_s": HELD_S.get(name, 0.0)}
@@ -85,7 +85,7 @@ def _loop(name: str) -> list[dict[str, float]]:
 def _recorded(
     folder: Path, scenario: Mapping[str, Any], own: Mapping[str, float]
 ) -> tuple[dict[str, float], CapturedPath | None]:
-    """What Linux does over a path of which `own` is known, and the path that a recording beside it shows."""
+    """Returns Linux's behaviour over a path with the known properties `own`, and the path that its recording shows."""
     folder.mkdir()
     sent = kernel.sends(folder, scenario, BYTES, {}, BUFFER)
     try:
@@ -97,7 +97,7 @@ def _recorded(
 
 
 def _numbers(shown: CapturedPath) -> dict[str, float]:
-    """What a recording shows of the path."""
+    """Returns the properties of a path that a recording shows."""
     seen = shown.found["path"]
     return {
         "rate_bps": seen["rate_bps"],

@@ -1,4 +1,4 @@
-"""What `live.whatif` does on the wire: it captures Linux, extracts the path, predicts F-RTO, and lets Linux use it."""
+"""Runs `live.whatif`: captures Linux, extracts the path, predicts F-RTO, and lets Linux use F-RTO."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ COLUMNS = ("retransmissions", "goodput_bps", "low_bps", "high_bps")
 
 
 def find(effort: Effort) -> dict[str, NDArray[Any]]:
-    """What was captured, what its path gives in the box, what is predicted, and what Linux then does.
+    """Returns the captured run, the run over the extracted path, the prediction, and the actual run.
 
-    A capture that shows no path, as of a machine so busy that the box is late, leaves what stands on it empty.
+    A capture may show no path, for example if a busy machine was late. The later rows then stay
+    empty.
     """
     off, on = {**SYSCTLS, "tcp_frto": 0}, {**SYSCTLS, "tcp_frto": 2}
     found: dict[str, dict[str, float]] = {name: {} for name in (CAPTURED, AGAIN, PREDICTED, HAPPENED)}
@@ -42,9 +43,10 @@ def find(effort: Effort) -> dict[str, NDArray[Any]]:
             folder.mkdir()
 
         def captured(name: str, path: Mapping[str, Any], sysctls: Mapping[str, int]) -> CapturedPath | None:
-            """Lets Linux send, and extracts the path; None where the capture shows none."""
+            """Lets Linux send, and extracts the path. None if the capture shows none."""
             found[name] = kernel.sends(folders[name], path, BYTES, sysctls)
-            # The prediction counts from the first packet to the last, and so do the rows beside it.
+            # The prediction's goodput counts from the first packet to the last, so the other rows
+            # do too.
             del found[name]["goodput_bps"]
             try:
                 path_found = extract_path(folders[name] / "box" / "sender.pcapng")
@@ -63,7 +65,7 @@ def find(effort: Effort) -> dict[str, NDArray[Any]]:
 
 
 def predicted(path: CapturedPath, seed: int) -> dict[str, float]:
-    """What F-RTO would have done over the extracted path."""
+    """Predicts the behaviour of F-RTO over the extracted path."""
     found = path.whatif({ASKED: {"sender.detect": "f-rto-sack", "sender.respond": "rfc4015"}}, draws=DRAWS, seed=seed)
     one = next(sender for sender in found["senders"] if sender["name"] == ASKED)
     goodput = one["goodput_bps"]

@@ -17,9 +17,10 @@ WORLDS = ("simulated", "live")
 
 
 def scenario(detect: str = "eifel-timestamps") -> dict[str, Any]:
-    """A window that fills the link and never the queue: nothing is lost, and the link alone sets the pace.
+    """Returns a scenario whose window fills the link but never the queue. Nothing is lost, and the link sets the pace.
 
-    The spike begins shortly before an arrival, so that a packet up to 3.7 ms late is still before it.
+    The spike begins shortly before an arrival, so a packet that is up to 3.7 ms late still precedes
+    it.
     """
     return {
         "duration_s": 60,

@@ -1,4 +1,4 @@
-"""Figures 5-2 to 5-6 of the thesis on the wire: its own settings, real time, hosts of ours and kernels between them."""
+"""Figures 5-2 to 5-6 of the thesis on the wire: its settings, in real time, between kernels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _draw(measured: Measured) -> Figure:
 
 
 def _as_simulated(measured: Measured, figure: str) -> bool:
-    """Whether the simulator sends the same segments again."""
+    """Returns whether the simulator retransmits the same segments."""
     from eifel.runs import run
 
     live = measured.result(figure=figure)
@@ -38,7 +38,7 @@ def _as_simulated(measured: Measured, figure: str) -> bool:
 
 
 def _near(measured: Measured, figure: str, module: object) -> bool:
-    """Whether the fast retransmit comes as long after the held packet as printed, within two packets on the line."""
+    """Returns whether the fast retransmit follows the held packet as printed, within two packet times."""
     result, printed = measured.result(figure=figure), numbers("thesis", f"figure{figure.replace('-', '_')}")
     held = traces.seconds(traces.sent(result, segment=module.OVERTAKEN, kind="new"))  # type: ignore[attr-defined]
     waited = traces.retransmitted_at(result) - held

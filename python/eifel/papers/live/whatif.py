@@ -1,4 +1,4 @@
-"""What a capture of Linux predicts for another Linux: `tcp_frto` off, the path that the capture shows, and then on."""
+"""Predicts Linux with `tcp_frto` on from a capture with it off, and compares with the actual run."""
 
 from __future__ import annotations
 

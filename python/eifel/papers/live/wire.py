@@ -1,4 +1,4 @@
-"""Runs on the wire for artefacts: repeated while the machine is so busy that the box is late."""
+"""Runs on the wire for artefacts. They are repeated while a busy machine makes packets late."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from eifel.result import Result
 
 ON_TIME_US = 2000
-"""A box that was never later than this has done what the simulated path does."""
+"""If no packet was later than this, the emulated path behaved like the simulated one."""
 TRIES = 5
 
 Story = list[tuple[Any, ...]]
 
 
 def results(rows: Sequence[Row]) -> list[Result]:
-    """A run of each row: simulated where the row says so, else on the wire, all of these at once."""
+    """Runs each row: simulated if its key says so, otherwise on the wire, with all of the latter in parallel."""
     wire = [row for row in rows if row.keys.get("world") != "simulated"]
     ran = iter(_on_time([dict(row.scenario) for row in wire]))
     found = []
@@ -37,7 +37,7 @@ def results(rows: Sequence[Row]) -> list[Result]:
 
 
 def _on_time(scenarios: list[dict[str, Any]]) -> list[Result]:
-    """A run of each; of those that were late, the least late of some tries."""
+    """Runs each scenario. If a run was late, keeps the least late of several tries."""
     best: list[live.LiveRun | None] = [None] * len(scenarios)
     for _ in range(TRIES):
         late = [n for n, found in enumerate(best) if found is None or found.lateness.max_us > ON_TIME_US]
@@ -54,7 +54,7 @@ def _on_time(scenarios: list[dict[str, Any]]) -> list[Result]:
 
 
 def least_late(late_us: Callable[[Path], float], folder: Path) -> Path:
-    """The folder of the least late of some tries. Each writes a folder below this one, and answers how late it was."""
+    """Returns the folder of the least late try. `late_us` writes a try's folder and returns its lateness."""
     best: tuple[float, Path] | None = None
     for number in range(TRIES):
         out = folder / f"try {number + 1}"
@@ -68,7 +68,7 @@ def least_late(late_us: Callable[[Path], float], folder: Path) -> Path:
 
 
 def sends(scenario: dict[str, Any], tcp: dict[str, Any], sender: dict[str, Any]) -> dict[str, float]:
-    """What our engine does as the first flow of a scenario with these settings."""
+    """Returns the behaviour of our engine as the first flow of a scenario, with these settings."""
     flow = {**scenario["flow"][0], "tcp": tcp, "sender": sender}
     found = live.run({**scenario, "flow": [flow]}).result.main
     named = {"spurious": "spurious_retransmissions"}
@@ -77,19 +77,19 @@ def sends(scenario: dict[str, Any], tcp: dict[str, Any], sender: dict[str, Any])
 
 
 def retransmissions(result: Result) -> Story:
-    """Which data segments were sent again: number, copy, and cause."""
+    """Returns the retransmitted data segments: number, copy, and cause."""
     again = result.of("transmissions").where(kind="retransmission")
     return list(zip(again["segment"].tolist(), again["copy"].tolist(), again["cause"].tolist(), strict=True))
 
 
 def verdicts(result: Result) -> Story:
-    """Which verdicts there were: episode, verdict, and reason."""
+    """Returns the verdicts: episode, verdict, and reason."""
     said = result.of("verdicts")
     return list(zip(said["episode"].tolist(), said["verdict"].tolist(), said["reason"].tolist(), strict=True))
 
 
 def difference_ms(simulated: Result, wire: Result) -> float:
-    """By how much retransmissions and verdicts were later on the wire, at most; infinite where they are others."""
+    """Returns the largest delay of retransmissions and verdicts on the wire; infinite if they differ otherwise."""
     largest = 0.0
     for story, table, wanted in (
         (retransmissions, "transmissions", {"kind": "retransmission"}),

@@ -42,7 +42,7 @@ def _scenario(eifel: bool) -> dict[str, Any]:
     )
     scenario["point_to_point"] |= {"delay_ms": DELAY_MS, "queue": {"kind": "drop-tail", "packets": QUEUE_PACKETS}}
     flow = scenario["flow"][0]
-    # A window that does not limit: what limits is the slow start threshold that the timeout leaves behind.
+    # The window is no limit; the limit is the slow start threshold that the timeout leaves.
     flow["tcp"] |= {"receive_window_bytes": WINDOW_BYTES}
     return scenario
 

@@ -1,6 +1,6 @@
-"""What tables 1-4 leave open, and what no setting meets: the front of the sweep in `swept.py`, and its judgement.
+"""What tables 1-4 leave open, and what no setting meets: the front of the sweep in `swept.py`, judged.
 
-`eifel reproduce responding.calibration` measures it, and `page.py` writes it down.
+`eifel reproduce responding.calibration` measures it, and `page.py` writes the page.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
     from eifel.runs import Runs
 
 NAMES = ("the tables'", "first", "second")
-"""The settings that are judged: the one that the tables use, and the best two others of the sweep."""
+"""The judged settings: the one of the tables, and the two best others of the sweep."""
 JUDGES = ("the fit's rows and seed", "other rows", "other seeds", "other rows and seeds")
 WITHIN = {"time_s": "Time", "retransmissions": "Sent again", "spurious_rtos": "Spurious", "genuine_rtos": "Genuine"}
 
 
 @dataclass(frozen=True)
 class Found:
-    """What one setting gave with one seed."""
+    """The results of one setting with one seed."""
 
     stage: str
     seed: int
     values: Mapping[str, Any]
-    """Its values of what is open."""
+    """The setting's values for what is open."""
     means: NDArray[np.float64]
 
     @property
     def within(self) -> NDArray[np.bool_]:
-        """Which values are within their tolerances, row by row."""
+        """Whether each value is within its tolerance, by row."""
         return distances.within(self.means)
 
     def distances(self, rows: NDArray[np.bool_] | None = None) -> tuple[float, float, float]:
-        """Its mean distances from print, in all rows if not told otherwise."""
+        """Returns the mean distances from the printed values, over all rows by default."""
         return distances.distances(self.means, np.ones(len(distances.ROWS), bool) if rows is None else rows)
 
 
 def results(columns: Mapping[str, NDArray[Any]]) -> Iterator[Found]:
-    """The settings of all stages, in their order."""
+    """Yields the settings of all stages, in their order."""
     each = len(distances.ROWS)
     for at in range(0, len(columns["row"]), each):
         here = {name: values[at : at + each] for name, values in columns.items()}
@@ -58,7 +58,7 @@ def results(columns: Mapping[str, NDArray[Any]]) -> Iterator[Found]:
 
 
 def judged(columns: Mapping[str, NDArray[Any]]) -> list[list[Found]]:
-    """The settings that are judged, the tables' first; of each what every seed gave, the fit's seed first."""
+    """Returns the judged settings, the tables' first. Each has results for every seed, the fit's seed first."""
     found: dict[str, list[Found]] = {}
     for one in results(columns):
         if one.stage == "judged":
@@ -80,7 +80,10 @@ def _measure(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
 
 
 def most(measured: Measured, column: str) -> float:
-    """The most values of a column within their tolerance, of all rows and on other seeds, that one setting has."""
+    """Returns the largest number of values within tolerance for a column among the settings.
+
+    Counts all rows, on other seeds.
+    """
     return max(
         sum(measured.mean(column, setting=name, judged_by=judge) for judge in ("other seeds", "other rows and seeds"))
         for name in NAMES

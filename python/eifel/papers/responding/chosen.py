@@ -1,6 +1,6 @@
-"""What was chosen for figures 1-6: their texts and axes are lost, so there is nothing to fit a setting to.
+"""The chosen settings of figures 1-6. The figures' texts and axes are lost, so settings cannot be fitted.
 
-Each value is read from the scenario that is run, so that what is shown is what was used.
+Each value is read from the scenario that is run, so the shown values are the used ones.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from eifel.papers.responding import settings
 
 
 def of(scenario: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """The settings of a run over the slow link that the paper does not state, each with why it is what it is."""
+    """Returns the settings of a run over the slow link that the paper does not state, each with a reason."""
     link, flow = scenario["point_to_point"], scenario["flow"][0]
     tcp, congest = flow["tcp"], flow["sender"]["congest"]
     made = [

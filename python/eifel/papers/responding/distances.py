@@ -1,4 +1,4 @@
-"""How near a setting of what tables 1-4 leave open comes to print, row by row."""
+"""The distance of a setting of tables 1-4's open values from the printed values, by row."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ IN_FIT = np.array([table in FITTED_TO for table, _ in ROWS])
 
 
 def means(fit: Open, repetitions: int, seed: int, threads: int | None = None) -> NDArray[np.float64]:
-    """The means of a setting: a row for each of tables 1-4, a column for each of `MEASURED`."""
+    """Returns the means of a setting: a row for each row of tables 1-4, and a column for each of `MEASURED`."""
     scenarios = [{**settings.row(row.keys, congested=table != "table1", fit=fit), "seed": seed} for table, row in ROWS]
-    # Rows of different tables may be one scenario.
+    # Rows of different tables may share a scenario.
     distinct = [scenarios.index(scenario) for scenario in scenarios]
     first = sorted(set(distinct))
     runs = run_many([scenarios[number] for number in first], repetitions=repetitions, threads=threads)
@@ -41,7 +41,7 @@ PRINTED = np.array([[row.published[name] for name in MEASURED] for _, row in ROW
 
 
 def distances(found: NDArray[np.float64], rows: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """Mean distances of some rows from print: |log| of time, |log| of retransmissions, timeouts in tolerances."""
+    """Returns mean distances of some rows: |log| of time, |log| of retransmissions, timeouts in tolerances."""
     here, there = found[rows], PRINTED[rows]
     logs = np.abs(np.log((here[:, :2] + [0, 1]) / (there[:, :2] + [0, 1])))
     counts = np.minimum(np.abs(here[:, 2:] - there[:, 2:]) / np.maximum(0.15 * there[:, 2:], 0.3), 5)
@@ -49,7 +49,7 @@ def distances(found: NDArray[np.float64], rows: NDArray[np.bool_]) -> tuple[floa
 
 
 def within(found: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which values are within the tolerance of their column, row by row."""
+    """Returns whether each value is within the tolerance of its column, by row."""
     columns = {column.name: column for column in settings.COLUMNS}
     return np.array(
         [
@@ -60,13 +60,16 @@ def within(found: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def best(settings_found: Sequence[tuple[Open, NDArray[np.float64]]]) -> list[int]:
-    """The settings that no other betters in one distance without losing in another, on the rows of the fit."""
+    """Returns the settings on the Pareto front: no other is better in one distance and no worse in the others.
+
+    Only the rows of the fit count.
+    """
     points = np.array([distances(found, IN_FIT) for _, found in settings_found])
     beaten = [bool(((points <= point).all(axis=1) & (points < point).any(axis=1)).any()) for point in points]
     return [number for number, lost in enumerate(beaten) if not lost]
 
 
 def ranked(settings_found: Sequence[tuple[Open, NDArray[np.float64]]]) -> list[int]:
-    """The most values within on the rows of the fit first; among equals, the nearest."""
+    """Returns the settings ordered by values within tolerance on the rows of the fit, and then by distance."""
     scores = [(-int(within(found)[IN_FIT].sum()), sum(distances(found, IN_FIT))) for _, found in settings_found]
     return sorted(range(len(scores)), key=scores.__getitem__)

@@ -1,4 +1,4 @@
-"""What can be read off a recorded run: the sentences of the paper, as questions to the run that the figure draws."""
+"""Reads facts off a recorded run: the paper's sentences as predicates on the drawn run."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ if TYPE_CHECKING:
     from eifel.tables import Frame
 
 FLOW = 0
-"""The flow that the figures show is always the first."""
+"""The figures always show the first flow."""
 
 
 def of(question: Callable[[Result], bool]) -> Callable[[Measured], bool]:
-    """A question to the first run as a claim's check."""
+    """Turns a predicate on the first run into a claim's check."""
     return lambda measured: question(measured.result())
 
 
 def number(name: str, compare: Callable[[float], bool]) -> Callable[[Measured], bool]:
-    """A question to one number of the first run's summary as a claim's check."""
+    """Turns a predicate on one number of the first run's summary into a claim's check."""
     return lambda measured: compare(float(measured.result().main[name]))
 
 
 def retransmissions(result: Result, **wanted: str | tuple[str, ...]) -> Frame:
-    """The flow's retransmissions, in time; `needed="spurious"`, `cause="fast-retransmit"` pick some."""
+    """Returns the flow's retransmissions in order of time. `needed="spurious"`, for example, selects some."""
     return result.of("transmissions", FLOW).where(kind="retransmission", **wanted)
 
 
 def timeout_episodes(result: Result, truth: str | None = None) -> Frame:
-    """The flow's episodes that a timeout opened, in time; by the oracle's truth, where given."""
+    """Returns the flow's episodes opened by a timeout, in order of time, optionally by the oracle's truth."""
     episodes = result.of("episodes", FLOW).where(cause="timeout")
     return episodes if truth is None else episodes.where(truth=truth)
 
 
 def first_timeout_is_spurious(result: Result) -> bool:
-    """Whether nothing was lost when the retransmission timer expired for the first time."""
+    """Returns whether nothing was lost when the retransmission timer first expired."""
     return str(timeout_episodes(result)["truth"][0]) == "spurious"
 
 
 def goes_back_n(result: Result, share: float = 0.8) -> bool:
-    """Whether what was outstanding at the first timeout is sent again, needlessly, at least this share of it."""
+    """Returns whether at least this share of the flight at the first timeout is retransmitted needlessly."""
     episode = timeout_episodes(result)
     opened, start, end = (int(episode[name][0]) for name in ("opened_ns", "start", "recovery_point"))
     again = retransmissions(result, needed="spurious")
@@ -51,14 +51,14 @@ def goes_back_n(result: Result, share: float = 0.8) -> bool:
 
 
 def only_first_is_sent_again(result: Result) -> bool:
-    """Whether nothing is sent again needlessly but the oldest segment, once a timeout."""
+    """Returns whether needless retransmissions are of the oldest segment only."""
     again = retransmissions(result, needed="spurious")
     oldest = int(timeout_episodes(result)["start"][0])
     return len(again) > 0 and bool((again["start"] == oldest).all())
 
 
 def resumes_with_new_data(result: Result) -> bool:
-    """Whether the first thing sent after the verdict "spurious" had never been sent before."""
+    """Returns whether the first segment sent after the verdict "spurious" is new."""
     told = int(timeout_episodes(result).where(verdict="spurious")["verdict_ns"][0])
     sent = result.of("transmissions", FLOW)
     after = sent.rows(sent["t_ns"] >= told)
@@ -66,7 +66,7 @@ def resumes_with_new_data(result: Result) -> bool:
 
 
 def window_at(result: Result, t_ns: int, name: str = "cwnd") -> int:
-    """A variable of the window as it was last recorded before an instant, in bytes."""
+    """Returns a variable of the window as last recorded before a time, in bytes."""
     window = result.of("window", FLOW)
     before = window[name][window["t_ns"] < t_ns]
     if len(before) == 0:
@@ -75,7 +75,7 @@ def window_at(result: Result, t_ns: int, name: str = "cwnd") -> int:
 
 
 def window_after(result: Result, t_ns: int, name: str = "cwnd") -> int:
-    """A variable of the window as it is first recorded from an instant on, once all of that instant is done."""
+    """Returns a variable of the window at its first record from `t_ns` on, after all changes at that time."""
     window = result.of("window", FLOW)
     after = window.rows(window["t_ns"] >= t_ns)
     if len(after) == 0:
@@ -85,14 +85,14 @@ def window_after(result: Result, t_ns: int, name: str = "cwnd") -> int:
 
 
 def restores_window(result: Result) -> bool:
-    """Whether cwnd is at least what it was before the timeout, as soon as the verdict is in."""
+    """Returns whether the verdict restores cwnd at least to its value before the timeout."""
     episode = timeout_episodes(result).where(verdict="spurious")
     before = window_at(result, int(episode["opened_ns"][0]))
     return window_after(result, int(episode["verdict_ns"][0])) >= before
 
 
 def silence_after_verdict_s(result: Result) -> float:
-    """How long the sender sends nothing after the first verdict "spurious"."""
+    """Returns the seconds without transmissions after the first verdict "spurious"."""
     told = int(timeout_episodes(result).where(verdict="spurious")["verdict_ns"][0])
     sent = result.of("transmissions", FLOW)["t_ns"]
     later = sent[sent >= told]
@@ -102,12 +102,12 @@ def silence_after_verdict_s(result: Result) -> float:
 
 
 def rto_samples(result: Result) -> Frame:
-    """The flow's measurements of the round trip, in time."""
+    """Returns the flow's samples of the round trip, in order of time."""
     return result.of("timer", FLOW).where(event="sample")
 
 
 def largest_gap_s(result: Result, after_s: float) -> float:
-    """The longest time without a sample of the round trip, from an instant on."""
+    """Returns the longest time without a sample of the round trip after a given time, in seconds."""
     instants = rto_samples(result)["t_ns"]
     instants = instants[instants >= after_s * 1e9]
     if len(instants) < 2:
@@ -116,7 +116,7 @@ def largest_gap_s(result: Result, after_s: float) -> float:
 
 
 def rto_at_s(result: Result, t_s: float) -> float:
-    """The retransmission timeout as it was last recorded before an instant, in seconds."""
+    """Returns the retransmission timeout as last recorded before a time, in seconds."""
     timer = result.of("timer", FLOW)
     before = timer["rto_ns"][timer["t_ns"] < t_s * 1e9]
     if len(before) == 0:

@@ -1,4 +1,4 @@
-"""What all figures of the paper have in common."""
+"""Common parts of all figures of the paper."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ COLUMNS = (
 
 
 def time_sequence(measured: Measured) -> Figure:
-    """Draws the first run as the paper does: segments, retransmissions and ACKs over time."""
+    """Draws the first run like the paper: segments, retransmissions and ACKs over time."""
     from eifel.plots import time_sequence_figure
 
     return time_sequence_figure(measured.result(), title=measured.artefact.title)
 
 
 def timer(measured: Measured) -> Figure:
-    """Draws the first run's RTO against its samples of the round trip."""
+    """Draws the first run's RTO and its samples of the round trip."""
     from eifel.plots import timer_figure
 
     return timer_figure(measured.result(), title=measured.artefact.title)
@@ -56,7 +56,7 @@ def figure(
     seed: int = settings.SEED,
     known: tuple[str, ...] = (),
 ) -> Artefact:
-    """A figure of one run. `beside` names the scenarios of further runs that a claim compares it with."""
+    """Returns a figure of one run. `beside` names the scenarios of further runs for a claim's comparison."""
     runs = {"drawn": scenario, **(beside or {})}
     return Artefact(
         id=f"responding.figure{name}",
@@ -75,6 +75,7 @@ def figure(
 def _open_settings(scenario: Mapping[str, Any], seed: int) -> tuple[Setting, ...]:
     if "dumbbell" not in scenario:
         return chosen.of(scenario)
-    # One of the tables' own transfers, with what was fitted for those; which of them the paper drew is not known.
+    # One of the tables' own transfers, with their fitted settings. The paper does not say which one
+    # it drew.
     drawn = Setting("transfer", f"the first of seed {seed}", "the paper does not say which transfer it drew", "chosen")
     return (drawn, *settings.FITTED)

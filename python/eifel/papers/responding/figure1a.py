@@ -1,4 +1,4 @@
-"""Figure 1 (a): what a delay spike does to Reno-SACK with timestamps, over 30 kbps."""
+"""Figure 1 (a): the effect of a delay spike on Reno-SACK with timestamps, over 30 kbps."""
 
 from eifel.papers.artefact import Claim
 from eifel.papers.responding import facts, settings
@@ -7,9 +7,9 @@ from eifel.result import Result
 
 
 def _at_twice_the_rate(result: Result) -> bool:
-    """While the originals drain from the queue at the link's rate, retransmissions leave twice as fast."""
+    """Returns whether retransmissions leave twice as fast as the originals drain at the link's rate."""
     again = facts.retransmissions(result, needed="spurious", cause="timeout")
-    instants = again["t_ns"][1:]  # the first is the timeout's own
+    instants = again["t_ns"][1:]  # without the timeout's own
     rate = float(again["len"][1:].sum()) * 8e9 / float(instants[-1] - instants[0])
     return rate > 1.5 * settings.SLOW_BPS
 

@@ -7,8 +7,9 @@ from eifel.result import Result
 
 CHANGE_S = 6.0
 SEGMENT_BYTES, WINDOW = 1460, 10
-"""At 10 kbps a segment of 1000 bytes takes 0.8 s, less than the least RTO, so each ACK would restart the timer in time;
-and this window just fills the path at 300 kbps, so that the RTO is the least one when the rate falls.
+"""At 10 kbps a segment of 1000 bytes takes 0.8 s, less than the minimum RTO, so each ACK would
+restart the timer in time. This window just fills the path at 300 kbps, so the RTO is at its minimum
+when the rate falls.
 """
 
 

@@ -1,4 +1,4 @@
-"""Figure 5 (c): option 4 restores the window, and takes it as the slow start threshold too."""
+"""Figure 5 (c): option 4 restores the window, and also sets the slow start threshold to it."""
 
 from eifel.papers.artefact import Claim
 from eifel.papers.responding import facts, settings

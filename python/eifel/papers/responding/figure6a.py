@@ -7,7 +7,7 @@ from eifel.result import Result
 
 
 def _returns_to_before(result: Result) -> bool:
-    """The first RTO computed from a sample after the spike is near the last one before it."""
+    """Returns whether the RTO from the first sample after the spike is near the last RTO before it."""
     start, end = settings.LEVEL_S
     samples = facts.rto_samples(result)
     after = samples["rto_ns"][samples["t_ns"] > end * 1e9]

@@ -12,9 +12,10 @@ def _reduces_every_time(result: Result) -> bool:
 
 
 def _goes_back_n_every_time(result: Result, share: float = 0.8) -> bool:
-    """Whether after every spurious timeout what was outstanding is sent again, lost or not, at least this share of it.
+    """Returns whether every spurious timeout causes the retransmission of at least this share of the flight.
 
-    Some was lost at the first: the queue that stood still had dropped the end of a full window.
+    Some segments are lost at the first timeout: the stalled queue had dropped the end of a full
+    window.
     """
     episodes, again = facts.timeout_episodes(result, "spurious"), facts.retransmissions(result)
     edges = zip(*(episodes[name] for name in ("opened_ns", "start", "recovery_point")), strict=True)

@@ -7,7 +7,7 @@ from eifel.result import Result
 
 
 def _grows_until_a_loss(result: Result) -> bool:
-    """Up to the loss that is detected first, each verdict gives back the window that its timeout took."""
+    """Returns whether each verdict before the first detected loss restores the window before its timeout."""
     detected = result.of("episodes").where(cause="fast-retransmit")["opened_ns"]
     loss = int(detected[0]) if len(detected) else 2**62
     spurious = facts.timeout_episodes(result).where(verdict="spurious")

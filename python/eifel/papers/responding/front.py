@@ -1,4 +1,4 @@
-"""The front of the sweep over what tables 1-4 leave open: how near the times and what is sent again come together."""
+"""The front of the sweep over tables 1-4's open values: the trade-off between times and retransmissions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eifel.runs import Runs
 
 BOUNDS = (0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
-"""Of the mean distance in time: |log (here / print)|."""
+"""Bounds of the mean distance in time: |log (here / print)|."""
 NAMES = {"behind": "behind the queue", "before": "before the queue", "before-data": "before it, data alone"}
 LOOKS = {"behind": ("#3b6fb6", "o-"), "before": ("#2f8f6b", "^--"), "before-data": ("#e08a00", "s:")}
 

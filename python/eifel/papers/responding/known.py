@@ -1,7 +1,7 @@
-"""Known causes of the values of tables 1-4 that differ from print.
+"""Known causes of the differences between the values of tables 1-4 and print.
 
-Numbers in these sentences are the paper's. Measured numbers are in the tables and in docs/calibration.md, which are
-generated.
+Numbers in these sentences are the paper's. Measured numbers are in the tables and in the generated
+docs/calibration.md.
 """
 
 PLAIN = (
@@ -77,4 +77,4 @@ CALIBRATION = """\
   show where the rest is: back-off and min++ save 59 and 57 segments, and 1.3 and 0.8 spurious timeouts. Both save
   expiries within a spike. So in print a further expiry within a spike costs some ten segments; here it costs one.
 """
-"""What docs/calibration.md says beside what was tried."""
+"""The text of docs/calibration.md beside the table of trials."""

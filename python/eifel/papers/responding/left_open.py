@@ -1,4 +1,4 @@
-"""What the paper leaves open about tables 1-4, and what was put in its place."""
+"""The values that the paper leaves open about tables 1-4, and their replacements."""
 
 from __future__ import annotations
 
@@ -13,33 +13,36 @@ QUEUE_PACKETS = 75
 
 @dataclass(frozen=True)
 class Open:
-    """What the paper leaves open about the path of tables 1-4."""
+    """The values that the paper leaves open about the path of tables 1-4."""
 
     one_way_delay_ms: float
-    """150 ms are stated for the bottleneck; access links add what is missing."""
+    """The paper states 150 ms for the bottleneck; access links add the rest."""
     sender_share: float
-    """The share of what is missing that lies on the sender's side. What a spike drops hangs on it: ACKs that have left
-    the bottleneck let new segments go into a queue that stands still."""
+    """The share of the rest on the sender's side. It determines the drops of a spike: ACKs that
+    have left the bottleneck release new segments into a stalled queue.
+    """
     payload_bytes: int
-    """Of a full segment: an MSS of 1000 bytes is stated, and timestamps, whose option takes 12 of them or does not."""
+    """The payload of a full segment. The paper states an MSS of 1000 bytes and timestamps, whose
+    option may or may not take 12 of them.
+    """
     first_spike_s: float
     cbr_packet_bytes: int
     """Headers included."""
     cbr_jitter: float
-    """Share by which the intervals between datagrams are drawn; 0.5 is what ns-2 calls random."""
+    """The share by which the intervals between datagrams vary. ns-2 calls 0.5 random."""
     ack_delay_ms: float
     hold: str = "behind"
-    """Where a spike holds the data: `behind` the bottleneck's queue, which fills; or `before` it, so that all held
-    segments come to the queue at once. `before-data` holds no ACKs.
+    """Where a spike holds data. `behind` the bottleneck's queue, the queue fills. `before` it, all
+    held segments reach the queue at once. `before-data` holds no ACKs.
     """
     queue_packets: int = QUEUE_PACKETS
-    """75 are stated; ns-2's delayer holds one more."""
+    """The paper states 75; ns-2's delayer holds one more."""
     back_off_ends: str = "new-data"
     follows: str = "source"
-    """Whose rules loss recovery follows where its source and ns-2.35 differ."""
+    """The rules of loss recovery where the algorithm's source and ns-2.35 differ."""
 
     def access(self) -> dict[str, dict[str, Any]]:
-        """The dumbbell's access links, with which the whole path has the one-way delay."""
+        """Returns the dumbbell's access links, which complete the one-way delay of the whole path."""
         missing = self.one_way_delay_ms - BOTTLENECK_MS
         sides = {"left_access": missing * self.sender_share, "right_access": missing * (1 - self.sender_share)}
         return {side: {"rate_bps": "unlimited", "delay_ms": delay} for side, delay in sides.items()}
@@ -54,12 +57,16 @@ EARLIER = Open(
     cbr_jitter=0.5,
     ack_delay_ms=100,
 )
-"""What an earlier sweep of a spike behind the queue found, judged by all rows; the sweep begins with it too."""
+"""The result of an earlier sweep with spikes behind the queue, judged by all rows. This sweep also
+begins with it.
+"""
 FIT = EARLIER
-"""The one setting for all four tables with which `calibration.py` found the most values as printed."""
+"""The one setting for all four tables with which `calibration.py` found the most values within
+tolerance.
+"""
 
 _SWEPT = ("responding.table1", "responding.table2", "responding.table3", "responding.table4")
-"""All their rows, by the sweep in docs/calibration.md."""
+"""All rows of these tables, by the sweep in docs/calibration.md."""
 FITTED = (
     Setting(
         "one-way delay",
@@ -114,4 +121,6 @@ FITTED = (
     ),
     Setting("ACK delay", f"{FIT.ack_delay_ms:g} ms", "delayed ACKs are stated, their timer is not", "chosen"),
 )
-"""What the paper leaves open and was chosen; rows that a value was fitted to are calibration, the others confirm it."""
+"""The replacements for what the paper leaves open. Rows to which a value was fitted are
+calibration; the others confirm it.
+"""

@@ -1,4 +1,4 @@
-"""How near the rows of tables 1-4 come to what is printed, with other values for what the paper leaves open."""
+"""The distance of tables 1-4's rows from print, with other values for what the paper leaves open."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from eifel.runs import run_many
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """The rows of tables 1-4."""
+    """Returns the rows of tables 1-4."""
     return tuple(row for artefact in select(["responding.table"]) for row in artefact.rows if row.published)
 
 
 @dataclass(frozen=True)
 class Nearness:
-    """How near the runs of `rows()` come to what is printed."""
+    """The distance of the runs of `rows()` from print."""
 
     distance: float
     """Mean over the rows of |log(measured time / printed time)|."""
     within: Mapping[str, int]
-    """Rows within the tolerance, column by column."""
+    """The number of rows within the tolerance, by column."""
     means: Sequence[Mapping[str, float]]
-    """What was measured, row by row."""
+    """The measured means, by row."""
 
     @property
     def values_within(self) -> int:
-        """How many values of all rows and columns are within their tolerance."""
+        """The number of values within their tolerance, over all rows and columns."""
         return sum(self.within.values())
 
 
 def of(change: Callable[[dict[str, Any]], object], repetitions: int) -> Nearness:
-    """Runs all rows of tables 1-4, each scenario changed by `change`, which changes it in place."""
+    """Runs all rows of tables 1-4, after `change` has modified each scenario in place."""
     scenarios = [copy.deepcopy(dict(row.scenario)) for row in rows()]
     for scenario in scenarios:
         change(scenario)
@@ -56,7 +56,7 @@ def of(change: Callable[[dict[str, Any]], object], repetitions: int) -> Nearness
 
 
 def put(scenario: dict[str, Any], values: settings.Open) -> None:
-    """Puts other values for what the paper leaves open into a scenario of tables 1-4."""
+    """Sets other values for what the paper leaves open in a scenario of tables 1-4."""
     scenario["dumbbell"] |= values.access()
     scenario["spike"][0]["first_s"] = values.first_spike_s
     for flow in scenario["flow"]:

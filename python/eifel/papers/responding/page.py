@@ -1,4 +1,4 @@
-"""docs/calibration.md: `python -m eifel.papers.responding.page > docs/calibration.md`."""
+"""Writes docs/calibration.md: `python -m eifel.papers.responding.page > docs/calibration.md`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _line(cells: Sequence[Any]) -> str:
 
 
 def report(columns: Mapping[str, NDArray[Any]], others: Sequence[str]) -> str:
-    """The page as Markdown."""
+    """Returns the page as Markdown."""
     lines = [HEAD, "## The settings that were judged", ""]
     axes = list(tried.AXES)
     lines += [_line(["setting", *axes]), "|---|" + "---|" * len(axes)]
@@ -46,7 +46,7 @@ def report(columns: Mapping[str, NDArray[Any]], others: Sequence[str]) -> str:
 
 
 def front_table(columns: Mapping[str, NDArray[Any]]) -> list[str]:
-    """The settings that no other betters, on all rows, as the lines of a table."""
+    """Returns the Pareto front on all rows, as the lines of a table."""
     found = [one for one in results(columns) if one.stage in ("screen", "steps")]
     points = np.array([one.distances() for one in found])
     kept = [number for number, point in enumerate(points) if not _bettered(points, point)]

@@ -1,4 +1,4 @@
-"""Section IV.B: tables 1 and 2 again, with Adaptive RED in place of the drop-tail queue."""
+"""Section IV.B: tables 1 and 2 again, with Adaptive RED instead of the drop-tail queue."""
 
 from eifel.papers.artefact import Artefact, Claim, Repeated, Row
 from eifel.papers.measured import Measured
@@ -24,7 +24,7 @@ def _red_time(measured: Measured, congested: bool, recovery: str, eifel: bool) -
 
 
 def _not_worse(measured: Measured, recovery: str) -> bool:
-    """Whether Eifel takes no longer on the congested link, but for a twentieth."""
+    """Returns whether Eifel is at most a twentieth slower on the congested link."""
     return _red_time(measured, True, recovery, True) <= 1.05 * _red_time(measured, True, recovery, False)
 
 

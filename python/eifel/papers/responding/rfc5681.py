@@ -1,7 +1,8 @@
-"""Tables 1 and 2 again with the window of RFC 5681: what of the gain is Eifel's, and what was the simulator's.
+"""Tables 1 and 2 again with the window of RFC 5681: separates Eifel's gain from the simulator's.
 
-RFC 5681, section 3.1, holds ssthresh when the timer expires again for the same segment. The simulators of the paper's
-time halved it each time, so a spike of several timeouts left a threshold of two segments and a connection that crept.
+RFC 5681, section 3.1, holds ssthresh when the timer expires again for the same segment. The
+simulators of the paper's time halved it each time. A spike of several timeouts then left a
+threshold of two segments and a very slow connection.
 """
 
 from eifel.papers.artefact import Artefact, Claim, Repeated, Row

@@ -1,4 +1,4 @@
-"""The settings that the tables and figures share, in one place: what the paper states, and what was fitted."""
+"""The settings shared by the tables and figures: stated by the paper, or fitted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PRINTED = published.numbers("responding", "claims")
 
 
 def as_printed(found: float, printed: float, column: str) -> bool:
-    """Whether a ratio of two values of a column is as printed, within that column's tolerance."""
+    """Returns whether a ratio of two values is as printed, within the tolerance of their column."""
     share = next(one.relative for one in COLUMNS if one.name == column)
     return share is not None and abs(found / printed - 1) <= share
 
@@ -46,16 +46,18 @@ COLUMNS = (
     Column("spurious_rtos", "Spurious RTOs", summary="spurious_timeouts", relative=0.15, absolute=0.3),
     Column("genuine_rtos", "Genuine RTOs", summary="genuine_timeouts", relative=0.15, absolute=0.3),
 )
-"""The columns of tables 1-4, with how close a measured value should come."""
+"""The columns of tables 1-4, with their tolerances."""
 
 BOTTLENECK_LINKS = ["bottleneck", "bottleneck-back"]
-"""Both directions stand still at once."""
+"""A spike stops both directions simultaneously."""
 HOLDS: Mapping[str, Mapping[str, Any]] = {
     "behind": {"links": BOTTLENECK_LINKS, "holds": "sending"},
     "before": {"links": ["left1-entry", "right1-exit"], "holds": "arriving"},
     "before-data": {"links": ["left1-entry"], "holds": "arriving"},
 }
-"""What a spike holds, by `Open.hold`. The CBR flow enters behind the access links: it is not held before the queue."""
+"""The links that a spike holds, by `Open.hold`. The CBR flow enters behind the access links, so it
+is not held before the queue.
+"""
 
 QUEUES: Mapping[str, Mapping[str, Any]] = {
     "drop-tail": {"kind": "drop-tail", "packets": QUEUE_PACKETS},
@@ -74,7 +76,7 @@ def dumbbell(
     window: str = "of-its-time",
     fit: Open | None = None,
 ) -> dict[str, Any]:
-    """The scenario of section IV.A: one transfer, spikes that stop both directions, perhaps a CBR flow."""
+    """Returns the scenario of section IV.A: one transfer, spikes that stop both directions, optionally a CBR flow."""
     fit = FIT if fit is None else fit
     end = sender(
         recovery if fit.follows == "source" else {**_named(recovery), "follows": fit.follows},
@@ -100,10 +102,10 @@ def dumbbell(
         flows.append(
             {
                 "name": "cbr",
-                # At the bottleneck's ends: its access links would only cost events.
+                # Attached at the bottleneck's ends, since access links would only cost events.
                 "from": "entry",
                 "to": "exit",
-                # So that repetitions differ in its phase.
+                # Repetitions then differ in its phase.
                 "start_s": {"uniform": [0, 1]},
                 "application": {"kind": "cbr", "rate_bps": CBR_BPS, **size},
             }
@@ -137,7 +139,7 @@ def dumbbell(
 
 
 def row(keys: Mapping[str, Key], *, congested: bool, fit: Open | None = None) -> dict[str, Any]:
-    """The scenario of a row of tables 1-4: FACK with Eifel and option 1, where its keys do not say otherwise."""
+    """Returns the scenario of a row of tables 1-4. Keys override FACK with Eifel and option 1."""
     return dumbbell(
         str(keys.get("recovery", "fack")),
         eifel=bool(keys.get("eifel", True)),
@@ -149,9 +151,10 @@ def row(keys: Mapping[str, Key], *, congested: bool, fit: Open | None = None) ->
 
 
 def rows(table: str) -> tuple[Row, ...]:
-    """The printed rows of a table of 1-4, each with its scenario and its retransmissions.
+    """Returns the printed rows of one of tables 1-4, each with its scenario and its retransmissions.
 
-    The one-way agents of the paper's simulator send 5 MB as 5000 segments: what is printed beyond is sent again.
+    The one-way agents of the paper's simulator send 5 MB as 5000 segments. The printed rest is
+    retransmissions.
     """
     printed = published.rows("responding", table, lambda keys: row(keys, congested=table != "table1"))
     sent = BYTES // MSS_BYTES
@@ -168,16 +171,20 @@ def _named(recovery: str | Mapping[str, Any]) -> dict[str, Any]:
 # --- Figures 1-6: one flow over a slow link, one spike ---------------------------------------------------------------
 
 SLOW_BPS = 30_000
-"""Stated for figure 1 (a), and taken for the others too."""
+"""Stated for figure 1 (a), and used for the others too."""
 SLOW_DELAY_MS = 200
 SLOW_SPIKE_S = (2.85, 8.5)
-"""Begins when segment 8 has arrived and its ACK has not left: 8 to 15 are outstanding then, as figure 4 has it."""
+"""Begins when segment 8 has arrived and its ACK has not left. Segments 8 to 15 are then
+outstanding, as in figure 4.
+"""
 PACKET_TIME_S = (MSS_BYTES + 52) * 8 / SLOW_BPS
-"""What a full segment takes on the slow link, headers and timestamps included."""
+"""The time of a full segment on the slow link, with headers and timestamps."""
 
 LEVEL_S = (20.0, 28.0)
 LEVEL_WINDOW = 11
-"""Figure 6: a window that keeps the round trip at about 3 s, so that before the spike the RTO has come to rest."""
+"""Figure 6: a window that keeps the round trip at about 3 s, so that the RTO is constant before the
+spike.
+"""
 
 LOST_ALONE = 10
 """Figure 3: one of the delayed segments."""
@@ -203,9 +210,9 @@ def slow_link(
     window_segments: int = RECEIVE_WINDOW_BYTES // MSS_BYTES,
     **how: Any,
 ) -> dict[str, Any]:
-    """One transfer over a slow link that one spike holds; `lost` names segments whose first copy is dropped.
+    """Returns one transfer over a slow link with one spike. The first copies of segments `lost` are dropped.
 
-    `how` goes to `sender`.
+    `how` is passed to `sender`.
     """
     link: dict[str, Any] = {
         "rate_bps": rate_bps,
@@ -241,7 +248,7 @@ def slow_link(
 
 
 def level(recovery: str | Mapping[str, Any], **how: Any) -> dict[str, Any]:
-    """The slow link once its round trip no longer grows, for figure 6."""
+    """Returns the slow link with a constant round trip, for figure 6."""
     return slow_link(recovery, spike_s=LEVEL_S, window_segments=LEVEL_WINDOW, data_bytes=150_000, **how)
 
 
@@ -251,26 +258,28 @@ ADAPTATIONS: Mapping[str, str | Mapping[str, str]] = {
     "back-off": "back-off",
     "min++": {"name": "min-plus-plus", "per": "expiry"},
 }
-"""Table 4's words for what the timer learns."""
+"""Table 4's words for the adaptation of the timer."""
 
 WINDOWS: Mapping[str, Mapping[str, str]] = {
     "of-its-time": {"ssthresh_from": "window", "repeated_timeout": "reduce", "grow": "always"},
     "rfc5681": {"ssthresh_from": "flight", "repeated_timeout": "hold", "grow": "always"},
 }
-"""How the window is kept: as ns-2 of 2002 did, where each further timeout of a spike halves ssthresh again, down to two
-segments; or as RFC 5681 asks."""
+"""The rules for the window. ns-2 of 2002 halves ssthresh at each further timeout of a spike, down
+to two segments. RFC 5681 holds it.
+"""
 
 # --- One end ---------------------------------------------------------------------------------------------------------
 
 
 def tcp(*, ack_delay_ms: float | None = None, timestamps: bool = True) -> dict[str, Any]:
-    """The connection's settings as the paper states them; without a delay each segment is acknowledged at once."""
+    """Returns the paper's settings of the connection. Without a delay, each segment is acknowledged at once."""
     settings: dict[str, Any] = {
         "payload_bytes": MSS_BYTES,
         "receive_window_bytes": RECEIVE_WINDOW_BYTES,
         **(rfc3522.CLOCK if timestamps else rfc3522.NONE),
         "sack": True,
-        # RFC 2883 is younger than the simulator's SACK receiver: its duplicate ACKs do not tell that they are harmless.
+        # RFC 2883 is younger than the simulator's SACK receiver, whose duplicate ACKs do not reveal
+        # that they are harmless.
         "dsack": False,
         "delayed_ack_every": 1 if ack_delay_ms is None else 2,
     }
@@ -288,13 +297,14 @@ def sender(
     initial_window: int = 2,
     window: str = "of-its-time",
 ) -> dict[str, Any]:
-    """The algorithms: the conservative timer, and Eifel or not."""
+    """Returns the algorithms: the conservative timer, with or without Eifel."""
     return {
         "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": restore if eifel else "none",
-        # The paper's responses answer every verdict.
+        # The paper's responses follow every verdict.
         "grant": "always",
-        # RFC 2988, section 5; timestamps changed nothing of it in ns-2 before July 2003 (its ts_resetRTO_).
+        # RFC 2988, section 5. In ns-2 before July 2003, timestamps did not change it (its
+        # ts_resetRTO_).
         "rto": {"name": "rfc6298", "minimum_ms": 1000, "back_off_ends": "new-data"},
         "after_spurious": ADAPTATIONS[rto_adaptation] if eifel else "none",
         "recover": dict(recovery) if isinstance(recovery, Mapping) else recovery,

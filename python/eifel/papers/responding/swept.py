@@ -1,7 +1,8 @@
-"""What tables 1-4 leave open, swept: no setting meets all of them, and the front shows what each gives up.
+"""A sweep over what tables 1-4 leave open. No setting meets all of them; the front shows the trade-offs.
 
-A coarse random sample of all settings is run with few repetitions, then what differs from its front by one value, then
-the front with more. The fit is made on tables 1 and 2 and on one seed; tables 3 and 4, and other seeds, judge it.
+The first stage runs a coarse random sample of all settings with few repetitions. The next stages
+run the neighbours of its front by one value, and the front with more repetitions. The fit uses
+tables 1 and 2 and one seed. Tables 3 and 4, and other seeds, judge it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ CHUNK = 10
 
 
 def find(effort: Effort) -> Mapping[str, NDArray[Any]]:
-    """Runs all stages; a row for each setting, seed and row of the tables."""
+    """Runs all stages. Returns a row for each setting, seed and row of the tables."""
     screen = _stage(effort, "screen", sample(), SCREEN, [effort.seed])
     known = [one for one, _ in screen]
     front = [known[number] for number in best(screen)]
@@ -60,7 +61,7 @@ def find(effort: Effort) -> Mapping[str, NDArray[Any]]:
 def _stage(
     effort: Effort, stage: str, asked: Sequence[Open], repetitions: int, seeds: Sequence[int]
 ) -> list[tuple[Open, NDArray[np.float64]]]:
-    """Runs settings with each seed, some in one part."""
+    """Runs settings with each seed, several in one part."""
     cases = list(itertools.product(asked, seeds))
     chunks = [cases[at : at + CHUNK] for at in range(0, len(cases), CHUNK)]
 
@@ -103,7 +104,7 @@ STUDY = Study(
 
 
 def stored() -> Mapping[str, NDArray[Any]]:
-    """What is stored of the sweep in `out`, or what is missing of it, run."""
+    """Returns the stored sweep in `out`, and runs its missing parts."""
     from pathlib import Path
 
     from eifel import store

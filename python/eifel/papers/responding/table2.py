@@ -1,4 +1,4 @@
-"""Table 2: three ways to recover, with and without Eifel, beside a CBR flow of half the link's rate."""
+"""Table 2: three recovery algorithms, with and without Eifel, beside a CBR flow of half the link's rate."""
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Repeated, Row
@@ -19,7 +19,8 @@ _PRECAUTIOUS = Row(
     {"recovery": PRECAUTION, "eifel": True},
     settings.dumbbell({"name": "newreno-sack", "when": "after-spurious"}, eifel=True, congested=True),
 )
-"""Section III.A's "extra precaution", only after a spurious timeout, which the paper does not measure."""
+"""Section III.A's "extra precaution", only after a spurious timeout. The paper does not measure it.
+"""
 
 ARTEFACT = Artefact(
     id="responding.table2",

@@ -1,4 +1,4 @@
-"""Table 3: FACK with Eifel beside a CBR flow, by what the response restores."""
+"""Table 3: FACK with Eifel beside a CBR flow, by the state that the response restores."""
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Repeated

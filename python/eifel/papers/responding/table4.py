@@ -1,4 +1,4 @@
-"""Table 4: FACK with Eifel beside a CBR flow, by how the timer is adapted after a spurious timeout."""
+"""Table 4: FACK with Eifel beside a CBR flow, by the timer's adaptation after a spurious timeout."""
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Repeated

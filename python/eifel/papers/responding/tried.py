@@ -1,4 +1,4 @@
-"""The values that the sweep tries of what tables 1-4 leave open, and how many of them."""
+"""The values that the sweep tries for what tables 1-4 leave open, and the sizes of its stages."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ AXES: Mapping[str, Sequence[Any]] = {
     "back_off_ends": ("new-data", "sample"),
     "follows": ("source", "ns-2"),
 }
-"""The values tried of what the paper leaves open."""
+"""The values tried for what the paper leaves open."""
 SAMPLE, SAMPLE_SEED = 400, 1
-"""Settings of the coarse screen, besides the earlier fit."""
+"""The number of random settings in the coarse screen, and their seed."""
 SCREEN, AGAIN, FULL = 8, 20, 100
-"""Repetitions of the screen, of its front, and of the judgement."""
+"""The repetitions of the screen, of its front, and of the judgement."""
 STEPS, FINALISTS, JUDGED = 100, 16, 3
 """The most settings of each later stage."""
 JUDGES = 2
-"""Seeds that judge, from the one after the fit's."""
+"""The number of judging seeds, starting after the fit's."""
 
 
 def sample() -> list[Open]:
-    """The coarse screen: the earlier fit, and random settings."""
+    """Returns the coarse screen: the earlier fit, and random settings."""
     drawn = random.Random(SAMPLE_SEED)
     picks = (
         Open(cbr_jitter=0.5, **{axis: drawn.choice(values) for axis, values in AXES.items()}) for _ in itertools.count()
@@ -43,7 +43,7 @@ def sample() -> list[Open]:
 
 
 def neighbours(front: Sequence[Open], known: Sequence[Open]) -> list[Open]:
-    """What differs from one of the front by the next value of one axis."""
+    """Returns the settings that differ from one on the front by the next value of one axis."""
     found: dict[Open, None] = {}
     for one, (axis, values) in itertools.product(front, AXES.items()):
         at = list(values).index(getattr(one, axis))

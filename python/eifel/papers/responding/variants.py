@@ -1,6 +1,6 @@
-"""What else was tried to explain the rows of tables 1-4 that do not agree: one change at a time to the setting in use.
+"""Other attempts to explain the rows of tables 1-4 that differ: one change at a time to the present setting.
 
-`calibration.py` puts what comes of them into docs/calibration.md. None of them is used.
+`calibration.py` writes their results to docs/calibration.md. None of them is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHOWN: tuple[Mapping[str, Any], ...] = (
     {"restore": "option-3"},
     {"rto_adaptation": "back-off"},
 )
-"""The rows that are shown beside the counts: the last of `nearness.rows()` with these keys."""
+"""The rows shown beside the counts: the last of `nearness.rows()` with these keys."""
 
 
 COUNTED = "Means of 20 repetitions with the seed 1; the tables have 100."
@@ -36,7 +36,7 @@ def _spike(**values: Any) -> Change:
 
 
 def _sender(recovery: str | None = None, **seams: Any) -> Change:
-    """Other algorithms of the main flow, or parameters of theirs; only where it recovers by `recovery`, if given."""
+    """Changes algorithms of the main flow, or their parameters, optionally only if it recovers by `recovery`."""
 
     def change(scenario: dict[str, Any]) -> None:
         sender = scenario["flow"][0]["sender"]
@@ -83,7 +83,7 @@ VARIANTS: Mapping[str, Change] = {
 
 
 def table() -> list[str]:
-    """What came of each, as the lines of a table in Markdown."""
+    """Returns the results of all changes, as the lines of a table in Markdown."""
     shown = [max(number for number, row in enumerate(nearness.rows()) if row.keys == keys) for keys in SHOWN]
     names = [" ".join("Eifel" if value is True else str(value) for value in keys.values()) for keys in SHOWN]
     titles = ["changed", "distance", *(f"{column.title} within" for column in settings.COLUMNS)]
@@ -99,7 +99,7 @@ def table() -> list[str]:
 
 
 def report() -> list[str]:
-    """That table, and what is known of the rows that are outside, as lines of Markdown."""
+    """Returns that table and the known causes for outlying rows, as lines of Markdown."""
     return [
         "## What else was tried, one change at a time",
         "",

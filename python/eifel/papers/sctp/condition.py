@@ -1,4 +1,4 @@
-"""The condition of section 5: after which spikes Eifel has to rely on DupTSN reports."""
+"""The condition of section 5: the spikes after which Eifel has to rely on DupTSN reports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _by_eifel(result: Result) -> bool:
 
 
 def _waited_s(result: Result) -> float:
-    """From the beginning of the spike to the timeout: RTO(primary), counted from the first chunk that is held."""
+    """Returns the time from the spike's begin to the timeout: RTO(primary), from the first held chunk on."""
     return float(result.of("timer").where(event="expired", path=facts.PRIMARY)["t_ns"][0]) / 1e9 - settings.SPIKE_S
 
 
@@ -39,7 +39,7 @@ def _keys(measured: Measured, number: int) -> tuple[float, float]:
 
 
 def _rule(measured: Measured, ways: int) -> tuple[bool, bool]:
-    """Whether Eifel finds no spike longer than RTO(primary) + `ways` ways over the alternate, and every shorter one."""
+    """Returns whether Eifel finds no spike longer than RTO(primary) + `ways` alternate delays, and all others."""
     beyond, within = True, True
     for number, result in enumerate(measured.results):
         length_s, delay_s = _keys(measured, number)

@@ -1,4 +1,4 @@
-"""Figure 3: a spurious timeout over two paths, and a window that overgrows."""
+"""Figure 3: a spurious timeout over two paths, and an overgrown window."""
 
 from eifel.papers.artefact import Claim
 from eifel.papers.sctp import facts, micro, settings
@@ -9,7 +9,7 @@ _DEAD = {"links": ["path-2", "path-2-back"], "holds": "arriving", "at": [{"start
 def _run(credit: str = "last-path", protocol: settings.Sctp = settings.PLAIN) -> dict[str, object]:
     choosing = {**protocol, "sender": {**protocol["sender"], "credit": credit}}
     scenario = micro.association(choosing, settings.SHORT_SPIKE_S, paths=2)
-    # What an outage swallows would arrive after the run.
+    # An outage here is a spike whose packets would arrive after the run.
     return {**scenario, "spike": [*scenario["spike"], _DEAD]}
 
 

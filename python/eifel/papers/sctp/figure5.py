@@ -1,4 +1,4 @@
-"""Figure 5: chunk bundling may make a loss look like a spurious retransmission. The cover ACK prevents it."""
+"""Figure 5: bundling may make a loss look like a spurious retransmission. The cover ACK prevents this."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from eifel.tables import Frame
 
 LATE, LOST = 307, 308
-"""The paper's DATA 11 and DATA 12. A SACK shares the packet of the one; the other leaves in the next packet."""
+"""The paper's DATA 11 and DATA 12. DATA 11 shares its packet with a SACK; DATA 12 leaves in the
+next packet.
+"""
 BEHIND = 20
-"""Packets that pass the late one: it arrives after its retransmission has left, and before that arrives."""
+"""The number of packets that pass the late one. It arrives between the departure and the arrival of
+its retransmission.
+"""
 MESSAGE_BYTES = 712
-"""Two chunks fill a packet with a timestamp chunk, and beside a SACK only one has room."""
+"""Two chunks fill a packet with a timestamp chunk. Beside a SACK, only one has room."""
 
 
 def _run(detect: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +43,7 @@ def _again(result: Result) -> Frame:
 
 
 def _bundled(result: Result) -> bool:
-    """Whether one packet carries both again, and only one of them was lost."""
+    """Returns whether one packet carries both chunks again, though only one of them was lost."""
     again = _again(result)
     both = again.rows((again["start"] == LATE - 1) | (again["start"] == LOST - 1))
     one_packet = len(set(both["arrived_ns"].tolist())) == 1
@@ -47,7 +51,7 @@ def _bundled(result: Result) -> bool:
 
 
 def _acceptable(result: Result) -> bool:
-    """Whether a SACK acknowledges the late chunk alone, before the retransmission arrives."""
+    """Returns whether a SACK acknowledges only the late chunk, before the retransmission arrives."""
     acks = result.of("acks").where(end="from", cumulative=LATE)
     return len(acks) > 0 and int(acks["t_ns"][0]) < int(_again(result)["arrived_ns"][0])
 

@@ -5,7 +5,9 @@ from eifel.papers.measured import Measured
 from eifel.papers.sctp import facts, micro, settings
 
 LOST_S = 12.25
-"""About then half of the SACKs with duplicates are on their way: this one does not arrive."""
+"""At about this time, half of the SACKs with duplicates are in flight. The outage drops one of
+them.
+"""
 SACK_S = 0.01
 
 
@@ -15,7 +17,7 @@ def _one_sack_lost() -> dict[str, object]:
 
 
 def _acks_lost(measured: Measured) -> int:
-    """How many SACKs fewer come to the sender, up to the last that reports a duplicate."""
+    """Returns the number of SACKs that the sender lacks, up to the last one that reports a duplicate."""
     whole, lacking = (measured.result(run=run).of("acks") for run in ("drawn", "a SACK lost"))
     until = int(whole["t_ns"][whole["dsack_start"] >= 0][-1])
     return int((whole["t_ns"] <= until).sum() - (lacking["t_ns"] <= until).sum())

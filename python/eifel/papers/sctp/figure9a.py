@@ -4,7 +4,9 @@ from eifel.papers.artefact import Claim
 from eifel.papers.sctp import facts, micro, settings
 
 _BY_NUMBER = {**settings.EIFEL, "sender": {**settings.EIFEL["sender"], "respond": "by-retransmissions"}}
-"""The only published response that decays with the number of timeouts: the original Eifel algorithm's."""
+"""The only published response that decreases with the number of timeouts: that of the original
+Eifel algorithm.
+"""
 
 ARTEFACT = micro.figure(
     "9a",

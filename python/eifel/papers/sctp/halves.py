@@ -1,4 +1,4 @@
-"""Columns of means over the first half of the repetitions, which chooses, and over the second, which judges."""
+"""Means over the first half of the repetitions, which chooses, and over the second, which judges."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ JUDGED = "judged_"
 
 
 def columns(chosen_by: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns of both halves."""
+    """Returns the columns of both halves."""
     judging = (replace(column, name=JUDGED + column.name, title=f"{column.title}, judged") for column in chosen_by)
     return (*chosen_by, *judging)
 
 
 def means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """The means of both halves, row by row."""
+    """Returns the means of both halves, by row."""
     own = [column for column in artefact.columns if not column.name.startswith(JUDGED)]
     plain = replace(artefact, columns=tuple(own))
     last = runs["repetition"] >= (int(runs["repetition"].max()) + 1) // 2

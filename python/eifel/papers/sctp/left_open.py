@@ -1,6 +1,7 @@
-"""What the paper leaves open of figures 11 (b) and 14, swept: the place of the spike, the window, the first spike.
+"""A sweep over what figures 11 (b) and 14 leave open: the spike's place, the window, the first spike.
 
-The first half of the repetitions chooses a setting, by figure 11 (b) alone. The second half judges it, by all figures.
+The first half of the repetitions chooses a setting by figure 11 (b) alone. The second half judges
+it by all figures.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ HOLDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 FIRST: Mapping[str, Any] = {"drawn": None, "10 s": 10}
 FITTED = ("11b, 10-20 s", "11b, 70-80 s")
-"""The figures that a setting is chosen by."""
+"""The figures that choose a setting."""
 FIGURES = (*FITTED, "14a", "14b")
 
 
@@ -38,7 +39,7 @@ def _scenario(figure: str, hold: str, window: int, first: str, protocol: setting
 
 
 def _published(figure: str) -> Mapping[str, float]:
-    """The printed gains of Eifel over plain SCTP and over DupTSN: packets of figure 11 (b), seconds of figure 14."""
+    """Returns the printed gains of Eifel over plain SCTP and DupTSN: packets (figure 11 (b)) or seconds (14)."""
     if figure.startswith("11b"):
         gain = numbers("sctp", "figure11b")["gain_packets_10_20" if "10" in figure else "gain_packets_70_80"]
         return {"plain": gain, "dup-tsn": gain}
@@ -57,7 +58,7 @@ SETTINGS = [
 def missed(
     measured: Measured, setting: Mapping[str, str], figures: tuple[str, ...], prefix: str = halves.JUDGED
 ) -> int:
-    """How many of the printed gains a setting misses by more than a third."""
+    """Returns how many of the printed gains a setting misses by more than a third."""
     count = 0
     for figure in figures:
         column, sign = ("highest_tsn", 1) if figure.startswith("11b") else ("time_s", -1)
@@ -68,7 +69,7 @@ def missed(
 
 
 def chosen(measured: Measured) -> Mapping[str, str]:
-    """The setting that misses fewest gains of figure 11 (b), by the repetitions that choose."""
+    """Returns the setting that misses fewest gains of figure 11 (b) in the choosing repetitions."""
     return min(SETTINGS, key=lambda setting: missed(measured, setting, FITTED, ""))
 
 

@@ -1,4 +1,4 @@
-"""What figures 11 to 14 have in common: means of many runs of three senders."""
+"""Common parts of figures 11 to 14: means of many runs of three senders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOWNLOAD: Mapping[str, Any] = {"kind": "bulk", "bytes": settings.DOWNLOAD_BYTES}
 LATEST_S = 3000
 
 HIGHEST = Column("highest_tsn", "Highest TSN, packets", digits=0)
-"""What the paper calls goodput: chunks sent for the first time."""
+"""The paper calls this goodput: chunks sent for the first time."""
 TIME = Column("time_s", "Download time, s", digits=1)
 NEEDLESS = Column("spurious_retransmissions", "Unnecessary retransmissions", digits=1)
 GOODPUT = Column("goodput_bps", "User data, kbit/s", scale=1e-3, digits=1)
@@ -35,7 +35,7 @@ def figure(
     known: tuple[str, ...] = (),
     draw: Draw = pictures.by_sender,
 ) -> Artefact:
-    """A figure of means: the scenario of each row is run as often as in the paper."""
+    """Returns a figure of means. The scenario of each row runs as often as in the paper."""
     part = name[len(name.rstrip("ab")) :]
     return Artefact(
         id=f"sctp.figure{name}",
@@ -52,7 +52,7 @@ def figure(
 
 
 def means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """The means of the columns, row by row; the highest TSN from the chunks sent."""
+    """Returns the means of the columns by row, with the highest TSN derived from the chunks sent."""
     measured = []
     for number in range(len(artefact.rows)):
         rows = runs.where(scenario=number)
@@ -63,13 +63,13 @@ def means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 
 def spiky(interval_s: tuple[int, int], protocol: settings.Sctp, paths: int, **more: Any) -> dict[str, Any]:
-    """A transfer of 200 s with random spikes."""
+    """Returns a transfer of 200 s with random spikes."""
     spike = settings.spikes(interval_s)
     return settings.scenario(protocol, ENDLESS, settings.TRANSFER_S, paths=paths, spike=spike, **more)
 
 
 def by_interval(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
-    """The rows of figures 11 (b) and 13: each interval with each sender, and with those beyond the paper."""
+    """Returns the rows of figures 11 (b) and 13: each interval with each sender, including those beyond the paper."""
     return [
         ({"spikes": f"{low}-{high} s", "sender": name}, spiky((low, high), protocol, paths))
         for low, high in settings.SPIKE_INTERVALS_S
@@ -78,7 +78,7 @@ def by_interval(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]
 
 
 def satellite(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
-    """The rows of figure 14: a download over 250 kbit/s with spikes every 10 to 20 s, for both windows."""
+    """Returns the rows of figure 14: a download over 250 kbit/s with a spike every 10 to 20 s, for both windows."""
     spike = settings.spikes(settings.SPIKE_INTERVALS_S[0])
     return [
         (
@@ -99,7 +99,7 @@ def satellite(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
 
 
 def satellite_figure(name: str, where: str, paths: int, known: tuple[str, ...]) -> Artefact:
-    """A part of figure 14, with the gains that its text gives."""
+    """Returns a part of figure 14, with the gains that its text gives."""
     printed = numbers("sctp", f"figure{name}")
     senders = (("plain", "plain", "plain SCTP"), ("dup-tsn", "dup_tsn", "DupTSN"))
 

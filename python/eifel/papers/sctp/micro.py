@@ -1,4 +1,4 @@
-"""What figures 2 to 10 have in common: recorded runs."""
+"""Common parts of figures 2 to 10: recorded runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def figure(
     *claims: Claim,
     known: tuple[str, ...] = (),
 ) -> Artefact:
-    """A figure of one run, the first; a claim may compare it with the others."""
+    """Returns a figure that draws the first run. A claim may compare it with the others."""
     return Artefact(
         id=f"sctp.figure{name}",
         title=title,
@@ -61,14 +61,14 @@ def _draw(measured: Measured) -> Figure:
 
 
 def association(protocol: settings.Sctp, length_s: float, paths: int = 1, **more: Any) -> dict[str, Any]:
-    """An association that sends for the figures' time, with one spike of this length."""
+    """Returns an association that sends for the duration of the figures, with one spike of this length."""
     spike = settings.one_spike(length_s)
     held = settings.HELD_AT_FAR_END
     return settings.scenario(protocol, ENDLESS, DURATION_S, paths=paths, spike=spike, held=held, **more)
 
 
 def observed(protocol: settings.Sctp, length_s: float, **alternate: Any) -> dict[str, Any]:
-    """Plain SCTP over two paths, watched by Eifel and DupTSN: `protocol` says which options there are."""
+    """Returns plain SCTP over two paths, observed by Eifel and DupTSN. `protocol` gives the options in use."""
     watched = [settings.OLDER, settings.DUP_TSN["sender"]["detect"]]
     return association(
         {**protocol, "sender": {"detect": "none", "observers": watched}}, length_s, paths=2, alternate=alternate
@@ -76,6 +76,6 @@ def observed(protocol: settings.Sctp, length_s: float, **alternate: Any) -> dict
 
 
 def reordered(protocol: settings.Sctp) -> dict[str, Any]:
-    """An association in which enough packets overtake one to cause a fast retransmit."""
+    """Returns an association in which enough packets overtake one to cause a fast retransmit."""
     late = {"flow": "main", "segments": [settings.REORDERED_CHUNK], "length": settings.REORDERED_BY}
     return settings.scenario(protocol, ENDLESS, 10, forward={"reorder": late})

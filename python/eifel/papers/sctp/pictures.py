@@ -1,4 +1,4 @@
-"""How figures over a quantity are drawn: the first column with its intervals, by sender."""
+"""Draws the first column with its intervals over a quantity, by sender."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SIZE_IN = (7.2, 4.2)
 def lines(
     places: Sequence[float], label: str, *, logarithmic: bool = False, ticks: Sequence[float] | None = None
 ) -> Draw:
-    """Draws a line a sender. `places` are the values of the first key on the axis with this label.
+    """Returns a function that draws a line per sender. `places` are the first key's values, under this label.
 
-    `ticks` are the values that the axis names, where those of all places would stand on each other.
+    `ticks` are the labelled values of the axis, where labels for all places would overlap.
     """
 
     def draw(measured: Measured) -> Figure:
@@ -47,11 +47,11 @@ def lines(
 
 
 BY_INTERVAL = lines(tuple(sum(ends) / 2 for ends in settings.SPIKE_INTERVALS_S), "From the end of a spike to the next")
-"""Draws figures 11 (b) and 13; each interval stands at its middle."""
+"""Draws figures 11 (b) and 13. Each interval is shown at its middle."""
 
 
 def by_sender(measured: Measured) -> Figure:
-    """Draws a mark for each sender, side by side for the windows where there are several."""
+    """Draws a mark for each sender, with several windows side by side."""
     from eifel.plots import intervals, style
 
     *over, sender = measured.artefact.keys
@@ -70,7 +70,7 @@ def _height(measured: Measured) -> str:
 
 
 def _series(measured: Measured, across: str, by: str = "") -> tuple[list[str], dict[str, list[Mean]]]:
-    """The values of the key that goes across, and the first column's means for each value of the other key."""
+    """Returns the values of the key on the axis, and the first column's means by the other key."""
     names: dict[str, None] = {}
     series: dict[str, list[Mean]] = {}
     for row in measured.rows:

@@ -1,4 +1,4 @@
-"""Beyond the paper: the path of retransmissions. The paper sends all to the alternate; RFC 9260 does not."""
+"""Beyond the paper: the path of retransmissions. The paper sends all of them on the alternate; RFC 9260 does not."""
 
 from __future__ import annotations
 

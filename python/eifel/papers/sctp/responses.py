@@ -13,7 +13,7 @@ from eifel.studies import settings as judgement
 RESPONSES = ("none", *judgement.RESPONSES)
 HALVED = ("option-2", "option-3")
 SHORT_QUEUE = 30
-"""Packets: fewer than the window, so that a burst finds no room."""
+"""In packets. Smaller than the window, so that a burst overflows it."""
 _OFTEN = settings.SPIKE_INTERVALS_S[0]
 
 
@@ -49,7 +49,7 @@ def _best(measured: Measured, case: str) -> float:
 
 
 def _beaten(measured: Measured, case: str, respond: str) -> float:
-    """The share of the best that a response lacks."""
+    """Returns the share by which a response falls short of the best."""
     return 1 - measured.mean("highest_tsn", case=case, response=respond) / _best(measured, case)
 
 

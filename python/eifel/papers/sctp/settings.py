@@ -1,4 +1,4 @@
-"""The settings that the figures share: what the paper states, what was fitted, and what was chosen."""
+"""The settings shared by the figures: stated by the paper, fitted, or chosen."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ SACK_DELAY_MS = 200
 QUEUE_PACKETS = 100
 PMTU_BYTES = 1500
 CHUNK_BYTES = 1448
-"""Of a DATA chunk with its header of 16 bytes. With the timestamp chunk it is 12 bytes shorter."""
+"""The length of a DATA chunk with its header of 16 bytes. Beside a timestamp chunk it is 12 bytes
+shorter.
+"""
 TRANSFER_S = 200
 DOWNLOAD_BYTES = 4_000_000
 SPIKE_LENGTH_S = (3, 10)
@@ -36,12 +38,16 @@ REORDERING = (0.005, 0.01, 0.02, 0.05, 0.10, 0.15)
 RECEIVE_WINDOW_BYTES = 65_536
 SPIKE_S = 10.5
 SHORT_SPIKE_S = 1.2
-"""The timer expires 1.1 s after the spike begins, so that a retransmission leaves before the originals go on."""
+"""The timer expires 1.1 s after the spike begins, so a retransmission leaves before the originals
+continue.
+"""
 LONG_SPIKE_S = 2.5
 TWO_TIMEOUTS_S = 3.5
 """The timer expires a second time 3.1 s after the spike begins."""
 REORDERED_BY = 6
-"""Packets that pass a reordered one: more than the three missing reports that cause a fast retransmit."""
+"""The number of packets that pass a reordered one: more than the three missing reports for a fast
+retransmit.
+"""
 REORDERED_CHUNK = 22
 """The paper's sequence number 21, which counts from 0."""
 
@@ -51,7 +57,9 @@ _TIMESTAMP_BYTES = 12
 Sctp = Mapping[str, Any]
 PLAIN: Sctp = {"sender": {"detect": "none"}}
 OLDER: Mapping[str, Any] = {"name": "eifel-cover-timestamps", "proof": "older"}
-"""Any echo that is older than the first retransmission proves the originals. docs/liars.md says what is safer."""
+"""Any echo older than the first retransmission proves the originals. docs/liars.md has a safer
+rule.
+"""
 CLOCK: Mapping[str, Any] = {"timestamp_chunk": "agreed", "timestamp_values": "clock"}
 """Packets that leave within a tick of 1 ms share their timestamp."""
 EIFEL: Sctp = {"sender": {"detect": OLDER}, "sctp": CLOCK}
@@ -66,17 +74,18 @@ EIFEL_BIT_OR_DUP_TSN: Sctp = {
 }
 """Figure 6, II, with the multihoming considerations."""
 DUP_TSN: Sctp = {"sender": {"detect": {"name": "dsack", "waits": "next-loss"}}}
-"""RFC 3708. As it has no end of its wait for duplicates, nor has this (step B.2)."""
+"""RFC 3708. It sets no limit on the wait for duplicates, and neither does this (step B.2)."""
 F_RTO: Sctp = {"sender": {"detect": "f-rto-sctp"}}
 """RFC 5682, which section 1 leaves out."""
 
 PROTOCOLS: Mapping[str, Sctp] = {"plain": PLAIN, "eifel": EIFEL_OR_DUP_TSN, "dup-tsn": DUP_TSN}
-"""The three that the paper compares, with Eifel as in figure 6: timestamps first, DupTSNs where they fail."""
+"""The paper's three senders, with Eifel as in figure 6: timestamps first, DupTSNs where those fail.
+"""
 
 BEYOND: Mapping[str, Sctp] = {"eifel-bit": EIFEL_BIT_OR_DUP_TSN, "f-rto": F_RTO}
-"""What the paper did not run: the bit, which it expects to be better still, and F-RTO."""
+"""Senders that the paper did not run: the bit, which it expects to be better still, and F-RTO."""
 WINDOWS_BYTES = (65_536, 131_072)
-"""Of figure 14, whose absolute times want the one and whose gains the other."""
+"""For figure 14. Its absolute times agree with the first value, and its gains with the second."""
 
 CHOSEN = (
     Setting(
@@ -96,14 +105,14 @@ CHOSEN = (
         "chosen",
     ),
 )
-"""What the paper leaves open."""
+"""The settings that the paper leaves open."""
 BOX = Setting(
     "what a spike holds",
     "packets of both directions, before the bottleneck's queue",
     "the hiccup module stands in front of the link; its direction is not stated",
     "chosen",
 )
-"""Of figures 11 to 14."""
+"""For figures 11 to 14."""
 FAR_END = Setting(
     "what a spike holds",
     "data at the far end of the primary path",
@@ -111,7 +120,7 @@ FAR_END = Setting(
     "12 chunks are sent again in figure 4",
     rows=("all rows with a long spike over two paths: figures 4 and 10 (b), (d), (f)",),
 )
-"""Of figures 2 to 10."""
+"""For figures 2 to 10."""
 LENGTHS = (
     Setting(
         "short spike",
@@ -127,15 +136,16 @@ LENGTHS = (
         rows=("all rows of figure 4, by the claim that the entire go-back-N arrives first",),
     ),
 )
-"""Of figures 2 to 10. Figures 10 (b), (d) and (f) judge the long one."""
+"""For figures 2 to 10. Figures 10 (b), (d) and (f) judge the long spike."""
 HELD_BEFORE_QUEUE = ("box", "far-box-back")
 HELD_AT_FAR_END = ("path",)
 
 
 def path(number: int, rate_bps: int = RATE_BPS, **forward: Any) -> dict[str, list[dict[str, Any]]]:
-    """The nodes and links of a path: a box at each end, and one link between the boxes with the stated queue.
+    """Returns the nodes and links of a path: a box at each end, and a link with the stated queue between the boxes.
 
-    What a box holds is released into the queue at once. `forward` are settings of the link there.
+    A box releases held packets into the queue all at once. `forward` are settings of the forward
+    link.
     """
     end = "" if number == 1 else f"-{number}"
     names = [f"sender{end}", f"entry{end}", f"exit{end}", f"receiver{end}"]
@@ -165,9 +175,9 @@ def scenario(
     alternate: Mapping[str, Any] | None = None,
     held: Sequence[str] = HELD_BEFORE_QUEUE,
 ) -> dict[str, Any]:
-    """One association from `sender` to `receiver`, over one path or two. Spikes hold the links `held`.
+    """Returns an association from `sender` to `receiver` over one path or two. Spikes hold the links `held`.
 
-    `forward` are settings of the first path's link there, `alternate` those of the second's.
+    `forward` are settings of the first path's forward link, and `alternate` of the second's.
     """
     topology = [path(1, rate_bps, **(forward or {}))]
     if paths == 2:
@@ -209,16 +219,18 @@ SENDER: Mapping[str, Any] = {
     "pace": "none",
     "grant": "always",
 }
-"""The response of section 5. It adapts the timer itself (RFC 4015, step 11): `after_spurious` has nothing to do."""
+"""The response of section 5. It adapts the timer itself (RFC 4015, step 11), so `after_spurious`
+does nothing.
+"""
 
 
 def one_spike(length_s: float) -> dict[str, Any]:
-    """A spike at the instant of the figures."""
+    """Returns a spike at the time of the figures."""
     return {"at": [{"start_s": SPIKE_S, "length_s": length_s}]}
 
 
 def spikes(interval_s: Sequence[float]) -> dict[str, Any]:
-    """The random spikes of section 6; each interval runs from the end of a spike to the next."""
+    """Returns the random spikes of section 6. Each interval runs from the end of a spike to the next."""
     between = {"uniform": list(interval_s)}
     length = {"uniform": list(SPIKE_LENGTH_S)}
     return {"first_s": between, "length_s": length, "interval_s": between, "interval": "end-to-start"}

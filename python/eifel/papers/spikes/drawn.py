@@ -1,4 +1,4 @@
-"""What figures 2 to 4 and 7 to 9 have in common: one run over the paper's own spike, from 28 to 40 s."""
+"""Common parts of figures 2 to 4 and 7 to 9: one run over the paper's own spike, from 28 to 40 s."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def figure(
     *claims: Claim,
     known: tuple[str, ...] = (),
 ) -> Artefact:
-    """A figure of one run, the first; a claim may compare it with the others."""
+    """Returns a figure that draws the first run. A claim may compare it with the others."""
     lossy = number > 4
     return Artefact(
         id=f"spikes.figure{number}",
@@ -63,7 +63,7 @@ def _draw(measured: Measured) -> Figure:
 
 
 def lossless(sender: str, bugfix: bool | None = None) -> dict[str, Any]:
-    """A session of section II.B-D: 46.8 kbit/s, small window."""
+    """Returns a session of section II.B-D: 46.8 kbit/s, small window."""
     made = settings.scenario(sender, 46.8, "small", "spike", spike=settings.one_spike(), duration_s=LOSSLESS_S)
     if bugfix is not None:
         recover = made["flow"][0]["sender"]["recover"]
@@ -72,35 +72,35 @@ def lossless(sender: str, bugfix: bool | None = None) -> dict[str, Any]:
 
 
 def lossy(sender: str, case: str = "spike+loss") -> dict[str, Any]:
-    """A session of section III.A: large window, queue of 50 packets."""
+    """Returns a session of section III.A: large window, queue of 50 packets."""
     return settings.scenario(sender, LOSSY_KBPS, "large", case, spike=settings.one_spike())
 
 
 def again(result: Result, **wanted: str) -> Frame:
-    """The retransmissions, in time."""
+    """Returns the retransmissions in order of time."""
     return result.of("transmissions").where(kind="retransmission", **wanted)
 
 
 def lost_come_again_by_timeout(result: Result) -> bool:
-    """Whether segments are lost, and go-back-N sends each of them again."""
+    """Returns whether segments are lost, and go-back-N retransmits each of them."""
     lost = {*result.of("transmissions").where(fate="dropped")["segment"].tolist()}
     return bool(lost) and lost <= {*again(result, cause="timeout")["segment"].tolist()}
 
 
 def held(result: Result) -> int:
-    """Packets that leave the sender during the spike: the hiccup queue releases them at its end."""
+    """Returns the number of packets sent during the spike, which its end releases."""
     sent = result.of("transmissions")["t_ns"] / 1e9
     start = settings.SPIKE_S
     return int(((sent >= start) & (sent < start + settings.SPIKE_LENGTH_S)).sum())
 
 
 def costs_little(measured: Measured) -> bool:
-    """Whether the losses cost at most a tenth of what is delivered without them."""
+    """Returns whether the losses cost at most a tenth of the delivery without them."""
     return measured.mean("segments", run="drawn") >= 0.9 * measured.mean("segments", run="no losses")
 
 
 def stall_s(result: Result) -> tuple[float, float]:
-    """The longest time without any packet after the spike: its first and its last instant, in seconds."""
+    """Returns the longest time without a packet after the spike: its begin and its end, in seconds."""
     sent = result.of("transmissions")["t_ns"] / 1e9
     sent = sent[sent >= settings.SPIKE_S + settings.SPIKE_LENGTH_S]
     longest = int((sent[1:] - sent[:-1]).argmax())

@@ -1,4 +1,4 @@
-"""Figure 4: SCTP goes back N too, and its SACKs keep it from a spurious fast retransmit."""
+"""Figure 4: SCTP goes back N too, and its SACKs prevent a spurious fast retransmit."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from eifel.result import Result
 
 SERIES = 5
-"""So many duplicate SACKs are a series."""
+"""The least number of duplicate SACKs in a series."""
 
 
 def _acknowledged_again(result: Result) -> int:
-    """The TSN, from 1, that the longest series of duplicate SACKs acknowledges."""
+    """Returns the TSN, counted from 1, that the longest series of duplicate SACKs acknowledges."""
     duplicates = result.of("acks").where(duplicate=True)["cumulative"].tolist()
     most = max(set(duplicates), key=duplicates.count)
     if duplicates.count(most) < SERIES:

@@ -1,4 +1,4 @@
-"""Figure 7: Reno over a spike with losses: go-back-N sends again what was lost."""
+"""Figure 7: Reno over a spike with losses. Go-back-N retransmits the lost segments."""
 
 from eifel.papers.artefact import Claim
 from eifel.papers.sctp import facts

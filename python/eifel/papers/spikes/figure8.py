@@ -1,4 +1,4 @@
-"""Figure 8: Eifel over a spike with losses: what was lost waits for a timeout of 30 s."""
+"""Figure 8: Eifel over a spike with losses. The lost segments wait for a timeout of 30 s."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _largest_rto_s(result: Result) -> float:
-    """The largest RTO until the sender falls silent."""
+    """Returns the largest RTO before the sender falls silent, in seconds."""
     timer = result.of("timer")
     return float(timer["rto_ns"][timer["t_ns"] <= drawn.stall_s(result)[0] * 1e9].max()) / 1e9
 

@@ -1,4 +1,4 @@
-"""What table I ranks: each sender's share of the best, on the same spikes as its neighbour's."""
+"""The ranking in table I: each sender's share of the best, over equal spikes for all senders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GRID = [
 
 
 def find(effort: Effort) -> Mapping[str, NDArray[Any]]:
-    """Runs each sender in each case, and returns what each run delivered."""
+    """Runs each sender in each case, and returns the delivered bytes of each run."""
     from eifel.runs import run_many
 
     scenarios = [
@@ -42,7 +42,7 @@ def find(effort: Effort) -> Mapping[str, NDArray[Any]]:
 
 
 def measure(artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
-    """Means over a band of each repetition's share of the best delivered in its cell and bandwidth."""
+    """Returns, for each cell and band, means of each repetition's share of the best mean delivery."""
     count = int(found["repetition"].max()) + 1
     segments = {
         cell: found["bytes"][found["scenario"] == number] / settings.PAYLOAD_BYTES for number, cell in enumerate(GRID)

@@ -1,4 +1,4 @@
-"""One link, a spike of 12 s on the way there, and six senders: the paper's three, and today's."""
+"""One link, a spike of 12 s in the forward direction, and six senders: the paper's three, and today's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOURCE = (
 SEED = 1
 REPETITIONS = 60
 
-# Stated.
+# Stated in the paper.
 LOW_KBPS = (9.05, 13.4, 15.6, 21.4, 31.2, 42.8)
 HIGH_KBPS = (46.8, 62.4, 78.0, 130.0, 360.0, 1000.0, 1500.0)
 DELAY_MS = 1400
@@ -28,13 +28,14 @@ PAYLOAD_BYTES = 536
 WINDOWS = {"small": 20, "large": 60}
 """In segments."""
 QUEUES = {"small": 13, "large": 50}
-"""Packets that the link's queue holds in the lossy cases, by the window."""
+"""The queue limit in packets in the lossy cases, by window."""
 CASES = ("spike", "spike+loss")
 NO_LOSS_PACKETS = 1000
 
-# Open.
+# Left open by the paper.
 SPIKE_FROM_S = (20, 40)
-"""Many spikes in place of the one at 28 s: a single run says more about where it fell than about the sender."""
+"""Many spikes instead of the one at 28 s, since the result of one run depends on the spike's place.
+"""
 
 _RENO = {"name": "reno", "bugfix": True, "limited_transmit": False}
 _OLD = {"respond": "option-1", "grant": "always"}
@@ -48,7 +49,7 @@ PAPERS: Mapping[str, Mapping[str, Any]] = {
     },
     "sctp": {"transport": "sctp", "sender": {"detect": "none", "rto": _SCTP_RTO}},
 }
-"""The paper's three; Reno has the fix of RFC 2582, Eifel has not (section III.A)."""
+"""The paper's three senders. Reno has the fix of RFC 2582, Eifel does not (section III.A)."""
 TODAY: Mapping[str, Mapping[str, Any]] = {
     "rfc6675+eifel": {
         "sender": {"detect": "eifel-timestamps", "recover": "rfc6675", "respond": "rfc4015"},
@@ -64,7 +65,7 @@ TODAY: Mapping[str, Mapping[str, Any]] = {
         "sctp": dict(sctp.CLOCK),
     },
 }
-"""Eifel with a recovery that knows what was lost."""
+"""Eifel with a recovery algorithm that knows the lost segments."""
 SENDERS = {**PAPERS, **TODAY}
 
 CHOSEN = (
@@ -104,7 +105,7 @@ def scenario(
     spike: Mapping[str, Any] | None = None,
     duration_s: float = SESSION_S,
 ) -> dict[str, Any]:
-    """A session of one sender. Without `spike`, there is one that is drawn."""
+    """Returns a session of one sender. Without `spike`, a spike is drawn."""
     window_bytes = WINDOWS[window] * PAYLOAD_BYTES
     packets = QUEUES[window] if case == "spike+loss" else NO_LOSS_PACKETS
     queue = {"kind": "drop-tail", "packets": packets}
@@ -143,7 +144,7 @@ def _flow(sender: Mapping[str, Any], window_bytes: int) -> dict[str, Any]:
 
 
 def drawn_spike() -> dict[str, Any]:
-    """One spike, whose beginning is drawn."""
+    """Returns one spike with a drawn beginning."""
     return {
         "first_s": {"uniform": list(SPIKE_FROM_S)},
         "length_s": SPIKE_LENGTH_S,
@@ -153,5 +154,5 @@ def drawn_spike() -> dict[str, Any]:
 
 
 def one_spike() -> dict[str, Any]:
-    """The paper's own."""
+    """Returns the paper's own spike."""
     return {"at": [{"start_s": SPIKE_S, "length_s": SPIKE_LENGTH_S}]}

@@ -1,4 +1,4 @@
-"""Table I: the senders ranked by what they deliver, in eight cases; each neighbour compared on the same spikes."""
+"""Table I: the senders ranked by delivery in eight cases. Neighbours are compared on equal spikes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eifel.papers.study import Study
 
 
 def verdict(measured: Measured, cell: tuple[str, ...]) -> str:
-    """Whether the measured leads confirm the printed order of a cell, tie, or contradict it."""
+    """Returns whether the measured leads confirm the printed order of a cell, are tied, or contradict it."""
     case, band, window = cell
     leads = [
         measured.row(case=case, bandwidth=band, window=window, sender=sender).means["lead"].interval
@@ -28,7 +28,7 @@ def _claim(cell: tuple[str, ...]) -> Claim:
 
 
 def _against_best(measured: Measured, sender: str, case: str) -> float:
-    """What a sender delivers more than the best of the paper's three, in points, where it is least."""
+    """Returns a sender's smallest lead over the best of the paper's three, in percentage points."""
     cells = [
         dict(zip(("case", "bandwidth", "window"), cell, strict=True)) for cell in ranking.PRINTED if cell[0] == case
     ]
@@ -53,7 +53,7 @@ def _today(sender: str, title: str) -> tuple[Claim, Claim]:
 
 
 def _sctp_gains(measured: Measured) -> float:
-    """What Eifel adds to SCTP, in points, where it is least."""
+    """Returns Eifel's smallest gain for SCTP, in percentage points."""
     cells = [dict(zip(("case", "bandwidth", "window"), cell, strict=True)) for cell in ranking.PRINTED]
     return min(
         measured.mean("share", sender="sctp+eifel", **cell) - measured.mean("share", sender="sctp", **cell)

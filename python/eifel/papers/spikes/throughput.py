@@ -1,4 +1,4 @@
-"""Figures 5, 6, 10 and 11: what is delivered in a session, by bandwidth and sender."""
+"""Figures 5, 6, 10 and 11: the delivery of a session, by bandwidth and sender."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = (
 
 
 def figure(number: int, window: str, case: str, *claims: Claim, known: tuple[str, ...] = ()) -> Artefact:
-    """One of the four figures."""
+    """Returns one of the four figures."""
     losses = ", and losses" if case == "spike+loss" else ""
     rows = tuple(
         Row({"kbps": kbps, "sender": sender}, settings.scenario(sender, kbps, window, case))
@@ -41,5 +41,5 @@ def figure(number: int, window: str, case: str, *claims: Claim, known: tuple[str
 
 
 def delivered(measured: Measured, kbps: float, sender: str) -> float:
-    """Segments that a sender delivers at a bandwidth."""
+    """Returns the segments that a sender delivers at a bandwidth."""
     return measured.mean("segments", kbps=kbps, sender=sender)

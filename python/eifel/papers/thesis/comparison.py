@@ -1,4 +1,4 @@
-"""The timers that are compared, and what comes of it."""
+"""The compared timers, and the claims about them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ TIMERS: Mapping[str, Mapping[str, Any]] = {
     "linux": {"name": "linux"},
     "fixed, 1 s": {"name": "fixed"},
 }
-"""Each with its own defaults: a minimum of 1 s for RFC 6298, ticks of 500 ms for Lite, of 10 ms for Eifel and AGG."""
+"""Each timer has its own defaults: a minimum of 1 s for RFC 6298, ticks of 500 ms for Lite, of 10
+ms for Eifel and AGG.
+"""
 
 
 def _mean(m: Measured, column: str, path: str, timer: str, eifel: bool = True) -> float:
@@ -29,7 +31,7 @@ def _mean(m: Measured, column: str, path: str, timer: str, eifel: bool = True) -
 
 
 def _wait_s(m: Measured, path: str, timer: str) -> float:
-    """What a segment waits for a needed timeout, with Eifel."""
+    """Returns the wait for a needed timeout, with or without Eifel, in seconds."""
     waited = _mean(m, "genuine_timeouts_wait_s", path, timer)
     return waited / _mean(m, "genuine_timeouts", path, timer)
 
@@ -90,4 +92,4 @@ CLAIMS = (
         lambda m: _spurious(m, paths.FLOOR, "linux")[0] < 0.05 * _spurious(m, paths.FLOOR, "rfc6298, 200 ms")[0],
     ),
 )
-"""All of what is measured with traces or without."""
+"""The claims about all measurements, with or without traces."""

@@ -1,4 +1,7 @@
-"""Transfers for figure 5-7: a regular cycle, and what begins as after a spurious retransmission, or has one."""
+"""Transfers for figure 5-7: a regular cycle, and cycles with a spurious retransmission.
+
+Some begin in the state after that retransmission, and some cause it by a hiccup.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 WINDOW = 80
 RATIOS = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0)
 SEGMENT_MS = 10
-"""Of a segment on the bottleneck."""
+"""The time of a segment on the bottleneck."""
 PAYLOAD_BYTES = 1000
 KINDS: tuple[loss.Retransmission, ...] = ("fast retransmit", "timeout")
 _REGULAR = (WINDOW // 2, WINDOW // 2)
@@ -28,14 +31,16 @@ BEGINNINGS = {
     "fast retransmit by hiccup": _REGULAR,
     "timeout by hiccup": _REGULAR,
 }
-"""cwnd and ssthresh in segments. The last two are regular cycles in whose first round a retransmission is spurious."""
+"""cwnd and ssthresh in segments. The last two are regular cycles with a spurious retransmission in
+their first round.
+"""
 HELD_S = 8.0
 RTO_MS = 5000
-"""Long beside any round trip, and short beside the hiccup."""
+"""Long compared with any round trip, and short compared with the hiccup."""
 
 
 def scenario(ratio: float, beginning: str) -> dict[str, Any]:
-    """A transfer that begins with the window as it is then; the queue holds whatever the pipe does not."""
+    """Returns a transfer with this initial window. The queue holds everything that the pipe does not."""
     cwnd, ssthresh = BEGINNINGS[beginning]
     delay_ms = (WINDOW / ratio - 1) * SEGMENT_MS / 2
     sender = {
@@ -76,7 +81,7 @@ def scenario(ratio: float, beginning: str) -> dict[str, Any]:
     if beginning == "fast retransmit by hiccup":
         made["point_to_point"]["reorder"] = {"flow": "main", "segments": [WINDOW // 2 + 2], "length": 4}
     if beginning == "timeout by hiccup":
-        # Just after the first ACK, so that the second round is what is held.
+        # Just after the first ACK, so that the second round is held.
         start_s = (WINDOW / ratio + 0.5) * SEGMENT_MS / 1e3
         at = [{"start_s": start_s, "end_s": start_s + HELD_S}]
         made["spike"] = [{"links": ["bottleneck"], "holds": "sending", "at": at}]
@@ -84,9 +89,10 @@ def scenario(ratio: float, beginning: str) -> dict[str, Any]:
 
 
 def _until_full(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """When ACKs came until the load was W, and what was acknowledged then, in segment times and in segments.
+    """Returns the times of ACKs until the load is W, and the acknowledged data at those times.
 
-    Both count from a segment time before the first ACK, or the first after a hiccup.
+    Times are in segment times and data is in segments. Both count from a segment time before the
+    first ACK, or before the first one after a hiccup.
     """
     acks, window = result.of("acks"), result.of("window")
     begun = max(result.frame("spikes")["end_ns"], default=0)
@@ -99,7 +105,7 @@ def _until_full(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 
 def _simulated(measured: Measured, ratio: float, beginning: str) -> float:
-    """The loss between two simulated transfers, of which the regular one repeats its cycle."""
+    """Returns the loss of a simulated transfer compared with the regular one, which repeats its cycle."""
     times, acked = _until_full(measured.result(ratio=ratio, beginning="cycle"))
     lasted, did = (values[-1] for values in _until_full(measured.result(ratio=ratio, beginning=beginning)))
     cycles, rest = divmod(lasted, times[-1])
@@ -108,5 +114,5 @@ def _simulated(measured: Measured, ratio: float, beginning: str) -> float:
 
 
 def losses(measured: Measured, how: str = "") -> dict[loss.Retransmission, dict[float, float]]:
-    """The simulated losses by ratio of what begins halved; with `how=" by hiccup"`, of what a hiccup halves."""
+    """Returns the simulated losses by ratio for halved beginnings. `how=" by hiccup"`: halved by a hiccup."""
     return {kind: {ratio: _simulated(measured, ratio, kind + how) for ratio in RATIOS} for kind in KINDS}

@@ -1,4 +1,4 @@
-"""Figure 5-1: go-back-N after a spurious timeout that a reliable link layer caused, as the sender sees it."""
+"""Figure 5-1: go-back-N after a spurious timeout caused by a reliable link layer, seen from the sender."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HELD_S = (7.0, 13.95)
 
 
 def _scenario() -> dict[str, Any]:
-    """The transfer of the other figures over a slower line, which itself stands still."""
+    """Returns the transfer of the other figures over a slower line, with the hiccup on the line itself."""
     scenario = transfer(hiccup_s=HELD_S)
     line = {"rate_bps": RATE_BPS, "delay_ms": DELAY_MS}
     scenario["link"] = [link | line if link["name"] != "hiccup" else link for link in scenario["link"]]
@@ -43,7 +43,7 @@ def _draw(measured: Measured) -> Figure:
 
 
 def _sooner_than_possible(result: Result) -> bool:
-    """Whether the first ACK comes sooner than any round trip could, after about the printed time."""
+    """Returns whether the first ACK comes before any round trip could end, and at the printed time."""
     waited = traces.first_ack_of_retransmission(result) - traces.retransmitted_at(result)
     samples = result.of("timer")["rtt_ns"]
     shortest = float(samples[samples > 0].min()) / 1e9
@@ -51,7 +51,7 @@ def _sooner_than_possible(result: Result) -> bool:
 
 
 def _two_by_two(result: Result) -> bool:
-    """Whether each of the first three ACKs after the timeout has the next two segments sent again."""
+    """Returns whether each of the first three ACKs after the timeout triggers two retransmissions."""
     again = traces.sent(result, kind="retransmission", cause="timeout")
     first = traces.first_ack_of_retransmission(result)
     came = traces.between(traces.acks(result), first, np.inf)["t_ns"][:3]

@@ -1,4 +1,4 @@
-"""Figure 5-10: RTO_L where one segment a round trip is timed (measured)."""
+"""Figure 5-10: RTO_L with one timed segment per round trip (measured)."""
 
 from typing import TYPE_CHECKING
 

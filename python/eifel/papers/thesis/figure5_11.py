@@ -16,11 +16,11 @@ LOAD = 40
 
 
 def _offset(measured: Measured, run: str) -> float:
-    """REXMT less RTO, as a part of the round trip, in the mean."""
+    """Returns the mean of REXMT minus RTO, as a share of the round trip."""
     found = timed(measured, run)
     part = slice(found.steady.start, found.steady.stop - 1)
     after = slice(part.start + 1, part.stop + 1)
-    # RTO(i) is what sample i + 1 is measured against.
+    # RTO(i) is in force for sample i + 1.
     return float(np.mean((found.rexmt_s[part] - found.rto_s[after]) / found.rtt_s[part]))
 
 

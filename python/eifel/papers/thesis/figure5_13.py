@@ -1,4 +1,4 @@
-"""Figure 5-13: RTTVAR_E rests while the round trip falls, beside figure 5-8 (model)."""
+"""Figure 5-13: RTTVAR_E is constant while the round trip falls, beside figure 5-8 (model)."""
 
 from typing import TYPE_CHECKING
 
@@ -34,12 +34,12 @@ def _draw(measured: Measured) -> "Figure":
 
 
 def _second_halves(found: "Prediction") -> list[float]:
-    """By what part the RTO has changed in the second half of each flight but the first of the last cycle."""
+    """Returns the RTO's relative change in the second half of each flight but the first of the last cycle."""
     part = found.cycle()
     changes = []
     for load in range(LOAD // 2 + 2, LOAD + 1):
         flight = np.flatnonzero(found.samples.load[part] == load) + part.start
-        # RTO(i), the RTO after a sample, is what the next one is measured against.
+        # RTO(i), the RTO after a sample, is in force for the next one.
         rto = found.rto_ns[flight]
         changes.append(float(rto[-1] / rto[len(rto) // 2] - 1))
     return changes

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LOAD = figure5_9.LOAD
 EIFEL = transfers.eifel(500)
 MEASURED = transfers.steady(LOAD, EIFEL)
-"""Figure 5-19's."""
+"""The scenario of figure 5-19."""
 
 
 def _draw(measured: Measured) -> "Figure":
@@ -27,7 +27,7 @@ def _draw(measured: Measured) -> "Figure":
 
 
 def ratio(load: int) -> "NDArray[np.float64]":
-    """RTO_E / RTT over a load cycle, without its first flight, which follows the fall of the round trip."""
+    """Returns RTO_E / RTT over a load cycle, without its first flight, which follows the fall of the round trip."""
     found = prediction(load, EIFEL)
     return found.ratio[found.cycle()][load // 2 + 1 :]
 

@@ -1,4 +1,4 @@
-"""Figure 5-15: RTO_E where one segment a round trip is timed (measured), as figure 5-10 with RTO_L."""
+"""Figure 5-15: RTO_E with one timed segment per round trip (measured), like figure 5-10 with RTO_L."""
 
 from typing import TYPE_CHECKING
 

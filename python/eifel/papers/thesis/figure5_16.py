@@ -1,4 +1,4 @@
-"""Figure 5-16: what restarting REXMT precisely is worth where fast retransmit cannot help (measured)."""
+"""Figure 5-16: the gain of restarting REXMT precisely where fast retransmit cannot help (measured)."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,10 @@ DURATION_S = 900
 NAMES = {"full": "REXMT$_L$", "age": "REXMT$_E$"}
 
 SIZES_BYTES = (216, 256, 276, 290, 576)
-"""Other sizes of packets, all of them as likely on a slow serial line."""
+"""Other packet sizes, which are equally plausible on a slow serial line."""
 PRINTED = numbers("thesis", "figure5_16")["throughput_gain"]
 NEAR = 0.05
-"""What is called "almost": within so much of the throughput below."""
+"""The tolerance below the printed gain for "almost"."""
 
 _PACKETS = Setting(
     "packets",
@@ -45,7 +45,7 @@ CHOSEN = (
 
 
 def scenario(restart: str, packet_bytes: int = PACKET_BYTES) -> dict[str, Any]:
-    """At most three segments in flight: a timeout repairs each loss, by RTO_L in any case."""
+    """Returns a scenario with at most three segments in flight. A timeout by RTO_L repairs each loss."""
     made = transfers.steady(4, transfers.lite(500, clock="heartbeat", restart=restart))
     flow = made["flow"][0]
     flow["tcp"]["payload_bytes"] = packet_bytes - 40 - transfers.OPTION_BYTES
@@ -64,7 +64,7 @@ RUNS: Mapping[str, Mapping[str, Any]] = {restart: scenario(restart) for restart 
 
 
 def gain(measured: Measured, size: int | None = None) -> float:
-    """By what part precise restarting raises the throughput; with packets of another size, if given."""
+    """Returns the relative gain in throughput of precise restarting, optionally for another packet size."""
     full, age = (restart if size is None else f"{restart}, {size} bytes" for restart in ("full", "age"))
     return measured.mean("goodput_bps", run=age) / measured.mean("goodput_bps", run=full) - 1
 

@@ -1,4 +1,4 @@
-"""Figure 5-17: figure 5-16 from near: how long a loss waits for its timeout (measured)."""
+"""Figure 5-17: a close-up of figure 5-16: the wait of a loss for its timeout (measured)."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ FROM_S, TO_S = 100, 115
 
 
 def waits_s(result: "Result") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """From the first sending of each segment that a needed timeout repairs to that timeout."""
+    """Returns the waits from the first transmission of each lost segment to its needed timeout, in seconds."""
     sent = result.of("transmissions")
     new = sent.where(kind="new")
     episodes = result.of("episodes").where(cause="timeout", truth="genuine")
@@ -27,7 +27,7 @@ def waits_s(result: "Result") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
 
 
 def duplicates_before_timeout(result: "Result") -> int:
-    """The most duplicate ACKs that came for a segment before its timeout."""
+    """Returns the most duplicate ACKs that arrived for a segment before its timeout."""
     acks, episodes = result.of("acks").where(duplicate=True), result.of("episodes").where(cause="timeout")
     before = [acks["cumulative"][acks["t_ns"] < opened] for opened in episodes["opened_ns"]]
     return max(int(np.sum(seen == start)) for seen, start in zip(before, episodes["start"], strict=True))

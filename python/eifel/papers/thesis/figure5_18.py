@@ -1,4 +1,4 @@
-"""Figure 5-18: a self-trained RTO converges on the round trip, and backs off (model)."""
+"""Figure 5-18: a self-trained RTO converges to the round trip, and backs off (model)."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -35,12 +35,12 @@ def _untrained() -> "Prediction":
 
 
 def _agg() -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """AGG after each sample: RTO_AGG over RTO_E."""
+    """Returns AGG after each sample: RTO_AGG divided by RTO_E."""
     return _prediction(50).rto_ns / _untrained().rto_ns
 
 
 def _decay(k_per_mille: int) -> float:
-    """By what part AGG falls in the second cycle: the first has no cycle before it whose MAXCWND could be known."""
+    """Returns AGG's relative decrease in the second cycle. MAXCWND is unknown in the first one."""
     share = _prediction(k_per_mille).rto_ns / _untrained().rto_ns
     cycle = _prediction(k_per_mille).cycle(1)
     return float(1 - share[cycle][-1] / share[cycle][0])

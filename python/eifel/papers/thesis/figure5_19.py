@@ -25,7 +25,7 @@ def _draw(measured: Measured) -> "Figure":
 
 
 def _gaps(run: timing.Timed) -> bool:
-    """Between two cycles no sample comes for at least a round trip's half; within one, never so long."""
+    """Returns whether no sample comes for half a round trip between cycles, and such gaps never occur within one."""
     between = [run.t_s[b.start] - run.t_s[a.stop - 2] for a, b in zip(run.cycles[:-1], run.cycles[1:], strict=True)]
     within = max(float(np.diff(run.t_s[cycle]).max()) for cycle in run.cycles)
     longest = float(run.rtt_s[run.steady].max())

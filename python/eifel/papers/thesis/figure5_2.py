@@ -23,7 +23,7 @@ def _draw(measured: Measured) -> Figure:
 
 
 def _originals_first(result: Result) -> bool:
-    """Whether the first ACK after the timeout came before any retransmission arrived."""
+    """Returns whether the first ACK after the timeout arrives before any retransmission reaches the receiver."""
     again = sorted(traces.arrivals_of(result, "retransmission").tolist())
     arrived = result.of("arrivals").where(tx=again[0])
     return traces.first_ack_of_retransmission(result) < traces.seconds(arrived)

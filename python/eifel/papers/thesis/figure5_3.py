@@ -1,4 +1,4 @@
-"""Figure 5-3: the same with a small interface buffer, which go-back-N overflows."""
+"""Figure 5-3: like figure 5-2 with a small interface buffer, which go-back-N overflows."""
 
 from __future__ import annotations
 
@@ -29,28 +29,29 @@ def _draw(measured: Measured) -> Figure:
 
 
 def _at_twice_the_rate(result: Result) -> bool:
-    """What slow start sends behind the timeout's own retransmission, over the time that it takes."""
+    """Returns whether slow start after the timeout's own retransmission sends at twice the line's rate."""
     again = traces.sent(result, kind="retransmission", cause="timeout")
     instants, lengths = again["t_ns"][1:], again["len"][1:]
     steps = np.unique(instants)
-    # The packets of the last instant have the time until the next ACK, which is as long as that before.
+    # The packets of the last step have the time until the next ACK, which equals the previous
+    # interval.
     seconds = float(steps[-1] - steps[0]) / 1e9 * len(steps) / (len(steps) - 1)
     return 1.7 <= float(lengths.sum()) * 8 / seconds / RATE_BPS <= 2.3
 
 
 def _dropped(result: Result) -> Frame:
-    """The transmissions that the buffer had no room for."""
+    """Returns the transmissions that overflowed the buffer."""
     return traces.sent(result).rows(np.isin(traces.sent(result)["tx"], result.of("drops")["tx"]))
 
 
 def _drops(result: Result) -> tuple[int, int, int]:
-    """All drops, those of spurious retransmissions, and those of originals."""
+    """Returns the numbers of all drops, of dropped spurious retransmissions, and of dropped originals."""
     lost = _dropped(result)
     return len(lost), len(lost.where(kind="retransmission", needed="spurious")), len(lost.where(kind="new"))
 
 
 def _lost_and_repaired(result: Result) -> bool:
-    """Whether the lost original, and nothing else, is sent again because it was needed."""
+    """Returns whether exactly the lost original is retransmitted out of need."""
     lost = _dropped(result).where(kind="new")["start"]
     needed = traces.sent(result, kind="retransmission", needed="needed")["start"]
     return bool(np.array_equal(np.unique(needed), lost))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PRINTED = numbers("thesis", "figure5_4")
 OVERTAKEN = 79
-"""The segment that leaves within a packet's time of the instant at which `hiccup` was called."""
+"""The segment that leaves within a packet time of the call of `hiccup`."""
 
 
 def _draw(measured: Measured) -> Figure:
@@ -33,14 +33,14 @@ def _held_at(result: Result) -> float:
 
 
 def _halves(result: Result) -> bool:
-    """Half of what was in flight is in flight one round trip after recovery."""
+    """Returns whether the flight size one round trip after recovery is half of that before."""
     end = traces.first_ack_of_retransmission(result)
     before = traces.flight_segments(result, traces.retransmitted_at(result) - 0.001)
     return before == LOAD and traces.flight_segments(result, end + 0.001) == LOAD / 2
 
 
 def _intervals(result: Result) -> bool:
-    """From the held packet to the fast retransmit, and from there to the end of recovery, as printed."""
+    """Returns whether the times from held packet to fast retransmit, and to the end of recovery, are as printed."""
     held, again, over = _held_at(result), traces.retransmitted_at(result), traces.first_ack_of_retransmission(result)
     waited = PRINTED["fast_retransmit_s"] - PRINTED["held_s"]
     recovered = PRINTED["recovered_s"] - PRINTED["fast_retransmit_s"]

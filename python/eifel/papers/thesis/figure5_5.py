@@ -20,7 +20,9 @@ PRINTED = numbers("thesis", "figure5_5")
 MARKS = {"one bit each way": "bits", "timestamps on retransmissions only": "timestamps"}
 """The alternatives of section 5.2.1."""
 LONGER_S = (hiccup_of(5)[0], 64.0)
-"""Without timestamps on every segment the timer has one sample a round trip, and would sit out the printed hiccup."""
+"""Without timestamps on every segment, the timer gets one sample per round trip, and would not
+expire in the printed hiccup.
+"""
 
 
 def _draw(measured: Measured) -> Figure:
@@ -30,7 +32,7 @@ def _draw(measured: Measured) -> Figure:
 
 
 def _answers_the_original(result: Result) -> bool:
-    """Whether the ACK that settles it echoes the first packet that was held, which left when the hiccup began."""
+    """Returns whether the deciding ACK echoes the first held packet, which left when the hiccup began."""
     again = traces.sent(result, kind="retransmission")
     original = traces.sent(result, kind="new").where(start=int(again["start"][0]))
     came = traces.acks(result)

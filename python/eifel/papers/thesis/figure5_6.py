@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PRINTED = numbers("thesis", "figure5_6")
 OVERTAKEN = 84
-"""The segment that leaves within a packet's time of the instant at which `hiccup` was called."""
+"""The segment that leaves within a packet time of the call of `hiccup`."""
 PACED = "with a burst pacer"
 
 
@@ -32,7 +32,7 @@ def _draw(measured: Measured) -> Figure:
 
 
 def _burst(result: Result) -> int:
-    """The most segments after the verdict that leave within half the time that one takes on the line."""
+    """Returns the most segments after the verdict that leave within half a segment time of the line."""
     after = traces.between(traces.sent(result), traces.first_ack_of_retransmission(result), np.inf)
     instants = after["t_ns"] / 1e9
     later = np.searchsorted(instants, instants + PACKET_S / 2)

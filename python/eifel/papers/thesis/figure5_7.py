@@ -1,4 +1,4 @@
-"""Figure 5-7: what a spurious retransmission costs by the load that it takes away, over the pipe's whole range."""
+"""Figure 5-7: the cost of a spurious retransmission, by the ratio of the load to the pipe's capacity."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ PRINTED: dict[loss.Retransmission, dict[float, float]] = {
 
 
 def _printed_as_counted(kind: loss.Retransmission) -> bool:
-    """Whether the closed form is what the thesis counts, which gives whole percents of it."""
+    """Returns whether the closed form equals the thesis's count, which is given in whole percents."""
     return all(abs(float(loss.by_squares(ratio, kind)) - share) < 0.005 for ratio, share in PRINTED[kind].items())
 
 
 def _falls(measured: Measured) -> bool:
-    """Whether the loss never grows with the ratio, and in the end is less than a tenth of what it was."""
+    """Returns whether the loss never grows with the ratio, and falls below a tenth of its first value."""
     found = [list(by_ratio.values()) for by_ratio in losses(measured).values()]
     return all(bool((np.diff(values) <= 0).all()) and values[-1] < values[0] / 10 for values in found)
 
 
 def _deviation(found: dict[loss.Retransmission, dict[float, float]], *kinds: loss.Retransmission) -> float:
-    """The largest distance of a simulated loss from the one by rounds."""
+    """Returns the largest difference between a simulated loss and the loss by rounds."""
     return max(abs(found[k][r] - loss.in_rounds(WINDOW, WINDOW / r, k)) for k in kinds for r in RATIOS)
 
 
 def _hiccups_timeout_costs_less(measured: Measured) -> bool:
-    """Whether a timeout by hiccup costs less than by rounds, since originals drain from the pipe meanwhile."""
+    """Returns whether a timeout by hiccup costs less than by rounds, since originals drain meanwhile."""
     found = losses(measured, HICCUP)["timeout"]
     return all(found[ratio] < loss.in_rounds(WINDOW, WINDOW / ratio, "timeout") for ratio in RATIOS)
 

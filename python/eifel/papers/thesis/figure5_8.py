@@ -24,7 +24,7 @@ def _draw(measured: Measured) -> "Figure":
 
 
 def _largest_after_the_fall(_: Measured) -> bool:
-    """Of the whole cycle, RTO_L is the largest in the first flight, whose round trips are the shortest."""
+    """Returns whether RTO_L peaks in the first flight of the cycle, whose round trips are the shortest."""
     found = prediction(LOAD, LITE)
     rto = found.rto_s[found.cycle()]
     return int(np.argmax(rto)) < LOAD // 2 + 1

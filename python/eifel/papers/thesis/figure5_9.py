@@ -1,4 +1,4 @@
-"""Figure 5-9: RTO_L collapses into the round trip where every segment is timed and the load is large (model)."""
+"""Figure 5-9: RTO_L collapses to the round trip if every segment is timed and the load is large (model)."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LOAD = 40
 LITE = transfers.lite(500)
 MEASURED = transfers.steady(LOAD, transfers.lite(500, clock="heartbeat"))
-"""Figure 5-12's: the implementation."""
+"""The scenario of figure 5-12, with the implementation."""
 
 
 def _draw(measured: Measured) -> "Figure":
@@ -26,7 +26,10 @@ def _draw(measured: Measured) -> "Figure":
 
 
 def _lowest(load: int) -> list[float]:
-    """The least RTO_L(i - 1) / RTT(i) of each flight of the last cycle but the first two, which follow the fall."""
+    """Returns the least RTO_L(i - 1) / RTT(i) of each flight of the last cycle, except the first two flights.
+
+    Those follow the fall of the round trip.
+    """
     found = prediction(load, LITE)
     part = found.cycle()
     ratio, loads = found.ratio[part], found.samples.load[part]

@@ -1,4 +1,4 @@
-"""RTO_E with the flow's actual load in FLIGHT_E, which section 5.4.2 finds too noisy."""
+"""RTO_E with the actual load as FLIGHT_E, which section 5.4.2 finds too noisy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def largest_rise(result: Result, timer: dict[str, Any], mss: int) -> float:
-    """By what share such an RTO rises at most from one sample to the next, over a run's steady load cycles."""
+    """Returns the largest relative rise of that RTO between two samples, over a run's steady load cycles."""
     from eifel import _engine
 
     samples, window = result.of("timer").where(event="sample"), result.of("window")
@@ -23,7 +23,7 @@ def largest_rise(result: Result, timer: dict[str, Any], mss: int) -> float:
         "t_ns": samples["t_ns"],
         "rtt_ns": samples["rtt_ns"],
         "acked": np.full(len(flight), mss),
-        # FLIGHT_E = MAX (SSTHRESH, CWND / 2) + 1 is the load for these.
+        # With these values, FLIGHT_E = MAX (SSTHRESH, CWND / 2) + 1 is the load.
         "cwnd": np.maximum(2 * (flight - mss), mss),
         "ssthresh": np.ones(len(flight)),
         "flight": flight,

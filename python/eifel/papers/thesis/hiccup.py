@@ -1,7 +1,7 @@
-"""The network of section 3.3.2 as far as chapter 5 tells of it.
+"""The network of section 3.3.2, as far as chapter 5 describes it.
 
-A serial line behind the sender's interface, and before the interface `hiccup`, which queues outbound packets and lets
-them go.
+A serial line behind the sender's interface. The interface's queue `hiccup` holds outbound packets
+and then releases them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from eifel.papers.published import numbers
 RATE_BPS = 22_000
 PACKET_BYTES = 1500
 PACKET_S = PACKET_BYTES * 8 / RATE_BPS
-"""Of a full packet on the line: 0.545 s."""
+"""The time of a full packet on the line: 0.545 s."""
 LOAD = 10
 DELAY_MS = 50
 BUFFER_PACKETS = 50
@@ -33,9 +33,9 @@ def transfer(
     marks: str | None = None,
     pace: str | Mapping[str, Any] = "none",
 ) -> dict[str, Any]:
-    """A bulk transfer; `hiccup_s` holds all packets from and until an instant; six overtake the segment `overtaken`.
+    """Returns a bulk transfer. `hiccup_s` holds all packets in an interval; six overtake the segment `overtaken`.
 
-    Eifel goes by timestamps, or by `marks` in their place.
+    Eifel uses timestamps, or `marks` instead of them.
     """
     ambiguity = {"timestamps": False, "retransmission_marks": marks} if marks else dict(rfc3522.CLOCK)
     detect: Any = "eifel-bit" if marks else dict(rfc3522.PLAIN)
@@ -91,6 +91,6 @@ def transfer(
 
 
 def hiccup_of(number: int) -> tuple[float, float]:
-    """When the figure's hiccup began and ended."""
+    """Returns the begin and the end of the figure's hiccup."""
     printed = numbers("thesis", f"figure5_{number}")
     return printed["hiccup_starts_s"], printed["hiccup_ends_s"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def idle_share(result: Result, start_s: float, end_s: float) -> float:
-    """The share of a time in which the receiver gets no data, beyond a packet's time on the line for each arrival."""
+    """Returns the share of an interval without arriving data, beyond a packet time for each arrival."""
     arrivals = result.of("arrivals")["t_ns"] / 1e9
     here = arrivals[(arrivals >= start_s) & (arrivals <= end_s)]
     gaps = np.diff(np.concatenate([[start_s], np.sort(here), [end_s]]))

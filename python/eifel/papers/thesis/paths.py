@@ -1,4 +1,4 @@
-"""The paths over which timers are compared: where spikes come, where a floor is too high, and where it is too low."""
+"""The paths of the comparison of timers: with spikes, and with a minimum RTO that is too high or too low."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FLOOR = "180 ms, requests"
 
 
 def with_timer(scenario: Mapping[str, Any], rto: Mapping[str, Any], *, eifel: bool) -> dict[str, Any]:
-    """The scenario with this timer, with Eifel or without."""
+    """Returns the scenario with this timer, with or without Eifel."""
     sender = {
         "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": "rfc4015" if eifel else "none",
@@ -29,13 +29,13 @@ def with_timer(scenario: Mapping[str, Any], rto: Mapping[str, Any], *, eifel: bo
 
 
 def cellular(trace: Path) -> dict[str, Any]:
-    """The transfer of `cellular.trace` over a recorded link."""
+    """Returns the transfer of `cellular.trace` over a recorded link."""
     return recorded.scenario(trace)
 
 
 def _scenario(link: Mapping[str, Any], application: Mapping[str, Any], duration_s: float, **tcp: Any) -> dict[str, Any]:
     settings = {"payload_bytes": 1448, "receive_window_bytes": 1_000_000, **rfc3522.CLOCK, "sack": True}
-    # Who asks opens the connection; the answers come over the bottleneck.
+    # The client opens the connection; the responses cross the bottleneck.
     ends = ("sender", "receiver") if application["kind"] == "bulk" else ("receiver", "sender")
     return {
         "seed": 1,
@@ -55,7 +55,7 @@ def _scenario(link: Mapping[str, Any], application: Mapping[str, Any], duration_
 
 
 def _requests(response_bytes: int, think_ms: Any) -> dict[str, Any]:
-    """So many that a run never ends before its time."""
+    """Returns an application with so many requests that a run never ends early."""
     sizes = {"request_bytes": 300, "response_bytes": response_bytes}
     return {"kind": "request-response", "requests": 10_000_000, **sizes, "think_ms": think_ms}
 
@@ -102,7 +102,7 @@ MADE: Mapping[str, Mapping[str, Any]] = {
         "spike": [_HOLDS],
     },
 }
-"""What is measured with traces or without."""
+"""The paths that are measured with or without traces."""
 
 CHOSEN = (
     (

@@ -1,4 +1,4 @@
-"""What the figures of sections 5.3 and 5.4 have in common: a run in steady state, drawn itself or beside the model."""
+"""Common parts of the figures of sections 5.3 and 5.4: a run in steady state, drawn alone or beside the model."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ COLUMNS = (
 
 @cache
 def predicted(max_load: int, timer: tuple[tuple[str, Any], ...], sampling: str = "every") -> Prediction:
-    """What the model has of a timer; asked for by every claim of a figure, computed once."""
+    """Returns the model's prediction. Cached, since every claim of a figure uses it."""
     return transfers.model(max_load, sampling=sampling).samples(6).predict(dict(timer))
 
 
 def prediction(max_load: int, timer: Mapping[str, Any], sampling: str = "every") -> Prediction:
-    """What the model has of a timer over six load cycles."""
+    """Returns the model's prediction of a timer over six load cycles."""
     return predicted(max_load, tuple(timer.items()), sampling)
 
 
 def timed(measured: Measured, run: str = "simulated") -> timing.Timed:
-    """The samples of a row's run."""
+    """Returns the samples of a row's run."""
     return timing.timed(measured.result(run=run))
 
 
 def of(question: Callable[[timing.Timed], bool], run: str = "simulated") -> Callable[[Measured], bool]:
-    """A question to a run's samples as a claim's check."""
+    """Turns a predicate on a run's samples into a claim's check."""
     return lambda measured: question(timed(measured, run))
 
 
@@ -56,7 +56,7 @@ def figure(
     chosen: tuple[Setting, ...] = transfers.CHOSEN,
     known: tuple[str, ...] = (),
 ) -> Artefact:
-    """Figure 5-`number` of simulated `runs`."""
+    """Returns figure 5-`number` with the simulated `runs`."""
     return Artefact(
         id=f"thesis.figure5_{number}",
         title=title,

@@ -1,4 +1,4 @@
-"""Beyond the thesis: every timer, with and without Eifel, where it matters which one it is."""
+"""Beyond the thesis: every timer, with and without Eifel, on paths where the timer matters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOURLY = ("spurious_timeouts", "spurious_retransmissions", "genuine_timeouts", "
 
 
 def rows(scenarios: Mapping[str, Mapping[str, Any]]) -> tuple[Row, ...]:
-    """A row for each path, timer, and detection or not."""
+    """Returns a row for each path and timer, with and without detection."""
     return tuple(
         Row({"path": path, "timer": timer, "eifel": eifel}, paths.with_timer(scenario, rto, eifel=eifel))
         for path, scenario in scenarios.items()
@@ -37,7 +37,7 @@ def _rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
 
 
 def _measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """The means; what is counted, an hour. Every run ends after its `duration_s`."""
+    """Returns the means, with counts per hour. Every run lasts its `duration_s`."""
     means = means_of(artefact, runs)
     for row, found in zip(artefact.rows, means, strict=True):
         hourly = 3600 / float(row.scenario["duration_s"])

@@ -1,4 +1,4 @@
-"""What a recorded run tells of its timer: RTO against RTT, cycle by cycle, and beside the model."""
+"""Evaluates the timer of a recorded run: RTO against RTT by cycle, and beside the model."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 PLACES = (np.arange(50) + 0.5) / 50
-"""Where in a load cycle model and measurement are compared: its samples, from 0 to 1."""
+"""The places in a load cycle at which model and measurement are compared: 0 is its first sample, 1
+its last.
+"""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """The samples of a run; a value a sample in each array, in seconds."""
+    """The samples of a run. Each array has a value per sample, in seconds."""
 
     t_s: Floats
     rtt_s: Floats
     rto_s: Floats
-    """RTO(i - 1), which the round trip of sample i is measured against."""
+    """RTO(i - 1), in force during the round trip of sample i."""
     rexmt_s: Floats
-    """REXMT just after sample i: how long after its last sending the oldest segment will be given up."""
+    """REXMT just after sample i: the time from the oldest segment's transmission to its timeout."""
     cycles: tuple[slice, ...]
-    """The samples of each whole load cycle: from the end of one recovery to the beginning of the next."""
+    """The samples of each whole load cycle, from the end of one recovery to the begin of the next.
+    """
 
     @property
     def ratio(self) -> Floats:
@@ -40,12 +43,12 @@ class Timed:
 
     @property
     def steady(self) -> slice:
-        """All whole cycles but the first, which begins in slow start."""
+        """All whole cycles except the first, which begins in slow start."""
         return slice(self.cycles[1].start, self.cycles[-1].stop)
 
 
 def timed(result: Result) -> Timed:
-    """The first flow's samples. Raises LookupError if it has not had three load cycles."""
+    """Returns the first flow's samples. Raises LookupError for fewer than three load cycles."""
     samples = result.of("timer").where(event="sample")
     episodes = result.of("episodes").where(cause="fast-retransmit")
     t_ns = samples["t_ns"]
@@ -53,7 +56,7 @@ def timed(result: Result) -> Timed:
     bounds = list(zip(ended[:-1], episodes["opened_ns"][1:], strict=True))
     if len(bounds) < 3 or min(ended[:-1]) < 0:
         raise LookupError("fewer than three load cycles")
-    # The ACK that ends a recovery gives a sample of the retransmission, which is not yet of the new cycle.
+    # The ACK that ends a recovery samples the retransmission, and does not belong to the new cycle.
     cycles = tuple(slice(*np.searchsorted(t_ns, [start + 1, end + 1]).tolist()) for start, end in bounds)
     rto_s = samples["rto_ns"] / 1e9
     return Timed(
@@ -66,7 +69,7 @@ def timed(result: Result) -> Timed:
 
 
 def _oldest_ns(result: Result, t_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """When the oldest segment that is outstanding at each instant was sent for the first time."""
+    """Returns the first transmission time of the oldest outstanding segment at each time."""
     window, sent = result.of("window"), result.of("transmissions").where(kind="new")
     una = window["una"][np.searchsorted(window["t_ns"], t_ns, side="right") - 1]
     found = np.searchsorted(sent["start"], una, side="right") - 1
@@ -75,16 +78,16 @@ def _oldest_ns(result: Result, t_ns: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How near two curves of RTO / RTT over the load cycle are."""
+    """The agreement of two curves of RTO / RTT over the load cycle."""
 
     model: Floats
     """At [`PLACES`]."""
     measured: Floats
-    """The mean of all cycles there."""
+    """The mean of all cycles at [`PLACES`]."""
 
     @property
     def mean_ratio(self) -> float:
-        """The mean of measured over modelled."""
+        """The mean of measured divided by modelled values."""
         return float(np.mean(self.measured / self.model))
 
     @property
@@ -97,7 +100,7 @@ class Agreement:
 
 
 def agreement(prediction: Prediction, run: Timed) -> Agreement:
-    """Compares the model's last cycle with all cycles of the run but the first."""
+    """Compares the model's last cycle with all cycles of the run except the first."""
     part = prediction.cycle()
     measured = [_over_cycle(run.ratio[cycle]) for cycle in run.cycles[1:]]
     return Agreement(_over_cycle(prediction.ratio[part]), np.mean(measured, axis=0))
@@ -108,7 +111,7 @@ def _over_cycle(ratio: Floats) -> Floats:
 
 
 def falls(run: Timed) -> Iterator[tuple[float, float]]:
-    """For each fall of the round trip: the RTO before it, and the largest RTO in the first fifth of the next cycle."""
+    """Yields for each fall of the round trip the RTO before it, and the largest in the next cycle's first fifth."""
     for before, after in zip(run.cycles[:-1], run.cycles[1:], strict=True):
         first = slice(after.start, after.start + max((after.stop - after.start) // 5, 2))
         yield float(run.rto_s[before.stop - 1]), float(np.max(run.rto_s[first]))

@@ -1,4 +1,4 @@
-"""What figures 5-1 to 5-6 have in common."""
+"""Common parts of figures 5-1 to 5-6."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def figure(
     *claims: Claim,
     fitted: tuple[Setting, ...] = OPEN,
 ) -> Artefact:
-    """A figure of sections 5.1 and 5.2; the first run is the one that the text speaks of."""
+    """Returns a figure of sections 5.1 and 5.2. The first run is the one described in the text."""
     return Artefact(
         id=f"thesis.figure5_{number}",
         title=title,

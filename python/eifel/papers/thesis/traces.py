@@ -1,4 +1,4 @@
-"""What can be read off the sender's and the receiver's trace of a run: the chapter's sentences, as questions."""
+"""Reads the sender's and the receiver's traces of a run: the chapter's sentences as predicates."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ if TYPE_CHECKING:
 
 
 def sent(result: Result, **wanted: str | int) -> Frame:
-    """Transmissions in time; `kind="retransmission", needed="spurious"` pick some."""
+    """Returns transmissions in order of time. `kind="retransmission", needed="spurious"` selects some."""
     return result.of("transmissions").where(**wanted)
 
 
 def acks(result: Result) -> Frame:
-    """ACKs in time."""
+    """Returns ACKs in order of time."""
     return result.of("acks")
 
 
 def hiccup(result: Result) -> tuple[float, float]:
-    """From when until when packets were held, in seconds."""
+    """Returns the begin and the end of the hiccup, in seconds."""
     spikes = result.frame("spikes")
     return float(spikes["start_ns"][0]) / 1e9, float(spikes["end_ns"][0]) / 1e9
 
 
 def between(frame: Frame, start_s: float, end_s: float) -> Frame:
-    """The rows from an instant on and before another."""
+    """Returns the rows from `start_s` (included) to `end_s` (excluded)."""
     return frame.rows((frame["t_ns"] >= start_s * 1e9) & (frame["t_ns"] < end_s * 1e9))
 
 
 def seconds(frame: Frame, row: int = 0) -> float:
-    """The instant of a row. Raises LookupError if there is none."""
+    """Returns the time of a row in seconds. Raises LookupError if the frame is empty."""
     if not len(frame):
         raise LookupError("nothing of the kind happens")
     return float(frame["t_ns"][row]) / 1e9
 
 
 def retransmitted_at(result: Result) -> float:
-    """The instant of the first retransmission."""
+    """Returns the time of the first retransmission in seconds."""
     return seconds(sent(result, kind="retransmission"))
 
 
 def first_ack_of_retransmission(result: Result) -> float:
-    """When the first ACK came that acknowledges what was retransmitted first."""
+    """Returns the time of the first ACK for the first retransmitted segment, in seconds."""
     again = sent(result, kind="retransmission")
     at, start = seconds(again), int(again["start"][0])
     after = acks(result)
@@ -58,26 +58,26 @@ def first_ack_of_retransmission(result: Result) -> float:
 
 
 def arrivals_of(result: Result, kind: str) -> NDArray[np.int64]:
-    """Transmission numbers of this kind in the order in which they arrived."""
+    """Returns transmission numbers of this kind in order of arrival."""
     wanted = sent(result, kind=kind)["tx"]
     arrived = result.of("arrivals")["tx"]
     return np.asarray(arrived[np.isin(arrived, wanted)])
 
 
 def one_retransmission_during(result: Result) -> bool:
-    """Whether the sender has sent one segment again, and no more, when the hiccup ends."""
+    """Returns whether exactly one segment has been retransmitted when the hiccup ends."""
     return len(between(sent(result, kind="retransmission"), *hiccup(result))) == 1
 
 
 def acked_and_clocked_out(result: Result) -> bool:
-    """Whether all that was outstanding is acknowledged during the hiccup, and each ACK clocks out one new segment."""
+    """Returns whether ACKs arrive during the hiccup, and each clocks out one new segment."""
     during = hiccup(result)
     came, left = between(acks(result), *during), between(sent(result, kind="new"), *during)
     return len(came) > 0 and bool(np.array_equal(came["t_ns"], left["t_ns"]))
 
 
 def goes_back_n(result: Result) -> bool:
-    """Whether everything outstanding at the timeout is sent again, and nothing of it was lost."""
+    """Returns whether everything outstanding at the timeout is retransmitted, though nothing was lost."""
     episode = result.of("episodes").where(cause="timeout")
     start, end = int(episode["start"][0]), int(episode["recovery_point"][0])
     again = sent(result, kind="retransmission", needed="spurious", cause="timeout")
@@ -85,13 +85,13 @@ def goes_back_n(result: Result) -> bool:
 
 
 def duplicate_acks(result: Result, end_s: float) -> int:
-    """Duplicate ACKs before an instant."""
+    """Returns the number of duplicate ACKs before a time."""
     before = between(acks(result), 0, end_s)
     return int((np.diff(before["cumulative"]) == 0).sum())
 
 
 def flight_segments(result: Result, at_s: float) -> float:
-    """What is in flight at an instant, in full segments."""
+    """Returns the flight size at a time, in full segments."""
     window = result.of("window")
     before = window["flight"][window["t_ns"] <= at_s * 1e9]
     if not len(before):
@@ -100,12 +100,12 @@ def flight_segments(result: Result, at_s: float) -> float:
 
 
 def near(found_s: float, printed_s: float, packets: float = 1) -> bool:
-    """Whether an instant is the printed one, within the time of some packets on the line."""
+    """Returns whether a time equals the printed one, within some packet times on the line."""
     return abs(found_s - printed_s) <= packets * PACKET_S
 
 
 def window_restored(measured: Measured) -> bool:
-    """Whether cwnd and ssthresh are, once the verdict is in, at least what they were when the episode began."""
+    """Returns whether the verdict restores cwnd at least, and ssthresh exactly, to the values before the episode."""
     result = measured.result()
     episode = result.of("episodes").where(verdict="spurious")
     window = result.of("window")

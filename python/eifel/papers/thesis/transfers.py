@@ -12,22 +12,22 @@ from eifel.papers.artefact import Setting
 SOURCE = "R. Ludwig, thesis, chapter 5"
 
 RATE_BPS = 9600
-"""Stated for figure 5-16, and taken for the others too."""
+"""Stated for figure 5-16, and used for the others too."""
 PACKET_BYTES = 1500
 OPTION_BYTES = 12
-"""Timestamps."""
+"""The timestamps option."""
 SEGMENT_S = PACKET_BYTES * 8 / RATE_BPS
-"""What a full segment takes on the link."""
+"""The time of a full segment on the link, in seconds."""
 DELAY_MS = 10
 CYCLES = 8
 LONG_MS = 3_600_000
-"""A maximum that no RTO here comes near: round trips take up to a minute."""
+"""A maximum far above any RTO here: round trips take up to a minute."""
 
 Timer = Literal["lite", "eifel"]
 
 
 def lite(granularity_ms: int, *, clock: str = "exact", restart: str = "full") -> dict[str, Any]:
-    """The Lite timer: as it is defined, or as a heartbeat implements it."""
+    """Returns the Lite timer, as defined or as a heartbeat implements it."""
     return {
         "name": "lite",
         "granularity_ms": granularity_ms,
@@ -39,19 +39,19 @@ def lite(granularity_ms: int, *, clock: str = "exact", restart: str = "full") ->
 
 
 def eifel(granularity_ms: int) -> dict[str, Any]:
-    """The Eifel timer."""
+    """Returns the Eifel timer."""
     return {"name": "eifel", "granularity_ms": granularity_ms, "initial_ms": LONG_MS, "maximum_ms": LONG_MS}
 
 
 def model(max_load: int, **settings: Any) -> SteadyState:
-    """The model of the same transfer."""
+    """Returns the model of the same transfer."""
     return SteadyState(max_load, SEGMENT_S, **settings)
 
 
 def steady(max_load: int, rto: Mapping[str, Any], *, timestamps: bool = True) -> dict[str, Any]:
-    """A simulated transfer whose load goes from half of `max_load` to `max_load` segments, and begins anew.
+    """Returns a transfer whose load grows repeatedly from half of `max_load` to `max_load` segments.
 
-    The queue is what holds the load: when it overflows a segment is lost, and repaired by fast retransmit.
+    The queue limits the load: when it overflows, a segment is lost, and fast retransmit repairs it.
     """
     payload = PACKET_BYTES - 40 - (OPTION_BYTES if timestamps else 0)
     flow = {
@@ -75,13 +75,14 @@ def steady(max_load: int, rto: Mapping[str, Any], *, timestamps: bool = True) ->
             "congest": {
                 "name": "reno",
                 "initial_window_segments": 2,
-                # Steady state from the beginning: slow start ends where load cycles do.
+                # Steady state from the beginning: slow start ends where load cycles begin.
                 "initial_ssthresh_bytes": max_load // 2 * payload,
                 "grow": "always",
             },
         },
     }
-    # A cycle takes longer than in the model: the loss takes a round trip to be seen, and one to be repaired.
+    # A cycle is longer than in the model: a loss takes a round trip to be detected, and one to be
+    # repaired.
     cycle_s = (model(max_load).cycle_segments + 2 * max_load) * SEGMENT_S
     return {
         "seed": 1,
@@ -111,4 +112,6 @@ CHOSEN = tuple(
         ("recovery", "Reno", "FreeBSD's of the time"),
     )
 )
-"""What the thesis leaves open of these transfers, in simulation; the model has the first two and the fifth."""
+"""The settings that the thesis leaves open for these transfers in simulation. The model uses the
+first two and the fifth.
+"""
