@@ -212,7 +212,7 @@ def quotes(stored: Mapping[str, Any]) -> list[tuple[Path, str]]:
         f"in none of {wrong['eifel-timestamps']['drawn']} random scenarios",
         f"they find {found['eifel-timestamps']:.0f} %, and `eifel-or-f-rto` {found['eifel-or-f-rto']:.0f} %.",
         f"more than 1 % of the losses in {f_rto:.1f} % of the random scenarios, and about",
-        f"more than 1 % of the losses in {dsack:.1f} % of the random scenarios ([scenario]",
+        f"more than 1 % of the losses in {dsack:.2f} % of the random scenarios ([scenario]",
         f"more than 1 % of the losses in {min_rtt:.1f} % of the random scenarios, `dual-rtt` in {dual_rtt:.1f} %",
         f"in {of(default['paced'], PACED)} of the random scenarios that pace so, "
         f"and in {of(unpaced, 1 - PACED)} of the others",
