@@ -92,7 +92,7 @@ PUBLISHED = (
     wrong("eifel-timestamps"),
     wrong("eifel-or-f-rto"),
     wrong("eifel-bit", SELDOM, share=0.002),
-    wrong("dsack", SELDOM, share=0.003),
+    wrong("dsack", SELDOM, share=0.002),
     wrong("f-rto", SELDOM, share=0.002),
     wrong("f-rto-sack", SELDOM, share=0.004),
 )
