@@ -1,12 +1,12 @@
-//! CONTRIBUTING.md's recipe for an algorithm, followed to the letter in a copy of the sources.
+//! Follows CONTRIBUTING.md's recipe for an algorithm to the letter, in a copy of the sources.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What uses the algorithm of the recipe: a detector, built by its name with its parameter set, in a list and an engine.
-/// And what uses the copies of an association's algorithms.
+/// A program that uses the recipe's algorithm: a detector, built by name with its parameter set, in
+/// a list and an engine. It also uses the copies of an association's algorithms.
 const USE: &str = r#"
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
@@ -24,7 +24,8 @@ fn main() {
 }
 "#;
 
-/// Algorithms of the seams that only an association has, to be added a second time by the same steps: seam, file, name.
+/// Algorithms of the seams that only an association has: seam, file, name. The test adds each a
+/// second time by the same steps.
 const COPIED: [(&str, &str, &str); 2] =
     [("retransmit", "same_path", "same-path"), ("credit", "unambiguous", "unambiguous")];
 
@@ -36,7 +37,7 @@ struct Recipe {
     list: String,
 }
 
-/// The text between two marks, and what follows it.
+/// Returns the text between two marks, and the text after the second.
 fn between<'a>(text: &'a str, open: &str, close: &str) -> (&'a str, &'a str) {
     let from = text.find(open).unwrap_or_else(|| panic!("CONTRIBUTING.md has no {open:?}")) + open.len();
     let rest = &text[from..];
@@ -55,7 +56,7 @@ impl Recipe {
         Self { path: path.into(), text, word: word.into(), list: list.into() }
     }
 
-    /// The value of the first string after `key`.
+    /// Returns the value of the first string after `key`.
     fn literal(&self, key: &str) -> &str {
         between(between(&self.text, key, "\"").1, "", "\"").0
     }
@@ -83,7 +84,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// Copies the brain and what it depends on, without what tests alone use.
+/// Copies this crate and its dependencies, without the dependencies of tests.
 fn copy_sources(scratch: &Path) -> io::Result<()> {
     for part in ["base", "recovery"] {
         let [from, to] = [&root(), scratch].map(|folder| folder.join("crates").join(part));
@@ -108,7 +109,7 @@ fn copy_sources(scratch: &Path) -> io::Result<()> {
     )
 }
 
-/// Adds a word to a seam's list, behind `mark`.
+/// Adds a word to a seam's list, after `mark`.
 fn list(path: &Path, mark: &str, word: &str) {
     let list = read(path);
     assert!(list.contains(mark), "{} has no {mark:?}", path.display());
@@ -146,7 +147,7 @@ fn an_algorithm_is_one_file_and_one_word() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Whatever CONTRIBUTING.md names in code marks as a path of the sources is there.
+/// Every source path that CONTRIBUTING.md names in code marks exists.
 #[test]
 fn every_path_in_the_recipes_exists() {
     let contributing = read(&root().join("CONTRIBUTING.md"));

@@ -6,7 +6,8 @@ use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
 use talk::{Out, Talk, again, eifel, new};
 
-/// Ten segments go out at 0; a round trip of 100 ms; then everything is held. The timer expires at 1100 ms.
+/// Sends ten segments at 0, with a round trip of 100 ms. Then everything is delayed, and the timer
+/// expires at 1100 ms.
 fn spike(config: &Config) -> Talk {
     let mut talk = Talk::new(config);
     assert_eq!(talk.send(), new(1..=10));
@@ -20,7 +21,8 @@ fn spike(config: &Config) -> Talk {
 #[test]
 fn a_spurious_timeout_resumes_with_the_next_unsent_segment_and_the_old_window() {
     let mut talk = spike(&eifel("reno-sack", "option-1"));
-    // The original of segment 2 left at 0; the window was 11, ten of them are still outstanding, and the ACK opens one.
+    // The original of segment 2 was sent at 0. The window was 11 segments, ten are still
+    // outstanding, and the ACK adds one.
     assert_eq!(talk.ack(3000, 2, &[], 0), new(13..=14));
     assert_eq!(talk.cwnd(), 12_000);
     assert_eq!(talk.ssthresh(), u64::MAX);
@@ -99,19 +101,19 @@ fn a_spurious_fast_retransmit_is_undone() {
     let mut talk = Talk::new(&eifel("reno-sack", "option-1"));
     talk.send();
     talk.ack(100, 1, &[], 0);
-    // Segment 2 is overtaken by three.
+    // Three segments overtake segment 2.
     assert_eq!(talk.ack(101, 1, &[(3, 3)], 0), new(13..=13));
     assert_eq!(talk.ack(102, 1, &[(3, 4)], 0), new(14..=14));
     assert_eq!(talk.ack(103, 1, &[(3, 5)], 0), again(2..=2));
     assert_eq!((talk.cwnd(), talk.ssthresh()), (5500, 5500), "half the flight of 11, without Limited Transmit's two");
-    // It arrives after all, and its ACK echoes the original.
+    // Segment 2 arrives after all, and its ACK echoes the original.
     talk.ack(104, 5, &[], 0);
     assert_eq!((talk.cwnd(), talk.ssthresh()), (12_000, u64::MAX));
 }
 
 #[test]
 fn each_option_restores_what_it_says() {
-    // Saved: cwnd 11 000, ssthresh unset; reduced: 5500. The ACK then grows what is left by its rule.
+    // Saved: cwnd 11 000, ssthresh unset; reduced: 5500. The ACK then grows the restored window.
     let cases = [
         ("none", (2000, 5500)),
         ("option-1", (12_000, u64::MAX)),
@@ -130,7 +132,7 @@ fn each_option_restores_what_it_says() {
     }
 }
 
-/// What a further timeout finds was saved at the first. [rfc4015:3.1.b]
+/// Further timeouts keep the state saved at the first. [rfc4015:3.1.b]
 #[test]
 fn the_original_rule_restores_less_after_each_further_retransmission() {
     for (expiries, cwnd) in [(1, 12_000), (2, 5500 + 181), (3, 2000), (4, 2000)] {
@@ -179,11 +181,12 @@ fn rfc4015_does_not_restore_against_ecn_echo() {
 #[test]
 fn rfc4015_reseeds_the_timer_from_the_first_sample_of_data_unsent_at_the_timeout() {
     let mut talk = spike(&eifel("reno-sack", "rfc4015"));
-    // Twelve segments were out at the timeout; the originals' samples count as any others do.
+    // Segments up to 12 were sent at the timeout. The originals' samples count like any others.
     assert_eq!(talk.ack(3000, 2, &[], 0), new(13..=13));
     assert_eq!(talk.rto(), 3512);
     talk.ack(3010, 12, &[], 100);
-    // Segment 13 left at 3000: SRTT = max(100 + 2 G, 150), RTTVAR = max(50, 75); 150 + 4 * 75 is below the minimum.
+    // Segment 13 was sent at 3000: SRTT = max(100 + 2 G, 150), RTTVAR = max(50, 75); 150 + 4 * 75
+    // is below the minimum.
     talk.ack(3150, 13, &[], 3000);
     assert_eq!(talk.rto(), 1000);
     let Some(srtt) = talk.engine.snapshot().srtt else { panic!("there were samples") };
@@ -295,8 +298,8 @@ fn a_peer_that_forges_echoes_has_no_more_sent_again_than_two_windows_in_a_round_
     let mut talk = Talk::new(&Config { congest, ..eifel("rfc6675", "rfc4015") });
     talk.send();
     talk.ack(100, 1, &[], 0);
-    // At 200 ms every other segment is reported; then each ACK of one more segment echoes the time before the recovery
-    // that the report before it began, and so undoes it.
+    // At 200 ms every other segment is SACKed. Then a SACK report begins a recovery, and an ACK of
+    // one more segment undoes it with an older echo, again and again.
     let mut again = 0;
     let mut count = |sent: Vec<Out>| again += sent.iter().filter(|out| matches!(out, Out::Again(_))).count();
     for segment in (101..200).step_by(2) {

@@ -67,10 +67,11 @@ fn with_sack_a_duplicate_brings_news() {
 #[test]
 fn reno_inflates_by_duplicates_and_leaves_at_the_first_new_ack() {
     let mut talk = twenty(&config("reno"));
-    // Those for what Limited Transmit sends come a round trip after it.
+    // The duplicates for Limited Transmit's segments come a round trip later.
     let times = (101..=119).chain([201, 202]);
     let sent: Vec<_> = times.map(|at| talk.ack(at, 1, &[], 0).len()).collect();
-    // Two by Limited Transmit, one retransmission, then from the 14th duplicate on (10.5 + d > 23) one new each.
+    // Two segments by Limited Transmit, one retransmission, then one new segment for each duplicate
+    // from the 14th on (10.5 + d > 23).
     assert_eq!(sent.iter().sum::<usize>(), 2 + 1 + 8);
     assert_eq!(sent[..4], [1, 1, 1, 0]);
     talk.ack(203, 2, &[], 103);
@@ -91,11 +92,12 @@ fn the_handshake_s_round_trip_counts_for_what_can_have_left() {
     talk.engine.established(at(100), none);
     talk.now = at(100);
     assert_eq!(talk.send(), new(1..=10));
-    // 1 and 4 are lost. The ACK of 1 to 3 comes 202 ms after 3 has left, for it had to wait for 1.
+    // 1 and 4 are lost. The ACK of 1 to 3 comes 202 ms after 3 was sent, because it had to wait for
+    // 1.
     let sent: Vec<_> = (200..=207).map(|at| talk.ack(at, 0, &[], 0)).collect();
     assert_eq!(sent.concat(), [Out::New(11), Out::New(12), Out::Again(1), Out::New(13)]);
     assert_eq!(talk.ack(302, 3, &[], 0), [Out::Again(4), Out::New(14)]);
-    // The duplicates for 11 to 13, a round trip after they have left.
+    // The duplicates for 11 to 13, a round trip after they were sent.
     assert_eq!((305..=307).flat_map(|at| talk.ack(at, 3, &[], 0)).collect::<Vec<_>>(), new(15..=17));
 }
 
@@ -157,7 +159,8 @@ fn newreno_restarts_the_timer_only_on_the_first_partial_ack() {
     assert_eq!(talk.engine.deadline(), deadline);
 }
 
-/// All of 2..=22 but the last three are lost; the receiver reports those and what Limited Transmit adds.
+/// Loses all of 2..=22 except the last three. The receiver SACKs those three and Limited Transmit's
+/// segments.
 fn large_hole(name: &str) -> (Talk, Vec<Out>) {
     let mut talk = twenty(&config(name));
     let mut sent = Vec::new();
@@ -205,7 +208,8 @@ fn newreno_sack_can_be_kept_to_spurious_timeouts() {
 #[test]
 fn fack_takes_the_hole_for_lost_at_the_first_sign_and_fills_it_at_once() {
     let mut talk = twenty(&config("fack"));
-    // 19 segments below the first block: more than three, so no need to wait for duplicates. awnd = 22 - 20 = 2.
+    // 19 segments below the first block: more than three, so FACK does not wait for duplicates.
+    // awnd = 22 - 20 = 2.
     let sent = talk.ack(101, 1, &[(20, 20)], 0);
     assert_eq!(sent, again(2..=9), "cwnd 10.5 less the two under way, less what each retransmission adds");
     assert_eq!(talk.cwnd(), 10_500);
@@ -215,7 +219,7 @@ fn fack_takes_the_hole_for_lost_at_the_first_sign_and_fills_it_at_once() {
 fn rfc6675_fills_what_enough_blocks_lie_above() {
     let (_, sent) = large_hole("rfc6675");
     assert_eq!(sent[..3], [Out::New(23), Out::New(24), Out::Again(2)]);
-    // With three segments' bytes above, 2..=19 are lost; pipe is 1 + 2 and each SACK lets more go.
+    // With three segments' bytes above, 2..=19 are lost. pipe is 1 + 2, and each SACK lets more go.
     assert!(sent[3..].starts_with(&again(3..=8)), "{sent:?}");
 }
 
@@ -288,7 +292,7 @@ fn without_timestamps_a_retransmitted_segment_gives_no_sample() {
     assert_eq!(talk.rto(), 2000, "Karn: still backed off");
 }
 
-/// The peer takes back its window with two segments outstanding.
+/// The peer closes its window while two segments are outstanding.
 #[test]
 fn a_window_closed_on_what_is_outstanding_is_probed_without_touching_cwnd() {
     let mut talk = Talk::new(&config("reno"));

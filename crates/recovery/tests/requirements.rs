@@ -1,5 +1,5 @@
-//! Every requirement of `docs/requirements.md` is marked, as `[rfc6298:2.1]`, where the code meets it and where a test asks
-//! for it, or stands in `docs/deviations.md` with a reason.
+//! Every requirement of `docs/requirements.md` has a mark, for example `[rfc6298:2.1]`, in the code
+//! that meets it and in a test. Otherwise `docs/deviations.md` lists it with a reason.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read is a failed test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The ids in the first column of a table, and the rest of each row.
+/// Returns the ids in the first column of a table, and the rest of each row.
 fn table(file: &str) -> BTreeMap<String, String> {
     let text = fs::read_to_string(root().join(file)).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("| rfc"));

@@ -1,12 +1,14 @@
-//! The chunks that were sent and are not yet acknowledged in order, with their paths and fates.
+//! The chunks that were sent and are not yet cumulatively acknowledged, with their paths and
+//! states.
 //!
-//! A position is an unwrapped TSN; sizes in bytes are kept apart. Each chunk is in one of three
-//! states: under way on the path that it left on last, reported by a gap ack block, or marked for
-//! retransmission. All three are ranges, so the cost of a SACK grows with its news only. Of those under way, chunks from
-//! `fresh` on need none: they left once, on the path of the newest chunk.
+//! A position is an unwrapped TSN; sizes in bytes are kept separately. Each chunk is in one of
+//! three states: under way on the path that it was last sent on, reported by a gap ack block, or
+//! marked for retransmission. All three are stored as ranges, so the cost of a SACK grows only with
+//! its news. Chunks from `fresh` on need no range: they are under way, and were sent once, on the
+//! path of the newest chunk.
 //!
 //! Miss indications need no counter for each chunk. A SACK counts one for every missing TSN below
-//! some position, so indications decrease with the position. Three marks hold them: everything
+//! some position, so indications decrease with the position. Three marks store them: everything
 //! missing below `missed[k]` has more than `k` indications. A position crosses the last mark once,
 //! so a chunk is fast retransmitted once (RFC 9260, section 7.2.4, step 5).
 
@@ -39,14 +41,15 @@ pub struct Size {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk {
     pub(super) size: Size,
-    /// The path that it left on last.
+    /// The path that it was last sent on.
     pub(super) last: PathId,
-    /// How often it left, less one.
+    /// How often it was retransmitted.
     pub(super) copies: u32,
     pub(super) last_sent: Instant,
-    /// Its timestamp when it left for the first time, if that is its packet's alone.
+    /// The timestamp of its first transmission; `None` without timestamps, or if another packet has
+    /// the same one.
     pub(super) stamp: Option<Timestamp>,
-    /// Why it was marked for retransmission the last time.
+    /// Why it was last marked for retransmission.
     pub(super) cause: Cause,
 }
 
@@ -63,13 +66,14 @@ impl Default for Chunk {
     }
 }
 
-/// Chunks under way on one path. Those that are marked for retransmission are not [rfc8540:3.30].
+/// Chunks under way on one path. Chunks that are marked for retransmission are not under way
+/// [rfc8540:3.30].
 #[derive(Clone, Debug, Default)]
 struct UnderWay {
     size: Total,
     /// The positions below `fresh` that are under way on this path.
     positions: Ranges,
-    /// Wire bytes of the chunks that left on this path last and are marked for retransmission.
+    /// Wire bytes of the chunks that were last sent on this path and are marked for retransmission.
     marked: u64,
 }
 
@@ -104,7 +108,7 @@ pub(super) struct Ledger {
     /// Everything outstanding from here on is under way on `newest_path`.
     fresh: u64,
     newest_path: Option<PathId>,
-    /// Chunks that were looked at: tests hold this against a SACK's news.
+    /// Number of chunk lookups, which tests compare with a SACK's news.
     #[cfg(test)]
     looks: core::cell::Cell<u64>,
 }
@@ -114,27 +118,28 @@ impl Ledger {
         self.under_way.push(UnderWay::default());
     }
 
-    /// First position that is not acknowledged in order.
+    /// Returns the first position that is not acknowledged in order.
     pub(super) fn una(&self) -> u64 {
         self.una
     }
 
-    /// First position that was never sent.
+    /// Returns the first position that was never sent.
     pub(super) fn nxt(&self) -> u64 {
         self.una + self.chunks.len() as u64
     }
 
-    /// Bytes under way on a path.
+    /// Returns the bytes under way on a path.
     pub(super) fn flight(&self, path: PathId) -> u64 {
         self.under_way[path.0].size.wire
     }
 
-    /// Bytes that left on a path last and are not acknowledged: under way, or marked for retransmission.
+    /// Returns the unacknowledged bytes that were last sent on a path: under way, or marked for
+    /// retransmission.
     pub(super) fn outstanding(&self, path: PathId) -> u64 {
         self.under_way[path.0].size.wire + self.under_way[path.0].marked
     }
 
-    /// Bytes of user data under way on all paths.
+    /// Returns the bytes of user data under way on all paths.
     pub(super) fn data_under_way(&self) -> u64 {
         self.under_way.iter().map(|path| path.size.data).sum()
     }
@@ -176,7 +181,7 @@ impl Ledger {
         position
     }
 
-    /// Notes that a marked chunk leaves again on `path`. Returns its state before.
+    /// Records that a marked chunk is retransmitted on `path`. Returns its state before.
     pub(super) fn on_retransmission(&mut self, now: Instant, position: u64, path: PathId) -> Chunk {
         self.marked.remove(Block { start: position, end: position + 1 });
         self.forget_mark(position);
@@ -189,7 +194,8 @@ impl Ledger {
         before
     }
 
-    /// Lists the positions below `below`, which is at most `nxt`, as under way on their paths.
+    /// Adds the positions from `fresh` to `below` to the range of the newest path. `below` is at
+    /// most `nxt`.
     fn list(&mut self, below: u64) {
         if let Some(path) = self.newest_path.filter(|_| self.fresh < below) {
             self.under_way[path.0].positions.add(Block { start: self.fresh, end: below });
@@ -205,7 +211,7 @@ impl Ledger {
         path.size.add(size);
     }
 
-    /// No longer counts the bytes of a chunk that is acknowledged, and left on `last`.
+    /// Stops counting the bytes of an acknowledged chunk that was last sent on `last`.
     fn forget(&mut self, position: u64, last: PathId, size: Size) {
         let path = &mut self.under_way[last.0];
         if self.marked.containing(position).is_none() {
@@ -215,7 +221,7 @@ impl Ledger {
         }
     }
 
-    /// No longer counts a chunk as marked.
+    /// Stops counting a chunk as marked.
     fn forget_mark(&mut self, position: u64) {
         let Chunk { size, last, .. } = *self.chunk(position);
         self.under_way[last.0].marked -= u64::from(size.wire);
@@ -231,8 +237,8 @@ impl Ledger {
         listed.or_else(|| (self.newest_path == Some(path) && self.fresh < self.nxt()).then_some(self.fresh))
     }
 
-    /// Takes in a SACK: everything below `cumulative` arrived, and the `blocks` beyond it. `shares` holds a value for each
-    /// path, and is written anew.
+    /// Processes a SACK: everything below `cumulative` arrived, and the `blocks` beyond it.
+    /// `shares` has a value for each path and is overwritten.
     pub(super) fn on_sack(&mut self, cumulative: u64, blocks: &[Block], shares: &mut [Share]) -> Taken {
         for (path, share) in shares.iter_mut().enumerate() {
             let (flight, oldest) = (self.flight(PathId(path)), self.oldest(PathId(path)));
@@ -256,7 +262,8 @@ impl Ledger {
         Taken { advanced, newest, reported_up_to }
     }
 
-    /// Moves the cumulative TSN; returns the first position beyond the highest that this acknowledged newly, or 0.
+    /// Advances the cumulative TSN. Returns the first position beyond the highest newly
+    /// acknowledged chunk, or 0 if there is none.
     fn pass(&mut self, cumulative: u64, shares: &mut [Share]) -> u64 {
         let mut newest = 0;
         while self.una < cumulative {
@@ -282,7 +289,8 @@ impl Ledger {
         newest
     }
 
-    /// Takes note of a gap ack block; returns the first position beyond the highest that is news, or 0.
+    /// Processes a gap ack block. Returns the first position beyond the highest newly reported
+    /// chunk, or 0 if there is none.
     fn report(&mut self, block: Block, shares: &mut [Share]) -> u64 {
         if self.reported.covers(block) {
             return 0;
@@ -304,9 +312,9 @@ impl Ledger {
         news.last().map_or(0, |gap| gap.end)
     }
 
-    /// Finds chunks below `up_to` that were reported before and are not in these blocks: the peer
-    /// has dropped them (RFC 9260, section 6.2.1, rule D iii). Above `up_to`, the SACK may only
-    /// lack room for them. A SACK without blocks has room.
+    /// Finds chunks below `up_to` that were reported before and are not in these blocks, and puts
+    /// them under way again. The peer has dropped them (RFC 9260, section 6.2.1, rule D iii). Above
+    /// `up_to`, the SACK may only lack room for them. A SACK without blocks has room.
     fn renege(&mut self, blocks: &[Block], up_to: u64) {
         if self.reported.is_empty() {
             return;
@@ -335,8 +343,8 @@ impl Ledger {
         }
     }
 
-    /// Counts a miss indication for every missing position below `below`. Returns the positions among which those are that
-    /// now have three.
+    /// Counts a miss indication for every missing position below `below`. Returns a range that
+    /// contains the positions that now have three.
     pub(super) fn miss(&mut self, below: u64) -> Range<u64> {
         let before = self.missed;
         let mut reach = below;
@@ -348,7 +356,8 @@ impl Ledger {
         before[last].max(self.una)..self.missed[last].min(self.nxt())
     }
 
-    /// Marks what is under way among these positions for retransmission; calls `marked` with the path of each.
+    /// Marks the chunks under way in `lost` for retransmission. Calls `marked` with the path of
+    /// each.
     pub(super) fn mark_lost(&mut self, lost: Range<u64>, mut marked: impl FnMut(PathId)) {
         self.list(lost.end);
         for position in lost {
@@ -360,7 +369,7 @@ impl Ledger {
         }
     }
 
-    /// Marks everything under way on a path: its timer has expired.
+    /// Marks everything under way on a path, because its timer has expired.
     pub(super) fn mark_all(&mut self, path: PathId) {
         self.list(self.nxt());
         let positions = core::mem::take(&mut self.under_way[path.0].positions);
@@ -369,7 +378,7 @@ impl Ledger {
         }
     }
 
-    /// Marks a chunk, and returns its path. The caller takes it from the path's positions.
+    /// Marks a chunk, and returns its path. The caller removes it from the path's positions.
     fn mark(&mut self, position: u64, cause: Cause) -> PathId {
         let Chunk { size, last, .. } = *self.chunk(position);
         let path = &mut self.under_way[last.0];
@@ -380,7 +389,7 @@ impl Ledger {
         last
     }
 
-    /// Removes a path's marks: chunks that left on it last count as under way again.
+    /// Removes a path's marks: chunks that were last sent on it count as under way again.
     pub(super) fn unmark(&mut self, path: PathId) {
         let marked: Vec<Block> = self.marked.ascending().collect();
         for position in marked.iter().flat_map(|block| block.start..block.end) {

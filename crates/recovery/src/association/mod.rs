@@ -1,8 +1,8 @@
 //! The driver for an association: several paths over one ledger of chunks, as in SCTP (RFC 9260, sections 6 and 7).
 //!
-//! Each path has its own window, timer and detectors; the ledger, fast recovery and the choice of a retransmission's path
-//! are the association's. An episode belongs to the path that declared the loss, wherever its retransmissions go, and an
-//! undo restores that path alone.
+//! Each path has its own window, timer and detectors. The association has the ledger, fast recovery
+//! and the choice of a retransmission's path. An episode belongs to the path that declared the
+//! loss, wherever its retransmissions go, and an undo restores that path alone.
 //!
 //! A position is an unwrapped TSN: 0 is the first chunk. Bytes count the chunk's header and padding (section 7.2).
 
@@ -32,21 +32,22 @@ use eifel_base::time::{Duration, Instant};
 use ledger::{Ledger, Share};
 use probe::Probe;
 
-/// The initial window over IPv6, in bytes, where two packets are not more.
+/// The initial window over IPv6, in bytes, unless two packets are more.
 const INITIAL_WINDOW_OVER_IPV6: u64 = 4344;
 
-/// Names a path of an association: they count from 0 in the order in which they were added.
+/// Identifies a path of an association. Paths count from 0 in the order in which they were added.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub usize);
 
 /// The algorithms of an association.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Those of each path. Its loss recovery is not used: RFC 9260's is the association's own.
+    /// The algorithms of each path. The recovery choice is not used: the association recovers by
+    /// RFC 9260.
     pub path: crate::config::Config,
-    /// Where retransmissions go.
+    /// The policy that chooses the path of a retransmission.
     pub retransmit: Choice,
-    /// Which acknowledged chunks let a path's window grow.
+    /// The rule that decides which acknowledged chunks let a path's window grow.
     pub credit: Choice,
 }
 
@@ -74,20 +75,21 @@ impl Config {
     }
 }
 
-/// The state beside a path: whether it may be used, and its room.
+/// A path, whether it may be used, and its packet size.
 #[derive(Clone, Debug)]
 struct Destination {
     path: Path,
-    /// Bytes of the chunks that a packet holds: PMDCS in section 7.2's words.
+    /// Bytes of chunks that a packet can hold (PMDCS, section 7.2).
     pmdcs: u32,
-    /// Whether data may leave on it: it is confirmed and has not failed.
+    /// Whether data may be sent on the path: it is confirmed and has not failed. Set by
+    /// [`Engine::set_usable`].
     usable: bool,
-    /// Whether the timer has expired and nothing has been acknowledged since: then one packet may be in flight (section
-    /// 7.2.3) [rfc8540:3.18].
+    /// Whether the timer has expired and nothing has been acknowledged since. Only one packet may
+    /// then be in flight (section 7.2.3) [rfc8540:3.18].
     one_packet: bool,
 }
 
-/// The sender's brain for several paths. See the module's documentation.
+/// The sender's algorithms for several paths. See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Engine {
     config: crate::config::Config,
@@ -95,29 +97,31 @@ pub struct Engine {
     credit: Box<dyn Credit>,
     destinations: Vec<Destination>,
     ledger: Ledger,
-    /// The first position beyond fast recovery's exit point, while it lasts (section 7.2.4).
+    /// The first position beyond fast recovery's exit point (section 7.2.4); `None` outside of fast
+    /// recovery.
     exit: Option<u64>,
-    /// Whether a packet of retransmissions is to leave whatever cwnd says: the first of a fast retransmit, or of a timeout.
+    /// Whether the next packet of retransmissions ignores cwnd: the first after a fast retransmit
+    /// or a timeout.
     owed: bool,
-    /// The probe that a path's detector has asked for.
+    /// The probe that a path's detector has asked for, if one is under way.
     probe: Option<Probe>,
     /// When a closed window may be probed; [`Instant::NEVER`] while it is open (section 6.1, rule A).
     persist: Instant,
-    /// Probes since the window was open last.
+    /// Probes since the peer's window was last open.
     probes: u32,
-    /// The newest SACK's news, by path.
+    /// The newest SACK's news, indexed by path.
     shares: Vec<Share>,
-    /// The paths on which data may leave, as they were [found](Self::find_usable) last.
+    /// The paths on which data may be sent, as [`find_usable`](Self::find_usable) last found them.
     usable: Vec<Candidate>,
-    /// Above this position, no chunk has left twice.
+    /// From this position on, no chunk has been sent twice.
     again_below: u64,
-    /// See [`find_quiet`](Self::find_quiet).
+    /// The last result of [`find_quiet`](Self::find_quiet), while it holds.
     quiet: Option<PathId>,
     next_id: u64,
 }
 
 impl Engine {
-    /// Makes an engine without paths.
+    /// Creates an engine without paths.
     ///
     /// # Errors
     /// An algorithm or parameter that the registry does not know.
@@ -142,14 +146,14 @@ impl Engine {
         })
     }
 
-    /// Adds a path whose packets hold `pmdcs` bytes of chunks, over IPv4 or IPv6. Data may leave on it once it is
-    /// [usable](Self::set_usable).
+    /// Adds a path whose packets hold `pmdcs` bytes of chunks, over IPv4 or IPv6. Data may be sent
+    /// on it once it is [usable](Self::set_usable).
     pub fn add_path(&mut self, now: Instant, pmdcs: u32, ipv6: bool) -> PathId {
         let (parts, _) = self.config.build().expect("the names were checked");
         let mut path = Path::new(parts);
         path.open(now, Negotiated { mss: pmdcs, sack: true, timestamps: false }, 0);
         if ipv6 {
-            // Section 7.2.1: three packets of 1500 bytes hold less behind longer headers.
+            // Section 7.2.1: with IPv6's longer headers, three packets of 1500 bytes hold less.
             path.window.cwnd = path.window.cwnd.min(INITIAL_WINDOW_OVER_IPV6.max(2 * u64::from(pmdcs)));
         }
         self.destinations.push(Destination { path, pmdcs, usable: false, one_packet: false });
@@ -158,7 +162,7 @@ impl Engine {
         PathId(self.destinations.len() - 1)
     }
 
-    /// Takes note that both ends use timestamps: from now on their echoes measure round trips.
+    /// Records that both ends use timestamps. From now on their echoes measure round trips.
     pub fn agree_on_timestamps(&mut self) {
         self.quiet = None;
         for destination in &mut self.destinations {
@@ -167,19 +171,19 @@ impl Engine {
         }
     }
 
-    /// Says whether data may leave on a path.
+    /// Sets whether data may be sent on a path.
     pub fn set_usable(&mut self, path: PathId, usable: bool) {
         self.destinations[path.0].usable = usable;
     }
 
-    /// Lowers the bytes of chunks that a packet holds on a path.
+    /// Lowers a path's PMDCS to at most `pmdcs` bytes.
     pub fn reduce_pmdcs(&mut self, path: PathId, pmdcs: u32) {
         let destination = &mut self.destinations[path.0];
         destination.pmdcs = destination.pmdcs.min(pmdcs);
         destination.path.watch.reduce_mss(pmdcs);
     }
 
-    /// Returns the bytes of chunks that a packet holds on a path.
+    /// Returns a path's PMDCS: the bytes of chunks that a packet can hold.
     pub fn pmdcs(&self, path: PathId) -> u32 {
         self.destinations[path.0].pmdcs
     }
@@ -189,7 +193,7 @@ impl Engine {
         self.destinations.iter().map(|destination| destination.pmdcs).min().unwrap_or(0)
     }
 
-    /// Takes in a round trip that was measured by something other than data: a handshake or a HEARTBEAT.
+    /// Processes a round trip that a handshake or HEARTBEAT has measured, not data.
     pub fn sample(&mut self, now: Instant, path: PathId, rtt: Duration) {
         let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
         let path = &mut self.destinations[path.0].path;
@@ -200,17 +204,17 @@ impl Engine {
         path.watch.on_smoothed(path.rto.srtt());
     }
 
-    /// Returns how long a chunk on a path is waited for, back-off included.
+    /// Returns a path's RTO, back-off included.
     pub fn rto(&self, path: PathId) -> Duration {
         self.destinations[path.0].path.rto.rto()
     }
 
-    /// Backs a path's timer off: something other than data was not answered in time.
+    /// Backs off a path's timer, because a packet without data was not answered in time.
     pub fn back_off(&mut self, path: PathId) {
         self.destinations[path.0].path.rto.back_off();
     }
 
-    /// Returns how many paths there are.
+    /// Returns the number of paths.
     pub fn paths(&self) -> usize {
         self.destinations.len()
     }
@@ -240,19 +244,20 @@ impl Engine {
         self.destinations[path.0].path.window
     }
 
-    /// Whether the newest SACK acknowledged a chunk that left on `path` last.
+    /// Returns whether the newest SACK acknowledged or reported a chunk that was last sent on
+    /// `path`.
     pub fn delivered_on(&self, path: PathId) -> bool {
         let share = self.shares[path.0];
         share.acked + share.sacked > 0
     }
 
-    /// Whether [`poll_event`](Self::poll_event) has one.
+    /// Returns whether [`poll_event`](Self::poll_event) would return an event.
     #[inline]
     pub fn has_events(&self) -> bool {
         self.destinations.iter().any(|destination| destination.path.watch.has_events())
     }
 
-    /// Returns the next event, and the path that it is about; those of one path are in order.
+    /// Returns the next event and its path. The events of one path are in order.
     pub fn poll_event(&mut self) -> Option<(PathId, Event)> {
         let destinations = self.destinations.iter_mut().enumerate();
         destinations
@@ -260,18 +265,20 @@ impl Engine {
             .find_map(|(index, destination)| destination.path.watch.poll_event().map(|event| (PathId(index), event)))
     }
 
-    /// Refreshes the view of a path's seams.
+    /// Refreshes the view that a path's algorithms get.
     fn look(&mut self, now: Instant, path: PathId) {
         let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
         self.destinations[path.0].path.watch.look(now, una, nxt);
     }
 
-    /// Returns the bytes outstanding on a path. The peer's window does not limit lost chunks.
+    /// Returns the flight of a path. The peer's window is left out, because it does not limit lost
+    /// chunks.
     fn flight_of(&self, path: PathId) -> Flight {
         Flight { outstanding: self.ledger.flight(path), peer_window: u64::MAX }
     }
 
-    /// Finds the paths on which data may leave; all of them where none may, because something has to be tried.
+    /// Finds the paths on which data may be sent. If no path is usable, all count as usable,
+    /// because some path has to be tried.
     fn find_usable(&mut self) {
         let none = self.destinations.iter().all(|destination| !destination.usable);
         let all = self.destinations.iter().enumerate();

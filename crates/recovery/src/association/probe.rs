@@ -1,4 +1,5 @@
-//! The probe of a path's detector: new data leaves before further retransmissions (RFC 5682, section 3.1, step 2b).
+//! The probe of a path's detector: new data is sent before further retransmissions (RFC 5682,
+//! section 3.1, step 2b).
 
 use super::{Engine, Go, Offer, PathId, What};
 use crate::detect::Judgement;
@@ -11,13 +12,14 @@ const PACKETS: u32 = 2;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Probe {
     path: PathId,
-    /// Packets of new data that may still leave.
+    /// Packets of new data that may still be sent.
     packets: u32,
 }
 
 impl Engine {
-    /// Begins, continues or ends a probe, as the judgement of a path's detector on a SACK says. Returns the judgement after
-    /// a refusal: two paths cannot probe at once.
+    /// Begins, continues or ends a probe, as the judgement of a path's detector on a SACK requires.
+    /// If another path is already probing, the probe is refused. Returns the judgement, or the one
+    /// after the refusal.
     pub(super) fn run_probe(&mut self, path: PathId, judgement: Judgement) -> Judgement {
         match (judgement, self.probe) {
             (Judgement::Probe, None) => self.probe = Some(Probe { path, packets: PACKETS }),
@@ -30,8 +32,9 @@ impl Engine {
         judgement
     }
 
-    /// Finds the new data that leaves for the probe; nothing else may leave meanwhile. Returns `None` if there is no probe,
-    /// or it ends here because nothing new can be sent on its path.
+    /// Returns the packet of new data to send for the probe. `Some(None)` means that nothing may be
+    /// sent until the probe is judged. `None` means that there is no probe, or that it ends here
+    /// because nothing new can be sent on its path.
     pub(super) fn poll_probe(&mut self, now: Instant, offer: &Offer) -> Option<Option<Go>> {
         let Probe { path, packets } = self.probe?;
         let room = offer.a_rwnd.saturating_sub(self.ledger.data_under_way());
@@ -52,7 +55,7 @@ impl Engine {
         None
     }
 
-    /// Takes note that a packet has left, which may be the probe's.
+    /// Counts a sent packet, if it is the probe's.
     pub(super) fn count_probe(&mut self, go: &Go) {
         if let (Some(probe), What::New { .. }) = (&mut self.probe, go.what) {
             probe.packets = probe.packets.saturating_sub(1);

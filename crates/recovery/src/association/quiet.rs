@@ -1,11 +1,13 @@
-//! A shortcut for nearly all SACKs and packets: chunks that left once are acknowledged in order, and new ones leave, while
-//! nothing is lost, reported, suspected or probed, and everything outstanding left on one path.
+//! A shortcut for nearly all SACKs and packets. It applies while nothing is lost, reported,
+//! suspected or probed, and all outstanding chunks were sent once, on one path.
 //!
-//! Such a SACK samples the round trip, lets the window grow and starts the timer anew. The answers to whatever
-//! [`on_sack`](Engine::on_sack) asks besides are known: no gap ack block has come and none is remembered, so nothing is
-//! missing; no chunk left twice, so Karn's rule and the credit have nothing to decide; detectors wait for a
-//! retransmission; no episode is open. [`find_quiet`](Engine::find_quiet) asks each of them after every SACK taken in in
-//! full. Whatever else happens ends the quiet. A property test compares both ways.
+//! A quiet SACK samples the round trip, lets the window grow and restarts the timer. The other
+//! steps of [`on_sack`](Engine::on_sack) would change nothing. No gap ack block has come and none
+//! is stored, so nothing is missing. No chunk was sent twice, so Karn's rule and the credit rule
+//! have nothing to decide. Detectors wait for a retransmission, and no episode is open.
+//! [`find_quiet`](Engine::find_quiet) checks all this after every full
+//! [`on_sack`](Engine::on_sack). Any other event ends the quiet state. A property test compares the
+//! shortcut with the full processing.
 
 use super::ledger::{Share, Size};
 use super::{Engine, PathId};
@@ -16,8 +18,10 @@ use crate::rto::Sample;
 use eifel_base::time::Instant;
 
 impl Engine {
-    /// Takes in a SACK that says nothing but its cumulative TSN as [`on_sack`](Self::on_sack) would, if all is quiet and
-    /// something remains outstanding. Returns the path on which its chunks left; `None`, with nothing done, if not.
+    /// Processes a SACK that has only a cumulative TSN, with the same effect as
+    /// [`on_sack`](Self::on_sack). This works if the engine is quiet, the SACK acknowledges new
+    /// chunks, and chunks remain outstanding. Returns the path on which the acknowledged chunks
+    /// were sent. Otherwise returns `None` and changes nothing.
     pub fn on_quiet_sack(&mut self, now: Instant, cumulative: u64) -> Option<PathId> {
         let path = self.quiet?;
         let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
@@ -47,9 +51,10 @@ impl Engine {
         Some(path)
     }
 
-    /// Takes in a SACK that reports no gaps and acknowledges nothing as [`on_sack`](Self::on_sack) would, if nothing was
-    /// reported before and no detector judges. Its duplicates change nothing then, and it takes back no report.
-    /// `cumulative` is its first position that has not arrived in order. Returns `false`, with nothing done, if not.
+    /// Processes a SACK that reports no gaps and acknowledges nothing, with the same effect as
+    /// [`on_sack`](Self::on_sack). This works if nothing was reported before and no detector
+    /// judges: then its duplicates change nothing, and it withdraws no report. `cumulative` is its
+    /// first position that has not arrived in order. Otherwise returns `false` and changes nothing.
     pub fn on_repeated_sack(&mut self, cumulative: u64) -> bool {
         let judged = self.destinations.iter().any(|destination| destination.path.watch.has_detectors());
         if cumulative != self.ledger.una() || judged || self.ledger.has_reports() {
@@ -60,8 +65,8 @@ impl Engine {
         true
     }
 
-    /// Whether a packet with the chunk of new data that is next, of this size, leaves on `path` now. Returns `None` where
-    /// [`poll`](Self::poll) has to find out.
+    /// Returns whether a packet with the next new chunk, of size `next`, may be sent on `path` now.
+    /// Returns `None` if [`poll`](Self::poll) has to decide.
     #[inline]
     pub fn quiet_room(&self, now: Instant, path: PathId, next: Size, a_rwnd: u64) -> Option<bool> {
         if self.quiet != Some(path) {
@@ -92,8 +97,9 @@ impl Engine {
         Transmission { id, start: position, len: 1, kind: Kind::New, copy: 0 }
     }
 
-    /// Returns the path on which everything outstanding left, if all is quiet: until something leaves again or on another
-    /// path, a timer expires, or a SACK says more than its cumulative TSN.
+    /// Returns the path on which all outstanding chunks were sent, if the engine is quiet. It stays
+    /// quiet until a chunk is retransmitted or sent on another path, a timer expires, or a SACK has
+    /// more than a cumulative TSN.
     pub(super) fn find_quiet(&self) -> Option<PathId> {
         let open = self.exit.is_none() && self.probe.is_none() && self.probes == 0 && self.persist == Instant::NEVER;
         let path = self.ledger.only_path().filter(|_| open && self.again_below <= self.ledger.una())?;

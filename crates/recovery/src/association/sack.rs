@@ -1,4 +1,4 @@
-//! A SACK comes in (RFC 9260, sections 6.2.1 and 7.2).
+//! Processes a SACK (RFC 9260, sections 6.2.1 and 7.2).
 
 use super::ledger::Taken;
 use super::{Engine, PathId};
@@ -16,17 +16,18 @@ pub struct Sack<'a> {
     pub blocks: &'a [Block],
     /// Duplicate TSNs, each a block of its own.
     pub duplicates: &'a [Block],
-    /// The timestamp echoed, where timestamps are in use and the echo was plausible.
+    /// The timestamp echo; `None` without timestamps or if the echo was implausible.
     pub echo: Option<Echo>,
-    /// The path on which the packet with that timestamp left, if it is known.
+    /// The path on which the packet with that timestamp was sent, if it is known.
     pub echo_of: Option<PathId>,
-    /// Whether an original or a retransmission caused it, where the retransmit bit was agreed on.
+    /// Whether an original or a retransmission caused the SACK; `None` unless both ends use the
+    /// retransmit bit.
     pub mark: Option<Mark>,
 }
 
 impl Engine {
-    /// Takes in a SACK: first the ledger; then, path by path, round trips, detectors, timer and window; then the losses
-    /// that it tells of.
+    /// Processes a SACK. The order is: the ledger; round trips, detectors and window of each path;
+    /// the losses that the SACK reports; the timer of each path.
     pub fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) {
         let taken = self.ledger.on_sack(sack.cumulative, sack.blocks, &mut self.shares);
         let grows = self.exit.is_none();
@@ -36,8 +37,8 @@ impl Engine {
         if self.exit.is_some_and(|exit| sack.cumulative >= exit) {
             self.exit = None;
         }
-        // Section 7.2.4: the highest TSN newly acknowledged counts; in fast recovery, if the cumulative TSN moved, all do
-        // that are reported missing.
+        // Section 7.2.4: TSNs below the highest newly acknowledged one get a miss indication. In
+        // fast recovery, if the cumulative TSN advanced, all TSNs reported missing get one.
         let below = if self.exit.is_some() && taken.advanced { taken.reported_up_to } else { taken.newest };
         self.miss(now, below);
         for path in 0..self.destinations.len() {
@@ -47,11 +48,12 @@ impl Engine {
         self.quiet = self.find_quiet();
     }
 
-    /// Gives a path its share of a SACK. The window `grows` outside of fast recovery.
+    /// Applies a SACK to a path. `grows` is false in fast recovery, when the window must not grow.
     fn credit(&mut self, now: Instant, path: PathId, sack: &Sack<'_>, taken: &Taken, grows: bool) {
         let share = self.shares[path.0];
         self.look(now, path);
-        // A verdict of spurious puts what is marked under way again, so it counts as outstanding (RFC 4015, section 3.1).
+        // A spurious verdict puts marked chunks under way again, so they count as outstanding (RFC
+        // 4015, section 3.1).
         let (all, outstanding) = (self.ledger.una() == self.ledger.nxt(), self.ledger.outstanding(path));
         let destination = &mut self.destinations[path.0];
         let target = &mut destination.path;
@@ -77,7 +79,7 @@ impl Engine {
             ece: false,
             all,
         };
-        // A round trip is that of the path on which the packet left.
+        // A round trip belongs to the path on which the packet was sent.
         let echo = sack.echo.filter(|_| sack.echo_of == Some(path));
         let sample = target.watch.on_ack(&Acked { echo, ..acked });
         let judgement = target.watch.judge(&acked);
@@ -95,12 +97,13 @@ impl Engine {
             target.grow(&Progress { acked, sacked, delivered: acked, flight: share.flight });
         }
         if effect.resumes == Some(Cause::Timeout) {
-            // Sending goes on with new data: what the path deemed lost is under way after all.
+            // Sending continues with new data: the chunks that the path deemed lost are under way
+            // after all.
             self.ledger.unmark(path);
         }
     }
 
-    /// Counts miss indications below a position, and enters fast recovery if something has three.
+    /// Counts miss indications below a position, and enters fast recovery if a chunk reaches three.
     fn miss(&mut self, now: Instant, below: u64) {
         let lost = self.ledger.miss(below);
         if lost.is_empty() {
@@ -116,7 +119,8 @@ impl Engine {
             self.look(now, PathId(path));
             self.destinations[path].path.open_episode(Cause::FastRetransmit, flight, 0);
         }
-        // Fast recovery begins: one packet leaves whatever cwnd says, and none later in it [rfc8540:3.15].
+        // Fast recovery begins. One packet is sent regardless of cwnd, and no later one in this
+        // recovery [rfc8540:3.15].
         self.exit = Some(self.ledger.nxt());
         self.owed = true;
     }
@@ -129,7 +133,7 @@ impl Engine {
         match oldest {
             None => path.rest(now),
             Some(oldest) if share.oldest => path.restart_timer(now, oldest),
-            // What was reneged, or put under way again by a verdict, has no timer yet.
+            // Chunks that were reneged, or put under way again by a verdict, have no timer yet.
             Some(_) if path.timer == Instant::NEVER => path.start_timer(now),
             Some(_) => {}
         }

@@ -7,7 +7,7 @@ use crate::pace::Permit;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 
-/// The longest between two probes of a closed window, unless the timer itself is longer.
+/// The longest interval between two probes of a closed window, unless the RTO is longer.
 const LONGEST_PROBE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The data that the association could send.
@@ -21,7 +21,7 @@ pub struct Offer {
     pub a_rwnd: u64,
 }
 
-/// A packet that may leave now.
+/// A packet that may be sent now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Go {
     pub path: PathId,
@@ -43,7 +43,7 @@ pub enum What {
 }
 
 impl Engine {
-    /// Returns the packet that may leave now, if there is one.
+    /// Returns the packet that may be sent now, if there is one.
     pub fn poll(&mut self, now: Instant, offer: &Offer) -> Option<Go> {
         if let Some(answer) = self.poll_probe(now, offer) {
             return answer;
@@ -68,8 +68,8 @@ impl Engine {
         due.then_some(Go { path: offer.path, what: What::Probe })
     }
 
-    /// Returns whether a closed window may be probed now (section 6.1, rule A). Sets the instant
-    /// when it may be.
+    /// Returns whether a closed window may be probed now (section 6.1, rule A). Sets `persist` if
+    /// it is not set.
     fn probe_is_due(&mut self, now: Instant, path: PathId) -> bool {
         if self.ledger.una() < self.ledger.nxt() {
             return false;
@@ -83,9 +83,9 @@ impl Engine {
         self.persist <= now
     }
 
-    /// Returns whether cwnd, the timer's expiry and pacing let a packet leave on a path. Rule B:
-    /// cwnd may be exceeded by less than one packet [rfc8540:3.38]. Pacing, Max.Burst for one, leaves cwnd as it is
-    /// [rfc8540:3.31].
+    /// Returns whether cwnd, the limit after a timeout, and pacing allow a packet on a path. Rule
+    /// B: cwnd may be exceeded by less than one packet [rfc8540:3.38]. Pacing, for example
+    /// Max.Burst, does not change cwnd [rfc8540:3.31].
     fn may_send(&mut self, now: Instant, path: PathId) -> bool {
         let flight = self.ledger.flight(path);
         let destination = &mut self.destinations[path.0];
@@ -102,20 +102,20 @@ impl Engine {
         }
     }
 
-    /// Returns the path that a marked chunk goes to.
+    /// Returns the path for the retransmission of a marked chunk.
     fn target(&mut self, position: u64) -> PathId {
         self.find_usable();
         let chunk = self.ledger.chunk(position);
         self.retransmit.choose(chunk.last, chunk.cause, &self.usable)
     }
 
-    /// Returns the lowest marked chunk from `from` on, if it belongs into a packet on `path`.
+    /// Returns the lowest marked chunk from `from` on, if its retransmission belongs on `path`.
     pub fn next_again(&mut self, path: PathId, from: u64) -> Option<(u64, Size)> {
         let position = self.ledger.marked_from(from)?;
         (self.target(position) == path).then(|| (position, self.ledger.chunk(position).size))
     }
 
-    /// Takes note that a marked chunk leaves again on `path`, in a packet with timestamp `stamp`.
+    /// Records that a marked chunk is retransmitted on `path`, in a packet with timestamp `stamp`.
     pub fn on_again(&mut self, now: Instant, position: u64, path: PathId, stamp: Option<Timestamp>) -> Transmission {
         let before = self.ledger.on_retransmission(now, position, path);
         self.again_below = self.again_below.max(position + 1);
@@ -139,18 +139,20 @@ impl Engine {
             }
         }
         if self.ledger.oldest(path) == Some(position) {
-            // Section 6.1: the timer starts anew with the earliest chunk that is outstanding on the path.
+            // Section 6.1: the timer restarts when the earliest outstanding chunk of the path is
+            // sent.
             self.destinations[path.0].path.start_timer(now);
         }
         transmission
     }
 
-    /// Takes note that a new chunk leaves on `path`, in a packet with timestamp `stamp`, if no other packet has it.
+    /// Records that a new chunk is sent on `path`. `stamp` is the timestamp of its packet; `None`
+    /// if another packet has the same one.
     pub fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> Transmission {
         if self.ledger.flight(path) == 0 {
             self.destinations[path.0].path.restart_after_idle(now);
         }
-        // A SACK that empties the flight, or another path, is no matter of quiet SACKs.
+        // Quiet SACKs cover one path, so data on another path ends the quiet state.
         self.quiet = self.quiet.filter(|quiet| *quiet == path);
         let position = self.ledger.on_new(now, path, size, stamp);
         self.destinations[path.0].path.watch.on_new(now, position + 1);
@@ -158,7 +160,8 @@ impl Engine {
         Transmission { id, start: position, len: 1, kind: Kind::New, copy: 0 }
     }
 
-    /// Takes note that a packet with `bytes` of data chunks has left on `path`, after each of its chunks.
+    /// Records that a packet with `bytes` of data chunks was sent. Call it after recording each of
+    /// the packet's chunks.
     pub fn on_packet(&mut self, now: Instant, go: &Go, bytes: u32) {
         self.count_probe(go);
         if go.what == What::Again {

@@ -5,8 +5,8 @@ use crate::engine::Snapshot;
 use eifel_base::time::Instant;
 
 impl Engine {
-    /// Returns a path's variables as they are now. Positions are those of the whole association, and `pipe` is the flight:
-    /// chunks that are reported or marked are no part of either.
+    /// Returns a path's current variables. Positions are those of the whole association. `pipe`
+    /// equals the flight: neither includes reported or marked chunks.
     pub fn snapshot(&self, path: PathId) -> Snapshot {
         let destination = &self.destinations[path.0].path;
         let estimate = destination.rto.estimate();
@@ -26,7 +26,8 @@ impl Engine {
         }
     }
 
-    /// Returns when the lowest chunk left that is marked for retransmission and left on `path` last.
+    /// Returns when the lowest marked chunk among those last sent on `path` was sent; `None` if
+    /// there is none.
     pub fn oldest_marked(&self, path: PathId) -> Option<Instant> {
         self.ledger
             .marked()

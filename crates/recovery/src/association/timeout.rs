@@ -1,4 +1,4 @@
-//! A path's timer expires (RFC 9260, section 6.3.3).
+//! Handles the expiry of a path's timer (RFC 9260, section 6.3.3).
 
 use super::{Destination, Engine, PathId};
 use eifel_base::time::Instant;
@@ -7,12 +7,13 @@ use eifel_base::time::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Expired {
     pub path: PathId,
-    /// Whether only a probe of a closed window was under way: then the peer need not have answered (section 6.1, rule A).
+    /// Whether only a probe of a closed window was under way. The peer need not answer a probe
+    /// (section 6.1, rule A).
     pub probe: bool,
 }
 
 impl Engine {
-    /// Returns when [`Engine::on_timeout`] wants to be called, or [`Instant::NEVER`].
+    /// Returns when [`Engine::on_timeout`] must be called, or [`Instant::NEVER`].
     #[inline]
     pub fn deadline(&self) -> Instant {
         self.destinations
@@ -21,7 +22,7 @@ impl Engine {
     }
 
     /// Handles the timers due at [`Engine::deadline`]. Returns a retransmission timer that has
-    /// expired; there may be another.
+    /// expired; others may be due too.
     pub fn on_timeout(&mut self, now: Instant) -> Option<Expired> {
         for destination in &mut self.destinations {
             if destination.path.released_at <= now {
@@ -41,7 +42,7 @@ impl Engine {
             return None;
         }
         if probe {
-            // The peer took no notice of a probe: that is no sign of congestion.
+            // A probe that the peer ignores is no sign of congestion.
             self.destinations[due].path.rto.back_off();
         } else {
             self.destinations[due].path.on_timeout(flight);

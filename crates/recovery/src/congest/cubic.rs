@@ -1,7 +1,8 @@
 //! *Looks at* ACKs of new data, at losses, and at the time since the last reduction.
-//! *Decides* to slow-start up to ssthresh, then to follow a cubic curve through the window at the last loss, and to keep at
-//! least Reno's window; a loss leaves 0.7 of the flight. If the loss was spurious, the old curve comes back.
-//! *Blind to* delay, unless slow start is HyStart's, and to the reason of a loss.
+//! *Decides* to slow-start up to ssthresh, then to follow a cubic curve through the window at the
+//! last loss, and to keep at least Reno's window; a loss leaves 0.7 of the flight. If the loss was
+//! spurious, the old curve is restored.
+//! *Blind to* delay, unless slow start is HyStart's, and to the cause of a loss.
 //! *From* RFC 9438, section 4; RFC 9406 for HyStart++.
 
 use super::growth::{COUNTING, GROW};
@@ -76,7 +77,8 @@ pub struct Settings {
     pub fast_convergence: bool,
     pub from: Base,
     pub rule: Rule,
-    /// See [`Growth`]. Counting concerns slow start alone: the curve counts all that is acknowledged.
+    /// See [`Growth`]. Counting applies to slow start only: the curve counts all acknowledged
+    /// bytes.
     pub growth: Growth,
     pub slow_start: SlowStart,
     pub echoed: Echoed,
@@ -86,17 +88,20 @@ pub struct Settings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
     Rfc9438,
-    /// As Google's packetdrill scripts show Linux's growth. It was not compared with Linux's source.
+    /// Linux's growth as Google's packetdrill scripts show it. It was not compared with Linux's
+    /// source.
     Linux,
 }
 
-/// The segments for which one is added at least in those scripts, before a loss has told W_max.
+/// In those scripts, at least one segment is added for this many acknowledged segments, until a
+/// loss has set W_max.
 const LINUX_SEGMENTS: f64 = 20.0;
 
 /// The curve that the last reduction left; windows in segments.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Curve {
-    /// W_max; `None` while nothing was lost, and after a timeout: W_max is then the window where the stage begins.
+    /// W_max; `None` before the first loss and after a timeout. W_max is then the window at the
+    /// beginning of the stage.
     w_max: Option<f64>,
     /// cwnd_prior: the window before the reduction.
     prior: Option<f64>,
@@ -106,18 +111,19 @@ struct Curve {
 /// A congestion avoidance stage; windows in segments.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Stage {
-    /// Where t begins.
+    /// The instant at which t is 0.
     epoch: Instant,
     w_max: f64,
     /// K, in seconds.
     k: f64,
     /// W_est, Reno's window.
     w_est: f64,
-    /// The instant since when the window has not limited sending: such time does not count in t (section 5.8).
+    /// When the window stopped limiting sending; `None` while it limits. The time since then does
+    /// not count in t (section 5.8).
     unused_since: Option<Instant>,
 }
 
-/// The curve before the last loss signal, which comes back if the signal was spurious.
+/// The curve before the last loss signal. It is restored if the signal was spurious.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Before {
     curve: Curve,
@@ -154,18 +160,21 @@ impl Stage {
         let t = now.since(self.epoch).as_secs_f64();
         // Equation 4; alpha is 1 once the window before the reduction is reached.
         let alpha = if prior.is_some_and(|prior| self.w_est < prior) { ALPHA } else { 1.0 };
-        // An undo can leave a window below a segment. It counts as a segment, or dividing by it would make W_est jump.
+        // An undo can leave a window below a segment. It counts as a segment here, because dividing
+        // by less would make W_est jump.
         self.w_est += alpha * acked / cwnd.max(1.0);
         if self.w_cubic(t) < self.w_est {
-            // A response or the end of recovery may have cut the window below W_est: it rises by no more than half at once.
+            // A response or the end of recovery may have cut the window below W_est. The window
+            // then rises by at most half at once.
             return self.w_est.clamp(cwnd, 1.5 * cwnd);
         }
         let target = self.w_cubic(t + rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
         cwnd + (target - cwnd) / cwnd * acked
     }
 
-    /// Computes the window after `acked` segments by [`Rule::Linux`]: it counts for how many whole segments one is added.
-    /// `first` says that no loss has told W_max. In two of the scripts, of 166 kB each, this adds a segment less than Linux.
+    /// Computes the window after `acked` segments by [`Rule::Linux`]. It computes the whole number
+    /// of acknowledged segments that add one segment. `first` says that no loss has set W_max. In
+    /// two of the scripts, of 166 kB each, this adds a segment less than Linux.
     fn grow_by_count(&mut self, (cwnd, acked): (f64, f64), first: bool, now: Instant, ahead: Duration) -> f64 {
         let x = now.since(self.epoch).as_secs_f64() + ahead.as_secs_f64() - self.k;
         self.w_est += ALPHA * acked / cwnd.max(1.0);
@@ -207,14 +216,14 @@ impl Cubic {
                 stage.grow_by_count((cwnd, acked), w_max.is_none(), view.now, ahead)
             }
         };
-        // Rounding must not take a byte from a window that rests.
+        // Rounding must not take a byte from a window that does not grow.
         let grown = (grown * mss).max(bytes);
         let cwnd = grown as u64;
         self.fraction = grown - cwnd as f64;
         Window { cwnd, ..*now }
     }
 
-    /// Chooses the points of the next stage's curve (sections 4.6 to 4.8).
+    /// Sets W_max and cwnd_prior for the next stage's curve (sections 4.6 to 4.8).
     fn reduce(&mut self, now: &Window, cause: Cause, mss: u32) {
         let cwnd = now.cwnd as f64 / f64::from(mss);
         let below = self.curve.w_max.is_some_and(|w_max| cwnd < w_max);
@@ -240,7 +249,7 @@ impl Congest for Cubic {
         if now.cwnd >= now.ssthresh {
             return self.avoid_congestion(now, progress.acked, limits, view);
         }
-        // Section 4.10: slow start as in RFC 5681, and no further than ssthresh by any way of counting.
+        // Section 4.10: slow start as in RFC 5681. In every counting mode it ends at ssthresh.
         let cwnd = if limits { growth.slow_start(now, progress, mss) } else { now.cwnd };
         slow_start.after_growth(now, Window { cwnd, ..*now }, view)
     }
@@ -280,7 +289,8 @@ impl Congest for Cubic {
         if self.curve.prior.is_some_and(|prior| now.cwnd as f64 / f64::from(view.mss) >= prior) {
             return;
         }
-        // If it was not in use before either, all of that time comes off once it is in use again.
+        // If the window was already unused before the loss signal, all of that time is excluded
+        // once it is used again.
         if let Some(stage) = curve.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
             stage.epoch += view.now.since(lost_at);
         }

@@ -1,4 +1,5 @@
-//! When the window grows, and by how much: what controllers share of slow start and of Reno's congestion avoidance.
+//! When the window grows, and by how much: the parts of slow start and Reno's congestion avoidance
+//! that controllers share.
 //!
 //! From RFC 5681, section 3.1; RFC 3465, section 2; and Linux's `tcp_slow_start`, `tcp_cong_avoid_ai` and
 //! `tcp_is_cwnd_limited`. RFC 7661, which judges by a pipe counted over a round trip, was not at hand.
@@ -15,8 +16,9 @@ pub enum Grow {
     /// While the window limits sending: at least half of it is outstanding in slow start, all but a
     /// segment afterwards.
     WhenLimiting,
-    /// Judges by a whole window, as Linux does (`tcp_cwnd_validate`): cwnd was full at some time; or in slow start, more than half
-    /// of it was outstanding. So the last ACKs of a flight count like its first.
+    /// Judged over a whole window, as in Linux (`tcp_cwnd_validate`). cwnd must have been full at
+    /// some time or, in slow start, more than half of it outstanding. So the last ACKs of a flight
+    /// count like its first.
     WhenLimitingWindow,
 }
 
@@ -25,23 +27,26 @@ pub enum Grow {
 pub enum Counting {
     /// At most one segment an ACK, in slow start and afterwards (RFC 5681).
     Rfc5681,
-    /// Appropriate byte counting (RFC 3465): at most this many segments in slow start, and only one while it follows a
-    /// timeout; afterwards a segment for each window acknowledged.
+    /// Appropriate byte counting (RFC 3465): at most this many segments in slow start, and only one
+    /// if slow start follows a timeout. Congestion avoidance adds a segment for each acknowledged
+    /// window.
     Abc(u8),
-    /// All bytes newly delivered, in slow start up to ssthresh; the rest, and all later ones, as in [`Abc`](Self::Abc).
+    /// All newly delivered bytes, in slow start up to ssthresh. The rest, and all later bytes,
+    /// count as in the congestion avoidance of [`Abc`](Self::Abc).
     Linux,
 }
 
-/// When and by how much a window grows, and what both rules remember.
+/// When and by how much a window grows, and the state of both rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Growth {
     pub counting: Counting,
     pub grow: Grow,
-    /// Whether the flight noted last filled cwnd.
+    /// Whether the recorded flight filled cwnd.
     full: bool,
-    /// The flight noted last: the newest that filled cwnd, or the largest since. In bytes.
+    /// The recorded flight in bytes: the newest that filled cwnd, else the largest.
     most: u64,
-    /// Bytes of it that are still to be acknowledged.
+    /// Bytes of the recorded flight that are not yet acknowledged. At 0, the next flight is
+    /// recorded.
     left: u64,
     /// Whether slow start follows a timeout.
     after_timeout: bool,
@@ -65,7 +70,7 @@ pub(super) const COUNTING: Parameter = Parameter::word(
 );
 
 impl Growth {
-    /// Returns growth by these rules.
+    /// Creates growth by these rules.
     pub const fn new(counting: Counting, grow: Grow) -> Self {
         Self { counting, grow, full: false, most: 0, left: 0, after_timeout: false, counted: 0 }
     }
@@ -101,8 +106,8 @@ impl Growth {
         }
     }
 
-    /// Notes the flight before an ACK, and whether it filled cwnd. It stands until it is acknowledged, unless a later one says
-    /// more.
+    /// Records the flight before an ACK, and whether it filled cwnd. The record stays until that
+    /// flight is acknowledged, unless a later flight fills cwnd or is larger.
     fn note_flight(&mut self, &Progress { acked, flight, .. }: &Progress, full: bool) {
         if self.left == 0 || full || !self.full && flight > self.most {
             (self.full, self.most, self.left) = (full, flight, flight);
@@ -110,7 +115,7 @@ impl Growth {
         self.left = self.left.saturating_sub(acked);
     }
 
-    /// Returns cwnd in slow start, after an ACK of `acked` bytes.
+    /// Returns cwnd after an ACK in slow start.
     #[inline]
     pub(super) fn slow_start(&mut self, now: &Window, progress: &Progress, mss: u64) -> u64 {
         let acked = progress.acked;
@@ -134,16 +139,17 @@ impl Growth {
         }
     }
 
-    /// Returns cwnd in Reno's congestion avoidance, after an ACK of `acked` bytes.
+    /// Returns cwnd after an ACK in Reno's congestion avoidance.
     #[inline]
     pub(super) fn avoid_congestion(&mut self, now: &Window, progress: &Progress, mss: u64) -> u64 {
         let acked = if self.counting == Counting::Linux { progress.delivered } else { progress.acked };
         if self.counting == Counting::Rfc5681 {
-            // RFC 5681, equation 3; the remainder stands for the part of a byte by which the window should be larger. An ACK
-            // of less than a segment counts for the bytes it acknowledges, or a peer that divides its ACKs would open the
-            // window as fast as it likes (RFC 3465, section 2.1; Savage and others, "TCP Congestion Control with a
-            // Misbehaving Receiver", section 2.1). An undo can leave a window below a segment, which must not grow by more
-            // than a segment either.
+            // RFC 5681, equation 3. The remainder is the part of a byte by which the window should
+            // be larger. An ACK of less than a segment counts only for the bytes it acknowledges.
+            // Otherwise a peer that divides its ACKs could open the window as fast as it likes (RFC
+            // 3465, section 2.1; Savage and others, "TCP Congestion Control with a Misbehaving
+            // Receiver", section 2.1). An undo can leave a window below a segment, which must not
+            // grow by more than a segment either.
             let share = mss * acked.min(mss) + self.counted;
             self.counted = share % now.cwnd;
             return now.cwnd + (share / now.cwnd).min(mss);
@@ -151,10 +157,10 @@ impl Growth {
         self.add_bytes(now, acked, mss)
     }
 
-    /// RFC 3465, section 2.1: a segment for each window acknowledged.
+    /// Adds a segment to cwnd for each acknowledged window (RFC 3465, section 2.1).
     #[inline]
     fn add_bytes(&mut self, now: &Window, acked: u64, mss: u64) -> u64 {
-        // A window that was cut since has not been acknowledged several times over.
+        // The bytes counted before a cut must not count as several of the smaller windows.
         self.counted = self.counted.min(now.cwnd) + acked;
         if self.counted < now.cwnd {
             return now.cwnd;
@@ -168,7 +174,7 @@ impl Growth {
         self.counted = 0;
     }
 
-    /// A timeout that was spurious is followed by no slow start of its own.
+    /// Forgets the timeout: it was spurious, so slow start does not follow a timeout.
     pub(super) fn on_undo(&mut self) {
         self.after_timeout = false;
     }

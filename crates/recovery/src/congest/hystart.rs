@@ -1,8 +1,8 @@
 //! HyStart: slow start ends when ACKs come in a train half a round trip long, or when the round trip grows by an eighth.
 //!
-//! From Ha and Rhee, "Taming the Elephants: New TCP Slow Start" (2011), in the form of Linux's `tcp_cubic.c` (5.8 to 6.13):
-//! the train is measured from the beginning of the round, the delay by the smallest of more than eight samples, and both from
-//! 16 segments on.
+//! From Ha and Rhee, "Taming the Elephants: New TCP Slow Start" (2011), in the form of Linux's
+//! `tcp_cubic.c` (5.8 to 6.13). The train is measured from the beginning of the round, and the
+//! delay by the smallest of more than eight samples. Both apply from 16 segments on.
 
 use super::Window;
 use crate::fact::Cause;
@@ -49,7 +49,7 @@ impl HyStart {
         samples: 0,
     };
 
-    /// Returns the window before it grows in slow start: ssthresh is cwnd where slow start ends.
+    /// Returns the window before it grows in slow start. If slow start ends, ssthresh becomes cwnd.
     pub(super) fn before_growth(&mut self, now: &Window, view: &View) -> Window {
         let Some(turn) = view.round_trips.turn() else { return *now };
         self.shortest = self.shortest.min(turn);
@@ -81,7 +81,7 @@ impl HyStart {
         self.current > self.shortest + (self.shortest / 8).clamp(DELAY_MIN, DELAY_MAX)
     }
 
-    /// A timeout begins another slow start, which may end in the same way.
+    /// Resets the state after a timeout, so that HyStart can end the next slow start too.
     pub(super) fn on_loss(&mut self, cause: Cause, view: &View) {
         if cause == Cause::Timeout {
             *self = Self { began: view.now, last: view.now, end: view.nxt, ..Self::NEW };

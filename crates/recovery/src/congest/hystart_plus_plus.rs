@@ -1,8 +1,8 @@
-//! HyStart++: when the round trip has grown, slow start goes on at a quarter of its speed, and ends after five rounds unless the
-//! round trip falls again.
+//! HyStart++: when the round trip has grown, slow start continues at a quarter of its speed. It
+//! ends after five rounds unless the round trip falls again.
 //!
-//! After RFC 9406. Its text was not at hand, so neither the rules nor the constants are checked against it. L is the limit of
-//! the way of counting: with `abc-8` it is 8.
+//! Modelled on RFC 9406. Its text was not at hand, so neither the rules nor the constants are
+//! checked against it. L is the limit of the counting mode: 8 with `abc-8`.
 
 use super::Window;
 use crate::view::View;
@@ -19,7 +19,7 @@ const CSS_ROUNDS: u32 = 5;
 /// Stands for the RFC's infinity.
 const INFINITY: Duration = Duration::MAX;
 
-/// Where the algorithm stands.
+/// The phase of the algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     SlowStart,
@@ -27,10 +27,10 @@ enum Phase {
     Conservative {
         /// cssBaselineMinRtt
         baseline: Duration,
-        /// Rounds that have ended in this phase, the one in which it began included.
+        /// Rounds that have ended in this phase, including the round in which it began.
         rounds: u32,
     },
-    /// The first slow start has ended; later ones go up to the ssthresh that was found.
+    /// The first slow start has ended. Later slow starts go up to the ssthresh that was found.
     Over,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct HyStartPlusPlus {
     current: Duration,
     /// rttSampleCount
     samples: u32,
-    /// The phase before the last loss, which comes back if the loss was none.
+    /// The phase before the last loss signal. It is restored if the signal was spurious.
     before: Phase,
 }
 
@@ -59,7 +59,8 @@ impl HyStartPlusPlus {
         before: Phase::SlowStart,
     };
 
-    /// Returns the window after an ACK in slow start, which standard slow start would let grow to `grown`.
+    /// Returns the window after an ACK in slow start. Standard slow start would let it grow to
+    /// `grown`.
     pub(super) fn after_growth(&mut self, now: &Window, grown: Window, view: &View) -> Window {
         let cwnd = match self.phase {
             Phase::Over => return grown,

@@ -1,4 +1,4 @@
-//! How large the window is. One file a controller.
+//! Congestion control: how large the window is. One file per controller.
 
 crate::registry::algorithms! { reno, cubic; association: sctp }
 
@@ -19,7 +19,7 @@ use eifel_base::time::Duration;
 /// The limits that congestion control sets, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// The congestion window, without what recovery allows beyond it for duplicate ACKs.
+    /// The congestion window, without the bytes that recovery allows beyond it for duplicate ACKs.
     pub cwnd: u64,
     /// The slow-start threshold; `u64::MAX` while unset.
     pub ssthresh: u64,
@@ -32,18 +32,19 @@ pub struct Progress {
     pub acked: u64,
     /// Newly reported by SACK.
     pub sacked: u64,
-    /// Newly delivered, as far as ACK and SACK tell: acknowledged or reported, and not reported before.
+    /// Newly delivered: acknowledged or SACKed, and not SACKed before.
     pub delivered: u64,
-    /// Outstanding before the ACK: next to cwnd it tells whether the window was used.
+    /// Outstanding before the ACK. Compared with cwnd, it shows whether the window was used.
     pub flight: u64,
 }
 
-/// The amount that ssthresh is a part of after a loss.
+/// The amount from which a loss computes ssthresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
     /// FlightSize (RFC 5681, equation 4; RFC 9438, section 4.6).
     Flight,
-    /// The smaller of cwnd and the peer's window, as stacks have it that let no unused window grow.
+    /// The smaller of cwnd and the peer's window, as in stacks that do not let an unused window
+    /// grow.
     Window,
 }
 
@@ -57,7 +58,7 @@ impl Base {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
     pub cause: Cause,
-    /// FlightSize in bytes, without what Limited Transmit sent.
+    /// FlightSize in bytes, without the bytes that Limited Transmit sent.
     pub flight: u64,
     /// The smaller of cwnd and the peer's window, in bytes.
     pub limit: u64,
@@ -65,12 +66,12 @@ pub struct Loss {
     pub timeout_again: bool,
 }
 
-/// A time in which nothing was outstanding.
+/// A period in which nothing was outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Idle {
-    /// How long it was.
+    /// The length of the period.
     pub time: Duration,
-    /// The retransmission timer's length.
+    /// The retransmission timeout.
     pub rto: Duration,
     /// Payload bytes of a full segment.
     pub mss: u32,
@@ -83,17 +84,17 @@ pub struct Start {
     pub window: u64,
     /// The initial ssthresh in bytes; `None` is arbitrarily high.
     pub ssthresh: Option<u64>,
-    /// Whether sending begins again with the restart window after an idle time (RFC 5681, section 4.1).
+    /// Whether sending resumes with the restart window after an idle time (RFC 5681, section 4.1).
     pub restart_after_idle: bool,
 }
 
-/// The window that an echo of a mark leaves.
+/// The window after an echo of an ECN mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Echoed {
-    /// As much as a loss (RFC 3168, section 6.1.2).
+    /// The window that a loss leaves (RFC 3168, section 6.1.2).
     AsLoss,
-    /// More in congestion avoidance, since marks come before the queue is full: 0.8 of the flight by Reno, 0.85 by CUBIC (RFC
-    /// 8511, section 3.1).
+    /// A larger window in congestion avoidance, because marks come before the queue is full: 0.8 of
+    /// the flight with Reno, 0.85 with CUBIC (RFC 8511, section 3.1).
     Rfc8511,
 }
 
@@ -102,7 +103,7 @@ impl Echoed {
         parameters.word("echo_response", &[("rfc3168", Self::AsLoss), ("rfc8511", Self::Rfc8511)])
     }
 
-    /// Returns the window after an echo, where a loss would leave `lost`.
+    /// Returns the window after an echo. `lost` is the window that a loss would leave.
     fn window(self, (now, lost): (&Window, Window), loss: &Loss, (mss, hundredths): (u32, u64)) -> Window {
         if self == Self::AsLoss || now.cwnd < now.ssthresh {
             return lost;
@@ -142,7 +143,7 @@ impl Start {
         Window { cwnd: self.window * u64::from(mss), ssthresh: self.ssthresh.unwrap_or(u64::MAX) }
     }
 
-    /// Returns the window after an idle time; the restart window is no larger than the initial one.
+    /// Returns the window after an idle time. The restart window is no larger than the initial one.
     fn after_idle(&self, now: &Window, mss: u32) -> Window {
         let most = if self.restart_after_idle { self.window * u64::from(mss) } else { u64::MAX };
         Window { cwnd: now.cwnd.min(most), ..*now }
@@ -157,13 +158,14 @@ pub trait Congest: Send + DuplicateCongest {
     fn on_ack(&mut self, now: &Window, progress: &Progress, view: &View) -> Window;
     /// Returns the window after a loss signal.
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
-    /// Returns the window after the peer has echoed a mark: as after a loss by duplicates (RFC 3168, section 6.1.2).
+    /// Returns the window after the peer has echoed an ECN mark. By default it is that of a loss
+    /// found by duplicates (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         self.on_loss(now, loss, view)
     }
     /// Undoes the algorithm's own changes for the last loss signal, which was spurious. The
     /// response restores the window afterwards; `now` is the window before that.
     fn on_undo(&mut self, now: &Window, view: &View);
-    /// Returns the window with which sending begins again after an idle time longer than the RTO.
+    /// Returns the window with which sending resumes after an idle time longer than the RTO.
     fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window;
 }

@@ -1,6 +1,6 @@
 //! *Looks at* ACKs of new data and at losses.
 //! *Decides* to slow-start up to ssthresh, then to grow by one segment a round trip; a loss leaves half the flight.
-//! *Blind to* delay, unless slow start is HyStart's, and to the reason of a loss.
+//! *Blind to* delay, unless slow start is HyStart's, and to the cause of a loss.
 //! *From* RFC 5681, sections 3.1, 3.2 and 4.1; RFC 6928 for the initial window's default; RFC 3465 for counting bytes; RFC
 //! 9406 for HyStart++.
 
@@ -54,7 +54,7 @@ pub(super) const ENTRY: Entry = Entry {
 /// The effect on ssthresh of a further timeout of the same segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repeated {
-    /// It leaves ssthresh alone, as RFC 5681, section 3.1, asks.
+    /// It leaves ssthresh unchanged, as RFC 5681, section 3.1, asks.
     Hold,
     /// It halves ssthresh again, down to two segments, as implementations of RFC 2581 did.
     Reduce,
@@ -83,7 +83,8 @@ impl Reno {
         Self { settings, slow_start: settings.slow_start.watched() }
     }
 
-    /// Returns the window after an ACK below ssthresh. Kept apart, because nearly all ACKs come above it.
+    /// Returns the window after an ACK below ssthresh. It is not inlined, because nearly all ACKs
+    /// come above ssthresh.
     #[inline(never)]
     fn slow_start(&mut self, now: &Window, progress: &Progress, view: &View) -> Window {
         let now = &self.slow_start.before_growth(now, view);
@@ -123,7 +124,7 @@ impl Congest for Reno {
         self.slow_start.on_loss(loss, view);
         let half = match self.settings.half_of {
             Base::Flight => loss.flight / 2,
-            // Those implementations count whole segments.
+            // 4.4BSD and ns-2 count whole segments.
             Base::Window => loss.limit / mss / 2 * mss,
         };
         let ssthresh = match (loss.timeout_again, self.settings.repeated) {
@@ -145,7 +146,8 @@ impl Congest for Reno {
         self.settings.echoed.window((now, lost), loss, (view.mss, 80))
     }
 
-    /// Restores nothing else: a loss signal changes only the window.
+    /// Restores the state of growth and slow start. Apart from these, a loss signal changes only
+    /// the window.
     fn on_undo(&mut self, _: &Window, _: &View) {
         self.settings.growth.on_undo();
         self.slow_start.on_undo();

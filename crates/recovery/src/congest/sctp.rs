@@ -1,5 +1,7 @@
-//! *Looks at* chunks acknowledged in any way, at losses, and at the time since a path was used.
-//! *Decides* on slow start up to ssthresh, then one packet for each window acknowledged; half of cwnd after a loss.
+//! *Looks at* chunks that a SACK acknowledges or reports, at losses, and at how long a path was
+//! idle.
+//! *Decides* on slow start up to ssthresh, then on one packet more for each acknowledged window.
+//! After a loss it halves cwnd.
 //! *Blind to* delay, and to why a chunk was lost.
 //! *From* RFC 9260, sections 7.2.1 to 7.2.3.
 
@@ -26,18 +28,20 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// SCTP's window, one for each path. What the seam calls a full segment is PMDCS: all the chunks of a packet.
+/// SCTP's window, one for each path. A full segment is PMDCS here: the bytes of chunks in a packet.
 #[derive(Clone, Debug)]
 pub struct Sctp {
     repeated: Repeated,
     /// partial_bytes_acked.
     partial: u64,
-    /// Whether the window decays since the path was idle: ssthresh holds the window that was in use.
+    /// Whether the window decays because the path is idle. ssthresh then holds the window that was
+    /// in use.
     decays: bool,
 }
 
 impl Sctp {
-    /// Creates a controller; `repeated` says what a further timeout of the same chunk does to ssthresh.
+    /// Creates a controller. `repeated` is the effect on ssthresh of a further timeout of the same
+    /// chunk.
     pub fn new(repeated: Repeated) -> Self {
         Self { repeated, partial: 0, decays: false }
     }
@@ -52,7 +56,7 @@ impl Default for Sctp {
 impl Congest for Sctp {
     fn initial(&mut self, pmdcs: u32) -> Window {
         let pmdcs = u64::from(pmdcs);
-        // As high as can be [rfc8540:3.16].
+        // ssthresh is arbitrarily high [rfc8540:3.16].
         let cwnd = (4 * pmdcs).min((2 * pmdcs).max(4404));
         Window { cwnd, ssthresh: u64::MAX }
     }
@@ -65,12 +69,13 @@ impl Congest for Sctp {
             let grown = if used { delivered.min(pmdcs) } else { 0 };
             return Window { cwnd: now.cwnd + grown, ..*now };
         }
-        // Whatever a SACK newly reports counts, also where the cumulative TSN stands still [rfc8540:3.22.a].
+        // All that a SACK newly reports counts, even if the cumulative TSN does not advance
+        // [rfc8540:3.22.a].
         self.partial += delivered;
         let mut cwnd = now.cwnd;
         if self.partial >= now.cwnd {
-            // The window that was acknowledged is taken off before cwnd grows [rfc8540:3.12], and one that was not used
-            // earns no more than one packet later [rfc8540:3.26].
+            // The acknowledged window is subtracted before cwnd grows [rfc8540:3.12]. A window that
+            // was not used earns at most one packet later [rfc8540:3.26].
             if used {
                 self.partial -= now.cwnd;
                 cwnd += pmdcs;
@@ -107,7 +112,7 @@ impl Congest for Sctp {
         let ssthresh = if self.decays { now.ssthresh } else { now.cwnd };
         let halvings = idle.time.as_nanos() / idle.rto.as_nanos().max(1);
         self.decays = true;
-        // A window that is smaller than the floor already stays as it is.
+        // A window that is already below the floor stays unchanged.
         let floor = floor.min(now.cwnd);
         let cwnd = (0..halvings.min(64)).fold(now.cwnd, |cwnd, _| (cwnd / 2).max(floor));
         Window { cwnd, ssthresh }

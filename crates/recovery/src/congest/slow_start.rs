@@ -1,4 +1,4 @@
-//! How slow start ends before anything is lost.
+//! The ways in which slow start ends before a loss.
 
 use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
@@ -6,14 +6,14 @@ use super::{Loss, Window};
 use crate::registry::{Parameter, Parameters};
 use crate::view::View;
 
-/// What ends slow start below ssthresh.
+/// The rule that ends slow start below ssthresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlowStart {
-    /// Nothing but a loss (RFC 5681).
+    /// Only a loss ends it (RFC 5681).
     Standard,
-    /// A train of ACKs, or a longer round trip: HyStart.
+    /// A train of ACKs or a longer round trip ends it: HyStart.
     HyStart,
-    /// A longer round trip over several rounds: HyStart++ (RFC 9406).
+    /// A longer round trip over several rounds ends it: HyStart++ (RFC 9406).
     HyStartPlusPlus,
 }
 
@@ -31,7 +31,7 @@ impl SlowStart {
         parameters.word("slow_start", &words)
     }
 
-    /// Returns the watch over the slow starts of a connection, at its beginning.
+    /// Returns the state that watches a connection's slow starts, at the beginning.
     pub(super) fn watched(self) -> Watched {
         match self {
             Self::Standard => Watched::No,
@@ -41,7 +41,8 @@ impl SlowStart {
     }
 }
 
-/// A connection's slow starts, and what watches over them. Most have nothing that does, and pay for nothing.
+/// The state that watches a connection's slow starts. Most connections have none and pay nothing
+/// for it.
 #[derive(Clone, Debug)]
 pub(super) enum Watched {
     No,
@@ -50,7 +51,7 @@ pub(super) enum Watched {
 }
 
 impl Watched {
-    /// Returns the window on an ACK, before it grows.
+    /// Returns the window on an ACK, before it grows. HyStart may lower ssthresh.
     #[inline]
     pub(super) fn before_growth(&mut self, now: &Window, view: &View) -> Window {
         match self {

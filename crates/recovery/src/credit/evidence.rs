@@ -1,7 +1,9 @@
-//! *Looks at* how often a chunk left, and the SACK's retransmit bit or timestamp.
-//! *Decides* that a chunk that left again counts only if the SACK answers a retransmission on this path.
-//! *Blind to* SACKs that were lost: what they answered stays unknown.
-//! *From* "On making SCTP robust to spurious retransmissions", section 4, which shows the overgrowth and proposes the signs.
+//! *Looks at* how often a chunk was sent, and the SACK's retransmit bit or timestamp.
+//! *Decides* that a retransmitted chunk counts only if the SACK's bit says that it answers a
+//! retransmission, or if it echoes a timestamp from this path.
+//! *Blind to* lost SACKs: the packets that they answered stay unknown.
+//! *From* "On making SCTP robust to spurious retransmissions", section 4, which shows the
+//! overgrowth and proposes both signs.
 
 use super::Credit;
 use crate::association::{PathId, Sack};
@@ -15,7 +17,6 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::credit(|_| Box::new(Evidence))
 };
 
-/// See the file's first lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence;
 

@@ -1,6 +1,6 @@
-//! *Looks at* the path that a chunk left on last.
-//! *Decides* that this path grows by the chunk.
-//! *Blind to* which of the sendings arrived.
+//! *Looks at* the path that a chunk was last sent on.
+//! *Decides* that the chunk counts for that path's window.
+//! *Blind to* which transmission of the chunk arrived.
 //! *From* RFC 9260, section 7.2.1.
 
 use super::Credit;
@@ -14,7 +14,6 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::credit(|_| Box::new(LastPath))
 };
 
-/// See the file's first lines.
 #[derive(Clone, Copy, Debug)]
 pub struct LastPath;
 

@@ -1,6 +1,6 @@
-//! *Looks at* how often a chunk left.
-//! *Decides* that only a chunk that left once lets a path grow.
-//! *Blind to* signs that tell the sendings of a chunk apart.
+//! *Looks at* how often a chunk was sent.
+//! *Decides* that only a chunk that was sent once lets a path's window grow.
+//! *Blind to* signs that tell a chunk's transmissions apart.
 //! *From* Karn's rule for round trips (RFC 9260, section 6.3.1, C5), applied to growth.
 
 use super::Credit;
@@ -14,7 +14,6 @@ pub(super) const ENTRY: Entry = Entry {
     ..Entry::credit(|_| Box::new(Unambiguous))
 };
 
-/// See the file's first lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Unambiguous;
 

@@ -12,12 +12,12 @@ use eifel_base::time::Instant;
 /// Segments that Limited Transmit may send beyond cwnd (RFC 3042, section 2).
 const LIMITED_TRANSMIT: u64 = 2;
 
-/// Where loss recovery stands.
+/// The phase of loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// Nothing is being repaired.
     Open,
-    /// A fast retransmit is being followed up until `point` is acknowledged.
+    /// Fast recovery, until `point` is acknowledged.
     FastRecovery {
         /// The recovery point.
         point: u64,
@@ -32,6 +32,7 @@ pub enum Phase {
 /// The meaning of an ACK for loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
+    /// Nothing new is acknowledged, and the ACK is no duplicate.
     Quiet,
     /// New data acknowledged outside of fast recovery.
     Progress,
@@ -39,7 +40,7 @@ pub enum Signal {
     Duplicate,
     /// The duplicate that begins a fast retransmit.
     Threshold,
-    /// Fast recovery goes on: something below the recovery point was acknowledged.
+    /// Fast recovery continues: new data below the recovery point was acknowledged.
     Partial,
     /// Fast recovery is over.
     Recovered,
@@ -48,7 +49,7 @@ pub enum Signal {
 /// When a fast retransmit may begin again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Again {
-    /// Once something beyond the recovery point is acknowledged (RFC 6582, section 3.2, step 2).
+    /// Once data beyond the recovery point is acknowledged (RFC 6582, section 3.2, step 2).
     Beyond,
     /// Once everything below it is acknowledged (RFC 6675, section 5.1: HighACK >= RecoveryPoint).
     Reached,
@@ -57,36 +58,37 @@ enum Again {
 /// The definition of a duplicate ACK, and the segments that duplicates release before a fast retransmit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Duplicates {
-    /// RFC 5681's; the first two allow a new segment each (RFC 3042).
+    /// RFC 5681's definition. The first two duplicates allow one new segment each (RFC 3042).
     Acks,
-    /// Where SACK is in use, every ACK that reports something new, whatever else it says (RFC 6675, section 2). They allow
-    /// what pipe leaves room for (section 5, step 3).
+    /// With SACK, every ACK that reports newly SACKed data (RFC 6675, section 2). Duplicates allow
+    /// as much new data as pipe leaves room for (section 5, step 3).
     Reports,
 }
 
-/// The course of loss recovery.
+/// The state of loss recovery that all algorithms share.
 #[derive(Clone, Debug)]
 pub struct Course {
     rules: Rules,
     again: Again,
     counted: Duplicates,
     phase: Phase,
-    /// Whether the oldest segment goes out again now, whatever the window.
+    /// Whether the oldest segment is retransmitted next, regardless of the window.
     oldest_owed: bool,
-    /// Whether nothing goes out outside of fast recovery.
+    /// Whether nothing may be sent outside of fast recovery. Only FACK as in ns-2 sets it.
     holding: bool,
     duplicates: u32,
-    /// Bytes that Limited Transmit has sent.
+    /// Bytes that Limited Transmit has sent since new data was last acknowledged.
     limited: u64,
-    /// The first position beyond cwnd when duplicates last allowed new data: what goes beyond it is Limited Transmit's.
+    /// The first position beyond cwnd at the last call of `next`. New data beyond it counts as
+    /// Limited Transmit's.
     window_end: u64,
     /// RFC 6582's recover, exclusive: `nxt` at the last loss signal.
     recover: u64,
 }
 
 impl Course {
-    /// Creates the course for an algorithm that trusts duplicate ACKs only beyond the recovery point: below it, needless
-    /// retransmissions may have caused them.
+    /// Creates the course for an algorithm that trusts duplicate ACKs only beyond the recovery
+    /// point. Below it, needless retransmissions may have caused them.
     pub fn new(rules: Rules) -> Self {
         Self {
             rules,
@@ -102,8 +104,8 @@ impl Course {
         }
     }
 
-    /// Creates the course for an algorithm that relies on deliveries, which tell of new data: at the recovery point it may
-    /// begin again.
+    /// Creates the course for an algorithm that relies on deliveries. It may begin another fast
+    /// retransmit once everything below the recovery point is acknowledged.
     pub fn by_delivery(rules: Rules) -> Self {
         Self { again: Again::Reached, ..Self::new(rules) }
     }
@@ -113,7 +115,6 @@ impl Course {
         Self { counted: Duplicates::Reports, ..Self::by_delivery(rules) }
     }
 
-    /// Returns where loss recovery stands.
     pub fn phase(&self) -> Phase {
         self.phase
     }
@@ -122,7 +123,7 @@ impl Course {
         &self.rules
     }
 
-    /// Counts the duplicate ACKs since the last ACK of new data.
+    /// Returns the number of duplicate ACKs since the last ACK of new data.
     pub fn duplicates(&self) -> u32 {
         self.duplicates
     }
@@ -194,32 +195,32 @@ impl Course {
         Step::Enter { limited: self.limited }
     }
 
-    /// Lets the oldest segment go out again at once: it is lost too.
+    /// Schedules the oldest segment for retransmission at once, because it is lost too.
     pub fn owe_oldest(&mut self) {
         self.oldest_owed = true;
     }
 
-    /// Cancels the retransmission that is owed: the oldest segment is on its way again already.
+    /// Cancels the owed retransmission, because the oldest segment was already retransmitted.
     pub fn owe_nothing(&mut self) {
         self.oldest_owed = false;
     }
 
-    /// Returns whether an ACK of new data would mean progress and nothing else.
+    /// Returns whether an ACK of new data without SACK blocks would only mean [`Signal::Progress`].
     pub fn is_quiet(&self) -> bool {
         self.phase == Phase::Open && self.duplicates == 0 && self.limited == 0
     }
 
-    /// Returns the retransmission that goes out whatever the window.
+    /// Returns the retransmission that is owed regardless of the window, if there is one.
     pub fn owed(&self, board: &Scoreboard) -> Option<Next> {
         self.oldest_owed.then(|| Next::owed(board.una()))
     }
 
-    /// Holds everything back outside of fast recovery, or no longer.
+    /// Sets whether nothing may be sent outside of fast recovery.
     pub fn hold(&mut self, holding: bool) {
         self.holding = holding;
     }
 
-    /// Goes on with a fast recovery whose point is acknowledged.
+    /// Continues a fast recovery whose recovery point is acknowledged.
     pub fn go_on(&mut self) {
         self.phase = Phase::FastRecovery { point: self.recover };
     }
@@ -239,7 +240,7 @@ impl Course {
         self.holding = false;
     }
 
-    /// Takes back the last loss signal, which was spurious.
+    /// Undoes the last loss signal, which was spurious. Returns how sending continues.
     pub fn on_spurious(&mut self, cause: Cause) -> Resume {
         self.oldest_owed = false;
         let resume = match cause {
@@ -257,7 +258,7 @@ impl Course {
         resume
     }
 
-    /// Notes that `sent` has left.
+    /// Records that `sent` was sent.
     pub fn on_sent(&mut self, sent: Block, kind: Kind) {
         if matches!(kind, Kind::Retransmission(_)) {
             self.oldest_owed = false;
@@ -267,23 +268,25 @@ impl Course {
         }
     }
 
-    /// Returns whether new data can be Limited Transmit's.
+    /// Returns whether new data beyond cwnd counts as Limited Transmit's.
     fn may_limit(&self) -> bool {
         self.duplicates > 0 && self.phase == Phase::Open
     }
 
-    /// Returns how many of the `counted` bytes may go where pipe is found by counting duplicate ACKs. What was sent within
-    /// the shortest round trip is still under way: no duplicate can be about it, so it is taken off cwnd. A peer that forges
-    /// duplicates gets a window in a round trip, and no more (Savage and others, "TCP Congestion Control with a Misbehaving
-    /// Receiver", section 2.2; RFC 5681, section 3.2, step 4).
+    /// Returns how many of the `counted` bytes may be sent, for algorithms that estimate pipe by
+    /// counting duplicate ACKs. Data sent within the shortest round trip is still in flight. No
+    /// duplicate can refer to it yet, so it is subtracted from cwnd. A peer that forges duplicates
+    /// gets at most one window per round trip (Savage and others, "TCP Congestion Control with a
+    /// Misbehaving Receiver", section 2.2; RFC 5681, section 3.2, step 4).
     pub fn room(counted: u64, board: &Scoreboard, window: &Window, view: &View) -> u64 {
         let Some(turn) = view.round_trips.shortest() else { return counted };
         let since = Instant::from_nanos(view.now.as_nanos().saturating_sub(turn.as_nanos()));
         counted.min(window.cwnd.saturating_sub(board.sent_since(since)))
     }
 
-    /// Returns the next segment of ns-2's go-back-N. It sends again what SACK has reported too, and its Limited Transmit
-    /// lets lost data go. RFC 2018, section 8, and RFC 3042 do neither.
+    /// Returns the next segment of ns-2's go-back-N. It also retransmits data that was SACKed since
+    /// the timeout, and its Limited Transmit also sends lost data. RFC 2018, section 8, and RFC
+    /// 3042 do neither.
     fn next_on_ns2(&self, board: &Scoreboard, window: &Window, view: &View) -> Next {
         let beyond = if self.rules.limited_transmit { u64::from(self.duplicates).min(LIMITED_TRANSMIT) } else { 0 };
         let open = window.cwnd + beyond * u64::from(view.mss);

@@ -1,6 +1,7 @@
 //! *Looks at* the forward-most SACK block.
-//! *Decides* that everything missing below it has left the network, and repairs it as cwnd allows.
-//! *Blind to* reordering: it takes a segment that was overtaken for lost.
+//! *Decides* that all segments missing below that block have left the network, and retransmits them
+//! as cwnd allows.
+//! *Blind to* reordering: it deems an overtaken segment lost.
 //! *From* Mathis and Mahdavi, "Forward Acknowledgement: Refining TCP Congestion Control", sections 3.1 and 3.2;
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
@@ -30,8 +31,10 @@ pub(super) const ENTRY: Entry = Entry {
 /// Forward acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fack {
-    /// ns-2: the window of this recovery, which begins with one segment and grows with each ACK; and ssthresh.
+    /// ns-2: the window of this recovery, in bytes. It begins with one segment and grows with each
+    /// ACK.
     cwnd: u64,
+    /// ns-2: ssthresh in bytes, as of the last call of `next`.
     ssthresh: u64,
 }
 
@@ -42,8 +45,10 @@ fn far_ahead(course: &Course, board: &Scoreboard, view: &View) -> bool {
 }
 
 impl Fack {
-    /// Decides as ns-2 does. Any ACK with SACK blocks may begin fast recovery, below the recovery point too; until then
-    /// nothing is sent. Only an ACK without blocks that acknowledges later data ends it.
+    /// Decides as ns-2 does. Any ACK may begin fast recovery if SACK reports reach far enough
+    /// ahead, even below the recovery point. Until fast recovery begins, nothing is sent while SACK
+    /// reports are outstanding. It ends once the recovery point is acknowledged and no SACK report
+    /// is outstanding.
     fn on_ns2(&mut self, signal: Signal, course: &mut Course, board: &Scoreboard, view: &View) -> Decisions {
         let mss = u64::from(view.mss);
         let reported = board.highest_sacked() > board.una();
@@ -99,7 +104,8 @@ impl Repair for Fack {
             Follows::Source => window.cwnd,
             Follows::Ns2 => self.cwnd,
         };
-        // awnd = snd.nxt - snd.fack + retran_data is the scoreboard's pipe with everything below snd.fack lost.
+        // awnd = snd.nxt - snd.fack + retran_data. This is the scoreboard's pipe, with everything
+        // below snd.fack marked as lost.
         let room = cwnd.saturating_sub(board.pipe());
         match board.first_hole(board.resent_below(), board.lost_below()) {
             Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },

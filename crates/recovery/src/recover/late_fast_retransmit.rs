@@ -1,7 +1,9 @@
 //! *Looks at* duplicate ACKs for the segment whose timer has expired.
-//! *Decides* that no duplicate begins a fast retransmit any more. At the duplicate that would have begun one, after a single
-//! timeout, it restores window and sending as if the timer had not expired.
-//! *Blind to* the reason why the timer was early; and the loss that the duplicates report reduces nothing.
+//! *Decides* that no duplicate begins a fast retransmit any more. At the duplicate that would have
+//! begun one, after a single timeout, it restores the window and continues as if the timer had not
+//! expired.
+//! *Blind to* the reason why the timer was early. The loss that the duplicates report does not
+//! reduce the window.
 //! *From* Ludwig, chapter 5, sections 5.4.5 and 5.4.6.
 
 use super::{Attention, Decisions, Next, Recovery, Resume, Step};

@@ -1,4 +1,4 @@
-//! Which segments are lost, and what goes out next. One file an algorithm.
+//! Loss recovery: which segments are lost, and which segment is sent next. One file per algorithm.
 
 pub mod course;
 mod late_fast_retransmit;
@@ -23,7 +23,7 @@ use eifel_base::time::Instant;
 pub struct Decisions {
     /// Whether fast recovery begins or ends.
     pub step: Step,
-    /// Everything below, unless reported by SACK, is deemed lost.
+    /// Everything below this position that is not SACKed is deemed lost; `None` changes nothing.
     pub lost_below: Option<u64>,
     /// Whether congestion control may grow the window.
     pub grows: bool,
@@ -48,9 +48,10 @@ pub enum Step {
         /// Bytes that Limited Transmit has sent: they do not count in the flight (RFC 3042, section 2).
         limited: u64,
     },
-    /// The window is restored to what it was before the timeout that opened the episode.
+    /// The window returns to its value before the timeout that opened the episode.
     Restore(Resume),
-    /// A tail loss probe has repaired a loss: congestion control learns of it, and nothing is sent again.
+    /// A tail loss probe has repaired a loss: congestion control learns of it, and nothing is
+    /// retransmitted.
     Repaired,
     /// A retransmission was lost: congestion control learns of another loss.
     LostAgain,
@@ -59,7 +60,7 @@ pub enum Step {
         /// The upper limit of cwnd from now on, in bytes.
         cwnd_at_most: u64,
     },
-    /// Fast recovery ends, and kept a window of its own.
+    /// Fast recovery ends. It kept a window of its own, which becomes cwnd.
     LeaveWith {
         /// cwnd from now on, in bytes.
         cwnd: u64,
@@ -69,24 +70,24 @@ pub enum Step {
 /// The next segment to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// The segment at this position, again.
+    /// A retransmission of the segment at this position.
     Retransmit {
-        /// Where it begins.
+        /// The position where the segment begins.
         at: u64,
-        /// Bytes that may go; `u64::MAX` for a retransmission that goes whatever the window.
+        /// Bytes that may be sent; `u64::MAX` for a retransmission that ignores the window.
         room: u64,
-        /// Whether it moves RFC 6675's HighRxt.
+        /// Whether the retransmission moves RFC 6675's HighRxt.
         mark: HighRxt,
     },
     /// New data.
     New {
-        /// Bytes that may go.
+        /// Bytes that may be sent.
         room: u64,
     },
 }
 
 impl Next {
-    /// Creates a retransmission that goes whatever the window.
+    /// Creates a retransmission that ignores the window.
     pub const fn owed(at: u64) -> Self {
         Self::Retransmit { at, room: u64::MAX, mark: HighRxt::Advance }
     }
@@ -95,10 +96,10 @@ impl Next {
 /// Whether a retransmission moves HighRxt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HighRxt {
-    /// HighRxt moves to its end.
+    /// HighRxt moves to the end of the segment.
     Advance,
-    /// HighRxt stays: for a rescue retransmission (RFC 6675, section 4, NextSeg rule 4), a tail loss probe, and what lies
-    /// below HighRxt.
+    /// HighRxt stays: for a rescue retransmission (RFC 6675, section 4, NextSeg rule 4), a tail
+    /// loss probe, or a segment below HighRxt.
     Leave,
 }
 
@@ -107,14 +108,15 @@ pub enum HighRxt {
 pub enum Alarm {
     /// The timer is off.
     None,
-    /// At that instant, what has not been reported counts as lost.
+    /// At this instant, overdue segments that have not been delivered count as lost.
     Reordering(Instant),
-    /// At that instant a probe goes; or when the retransmission timer expires, and in its place, if that is earlier.
+    /// At this instant a probe is sent. If the retransmission timer expires earlier, the probe is
+    /// sent then, in place of the timeout.
     Probe(Instant),
 }
 
 impl Alarm {
-    /// Returns when the alarm rings, or [`Instant::NEVER`].
+    /// Returns when the alarm fires, or [`Instant::NEVER`].
     pub fn at(self) -> Instant {
         match self {
             Self::None => Instant::NEVER,
@@ -122,62 +124,68 @@ impl Alarm {
         }
     }
 
-    /// Returns whether the alarm has rung.
+    /// Returns whether the alarm fires at `now` or earlier.
     pub fn due(self, now: Instant) -> bool {
         self.at() <= now
     }
 }
 
-/// How sending goes on after a spurious timeout.
+/// How sending continues after a spurious timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resume {
     /// With the next unsent segment; nothing is deemed lost any more.
     NextUnsent,
-    /// By sending everything again, as after a genuine timeout.
+    /// By retransmitting everything, as after a genuine timeout.
     GoBackN,
 }
 
 /// How closely a recovery follows its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attention {
-    /// An ACK of new data without SACK blocks would change nothing in the recovery and let the window grow, and new data
-    /// may go as far as cwnd exceeds what is outstanding. The driver shows it neither such ACKs nor the new data.
+    /// An ACK of new data without SACK blocks would only let the window grow. New data may be sent
+    /// as far as cwnd exceeds the outstanding bytes. The driver shows the recovery neither these
+    /// ACKs nor the new data.
     Quiet,
     /// The recovery sees every ACK and every transmission.
     EachAck,
-    /// It also sees what each ACK has delivered, and runs an [`alarm`](Recovery::alarm). It does so throughout a connection.
+    /// The recovery also sees the deliveries of each ACK, and runs an [`alarm`](Recovery::alarm).
+    /// It keeps this level throughout a connection.
     EachDelivery,
 }
 
 /// Finds losses and repairs them. It holds neither the window nor the retransmission timer.
 ///
-/// Four of its ten methods have a default: RACK-TLP alone has an alarm, and spreads the cut that an echo asks for.
+/// Four of its ten methods have a default. Only RACK-TLP overrides them: it has an alarm, and
+/// spreads the window reduction after an ECN echo.
 pub trait Recovery: Send + DuplicateRecovery {
     /// Decides about an ACK that the scoreboard has processed.
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions;
     /// Learns that the retransmission timer has expired: everything outstanding is deemed lost.
     fn on_timeout(&mut self, view: &View);
-    /// Learns that the open episode was judged spurious, and decides how sending goes on.
+    /// Learns that the open episode was judged spurious, and decides how sending continues.
     fn on_spurious(&mut self, cause: Cause) -> Resume;
-    /// Learns that an ECN echo has cut the window, after [`on_ack`](Self::on_ack) with its ACK.
+    /// Learns that an ECN echo has cut the window. Called after [`on_ack`](Self::on_ack) with the
+    /// echo's ACK.
     fn on_echo(&mut self, _: &Scoreboard, _: &View) {}
-    /// Returns cwnd for observers, if it comes down to ssthresh bit by bit after an echo.
+    /// Returns cwnd for observers while it falls gradually to ssthresh after an echo, else `None`.
     fn cwnd_after_echo(&self, _: &Scoreboard, _: &Window, _: &View) -> Option<u64> {
         None
     }
-    /// Learns that `sent` leaves now.
+    /// Learns that `sent` is sent at `now`.
     fn on_sent(&mut self, now: Instant, sent: Block, kind: Kind);
-    /// Returns the ACKs that it wants to see from now on.
+    /// Returns which ACKs and transmissions the recovery needs to see from now on.
     fn attention(&self) -> Attention;
-    /// Returns its alarm as things stand.
+    /// Returns the current alarm.
     fn alarm(&self, _: &Scoreboard, _: &View) -> Alarm {
         Alarm::None
     }
-    /// Decides about its alarm. A probe is owed from then on until [`Recovery::next`] returns it.
+    /// Decides when the alarm fires. After [`Alarm::Probe`], a probe is owed until
+    /// [`Recovery::next`] returns it.
     fn on_alarm(&mut self, _: &Scoreboard, _: &View) -> Decisions {
         Decisions::STAY
     }
-    /// Returns what goes out next; `unsent` says whether there is new data that the peer has room for. An answer of new
-    /// data holds while there is some, until the next ACK or timeout: the driver takes what it sends off the room.
+    /// Returns the next segment to send. `unsent` says whether there is new data that fits the
+    /// peer's window. A returned [`Next::New`] stays valid until the next ACK or timeout, as long
+    /// as there is new data. The driver subtracts the bytes that it sends from its room.
     fn next(&mut self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next;
 }

@@ -32,15 +32,17 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct NewReno {
     /// Whether this recovery has seen a partial ACK.
     partial_seen: bool,
-    /// The bytes that duplicates have added to cwnd, less those that partial ACKs have taken from it.
+    /// The bytes that duplicates have added to cwnd, less the bytes that partial ACKs have
+    /// subtracted.
     inflation: i64,
-    /// ns-2: cwnd, and the bytes that partial ACKs have taken from it for good.
+    /// ns-2: cwnd in bytes, as of the last call of `next`.
     cwnd: u64,
+    /// ns-2: the bytes that partial ACKs have subtracted from cwnd for good.
     taken: u64,
 }
 
 impl NewReno {
-    /// Step 3, partial acknowledgements.
+    /// Handles a partial acknowledgement (step 3).
     fn on_partial(&mut self, course: &mut Course, acked: &Acked, mss: i64) -> Decisions {
         course.owe_oldest();
         self.inflation -= acked.bytes as i64;
@@ -72,7 +74,7 @@ impl Repair for NewReno {
             Signal::Progress => Decisions::GROW,
             Signal::Duplicate => {
                 if course.repairing() {
-                    // No more segments can have left than were outstanding.
+                    // No more segments can have left the network than were outstanding.
                     self.inflation = (self.inflation + mss).min(mss * board.segments() as i64);
                 }
                 Decisions::STAY
@@ -82,7 +84,8 @@ impl Repair for NewReno {
                 Decisions { step: course.enter(view.nxt), ..Decisions::STAY }
             }
             Signal::Partial => self.on_partial(course, acked, mss),
-            // ns-2 has option 2, but for what partial ACKs have taken, and the window grows at once.
+            // ns-2 uses option 2, less the bytes that partial ACKs have subtracted, and the window
+            // grows at once.
             Signal::Recovered if course.rules().follows == Follows::Ns2 => {
                 let cwnd_at_most = self.cwnd.saturating_sub(self.taken).max(u64::from(view.mss));
                 Decisions { step: Step::Leave { cwnd_at_most }, ..Decisions::GROW }
@@ -99,7 +102,7 @@ impl Repair for NewReno {
         self.cwnd = window.cwnd;
         let inflated = window.cwnd.saturating_sub(self.taken).saturating_add_signed(self.inflation);
         let room = Course::room(inflated.saturating_sub(board.outstanding()), board, window, view);
-        // Step 3, and RFC 5681, section 3.2, step 5: one new segment for an ACK. ns-2 sends two.
+        // Step 3, and RFC 5681, section 3.2, step 5: one new segment per ACK. ns-2 sends two.
         let segments = match course.rules().follows {
             Follows::Source => 1,
             Follows::Ns2 => 2,

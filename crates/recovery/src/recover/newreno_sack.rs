@@ -1,5 +1,6 @@
 //! *Looks at* duplicate and partial ACKs and SACK blocks.
-//! *Decides* as Reno-SACK does, and sends at least one retransmission on each partial ACK whatever pipe says.
+//! *Decides* as Reno-SACK does, and sends at least one retransmission on each partial ACK,
+//! regardless of pipe.
 //! *Blind to* which segments have left the network; but it never falls silent while partial ACKs come.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.A: always, or only from a spurious timeout until its
 //! recovery point is acknowledged.
@@ -47,7 +48,7 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// When a partial ACK is worth a retransmission.
+/// When a partial ACK triggers a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
     Always,
@@ -60,7 +61,7 @@ pub enum When {
 pub enum Restarts {
     /// The first of a recovery (RFC 6582, section 4, Impatient).
     First,
-    /// Every one (Slow-but-Steady).
+    /// Every partial ACK (Slow-but-Steady).
     Every,
 }
 
@@ -70,7 +71,7 @@ pub struct NewRenoSack {
     when: When,
     restarts: Restarts,
     pipe: Pipe,
-    /// Whether the last partial ACK has a retransmission to come.
+    /// Whether the retransmission for the last partial ACK is still owed.
     hole_owed: bool,
     /// Whether this recovery has seen a partial ACK.
     partial_seen: bool,
@@ -140,7 +141,7 @@ impl Repair for NewRenoSack {
     }
 
     fn next(&mut self, _: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
-        // A partial ACK tells of a hole at `una` even where no block lies above it.
+        // A partial ACK shows a hole at `una`, even if no SACK block lies above it.
         let below = board.highest_sacked().max(board.una() + 1);
         let room = Course::room(self.pipe.room(window.cwnd), board, window, view);
         match board.first_hole(board.resent_below(), below) {

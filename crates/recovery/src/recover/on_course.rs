@@ -1,5 +1,5 @@
-//! Recovery along the common [`Course`]. The algorithms built on it differ in two things: what a signal means to them, and
-//! what goes out during fast recovery.
+//! Recovery along the common [`Course`]. The algorithms built on it differ in two ways: how they
+//! react to a signal, and which segments they send during fast recovery.
 
 use super::course::{Course, Signal};
 use super::{Attention, Decisions, Next, Recovery, Resume};
@@ -11,7 +11,7 @@ use eifel_base::time::Instant;
 
 /// The steps that an algorithm adds to the common course.
 pub trait Repair: Clone + core::fmt::Debug + Send + 'static {
-    /// Decides what follows from an ACK that the course has classified as `signal`.
+    /// Decides about an ACK that the course has classified as `signal`.
     fn on_signal(
         &mut self,
         signal: Signal,
@@ -21,7 +21,8 @@ pub trait Repair: Clone + core::fmt::Debug + Send + 'static {
         view: &View,
     ) -> Decisions;
 
-    /// Returns what goes out next during fast recovery. A retransmission that the course owes goes before it.
+    /// Returns the next segment to send during fast recovery. A retransmission that the course owes
+    /// is sent first.
     fn next(&mut self, course: &Course, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next;
 
     /// Learns that the retransmission timer has expired.
@@ -30,7 +31,7 @@ pub trait Repair: Clone + core::fmt::Debug + Send + 'static {
     /// Learns that the last loss signal was spurious.
     fn on_spurious(&mut self) {}
 
-    /// Learns that `sent` has left.
+    /// Learns that `sent` was sent.
     fn on_sent(&mut self, _sent: Block, _: Kind) {}
 }
 
@@ -42,7 +43,7 @@ pub struct OnCourse<A> {
 }
 
 impl<A: Repair> OnCourse<A> {
-    /// Creates a recovery that has lost nothing yet.
+    /// Creates a recovery that has not seen a loss yet.
     pub fn new(course: Course, repair: A) -> Self {
         Self { course, repair }
     }

@@ -1,7 +1,8 @@
-//! Proportional Rate Reduction: during fast recovery, data leaves in proportion to deliveries, so that the flight falls to
-//! ssthresh over the whole round trip (RFC 6937, section 3; RFC 9937, section 6).
+//! Proportional Rate Reduction: fast recovery sends data in proportion to deliveries, so that the
+//! flight falls to ssthresh over a whole round trip (RFC 6937, section 3; RFC 9937, section 6).
 //!
-//! It composes with algorithms that know pipe from SACK. cwnd stands at ssthresh; what PRR allows is not in it.
+//! PRR composes with algorithms that know pipe from SACK. During recovery cwnd equals ssthresh;
+//! PRR's own limit is kept apart from it.
 
 use crate::congest::Window;
 use crate::fact::{Acked, Block};
@@ -11,9 +12,9 @@ use crate::scoreboard::Scoreboard;
 /// How the flight falls to ssthresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
-    /// Nothing goes until pipe is below ssthresh (RFC 6675).
+    /// Nothing is sent until pipe is below ssthresh (RFC 6675).
     AtOnce,
-    /// In proportion to what is delivered.
+    /// Data is sent in proportion to deliveries.
     Proportional,
 }
 
@@ -43,7 +44,8 @@ impl Reduction {
 /// The reduction of a window in recovery.
 #[derive(Clone, Debug)]
 pub struct Prr {
-    /// `None` where nothing goes until pipe is below ssthresh. Idle connections of that kind hold no memory for PRR.
+    /// `None` for [`Reduction::AtOnce`], so that idle connections without PRR hold no memory for
+    /// it.
     variables: Option<Box<Variables>>,
 }
 
@@ -52,7 +54,7 @@ pub struct Prr {
 struct Variables {
     /// Bytes ever delivered, as of the last ACK.
     total: u64,
-    /// DeliveredData of the last ACK; 0 if an alarm has rung since.
+    /// DeliveredData of the last ACK; 0 if an alarm has fired since.
     heard: u64,
     /// DeliveredData of the last ACK that delivered anything.
     latest: u64,
@@ -62,28 +64,30 @@ struct Variables {
     delivered: u64,
     /// prr_out.
     out: u64,
-    /// PRR's cwnd: pipe and SndCnt. It is computed once for an ACK, when first asked for, before anything goes.
+    /// PRR's cwnd: pipe plus SndCnt. [`Prr::room`] computes it once per ACK, before anything is
+    /// sent; `None` until then.
     limit: Option<u64>,
-    /// SafeACK (RFC 9937): the last ACK acknowledges new data and tells of no further loss.
+    /// SafeACK (RFC 9937): the last ACK acknowledges new data and reports no further loss.
     safe_ack: bool,
 }
 
 impl Prr {
-    /// Creates PRR, or with [`Reduction::AtOnce`] what stands in its place.
+    /// Creates PRR, or a stand-in without state for [`Reduction::AtOnce`].
     pub fn new(reduction: Reduction) -> Self {
         Self { variables: (reduction == Reduction::Proportional).then(Box::default) }
     }
 
-    /// Returns whether nothing goes until pipe is below ssthresh.
+    /// Returns whether nothing is sent until pipe is below ssthresh.
     pub fn is_at_once(&self) -> bool {
         self.variables.is_none()
     }
 
-    /// Takes an ACK in, before its meaning for recovery is known.
+    /// Processes an ACK, before recovery decides about it.
     pub fn on_ack(&mut self, acked: &Acked, board: &Scoreboard) {
         let Some(prr) = &mut self.variables else { return };
         let total = board.una() + board.sacked_bytes();
-        // The driver does not show ACKs of new data while recovery is quiet: nothing was SACKed then.
+        // The driver does not show ACKs of new data while recovery is quiet. Nothing was SACKed
+        // then.
         let before = prr.total.max(acked.cumulative - acked.bytes);
         prr.heard = total.saturating_sub(before);
         prr.total = total;
@@ -97,22 +101,23 @@ impl Prr {
         prr.safe_ack = acked.bytes > 0;
     }
 
-    /// Notes that an alarm has rung, which reports no delivery.
+    /// Records that an alarm has fired, which reports no delivery.
     pub fn on_alarm(&mut self) {
         if let Some(prr) = &mut self.variables {
             prr.heard = 0;
         }
     }
 
-    /// Forgets what was SACKed, after a timeout: it may be delivered once more.
+    /// Forgets SACKed data after a timeout, because it may be delivered once more.
     pub fn on_timeout(&mut self, una: u64) {
         if let Some(prr) = &mut self.variables {
             prr.total = una;
         }
     }
 
-    /// Begins recovery, with the last ACK or with an alarm after it. What has left until now is not counted in prr_out, and
-    /// what was SACKed before will not be delivered in this recovery (RFC 9937, section 6.1).
+    /// Begins recovery, at the last ACK or at an alarm after it. Data sent until now does not count
+    /// in prr_out. Data SACKed before that ACK will not be delivered in this recovery (RFC 9937,
+    /// section 6.1).
     pub fn begin(&mut self, board: &Scoreboard) {
         let Some(prr) = &mut self.variables else { return };
         prr.recover_fs = board.outstanding() - board.sacked_bytes() + prr.heard;
@@ -122,27 +127,28 @@ impl Prr {
         prr.safe_ack = false;
     }
 
-    /// Notes that the last ACK tells of a further loss.
+    /// Records that the last ACK reports a further loss.
     pub fn on_loss(&mut self) {
         if let Some(prr) = &mut self.variables {
             prr.safe_ack = false;
         }
     }
 
-    /// Counts what has left.
+    /// Counts `sent` in prr_out.
     pub fn on_sent(&mut self, sent: Block) {
         if let Some(prr) = &mut self.variables {
             prr.out += sent.end - sent.start;
         }
     }
 
-    /// Returns cwnd as PRR defines it: pipe and SndCnt, with `pipe` bytes under way.
+    /// Returns cwnd as PRR defines it: `pipe`, in bytes, plus SndCnt.
     pub fn cwnd(&self, pipe: u64, window: &Window, mss: u32) -> u64 {
         let Some(prr) = &self.variables else { return window.cwnd };
         prr.limit.unwrap_or_else(|| pipe + prr.snd_cnt(pipe, window.ssthresh, mss))
     }
 
-    /// Returns how many bytes may go now, with `pipe` bytes under way. It must be asked before anything goes for an ACK.
+    /// Returns how many bytes may be sent now, with `pipe` bytes in flight. After each ACK it must
+    /// be called before anything is sent.
     pub fn room(&mut self, pipe: u64, window: &Window, mss: u32) -> u64 {
         let cwnd = self.cwnd(pipe, window, mss);
         if let Some(prr) = &mut self.variables {
@@ -153,7 +159,7 @@ impl Prr {
 }
 
 impl Variables {
-    /// SndCnt (RFC 9937, section 6.2).
+    /// Returns SndCnt (RFC 9937, section 6.2).
     fn snd_cnt(&self, pipe: u64, ssthresh: u64, mss: u32) -> u64 {
         if pipe > ssthresh {
             let share = u128::from(self.delivered) * u128::from(ssthresh);
@@ -175,11 +181,13 @@ mod tests {
         let mut prr = Prr::new(Reduction::Proportional);
         prr.on_sent(Block { start: 1, end: 5001 });
         prr.begin(&Scoreboard::default());
-        // Nothing has been delivered: below ssthresh, nothing goes for it; the first retransmission is owed besides.
+        // Nothing has been delivered, so nothing may be sent below ssthresh. The first
+        // retransmission is owed separately.
         assert_eq!(prr.room(1000, &Window { cwnd: 2500, ssthresh: 2500 }, 1000), 0);
     }
 
-    /// 10 000 were outstanding when recovery began; of 4000 delivered since, the ACK taken in last told of 1000.
+    /// 10 000 bytes were outstanding when recovery began. 4000 were delivered since, 1000 of them
+    /// by the last ACK.
     fn under_way(out: u64) -> Variables {
         Variables { recover_fs: 10_000, delivered: 4000, latest: 1000, out, safe_ack: true, ..Variables::default() }
     }
@@ -188,26 +196,28 @@ mod tests {
         Prr { variables: Some(Box::new(variables)) }
     }
 
-    /// Above ssthresh its share of what was delivered; at it nothing.
+    /// Above ssthresh, SndCnt is a share of the delivered bytes. At ssthresh it is 0.
     #[test]
     fn above_ssthresh_it_is_reduced_in_proportion() {
         assert_eq!([5000, 5001, 6000].map(|pipe| under_way(500).snd_cnt(pipe, 5000, 1000)), [0, 1500, 1500]);
         assert_eq!(under_way(2500).snd_cnt(6000, 5000, 1000), 0);
     }
 
-    /// Below it what was delivered and has not left again, and a segment, where the ACK tells of no further loss.
+    /// Below ssthresh, SndCnt is the delivered bytes less the bytes sent since. An ACK that reports
+    /// no further loss adds a segment.
     #[test]
     fn below_ssthresh_it_grows_as_slow_start_does() {
         assert_eq!(under_way(1500).snd_cnt(4000, 9000, 1000), 3500);
         let mut told_of_a_loss = prr(under_way(1500));
         told_of_a_loss.on_loss();
         assert_eq!(told_of_a_loss.room(4000, &Window { cwnd: 9000, ssthresh: 9000 }, 1000), 2500);
-        // What the ACK told of goes, whatever has left; and no further than ssthresh.
+        // SndCnt is at least the bytes that the last ACK delivered, and it stops at ssthresh.
         assert_eq!(under_way(4000).snd_cnt(4000, 9000, 1000), 2000);
         assert_eq!(under_way(0).snd_cnt(8000, 9000, 1000), 1000);
     }
 
-    /// After a timeout, bytes that were reported before it count as delivered when they are acknowledged.
+    /// After a timeout, bytes that were SACKed before it count as delivered when they are
+    /// acknowledged.
     #[test]
     fn a_timeout_forgets_what_was_delivered_above_una() {
         let mut prr = prr(Variables { total: 9000, ..Variables::default() });
@@ -221,7 +231,7 @@ mod tests {
         assert_eq!(prr.room(0, &Window { cwnd: 9000, ssthresh: 9000 }, 1000), 3000);
     }
 
-    /// Segments that leave count against the room that was found for the ACK, by pipe alone.
+    /// Segments sent after an ACK use up the ACK's room only because pipe grows.
     #[test]
     fn the_limit_stays_until_the_next_ack() {
         let window = Window { cwnd: 9000, ssthresh: 9000 };
@@ -229,7 +239,7 @@ mod tests {
         assert_eq!(prr.room(4000, &window, 1000), 3500);
         prr.on_sent(Block { start: 1, end: 2001 });
         assert_eq!(prr.room(6000, &window, 1000), 1500);
-        // Both have left, and no ACK has come.
+        // Recomputed after both segments were sent, SndCnt would be larger.
         assert_eq!(under_way(3500).snd_cnt(6000, 9000, 1000), 2000);
     }
 }

@@ -9,7 +9,8 @@ use crate::scoreboard::{Scoreboard, Sent};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
-/// Recoveries after a DSACK until the reordering window falls back (RACK.reo_wnd_persist, section 6.2).
+/// Recoveries after the last DSACK until the reordering window shrinks back (RACK.reo_wnd_persist,
+/// section 6.2).
 const PERSIST: u32 = 16;
 
 /// The progress of fast recovery, or of recovery from a timeout.
@@ -24,12 +25,13 @@ pub(super) enum Repairing {
 /// RACK's variables.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// DupThresh, in segments reported.
+    /// DupThresh, in SACKed segments.
     threshold: u32,
-    /// RACK.segment, the delivered segment that was sent last: when it was sent, and where it ends.
+    /// RACK.segment, the delivered segment that was sent last: its send time and its end. `None`
+    /// before the first delivery.
     newest: Option<(Instant, u64)>,
     min_rtt: MinRtt,
-    /// RACK.rtt: how long its delivery took.
+    /// RACK.rtt: the round trip of the latest segment that the last ACK delivered.
     rtt: Duration,
     /// RACK.fack: the highest position that was delivered.
     fack: u64,
@@ -37,24 +39,25 @@ pub(super) struct Rack {
     /// RACK.reo_wnd_mult.
     multiplier: u64,
     persist: u32,
-    /// RACK.dsack_round: another DSACK before this position is acknowledged tells nothing new.
+    /// RACK.dsack_round: until this position is acknowledged, further DSACKs do not widen the
+    /// window. `None` if the next DSACK counts.
     dsack_round: Option<u64>,
-    /// When each retransmission left and where it begins, in the order of RACK_sent_after: by both.
+    /// The send time and start of each retransmission, sorted by both (RACK_sent_after).
     again: VecDeque<(Instant, u64)>,
     /// Retransmissions that were lost, in the same order.
     lost_again: Vec<Block>,
-    /// When the segments that are not lost yet are checked again.
+    /// When the segments that are not lost yet are checked again; `None` if no segment waits.
     timeout: Option<Instant>,
 }
 
 /// The result of [`Rack::detect_loss`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Found {
-    /// Everything below, unless reported, is lost.
+    /// Everything below, unless SACKed, is lost.
     pub(super) lost_below: u64,
     /// Whether anything is newly lost.
     pub(super) news: bool,
-    /// When the newest of the newly lost retransmissions had left.
+    /// When the newest of the newly lost retransmissions was sent; `None` if there is none.
     pub(super) again: Option<Instant>,
 }
 
@@ -76,7 +79,7 @@ impl Rack {
         }
     }
 
-    /// Takes in what the ACK has delivered: steps 1 to 3 of section 6.2.
+    /// Processes the deliveries of an ACK: steps 1 to 3 of section 6.2.
     pub(super) fn on_ack(&mut self, acked: &Acked, delivered: Option<&Delivered>, view: &View) {
         if let Some(Covered { copies: 0, last_sent, .. }) = acked.highest {
             self.min_rtt.note(view.now.since(last_sent), view);
@@ -92,17 +95,17 @@ impl Rack {
         self.fack = self.fack.max(acked.cumulative).max(acked.sacked_up_to);
     }
 
-    /// Step 2: returns whether an ACK for a repeated segment answers its last sending. It does not if it comes sooner than any
-    /// round trip, nor if it echoes an older timestamp. Half a round trip allows for the clock's granularity; the original
-    /// left earlier than that.
+    /// Returns whether an ACK for a retransmitted segment answers its last transmission (step 2).
+    /// It does not if it comes sooner than RACK.min_RTT or echoes an older timestamp. Half of
+    /// RACK.min_RTT allows for the clock's granularity; the original was sent earlier than that.
     fn answers_the_last(&self, acked: &Acked, covered: &Covered, view: &View) -> bool {
         let rtt = view.now.since(covered.last_sent);
         let min_rtt = self.min_rtt.get(view).unwrap_or(Duration::ZERO);
         rtt >= min_rtt && acked.echo.and_then(Echo::age).is_none_or(|age| age <= rtt + min_rtt / 2)
     }
 
-    /// Adapts the reordering window, step 4: a DSACK widens it once a round trip, and sixteen recoveries without one narrow it
-    /// again.
+    /// Adapts the reordering window (step 4). A DSACK widens it at most once per round trip.
+    /// Sixteen recoveries without a DSACK reset it.
     pub(super) fn adapt(&mut self, needless: bool, repairing: Repairing, view: &View) {
         if self.dsack_round.is_some_and(|round| view.una >= round) {
             self.dsack_round = None;
@@ -131,7 +134,7 @@ impl Rack {
         view.round_trips.smoothed().map_or(wide, |srtt| wide.min(srtt))
     }
 
-    /// Finds what is lost: step 5, RACK_detect_loss.
+    /// Finds lost segments: step 5, RACK_detect_loss.
     pub(super) fn detect_loss(&mut self, board: &Scoreboard, repairing: Repairing, view: &View) -> Found {
         self.timeout = None;
         let before = board.lost_below();
@@ -156,7 +159,8 @@ impl Rack {
         found
     }
 
-    /// Finds lost retransmissions, in the order of sending; returns when the newest of them had left.
+    /// Finds lost retransmissions, in the order of sending. Returns when the newest of them was
+    /// sent; `None` if none is newly lost.
     fn detect_lost_again(
         &mut self,
         board: &Scoreboard,
@@ -198,8 +202,9 @@ impl Rack {
         self.lost_again.retain(|block| block.start >= una && board.sacked().containing(block.start).is_none());
     }
 
-    /// Notes a retransmission that leaves now and begins at `start`. Of several that leave at one instant the lowest counts
-    /// as sent first, in whatever order they left (RACK_sent_after, section 6.2).
+    /// Records a retransmission that is sent at `now` and begins at `start`. Of several sent at the
+    /// same instant, the lowest counts as sent first, whatever their order (RACK_sent_after,
+    /// section 6.2).
     pub(super) fn on_again(&mut self, now: Instant, start: u64) {
         self.lost_again.retain(|block| block.start != start);
         let later = self.again.iter().rev().take_while(|&&earlier| earlier > (now, start)).count();
@@ -218,7 +223,7 @@ impl Rack {
         self.lost_again.first().map(|block| block.start)
     }
 
-    /// Returns the bytes of lost retransmissions: pipe still counts them.
+    /// Returns the bytes of lost retransmissions, which the scoreboard's pipe still counts.
     pub(super) fn bytes_lost_again(&self) -> u64 {
         self.lost_again.iter().map(|block| block.end - block.start).sum()
     }
@@ -270,7 +275,8 @@ mod tests {
         }
     }
 
-    /// Sent again at 50 ms; the shortest round trip is 100 ms, and the original left earlier than half of that before.
+    /// The segment was retransmitted at 50 ms, and the shortest round trip is 100 ms. An answer
+    /// counts from 150 ms on, if it echoes a timestamp at most 150 ms old.
     #[test]
     fn what_answers_the_last_sending_is_no_sooner_and_no_older() {
         let again = Covered { end: 1001, copies: 1, last_sent: at(50) };
@@ -280,7 +286,8 @@ mod tests {
         assert_eq!([150, 151].map(|age| answers(150, Some(age))), [true, false]);
     }
 
-    /// Sixteen recoveries that end without a DSACK narrow the window again; a second DSACK in a round trip widens it no more.
+    /// Sixteen recoveries that end without a DSACK reset the window. A second DSACK in a round trip
+    /// does not widen it.
     #[test]
     fn the_window_adapts_to_dsacks() {
         let mut rack = Rack::new(3);
@@ -300,7 +307,8 @@ mod tests {
         assert_eq!(rack.multiplier, 1);
     }
 
-    /// Five segments, all sent again: 1 and 2 at 100 ms, 3 and 4 at 105, and 5 at 110, which is delivered at 210.
+    /// Five segments, all retransmitted: 1 and 2 at 100 ms, 3 and 4 at 105, and 5 at 110. Segment 5
+    /// is delivered at 210 ms.
     fn repaired() -> (Rack, Scoreboard) {
         let mut board = Scoreboard::default();
         board.follow_deliveries();
@@ -320,15 +328,15 @@ mod tests {
         (rack, board)
     }
 
-    /// The delivered one took 100 ms, and while nothing was reordered there is no window in recovery: 1 and 2 were sent
-    /// 110 ms ago, and 3 and 4 105.
+    /// Segment 5 took 100 ms. Without reordering, the reordering window is 0 in recovery. Segments
+    /// 1 and 2 were sent 110 ms ago, and 3 and 4 105 ms ago, so all four are lost.
     #[test]
     fn what_was_sent_again_is_lost_again_a_round_trip_after() {
         let (mut rack, board) = repaired();
         let found = rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         assert_eq!(found, Found { lost_below: 5001, news: true, again: Some(at(105)) });
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1), 4000));
-        // Once is enough.
+        // Each lost retransmission is reported once.
         assert!(!rack.detect_loss(&board, Repairing::Losses, &view(210, 1)).news);
         rack.on_again(at(210), 1);
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1001), 3000));
@@ -336,7 +344,8 @@ mod tests {
         assert_eq!((rack.first_lost_again(), rack.bytes_lost_again(), rack.timeout()), (None, 0, None));
     }
 
-    /// The higher one left first, at one instant: RACK_sent_after goes by the end where the times are equal.
+    /// Higher segments were sent first, at the same instant. For equal times RACK_sent_after
+    /// compares the ends.
     #[test]
     fn of_one_instant_the_lower_one_was_sent_first() {
         let (mut rack, board) = repaired();
@@ -351,7 +360,8 @@ mod tests {
         assert_eq!(rack.bytes_lost_again(), 4000);
     }
 
-    /// With a window of 25 ms, a quarter of the shortest round trip, it takes until 225 and 230 ms.
+    /// The reordering window is 25 ms, a quarter of the shortest round trip. So segments are lost
+    /// at 225 and 230 ms.
     #[test]
     fn the_window_counts_for_what_was_sent_again_too() {
         let (mut rack, board) = repaired();
@@ -365,7 +375,7 @@ mod tests {
         assert!(!rack.detect_loss(&board, Repairing::Losses, &view(300, 1)).news, "nothing is left to look at");
     }
 
-    /// A second copy of what was lost again counts once, however often it is looked at.
+    /// A retransmission that is listed twice counts as lost once.
     #[test]
     fn what_was_lost_again_is_counted_once() {
         let (mut rack, board) = repaired();

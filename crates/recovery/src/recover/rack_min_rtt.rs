@@ -1,15 +1,16 @@
-//! RACK.min_RTT (RFC 8985, section 6.2, step 1): a windowed minimum, so that it follows a path that becomes longer.
+//! RACK.min_RTT (RFC 8985, section 6.2, step 1): a windowed minimum, which rises again when the
+//! path becomes longer.
 
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
-/// Length of a period. A round trip counts for at least one, and for at most two. Linux's window is 5 minutes.
+/// Length of a period. A round trip counts for one to two periods. Linux's window is 5 minutes.
 const PERIOD: Duration = Duration::from_secs(150);
 
 /// RACK.min_RTT: the smallest round trip of this period and the last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinRtt {
-    /// The beginning of this period; `None` before the first round trip.
+    /// When this period began; `None` before the first round trip.
     began: Option<Instant>,
     this: Duration,
     last: Duration,
@@ -18,7 +19,8 @@ pub(super) struct MinRtt {
 impl MinRtt {
     pub(super) const UNKNOWN: Self = Self { began: None, this: Duration::MAX, last: Duration::MAX };
 
-    /// Notes a round trip that ends now. The first one also brings the round trips of the handshake.
+    /// Records a round trip that ends now. The first call also takes in the connection's shortest
+    /// round trip so far, which includes the handshake's.
     pub(super) fn note(&mut self, turn: Duration, view: &View) {
         let began = *self.began.get_or_insert_with(|| {
             self.this = view.round_trips.shortest().unwrap_or(Duration::MAX);
@@ -57,7 +59,8 @@ mod tests {
         View { now: Instant::ZERO + Duration::from_secs(now), una: 1, nxt: 10_001, mss: 1000, sack: true, round_trips }
     }
 
-    /// A round trip counts in the period in which it ended and in the next; a pause of two periods forgets all.
+    /// A round trip counts in the period in which it ended and in the next. A pause of two periods
+    /// discards all round trips.
     #[test]
     fn the_smallest_round_trip_is_one_of_the_last_two_periods() {
         let mut min_rtt = MinRtt::UNKNOWN;
@@ -65,7 +68,7 @@ mod tests {
             min_rtt.note(ms(turn), &view(seconds));
             min_rtt.get(&view(seconds))
         };
-        // The view's 100 ms are of the handshake.
+        // The view's 100 ms come from the handshake.
         assert_eq!([after(1, 120), after(150, 90), after(151, 200)], [100, 90, 90].map(|rtt| Some(ms(rtt))));
         assert_eq!([after(300, 300), after(301, 300)], [90, 200].map(|rtt| Some(ms(rtt))));
         assert_eq!([after(601, 400), after(602, 500)], [400, 400].map(|rtt| Some(ms(rtt))));

@@ -1,8 +1,10 @@
 //! *Looks at* when segments were sent, and which of them have been delivered.
-//! *Decides* that a segment is lost if it was sent before a delivered one by more than a reordering window, retransmissions
-//! included; the window widens with DSACKs. After two silent round trips it sends a probe for an ACK.
-//! *Blind to* a delay of everything: the probe and then the timer expire all the same. After a timeout it goes back to
-//! the first segment, with everything deemed lost; without SACK it repairs as NewReno.
+//! *Decides* that a segment is lost if it was sent before a delivered one by more than a reordering
+//! window, retransmissions included; the window widens with DSACKs. After two silent round trips it
+//! sends a probe to get an ACK.
+//! *Blind to* a delay of all packets: the probe is sent, and then the timer expires all the same.
+//! After a timeout it goes back to the first segment and deems everything lost. Without SACK it
+//! repairs as NewReno does.
 //! *From* RFC 8985, sections 6 and 7.
 
 use super::course::{Course, Phase, Signal};
@@ -39,8 +41,8 @@ pub(super) const ENTRY: Entry = Entry {
             (Duration::ZERO, Duration::from_secs(10)),
         ),
     ],
-    // RACK gives a segment a round trip. On a path without delay that is no time at all, and each ACK of one instant calls
-    // everything under way lost.
+    // RACK waits a round trip for a segment. On a path without delay that wait is zero, so each ACK
+    // at one instant declares everything in flight lost.
     weakness: Some(Weakness::StormsWithoutDelay),
     ..Entry::recovery(|parameters| {
         let max_ack_delay = parameters.duration("max_ack_delay_ms");
@@ -54,14 +56,16 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct RackTlp {
     course: Course,
     prr: Prr,
-    /// The reduction after an echo, and the position at whose acknowledgement it is over; 0 if there is none.
+    /// The reduction after an ECN echo.
     after_echo: Prr,
+    /// The reduction after an echo ends when this position is acknowledged; 0 if there is none.
     reduced_below: u64,
     rack: Rack,
     tlp: Tlp,
-    /// When congestion control last learned of a loss: retransmissions sent before then belong to the same window.
+    /// When congestion control last learned of a loss. A lost retransmission that was sent earlier
+    /// belongs to the same window and is not reported again.
     told_at: Instant,
-    /// Repairs where there is no SACK: the RFC defines nothing for that.
+    /// The recovery for connections without SACK, which the RFC does not cover.
     without_sack: OnCourse<NewReno>,
 }
 
@@ -85,14 +89,15 @@ impl RackTlp {
         if self.course.phase() == Phase::Open { Repairing::Nothing } else { Repairing::Losses }
     }
 
-    /// Begins fast recovery, or goes on with it, if something was found lost.
+    /// Begins or continues fast recovery if losses were found.
     fn follow(&mut self, found: Found, board: &Scoreboard, view: &View) -> Decisions {
         let mut step = Step::Stay;
-        // Section 9.3: PRR would send less anyway.
+        // Section 9.3: the lost retransmission cuts the window. PRR would send less anyway.
         if self.course.repairing() && self.prr.is_at_once() && found.again.is_some_and(|sent| sent >= self.told_at) {
             (step, self.told_at) = (Step::LostAgain, view.now);
         }
-        // A loss above the last recovery point is one of its own, even if it was found before that point was reached.
+        // A loss above the last recovery point begins its own recovery, even if it was found before
+        // that point was reached.
         let lost = found.news || self.course.phase() == Phase::Open && found.lost_below > view.una;
         if lost && self.course.permitted(view.una) {
             self.tlp.forget();
@@ -139,17 +144,18 @@ impl RackTlp {
         }
     }
 
-    /// Returns whether the flight comes down after an echo.
+    /// Returns whether the flight is being reduced after an echo.
     fn is_reduced(&self) -> bool {
         self.reduced_below > 0
     }
 
-    /// Returns the bytes under way.
+    /// Returns pipe without the lost retransmissions, in bytes.
     fn pipe(&self, board: &Scoreboard) -> u64 {
         board.pipe().saturating_sub(self.rack.bytes_lost_again())
     }
 
-    /// Returns the probe that is due: new data if there is some, else the highest segment again (section 7.3).
+    /// Returns the probe if one is due: new data if there is some, else a retransmission of the
+    /// highest segment (section 7.3).
     fn probe(&self, board: &Scoreboard, view: &View, unsent: bool) -> Option<Next> {
         if !self.tlp.is_due() {
             return None;
@@ -183,7 +189,7 @@ impl Recovery for RackTlp {
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
-        // It has the same rules, so its answer is the same.
+        // `without_sack` has the same rules, so its result is the same.
         self.without_sack.on_spurious(cause);
         self.reduced_below = 0;
         let resume = self.course.on_spurious(cause);

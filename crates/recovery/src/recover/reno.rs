@@ -2,7 +2,8 @@
 //! *Decides* to retransmit the oldest segment at the third duplicate, and to end fast recovery at the first ACK of new
 //! data.
 //! *Blind to* SACK, and to a second loss in the same window: each loss needs three duplicates of its own, or a timeout.
-//! *From* RFC 5681, section 3.2; the bugfix setting is RFC 2582's, section 3 and its note on multiple fast retransmits.
+//! *From* RFC 5681, section 3.2; the bugfix setting follows RFC 2582, section 3 and its note on
+//! multiple fast retransmits.
 
 use super::course::{Course, Signal};
 use super::late_fast_retransmit::LATE;

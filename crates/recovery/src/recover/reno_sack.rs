@@ -1,7 +1,7 @@
 //! *Looks at* duplicate ACKs and SACK blocks.
 //! *Decides* to repair the holes below the highest block while pipe, a count of the bytes under way, is below cwnd.
-//! *Blind to* which segments have left the network: it counts what the receiver misses as still under way. Large holes
-//! therefore leave nothing to send, and end in a timeout.
+//! *Blind to* which segments have left the network: it counts segments that the receiver lacks as
+//! still in flight. Large holes therefore leave no room to send, and end in a timeout.
 //! *From* Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", section 3, and ns-2's Sack1;
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
@@ -25,36 +25,37 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
-/// Counts the flight of a fast recovery that knows the holes by SACK.
+/// Counts the flight of a fast recovery that learns of holes from SACK.
 #[derive(Clone, Debug, Default)]
 pub struct RenoSack {
     pipe: Pipe,
 }
 
-/// Bytes believed to be under way, by counting ACKs.
+/// Bytes estimated to be in flight, by counting ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Pipe(u64);
 
 impl Pipe {
-    /// Begins fast recovery with what is outstanding, less a segment for each duplicate. ns-2 does not count the fast
-    /// retransmit.
+    /// Begins fast recovery with the outstanding bytes, less a segment for each duplicate. ns-2
+    /// does not count the fast retransmit.
     pub(super) fn begin(course: &Course, board: &Scoreboard, mss: u32) -> Self {
         let uncounted = u32::from(course.rules().follows == Follows::Ns2);
         let left = u64::from(course.duplicates() + uncounted) * u64::from(mss);
         Self(board.outstanding().saturating_sub(left))
     }
 
-    /// Takes off the segment that a duplicate reports to have left.
+    /// Subtracts one segment: a duplicate says that one has left the network.
     pub(super) fn on_duplicate(&mut self, mss: u32) {
         self.0 = self.0.saturating_sub(u64::from(mss));
     }
 
-    /// Takes off two segments: a partial ACK says that an original and its retransmission have left.
+    /// Subtracts two segments: a partial ACK says that an original and its retransmission have left
+    /// the network.
     pub(super) fn on_partial(&mut self, mss: u32) {
         self.0 = self.0.saturating_sub(2 * u64::from(mss));
     }
 
-    /// Adds what was sent.
+    /// Adds the bytes of `sent`.
     pub(super) fn on_sent(&mut self, sent: Block) {
         self.0 += sent.end - sent.start;
     }

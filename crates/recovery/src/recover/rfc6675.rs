@@ -1,7 +1,8 @@
 //! *Looks at* SACK blocks: how many, and how many bytes of them, lie above each hole.
 //! *Decides* that a hole is lost with DupThresh blocks, or more than DupThresh - 1 segments' bytes, above it. It keeps
 //! pipe below cwnd.
-//! *Blind to* the loss of a retransmission, but for one rescue at the end of the window.
+//! *Blind to* the loss of a retransmission, except for one rescue retransmission at the end of the
+//! window.
 //! *From* RFC 6675, sections 4 and 5.
 
 use super::course::{Course, Signal};
@@ -30,9 +31,11 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct Rfc6675 {
     prr: Prr,
-    /// RescueRxt, as the first position beyond it: only beyond that is a rescue retransmission worthwhile.
+    /// RescueRxt, as the first position beyond it. A rescue retransmission needs a cumulative ACK
+    /// above it.
     rescue_rxt: u64,
-    /// Where the rescue retransmission begins that goes next, if there is room for it.
+    /// Start of the rescue retransmission that `next` returned last; `None` if it returned
+    /// something else.
     rescue: Option<u64>,
 }
 
@@ -74,7 +77,7 @@ impl Repair for Rfc6675 {
             signal == Signal::Threshold || duplicate && lost_below > board.una() && course.permitted(board.una());
         let step = match signal {
             _ if begins => {
-                // Section 5, step (4.3): what is sent again at once need not be rescued.
+                // Section 5, step (4.3): the segment that is retransmitted now needs no rescue.
                 self.rescue_rxt = board.segment_at(board.una()).map_or(view.nxt, |oldest| oldest.end);
                 self.rescue = None;
                 self.prr.begin(board);
@@ -118,7 +121,8 @@ impl Repair for Rfc6675 {
     fn on_sent(&mut self, sent: Block, kind: Kind) {
         self.prr.on_sent(sent);
         if matches!(kind, Kind::Retransmission(_)) && self.rescue == Some(sent.start) {
-            // RecoveryPoint, or anything else that is not acknowledged before the recovery is over.
+            // Stands for RecoveryPoint: any position works that is not acknowledged before the
+            // recovery ends.
             self.rescue_rxt = u64::MAX;
         }
     }

@@ -14,10 +14,10 @@ pub struct Rules {
     /// Whether duplicate ACKs below the recovery point do not begin another fast retransmit (RFC 2582, section 3; RFC
     /// 6582). Without it all do, as in the original Reno.
     pub bugfix: bool,
-    /// Whether duplicate ACKs below the recovery point of a spurious timeout begin a fast retransmit: nothing was sent
-    /// again, so they can only mean a loss.
+    /// Whether duplicate ACKs below the recovery point of a spurious timeout begin a fast
+    /// retransmit: nothing was retransmitted, so they can only mean a loss.
     pub below_spurious_point: bool,
-    /// How sending goes on after a spurious timeout.
+    /// How sending continues after a spurious timeout.
     pub resume: Resume,
     /// Selects the rules where the algorithm's source and ns-2 differ.
     pub follows: Follows,
@@ -57,7 +57,7 @@ pub(super) const RESUME: Parameter = Parameter::word(
 pub(super) const FOLLOWS: Parameter =
     Parameter::word("follows", "whose rules hold where the source and ns-2.35 differ", "source", &["source", "ns-2"]);
 
-/// The parameters of an algorithm that has no others.
+/// The parameters of an algorithm that has only the shared ones.
 pub(super) const RULES: &[Parameter] =
     &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, FOLLOWS];
 

@@ -11,13 +11,13 @@ const UNKNOWN: Duration = Duration::from_secs(1);
 /// The state of the tail loss probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum TailProbe {
-    /// The last one was answered.
+    /// No probe is due or in flight.
     None,
-    /// It goes next, whatever the window.
+    /// The probe is sent next, regardless of the window.
     Due,
-    /// It has left as new data, up to `end`.
+    /// The probe was sent as new data, up to `end`.
     New { end: u64 },
-    /// It has left as the highest segment again, which ends at `end`.
+    /// The probe was a retransmission of the highest segment, which ends at `end`.
     Again { end: u64 },
 }
 
@@ -29,7 +29,8 @@ pub(super) struct Tlp {
     max_ack_delay: Duration,
     /// When new data was last acknowledged.
     progress: Instant,
-    /// The number of round-trip samples when the last probe was due. Without a new one, SRTT cannot have followed the path.
+    /// The number of round-trip samples when the last probe became due. The next probe needs a
+    /// newer sample, or SRTT may be out of date.
     samples: u64,
 }
 
@@ -38,11 +39,13 @@ impl Tlp {
         Self { probe: TailProbe::None, max_ack_delay, progress: Instant::ZERO, samples: 0 }
     }
 
-    /// Returns when a probe goes: PTO after the last new data was sent or acknowledged (section 7.2). The driver sends it at
-    /// the RTO if that comes first.
+    /// Returns when a probe is due: one PTO after new data was last sent or acknowledged (section
+    /// 7.2). The driver sends it at the RTO if that comes first. Returns `None` if no probe may be
+    /// sent.
     pub(super) fn alarm(&self, board: &Scoreboard, view: &View) -> Option<Instant> {
         let newest = board.newest()?;
-        // Section 7.3: one at a time, and none without a sample since the last.
+        // Section 7.3: one probe at a time, and none without a round-trip sample since the last
+        // probe.
         let possible = self.probe == TailProbe::None && view.round_trips.taken() > self.samples;
         if !possible || !view.sack || !board.sacked().is_empty() {
             return None;
@@ -55,33 +58,35 @@ impl Tlp {
         Some(newest.last_sent().max(self.progress) + pto)
     }
 
-    /// Makes the probe due: the alarm has rung.
+    /// Marks the probe as due, because the alarm has fired.
     pub(super) fn on_alarm(&mut self, view: &View) {
         (self.probe, self.samples) = (TailProbe::Due, view.round_trips.taken());
     }
 
-    /// Returns whether the probe goes next.
+    /// Returns whether the probe is sent next.
     pub(super) fn is_due(&self) -> bool {
         self.probe == TailProbe::Due
     }
 
-    /// Notes that the probe has left, up to `end`: the highest segment `again`, or new data.
+    /// Records that the probe was sent, up to `end`. `again` is true for a retransmission of the
+    /// highest segment and false for new data.
     pub(super) fn on_sent(&mut self, end: u64, again: bool) {
         self.probe = if again { TailProbe::Again { end } } else { TailProbe::New { end } };
     }
 
-    /// Returns whether the ACK carries a DSACK for the probe.
+    /// Returns whether the ACK carries a DSACK for a probe that was a retransmission.
     pub(super) fn is_answered_by_dsack(&self, acked: &Acked) -> bool {
         matches!(self.probe, TailProbe::Again { end } if acked.dsacks.iter().any(|dsack| dsack.end == end))
     }
 
-    /// Takes an ACK in: TLP_process_ack (section 7.4.2). Returns whether the probe has repaired a loss.
+    /// Processes an ACK as TLP_process_ack does (section 7.4.2). Returns whether the probe has
+    /// repaired a loss.
     pub(super) fn on_ack(&mut self, acked: &Acked, now: Instant) -> bool {
         if acked.bytes > 0 {
             self.progress = now;
         }
         let (TailProbe::New { end } | TailProbe::Again { end }) = self.probe else {
-            // New data acknowledged: the silence is over.
+            // New data was acknowledged, so a probe that is due is no longer needed.
             if acked.bytes > 0 {
                 self.probe = TailProbe::None;
             }
@@ -91,19 +96,19 @@ impl Tlp {
             return false;
         }
         if matches!(self.probe, TailProbe::New { .. }) || self.is_answered_by_dsack(acked) {
-            // Nothing was repaired; or original and probe have both arrived.
+            // New data repairs nothing. A DSACK says that original and probe have both arrived.
             self.probe = TailProbe::None;
         } else if acked.cumulative > end {
             self.probe = TailProbe::None;
             return true;
         } else if acked.bytes == 0 && acked.sacked_up_to == 0 && acked.dsacks.is_empty() {
-            // A duplicate without SACK: original and probe have both arrived.
+            // A duplicate ACK without SACK: original and probe have both arrived.
             self.probe = TailProbe::None;
         }
         false
     }
 
-    /// Ends the probing, at a timeout or when fast recovery begins.
+    /// Ends probing, at a timeout or when fast recovery begins.
     pub(super) fn forget(&mut self) {
         self.probe = TailProbe::None;
     }
@@ -137,7 +142,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// After one sample, and before the timer has made an SRTT of it.
+    /// A view with one round-trip sample, before the timer has computed an SRTT.
     fn view(sack: bool) -> View {
         let mut round_trips = RoundTrips::new(false);
         round_trips.on_new(at(0), 1001);
@@ -159,7 +164,7 @@ mod tests {
         assert!(!tlp.is_due());
     }
 
-    /// Only what repeats something can repair it.
+    /// Only a retransmission can repair a loss.
     #[test]
     fn a_probe_of_new_data_repairs_nothing() {
         let mut tlp = tlp();
@@ -189,8 +194,9 @@ mod tests {
         assert_eq!(tlp.probe, TailProbe::None);
     }
 
-    /// Without an SRTT it rings a second after the newest segment left, or after new data was acknowledged. There is no alarm
-    /// while a probe is under way, without SACK, or with something reported.
+    /// Without an SRTT the alarm fires one second after the newest segment was sent or new data was
+    /// acknowledged. There is no alarm while a probe is in flight, without SACK, or with SACKed
+    /// data.
     #[test]
     fn the_alarm_counts_from_the_last_sign_of_life() {
         let mut board = Scoreboard::default();

@@ -1,6 +1,6 @@
-//! *Looks at* the path that a chunk left on last.
-//! *Decides* on another one, whatever the reason.
-//! *Blind to* how the paths fare.
+//! *Looks at* the path that a chunk was last sent on.
+//! *Decides* on another path, whatever the reason for the retransmission.
+//! *Blind to* how well the paths perform.
 //! *From* RFC 2960, section 6.4, as the SCTP paper reads it (section 3): "all retransmissions" to an alternate.
 
 use super::{Candidate, Retransmit, alternate};

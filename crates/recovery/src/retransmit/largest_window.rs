@@ -1,6 +1,7 @@
 //! *Looks at* the congestion windows of all paths.
-//! *Decides* on the path with the largest; on the one that a chunk left on last where several are as large.
-//! *Blind to* round trips, and to what is under way.
+//! *Decides* on the path with the largest window. Among equal windows it prefers the path that the
+//! chunk was last sent on.
+//! *Blind to* round trips, and to the bytes in flight.
 //! *From* Iyengar and others, "Concurrent Multipath Transfer Using SCTP Multihoming" (the policy RTX-CWND).
 
 use super::{Candidate, Retransmit};

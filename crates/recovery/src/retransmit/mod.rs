@@ -1,4 +1,4 @@
-//! Where a retransmission goes. One file a policy; only an association has several paths.
+//! The path of a retransmission. One file per policy; only an association has several paths.
 
 crate::registry::algorithms! { ; association: rfc9260, all_to_alternate, same_path, largest_window }
 
@@ -16,20 +16,21 @@ pub struct Candidate {
 
 /// Chooses the path of a retransmission.
 pub trait Retransmit: core::fmt::Debug + Send + Sync + DuplicateRetransmit {
-    /// Chooses the path for a chunk that left on `last` before and was marked because of `cause`. `usable` are the paths
-    /// on which data may be sent now, in the order of their ids; there is at least one.
+    /// Chooses the path for a chunk that was last sent on `last` and marked because of `cause`.
+    /// `usable` lists the paths on which data may be sent now, in the order of their ids. It has at
+    /// least one.
     fn choose(&self, last: PathId, cause: Cause, usable: &[Candidate]) -> PathId;
 }
 
-/// Returns the next usable path after `last`, in the cyclic order of ids; `last` itself if there is
-/// no other.
+/// Returns the next usable path after `last`, in the cyclic order of ids. Returns `last` itself if
+/// there is no other.
 fn alternate(last: PathId, usable: &[Candidate]) -> PathId {
     let after = usable.iter().find(|candidate| candidate.path > last);
     let other = after.or_else(|| usable.iter().find(|candidate| candidate.path != last));
     other.or(usable.first()).map_or(last, |candidate| candidate.path)
 }
 
-/// `last` if it is usable, or else an alternate.
+/// Returns `last` if it is usable, else an alternate path.
 fn same(last: PathId, usable: &[Candidate]) -> PathId {
     if usable.iter().any(|candidate| candidate.path == last) { last } else { alternate(last, usable) }
 }

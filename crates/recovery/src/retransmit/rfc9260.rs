@@ -1,6 +1,6 @@
-//! *Looks at* why a chunk is sent again, and at the path that it left on last.
-//! *Decides* on another path after a timeout, and on the same one after a fast retransmit.
-//! *Blind to* how the paths fare.
+//! *Looks at* why a chunk is retransmitted, and at the path that it was last sent on.
+//! *Decides* on another path after a timeout, and on the same path after a fast retransmit.
+//! *Blind to* how well the paths perform.
 //! *From* RFC 9260, section 6.4.
 
 use super::{Candidate, Retransmit, alternate, same};

@@ -1,7 +1,8 @@
-//! *Looks at* the path that a chunk left on last.
-//! *Decides* on the same one, as long as it has not failed.
-//! *Blind to* how the paths fare.
-//! *From* the SCTP paper, section 3, which reports that it is often better than an alternate ([CAI+03]).
+//! *Looks at* the path that a chunk was last sent on.
+//! *Decides* on the same path, unless it has failed.
+//! *Blind to* how well the paths perform.
+//! *From* the SCTP paper, section 3, which reports that this is often better than an alternate path
+//! ([CAI+03]).
 
 use super::{Candidate, Retransmit, same};
 use crate::association::PathId;

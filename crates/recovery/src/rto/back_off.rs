@@ -1,15 +1,15 @@
-//! What all timers share: an initial value, a minimum, a maximum, the doubling between them, and how verdicts change it
-//! (RFC 6298, sections 2.1, 2.4, 2.5 and 5.5 to 5.7).
+//! The part that all timers share: initial value, minimum, maximum, the doubling between them, and
+//! the changes that verdicts request (RFC 6298, sections 2.1, 2.4, 2.5 and 5.5 to 5.7).
 
 use super::TimerChange;
 use crate::episode::Estimate;
 use crate::registry::Parameters;
 use eifel_base::time::Duration;
 
-/// How long and how short a timer may be.
+/// The limits of a timer's RTO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Before the first sample.
+    /// The RTO before the first sample.
     pub initial: Duration,
     pub minimum: Duration,
     pub maximum: Duration,
@@ -23,12 +23,12 @@ impl Limits {
     }
 }
 
-/// The values from which an estimator begins anew.
+/// The values from which an estimator restarts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seed {
     /// This sample, as if it were the first.
     First(Duration),
-    /// The sample, but not below the estimate before.
+    /// The sample, but not below the estimate before the timeout.
     AtLeast {
         sample: Duration,
         /// The estimate before the timeout.
@@ -40,10 +40,11 @@ pub enum Seed {
 #[derive(Clone, Debug)]
 pub struct BackOff {
     limits: Limits,
-    /// The minimum that verdicts have left.
+    /// The current minimum, which verdicts raise and reset.
     minimum: Duration,
+    /// Expiries since the back-off was last reset.
     expiries: u32,
-    /// Whether samples leave the back-off alone.
+    /// Whether samples do not reset the back-off. Set by [`TimerChange::HoldBackOff`].
     held: bool,
 }
 
@@ -63,7 +64,8 @@ impl BackOff {
         self.expiries += 1;
     }
 
-    /// Returns the RTO where the estimator asks for `estimated`; `None` before the first sample.
+    /// Returns the RTO within the limits, backed off. `estimated` is the estimator's value; `None`
+    /// before the first sample.
     pub(super) fn rto(&self, estimated: Option<Duration>) -> Duration {
         // [rfc6298:2.1] [rfc6298:2.4]
         let base = estimated.unwrap_or(self.limits.initial).max(self.minimum);
@@ -72,17 +74,18 @@ impl BackOff {
         self.at_most(doubled)
     }
 
-    /// Returns whether the timer has expired since the sample that counted last.
+    /// Returns whether the timer has expired since the back-off was last reset.
     pub(super) fn is_backed_off(&self) -> bool {
         self.expiries > 0
     }
 
-    /// Cuts a time to the maximum.
+    /// Limits a time to the maximum.
     pub(super) fn at_most(&self, time: Duration) -> Duration {
         time.min(self.limits.maximum.max(self.minimum))
     }
 
-    /// Does what a response or an adaptation asks of the back-off, and returns what it asks of the estimator.
+    /// Applies a change that a response or an adaptation requests. Returns the seed if the
+    /// estimator must restart.
     pub(super) fn change(&mut self, change: TimerChange) -> Option<Seed> {
         match change {
             TimerChange::Keep => {}
@@ -103,7 +106,8 @@ impl BackOff {
                 self.held = false;
                 self.expiries = 0;
             }
-            // Without a maximum, a detector that is often wrong would raise it without end.
+            // Without a maximum, a detector that is often wrong would raise the minimum without
+            // end.
             TimerChange::RaiseMinimum(step) => {
                 self.minimum = (self.minimum + step).min(self.limits.maximum.max(self.limits.minimum));
             }

@@ -1,6 +1,8 @@
 //! *Looks at* round-trip samples, ssthresh and cwnd, and the age of the oldest segment under way.
-//! *Decides* for SRTT_E + RTTVAR_E / GAIN_E, not below the latest sample and two ticks, less that age.
-//! *Blind to* how fast the load grows in slow start: its gains suppose a load that the window is about half of.
+//! *Decides* on SRTT_E + RTTVAR_E / GAIN_E, not below the latest sample plus two ticks, less that
+//! age.
+//! *Blind to* how fast the load grows in slow start: its gains take the larger of ssthresh and half
+//! of cwnd for the load.
 //! *From* the thesis, section 5.4.
 
 use super::back_off::{BackOff, Limits, Seed};
@@ -56,8 +58,8 @@ impl Eifel {
         Self::new(granularity, m, Timing::of(parameters), Restart::of(parameters))
     }
 
-    /// Returns the timer's limits. A large ssthresh alone makes the variation weight so large that one late sample would
-    /// silence the timer for hours, were it not for the maximum.
+    /// Returns the timer's limits. Without the maximum, a large ssthresh alone would make the
+    /// variation weight so large that one late sample silences the timer for hours.
     pub(super) fn limits(parameters: &Parameters) -> Limits {
         Limits {
             initial: parameters.duration("initial_ms"),
@@ -66,7 +68,7 @@ impl Eifel {
         }
     }
 
-    /// Returns the RTO where only `share` of the prediction is waited for.
+    /// Returns the RTO for this `share` of the prediction.
     pub(super) fn share(&self, share: f64, back_off: &BackOff) -> Duration {
         let scaled = |nanos: f64| Duration::from_nanos((share * nanos) as u64);
         let floor = self.prediction.floor().map(scaled).unwrap_or_default();
@@ -95,7 +97,7 @@ impl Estimator for Eifel {
         self.prediction.estimate()
     }
 
-    /// REXMT_E = RTO_E - "age of oldest outstanding segment" (section 5.4.5).
+    /// Returns the start of REXMT_E = RTO_E - "age of oldest outstanding segment" (section 5.4.5).
     fn begins(&self, now: Instant, oldest: Instant) -> Instant {
         self.restart.begins(now, oldest)
     }

@@ -1,5 +1,5 @@
 //! *Looks at* nothing but its own expiries.
-//! *Decides* for the same time always, doubled by each expiry.
+//! *Decides* on a constant time, doubled by each expiry.
 //! *Blind to* the path.
 //! *From* the practice of small stacks; a yardstick for the other timers.
 
@@ -35,7 +35,7 @@ impl Estimator for Fixed {
         true
     }
 
-    /// Ignores the seed: there is nothing to begin anew.
+    /// Ignores the seed: there is no estimate to restart.
     fn seed(&mut self, _: Seed) {}
 
     fn rto(&self, back_off: &BackOff) -> Duration {

@@ -1,7 +1,9 @@
 //! *Looks at* round-trip samples, and at una and nxt to tell one round trip from the next.
-//! *Decides* for SRTT plus the largest deviation of a round trip, fourfold, which is at least the minimum; it rises at
-//! once and falls by a quarter a round trip, and a falling round trip moves it an eighth as much.
-//! *Blind to* short paths: with a minimum of 200 ms above SRTT they wait for hundreds of round trips.
+//! *Decides* on SRTT plus four times the largest deviation of a round trip, which is at least the
+//! minimum. The deviation rises at once and falls by a quarter per round trip; a falling round trip
+//! raises it an eighth as much.
+//! *Blind to* short paths: with a minimum of 200 ms above SRTT, a timeout there takes hundreds of
+//! round trips.
 //! *From* Linux, tcp_rtt_estimator and tcp_set_rto in net/ipv4/tcp_input.c.
 
 use super::back_off::{BackOff, Limits, Seed};
@@ -60,7 +62,8 @@ impl Variables {
         Self { srtt: srtt * 8, mdev, mdev_max: rttvar, rttvar, rtt_seq: nxt }
     }
 
-    /// The first sample makes the RTO three times itself.
+    /// Creates the state after the first sample. The RTO is three times the sample, or the sample
+    /// plus the minimum if that is more.
     fn first(rtt: u64, minimum: u64, nxt: u64) -> Self {
         Self::new(rtt, rtt * 2, minimum, nxt)
     }
@@ -71,7 +74,8 @@ impl Variables {
         let deviation = before.abs_diff(rtt);
         let mean = self.mdev / 4;
         self.mdev = match deviation.checked_sub(mean) {
-            // A falling round trip is no reason for a longer wait: alpha x beta in the place of beta.
+            // A falling round trip is no reason for a longer wait: the gain is alpha x beta instead
+            // of beta.
             Some(more) if rtt < before => self.mdev + more / 8,
             Some(more) => self.mdev + more,
             None => self.mdev - (mean - deviation),
@@ -117,7 +121,7 @@ impl Estimator for Linux {
         back_off.rto(self.variables.map(|now| Duration::from_nanos(now.srtt / 8 + now.rttvar)))
     }
 
-    /// RTTVAR is a quarter of the RTO less SRTT, as in RFC 6298.
+    /// Returns SRTT, and as in RFC 6298 a quarter of the difference between RTO and SRTT as RTTVAR.
     fn estimate(&self) -> Option<Estimate> {
         let nanos = Duration::from_nanos;
         self.variables.map(|now| Estimate { srtt: nanos(now.srtt / 8), rttvar: nanos(now.rttvar / 4) })

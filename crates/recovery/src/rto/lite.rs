@@ -1,6 +1,8 @@
 //! *Looks at* round-trip samples; the implementation, unlike the definition, counts them in ticks of a heartbeat.
-//! *Decides* for SRTT + 4 RTTVAR, not below two ticks, doubled by each expiry; with the heartbeat it expires upon a tick.
-//! *Blind to* the load: with many samples of a large window it collapses into the round trip; and to the sign of a change.
+//! *Decides* on SRTT + 4 RTTVAR, not below two ticks, doubled by each expiry. With the heartbeat it
+//! expires on a tick.
+//! *Blind to* the load: with many samples of a large window the RTO collapses into the round trip.
+//! Also blind to the sign of a change.
 //! *From* the thesis, sections 5.3.1 to 5.3.4; Jacobson 1988; 4.4BSD.
 
 use super::back_off::{BackOff, Limits, Seed};
@@ -58,18 +60,19 @@ pub struct Lite {
 /// How time is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
-    /// RTO_L as it is defined: real time.
+    /// RTO_L as it is defined, in real time.
     Exact,
     /// REXMT_L as it is implemented: samples and timeouts are whole numbers of ticks of a free-running clock (section
     /// 5.3.4). SRTT and RTTVAR keep fractions of a tick, as in 4.4BSD.
     Heartbeat,
-    /// As in ns-2: samples count ticks of that clock, and SRTT and RTTVAR are whole numbers of small fractions of a tick.
-    /// The timer expires a whole number of ticks after its restart, whenever that is.
+    /// As in ns-2: samples count ticks of that clock, and SRTT and RTTVAR are whole numbers of
+    /// small fractions of a tick. The timer expires a whole number of ticks after its restart,
+    /// which need not be on a tick.
     Scaled,
 }
 
 impl Lite {
-    /// Creates an estimator that has not seen a sample; two ticks are the minimum of its timer.
+    /// Creates an estimator that has not seen a sample. The minimum of its timer is two ticks.
     pub fn new(tick: Duration, clock: Clock, timing: Timing, restart: Restart) -> Self {
         Self { tick, clock, restart, timed: Timed::new(timing), estimate: None }
     }
@@ -79,7 +82,7 @@ impl Lite {
         Instant::from_nanos(at.as_nanos() / self.tick.as_nanos() * self.tick.as_nanos())
     }
 
-    /// Counts the ticks in the round trip that ends now.
+    /// Returns the ticks within a round trip that ends at `now`, as a time.
     fn ticks_of(&self, rtt: Duration, now: Instant) -> Duration {
         let sent = Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos()));
         self.tick_before(now).since(self.tick_before(sent))

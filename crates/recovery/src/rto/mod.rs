@@ -1,4 +1,5 @@
-//! How long to wait before giving a segment up. One file a timer; what timers learn from spurious timeouts is apart.
+//! Retransmission timers: how long to wait before giving a segment up. One file per timer;
+//! [`after_spurious`] holds the adaptations to spurious timeouts.
 
 pub mod after_spurious;
 pub mod back_off;
@@ -33,19 +34,19 @@ const MAXIMUM: Parameter = Parameter::milliseconds("maximum_ms", "never more", 6
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
     pub rtt: Duration,
-    /// Positions that the ACK newly acknowledged, in bytes.
+    /// Bytes that the ACK newly acknowledged.
     pub acked: u64,
     /// The window before the ACK grows it.
     pub window: Window,
 }
 
-/// The answer of a timer that has taken a sample in and starts anew. It is two words long, so that it is returned in
+/// The result of [`Rto::sample_and_start`]. It is two words long, so that it is returned in
 /// registers: reading it back from memory would stall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Started {
-    /// [`Duration::MAX`] without an SRTT.
+    /// [`Duration::MAX`] if there is no SRTT.
     srtt: Duration,
-    /// When it expires.
+    /// When the timer expires.
     pub expires: Instant,
 }
 
@@ -57,47 +58,50 @@ impl Started {
     }
 }
 
-/// A change of the timer that a response or an adaptation wants.
+/// A change of the timer that a response or an adaptation requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimerChange {
     Keep,
-    /// Begin anew from this sample, as if it were the first.
+    /// Restart the estimate from this sample, as if it were the first.
     Reseed(Duration),
-    /// RFC 4015, section 3.1, step 11: begin anew from the sample, but not below the estimate
-    /// before.
+    /// RFC 4015, section 3.1, step 11: restart the estimate from the sample, but not below the
+    /// estimate before the timeout.
     ReseedAtLeast {
         /// The delayed segment's round trip.
         sample: Duration,
         /// SRTT and RTTVAR before the timeout.
         before: Estimate,
     },
-    /// Before the first sample, wait at least so long (RFC 6298, section 5.7).
+    /// Raise the RTO before the first sample to at least this value (RFC 6298, section 5.7).
     RaiseInitial(Duration),
     /// Keep the back-off through further samples.
     HoldBackOff,
     /// Let samples reset the back-off again, and reset it now.
     ReleaseBackOff,
-    /// Raises the minimum by this.
+    /// Raise the minimum by this step.
     RaiseMinimum(Duration),
-    /// Resets the minimum to the configured one.
+    /// Reset the minimum to the configured one.
     ResetMinimum,
 }
 
-/// A retransmission timer's arithmetic. It does not know when it was started; the engine does.
+/// A retransmission timer's arithmetic. The engine, not the timer, keeps the instant at which it
+/// was started.
 ///
-/// Nine methods, of which an algorithm writes none: it is an estimator in a [`timer`]. `srtt` and `sample_and_start` exist
-/// because nearly every ACK asks for them, and one call is cheaper than three.
+/// Algorithms implement none of its nine methods: each is an estimator in a [`timer`]. `srtt` and
+/// `sample_and_start` exist because nearly every ACK needs them, and one call is cheaper than
+/// three.
 pub trait Rto: Send + DuplicateRto {
-    /// Takes a round-trip sample in.
+    /// Processes a round-trip sample.
     fn sample(&mut self, sample: &Sample, view: &View);
-    /// Learns the verdict on an episode that the timer opened. Adaptations to spurious timeouts are not a timer's own: see
-    /// [`after_spurious`].
+    /// Learns the verdict on an episode that the timer opened. Adaptations to spurious timeouts are
+    /// separate: see [`after_spurious`].
     fn settled(&mut self, _: Outcome);
-    /// Waits longer next time: the timer has expired.
+    /// Backs the RTO off, because the timer has expired.
     fn back_off(&mut self);
-    /// Returns how long to wait now, back-off included.
+    /// Returns the current RTO, back-off included.
     fn rto(&self) -> Duration;
-    /// Returns when a timer expires that is started at `now`, while the oldest segment under way was sent at `oldest`.
+    /// Returns when a timer expires that is started at `now`. `oldest` is when the oldest segment
+    /// in flight was sent.
     fn expires(&self, now: Instant, oldest: Instant) -> Instant;
     /// Returns SRTT and RTTVAR, once there is a sample.
     fn estimate(&self) -> Option<Estimate>;
@@ -105,11 +109,12 @@ pub trait Rto: Send + DuplicateRto {
     fn srtt(&self) -> Option<Duration> {
         self.estimate().map(|estimate| estimate.srtt)
     }
-    /// Takes a sample in as the timer starts anew, which most ACKs ask for. `oldest` as for [`expires`](Self::expires).
+    /// Processes a sample and restarts the timer, as most ACKs require. `oldest` is as for
+    /// [`expires`](Self::expires).
     fn sample_and_start(&mut self, sample: &Sample, view: &View, oldest: Instant) -> Started {
         self.sample(sample, view);
         Started { srtt: self.srtt().unwrap_or(Duration::MAX), expires: self.expires(view.now, oldest) }
     }
-    /// Applies a change that a response or an adaptation wants.
+    /// Applies a change that a response or an adaptation requests.
     fn change(&mut self, change: TimerChange);
 }

@@ -1,4 +1,4 @@
-//! From when a restarted timer counts.
+//! The instant from which a restarted timer counts.
 
 use crate::registry::{Parameter, Parameters};
 use eifel_base::time::Instant;

@@ -1,5 +1,6 @@
 //! *Looks at* round-trip samples, as often as they come.
-//! *Decides* for SRTT + max(G, 4 RTTVAR), not below the minimum, doubled by each expiry up to the maximum.
+//! *Decides* on SRTT + max(G, 4 RTTVAR), not below the minimum, doubled by each expiry up to the
+//! maximum.
 //! *Blind to* how often it is sampled: with a sample on every ACK its memory is a fraction of a round trip.
 //! *From* RFC 6298, sections 2 and 5.
 
@@ -61,35 +62,37 @@ pub struct Rfc6298 {
 /// Which sample ends the back-off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ends {
-    /// Any: with timestamps an original that was only delayed gives one too (RFC 7323, section 4.1).
+    /// Any sample. With timestamps, an original that was only delayed gives a sample too (RFC 7323,
+    /// section 4.1).
     Sample,
-    /// The first with an ACK for data that had not been sent when the timer expired: a new measurement "can only happen
-    /// when new data has been sent and acknowledged" (section 5). ns-2 does this with timestamps too, unless told otherwise
-    /// (its ts_resetRTO_, since July 2003).
+    /// The first sample from an ACK for data that was unsent when the timer expired: a new
+    /// measurement "can only happen when new data has been sent and acknowledged" (section 5). ns-2
+    /// does this with timestamps too, unless ts_resetRTO_ says otherwise (since July 2003).
     NewData,
 }
 
-/// Whether the timer is backed off, where only new data ends that.
+/// Whether the timer is backed off, for [`Ends::NewData`]. With [`Ends::Sample`] it is always `No`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expired {
     No,
-    /// It is, and no sample has come since. Before a sample comes, new data leaves only if the peer has reported all the rest.
+    /// Backed off, and no sample has come since. Before a sample comes, new data is sent only if
+    /// the peer has SACKed all the rest.
     Lately,
-    /// It is; this position was unsent when the timer expired.
+    /// Backed off. This position was unsent when the timer expired.
     Before(u64),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Before the first sample (section 2.1).
+    /// The RTO before the first sample (section 2.1).
     pub initial: Duration,
-    /// Never less (section 2.4).
+    /// The smallest RTO (section 2.4).
     pub minimum: Duration,
-    /// Never more (section 2.5).
+    /// The largest RTO (section 2.5).
     pub maximum: Duration,
     /// G, the clock's granularity.
     pub granularity: Duration,
-    /// Added to every RTO once there was a sample or an expiry, up to the maximum.
+    /// Added to every RTO after the first sample or expiry, up to the maximum.
     pub slop: Duration,
 }
 
@@ -100,8 +103,9 @@ impl Rfc6298 {
         Timer::new(estimator, Limits { initial, minimum, maximum })
     }
 
-    /// Returns whether a sample that comes now ends the back-off. A sample from one segment a round trip always does: a
-    /// segment that was outstanding when the timer expired is not timed any more (Karn's rule).
+    /// Returns whether a sample that comes now ends the back-off. If one segment per round trip is
+    /// timed, its sample always does: a segment that was outstanding when the timer expired is no
+    /// longer timed (Karn's rule).
     fn ends_back_off(&mut self, view: &View) -> bool {
         let unsent = match self.expired {
             Expired::No => return true,

@@ -1,8 +1,8 @@
-//! *Looks at* round-trip samples, one a round trip: the echoes of timestamps would give more, and rule C4 forbids them with
-//! these gains.
-//! *Decides* for SRTT + 4 RTTVAR, not below the minimum, doubled by each expiry up to the maximum.
-//! *Blind to* how much is under way.
-//! *From* RFC 9260, sections 6.3.1 to 6.3.3; 16 for the values.
+//! *Looks at* one round-trip sample per round trip. Timestamp echoes would give more, but rule C4
+//! forbids them with these gains.
+//! *Decides* on SRTT + 4 RTTVAR, not below the minimum, doubled by each expiry up to the maximum.
+//! *Blind to* the number of bytes in flight.
+//! *From* RFC 9260, sections 6.3.1 to 6.3.3; section 16 for the values.
 
 use super::back_off::{BackOff, Limits, Seed};
 use super::timer::{Estimator, Timer};
@@ -45,7 +45,7 @@ pub struct Rfc9260 {
 }
 
 impl Rfc9260 {
-    /// Keeps an estimate. Rule G1: a variation of nothing counts as the clock's granularity.
+    /// Stores an estimate. Rule G1: an RTTVAR of zero counts as the clock's granularity.
     fn keep(&mut self, Estimate { srtt, rttvar }: Estimate) {
         let rttvar = if rttvar == Duration::ZERO { self.granularity } else { rttvar };
         self.estimate = Some(Estimate { srtt, rttvar });

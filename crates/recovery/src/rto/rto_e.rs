@@ -1,10 +1,12 @@
-//! RTO_E: the equations at the head of section 5.4 of the thesis, each in one place, for the timers that use them.
+//! RTO_E: the equations at the head of section 5.4 of the thesis, for the timers that use them.
 //!
-//! In floating point, since GAIN_E^2 is as little as 10^-12 and would vanish in whole nanoseconds; sums, products and
-//! quotients are the same on every machine. Lengths of time in nanoseconds, loads in segments.
+//! The equations use floating point, because GAIN_E^2 can be as small as 10^-12 and would vanish in
+//! whole nanoseconds. Sums, products and quotients are the same on every machine. Times are in
+//! nanoseconds, and FLIGHT_E is in segments.
 //!
-//! The equations leave three things open. While ssthresh is unset, "arbitrarily high", it says nothing of the load, and
-//! FLIGHT_E uses cwnd alone. The first sample makes the RTO three times itself, as in the classic timer. A gain is at most 1.
+//! The equations leave three points open. While ssthresh is unset ("arbitrarily high"), it says
+//! nothing about the load, so FLIGHT_E uses cwnd alone. The first sample sets the RTO to three
+//! times the sample, as in the classic timer. A gain is at most 1.
 
 use super::Sample;
 use super::back_off::Seed;
@@ -22,7 +24,7 @@ pub(super) struct RtoE {
     srtt: f64,
     rttvar: f64,
     gain: Gain,
-    /// The load and rate from which `gain` was computed: they change less often than samples come.
+    /// The load and rate from which `gain` was computed. They change less often than samples come.
     gain_of: (u64, Rate),
     latest: Option<f64>,
 }
@@ -34,17 +36,18 @@ struct Gain {
     reciprocal: f64,
 }
 
-/// FLIGHT_E = MAX(SSTHRESH, CWND / 2) + 1, where `load` is twice the maximum, in bytes.
+/// Returns FLIGHT_E = MAX(SSTHRESH, CWND / 2) + 1, in segments. `load` is twice the maximum, in
+/// bytes.
 fn flight_e(load: u64, mss: u32) -> f64 {
     load as f64 / (2.0 * f64::from(mss)) + 1.0
 }
 
-/// Twice MAX(SSTHRESH, CWND / 2), in bytes.
+/// Returns twice MAX(SSTHRESH, CWND / 2), in bytes.
 fn load(window: &Window) -> u64 {
     if window.ssthresh == u64::MAX { window.cwnd } else { window.cwnd.max(window.ssthresh.saturating_mul(2)) }
 }
 
-/// GAIN_E, by the sampling rate.
+/// Returns GAIN_E for a sampling rate.
 fn gain_e(flight: f64, rate: Rate) -> Gain {
     let reciprocal = match rate {
         Rate::One => flight,
@@ -54,13 +57,15 @@ fn gain_e(flight: f64, rate: Rate) -> Gain {
     Gain { gain: 1.0 / reciprocal, reciprocal }
 }
 
-/// The gain with a bar: squared, so that it falls slowly, where the variation falls (the shock absorber, section 5.4.3).
+/// Returns the gain with a bar (the shock absorber, section 5.4.3). The gain is squared where the
+/// variation falls, so that the variation falls slowly.
 fn damped_gain_e(gain: f64, delta: f64, rttvar: f64) -> f64 {
     if delta - rttvar >= 0.0 { gain } else { gain * gain }
 }
 
 impl RtoE {
-    /// Before the first sample; until one comes, the gain is that of one sample a round trip.
+    /// Creates the state before the first sample. Until a sample comes, the gain is that of one
+    /// sample per round trip.
     pub(super) fn new(granularity: Duration, m: u64) -> Self {
         let rate = Rate::OneARoundTrip;
         let two_ticks = nanos(granularity * 2);
@@ -75,7 +80,7 @@ impl RtoE {
         }
     }
 
-    /// Takes a sample in.
+    /// Processes a sample.
     pub(super) fn sample(&mut self, sample: &Sample, mss: u32, rate: Rate) {
         let load = load(&sample.window);
         if self.gain_of != (load, rate) {
@@ -92,31 +97,34 @@ impl RtoE {
         let delta = rtt - self.srtt;
         // SRTT_E = SRTT_E + GAIN_E x DELTA_E.
         self.srtt += gain * delta;
-        // RTTVAR_E rests while the round trip falls (section 5.4.1). An SRTT_E that falls towards a constant round trip never
-        // quite reaches it, and RTTVAR_E would rest forever: a difference below a nanosecond, the unit of time, counts as 0.
+        // RTTVAR_E stays constant while the round trip falls (section 5.4.1). An SRTT_E that falls
+        // towards a constant round trip never quite reaches it, so RTTVAR_E would stay constant
+        // forever. A difference below a nanosecond, the unit of time, therefore counts as 0.
         if delta > -1.0 {
             let delta = delta.max(0.0);
             self.rttvar += damped_gain_e(gain, delta, self.rttvar) * (delta - self.rttvar);
         }
     }
 
-    /// RTO_E = MAX(SRTT_E + m / GAIN_E x RTTVAR_E, RTT_Sample + 2 x ticks), in nanoseconds; `None` before the first
-    /// sample.
+    /// Returns RTO_E = MAX(SRTT_E + m / GAIN_E x RTTVAR_E, RTT_Sample + 2 x ticks), in nanoseconds;
+    /// `None` before the first sample.
     ///
-    /// The equation is also seen with a bar over this gain. The text does not bear that out: the weight is to make the RTO
-    /// the sum of SRTT and DELTA where the round trip begins to rise, and the RTO is to stay level where it falls. Over the
-    /// load cycles of figure 5-14 it would make RTO/RTT 14 in the mean, and 22 at most; without, it is 1.7 and 2.8.
+    /// The equation also appears with a bar over this gain. The text contradicts the bar: the
+    /// weight must make the RTO the sum of SRTT and DELTA when the round trip begins to rise. It
+    /// must also keep the RTO level when the round trip falls. Over the load cycles of figure 5-14,
+    /// RTO/RTT would be 14 on average and 22 at most with the bar. Without it, RTO/RTT is 1.7 and
+    /// 2.8.
     pub(super) fn rto(&self) -> Option<f64> {
         let floor = self.floor()?;
         Some((self.srtt + self.m * self.gain.reciprocal * self.rttvar).max(floor))
     }
 
-    /// RTT_Sample + 2 x ticks, in nanoseconds; `None` before the first sample.
+    /// Returns RTT_Sample + 2 x ticks, in nanoseconds; `None` before the first sample.
     pub(super) fn floor(&self) -> Option<f64> {
         Some(self.latest? + self.two_ticks)
     }
 
-    /// SRTT_E and RTTVAR_E, once there is a sample.
+    /// Returns SRTT_E and RTTVAR_E, once there is a sample.
     pub(super) fn estimate(&self) -> Option<Estimate> {
         self.latest?;
         Some(Estimate {
@@ -125,7 +133,7 @@ impl RtoE {
         })
     }
 
-    /// Begins anew as a verdict asks.
+    /// Restarts the estimate from `seed`, as a verdict requests.
     pub(super) fn seed(&mut self, seed: Seed) {
         match seed {
             Seed::First(sample) => self.begin(sample),

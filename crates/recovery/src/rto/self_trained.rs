@@ -1,6 +1,8 @@
 //! *Looks at* round-trip samples, ssthresh and cwnd, and verdicts on its timeouts.
-//! *Decides* for AGG x RTO_E: ever shorter, until a spurious timeout shows that it was too short.
-//! *Blind to* spurious timeouts that go undetected: without a detector it only becomes shorter.
+//! *Decides* on AGG x RTO_E. AGG shrinks until a spurious timeout shows that the timer was too
+//! short.
+//! *Blind to* spurious timeouts that go undetected: without a detector the timer only becomes
+//! shorter.
 //! *From* the thesis, section 5.4.6.
 
 use super::back_off::{BackOff, Seed};
@@ -40,29 +42,30 @@ pub struct SelfTrained {
     eifel: Eifel,
     /// How quickly AGG falls, between 0 and 1.
     k: f64,
-    /// The share of RTO_E that is waited for.
+    /// The share of RTO_E that the timer waits, above 0 and at most 1.
     agg: f64,
-    /// The factor of AGG for the next sample, and the cwnd from which it was computed.
+    /// The factor of AGG for the next sample, and the MAXCWND from which it was computed.
     decay: (f64, u64),
     /// cwnd at the last sample, in bytes.
     cwnd: u64,
-    /// MAXCWND, in bytes: cwnd when the last congestion avoidance cycle ended. Before the first end, each sample counts as
-    /// one.
+    /// MAXCWND, in bytes: cwnd when the last congestion avoidance cycle ended. `None` before the
+    /// first end; the current cwnd then takes its place.
     max_cwnd: Option<u64>,
 }
 
-/// CYCLE = 3/8 x MAXCWND^2: the segments that a congestion avoidance cycle sends, at least one.
+/// Returns CYCLE = 3/8 x MAXCWND^2: the segments that a congestion avoidance cycle sends, at least
+/// one.
 fn cycle(max_cwnd: u64, mss: u32) -> f64 {
     let segments = max_cwnd as f64 / f64::from(mss);
     (0.375 * segments * segments).max(1.0)
 }
 
-/// 1 - k / CYCLE: the factor of AGG for each valid sample.
+/// Returns 1 - k / CYCLE: the factor of AGG for each valid sample.
 fn decay(k: f64, cycle: f64) -> f64 {
     1.0 - k / cycle
 }
 
-/// MIN(AGG + 1/2 x (1 - AGG), 1), for each spurious timeout.
+/// Returns AGG after a spurious timeout: MIN(AGG + 1/2 x (1 - AGG), 1).
 fn relented(agg: f64) -> f64 {
     (agg + 0.5 * (1.0 - agg)).min(1.0)
 }
@@ -73,7 +76,7 @@ impl SelfTrained {
         Self { eifel, k: k_per_mille as f64 / 1000.0, agg: 1.0, decay: (1.0, 0), cwnd: 0, max_cwnd: None }
     }
 
-    /// Lowers AGG; a window that has become smaller ends a cycle.
+    /// Lowers AGG. A window that is smaller than at the last sample ends a cycle.
     fn train(&mut self, cwnd: u64, mss: u32) {
         if cwnd < self.cwnd {
             self.max_cwnd = Some(self.cwnd);
@@ -83,7 +86,7 @@ impl SelfTrained {
         if self.decay.1 != max_cwnd {
             self.decay = (decay(self.k, cycle(max_cwnd, mss)), max_cwnd);
         }
-        // At this share two ticks are longer than any RTO_E.
+        // At this share, the minimum of two ticks exceeds AGG x RTO_E for any RTO_E.
         self.agg = (self.agg * self.decay.0).max(f64::EPSILON);
     }
 }
@@ -101,7 +104,7 @@ impl Estimator for SelfTrained {
         self.eifel.seed(seed);
     }
 
-    /// RTO_AGG = AGG x RTO_E.
+    /// Returns RTO_AGG = AGG x RTO_E.
     fn rto(&self, back_off: &BackOff) -> Duration {
         self.eifel.share(self.agg, back_off)
     }

@@ -12,9 +12,9 @@ use eifel_base::time::{Duration, Instant};
 pub struct Arrival {
     /// When it comes.
     pub now: Instant,
-    /// The sample, and the sender then.
+    /// The sample, and the sender's state at that time.
     pub sample: Sample,
-    /// Bytes outstanding after it.
+    /// Bytes outstanding after the ACK.
     pub flight: u64,
 }
 
@@ -23,10 +23,10 @@ pub struct Arrival {
 pub struct Point {
     /// The RTO from now on.
     pub rto: Duration,
-    /// SRTT and RTTVAR, where the timer has any.
+    /// SRTT and RTTVAR; `None` if the timer has none.
     pub estimate: Option<Estimate>,
-    /// REXMT: how long after its sending this segment would have been given up. It was the oldest under way, and the ACK
-    /// before had started the timer.
+    /// REXMT: how long after its transmission the sample's segment would have been given up. The
+    /// segment was the oldest in flight, and the ACK before had started the timer.
     pub rexmt: Duration,
     /// Whether the timer had expired before the ACK came: a spurious timeout.
     pub expired: bool,
@@ -39,11 +39,11 @@ pub struct Settings {
     pub mss: u32,
     /// How often samples come.
     pub sampling: Sampling,
-    /// Whether a detector tells the timer of spurious timeouts, on their ACKs.
+    /// Whether a detector reports each spurious timeout to the timer when the ACK comes.
     pub detected: bool,
 }
 
-/// Drives `timer` over arrivals in the order of time; returns one [`Point`] for each.
+/// Drives `timer` over arrivals in the order of time. Returns one [`Point`] for each.
 pub fn drive<'a>(
     timer: &'a mut dyn Rto,
     settings: &Settings,

@@ -1,4 +1,5 @@
-//! A timer over an estimator of the round trip: limits, back-off and what verdicts change of it, once for all estimators.
+//! A timer around a round-trip estimator. It implements limits, back-off and the changes that
+//! verdicts request, once for all estimators.
 
 use super::back_off::{BackOff, Limits, Seed};
 use super::{Rto, Sample, TimerChange};
@@ -9,10 +10,10 @@ use eifel_base::time::{Duration, Instant};
 
 /// Turns round-trip samples into the time to wait.
 pub trait Estimator: Clone + core::fmt::Debug + Send + 'static {
-    /// Takes a sample in; returns whether it ends the back-off.
+    /// Processes a sample. Returns whether it ends the back-off.
     fn sample(&mut self, sample: &Sample, view: &View) -> bool;
 
-    /// Begins anew as a verdict asks.
+    /// Restarts the estimate from `seed`, as a verdict requests.
     fn seed(&mut self, seed: Seed);
 
     /// Returns the RTO, backed off.
@@ -21,8 +22,9 @@ pub trait Estimator: Clone + core::fmt::Debug + Send + 'static {
     /// Returns SRTT and RTTVAR, once there is a sample.
     fn estimate(&self) -> Option<Estimate>;
 
-    /// Returns the instant from which the RTO counts if the timer is started at `now`, while the oldest segment under way
-    /// was sent at `oldest`. RFC 6298, section 5.3, asks for a full RTO whatever that segment's age.
+    /// Returns the instant from which the RTO counts if the timer is started at `now`. `oldest` is
+    /// when the oldest segment in flight was sent. RFC 6298, section 5.3, asks for a full RTO,
+    /// whatever that segment's age.
     fn begins(&self, now: Instant, _oldest: Instant) -> Instant {
         now
     }
@@ -34,7 +36,7 @@ pub trait Estimator: Clone + core::fmt::Debug + Send + 'static {
     fn on_verdict(&mut self, _: Outcome) {}
 }
 
-/// A retransmission timer over an estimator of the round trip.
+/// A retransmission timer around a round-trip estimator.
 #[derive(Clone, Debug)]
 pub struct Timer<E> {
     estimator: E,

@@ -11,7 +11,8 @@ use eifel_base::time::Instant;
 pub enum Timing {
     Every,
     EverySecond,
-    /// One a round trip: the next segment timed is sent after the last sample was taken.
+    /// One per round trip: a segment gives the next sample only if it was sent after the last
+    /// sample was taken.
     OneARoundTrip,
 }
 
@@ -53,14 +54,16 @@ pub(super) struct Timed {
 #[derive(Clone, Copy, Debug)]
 struct Last {
     at: Instant,
-    /// The first position that had never been sent then.
+    /// The first unsent position at that time.
     nxt: u64,
 }
 
 impl Last {
-    /// Returns whether the segment of a sample left after this one was taken. New data beyond all that had left by then did,
-    /// for certain. For others the sample says it; the age of an echo counts from the tick of a clock in which the segment
-    /// left, and may be too long by a tick. Bytes of an association are no fewer than its TSNs, so they err on that side.
+    /// Returns whether the segment of `sample` was sent after this sample was taken. For new data
+    /// beyond `nxt` that is certain. For other segments the length of the sample decides. An echo's
+    /// age counts from the clock tick in which the segment was sent, so it may be a tick too long.
+    /// An association's `acked` counts bytes, which are no fewer than its TSNs. Both errors only
+    /// reject samples.
     fn precedes(self, sample: &Sample, view: &View) -> bool {
         let unsent = sample.acked > 0 && view.una.saturating_sub(sample.acked) >= self.nxt;
         unsent || view.now.since(self.at) >= sample.rtt
@@ -87,7 +90,8 @@ impl Timed {
         takes
     }
 
-    /// Returns how often samples are taken, judged by this one: an ACK of more than one segment counts as a delayed ACK.
+    /// Returns how often samples are taken, judged by this sample. An ACK of more than one segment
+    /// counts as a delayed ACK.
     pub(super) fn rate(&self, sample: &Sample, view: &View) -> Rate {
         match (self.timing, view.round_trips.sampling()) {
             (Timing::OneARoundTrip, _) | (_, Sampling::OneARoundTrip) => Rate::OneARoundTrip,
@@ -109,9 +113,10 @@ mod tests {
     const MSS: u64 = 1000;
     const ROUND_TRIP: Duration = Duration::from_micros(10_400);
 
-    /// A flight of `window` segments that ACKs keep full, each of `every` segments. Echoes tell the age of the `tick` in which
-    /// the oldest of them left. For each ACK: whether its sample is taken, and whether that segment left no sooner than the
-    /// newest sample was taken.
+    /// Simulates a full flight of `window` segments, with one ACK per `every` segments. Each echo
+    /// gives the age of the clock `tick` in which the oldest of those segments was sent. Returns
+    /// for each ACK whether its sample is taken, and whether that segment was sent no sooner than
+    /// the last sample was taken.
     fn taken(window: u64, every: u64, tick: Duration) -> Vec<(bool, bool)> {
         let mut timed = Timed::new(Timing::OneARoundTrip);
         let mut sent: VecDeque<Instant> = (0..window).map(|_| Instant::ZERO).collect();
@@ -147,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Between its HEARTBEAT and the answer, an association may take a sample from data.
+    /// Between a HEARTBEAT and its answer, an association may take a sample from data.
     #[test]
     fn what_acknowledges_nothing_is_timed_by_its_age_alone() {
         let mut timed = Timed::new(Timing::OneARoundTrip);

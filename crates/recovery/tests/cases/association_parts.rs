@@ -44,7 +44,8 @@ fn slow_start_adds_what_was_acknowledged_up_to_a_packet_if_the_window_was_used()
         assert_eq!(sctp.on_ack(&now, &acked(400, 4000), view).cwnd, 4400);
         assert_eq!(sctp.on_ack(&now, &acked(2000, 4500), view).cwnd, 5000);
         assert_eq!(sctp.on_ack(&now, &acked(2000, 3999), view).cwnd, 4000);
-        // What gap ack blocks report counts too, and ssthresh itself is slow start still.
+        // Chunks that gap ack blocks report count too, and a window equal to ssthresh is still in
+        // slow start.
         let sacked = Progress { acked: 300, sacked: 300, delivered: 300, flight: 4000 };
         assert_eq!(sctp.on_ack(&window(4000, 4000), &sacked, view).cwnd, 4600);
     });
@@ -61,7 +62,7 @@ fn congestion_avoidance_adds_a_packet_for_each_window_acknowledged() {
             now = sctp.on_ack(&now, &acked(1000, 6000), view);
             grown.push(now.cwnd);
         }
-        // 5 packets make the sixth, 6 the seventh.
+        // 5 acknowledged packets add the sixth, and 6 add the seventh.
         assert_eq!(grown, [5000, 5000, 5000, 5000, 6000, 6000, 6000, 6000, 6000, 6000, 7000, 7000]);
         // A window that is not used does not grow, and partial_bytes_acked holds no more than one window.
         let mut sctp = Sctp::default();
@@ -70,12 +71,12 @@ fn congestion_avoidance_adds_a_packet_for_each_window_acknowledged() {
             assert_eq!(sctp.on_ack(&now, &acked(1000, 4000), view), now);
         }
         assert_eq!(sctp.on_ack(&now, &acked(1000, 5000), view).cwnd, 6000);
-        // Once all is acknowledged the count begins anew.
+        // Once all is acknowledged, the count restarts at 0.
         let mut sctp = Sctp::default();
         assert_eq!(sctp.on_ack(&now, &acked(4900, 4900), view), now);
         assert_eq!(sctp.on_ack(&now, &acked(4900, 5000), view), now);
         assert_eq!(sctp.on_ack(&now, &acked(100, 5000), view).cwnd, 6000);
-        // What gap ack blocks report counts as well [rfc8540:3.22.a].
+        // Chunks that gap ack blocks report count as well [rfc8540:3.22.a].
         let sacked = |bytes| Progress { acked: 0, sacked: bytes, delivered: 0, flight: 5000 };
         let mut sctp = Sctp::default();
         assert_eq!(sctp.on_ack(&now, &sacked(4900), view), now);
@@ -140,7 +141,7 @@ fn an_idle_path_loses_half_of_its_window_each_rto() {
     assert_eq!(sctp.on_idle(&window(900, 1000), &idle(5000)), window(900, 1000));
 }
 
-/// Gives a timer these samples, so long apart that each is the first of its round trip.
+/// Gives a timer these samples, so far apart that each is the first of its round trip.
 fn samples(timer: &mut Box<dyn Rto>, samples: &[u64]) -> Vec<u64> {
     let long = ms(1_000_000);
     let from = with(|view| view.now);
@@ -160,7 +161,7 @@ fn sample(timer: &mut Box<dyn Rto>, now: Instant, rtt: u64) -> u64 {
 fn the_timer_is_that_of_section_6_3_1() {
     let mut timer = part::rto(&Choice::named("rfc9260")).unwrap();
     assert_eq!(timer.rto(), ms(1000));
-    // SRTT 800 and RTTVAR 400; then 800 and 300; then RTTVAR 225, and 1700.
+    // SRTT 800 and RTTVAR 400; then RTTVAR 300; then RTTVAR 225, which makes the RTO 1700.
     assert_eq!(samples(&mut timer, &[800, 800, 800]), [2400, 2000, 1700]);
     timer.back_off();
     timer.back_off();
@@ -172,19 +173,21 @@ fn the_timer_is_that_of_section_6_3_1() {
         timer.back_off();
     }
     assert_eq!(timer.rto(), ms(60_000));
-    // Rule C6: never below RTO.Min; rule G1: a variation of nothing counts as the clock's granularity.
+    // Rule C6: never below RTO.Min; rule G1: an RTTVAR of zero counts as the clock's granularity.
     let mut timer = part::rto(&Choice::named("rfc9260")).unwrap();
     assert_eq!(samples(&mut timer, &[10; 100]).last(), Some(&1000));
 }
 
-/// Rule C4: with timestamps every SACK echoes one, and RTTVAR would forget in a fraction of a round trip.
+/// Rule C4: with timestamps every SACK gives a sample, and RTTVAR's memory would last a fraction of
+/// a round trip.
 #[test]
 fn the_timer_takes_one_sample_a_round_trip() {
     let mut timer = part::rto(&Choice::named("rfc9260")).unwrap();
     let began = with(|view| view.now) + ms(1000);
     assert_eq!(sample(&mut timer, began, 800), 2400);
     timer.back_off();
-    // What they measure left before the last sample was taken; nor do they end the back-off.
+    // Their segments were sent before the last sample was taken, so they are not taken and do not
+    // end the back-off.
     assert_eq!([1, 400, 799].map(|later| sample(&mut timer, began + ms(later), 800)), [4800; 3]);
     assert_eq!(sample(&mut timer, began + ms(800), 800), 2000);
 }

@@ -4,7 +4,8 @@ use eifel_base::time::{Duration, Instant};
 use eifel_recovery::association::{Config, Engine, Offer, Sack, Size, What};
 use eifel_recovery::registry::{Choice, Value};
 
-/// Returns the microseconds before each of these probes. The peer acknowledges each at once, and its window stays closed.
+/// Returns the microseconds before each of these probes. The peer acknowledges each probe at once,
+/// and its window stays closed.
 fn waits_us(rto: Duration, probes: usize) -> Vec<u64> {
     let mut config = Config::default();
     config.path.rto = Choice::named("fixed").with("rto_ms", Value::Duration(rto));
@@ -28,7 +29,7 @@ fn waits_us(rto: Duration, probes: usize) -> Vec<u64> {
     (0..probes).map(|_| wait()).collect()
 }
 
-/// The interval doubles from the timer's sixteen times, and is not beyond a minute.
+/// The interval starts at the RTO, doubles up to sixteen times, and is at most a minute.
 #[test]
 fn probes_become_rarer_up_to_a_minute() {
     for rto_us in [10, 1000] {
@@ -37,7 +38,8 @@ fn probes_become_rarer_up_to_a_minute() {
     }
 }
 
-/// A probe that was lost leaves again without an episode. Karn's rule and the credit concern it all the same.
+/// A lost probe is retransmitted without an episode. Karn's rule and the credit rule apply to it
+/// all the same.
 #[test]
 fn a_probe_that_left_twice_earns_no_credit_where_only_originals_do() {
     let config = Config { credit: Choice::named("unambiguous"), ..Config::default() };

@@ -1,4 +1,5 @@
-//! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out apart from the code.
+//! CUBIC in an engine, and called by itself: RFC 9438's equations, worked out independently of the
+//! code.
 
 use eifel_recovery::congest::cubic::{Cubic, Rule, Settings};
 use eifel_recovery::congest::{Base, Congest, Counting, Echoed, Grow, Growth, Loss, SlowStart, Start, Window};
@@ -27,8 +28,8 @@ pub fn initial_window() {
     assert_eq!(text(&talk.send()), "1 2 3 4");
 }
 
-/// No loss yet: the curve begins flat where congestion avoidance does, and Reno's window, without a window to come back to,
-/// grows as Reno's.
+/// Before any loss, the curve begins flat at the start of congestion avoidance. Without cwnd_prior,
+/// W_est grows like Reno's window.
 pub fn initial_ssthresh() {
     let mut talk = Talk::new(&cubic(config("reno-sack"), &[("initial_ssthresh_bytes", Value::Integer(10_000))]));
     talk.send();
@@ -36,7 +37,8 @@ pub fn initial_ssthresh() {
     assert_eq!(windows(&talk), (10_100, 10_000));
 }
 
-/// Nothing was lost. By the RFC Reno's window adds a segment for 40; in Linux one is added for 20 at least.
+/// Nothing was lost. By the RFC, Reno's window adds one segment per 40 segments. Linux adds at
+/// least one per 20 segments.
 pub fn curve() {
     for (word, cwnd) in [("rfc9438", 40_025), ("linux", 40_050)] {
         let parameters = [
@@ -85,8 +87,9 @@ pub fn restart_after_idle() {
     }
 }
 
-/// Option 2 leaves ssthresh where the timeout has put it, 0.7 of 11 segments, and so the curve: below the 11 segments of before
-/// W_est grows by alpha, 9/17, for a segment, and would by 1 if the curve before the timeout were back.
+/// Option 2 leaves ssthresh at the timeout's value, 0.7 of 11 segments, and so it leaves the curve
+/// too. Below the 11 segments before the timeout, W_est grows by alpha, 9/17, per window. With the
+/// curve before the timeout it would grow by 1.
 #[test]
 fn an_undo_that_gives_no_ssthresh_back_leaves_the_curve() {
     let mut talk = spike(&cubic(eifel("reno-sack", "option-2"), &[]));
@@ -105,7 +108,7 @@ const SETTINGS: Settings = Settings {
     echoed: Echoed::AsLoss,
 };
 
-/// A controller on a path of 100 ms, and its window.
+/// A controller on a path with a round trip of 100 ms, and its window.
 struct Run {
     cubic: Cubic,
     round_trips: RoundTrips,
@@ -128,7 +131,7 @@ impl Run {
         (self.window.cwnd, self.window.ssthresh)
     }
 
-    /// Windows after an ACK of a segment at each of these times.
+    /// Returns the windows after an ACK of a segment at each of these times.
     fn acks(&mut self, times: &[u64]) -> Vec<u64> {
         let step = |&now: &u64| {
             let flight = self.window.cwnd;
@@ -138,7 +141,7 @@ impl Run {
         times.iter().map(step).collect()
     }
 
-    /// An ACK while hardly anything is outstanding.
+    /// Takes an ACK while hardly anything is outstanding.
     fn unused(&mut self, now: u64) {
         self.window = self.cubic.on_ack(&self.window, &progress(1000, 1000), &view(now, &self.round_trips));
     }
@@ -148,7 +151,8 @@ fn view(now: u64, round_trips: &RoundTrips) -> View {
     View { now: at(now), una: 1, nxt: 1_000_001, mss: 1000, sack: true, round_trips: *round_trips }
 }
 
-/// W_max 100, K = cbrt(30 / 0.4) = 4.217 s: Reno's at first, then the curve, steep, flat at K, and steep again.
+/// W_max is 100, and K = cbrt(30 / 0.4) = 4.217 s. At first the window is Reno's, then it follows
+/// the curve: steep, flat at K, and steep again.
 #[test]
 fn the_curve_goes_through_the_window_at_the_loss() {
     let mut run = Run::new(SETTINGS, 100_000);
@@ -157,7 +161,7 @@ fn the_curve_goes_through_the_window_at_the_loss() {
     assert_eq!(found, [70_007, 70_262, 70_632, 71_040, 71_447, 71_851, 72_351, 72_851, 73_351]);
 }
 
-/// Lost again at 85 of 100: W_max is 0.85 of 85, unless told otherwise.
+/// A second loss at 85 of 100: W_max is 0.85 of 85, unless fast convergence is off.
 #[test]
 fn fast_convergence_leaves_room() {
     let again = |fast_convergence| {
@@ -171,7 +175,7 @@ fn fast_convergence_leaves_room() {
     assert_ne!(again(false), again(true));
 }
 
-/// Five segments are outstanding, and ten may be.
+/// Five segments are outstanding, and cwnd is ten.
 pub fn ssthresh_from() {
     for (word, ssthresh) in [("flight", 3500), ("window", 7000)] {
         let mut talk = Talk::new(&cubic(config("reno-sack"), &[("ssthresh_from", Value::Word(word.into()))]));
@@ -182,7 +186,8 @@ pub fn ssthresh_from() {
     }
 }
 
-/// Halved once at eleven and once below: a second later the curve goes for the lower W_max, or for the one at the loss.
+/// Reduced once at eleven segments and once below. A second later the curve aims at the lowered
+/// W_max, or at the window at the loss.
 pub fn fast_convergence() {
     let later = |on| {
         let mut talk = overtaken(&cubic(config("reno-sack"), &[("fast_convergence", Value::Switch(on))]));
@@ -203,7 +208,7 @@ pub fn fast_convergence() {
     assert!(on.1 < off.1, "{on:?} {off:?}");
 }
 
-/// Section 4.8: K is 0, and the curve rises from where congestion avoidance begins.
+/// Section 4.8: K is 0, and the curve rises from the window at which congestion avoidance begins.
 #[test]
 fn after_a_timeout_the_curve_begins_where_slow_start_ends() {
     let mut run = Run::new(SETTINGS, 100_000);
@@ -233,14 +238,14 @@ fn an_undo_gives_the_epoch_back_without_the_time_since_the_loss() {
     run.acks(&[11_500]);
     run.cubic.on_undo(&run.window, &view(18_000, &run.round_trips));
     run.window = window;
-    // As if it were 12 s; the part of a byte is gone.
+    // As if it were 12 s. The fraction of a byte is dropped.
     assert_eq!(run.acks(&[19_000]), [70_631]);
-    // There is nothing more to give back.
+    // There is nothing left to restore.
     run.cubic.on_undo(&run.window, &view(19_000, &run.round_trips));
     assert_eq!(run.acks(&[20_000]), [71_039]);
 }
 
-/// Section 4.9.2: where cwnd has come back to what it was, the curve that it follows now is the better one.
+/// Section 4.9.2: if cwnd is back at cwnd_prior, the current curve is the better one.
 #[test]
 fn a_window_that_is_no_lower_than_before_keeps_its_curve() {
     let after = |regained: u64, undone: bool| {
@@ -256,7 +261,8 @@ fn a_window_that_is_no_lower_than_before_keeps_its_curve() {
     assert_eq!(after(100_000, true), after(100_000, false));
 }
 
-/// Slow start wants half of the window in flight, congestion avoidance all of it but less than a segment.
+/// Slow start needs half of the window in flight. Congestion avoidance needs all of it but less
+/// than a segment.
 #[test]
 fn the_window_grows_where_it_limits_the_sender() {
     let grown = |window, flight| {
@@ -265,12 +271,13 @@ fn the_window_grows_where_it_limits_the_sender() {
     };
     let slow_start = Window { cwnd: 10_000, ssthresh: 10_001 };
     assert_eq!([4999, 5000].map(|flight| grown(slow_start, flight)), [10_000, 11_000]);
-    // Half of it is not enough from ssthresh on. Where no loss has been, alpha is 1: a tenth of a segment.
+    // From ssthresh on, half of the window is not enough. Before any loss alpha is 1, which adds a
+    // tenth of a segment.
     let avoidance = Window { cwnd: 10_000, ssthresh: 10_000 };
     assert_eq!([5000, 9000, 9001].map(|flight| grown(avoidance, flight)), [10_000, 10_000, 10_100]);
 }
 
-/// 0.7 of what is in flight, but two segments at least.
+/// A reduction leaves 0.7 of the flight, but at least two segments.
 #[test]
 fn a_reduction_leaves_two_segments() {
     let lose = |cwnd| Run::new(SETTINGS, cwnd).lose(0, Cause::FastRetransmit);

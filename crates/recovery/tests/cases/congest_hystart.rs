@@ -1,4 +1,5 @@
-//! HyStart and HyStart++: a round trip of 100 ms that becomes 120 ms, worked out by hand. The naive models walk through all else.
+//! HyStart and HyStart++: a round trip of 100 ms that becomes 120 ms, worked out by hand. The naive
+//! models cover everything else.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
@@ -18,7 +19,7 @@ fn windows(talk: &Talk) -> (u64, u64) {
     (talk.cwnd(), talk.ssthresh())
 }
 
-/// 16 segments are acknowledged at 100 ms, and the first nine of the next 32 at 220 ms.
+/// Acknowledges 16 segments at 100 ms, and the first nine of the next 32 at 220 ms.
 fn slower(config: &Config) -> Talk {
     let mut talk = Talk::new(config);
     talk.send();
@@ -28,8 +29,9 @@ fn slower(config: &Config) -> Talk {
     talk
 }
 
-/// A round trip above 112.5 ms is long. HyStart sees it with the ninth sample, before the window of 40 segments grows. HyStart++
-/// sees it with the eighth, after the window has grown; then an ACK lets it grow by a quarter of a segment.
+/// A round trip above 112.5 ms is long. HyStart detects it at the ninth sample, before the window
+/// of 40 segments grows. HyStart++ detects it at the eighth, after the window has grown. From then
+/// on an ACK adds a quarter of a segment.
 pub fn slow_start(name: &str) {
     for (word, expected) in
         [("standard", (41_000, UNSET)), ("hystart", (40_025, 40_000)), ("hystart++", (40_250, UNSET))]
@@ -38,8 +40,9 @@ pub fn slow_start(name: &str) {
     }
 }
 
-/// ACKs no more than 2 ms apart are a train. It begins at 100 ms, with the first ACK, and is longer than half the shortest round
-/// trip at 152 ms. Each ACK covers a segment that left 100 ms before, so that no round trip is long.
+/// ACKs no more than 2 ms apart are a train. It begins at 100 ms, with the first ACK, and is longer
+/// than half the shortest round trip at 152 ms. Each ACK covers a segment that was sent 100 ms
+/// before, so no round trip is long.
 #[test]
 fn a_train_of_half_a_round_trip_ends_slow_start() {
     let ends = |apart: u64| {
@@ -53,11 +56,11 @@ fn a_train_of_half_a_round_trip_ends_slow_start() {
             (talk.ssthresh() != UNSET).then(|| (index * apart, talk.ssthresh()))
         })
     };
-    // 26 ACKs before it have let 64 segments grow to 90.
+    // 26 earlier ACKs have let 64 segments grow to 90.
     assert_eq!([2, 4].map(ends), [Some((152, 90_000)), None]);
 }
 
-/// A loss ends HyStart++ for good; one that was none does not.
+/// A loss ends HyStart++ for good; a spurious loss signal does not.
 #[test]
 fn a_loss_ends_the_conservative_slow_start_unless_it_was_none() {
     let mut talk = slower(&with(config("reno-sack"), ("reno", "hystart++"), 16));

@@ -23,7 +23,7 @@ fn window(cwnd: u64, ssthresh: u64) -> Window {
     Window { cwnd, ssthresh }
 }
 
-/// Windows after ACKs of the given numbers of bytes, with a full flight.
+/// Returns the windows after ACKs of these numbers of bytes, each with a full flight.
 fn grown(settings: Settings, mut now: Window, acks: &[u64]) -> Vec<u64> {
     let round_trips = RoundTrips::new(true);
     let mut reno = Reno::new(settings);
@@ -51,7 +51,8 @@ fn the_initial_window_and_threshold() {
 #[test]
 fn slow_start_adds_what_was_acknowledged_up_to_a_segment() {
     let found = grown(SETTINGS, window(4000, 8500), &[1000, 2000, 400, 2000, 2000, 2000, 2000]);
-    // 8400 is below ssthresh: one segment more, beyond it. Then 1 000 000 / 9400 = 106.
+    // 8400 is below ssthresh, so it grows by one segment, beyond ssthresh. Then 1 000 000 / 9400 =
+    // 106.
     assert_eq!(found, [5000, 6000, 6400, 7400, 8400, 9400, 9506]);
 }
 
@@ -70,7 +71,8 @@ fn a_window_of_segments_acknowledged_one_by_one_adds_nearly_a_segment() {
 
 #[test]
 fn an_ack_of_part_of_a_segment_counts_for_that_part() {
-    // RFC 3465, section 2.1: a thousand ACKs of a byte add no more than one of a segment, but for rounding.
+    // RFC 3465, section 2.1: a thousand ACKs of a byte add no more than one ACK of a segment,
+    // except for rounding.
     let whole = grown(SETTINGS, window(10_000, 10_000), &[1000])[0];
     let divided = grown(SETTINGS, window(10_000, 10_000), &[1; 1000])[999];
     assert_eq!((whole, divided), (10_100, 10_099));
@@ -85,7 +87,8 @@ fn a_window_larger_than_the_square_of_a_segment_still_grows() {
 
 #[test]
 fn a_window_below_a_segment_grows_by_no_more_than_one() {
-    // RFC 4015's FlightSize + min(bytes_acked, IW) can leave so little, and a small initial ssthresh lies below that.
+    // RFC 4015's FlightSize + min(bytes_acked, IW) can leave a window this small, and a small
+    // initial ssthresh lies below it.
     let found = grown(SETTINGS, window(100, 50), &[1000, 1000]);
     assert_eq!(found, [1100, 2009]);
 }
@@ -97,16 +100,17 @@ fn a_window_that_does_not_limit_does_not_grow() {
         let mut reno = Reno::new(Settings { growth: Growth::new(Counting::Rfc5681, grow), ..SETTINGS });
         reno.on_ack(&now, &progress(1000, flight), &view(&round_trips)).cwnd
     };
-    // Slow start: half of it is enough.
+    // Slow start: half of the window in flight is enough.
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, UNSET), 4999), 10_000);
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, UNSET), 5000), 11_000);
-    // Congestion avoidance: all but a segment.
+    // Congestion avoidance: more than all but a segment must be in flight.
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, 10_000), 9000), 10_000);
     assert_eq!(grow(Grow::WhenLimiting, window(10_000, 10_000), 9001), 10_100);
     assert_eq!(grow(Grow::Always, window(10_000, 10_000), 1), 10_100);
 }
 
-/// In congestion avoidance RFC 8511 leaves `window` of ten segments; in slow start, as much as a loss leaves.
+/// In congestion avoidance RFC 8511 leaves `window` of ten segments. In slow start it leaves the
+/// window that a loss leaves.
 pub fn echo_response(name: &str, window: u64) {
     let found = |word: &str, ssthresh: u64| {
         let choice = Choice::named(name).with("echo_response", Value::Word(word.into()));
@@ -166,7 +170,8 @@ fn after_a_timeout_an_ack_counts_for_one_segment() {
     assert_eq!(ack(&mut reno, window(4000, UNSET)), 6000);
 }
 
-/// Linux's rule: the last ACKs of a flight of nine still find that nine of ten were used; the first of the next flight does not.
+/// Linux's rule: the last ACKs of a flight of nine segments still count nine of ten as used. The
+/// first ACK of the next flight does not.
 #[test]
 fn a_window_is_used_by_the_largest_flight_of_a_round_trip() {
     let round_trips = RoundTrips::new(true);
@@ -227,7 +232,7 @@ fn after_idle_the_restart_window_is_no_larger_than_the_window_was() {
 fn a_loss_forgets_what_the_division_left() {
     let round_trips = RoundTrips::new(true);
     let mut reno = Reno::new(SETTINGS);
-    // 1 000 000 = 333 * 3000 + 1000 stays.
+    // 1 000 000 = 333 * 3000 + 1000, and the remainder of 1000 is kept.
     assert_eq!(reno.on_ack(&window(3000, 3000), &progress(1000, 3000), &view(&round_trips)).cwnd, 3333);
     reno.on_loss(&window(3333, 3000), &TIMEOUT, &view(&round_trips));
     let cwnd = reno.on_ack(&window(1_000_001, 2000), &progress(1000, 1_000_001), &view(&round_trips)).cwnd;

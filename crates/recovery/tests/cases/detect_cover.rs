@@ -12,10 +12,10 @@ use crate::script::view;
 
 const TIMESTAMPS: &str = "eifel-cover-timestamps";
 const BIT: &str = "eifel-cover-bit";
-/// The timestamp of everything that is sent again. Originals left with 0.
+/// The timestamp of every retransmission. Originals were sent with 0.
 const AGAIN: u32 = 1000;
 
-/// What an ACK answers.
+/// The kind of packet that an ACK answers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Answers {
     Original,
@@ -29,7 +29,7 @@ struct Case {
 }
 
 impl Case {
-    /// The paper's detector.
+    /// Creates the paper's detector.
     fn new(name: &str) -> Self {
         let mut choice = Choice::named(name);
         if name != BIT {
@@ -38,7 +38,7 @@ impl Case {
         Self::of(&choice)
     }
 
-    /// The one that asks for the original's own timestamp.
+    /// Creates the detector that asks for the original's own timestamp.
     fn safe() -> Self {
         Self::of(&Choice::named(TIMESTAMPS))
     }
@@ -48,7 +48,7 @@ impl Case {
         Self { detector, view: view(&RoundTrips::new(true)), opened: false }
     }
 
-    /// These TSNs leave again. The original of each left with its TSN as timestamp, or with 0.
+    /// Retransmits these TSNs. The original of each was sent with its TSN as timestamp, or with 0.
     fn again(mut self, cause: Cause, tsns: impl IntoIterator<Item = u64>) -> Self {
         for tsn in tsns {
             let kind = Kind::Retransmission(cause);
@@ -61,7 +61,7 @@ impl Case {
         self
     }
 
-    /// A SACK comes: all below `cumulative`, and these duplicates.
+    /// Takes a SACK of all TSNs below `cumulative`, with these duplicates.
     fn sack(&mut self, cumulative: u64, duplicates: &[u64], answers: Answers) -> Option<Outcome> {
         let (value, mark) = match answers {
             Answers::Original => (0, Mark::Original),
@@ -75,7 +75,7 @@ impl Case {
         }
     }
 
-    /// A SACK comes that echoes this timestamp.
+    /// Takes a SACK that echoes this timestamp.
     fn echoed(&mut self, cumulative: u64, value: u32) -> Judgement {
         let echo = Echo::Known { value: Timestamp(value), age: Duration::from_millis(1) };
         self.judges(cumulative, &[], (echo, Mark::Original))
@@ -101,8 +101,9 @@ impl Case {
     }
 }
 
-/// Figure 5: DATA 11 is late, DATA 12 is lost, and both leave again in one packet. The SACK of the late DATA 11 answers an
-/// original, but is no cover ACK; the one that is answers the retransmission.
+/// Figure 5: DATA 11 is late, DATA 12 is lost, and both are retransmitted in one packet. The SACK
+/// of the late DATA 11 answers an original but is no cover ACK. The cover ACK answers the
+/// retransmission.
 #[test]
 fn a_loss_that_is_bundled_with_a_late_chunk_is_not_called_spurious() {
     for name in [TIMESTAMPS, BIT] {
@@ -110,7 +111,7 @@ fn a_loss_that_is_bundled_with_a_late_chunk_is_not_called_spurious() {
         assert_eq!(case.sack(12, &[], Answers::Original), None, "{name}");
         assert_eq!(case.sack(16, &[11], Answers::Retransmission), Some(Outcome::Genuine), "{name}");
     }
-    // RFC 3522's algorithm, which knows no cover ACKs, believes the first.
+    // RFC 3522's algorithm, which knows no cover ACKs, believes the first SACK.
     let mut plain = Case::new("eifel-timestamps").again(Cause::FastRetransmit, [11, 12]);
     assert_eq!(plain.sack(12, &[], Answers::Original), Some(Outcome::Spurious));
 }
@@ -125,14 +126,14 @@ fn the_cover_ack_of_originals_is_spurious() {
     }
 }
 
-/// Step 3 goes back to step 2: what has left again since then has to be covered too.
+/// Step 3 goes back to step 2: the cover ACK must then cover later retransmissions too.
 #[test]
 fn each_ack_that_covers_not_all_sets_max_retransmit_anew() {
     for name in [TIMESTAMPS, BIT] {
         let mut case = Case::new(name).again(Cause::Timeout, [11]);
         assert_eq!(case.sack(11, &[], Answers::Original), None);
         let mut case = case.again(Cause::Timeout, [12, 13]);
-        // MaxRetransmit is that of step 2, before 12 and 13 left: 11 is covered.
+        // MaxRetransmit was set in step 2, before 12 and 13 were retransmitted: 11 is covered.
         assert_eq!(case.sack(12, &[], Answers::Original), Some(Outcome::Spurious), "{name}");
         let mut case = Case::new(name).again(Cause::Timeout, [11, 12]);
         assert_eq!(case.sack(11, &[], Answers::Original), None);
@@ -143,8 +144,9 @@ fn each_ack_that_covers_not_all_sets_max_retransmit_anew() {
     }
 }
 
-/// Step 5: all ACKs of the originals were lost if the first ACK after a timeout covers all, echoes an original, because
-/// duplicates do not renew the echo, and reports all that left again as duplicates.
+/// Step 5: all ACKs of the originals were lost if the first ACK after a timeout has three
+/// properties. It covers all, it reports all retransmissions as duplicates, and it echoes an
+/// original, because duplicates do not renew the echo.
 #[test]
 fn where_all_acks_were_lost_the_timeout_was_needed() {
     let genuine = Some(Outcome::Genuine);
@@ -174,9 +176,10 @@ fn the_safe_variant_asks_for_each_originals_own_timestamp() {
     let mut case = Case::safe().again(Cause::Timeout, [11, 12]);
     assert_eq!(case.echoed(12, 11), Judgement::Undecided, "12 is not covered");
     assert_eq!(settled(case.echoed(13, 12)), Outcome::Spurious);
-    // Older than the first retransmission, and not the original's: a neighbour's.
+    // The echo is older than the first retransmission, but it is a neighbour's and not the
+    // original's.
     assert_eq!(settled(Case::safe().again(Cause::Timeout, [11]).echoed(13, 12)), Outcome::Genuine);
-    // One ACK covers both: it proves one at the most.
+    // One ACK covers both: it proves at most one.
     assert_eq!(settled(Case::safe().again(Cause::Timeout, [11, 12]).echoed(13, 11)), Outcome::Genuine);
     assert_eq!(settled(Case::safe().again(Cause::Timeout, [11]).echoed(12, AGAIN)), Outcome::Genuine);
     // An ACK without proof decides, before the cover ACK comes.
@@ -185,7 +188,8 @@ fn the_safe_variant_asks_for_each_originals_own_timestamp() {
     assert_eq!(case.echoed(13, 12), Judgement::Undecided, "it has judged");
 }
 
-/// What leaves again after the cover ACK's MaxRetransmit was set, and is not proven, takes the undo back.
+/// A retransmission after the cover ACK's MaxRetransmit was set reverts the undo, unless an ACK
+/// proves its original.
 #[test]
 fn a_later_retransmission_without_proof_is_a_loss_besides() {
     let spurious = |later: [u64; 2]| {
@@ -217,7 +221,7 @@ fn three_echoes_of_what_never_left_are_too_many() {
     assert!(matches!(forge(&mut case, 14), Judgement::Distrusted(_)));
 }
 
-/// The combination says what Eifel says besides a verdict.
+/// The combination also passes on Eifel's judgements that are no verdicts.
 #[test]
 fn the_combination_passes_on_losses_besides_and_distrust() {
     let mut case = Case::of(&Choice::named("eifel-cover-or-dsack")).again(Cause::Timeout, [11]);

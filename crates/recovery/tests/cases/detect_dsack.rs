@@ -1,4 +1,5 @@
-//! RFC 3708 in an engine: verdicts that come when the episode's data are acknowledged, and what they restore then.
+//! RFC 3708 in an engine: verdicts that come when the episode's data is acknowledged, and the
+//! windows that they restore then.
 
 use eifel_recovery::registry::{Choice, Value};
 
@@ -10,7 +11,7 @@ const NAME: &str = "dsack";
 const ALL: &str = "every retransmission has come back as a duplicate";
 const MIXED: &str = "of what was sent again some had been lost, and some had not";
 
-/// After a spike 2..=6 were sent again before the ACK for everything: 13..=16 go.
+/// After a spike, 2..=6 were retransmitted before the ACK for everything. Then 13..=16 are sent.
 fn went_back() -> Talk {
     let mut talk = spike(&named(NAME));
     assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "3r 4r");
@@ -29,7 +30,7 @@ fn a_segment_sent_again_twice_wants_two_duplicates() {
     assert_eq!(talk.verdicts(), []);
     talk.ack_with(4002, 12, &[], 0, Some(2));
     assert_eq!(talk.verdicts(), [("Spurious".into(), ALL)]);
-    // A third has nothing to speak for.
+    // A third duplicate has no retransmission to match.
     talk.ack_with(4003, 12, &[], 0, Some(2));
     assert_eq!(talk.verdicts(), []);
 }
@@ -73,7 +74,8 @@ fn an_inverted_dsack_is_no_news() {
     assert_eq!(talk.verdicts(), [("Spurious".into(), ALL)]);
 }
 
-/// 2 is sent again, and its duplicate is reported when data that left a round trip after later data are acknowledged.
+/// 2 is retransmitted. Its DSACK comes when data that was sent a round trip after later data is
+/// acknowledged.
 pub fn waits() {
     for (word, then, late) in [("round-trip", Some("Genuine"), None), ("next-loss", None, Some("Spurious"))] {
         let mut talk = spike(&with(Choice::named(NAME).with("waits", Value::Word(word.into()))));
@@ -87,7 +89,8 @@ pub fn waits() {
     }
 }
 
-/// Two of three: 5.5 and 3.67 of the 5.5 that were cut are 9.17, beyond 0.7 of 11.
+/// Two of three retransmissions were needless: 5.5 plus 3.67 of the 5.5 segments that were cut is
+/// 9.17, above 0.7 of 11.
 #[test]
 fn where_a_part_was_lost_a_response_may_give_part_of_it_back() {
     use eifel_recovery::engine::Config;

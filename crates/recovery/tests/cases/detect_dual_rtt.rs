@@ -1,4 +1,4 @@
-//! DualRTT in an engine: MinRTT is 100 ms, and tau 0.1, so that NRTT has to be below 10 ms.
+//! DualRTT in an engine: MinRTT is 100 ms and tau is 0.1, so NRTT must be below 10 ms.
 
 use eifel_recovery::detect::dual_rtt::Tau;
 use eifel_recovery::engine::Config;
@@ -28,21 +28,23 @@ fn tau_of_the_model() {
     // 0.067582.
     let tau = Tau::of_path(46_800.0, 1.4, 576);
     assert!(exceeds(tau, 675) && !exceeds(tau, 676));
-    // It would be negative: the least that was tried.
+    // tau would be negative, so it is the smallest value that was tried.
     let tau = Tau::of_path(1e6, 30.0, 1500);
     assert!(exceeds(tau, 99) && !exceeds(tau, 100));
 }
 
-/// A round trip's bytes are B: 12 000 to 100 000 of them in 100 ms are of the same order in the logarithm.
+/// B comes from the bytes of a round trip. In the logarithm, 12 000 to 100 000 bytes in 100 ms are
+/// of the same order.
 #[test]
 fn the_model_takes_over_once_a_round_trip_was_measured() {
-    // Before: 0.1, as the fixed threshold.
+    // Before a measurement tau is 0.1, as in the fixed threshold.
     let mut talk = spike(&with(Choice::named("dual-rtt")));
     talk.ack(3000, 2, &[], 0);
     talk.ack(3010, 3, &[], 0);
     assert_eq!(talk.verdicts(), []);
 
-    // 1..=10 and 11..=20: ten segments a round trip, 800 kbit/s; D = 50 ms, M = 1040: tau is 0.284.
+    // 1..=10 and 11..=20 are ten segments per round trip, or 800 kbit/s. With D = 50 ms and M =
+    // 1040, tau is 0.284.
     let mut talk = crate::talk::Talk::new(&with(Choice::named("dual-rtt")));
     talk.send();
     for round in 1..=3 {

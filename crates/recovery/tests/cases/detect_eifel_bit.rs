@@ -1,4 +1,4 @@
-//! Eifel detection by one bit in an engine: what is judged, when, and why.
+//! Eifel detection by one bit in an engine: the verdicts, their time and their reason.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::Mark;
@@ -13,7 +13,8 @@ fn bit() -> Config {
     Config { detect: Choice::named("eifel-bit"), ..eifel("reno-sack", "option-1") }
 }
 
-/// The echoes are of no matter, so they say the opposite.
+/// Sends an ACK with this mark. Its timestamp echo says the opposite, because the detector ignores
+/// echoes.
 fn ack(talk: &mut Talk, millis: u64, segment: u64, sacks: &[(u64, u64)], mark: Mark) -> String {
     talk.mark = Some(mark);
     let echo = if mark == Mark::Original { millis } else { 0 };
@@ -34,8 +35,8 @@ fn without_marks_there_is_no_knowing() {
     check(&mut talk, &[("Genuine", "no marks agreed on")], (2000, 5500));
 }
 
-/// The retransmission's own answer is lost, after a loss: the next may answer segment 15, which left after it. Seven more
-/// duplicates: 13 are in flight and 3..=12 reported; cwnd is 5500, so a fifth and a sixth may leave.
+/// After a loss, the ACK of the retransmission is lost. The next ACK may answer segment 15, which
+/// was sent after the retransmission. Duplicates up to segment 14 let 15 go under a cwnd of 5500.
 #[test]
 fn an_answer_to_what_was_sent_since_says_nothing() {
     let mut talk = overtaken(&bit());
@@ -47,7 +48,7 @@ fn an_answer_to_what_was_sent_since_says_nothing() {
     check(&mut talk, &[("Genuine", SINCE)], window);
 }
 
-/// The same with a second hole: the next ACK stops at segment 6, and its block reports 15.
+/// As above with a second hole: the next ACK stops at segment 6, and its block reports 15.
 #[test]
 fn a_report_of_what_was_sent_since_says_as_little() {
     let mut talk = overtaken(&bit());

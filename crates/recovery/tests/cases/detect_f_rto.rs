@@ -1,4 +1,4 @@
-//! RFC 5682, section 2.1, in an engine: each branch, and what leaves for it.
+//! RFC 5682, section 2.1, in an engine: each branch, and the segments sent on it.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::fact::{Acked, Cause, Fact, Kind, Transmission, TxId};
@@ -43,12 +43,13 @@ fn an_ack_for_a_part_of_the_retransmission_ends_it() {
     let ack =
         Ack { cumulative: start(2) + 400, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     talk.engine.on_ack(talk.now, &ack);
-    // 600 bytes of the retransmission are out, and 1400 may be: no room for a segment.
+    // 600 bytes of the retransmission are outstanding, and cwnd is 1400: no room for a segment.
     assert_eq!(text(&talk.send()), "");
     check(&mut talk, &[("Genuine", "the first ACK covers a part of the retransmission")], (1400, 5500));
 }
 
-/// Step 1: while an earlier timeout's go-back-N is under way its ACKs would answer for the new one.
+/// Step 1: during an earlier timeout's go-back-N, its ACKs would be taken for answers to the new
+/// timeout.
 #[test]
 fn a_timeout_during_recovery_from_another_is_no_question() {
     let mut talk = spike(&named(NAME));
@@ -60,7 +61,7 @@ fn a_timeout_during_recovery_from_another_is_no_question() {
     assert_eq!(text(&talk.ack(9000, 4, &[], 0)), "5r 6r");
     assert_eq!(text(&talk.ack(9001, 5, &[], 0)), "7r 8r");
     check(&mut talk, &[], (3000, 4500));
-    // All that was outstanding is acknowledged: the next one may be asked about again.
+    // All that was outstanding is acknowledged, so the next timeout may be judged again.
     assert_eq!(text(&talk.ack(9010, 12, &[], 0)), "13 14 15 16");
     let (now, again) = talk.expire();
     assert_eq!(text(&again), "13r");
@@ -79,7 +80,8 @@ fn one_that_watches_is_not_granted_a_probe_and_says_nothing() {
     assert!(!judged);
 }
 
-/// ACKs of new data are kept from a detector that is idle, so F-RTO must not be between the timeout and the second ACK.
+/// An idle detector does not see ACKs of new data, so F-RTO must not be idle between the timeout
+/// and the second ACK.
 #[test]
 fn it_is_idle_but_between_the_timeout_and_the_second_ack() {
     let view = view(&RoundTrips::new(true));

@@ -1,4 +1,4 @@
-//! RFC 5682, section 3.1, in an engine: each branch, and what leaves for it.
+//! RFC 5682, section 3.1, in an engine: each branch, and the segments sent on it.
 
 use eifel_recovery::engine::Negotiated;
 

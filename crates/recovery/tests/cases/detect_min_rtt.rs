@@ -1,4 +1,5 @@
-//! The heuristic in an engine: the smallest round trip is 100 ms, and 2 leaves again at 1100 ms.
+//! The heuristic in an engine: the smallest round trip is 100 ms, and 2 is retransmitted at 1100
+//! ms.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
@@ -21,7 +22,7 @@ fn after_a_second_expiry_the_ack_may_be_the_first_retransmission_s() {
     check(&mut talk, &[], (2000, 5500));
 }
 
-/// A duplicate comes soon, whatever has become of 2.
+/// A duplicate ACK comes soon, whether 2 arrived or not.
 #[test]
 fn a_duplicate_settles_nothing() {
     let mut talk = spike(&named(NAME));

@@ -15,12 +15,12 @@ const NO_ECHO: Judgement = Judgement::Settled(Outcome::Genuine, "no timestamp ec
 const DSACK: Judgement = Judgement::Settled(Outcome::Genuine, "the first acceptable ACK carries a DSACK");
 const ALL: Judgement = Judgement::Settled(Outcome::Genuine, "all acknowledged at once: ACKs may have been lost");
 
-/// Opens an episode: segment `start..start + 1000` leaves again with this TSval.
+/// Opens an episode: segment `start..start + 1000` is retransmitted with this TSval.
 fn opens(detector: &mut dyn Detector, start: u64, stamp: Option<u32>) {
     sent(detector, start, stamp, true);
 }
 
-/// Segment `start..start + 1000` leaves again with this TSval, within an episode.
+/// Retransmits segment `start..start + 1000` with this TSval, within an episode.
 fn follows(detector: &mut dyn Detector, start: u64, stamp: Option<u32>) {
     sent(detector, start, stamp, false);
 }
@@ -55,7 +55,7 @@ fn observe(detector: &mut dyn Detector, acked: Acked) -> Judgement {
     detector.observe(&Fact::Acked(&acked), &view(&RoundTrips::new(true)))
 }
 
-/// A detector for which segment 1001 has left again with TSval 500.
+/// Creates a detector for which segment 1001 was retransmitted with TSval 500.
 fn waiting() -> EifelTimestamps {
     let mut detector = EifelTimestamps::new(Proof::Older);
     opens(&mut detector, 1001, Some(500));
@@ -108,7 +108,8 @@ fn step_3_a_part_of_the_segment_is_new_data() {
 #[test]
 fn step_4_compares_strictly() {
     assert_eq!(observe(&mut waiting(), acked(2001, Some(499))), SPURIOUS);
-    // In the same tick as the original: RFC 3522 takes it for the retransmission's.
+    // An original sent in the retransmission's tick has this timestamp too. RFC 3522 takes the echo
+    // for the retransmission's.
     assert_eq!(observe(&mut waiting(), acked(2001, Some(500))), RETRANSMISSION);
     assert_eq!(observe(&mut waiting(), acked(2001, Some(501))), RETRANSMISSION);
     assert_eq!(observe(&mut waiting(), acked(2001, None)), NO_ECHO);
@@ -169,7 +170,8 @@ fn one_verdict_an_episode() {
 
 #[test]
 fn a_new_episode_before_a_verdict_takes_the_question_over() {
-    // A fast retransmit, then the timer for the same segment: its own retransmission is what is asked about.
+    // A fast retransmit, then a timeout of the same segment: the detector judges the timeout's
+    // retransmission.
     let mut detector = waiting();
     opens(&mut detector, 1001, Some(1500));
     assert_eq!(observe(&mut detector, acked(2001, Some(500))), SPURIOUS);

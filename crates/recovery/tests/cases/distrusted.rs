@@ -1,4 +1,4 @@
-//! Detectors that believe their peer no more: told once, and not asked again.
+//! Detectors that no longer trust their peer: this is reported once, and they do not judge again.
 
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Config, Event};
@@ -13,7 +13,7 @@ fn older() -> Choice {
     Choice::named("eifel-timestamps").with("proof", Value::Word("older".into()))
 }
 
-/// Which detector is dismissed, and which has judged how.
+/// Returns the dismissed detectors, the judgements and the undos, in order.
 fn told(talk: &mut Talk) -> Vec<String> {
     let events = talk.events().into_iter().filter_map(|event| match event {
         Event::Distrusted { detector, .. } => Some(format!("{detector} dismissed")),
@@ -25,7 +25,7 @@ fn told(talk: &mut Talk) -> Vec<String> {
     events.collect()
 }
 
-/// An ACK that acknowledges nothing new echoes what was never sent.
+/// Sends an ACK that acknowledges nothing new and echoes a timestamp that was never sent.
 fn forge(talk: &mut Talk, millis: u64) {
     let echo = Some(Echo::Forged);
     let cumulative = talk.engine.una();
@@ -33,7 +33,8 @@ fn forge(talk: &mut Talk, millis: u64) {
     talk.engine.on_ack(at(millis), &ack);
 }
 
-/// One acts and one watches by timestamps, another by marks: the forged echoes are of no matter to that.
+/// One detector acts and one watches by timestamps. Another watches by marks and ignores the forged
+/// echoes.
 #[test]
 fn three_forged_echoes_dismiss_all_who_go_by_them() {
     let observers = vec![Choice::named("eifel-bit"), older()];
@@ -44,7 +45,7 @@ fn three_forged_echoes_dismiss_all_who_go_by_them() {
         forge(&mut talk, millis);
     }
     assert_eq!(told(&mut talk), ["0 genuine", "0 dismissed", "2 genuine", "2 dismissed"]);
-    // The original's echo: nobody is there to believe it, but the mark.
+    // The original's echo: only the detector that goes by marks still judges.
     talk.mark = Some(Mark::Original);
     talk.ack(3000, 2, &[], 0);
     assert_eq!(told(&mut talk), ["1 spurious"]);

@@ -1,12 +1,13 @@
-//! What duplicate ACKs stand for without SACK, seen by a window that grows by all that is delivered.
+//! The deliveries that duplicate ACKs stand for without SACK, seen in a window that grows by all
+//! deliveries.
 
 use eifel_recovery::engine::{Config, Negotiated};
 use eifel_recovery::registry::{Choice, Value};
 
 use crate::talk::{MSS, Talk, config, new, start};
 
-/// Returns the segments by which cwnd grows: `first` are outstanding when the duplicates come, `later` leave after them, and one
-/// ACK acknowledges all.
+/// Returns the segments by which cwnd grows. `first` segments are outstanding when the duplicates
+/// come, `later` segments are sent after them, and one ACK acknowledges all.
 fn grown(first: u64, duplicates: u64, later: u64) -> u64 {
     let linux = Choice::named("reno").with("counting", Value::Word("linux".into()));
     let linux = linux.with("grow", Value::Word("always".into()));
@@ -24,8 +25,9 @@ fn grown(first: u64, duplicates: u64, later: u64) -> u64 {
     (talk.cwnd() - before) / MSS
 }
 
-/// RFC 6937, section 3: a duplicate ACK delivers a segment, and an ACK of everything delivers those that no duplicate stood for.
-/// The segment that is asked for has not arrived, so one outstanding segment has no duplicates at all.
+/// RFC 6937, section 3: a duplicate ACK delivers a segment, and an ACK of everything delivers those
+/// that no duplicate stood for. The segment that the ACKs ask for has not arrived, so a single
+/// outstanding segment causes no duplicates.
 #[test]
 fn duplicates_stand_for_no_more_segments_than_may_have_arrived() {
     for first in 1..=5 {

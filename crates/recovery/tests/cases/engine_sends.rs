@@ -1,4 +1,4 @@
-//! What the engine makes of an offer: lengths of what is sent again, and the handshake.
+//! The engine's answers to an offer: lengths of retransmissions, and the handshake.
 
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
@@ -8,14 +8,15 @@ use eifel_recovery::registry::{Choice, Value};
 
 use crate::talk::{MSS, at, config, ms};
 
-/// An open connection with a Reno-SACK sender; position 1 is the first.
+/// Creates an open connection with a Reno-SACK sender. The first position is 1.
 fn open() -> Engine {
     let mut engine = Engine::new(&config("reno-sack")).expect("a known algorithm");
     engine.established(Instant::ZERO, Negotiated { mss: MSS as u32, sack: true, timestamps: true });
     engine
 }
 
-/// First position and length of all that leaves of the data up to `end`, of which a FIN may be the last position.
+/// Sends data up to `end`, whose last position may be a FIN. Returns the first position and length
+/// of each transmission.
 fn send(engine: &mut Engine, now: Instant, end: u64, fin: bool) -> Vec<(u64, u32)> {
     let poll = || {
         let mut offer = engine.offer(end, 9000, None);
@@ -35,7 +36,7 @@ fn ack(engine: &mut Engine, now: Instant, cumulative: u64) {
     engine.on_ack(now, &ack);
 }
 
-/// The deadline expires.
+/// Lets the deadline expire, and returns it.
 fn expire(engine: &mut Engine) -> Instant {
     let now = engine.deadline();
     assert_ne!(now, Instant::NEVER);
@@ -43,7 +44,8 @@ fn expire(engine: &mut Engine) -> Instant {
     now
 }
 
-/// The path takes less from now on: what was sent as one goes again in parts, a FIN with the last of them if it fits.
+/// The path's MSS shrinks, so a segment is retransmitted in parts. A FIN goes with the last part if
+/// it fits.
 #[test]
 fn a_smaller_mss_cuts_what_is_sent_again() {
     let mut engine = open();
@@ -56,11 +58,11 @@ fn a_smaller_mss_cuts_what_is_sent_again() {
     ack(&mut engine, now + ms(10), 601);
     // 400 bytes and the FIN.
     assert_eq!(send(&mut engine, now + ms(10), 1002, true), [(601, 401)]);
-    // A larger one changes nothing.
+    // A larger MSS changes nothing.
     engine.reduce_mss(900);
     assert_eq!(engine.snapshot().cwnd, 2 * 600);
 
-    // Without a FIN there, a full segment is one of the new size.
+    // Without a FIN, a full segment has the new size.
     let mut engine = open();
     assert_eq!(send(&mut engine, at(0), 1002, false), [(1, 1000), (1001, 1)]);
     engine.reduce_mss(999);
@@ -79,7 +81,8 @@ fn every_transmission_has_an_id_of_its_own() {
     assert_eq!((again.id, again.kind, again.copy), (TxId(3), Kind::Retransmission(Cause::Timeout), 1));
 }
 
-/// The SYN leaves once, again when its timer expires, and again when the peer shows that it lacks it.
+/// The SYN is sent once, again when its timer expires, and again when the peer shows that it lacks
+/// the SYN.
 #[test]
 fn the_syn_waits_for_its_timer() {
     let mut engine = Engine::new(&config("reno-sack")).expect("a known algorithm");
@@ -98,7 +101,8 @@ fn the_syn_waits_for_its_timer() {
     assert_eq!(send(&mut engine, now + ms(10), 501, false), [(1, 500)]);
 }
 
-/// Longer than the RTO of 1 s without anything outstanding: the window begins anew (RFC 5681, section 4.1).
+/// After more than the RTO of 1 s with nothing outstanding, the restart window applies (RFC 5681,
+/// section 4.1).
 #[test]
 fn only_more_than_an_rto_is_a_long_pause() {
     let after = |pause: u64| {

@@ -1,4 +1,4 @@
-//! What the engine makes of its deadline, and of episodes that end without a verdict.
+//! The engine's deadline, and episodes that end without a verdict.
 
 use eifel_recovery::engine::{Config, Event, Kind};
 use eifel_recovery::registry::{Choice, Value};
@@ -6,7 +6,7 @@ use eifel_recovery::registry::{Choice, Value};
 use crate::script::{UNSET, open, overtaken, spike, text};
 use crate::talk::{MSS, Out, Talk, at, config, eifel, start};
 
-/// A millisecond before its time nothing happens.
+/// A millisecond before the deadline nothing happens.
 #[test]
 fn a_timeout_that_comes_too_early_does_nothing() {
     let mut talk = open(&config("reno-sack"));
@@ -15,8 +15,9 @@ fn a_timeout_that_comes_too_early_does_nothing() {
     assert_eq!(talk.expire().0, 1100);
 }
 
-/// F-RTO has no question for a fast retransmit, so that the episode ends without a verdict: it stands for a loss, and an undo
-/// after it takes ssthresh from the window then. Where there was none, ssthresh is what it was.
+/// F-RTO does not judge a fast retransmit, so the episode ends without a verdict and counts as a
+/// loss. A later undo then sets ssthresh to the window at the timeout. Without a loss before, the
+/// undo restores the old ssthresh.
 #[test]
 fn a_loss_signal_without_a_verdict_stands_for_a_loss() {
     let config = Config { detect: Choice::named("f-rto"), ..eifel("reno-sack", "option-4-ssthresh") };
@@ -29,7 +30,8 @@ fn a_loss_signal_without_a_verdict_stands_for_a_loss() {
     talk.ack(203, 14, &[], 103);
     assert_eq!((talk.cwnd(), talk.ssthresh()), (5500, 5500));
     assert!(talk.verdicts().is_empty());
-    // In congestion avoidance cwnd grows beyond ssthresh, so that it can be told which of them comes back.
+    // In congestion avoidance cwnd grows beyond ssthresh, so the test can tell which of the two is
+    // restored.
     for segment in 15..=18 {
         talk.ack(303, segment, &[], 203);
     }
@@ -42,7 +44,7 @@ fn a_loss_signal_without_a_verdict_stands_for_a_loss() {
     assert_eq!(talk.ssthresh(), window, "the window when the timer expired");
 }
 
-/// The number of an episode tells it from all others.
+/// Each episode has a unique number.
 #[test]
 fn episodes_are_numbered() {
     let mut talk = overtaken(&config("reno-sack"));
@@ -56,11 +58,12 @@ fn episodes_are_numbered() {
     assert_eq!(opened, [1, 2]);
 }
 
-/// Two segments of new data, in the place of what recovery would send; a room of nothing sends nothing.
+/// A probe is two segments of new data, in place of recovery's retransmissions. Without new data,
+/// nothing is sent.
 #[test]
 fn a_probe_of_new_data_is_two_segments() {
     let mut talk = spike(&Config { detect: Choice::named("f-rto"), ..eifel("reno-sack", "option-1") });
-    // 13 is half a segment, and then there is no more.
+    // 13 is half a segment, and there is no more data.
     talk.end = start(13) + 500;
     assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "13");
     let offer = |talk: &Talk| talk.engine.offer(talk.end, u64::MAX, None);
@@ -71,7 +74,7 @@ fn a_probe_of_new_data_is_two_segments() {
     assert_eq!((rest.start, rest.len, rest.kind), (start(13) + 500, 1000, Kind::New));
 }
 
-/// The peer's data answer nothing: what has expired so far stays counted.
+/// An ACK on the peer's data acknowledges nothing new, so the count of timeouts stays.
 #[test]
 fn an_ack_of_nothing_new_changes_no_timer() {
     let mut talk = open(&config("reno-sack"));
@@ -83,7 +86,8 @@ fn an_ack_of_nothing_new_changes_no_timer() {
     assert_eq!(talk.engine.consecutive_timeouts(), 0);
 }
 
-/// Of an episode of which a part was lost a response may give a part back; one that does not changes no window.
+/// After an episode with a partial loss, a response may restore a part of the window. A response
+/// that does not leaves the window unchanged.
 #[test]
 fn a_mixed_verdict_adjusts_nothing_where_the_response_gives_nothing() {
     for (respond, adjusted) in [("option-1", 0), ("partial-credit", 1)] {
@@ -102,7 +106,7 @@ fn a_mixed_verdict_adjusts_nothing_where_the_response_gives_nothing() {
     }
 }
 
-/// Without news F-RTO's question stays open, and nothing but the probe goes: 5 had been reported before.
+/// Without news F-RTO stays undecided, and only the probe is sent: 5 was SACKed before.
 #[test]
 fn a_probe_goes_on_where_an_ack_says_nothing() {
     let mut talk = spike(&Config { detect: Choice::named("f-rto-sack"), ..eifel("reno-sack", "option-1") });
@@ -114,8 +118,8 @@ fn a_probe_goes_on_where_an_ack_says_nothing() {
     assert_eq!(talk.verdicts()[0].0, "Spurious");
 }
 
-/// A probe that is refused settles the episode as genuine, and the timer learns from that: the back-off that a spurious
-/// timeout has held is released.
+/// A refused probe settles the episode as genuine. The timer learns this and releases the back-off
+/// that a spurious timeout has held.
 #[test]
 fn the_timer_learns_from_a_probe_that_is_refused() {
     let rto_with = |after_spurious: &str| {
@@ -125,7 +129,7 @@ fn the_timer_learns_from_a_probe_that_is_refused() {
         talk.ack(3000, 2, &[], 0);
         talk.ack(3001, 3, &[], 0);
         assert_eq!(talk.verdicts()[0].0, "Spurious");
-        // 4 and what follows it are late too, and there is nothing new to send.
+        // 4 and later segments are late too, and there is no new data.
         talk.end = start((talk.engine.nxt() - 1) / 1000 + 1);
         talk.expire();
         talk.ack(20_000, 4, &[], 3000);
@@ -135,7 +139,8 @@ fn the_timer_learns_from_a_probe_that_is_refused() {
     assert_eq!(rto_with("back-off"), rto_with("none"));
 }
 
-/// Nothing new may go, but what is lost does, when pacing lets it: not before, and not with the RTO.
+/// There is no new data, but lost segments are retransmitted when pacing allows: not earlier, and
+/// not at the RTO.
 #[test]
 fn what_is_lost_is_paced_where_nothing_is_new() {
     let mut talk = Talk::new(&Config { pace: Choice::named("pacing"), ..config("fack") });
@@ -143,14 +148,15 @@ fn what_is_lost_is_paced_where_nothing_is_new() {
     assert_eq!(text(&talk.send()), "1 2 3 4 5 6 7 8 9 10");
     assert_eq!(text(&talk.ack(100, 1, &[], 0)), "");
     assert_eq!(text(&talk.ack(101, 1, &[(6, 10)], 0)), "2r");
-    // 4.5 segments a round trip of 100 ms, by 1.2: the second is due soon.
+    // The rate is 4.5 segments per round trip of 100 ms, times 1.2, so the second is due soon.
     let (now, sent) = talk.expire();
     assert!(now < 130, "{now}");
     assert_eq!(text(&sent), "3r");
 }
 
-/// Lets `talk`, which repairs segment 2 and has sent 14, hear of all that it sends by SACK alone, in five round trips: every
-/// report lets segments out, while the number stands still. Then the timer expires.
+/// Takes a `talk` that repairs segment 2 and has sent 14. For five round trips the peer SACKs all
+/// that is sent, which lets more segments go, while the cumulative ACK stands still. Then the timer
+/// expires.
 fn hears_without_end(talk: &mut Talk) {
     let mut last = 14;
     for round in 2..=6 {
@@ -162,8 +168,9 @@ fn hears_without_end(talk: &mut Talk) {
     assert!((700..2000).contains(&due), "{due}");
 }
 
-/// RFC 5681, section 3.1: ssthresh is no more than half of FlightSize, which counts what a receiver reports by SACK and does
-/// not acknowledge. Before the repair has ended, such a receiver does not raise ssthresh by waiting for the timer.
+/// RFC 5681, section 3.1: ssthresh is at most half of FlightSize, which includes SACKed data that
+/// is not acknowledged. A receiver that only SACKs must not raise ssthresh by waiting for the timer
+/// before the repair has ended.
 #[test]
 fn a_timeout_in_a_repair_does_not_raise_ssthresh() {
     for recover in ["rfc6675", "reno-sack", "rack-tlp"] {
@@ -171,13 +178,13 @@ fn a_timeout_in_a_repair_does_not_raise_ssthresh() {
         let cut = talk.ssthresh();
         hears_without_end(&mut talk);
         assert!(talk.engine.snapshot().flight > 2 * cut, "{recover}");
-        // RACK-TLP cuts once more, for a retransmission that was lost.
+        // RACK-TLP cuts once more, for a lost retransmission.
         assert!(talk.ssthresh() <= cut, "{recover}: {}", talk.ssthresh());
     }
 }
 
-/// An undone cut binds nothing: the flight left by a window that no loss has cut. In congestion avoidance too, where ssthresh
-/// was below what the cut left of cwnd.
+/// An undone cut does not limit ssthresh later: the flight was sent under a window that no loss has
+/// cut. This also holds in congestion avoidance, where ssthresh was below the cut cwnd.
 #[test]
 fn a_timeout_after_an_undo_sets_ssthresh_from_the_flight() {
     for ssthresh in [UNSET, 4000] {
@@ -198,7 +205,7 @@ fn a_timeout_after_an_undo_sets_ssthresh_from_the_flight() {
     }
 }
 
-/// When the repair has ended, a timeout is the first sign of a new congestion.
+/// After the repair has ended, a timeout is the first sign of new congestion.
 #[test]
 fn a_timeout_after_the_repair_sets_ssthresh_from_the_flight() {
     let mut talk = overtaken(&config("reno-sack"));

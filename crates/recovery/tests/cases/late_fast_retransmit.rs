@@ -6,7 +6,8 @@ use eifel_recovery::registry::{Choice, Value};
 use crate::script::{UNSET, open, spike, text};
 use crate::talk::{Talk, config, eifel};
 
-/// Reno of old, whose every third duplicate begins a fast retransmit, but for this.
+/// The original Reno, in which every third duplicate begins a fast retransmit, with or without
+/// suppression.
 fn recover(suppress: bool) -> Choice {
     Choice::named("reno")
         .with("suppress_late_fast_retransmit", Value::Switch(suppress))
@@ -26,7 +27,8 @@ fn window(talk: &Talk) -> (u64, u64) {
     (talk.cwnd(), talk.ssthresh())
 }
 
-/// Segment 2 is lost, sent again by its timer, and not once more; the ACK of all lets twelve go.
+/// Segment 2 is lost, and only its timer retransmits it. The ACK of everything lets twelve segments
+/// go.
 #[test]
 fn the_third_after_the_timeout_restores_the_window() {
     let mut talk = spike(&lite(true));
@@ -40,7 +42,8 @@ fn the_third_after_the_timeout_restores_the_window() {
     assert_eq!(adjusted, 1);
 }
 
-/// Without it: fast recovery competes with the timeout, and inflates a window that was halved twice.
+/// Without suppression, fast recovery competes with the timeout, and inflates a window that was
+/// halved twice.
 #[test]
 fn without_it_the_third_begins_a_fast_retransmit() {
     let mut talk = spike(&lite(false));
@@ -68,7 +71,7 @@ fn after_two_timeouts_nothing_is_restored_and_nothing_sent_a_third_time() {
     assert_eq!(text(&talk.ack(3300, 2, &[], 3100)), "3r 4r");
 }
 
-/// The fast retransmit was lost. What its segment's later duplicates say was said before.
+/// The fast retransmit was lost. Later duplicates of its segment change nothing.
 #[test]
 fn a_timeout_after_the_fast_retransmit_stays_one() {
     let mut talk = open(&lite(true));
@@ -90,7 +93,7 @@ fn the_next_segment_is_free_again() {
     assert_eq!(sent, ["", "", "3r"]);
 }
 
-/// Detection speaks later, and finds the episode settled.
+/// The detector's verdict comes later, and the episode is already settled.
 #[test]
 fn a_verdict_that_comes_after_it_is_not_acted_upon() {
     let mut talk = spike(&Config { recover: recover(true), ..eifel("reno", "option-3") });
@@ -101,7 +104,7 @@ fn a_verdict_that_comes_after_it_is_not_acted_upon() {
     assert_eq!(window(&talk), (12_000, UNSET));
 }
 
-/// An ACK of new data has forgotten all timeouts, and nothing is late.
+/// An ACK of new data resets the count of timeouts, so no duplicate is late.
 #[test]
 fn where_nothing_has_timed_out_the_third_begins_a_fast_retransmit() {
     let mut talk = open(&lite(true));

@@ -1,5 +1,6 @@
-//! What the scripts of the five situations do not say: every parameter of the registry at a value that is not its default, the
-//! steps of single algorithms, their arithmetic, and what holds for all of them.
+//! Tests beyond the scripts of the five situations: every parameter of the registry at a value
+//! other than its default, the steps and arithmetic of single algorithms, and properties of all of
+//! them.
 
 #[path = "../talk/mod.rs"]
 mod talk;

@@ -1,4 +1,5 @@
-//! When segments leave that the window allows, and every parameter of the pacers away from its default.
+//! When pacing sends the segments that the window allows, and every parameter of the pacers at a
+//! value other than its default.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
@@ -7,7 +8,8 @@ use crate::parameters::reno;
 use crate::script::text;
 use crate::talk::{Out, Talk, config, new, start};
 
-/// Pacing still holds back segments that the last ACK allowed when the next one comes, and with it the end of the window.
+/// While pacing still holds back segments that the last ACK allowed, the next ACK comes and the
+/// peer's window is exhausted.
 #[test]
 fn a_window_that_closes_while_pacing_waits_is_what_holds_back() {
     let mut talk = Talk::new(&Config { pace: Choice::named("pacing"), ..config("rfc6675") });
@@ -29,7 +31,7 @@ pub fn burst_segments() {
     assert_eq!(text(&talk.ack(100, 1, &[], 0)), "3 4");
 }
 
-/// Two leave at once where there is room for three, and the third 100 ms / 11 / 2 behind.
+/// With room for three segments, two are sent at once, and the third 100 ms / 11 / 2 later.
 pub fn bucket_segments() {
     let pace = Choice::named("burst-pacer").with("segments", Value::Integer(2));
     let mut talk = Talk::new(&Config { pace, ..config("reno-sack") });
@@ -38,7 +40,7 @@ pub fn bucket_segments() {
     assert_eq!(talk.engine.deadline().as_nanos(), 104_545_454);
 }
 
-/// When the second of two segments may leave that come after a burst of one, in nanoseconds.
+/// Returns when the second of two segments may be sent, with bursts of one segment, in nanoseconds.
 fn bucket_release(parameter: &str, ssthresh: i64) -> u64 {
     let pace = Choice::named("burst-pacer").with("segments", Value::Integer(1)).with(parameter, Value::Integer(100));
     let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
@@ -59,7 +61,7 @@ pub fn bucket_avoidance_percent() {
     assert_eq!(bucket_release("slow_start_percent", 10_000), 108_250_825);
 }
 
-/// When the second segment after the first ten may leave, in nanoseconds.
+/// Returns when the second segment after the first ten may be sent, in nanoseconds.
 fn second_release(pace: &str, parameter: &str, ssthresh: i64) -> u64 {
     let pace = Choice::named(pace).with(parameter, Value::Integer(100));
     let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });

@@ -1,4 +1,4 @@
-//! Every parameter away from its default, seen from outside.
+//! Every parameter at a value other than its default, seen from outside.
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value};
@@ -117,8 +117,9 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Pace, "burst-pacer", "avoidance_percent", pace::bucket_avoidance_percent),
 );
 
-/// The original left at 0, the segment behind it at 10 or at 0 too, and the retransmission at 1000. Where both carry one
-/// timestamp, its echo does not prove that the original arrived.
+/// The original was sent at 0, the next segment at 10 or also at 0, and the retransmission at 1000.
+/// If original and next segment share a timestamp, its echo does not prove that the original
+/// arrived.
 fn proof() {
     for (word, of_neighbour, shared) in [("older", "Spurious", "Spurious"), ("original", "Genuine", "Genuine")] {
         let detect = Choice::named("eifel-timestamps").with("proof", Value::Word(word.into()));
@@ -136,7 +137,7 @@ fn proof() {
     }
 }
 
-/// 60 ms are below 0.7 of 100 ms, and neither below a tenth nor below the model's most.
+/// 60 ms is below 0.7 of 100 ms, but neither below a tenth nor below the model's largest threshold.
 fn tau() {
     for (config, judged) in [(crate::detect_dual_rtt::fixed(700), 1), (crate::judged::named("dual-rtt"), 0)] {
         let mut talk = spike(&config);
@@ -146,7 +147,7 @@ fn tau() {
     }
 }
 
-/// Half of 100 ms after 1100.
+/// The limit is half of 100 ms after 1100 ms.
 fn limit() {
     for (at, outcome) in [(1149, "Spurious"), (1150, "Genuine")] {
         let mut talk = spike(&crate::detect_min_rtt::half_srtt());
@@ -159,7 +160,7 @@ fn recover(name: &str, parameter: &str, value: Value) -> Choice {
     Choice::named(name).with(parameter, value)
 }
 
-/// What leaves for `count` duplicates that report segments from 3 on.
+/// Returns the segments sent for each of `count` duplicates that report segments from 3 on.
 fn duplicates(talk: &mut Talk, count: u64) -> Vec<String> {
     (1..=count).map(|d| text(&talk.ack(100 + d, 1, &[(3, 2 + d)], 0))).collect()
 }
@@ -168,7 +169,7 @@ fn duplicate_threshold(name: &str) {
     let with = |value| Config { recover: recover(name, "duplicate_threshold", Value::Integer(value)), ..config(name) };
     let sent = duplicates(&mut open(&with(2)), 2);
     assert_eq!((sent[0].as_str(), &sent[1][..2]), ("13", "2r"));
-    // RFC 3042's first two, or RFC 6675's as pipe falls.
+    // RFC 3042's first two duplicates, or RFC 6675's rule as pipe falls.
     let limited = if name == "rfc6675" { ["13", "14", "15", "16"] } else { ["13", "14", "", ""] };
     let sent = duplicates(&mut open(&with(5)), 5);
     assert_eq!((&sent[..4], &sent[4][..2]), (&limited.map(String::from)[..], "2r"));
@@ -181,7 +182,7 @@ fn limited_transmit(name: &str) {
     assert_eq!(talk.cwnd(), 5500);
 }
 
-/// Duplicates of the go-back-N after a timeout.
+/// Sends duplicates during the go-back-N after a timeout.
 fn bugfix(name: &str) {
     for (on, cwnd) in [(true, 1000), (false, 5500)] {
         let mut talk = spike(&Config { recover: recover(name, "bugfix", Value::Switch(on)), ..config(name) });
@@ -210,7 +211,7 @@ fn after_spurious_timeout(name: &str) {
     assert_eq!(talk.cwnd(), 12_000);
 }
 
-/// 2..=9 are lost: pipe is 13 - 3 + 1 = 11 segments, 9 after a partial ACK, under a cwnd of 5.5.
+/// Loses 2..=9: pipe is 13 - 3 + 1 = 11 segments, 9 after a partial ACK, under a cwnd of 5.5.
 fn hole(parameter: &str, word: &str) -> Talk {
     let recover = recover("newreno-sack", parameter, Value::Word(word.into()));
     let mut talk = open(&Config { recover, ..config("newreno-sack") });
@@ -235,7 +236,7 @@ fn timer_restarts_on_partial() {
     }
 }
 
-/// The RTO long after a spike with two expiries, when every round trip takes 10 ms.
+/// Returns the RTO long after a spike with two expiries, when every round trip takes 10 ms.
 fn long_after(after_spurious: Choice) -> u64 {
     let mut talk = spike(&Config { after_spurious, ..eifel("reno-sack", "option-1") });
     talk.expire();
@@ -281,7 +282,8 @@ fn ssthresh_from() {
         let talk = spike(&reno(&[("ssthresh_from", Value::Word(word.into()))]));
         assert_eq!(talk.ssthresh(), ssthresh, "{word}");
     }
-    // The peer's window of 12 segments, four of which are acknowledged, binds below cwnd's 13.
+    // Four of the 12 segments that the peer allows are acknowledged, so its window is below cwnd's
+    // 13.
     let mut talk = Talk::new(&reno(&[("ssthresh_from", Value::Word("window".into()))]));
     talk.limit = start(13);
     talk.send();

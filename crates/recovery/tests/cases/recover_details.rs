@@ -1,4 +1,4 @@
-//! What single algorithms do beside the five situations.
+//! Details of single algorithms beyond the five situations.
 
 use eifel_recovery::engine::{Ack, Block};
 
@@ -31,7 +31,8 @@ fn rfc_6675_counts_blocks_as_well_as_bytes() {
     assert_eq!([1, 2, 3, 4].map(enters), [false, false, true, true]);
 }
 
-/// RFC 2018, section 8: after a timeout what was reported may be gone, and is sent again unless it is acknowledged.
+/// RFC 2018, section 8: after a timeout SACKed data may be gone, and is retransmitted unless it is
+/// acknowledged.
 #[test]
 fn a_timeout_forgets_what_was_reported() {
     for name in ["reno-sack", "newreno-sack", "fack", "rfc6675"] {
@@ -44,7 +45,7 @@ fn a_timeout_forgets_what_was_reported() {
     }
 }
 
-/// What is reported after a timeout is not sent again.
+/// Data that is SACKed after a timeout is not retransmitted.
 #[test]
 fn go_back_n_skips_what_is_reported_meanwhile() {
     for name in ["reno-sack", "newreno-sack", "fack", "rfc6675"] {
@@ -55,7 +56,7 @@ fn go_back_n_skips_what_is_reported_meanwhile() {
     }
 }
 
-/// RFC 2018, section 8: a cumulative acknowledgement that stops at what was reported says that it is gone.
+/// RFC 2018, section 8: a cumulative ACK that stops at SACKed data says that the data is gone.
 #[test]
 fn what_was_reported_and_is_asked_for_after_all_is_sent_again() {
     for name in ["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675"] {

@@ -10,8 +10,8 @@ fn following(name: &str, whom: &str) -> Config {
     Config { recover: Choice::named(name).with("follows", Value::Word(whom.into())), ..config(name) }
 }
 
-/// The parameter's test for each algorithm: in ns-2's go-back-N a duplicate lets a retransmission go, reported or not. Its
-/// FACK begins fast recovery as soon as 5 is reported.
+/// Tests the parameter for each algorithm. In ns-2's go-back-N a duplicate lets a retransmission
+/// go, SACKed or not. ns-2's FACK begins fast recovery as soon as 5 is SACKed.
 pub fn follows(name: &str) {
     let of_ns2 = if name == "fack" { ["", "2r", "3r"] } else { ["3r", "4r", ""] };
     for (whom, sent) in [("source", ["", "", ""]), ("ns-2", of_ns2)] {
@@ -21,7 +21,7 @@ pub fn follows(name: &str) {
     }
 }
 
-/// Segments 2 and 8 are lost. All of 3 to 7 and 9 to 12 are reported while there is no more data to send.
+/// Segments 2 and 8 are lost. All of 3 to 7 and 9 to 12 are SACKed while no more data may be sent.
 fn two_losses(whom: &str) -> Talk {
     let mut talk = open(&following("newreno", whom));
     talk.limit = start(13);
@@ -32,7 +32,8 @@ fn two_losses(whom: &str) -> Talk {
     talk
 }
 
-/// cwnd is 5.5 segments and 9 for the duplicates, less 6, and 1: with 5 outstanding there is room for 4.
+/// cwnd is 5.5 segments, plus 9 for the duplicates, less 6, plus 1. With 5 outstanding there is
+/// room for 4.
 #[test]
 fn a_partial_ack_lets_one_new_segment_go_or_two() {
     for (whom, sent, cwnd) in [("source", "8r 13", 2000), ("ns-2", "8r 13 14", 5681)] {
@@ -44,7 +45,8 @@ fn a_partial_ack_lets_one_new_segment_go_or_two() {
     }
 }
 
-/// Three duplicates, and a partial ACK of 6: ns-2 takes 3 segments off cwnd for good, and grows by one at the end.
+/// Three duplicates, and a partial ACK of 6: ns-2 subtracts 3 segments from cwnd for good, and cwnd
+/// grows by one at the end.
 #[test]
 fn what_a_partial_ack_takes_from_ns_2s_window_stays_taken() {
     let mut talk = open(&following("newreno", "ns-2"));
@@ -72,7 +74,7 @@ fn ns_2s_pipe_leaves_the_fast_retransmit_out() {
     }
 }
 
-/// A duplicate that reports nothing new is none.
+/// An ACK that reports nothing new is no duplicate.
 #[test]
 fn ns_2_counts_reports() {
     let mut talk = spike(&following("reno-sack", "ns-2"));
@@ -91,7 +93,7 @@ fn ns_2s_fack_begins_with_one_segment() {
     assert_eq!(talk.cwnd(), 6000 + 1_000_000 / 6000 + 1_000_000 / 6166);
 }
 
-/// Any ACK with blocks far enough ahead, and below the recovery point.
+/// Any ACK with blocks far enough ahead begins fast recovery, even below the recovery point.
 #[test]
 fn ns_2s_fack_begins_within_go_back_n() {
     for (whom, sent) in [("source", "3r 4r"), ("ns-2", "3r")] {

@@ -6,8 +6,9 @@ use eifel_recovery::registry::{Choice, Value};
 use crate::script::text;
 use crate::talk::{Talk, again, config, start};
 
-/// Ten segments are all there is; the timer expires for 1, and all of them are acknowledged. Then 11..=20 leave, 11 is
-/// lost, and 12, 13 and 14 are reported.
+/// There are only ten segments. The timer expires for 1, and all ten are acknowledged. Then more
+/// data is sent, 11 is lost, and 12, 13 and 14 are SACKed. Returns the segments sent for these
+/// reports.
 fn lost_at_the_point(config: &Config) -> String {
     let mut talk = Talk::new(config);
     talk.end = start(11);
@@ -17,7 +18,7 @@ fn lost_at_the_point(config: &Config) -> String {
         talk.ack(1100, segment, &[], 1000);
     }
     talk.end = start(21);
-    // The initial window's ten are halved to five, and slow start has just reached them.
+    // The initial window of ten was halved to five, and slow start has just reached five.
     assert_eq!(text(&talk.send()), "11 12 13 14 15");
     let sent = (1..=3).map(|d| text(&talk.ack(1200 + d, 10, &[(12, 11 + d)], 1100)));
     sent.collect::<Vec<_>>().join(" ")

@@ -1,4 +1,5 @@
-//! What holds for every recovery algorithm whatever ACKs, SACK blocks and timeouts come in which order.
+//! Properties of every recovery algorithm that hold for any order of ACKs, SACK blocks and
+//! timeouts.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +13,13 @@ use crate::talk::{eifel, ms};
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Acknowledges this share of what is outstanding, in 256ths, whole segments.
+    /// Acknowledges this share of the outstanding segments, in 256ths, whole segments.
     Advance(u8),
     /// Acknowledges a part of the oldest segment, in bytes.
     Part(u16),
-    /// Reports a number of segments, from this share of the flight on.
+    /// Reports a number of segments by SACK, from this share of the flight on.
     Sack(u8, u8),
-    /// A duplicate ACK without news.
+    /// A duplicate ACK that reports nothing new.
     Duplicate,
     /// The timer expires, if one runs.
     Expire,
@@ -40,18 +41,18 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The peer as the sender knows it, and the sender.
+/// A sender, and the peer as the sender knows it.
 struct Peer {
     engine: Engine,
     now: Instant,
     limit: u64,
     una: u64,
     nxt: u64,
-    /// Where segments begin.
+    /// The starts of the outstanding segments.
     starts: BTreeSet<u64>,
-    /// Beginnings of segments that were reported since the last timeout.
+    /// The starts of segments that were SACKed since the last timeout.
     sacked: BTreeSet<u64>,
-    /// The timer has expired while the window was closed.
+    /// Whether the timer has expired while the window was closed.
     probes_window: bool,
 }
 
@@ -63,7 +64,7 @@ impl Peer {
         Self { engine, now: Instant::ZERO, limit: 20_001, una: 1, nxt: 1, starts, sacked, probes_window: false }
     }
 
-    /// Sends until nothing more may go: how many transmissions there were.
+    /// Sends until nothing more may be sent. Returns the number of transmissions.
     fn send(&mut self) -> Result<u32, TestCaseError> {
         let mut count = 0;
         for turn in 0.. {
@@ -108,11 +109,13 @@ impl Peer {
         prop_assert_eq!(now.flight, self.nxt - self.una);
         let board = self.engine.scoreboard();
         prop_assert!(board.sacked_bytes() <= now.flight);
-        // Each unreported byte is under way once, or twice if sent again before it was deemed lost.
+        // Each byte that is not SACKed is in flight once, or twice if it was retransmitted before
+        // it was deemed lost.
         prop_assert!(now.pipe <= 2 * (now.flight - board.sacked_bytes()));
         prop_assert!(now.una <= board.resent_below() && board.resent_below() <= board.nxt());
         prop_assert!(now.una <= board.lost_below() && board.lost_below() <= board.nxt());
-        // RFC 4015's FlightSize + min(bytes_acked, IW) may be less than a segment where a part of one was acknowledged.
+        // RFC 4015's FlightSize + min(bytes_acked, IW) may be less than a segment if only a part of
+        // a segment was acknowledged.
         prop_assert!(now.cwnd > 0 && now.ssthresh >= 2000);
         if now.flight > 0 {
             prop_assert!(now.deadline != Instant::NEVER, "outstanding, but no timer runs");
@@ -152,7 +155,7 @@ impl Peer {
 
     fn apply(&mut self, step: &Step, sack: bool) {
         match *step {
-            // What was reported is not acknowledged before the hole below it is, but then with it.
+            // SACKed data is acknowledged together with the hole below it.
             Step::Advance(part) => {
                 if let Some(mut cumulative) = self.share(part).map(|start| self.end_of(start)) {
                     while self.sacked.contains(&cumulative) {
@@ -206,7 +209,7 @@ fn run(config: &Config, steps: &[Step], sack: bool) -> Result<(), TestCaseError>
             prop_assert!(peer.engine.deadline() > peer.now, "an alarm that rings for ever");
         }
     }
-    // Everything arrives and the peer opens: new data go, in each of the rounds that follow.
+    // Everything arrives and the peer's window opens: each of the next rounds sends new data.
     for _ in 0..5 {
         peer.limit = peer.nxt + 100_000;
         let all = peer.nxt;

@@ -11,9 +11,10 @@ fn with(recover: &str, reduction: &str) -> Config {
     Config { recover, ..config("rfc6675") }
 }
 
-/// 2 is lost of 2..=14: RecoverFS is 13 segments less the two that were reported before, ssthresh half of it. The third
-/// duplicate has delivered one and let 2 go: another segment goes with each second one that is delivered from there on. From
-/// the tenth pipe is no more than ssthresh: what is missing of that goes.
+/// Of segments 2..=14, 2 is lost. RecoverFS is 13 segments less the two that were SACKed before,
+/// and ssthresh is half of it. The third duplicate delivers one segment and triggers the
+/// retransmission of 2. From there on, every second delivery lets another segment go. From the
+/// tenth duplicate on, pipe is at most ssthresh, and data is sent up to ssthresh.
 pub fn reduction(recover: &str) {
     let sent = |reduction| {
         let mut talk = open(&with(recover, reduction));
@@ -25,8 +26,9 @@ pub fn reduction(recover: &str) {
     assert_eq!(sent("at-once"), ["13", "14", "2r", "", "", "", "", "", "15", "16", "17", "18"]);
 }
 
-/// An echo halves the flight of ten: each second delivery lets a segment go, in place of none until the flight is halved. With
-/// the eighth five are under way, which is ssthresh, and from there on each delivery lets one go.
+/// An echo halves the flight of ten. With PRR, every second delivery lets a segment go; without
+/// PRR, nothing is sent until the flight is halved. At the eighth delivery five segments are in
+/// flight, which is ssthresh. From there on each delivery lets one go.
 pub fn after_echo() {
     let sent = |after_echo: &str| {
         let recover = Choice::named("rack-tlp").with("after_echo", Value::Word(after_echo.into()));
@@ -52,15 +54,17 @@ pub fn after_echo() {
     assert_eq!(sent("at-once")[..6], [10, 0, 0, 0, 0, 0]);
 }
 
-/// Most of the window is lost: pipe is below ssthresh at once. The conservative bound lets one go for one delivered; an ACK
-/// that advances, and tells of no further loss, one more (RFC 9937).
+/// Most of the window is lost, so pipe is below ssthresh at once. The conservative bound lets one
+/// segment go for each delivered one. An ACK that advances and reports no further loss lets one
+/// more go (RFC 9937).
 #[test]
 fn after_heavy_losses_it_grows_by_slow_start() {
     let mut talk = open(&with("rfc6675", "prr"));
     // 2..=9 are lost.
     let sent: Vec<_> = (10..=12).map(|last| text(&talk.ack(91 + last, 1, &[(10, last)], 0))).collect();
     assert_eq!(sent, ["13", "14", "2r"]);
-    // 13 and 14 under way and 2: three delivered in all, one has gone.
+    // 13, 14 and the retransmission of 2 were in flight. Two segments were delivered in recovery,
+    // and one was sent.
     assert_eq!(text(&talk.ack(201, 1, &[(10, 13)], 101)), "3r");
     assert_eq!(text(&talk.ack(203, 2, &[(10, 13)], 103)), "4r 5r");
 }

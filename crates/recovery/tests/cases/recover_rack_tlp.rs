@@ -8,7 +8,7 @@ use crate::talk::{Talk, at, config, eifel, start};
 
 const NAME: &str = "rack-tlp";
 
-/// PTO is 2 SRTT after the last ACK: 300 ms. The probe is new data, and starts the timer anew.
+/// The probe is sent 2 SRTT after the last ACK, at 300 ms. It is new data and restarts the timer.
 pub fn spike(config: &Config) -> Talk {
     let mut talk = open(config);
     let (now, probe) = talk.expire();
@@ -18,9 +18,10 @@ pub fn spike(config: &Config) -> Talk {
     talk
 }
 
-/// 2 is lost twice, and 15, which left after recovery had begun, once: both are found lost by what answers 16. That 2 was
-/// lost again cuts the window to half of itself at once. 15 is a loss of its own, for which it is cut when recovery is over;
-/// it is on its way by then, and not sent once more.
+/// 2 is lost twice. 15, which was sent after recovery had begun, is lost once. The ACK for 16 shows
+/// both losses. The second loss of 2 halves the window at once. 15 is a separate loss, for which
+/// the window is cut when recovery ends. By then 15 was already retransmitted, so it is not sent
+/// once more.
 #[test]
 fn a_loss_above_the_recovery_point_is_repaired_at_once_and_counted_after() {
     let mut talk = open(&config(NAME));
@@ -39,7 +40,8 @@ fn a_loss_above_the_recovery_point_is_repaired_at_once_and_counted_after() {
     assert!(!text(&talk.ack(312, 18, &[], 212)).contains('r'));
 }
 
-/// Retransmissions of one window that are lost together are one more sign of congestion, not two; PRR has its own answer.
+/// Retransmissions of one window that are lost together are one more sign of congestion, not two.
+/// With PRR there is no further cut.
 #[test]
 fn what_is_lost_again_cuts_the_window_once() {
     let windows = |reduction: &str| {
@@ -50,7 +52,7 @@ fn what_is_lost_again_cuts_the_window_once() {
         let again = sent.join(" ");
         assert!(again.contains("2r") && again.contains("3r"), "{again}");
         let before = talk.cwnd();
-        // What left after both answers.
+        // Data sent after both retransmissions is SACKed.
         let nxt = (talk.engine.nxt() - 1) / 1000;
         talk.ack(230, 1, &[(nxt, nxt), (4, 12)], 0);
         (before, talk.cwnd())
@@ -63,7 +65,8 @@ fn deadline(talk: &Talk) -> u64 {
     talk.engine.deadline().as_nanos() / 1_000_000
 }
 
-/// One report is below the threshold: 2 has the round trip and a quarter of the shortest.
+/// One SACKed segment is below the threshold. So 2 gets the round trip plus a quarter of the
+/// shortest round trip.
 #[test]
 fn the_reordering_window_runs_out() {
     let mut talk = open(&config(NAME));
@@ -71,31 +74,32 @@ fn the_reordering_window_runs_out() {
     assert_eq!(deadline(&talk), 126);
     let (_, sent) = talk.expire();
     assert_eq!(text(&sent), "2r");
-    // One was sent by Limited Transmit: half of eleven.
+    // One segment was sent by Limited Transmit, so ssthresh is half of eleven.
     assert_eq!((talk.cwnd(), talk.ssthresh()), (5500, 5500));
 }
 
-/// Once reordering was seen three reports are not enough; a DSACK widens the window by another quarter.
+/// Once reordering was seen, three SACKed segments are not enough. A DSACK widens the window by
+/// another quarter.
 #[test]
 fn reordering_and_dsacks_widen_the_window() {
     let mut talk = open(&config(NAME));
     talk.ack(101, 1, &[(3, 3)], 0);
     talk.ack(102, 3, &[], 0);
-    // 5, 6 and 7 before 4.
+    // 5, 6 and 7 arrive before 4.
     for last in 5..=7 {
         talk.ack(98 + last, 3, &[(5, last)], 0);
     }
-    // rtt 105 and a quarter of 100.
+    // RACK.rtt is 105, plus a quarter of 100.
     assert_eq!(deadline(&talk), 130);
     talk.ack_with(106, 3, &[(5, 7)], 0, Some(1));
     assert_eq!(deadline(&talk), 155);
-    // Within the same round trip a second tells nothing new.
+    // A second DSACK within the same round trip changes nothing.
     talk.ack_with(107, 3, &[(5, 7)], 0, Some(1));
     assert_eq!(deadline(&talk), 155);
     assert_eq!(text(&talk.expire().1), "4r");
 }
 
-/// Sixteen recoveries without a DSACK bring the window back.
+/// Sixteen recoveries without a DSACK reset the window.
 #[test]
 fn sixteen_recoveries_narrow_it_again() {
     let mut talk = open(&config(NAME));
@@ -103,7 +107,7 @@ fn sixteen_recoveries_narrow_it_again() {
     let mut now = 200;
     let mut una = 1;
     for recovery in 0..=16 {
-        // One report only: what is waited for is the window.
+        // Only one segment is SACKed, so the wait is the reordering window.
         let sent_at = now - 100;
         talk.ack(now, una, &[(una + 2, una + 2)], sent_at);
         let waits = deadline(&talk) - now;
@@ -118,7 +122,7 @@ fn sixteen_recoveries_narrow_it_again() {
     }
 }
 
-/// The probe of a tail: the highest segment again.
+/// Sends `all` segments and acknowledges all but the last two, so that the highest one is probed.
 fn tail(all: u64) -> Talk {
     let mut talk = Talk::new(&config(NAME));
     talk.end = start(all + 1);
@@ -127,19 +131,19 @@ fn tail(all: u64) -> Talk {
     talk
 }
 
-/// 9 and 10 are lost. The probe's block shows that 9 is, by a probe and not by a timeout.
+/// 9 and 10 are lost. The SACK block for the probe shows the loss of 9, without a timeout.
 #[test]
 fn a_probe_finds_the_loss_of_a_tail() {
     let mut talk = tail(10);
     let (now, probe) = talk.expire();
     assert_eq!((now, text(&probe)), (300, "10r".into()));
     assert_eq!(deadline(&talk), 1300, "no second probe");
-    // The probe took 100 ms, and 9 left 300 ms before it.
+    // The probe took 100 ms, and 9 was sent 300 ms before it.
     assert_eq!(text(&talk.ack(400, 8, &[(10, 10)], 300)), "9r");
     assert_eq!((talk.cwnd(), talk.ssthresh()), (2000, 2000));
 }
 
-/// For a single segment it waits for a delayed ACK as well.
+/// For a single segment the probe also waits for a delayed ACK.
 #[test]
 fn a_single_segment_may_wait_for_a_delayed_ack() {
     let with = |millis: u64| {
@@ -158,14 +162,15 @@ pub fn max_ack_delay() {
     a_single_segment_may_wait_for_a_delayed_ack();
 }
 
-/// Section 7.4.2: only 10 was lost, and the probe has repaired it. Congestion control is told all the same.
+/// Section 7.4.2: only 10 was lost, and the probe has repaired it. Congestion control learns of the
+/// loss all the same.
 #[test]
 fn what_the_probe_has_repaired_was_a_loss() {
     let mut talk = tail(10);
     talk.expire();
     talk.ack(400, 10, &[], 300);
     let cwnd = talk.cwnd();
-    // It is known once something beyond the probe is acknowledged.
+    // The repair is known once data beyond the probe is acknowledged.
     talk.end = start(12);
     talk.now = at(450);
     assert_eq!(text(&talk.send()), "11");
@@ -173,7 +178,7 @@ fn what_the_probe_has_repaired_was_a_loss() {
     assert!(talk.cwnd() < cwnd && talk.ssthresh() == 2000, "{} {}", talk.cwnd(), talk.ssthresh());
 }
 
-/// The original was only late: a DSACK tells, or a duplicate without a block.
+/// The original was only late. A DSACK or a duplicate ACK without a block says so.
 #[test]
 fn a_needless_probe_is_no_loss() {
     for dsack in [Some(10), None] {
@@ -189,7 +194,7 @@ fn a_needless_probe_is_no_loss() {
     }
 }
 
-/// Where the RTO would come first the probe takes its place.
+/// If the RTO would expire first, the probe takes the place of the timeout.
 #[test]
 fn the_probe_goes_in_the_place_of_an_earlier_timeout() {
     let rto = Choice::named("rfc6298")
@@ -208,8 +213,8 @@ fn the_probe_goes_in_the_place_of_an_earlier_timeout() {
     assert_eq!(text(&sent), "10r");
 }
 
-/// 13, below the recovery point of the timeout, is lost again, and what was sent after it arrives: it goes once more, and
-/// only without the bugfix is that a further loss signal.
+/// 13, below the recovery point of the timeout, is lost again, and data sent after it arrives. 13
+/// is retransmitted once more. Only without the bugfix is this a further loss signal.
 pub fn bugfix() {
     for (on, ssthresh) in [(true, 6000), (false, 2000)] {
         let recover = Choice::named(NAME).with("bugfix", Value::Switch(on));

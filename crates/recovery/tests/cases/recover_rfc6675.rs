@@ -1,4 +1,5 @@
-//! Loss recovery by RFC 6675, by hand: when it is entered, and what leaves first and last.
+//! Loss recovery by RFC 6675, by hand: when it is entered, and which segments are sent first and
+//! last.
 
 use eifel_recovery::engine::{Ack, Block};
 
@@ -27,10 +28,12 @@ fn counts_every_ack_that_reports_something_new() {
 
     let mut talk = twenty(&config("rfc6675"));
     assert_eq!(talk.ack(101, 2, &[(4, 6)], 0)[..1], again(3..=3), "it moves on, and three segments lie above the hole");
-    // 25 of cwnd were possible; 20 were outstanding, and the ACK that tells of the loss does not let the window grow.
+    // Half of the 20 outstanding segments. The ACK that reports the loss does not let the window
+    // grow.
     assert_eq!(talk.cwnd(), 10_000);
 
-    // The first of three moves on; blocks of less than a segment each, so that they count only by their number.
+    // The first of three ACKs advances. The blocks are smaller than a segment, so only their number
+    // counts.
     let mut talk = twenty(&config("rfc6675"));
     let small = |segment| Block { start: start(segment), end: start(segment) + 100 };
     for (acknowledged, blocks) in [(2, vec![small(4)]), (2, vec![small(4), small(6)])] {
@@ -38,7 +41,8 @@ fn counts_every_ack_that_reports_something_new() {
         let ack = Ack { cumulative, sacks: &blocks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
         talk.engine.on_ack(talk.now, &ack);
     }
-    // cwnd is 22 now, 20 were outstanding, and pipe is 200 bytes less: two within cwnd, and none beyond.
+    // cwnd is 22 now, 20 segments are outstanding, and pipe is 200 bytes less. Two segments fit
+    // within cwnd, and none may go beyond it.
     assert_eq!(talk.send(), new(23..=24));
     let blocks = [Block { start: start(4), end: start(4) + 200 }];
     let cumulative = start(3);
@@ -48,7 +52,7 @@ fn counts_every_ack_that_reports_something_new() {
     assert_eq!(talk.cwnd(), 11_000, "half of what is outstanding");
 }
 
-/// The same section: without a SACK block it is none.
+/// RFC 6675, section 2: an ACK without a SACK block is no duplicate.
 #[test]
 fn does_not_count_an_ack_that_reports_nothing_new() {
     let mut talk = twenty(&config("rfc6675"));
@@ -64,7 +68,7 @@ fn does_not_count_an_ack_that_reports_nothing_new() {
     assert_eq!(talk.ssthresh(), u64::MAX);
 }
 
-/// RFC 6675, section 5, step (3): new data go as far as cwnd is larger than pipe.
+/// RFC 6675, section 5, step (3): new data is sent as far as cwnd is larger than pipe.
 #[test]
 fn transmits_within_pipe_before_it_repairs() {
     let mut talk = twenty(&config("rfc6675"));
@@ -78,16 +82,17 @@ fn rescues_the_end_of_the_window_once() {
     let mut talk = Talk::new(&config("rfc6675"));
     talk.end = start(11);
     assert_eq!(talk.send(), new(1..=10));
-    // 2 and 9, 10 are lost; nothing new to send.
+    // 2, 9 and 10 are lost, and there is no new data.
     talk.ack(100, 1, &[], 0);
     let sent: Vec<_> = [(101, 4), (102, 5), (103, 6), (104, 7), (105, 8)]
         .into_iter()
         .flat_map(|(at, last)| talk.ack(at, 1, &[(3, last)], 0))
         .collect();
     assert_eq!(sent.iter().filter(|out| **out == Out::Again(2)).count(), 1);
-    // Not before more than the retransmission's own segment is acknowledged (section 5, step 4.3).
+    // No rescue before more than the retransmission's own segment is acknowledged (section 5, step
+    // 4.3).
     assert_eq!(sent.iter().filter(|out| **out == Out::Again(10)).count(), 0, "{sent:?}");
     assert_eq!(talk.ack(203, 8, &[], 103), again(10..=10));
-    // The block that the rescue brings shows the other hole.
+    // The SACK block for the rescue shows the other hole.
     assert_eq!(talk.ack(303, 8, &[(10, 10)], 203), again(9..=9));
 }

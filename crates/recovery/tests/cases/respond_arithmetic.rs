@@ -1,5 +1,5 @@
-//! Each response called by itself: after one, two and three timeouts, after a fast retransmit, against ECN-Echo, and once
-//! losses were seen.
+//! Each response called by itself: after one, two and three timeouts, after a fast retransmit, with
+//! ECN-Echo, and after a loss was seen.
 
 use eifel_recovery::congest::Window;
 use eifel_recovery::detect::Share;
@@ -51,7 +51,8 @@ fn window(response: &mut dyn Response, verdict: &Verdict) -> (u64, u64) {
     (cwnd, ssthresh)
 }
 
-/// A response, and its windows after a fast retransmit and after one, two and three timeouts.
+/// A response, and its windows (cwnd, ssthresh) after a fast retransmit and after one, two and
+/// three timeouts.
 type Row = (Box<dyn Response>, [(u64, u64); 4]);
 
 fn table() -> Vec<Row> {
@@ -111,7 +112,7 @@ fn rfc_4015_opens_no_more_than_the_initial_window_beyond_the_flight() {
     assert_eq!(window(&mut Rfc4015, &many), (15_000 + 4000, 18_000));
     let all = Verdict { flight: 0, acked: 18_000, ..verdict(1) };
     assert_eq!(window(&mut Rfc4015, &all), (4000, 18_000));
-    // A few bytes, and nothing is outstanding: one segment still.
+    // A few bytes are acknowledged and nothing is outstanding: cwnd is still one segment.
     let little = Verdict { flight: 0, acked: 10, ..verdict(1) };
     assert_eq!(window(&mut Rfc4015, &little), (1000, 18_000));
 }
@@ -141,7 +142,8 @@ fn only_rfc_4015_teaches_the_timer_and_only_after_a_timeout_with_an_estimate_bef
     }
 }
 
-/// Cut from 20 to 9: a share of the eleven, but no more than 14 in all; and no less than there is.
+/// The window was cut from 20 to 9. The response restores a share of the eleven, up to 14 in all,
+/// and never lowers the window.
 #[test]
 fn partial_credit_gives_its_share_up_to_seven_tenths() {
     let credit = |needless, resent, now: &Window| {

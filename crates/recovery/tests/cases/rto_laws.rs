@@ -1,4 +1,5 @@
-//! What holds for every timer of the registry whatever comes: round trips from 1 us to 100 s, 1 to 10^6 segments.
+//! Properties of every timer of the registry that hold for any input: round trips from 1 us to 100
+//! s, 1 to 10^6 segments.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
@@ -11,12 +12,12 @@ use proptest::prelude::*;
 
 use crate::rto_sequences::{build, word};
 
-/// 1 us to 100 s, evenly over the orders of magnitude.
+/// Draws 1 us to 100 s, evenly over the orders of magnitude.
 fn rtt() -> impl Strategy<Value = Duration> {
     (0u32..8, 1_000u64..=10_000).prop_map(|(order, nanos)| Duration::from_nanos(nanos * 10u64.pow(order)))
 }
 
-/// 1 to 10^6 segments of 1000 bytes, or no threshold yet.
+/// Draws cwnd and ssthresh of 1 to 10^6 segments of 1000 bytes, or no threshold yet.
 fn window() -> impl Strategy<Value = Window> {
     let segments = || (0u32..6, 1u64..=10).prop_map(|(order, digit)| 1000 * digit * 10u64.pow(order));
     let threshold = prop_oneof![4 => segments(), 1 => Just(u64::MAX)];
@@ -72,8 +73,8 @@ const TICK: Duration = Duration::from_millis(10);
 const STEADY: Window = Window { cwnd: 10_000, ssthresh: 8000 };
 
 proptest! {
-    /// Nothing overflows or becomes NaN, which would be an RTO of nothing; time goes on; and no expiry is due before the
-    /// oldest segment was sent.
+    /// Nothing overflows or becomes NaN, which would make the RTO 0. Every timer expires in the
+    /// future. A timer for an older segment does not expire later.
     #[test]
     fn a_timer_always_waits_and_always_ends(choice in all(), steps in prop::collection::vec((step(), rtt()), 1..60)) {
         let mut timer = part::rto(&choice).unwrap();
@@ -113,8 +114,8 @@ proptest! {
         }
     }
 
-    /// Thesis, section 5.4.1: where the round trip falls below SRTT_E, RTTVAR_E rests, and the RTO does not rise. The same
-    /// fall may raise RTO_L (section 5.3.1).
+    /// Thesis, section 5.4.1: when the round trip falls below SRTT_E, RTTVAR_E stays constant and
+    /// the RTO does not rise. This fall may raise RTO_L (section 5.3.1).
     #[test]
     fn a_falling_round_trip_never_raises_rto_e(high in rtt(), count in 1usize..60, part in 1u64..100) {
         let mut eifel = build(&Choice::named("eifel"));
@@ -123,15 +124,16 @@ proptest! {
             let (before, estimate) = (eifel.rto(), eifel.estimate().unwrap());
             take(&mut *eifel, Instant::ZERO, high * part / 100, STEADY, 1);
             prop_assert!(eifel.rto() <= before);
-            // Until SRTT has arrived.
+            // Until SRTT has reached the round trip.
             if estimate.srtt > high * part / 100 + Duration::from_nanos(2) {
                 prop_assert_eq!(eifel.estimate().unwrap().rttvar, estimate.rttvar);
             }
         }
     }
 
-    /// Of two samples the longer makes the longer RTO, if both are below SRTT_E or both are not. Across SRTT_E it need not
-    /// be so: just above it RTTVAR_E falls, just below it RTTVAR_E rests.
+    /// Of two samples the longer makes the longer RTO, if both are below SRTT_E or both are not.
+    /// Across SRTT_E this need not hold: just above SRTT_E, RTTVAR_E falls, and just below, it
+    /// stays constant.
     #[test]
     fn a_longer_sample_makes_a_longer_rto(before in prop::collection::vec(rtt(), 1..30), a in rtt(), b in rtt()) {
         for choice in [Choice::named("eifel"), Choice::named("self-trained")] {
@@ -165,7 +167,8 @@ proptest! {
         prop_assert!(linux.rto() <= rtt + Duration::from_millis(200) + slack, "{:?}", linux.rto());
     }
 
-    /// A flight of a million has a gain of 10^-6: within the flights that its memory lasts, RTO_E comes down all the same.
+    /// A large flight has a small gain. Within three flights of samples, RTO_E comes down all the
+    /// same.
     #[test]
     fn rto_e_does_not_stall_at_large_flights(rtt in rtt(), order in 0u32..4) {
         let flight = 10u64.pow(order);
@@ -194,8 +197,9 @@ proptest! {
     }
 }
 
-/// SRTT 100 ms, RTTVAR 20 ms and GAIN 1/10: a sample of 99.9 ms takes 0.01 ms from the RTO of 300 ms; one of 100.1 ms, whose
-/// DELTA is below RTTVAR, gives 0.01 ms to SRTT and takes 1/10 x (20 - 0.1) ms from ten times RTTVAR.
+/// SRTT 100 ms, RTTVAR 20 ms and GAIN 1/10: a sample of 99.9 ms takes 0.01 ms from the RTO of 300
+/// ms. A sample of 100.1 ms, whose DELTA is below RTTVAR, adds 0.01 ms to SRTT and takes a tenth of
+/// 19.9 ms from ten times RTTVAR.
 #[test]
 fn just_above_srtt_e_the_rto_falls_further_than_just_below() {
     let after = |micros| {
@@ -208,8 +212,9 @@ fn just_above_srtt_e_the_rto_falls_further_than_just_below() {
     assert_eq!((after(99_900), after(100_100)), (299_990, 298_020));
 }
 
-/// After a spike SRTT_E falls towards the round trip from above, so that DELTA_E stays negative; RTTVAR_E must not rest
-/// forever for that. 9 segments of flight: (1 - 1/100)^n of it are left in the end.
+/// After a spike SRTT_E falls towards the round trip from above, so DELTA_E stays negative.
+/// RTTVAR_E must not stay constant forever because of that. With a flight of 9 segments, (1 -
+/// 1/100)^n of RTTVAR_E is left after n samples.
 #[test]
 fn rto_e_comes_down_after_a_spike() {
     let mut eifel = build(&Choice::named("eifel"));
@@ -219,7 +224,7 @@ fn rto_e_comes_down_after_a_spike() {
     assert_eq!(eifel.rto(), Duration::from_millis(120));
 }
 
-/// A million segments in flight, and the memory of one round trip lasts a million samples.
+/// With a million segments in flight, the memory of one round trip lasts a million samples.
 #[test]
 fn rto_e_follows_at_a_flight_of_a_million() {
     let window = Window { cwnd: 2_000_000_000, ssthresh: 1_000_000_000 };

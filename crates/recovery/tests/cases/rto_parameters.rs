@@ -1,4 +1,4 @@
-//! Every parameter of the timers away from its default.
+//! Every parameter of the timers at a value other than its default.
 
 use eifel_base::time::Instant;
 use eifel_recovery::congest::Window;
@@ -20,7 +20,7 @@ fn millis(timer: &dyn Rto) -> u64 {
     timer.rto().as_nanos() / 1_000_000
 }
 
-/// The RTO after these round trips in milliseconds, each of one segment, a second apart.
+/// Returns the RTO after these round trips in milliseconds, each of one segment, a second apart.
 fn after(timer: &mut dyn Rto, round_trips: &[u64]) -> u64 {
     for (second, &rtt) in round_trips.iter().enumerate() {
         sample(timer, at(1000 * (second as u64 + 1)), ms(rtt), 1, WINDOW);
@@ -44,13 +44,14 @@ pub fn maximum(name: &str) {
     assert_eq!(millis(&*timer), 2500);
 }
 
-/// It bounds the prediction and its back-off, never the latest sample and two ticks, scaled as the prediction is.
+/// The maximum bounds the prediction and its back-off, but not the latest sample plus two ticks,
+/// which is scaled like the prediction.
 pub fn maximum_above_sample(name: &str) {
     maximum(name);
     let unbounded = after(&mut *with(name, "maximum_ms", 3_600_000), &[4000]);
     let mut timer = with(name, "maximum_ms", 2500);
     let bounded = after(&mut *timer, &[4000]);
-    // The first prediction is three samples; two ticks are 20 ms.
+    // The first prediction is three times the sample; two ticks are 20 ms.
     assert_eq!(bounded, unbounded * 4020 / 12_000);
     timer.back_off();
     assert_eq!(millis(&*timer), bounded);
@@ -64,7 +65,8 @@ pub fn lite_granularity() {
     }
 }
 
-/// 100 ms are no tick of 500 ms for the heartbeat, and one at least in whole numbers; the definition has 100 + 4 x 50.
+/// The 400 ms contain no tick of 500 ms. The heartbeat counts none, and whole numbers count at
+/// least one. The definition has 900 + 4 x 450.
 pub fn clock() {
     let granularity = Value::Duration(ms(500));
     for (clock, rtt, expected) in [
@@ -76,13 +78,14 @@ pub fn clock() {
     ] {
         let lite = Choice::named("lite").with("granularity_ms", granularity.clone()).with("clock", word(clock));
         let mut timer = build(&lite);
-        // 900 ms from 600 ms on are two ticks, those at 1000 and 1500 ms.
+        // 900 ms from 600 ms on contain two ticks, at 1000 and 1500 ms.
         sample(&mut *timer, at(1500 - u64::from(rtt == 400) * 50), ms(rtt), 1, WINDOW);
         assert_eq!(millis(&*timer), expected, "{clock} {rtt}");
     }
 }
 
-/// Samples of a second, half a second apart: the second is of a segment that was sent before the first was taken.
+/// Samples of one to four seconds, half a second apart. Each later segment was sent before the
+/// first sample was taken.
 pub fn timing(name: &str) {
     let rtos = ["every", "every-second", "one-a-round-trip"].map(|timing| {
         let mut timer = build(&Choice::named(name).with("timing", word(timing)));
@@ -119,22 +122,23 @@ pub fn restart(name: &str) {
     assert_eq!(age, tick + rto, "lite counts from the tick before");
 }
 
-/// A steady round trip of 100 ms leaves the minimum.
+/// After a steady round trip of 100 ms the RTO is the minimum.
 pub fn granularity(name: &str) {
     let mut timer = with(name, "granularity_ms", 70);
     for _ in 0..600 {
         sample(&mut *timer, Instant::ZERO, ms(100), 1, WINDOW);
     }
-    // AGG has become next to nothing, but two ticks are the least there is.
+    // AGG is nearly 0, but two ticks are the minimum.
     assert_eq!(millis(&*timer), if name == "self-trained" { 140 } else { 240 });
 }
 
-/// AGG after a number of samples in cycles of 6 segments.
+/// Returns AGG after a number of samples in cycles of 6 segments.
 fn agg(k_per_mille: u32, samples: i32) -> f64 {
     (1.0 - f64::from(k_per_mille) / 1000.0 / 6.0).powi(samples)
 }
 
-/// GAIN 1/4: 100, then DELTA 100 makes SRTT 125 and RTTVAR 50 / m + (100 - 50 / m) / 4, fourfold and m times that.
+/// GAIN is 1/4. After 100, a DELTA of 100 makes SRTT 125 and RTTVAR 50 / m + (100 - 50 / m) / 4,
+/// whose weight is 4 m.
 pub fn weight(name: &str) {
     for (m, expected) in [(1, 375.0), (2, 475.0), (4, 675.0)] {
         let mut timer = build(&Choice::named(name).with("m", Value::Integer(m)));
@@ -185,7 +189,8 @@ pub fn rfc6298_maximum() {
     assert_eq!(expiries, [1100, 3100, 7100, 12_100, 17_100]);
 }
 
-/// Not on the first, 1 s; then 2 s and 4 s, and 1 s after a sample, each with the slop, and never beyond the maximum.
+/// The first RTO, 1 s, has no slop. Then 2 s and 4 s, and 1 s after a sample, each have the slop,
+/// up to the maximum.
 pub fn slop() {
     let mut talk = Talk::new(&rfc6298(&[("slop_ms", 200), ("maximum_ms", 5000)]));
     talk.send();
@@ -196,14 +201,15 @@ pub fn slop() {
 
 pub fn rfc6298_granularity() {
     assert_eq!(open(&rfc6298(&[("minimum_ms", 0), ("granularity_ms", 500)])).rto(), 600);
-    // With neither minimum nor granularity, a round trip that takes no time would make a timer that expires without end.
+    // Without minimum and granularity, a round trip of zero would make a timer that expires without
+    // end.
     let refused =
         rfc6298(&[("minimum_ms", 0), ("granularity_ms", 0)]).check().expect_err("a clock must tick").to_string();
     assert_eq!(refused, "granularity_ms = 0 for rfc6298; allowed: a time from 0.001 to 10000 ms");
 }
 
-/// The RTO after the ACKs for 2, for all that had been sent when the timer expired once, and for one segment more. Without
-/// timestamps only the last gives a sample.
+/// Compares the RTO after three ACKs: for 2, for all that had been sent when the timer expired, and
+/// for one segment more. Without timestamps only the last gives a sample.
 pub fn back_off_ends() {
     let after = |word: &str, timestamps: bool| {
         let rto = Choice::named("rfc6298").with("back_off_ends", Value::Word(word.into()));

@@ -1,4 +1,4 @@
-//! What holds for the timer whatever the samples are.
+//! Properties of the timer that hold for any samples.
 
 use eifel_base::time::Duration;
 use eifel_recovery::rto::rfc6298::{Bounds, Ends, Rfc6298};
@@ -8,12 +8,12 @@ use proptest::prelude::*;
 
 use crate::script::{of, view};
 
-/// 1 us to 100 s, evenly over the orders of magnitude.
+/// Draws 1 us to 100 s, evenly over the orders of magnitude.
 fn rtt() -> impl Strategy<Value = Duration> {
     (0u32..8, 1_000u64..10_000).prop_map(|(order, nanos)| Duration::from_nanos(nanos * 10u64.pow(order)))
 }
 
-/// Minimum, maximum, granularity, and an initial value between the bounds.
+/// Draws minimum, maximum, granularity, and an initial value between the bounds.
 fn bounds() -> impl Strategy<Value = Bounds> {
     (0u64..2_000_000, 0u64..120_000_000, 0u64..600_000, 0u64..=100).prop_map(|(minimum, above, granularity, part)| {
         let (minimum, maximum) = (Duration::from_micros(minimum), Duration::from_micros(minimum + above + 1));
@@ -94,7 +94,8 @@ proptest! {
             timer.sample(&of(rtt), &view(&RoundTrips::new(true)));
             let estimate = timer.estimate().expect("a sample");
             prop_assert!(estimate.srtt <= most);
-            // Each step rounds down by less than a nanosecond, and the next takes an eighth of it back.
+            // Each step rounds down by less than a nanosecond, and the next step takes an eighth of
+            // that back.
             prop_assert!(estimate.srtt + Duration::from_nanos(8) >= least);
             prop_assert!(estimate.rttvar <= most);
             prop_assert!(timer.rto() >= estimate.srtt + bounds.granularity);

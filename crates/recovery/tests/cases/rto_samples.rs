@@ -1,5 +1,6 @@
-//! The timer called by itself: SRTT, RTTVAR and RTO of RFC 6298, section 2, to the nanosecond, rounded down at each
-//! step, after each of a dozen samples; back-off and what verdicts change.
+//! The timer called by itself: SRTT, RTTVAR and RTO of RFC 6298, section 2, to the nanosecond,
+//! rounded down at each step, after each of a dozen samples; back-off, and the changes that
+//! verdicts request.
 
 use eifel_base::time::Duration;
 use eifel_recovery::episode::Estimate;
@@ -23,7 +24,7 @@ fn sample(timer: &mut Timer<Rfc6298>, rtt: Duration) {
     timer.sample(&of(rtt), &view(&RoundTrips::new(true)));
 }
 
-/// Samples, and SRTT, RTTVAR and RTO after each, in nanoseconds.
+/// Checks SRTT, RTTVAR and RTO after each sample, in nanoseconds.
 fn check(bounds: Bounds, sequence: &[(u64, u64, u64, u64)]) {
     let mut timer = Rfc6298::timer(bounds, Ends::Sample);
     for (index, &(rtt, srtt, rttvar, rto)) in sequence.iter().enumerate() {
@@ -200,7 +201,7 @@ fn the_minimum_rises_step_by_step_up_to_the_maximum_and_falls_at_once() {
     assert_eq!(timer.rto(), ms(1000));
 }
 
-/// Minimum and maximum are "never less" and "never more": before the first sample, too.
+/// Minimum and maximum also bind before the first sample.
 #[test]
 fn the_bounds_hold_before_the_first_sample() {
     assert_eq!(

@@ -1,4 +1,5 @@
-//! Timers called by themselves: a dozen samples each, worked by hand from the equations, to the nanosecond.
+//! Timers called by themselves: a dozen samples each, worked out by hand from the equations, to the
+//! nanosecond.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
@@ -19,7 +20,7 @@ pub fn build(choice: &Choice) -> Box<dyn Rto> {
     part::rto(choice).expect("a known timer")
 }
 
-/// A sample that an ACK of `segments` segments of 1000 bytes gives at `now`.
+/// Gives the timer a sample at `now`, from an ACK of `acked` segments of 1000 bytes.
 pub fn sample(timer: &mut dyn Rto, now: Instant, rtt: Duration, acked: u64, window: Window) {
     take(timer, now, (1, 11_001), &Sample { rtt, acked: acked * 1000, window });
 }
@@ -34,10 +35,12 @@ fn state(timer: &dyn Rto) -> [u64; 3] {
     [srtt, rttvar, timer.rto()].map(Duration::as_nanos)
 }
 
-/// Rising, level, falling, and a jump, in milliseconds; the shape that the Eifel timer tells apart.
+/// Round trips that rise, stay level, fall and jump, in milliseconds: the shapes that the Eifel
+/// timer distinguishes.
 const ROUND_TRIPS: [u64; 12] = [100, 120, 200, 200, 160, 100, 60, 60, 100, 400, 400, 380];
 
-/// SRTT, RTTVAR and RTO after each of [`ROUND_TRIPS`]; the last digits are what floating point leaves of them.
+/// Checks SRTT, RTTVAR and RTO after each of [`ROUND_TRIPS`], to a nanosecond, because floating
+/// point rounds.
 fn check(timer: &mut dyn Rto, acked: u64, window: Window, expected: [[u64; 3]; 12]) {
     for (index, (rtt, expected)) in ROUND_TRIPS.into_iter().zip(expected).enumerate() {
         sample(timer, Instant::ZERO, ms(rtt), acked, window);
@@ -47,8 +50,9 @@ fn check(timer: &mut dyn Rto, acked: u64, window: Window, expected: [[u64; 3]; 1
     }
 }
 
-/// RTTVAR (3 RTTVAR + |DELTA|) / 4, SRTT (7 SRTT + RTT) / 8, RTO SRTT + 4 RTTVAR, rounded down. From the seventh on the
-/// round trip is a fifth of what it was, and the RTO rises (thesis, section 5.3.1).
+/// RTTVAR (3 RTTVAR + |DELTA|) / 4, SRTT (7 SRTT + RTT) / 8, RTO SRTT + 4 RTTVAR, rounded down.
+/// From the seventh sample on the round trip is a fifth of its old value, and the RTO rises
+/// (thesis, section 5.3.1).
 #[test]
 fn lite_as_it_is_defined() {
     let exact = Choice::named("lite").with("clock", word("exact")).with("granularity_ms", Value::Duration(ms(1)));
@@ -73,8 +77,9 @@ fn lite_as_it_is_defined() {
     }
 }
 
-/// Instant and round trip in milliseconds; the heartbeats between them; SRTT and RTTVAR; the RTO in ticks of 500 ms. A
-/// round trip of 250 ms is none or one of them.
+/// Each row has instant and round trip in milliseconds, SRTT and RTTVAR, and the RTO in ticks of
+/// 500 ms. Its comment counts the ticks within the round trip. A round trip of 250 ms contains none
+/// or one.
 #[test]
 fn lite_as_it_is_implemented() {
     let mut timer = build(&Choice::named("lite"));
@@ -101,9 +106,10 @@ fn lite_as_it_is_implemented() {
     assert_eq!(precise.expires(at(10_100), at(9400)), at(12_000), "the sixth tick after the oldest segment was sent");
 }
 
-/// A handshake of 28 ticks, then round trips of 29: SRTT in eighths, RTTVAR in quarters of a tick of 100 ms, the RTO in
-/// ticks. Until SRTT has grown by eight eighths each sample is one whole tick off. 4.6, 4.0 and 3.8 s are what DualRTT's
-/// table II and section II.B print of an ns-2 sender behind its sixth, ninth and tenth sample.
+/// A handshake of 28 ticks, then round trips of 29: SRTT in eighths, RTTVAR in quarters of a tick
+/// of 100 ms, the RTO in ticks. Until SRTT has grown by eight eighths, each sample deviates by one
+/// whole tick. DualRTT's table II and section II.B print 4.6, 4.0 and 3.8 s for an ns-2 sender
+/// after its sixth, ninth and tenth sample.
 #[test]
 fn lite_in_whole_numbers() {
     let mut timer =
@@ -143,7 +149,7 @@ const QUARTER: [[u64; 3]; 12] = [
     [128_750_000, 59_843_750, 368_125_000],  // DELTA 95, 1/4 x 46.875
     [146_562_500, 62_695_312, 397_343_750],  // DELTA 71.25, 1/4 x 11.40625
     [149_921_875, 59_616_699, 388_388_671],  // DELTA 13.4375, 1/16 x -49.2578125
-    [137_441_406, 59_616_699, 375_908_203],  // DELTA -49.921875: RTTVAR rests
+    [137_441_406, 59_616_699, 375_908_203],  // DELTA -49.921875: RTTVAR stays
     [118_081_054, 59_616_699, 356_547_851],  // DELTA -77.44140625
     [103_560_791, 59_616_699, 342_027_587],  // DELTA -58.0810546875
     [102_670_593, 59_616_699, 341_137_390],  // DELTA -3.560791015625
@@ -181,7 +187,7 @@ fn eifel_timing_one_segment_a_round_trip_has_a_gain_of_a_third() {
         [137_777_777, 72_098_765, 354_074_074],  // DELTA 93 1/3, 1/3 x 31.852
         [158_518_518, 71_001_371, 371_522_633],  // DELTA 62 2/9, 1/9 x -9.877
         [159_012_345, 63_276_939, 348_843_164],  // DELTA 1.481, 1/9 x -69.520
-        [139_341_563, 63_276_939, 329_172_382],  // DELTA -59.012: RTTVAR rests
+        [139_341_563, 63_276_939, 329_172_382],  // DELTA -59.012: RTTVAR stays
         [112_894_375, 63_276_939, 302_725_194],  // DELTA -79.342
         [95_262_917, 63_276_939, 285_093_735],   // DELTA -52.894
         [96_841_944, 56_772_510, 267_159_477],   // DELTA 4.737, 1/9 x -58.540
@@ -229,8 +235,8 @@ fn eifel_with_a_larger_weight() {
     check(&mut *timer, 1, Window { cwnd: 4000, ssthresh: 3000 }, expected);
 }
 
-/// Section 5.4.2 of the thesis: RTTVAR has become nothing, SRTT is the round trip, which suddenly rises: RTO is the sum of
-/// SRTT and DELTA, so that the minimum, two ticks above the sample, takes effect.
+/// Section 5.4.2 of the thesis: RTTVAR is 0 and SRTT is the round trip, which suddenly rises. The
+/// RTO is the sum of SRTT and DELTA, so the minimum, two ticks above the sample, takes effect.
 #[test]
 fn eifel_after_a_long_rest_goes_by_its_minimum() {
     let mut timer = build(&Choice::named("eifel"));
@@ -240,13 +246,14 @@ fn eifel_after_a_long_rest_goes_by_its_minimum() {
     assert_eq!(timer.rto(), ms(70));
     sample(&mut *timer, Instant::ZERO, ms(90), 1, Window { cwnd: 4000, ssthresh: 3000 });
     assert_eq!(timer.rto(), ms(110));
-    // SRTT 60, RTTVAR 10: DELTA 40 is 30 above it, and 70 + 4 x 17.5 is above 100 + 20.
+    // SRTT is 60 and RTTVAR 10. DELTA 40 is 30 above RTTVAR, and 70 + 4 x 17.5 is above 100 + 20.
     sample(&mut *timer, Instant::ZERO, ms(100), 1, Window { cwnd: 4000, ssthresh: 3000 });
     assert_eq!(timer.rto(), ms(140));
 }
 
-/// A cwnd of 4 segments makes a cycle of 3/8 x 16 = 6: with k = 0.5 each sample takes 11/12 of AGG. RTO_AGG is that part
-/// of [`QUARTER`], and after the fifth, sixth and tenth sample AGG rises half-way to 1.
+/// A cwnd of 4 segments makes a cycle of 3/8 x 16 = 6: with k = 0.5 each sample takes 11/12 of AGG.
+/// RTO_AGG is this share of [`QUARTER`]. After the fifth, sixth and tenth sample AGG rises half-way
+/// to 1.
 #[test]
 fn self_trained() {
     use eifel_recovery::detect::Outcome::{Genuine, Spurious};
@@ -277,7 +284,7 @@ fn self_trained() {
     }
 }
 
-/// A cycle ends where the window shrinks: its largest window is what the next one goes by.
+/// A cycle ends when the window shrinks. The next cycle goes by its largest window.
 #[test]
 fn self_trained_goes_by_the_last_cycle() {
     let mut timer = build(&Choice::named("self-trained").with("k_per_mille", Value::Integer(500)));
@@ -294,8 +301,9 @@ fn self_trained_goes_by_the_last_cycle() {
     }
 }
 
-/// Round trip in milliseconds, una, nxt; SRTT, a quarter of what the RTO is above it, RTO. Four times the mean deviation
-/// is 200, 150, 132.5, 396.875, 347.34, 333.98, 314.78, 292.34, 268.48, 244.43, 221.01, 572.78, 473.44 ms.
+/// Each row has round trip in milliseconds, una and nxt; SRTT, a quarter of RTO - SRTT, and RTO.
+/// Four times the mean deviation is 200, 150, 132.5, 396.875, 347.34, 333.98, 314.78, 292.34,
+/// 268.48, 244.43, 221.01, 572.78, 473.44 ms.
 #[test]
 fn linux() {
     let mut timer = build(&Choice::named("linux"));
@@ -321,7 +329,7 @@ fn linux() {
     }
 }
 
-/// Where the round trip falls far below what it was, the deviation counts an eighth: (900 - 250) / 8 above 1000 / 4.
+/// If the round trip falls far below SRTT, the deviation counts an eighth.
 #[test]
 fn linux_hardly_minds_a_fall() {
     let mut timer = build(&Choice::named("linux"));
@@ -331,7 +339,8 @@ fn linux_hardly_minds_a_fall() {
         state(&*timer)
     };
     after(1000, 1);
-    // Mean deviation 500, fourfold 2000: a fall by 900 is 400 more, of which 50 count.
+    // The mean deviation is 500, or 2000 fourfold. A fall by 900 is 400 above 500, and 50 of these
+    // count.
     assert_eq!(after(100, 5), [887_500_000, 512_500_000, 2_937_500_000]);
 }
 

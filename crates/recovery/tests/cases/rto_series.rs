@@ -1,4 +1,5 @@
-//! A timer driven over a series: what each segment had run against, and what a spurious timeout teaches.
+//! A timer driven over a series: the timeout that each segment ran against, and the effect of a
+//! spurious timeout.
 
 use eifel_recovery::congest::Window;
 use eifel_recovery::registry::{Choice, Value};
@@ -9,7 +10,8 @@ use eifel_recovery::rtt::Sampling;
 use crate::rto_sequences::{build, word};
 use crate::talk::{at, ms};
 
-/// ACKs of one segment at these instants, with these round trips, in milliseconds.
+/// Drives the timer over ACKs of one segment at these instants, with these round trips, in
+/// milliseconds.
 fn over(choice: &Choice, detected: bool, series: &[(u64, u64)]) -> Vec<Point> {
     let mut timer = build(choice);
     let arrivals = series.iter().map(|&(now, rtt)| Arrival {
@@ -25,8 +27,8 @@ fn millis(points: &[Point]) -> Vec<u64> {
     points.iter().map(|point| point.rexmt.as_nanos() / 1_000_000).collect()
 }
 
-/// RTO 300 after the first sample. The segment that was sent at 25 ms is acknowledged at 125; the ACK at 100 ms grants it
-/// another 300 ms, or 300 ms since it was sent.
+/// The RTO is 300 ms after the first sample. The segment that was sent at 25 ms is acknowledged at
+/// 125; the ACK at 100 ms grants it another 300 ms, or 300 ms since it was sent.
 #[test]
 fn rexmt_is_counted_from_the_sending() {
     let exact = Choice::named("lite").with("clock", word("exact")).with("granularity_ms", Value::Duration(ms(1)));
@@ -35,7 +37,8 @@ fn rexmt_is_counted_from_the_sending() {
     assert_eq!(millis(&over(&exact.with("restart", word("age")), false, &series)), [3000, 300]);
 }
 
-/// A segment sent after the last ACK was under way alone: its timer was started as it left.
+/// A segment sent after the last ACK was in flight alone, so its timer was started when it was
+/// sent.
 #[test]
 fn what_was_sent_later_has_the_full_time() {
     let points = over(&Choice::named("fixed"), false, &[(100, 100), (5000, 100), (9000, 3000)]);
@@ -43,7 +46,8 @@ fn what_was_sent_later_has_the_full_time() {
     assert_eq!(points.iter().map(|point| point.expired).collect::<Vec<_>>(), [false, false, true]);
 }
 
-/// 800 ms against an RTO of 300 x 11 / 12: half of what AGG lacks is given back, before the sample takes 1/12 of it.
+/// The sample is 800 ms, against an RTO of 300 x 11 / 12. The verdict moves AGG half-way to 1,
+/// before the sample takes 1/12 of it.
 #[test]
 fn detected_tells_the_self_trained_timer() {
     let trained = Choice::named("self-trained").with("k_per_mille", Value::Integer(500));
@@ -57,15 +61,17 @@ fn detected_tells_the_self_trained_timer() {
     assert!((after(false) - 1125.0 * 11.0 / 12.0 * 11.0 / 12.0).abs() < 1e-3);
 }
 
-/// At the very instant at which it would expire the ACK is in time: 1000 ms of a fixed timer, from the sending on.
+/// An ACK at the very instant of the expiry is in time: 1000 ms after the transmission, with a
+/// fixed timer.
 #[test]
 fn an_ack_at_the_last_instant_is_in_time() {
     let expired = |rtt: u64| over(&Choice::named("fixed"), false, &[(5000, rtt)])[0].expired;
     assert_eq!([expired(1000), expired(1001)], [false, true]);
 }
 
-/// Linux's timer looks at its deviation once a round trip. Four segments are under way behind the one acknowledged: the first
-/// round trip ends with the sixth ACK, the next with the eleventh, and takes a quarter of what 800 ms are above the minimum.
+/// Linux's timer lowers its deviation once per round trip. Four segments are in flight behind the
+/// acknowledged one, so round trips end with the sixth and the eleventh ACK. The latter takes a
+/// quarter of the difference between 800 ms and the minimum.
 #[test]
 fn the_flight_says_when_a_round_trip_is_over() {
     let series: Vec<_> = (0..12).map(|at| (1000 + 50 * at, 400)).collect();

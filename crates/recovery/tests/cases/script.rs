@@ -1,4 +1,4 @@
-//! Where the cases begin, and the lists that they compare with.
+//! The opening situations of the cases, and helpers to compare their results.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::{Progress, Window};
@@ -11,8 +11,8 @@ use crate::talk::{Out, Talk, again, new};
 
 pub const UNSET: u64 = u64::MAX;
 
-/// Segments 1..=10 leave at 0 and the first is acknowledged at 100 ms: cwnd is 11 segments, 2..=12 are outstanding,
-/// SRTT is 100 ms, RTTVAR 50 ms, and the timer stands at 1100 ms.
+/// Sends segments 1..=10 at 0 and acknowledges the first at 100 ms. Then cwnd is 11 segments,
+/// 2..=12 are outstanding, SRTT is 100 ms, RTTVAR 50 ms, and the timer expires at 1100 ms.
 pub fn open(config: &Config) -> Talk {
     let mut talk = Talk::new(config);
     assert_eq!(talk.send(), new(1..=10));
@@ -21,14 +21,15 @@ pub fn open(config: &Config) -> Talk {
     talk
 }
 
-/// Everything is held from 100 ms on; the timer expires at 1100 ms and segment 2 leaves again.
+/// Delays everything from 100 ms on. The timer expires at 1100 ms, and segment 2 is retransmitted.
 pub fn spike(config: &Config) -> Talk {
     let mut talk = open(config);
     assert_eq!(talk.expire(), (1100, again(2..=2)));
     talk
 }
 
-/// Segments 3, 4 and 5 arrive before 2: two new segments by Limited Transmit, then 2 again at 103 ms.
+/// Segments 3, 4 and 5 arrive before 2. Limited Transmit sends two new segments, then 2 is
+/// retransmitted at 103 ms.
 pub fn overtaken(config: &Config) -> Talk {
     let mut talk = open(config);
     assert_eq!(talk.ack(101, 1, &[(3, 3)], 0), new(13..=13));
@@ -37,7 +38,7 @@ pub fn overtaken(config: &Config) -> Talk {
     talk
 }
 
-/// What left, as text: "2r 3r 13 14 15p".
+/// Returns the sent segments as text, for example "2r 3r 13 14".
 pub fn text(out: &[Out]) -> String {
     let words: Vec<_> = out
         .iter()
@@ -49,17 +50,18 @@ pub fn text(out: &[Out]) -> String {
     words.join(" ")
 }
 
-/// A sample of a sender in congestion avoidance: the ACK of one segment, ssthresh and cwnd 10 segments.
+/// Returns a sample in congestion avoidance: the ACK of one segment, with ssthresh and cwnd of 10
+/// segments.
 pub fn of(rtt: Duration) -> Sample {
     Sample { rtt, acked: 1000, window: Window { cwnd: 10_000, ssthresh: 10_000 } }
 }
 
-/// An ACK of `acked` bytes before which `flight` were outstanding.
+/// Returns an ACK of `acked` bytes. `flight` bytes were outstanding before it.
 pub fn progress(acked: u64, flight: u64) -> Progress {
     Progress { acked, sacked: 0, delivered: acked, flight }
 }
 
-/// A view for algorithms that are called without an engine; segments of 1000 bytes.
+/// Returns a view for algorithms that are called without an engine, with segments of 1000 bytes.
 pub fn view(round_trips: &RoundTrips) -> View {
     View { now: Instant::ZERO, una: 1, nxt: 11_001, mss: 1000, sack: true, round_trips: *round_trips }
 }

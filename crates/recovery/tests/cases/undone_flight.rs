@@ -1,5 +1,5 @@
-//! What a loss signal counts of a flight that has grown by the peer's reports alone: RFC 5681, section 3.1, equation 4 is a
-//! bound.
+//! The flight that a loss signal counts, if the flight has grown only by the peer's SACK reports.
+//! RFC 5681, section 3.1, equation 4 is a bound.
 
 use eifel_recovery::engine::{Config, Event};
 use eifel_recovery::registry::{Choice, Value};
@@ -7,8 +7,8 @@ use eifel_recovery::registry::{Choice, Value};
 use crate::script::{UNSET, overtaken};
 use crate::talk::{Talk, again, at, config, eifel, new, start};
 
-/// After `overtaken`, which cuts cwnd from 11 segments to 5.5, segment 2 stays unacknowledged, and each report of what left
-/// lets as much leave. Returns the last segment that was reported.
+/// Continues after `overtaken`, which cuts cwnd from 11 segments to 5.5. Segment 2 stays
+/// unacknowledged, and each SACKed segment lets another one go. Returns the last SACKed segment.
 fn grown(config: &Config, reports: u64) -> (Talk, u64) {
     let mut talk = overtaken(config);
     for last in 6..6 + reports {
@@ -17,7 +17,8 @@ fn grown(config: &Config, reports: u64) -> (Talk, u64) {
     (talk, 5 + reports)
 }
 
-/// The repair of 2 ends where the first cut did, and 15 is denied in its turn. Half of FlightSize would be 17 segments.
+/// The repair of 2 ends at its recovery point, and then 15 is reported missing. Half of FlightSize
+/// would be 17 segments.
 #[test]
 fn a_loss_counts_no_more_of_the_flight_than_the_window_let_leave() {
     let (mut talk, last) = grown(&config("rfc6675"), 40);
@@ -27,7 +28,8 @@ fn a_loss_counts_no_more_of_the_flight_than_the_window_let_leave() {
     assert_eq!((talk.cwnd(), talk.ssthresh()), (3250, 3250), "half of cwnd and the segment across its end");
 }
 
-/// A timeout while 2 is being repaired, and a further one: each counts what counted before the cut.
+/// A timeout while 2 is being repaired, and a further timeout. Each counts the flight that counted
+/// before the cut.
 #[test]
 fn what_left_before_the_cut_still_counts_until_it_is_acknowledged() {
     let (mut talk, _) = grown(&config("rfc6675"), 40);
@@ -38,7 +40,8 @@ fn what_left_before_the_cut_still_counts_until_it_is_acknowledged() {
     assert_eq!((talk.cwnd(), talk.ssthresh()), (1000, 5500));
 }
 
-/// The fast retransmit of 2 was spurious, and the same ACK denies 3. FlightSize is 47 segments when the verdict comes.
+/// The fast retransmit of 2 was spurious, and the same ACK reports 3 missing. FlightSize is 47
+/// segments when the verdict comes.
 #[test]
 fn after_an_undo_a_loss_counts_the_same() {
     let (mut talk, last) = grown(&eifel("rfc6675", "rfc4015"), 40);
@@ -51,7 +54,8 @@ fn after_an_undo_a_loss_counts_the_same() {
     assert_eq!((talk.cwnd(), talk.ssthresh()), (6000, 6000), "half of cwnd and the segment across its end");
 }
 
-/// cwnd is 21 segments, but the peer takes ten. The fast retransmit of 2 is undone, and the one of 3 was needed.
+/// cwnd is 21 segments, but the peer's window is ten. The fast retransmit of 2 is undone, and the
+/// one of 3 was needed.
 #[test]
 fn a_cut_after_an_undo_knows_the_window_that_the_peer_had() {
     let congest = config("rfc6675").congest.with("initial_window_segments", Value::Integer(20));

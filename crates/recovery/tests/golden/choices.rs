@@ -1,4 +1,4 @@
-//! Each algorithm by itself, and with each of its parameters away from its default.
+//! Each algorithm by itself, and with each of its parameters at a value other than its default.
 
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
@@ -6,7 +6,7 @@ use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value, entr
 
 use crate::dice::Dice;
 
-/// Values of a parameter besides its default.
+/// Returns values of a parameter other than its default.
 fn others(parameter: &Parameter) -> Vec<Value> {
     match parameter.kind {
         Kind::Switch { default } => vec![Value::Switch(!default)],
@@ -37,8 +37,9 @@ pub fn choices() -> Vec<(Seam, Choice)> {
     entries().flat_map(|entry| of_entry(entry).into_iter().map(|choice| (entry.seam, choice))).collect()
 }
 
-/// A sender with this choice and others at random. Every other one has RFC 3522's detection or none, so that undos are
-/// neither rare nor everywhere.
+/// Returns a sender with this choice and the others drawn at random. At least a third of the
+/// senders have RFC 3522's detection, so that undos are frequent but not everywhere. Half of them
+/// have no pacing.
 pub fn around(seam: Seam, choice: &Choice, dice: &mut Dice) -> Config {
     let mut any = |seam: Seam| {
         let entries = seam.entries();

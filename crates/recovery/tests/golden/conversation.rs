@@ -1,5 +1,5 @@
-//! A sender, a rough path and a receiver in virtual time. All happens at whole milliseconds, so that much happens at
-//! once and timers expire just when something comes.
+//! A sender, a rough path and a receiver in virtual time. All events are at whole milliseconds, so
+//! many coincide, and timers expire just when a packet arrives.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use crate::dice::Dice;
 use crate::receiver::{Answer, Packet, Receiver};
 
 const MSS: u64 = 1000;
-/// Steps of a conversation.
+/// Number of steps in a conversation.
 const STEPS: u32 = 500;
 
 enum Event {
@@ -20,16 +20,16 @@ enum Event {
     Answer(Answer),
 }
 
-/// What the path does, drawn for each conversation.
+/// The path's behaviour, drawn for each conversation.
 struct Rough {
     delay: u64,
     jitter: u64,
-    /// One packet in so many is lost; 0 for none.
+    /// One packet in this many is lost; 0 for none.
     loses: u64,
-    /// One in so many finds the path standing still.
+    /// One packet in this many stalls the path; 0 for none.
     stands: u64,
     doubles: u64,
-    /// Up to here all wait, in milliseconds.
+    /// All packets wait until this time, in milliseconds.
     until: u64,
     /// Milliseconds between packets.
     apart: u64,
@@ -50,7 +50,7 @@ impl Rough {
         }
     }
 
-    /// Returns when something that enters now leaves, or `None` if it is lost.
+    /// Returns when a packet that enters now leaves, or `None` if it is lost.
     fn crosses(&mut self, now: u64, dice: &mut Dice) -> Option<u64> {
         let drawn = |once: u64, dice: &mut Dice| once > 0 && dice.once_in(once);
         if drawn(self.stands, dice) {
@@ -66,11 +66,12 @@ impl Rough {
 pub struct Conversation<'d> {
     engine: Engine,
     dice: &'d mut Dice,
-    /// In milliseconds.
+    /// The time in milliseconds.
     now: u64,
-    /// What the application has written, and what the peer's window takes.
+    /// The first position that the application has not written.
     end: u64,
     window: u64,
+    /// The first position beyond the peer's window.
     limit: u64,
     stamps: bool,
     paths: [Rough; 2],
@@ -81,7 +82,7 @@ pub struct Conversation<'d> {
 }
 
 impl<'d> Conversation<'d> {
-    /// Returns all that a sender does in a conversation.
+    /// Holds a conversation, and returns a log of the sender's actions.
     pub fn held(config: &Config, dice: &'d mut Dice) -> String {
         let negotiated = Negotiated { mss: MSS as u32, sack: !dice.once_in(4), timestamps: !dice.once_in(4) };
         let paths = [Rough::drawn(dice), Rough::drawn(dice)];
@@ -116,12 +117,13 @@ impl<'d> Conversation<'d> {
         self.stamps.then_some(Timestamp(self.now as u32))
     }
 
-    /// Some connections begin with a handshake, whose SYN is lost up to twice.
+    /// Opens the connection. Half of the connections begin with a handshake, whose SYN is lost up
+    /// to twice.
     fn open(&mut self, negotiated: Negotiated) {
         if self.dice.once_in(2) {
             let stamp = self.stamp();
             for _ in 0..self.dice.from(1, 3) {
-                // Asked twice, as a connection is that has something else to send.
+                // The engine is polled twice, as by a connection that has something else to send.
                 let sent = [0, 1].map(|_| self.engine.poll_handshake(self.at(), stamp));
                 self.note(&format!("{sent:?}"));
                 if self.dice.once_in(2) {
@@ -144,7 +146,7 @@ impl<'d> Conversation<'d> {
             self.end += [MSS * self.dice.below(60), self.dice.below(2500), MSS][self.dice.below(3) as usize];
         }
         if self.dice.once_in(50) {
-            // The window closes at what has come, or opens again.
+            // The window closes at the data received so far, or opens again.
             self.window =
                 if self.window == 0 { MSS * self.dice.from(1, 40) } else { self.window * self.dice.below(3) / 2 };
             self.limit = self.limit.max(self.receiver.next + self.window);
@@ -226,7 +228,7 @@ impl<'d> Conversation<'d> {
 
     fn arrive(&mut self, event: Event) {
         match event {
-            // A probe of a closed window is taken now and then.
+            // The receiver accepts a probe of a closed window now and then.
             Event::Packet(packet) if packet.block.end <= self.limit || self.dice.once_in(3) => {
                 let answer = self.receiver.take(&packet, self.dice);
                 self.limit = self.limit.max(answer.cumulative + self.window);
@@ -263,7 +265,7 @@ impl<'d> Conversation<'d> {
         self.note(&format!("{} {sacks:?}", answer.cumulative));
     }
 
-    /// Notes what has happened, and how the sender stands.
+    /// Logs `what` happened, and the sender's state.
     fn note(&mut self, what: &str) {
         let (now, stands, deadline) = (self.now, self.engine.snapshot(), self.engine.deadline());
         writeln!(self.log, "{now} {what}\n    {stands:?} {deadline:?} {:?}", self.engine.cwnd_after_echo()).unwrap();

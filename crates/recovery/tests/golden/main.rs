@@ -1,7 +1,8 @@
-//! Whole conversations of senders with a receiver behind a rough path: as they were, for each algorithm and each of its
-//! parameters.
+//! Whole conversations of senders with a receiver behind a rough path, compared with recordings,
+//! for each algorithm and each of its parameters.
 //!
-//! The other tests say what is right in situations that somebody thought of. These say that nothing changes in the others.
+//! The other tests check for correct results in situations that somebody thought of. These tests
+//! check that nothing changes in all other situations.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod choices;
@@ -18,9 +19,9 @@ use conversation::Conversation;
 use dice::Dice;
 use eifel_golden::{digest, golden};
 
-/// Conversations of each choice. The other seams are drawn anew for each.
+/// Number of conversations for each choice. The other seams are drawn again for each conversation.
 const EACH: u64 = 5;
-/// Lines of a conversation that are kept as they are.
+/// Number of lines of the conversation that the recording keeps.
 const SHOWN: usize = 120;
 
 #[test]

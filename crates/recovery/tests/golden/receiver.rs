@@ -1,4 +1,4 @@
-//! A receiver that acknowledges each packet, and sometimes says what is not so.
+//! A receiver that acknowledges each packet, and sometimes lies.
 
 use eifel_base::ranges::Ranges;
 use eifel_base::units::Timestamp;
@@ -15,7 +15,7 @@ pub struct Packet {
     pub again: bool,
 }
 
-/// What an ACK says.
+/// An ACK.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub cumulative: u64,
@@ -31,12 +31,13 @@ pub struct Answer {
 pub struct Receiver {
     pub next: u64,
     beyond: Ranges,
-    /// Where the blocks lie that are reported first.
+    /// The starts of the segments whose blocks are reported first.
     recent: Vec<u64>,
     echo: Option<Timestamp>,
-    /// How many more ACKs say that the network is congested.
+    /// Number of further ACKs that carry an ECN echo.
     congested: u64,
-    /// Whether it lies at times: forgets what it has reported, reports what never came, or a duplicate that was none.
+    /// Whether the receiver lies at times: it reneges, reports data that never came, or reports a
+    /// false duplicate.
     pub lies: bool,
 }
 

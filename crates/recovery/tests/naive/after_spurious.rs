@@ -1,4 +1,4 @@
-//! What the timer learns from verdicts: "Responding to Spurious Timeouts in TCP", section III.C.
+//! The timer's adaptations to verdicts: "Responding to Spurious Timeouts in TCP", section III.C.
 
 use eifel_base::time::Duration;
 use eifel_recovery::detect::Outcome;
@@ -12,7 +12,7 @@ use crate::rto::rfc6298::{Naive, pair, same, take};
 const TIMERS: u64 = 5_000;
 const OPERATIONS: u64 = 100;
 
-/// What the paper says of a verdict: spurious or not, with the delayed segment's round trip.
+/// The paper's rule for a verdict: spurious or not, with the delayed segment's round trip.
 type Lesson = fn(&mut Naive, spurious: bool, r: Option<u128>, timeouts: u64);
 
 fn nothing(_: &mut Naive, _: bool, _: Option<u128>, _: u64) {}
@@ -26,7 +26,7 @@ fn reseed(naive: &mut Naive, spurious: bool, r: Option<u128>, _: u64) {
     }
 }
 
-/// Option 2: the backed-off timer stays as it is until a timeout is genuine.
+/// Option 2: the timer stays backed off until a timeout is genuine.
 fn back_off(naive: &mut Naive, spurious: bool, _: Option<u128>, _: u64) {
     naive.held = spurious;
     if !spurious {
@@ -36,7 +36,7 @@ fn back_off(naive: &mut Naive, spurious: bool, _: Option<u128>, _: u64) {
 
 const STEP: u128 = 1_000_000_000;
 
-/// Option 3: the minimum rises by a step, and falls back.
+/// Option 3: the minimum rises by a step, and a genuine timeout resets it.
 fn min_plus_plus(naive: &mut Naive, spurious: bool, _: Option<u128>, _: u64) {
     if spurious { naive.raise_minimum(STEP) } else { naive.minimum = naive.configured_minimum }
 }
@@ -45,7 +45,7 @@ fn min_plus_plus_by_expiry(naive: &mut Naive, spurious: bool, _: Option<u128>, t
     if spurious { naive.raise_minimum(STEP * u128::from(timeouts)) } else { naive.minimum = naive.configured_minimum }
 }
 
-/// The variants of an adaptation, each with what the paper says of it.
+/// Returns the variants of an adaptation, each with the paper's rule.
 fn variants(name: &str) -> Vec<(Choice, Lesson)> {
     let choice = Choice::named(name);
     match name {

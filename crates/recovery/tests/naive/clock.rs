@@ -1,5 +1,5 @@
-//! Round trips for views, as an engine keeps them: it sends one segment for each sample. Beside them what they are, in
-//! plain numbers.
+//! Round trips for views, as an engine keeps them: the engine sends new data for each sample. The
+//! clock also keeps them as plain numbers.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
@@ -9,7 +9,7 @@ use eifel_recovery::rtt::RoundTrips;
 
 use crate::rto;
 
-/// Samples, in nanoseconds.
+/// An engine, and its round-trip samples in nanoseconds.
 pub struct Clock {
     engine: Engine,
     samples: Vec<u64>,
@@ -31,7 +31,7 @@ impl Clock {
         Self { engine, samples: Vec::new(), timer: rto::rfc6298::Naive::new(&bounds) }
     }
 
-    /// An ACK has brought a sample.
+    /// Gives the engine an ACK with a sample.
     pub fn sample(&mut self, now: u64, rtt: u64) {
         let now = Instant::from_nanos(now);
         let end = self.engine.nxt() + 1000;

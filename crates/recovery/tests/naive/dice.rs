@@ -16,23 +16,23 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to, not including, `end`.
+    /// Returns a number from 0 up to, not including, `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// From `low` to `high`.
+    /// Returns a number from `low` to `high`, both included.
     pub fn from(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// From 1 up, each order of magnitude as likely, below `10^magnitudes`.
+    /// Returns a number from 1 to `10^magnitudes`. Each order of magnitude is equally likely.
     pub fn of_any_size(&mut self, magnitudes: u32) -> u64 {
         let top = 10_u64.pow(1 + self.below(u64::from(magnitudes)) as u32);
         1 + self.below(top)
     }
 
-    /// True once in that many draws, on average.
+    /// Returns true once in `many` draws, on average.
     pub fn once_in(&mut self, many: u64) -> bool {
         self.below(many) == 0
     }

@@ -1,4 +1,4 @@
-//! RFC 3168, section 6.1.2: how a sender answers echoes of marks, where nothing is lost.
+//! RFC 3168, section 6.1.2: how a sender answers ECN echoes, without losses.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::engine::{Ack, Config, Engine, Negotiated};
@@ -11,21 +11,23 @@ const MSS: u64 = 1000;
 const CONNECTIONS: u64 = 3000;
 const ACKS: u64 = 300;
 
-/// What the RFC asks for, over Reno: one reduction for all echoes of a window, and no growth on an ACK that echoes.
+/// The RFC's rules over Reno: one reduction for all echoes of a window, and no growth on an ACK
+/// that echoes.
 struct Sender {
     reno: Naive,
     una: u64,
     nxt: u64,
-    /// Where the window ends whose congestion is answered.
+    /// The end of the last window with a reduction.
     answered: Option<u64>,
     reductions: u32,
-    /// Whether PRR spreads the reduction, and its variables while it does.
+    /// Whether PRR spreads the reduction.
     spreads: bool,
+    /// PRR's variables while it spreads a reduction.
     spread: Option<Spread>,
 }
 
-/// RFC 9937, section 6, where nothing is lost: an echo begins the episode, and the acknowledgement of all that was outstanding
-/// then ends it.
+/// RFC 9937, section 6, without losses. An echo begins the episode, and it ends when all data
+/// outstanding at the echo is acknowledged.
 #[derive(Clone, Copy)]
 struct Spread {
     ends_at: u64,
@@ -36,7 +38,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// Section 6.2: SndCnt, and cwnd from it.
+    /// Computes SndCnt, and cwnd from it (section 6.2).
     fn update(&mut self, acked: u64, inflight: u64, ssthresh: u64, is_first: bool) {
         self.delivered += acked;
         let snd_cnt = if inflight > ssthresh {

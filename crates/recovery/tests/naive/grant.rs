@@ -1,5 +1,5 @@
-//! Whether an undo is granted: always, or not for a loss signal within a round trip after an undo, or less often after undos
-//! that losses have followed.
+//! Whether an undo is granted. The rules are: always; not for a loss signal within a round trip
+//! after an undo; less often after undos that losses have followed.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::registry::{Choice, part};
@@ -9,10 +9,10 @@ use crate::dice::Dice;
 const CONNECTIONS: u64 = 20_000;
 const VERDICTS: u64 = 50;
 
-/// What has happened to a connection; times in nanoseconds.
+/// The history of a connection; times in nanoseconds.
 #[derive(Default)]
 struct Past {
-    /// When undos were granted, and the smoothed round trip then.
+    /// When undos were granted, and the smoothed round trip at that time.
     granted: Vec<(u64, u64)>,
     /// Whether the last undo may still be blamed for a loss.
     on_trial: bool,
@@ -29,7 +29,7 @@ impl Past {
             "once-a-round-trip" => once,
             "unless-losses-follow" => {
                 if self.on_trial && last.is_some_and(|(at, srtt)| opened_at > at + 2 * srtt) {
-                    // No loss has followed.
+                    // No loss has followed the undo.
                     self.on_trial = false;
                     self.doubts = self.doubts.saturating_sub(1);
                 }
@@ -45,7 +45,7 @@ impl Past {
         }
     }
 
-    /// A loss stands of what left at `sent_at`.
+    /// Records a genuine loss of data that was sent at `sent_at`.
     fn lost(&mut self, sent_at: u64) {
         if self.on_trial && self.granted.last().is_some_and(|&(at, srtt)| sent_at <= at + 2 * srtt) {
             self.on_trial = false;
@@ -55,7 +55,7 @@ impl Past {
     }
 }
 
-/// Every rule of the registry.
+/// Compares every rule of the registry.
 #[test]
 fn an_undo_is_granted_as_the_rule_says() {
     for entry in eifel_recovery::registry::Seam::Grant.entries() {

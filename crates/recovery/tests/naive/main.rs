@@ -1,5 +1,5 @@
-//! The seams' algorithms against plain transcriptions of what they come from: RFCs and papers, line by line, with no
-//! thought of speed. Random operations, and both equal after every one.
+//! Compares the seams' algorithms with plain transcriptions of their RFCs and papers, line by line,
+//! without regard to speed. After each random operation both must be equal.
 
 mod after_spurious;
 mod clock;

@@ -1,4 +1,4 @@
-//! How fast what the window allows may leave: counted, spread, or both.
+//! How fast the data that the window allows may be sent: counted, spread, or both.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
@@ -10,7 +10,7 @@ use crate::dice::Dice;
 const SENDERS: u64 = 5_000;
 const OPERATIONS: u64 = 200;
 
-/// Some bytes leave; times in nanoseconds.
+/// A transmission; times in nanoseconds.
 struct Sent {
     now: u64,
     bytes: u64,
@@ -19,11 +19,13 @@ struct Sent {
     srtt: Option<u64>,
 }
 
-/// A transcription. `None` is not before the next ACK or timeout; now is as good as earlier.
+/// A transcription.
 trait Naive {
     fn input(&mut self) {}
-    /// A sample of the round trip, in nanoseconds.
+    /// Takes a round-trip sample, in nanoseconds.
     fn sample(&mut self, _now: u64, _rtt: u64) {}
+    /// Returns the earliest time of the next transmission, at least `now`; `None` if not before the
+    /// next ACK or timeout.
     fn earliest(&self, now: u64) -> Option<u64>;
     fn sent(&mut self, sent: &Sent);
 }
@@ -56,7 +58,8 @@ impl Naive for MaxBurst {
     }
 }
 
-/// The time between these bytes and the next segment, in nanoseconds, at gain * cwnd / SRTT.
+/// Returns the time between these bytes and the next segment, in nanoseconds, at gain * cwnd /
+/// SRTT.
 fn spacing(sent: &Sent, (slow_start, avoidance): (u64, u64)) -> u64 {
     let percent = if sent.cwnd < sent.ssthresh { slow_start } else { avoidance };
     let srtt = u128::from(sent.srtt.unwrap_or(0));
@@ -64,7 +67,8 @@ fn spacing(sent: &Sent, (slow_start, avoidance): (u64, u64)) -> u64 {
     nanos as u64
 }
 
-/// Aggarwal, Savage and Anderson: the window evenly over the round trip. The first ten segments are not paced.
+/// Aggarwal, Savage and Anderson: the window is spread evenly over the round trip. The first ten
+/// segments are not paced.
 struct Spread {
     gains: (u64, u64),
     left: u64,
@@ -84,8 +88,8 @@ impl Naive for Spread {
     }
 }
 
-/// As [`Spread`], over the smallest sample since the last but one span of five seconds began. The first sample after a span is
-/// over begins the next.
+/// As [`Spread`], over the smallest sample since the start of the last but one span of five
+/// seconds. The first sample after a span's end begins the next span.
 struct SpreadOverSmallest {
     gains: (u64, u64),
     left: u64,
@@ -115,8 +119,9 @@ impl Naive for SpreadOverSmallest {
     }
 }
 
-/// The generic cell rate algorithm, virtual scheduling: a cell that comes at ta conforms if ta >= TAT - tau, and then TAT is
-/// max (ta, TAT) + T. Here tau lets `segments` leave together.
+/// The generic cell rate algorithm, virtual scheduling: a cell that comes at ta conforms if ta >=
+/// TAT - tau, and then TAT is max (ta, TAT) + T. Here tau lets `segments` segments be sent
+/// together.
 struct Gcra {
     gains: (u64, u64),
     segments: u64,
@@ -159,7 +164,7 @@ fn draw(name: &str, dice: &mut Dice) -> (Choice, Box<dyn Naive>) {
     }
 }
 
-/// Every part of the registry.
+/// Compares every pacer of the registry.
 #[test]
 fn what_leaves_is_paced_as_its_source_says() {
     for entry in eifel_recovery::registry::Seam::Pace.entries() {
@@ -182,7 +187,7 @@ fn one(dice: &mut Dice, pace: &mut dyn Pace, naive: &mut dyn Naive, place: &str)
         if dice.once_in(4) {
             pace.on_input();
             naive.input();
-            // Now and then a silence, so that samples grow old.
+            // A silence now and then makes samples grow old.
             now += if dice.once_in(20) { dice.below(4_000_000_000) } else { 0 };
             let rtt = srtt + dice.below(srtt);
             pace.on_sample(Instant::from_nanos(now), Duration::from_nanos(rtt));

@@ -1,16 +1,16 @@
-//! Every algorithm of the registry has a transcription here, found by its name.
+//! Checks that every algorithm of the registry has a transcription here, found by its name.
 
 use eifel_recovery::registry::{Entry, entries};
 use std::fs;
 use std::path::Path;
 
-/// Whether an algorithm has a file of its own, `<seam>/<name>.rs`, which its folder's `mod.rs` lists; or its seam has one
-/// file, `<seam>.rs`, for all its algorithms.
+/// Returns whether an algorithm has its own file, `<seam>/<name>.rs`, which its folder's `mod.rs`
+/// lists, or its seam has one file, `<seam>.rs`, for all its algorithms.
 fn is_transcribed(entry: &Entry) -> bool {
     let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/naive").join(name);
     let [seam, name] = [entry.seam.name(), entry.name].map(|name| name.replace('-', "_"));
     let all = fs::read_to_string(file(&format!("{seam}.rs")));
-    // Such a file walks the registry itself, so that it cannot miss one.
+    // A file for a whole seam iterates over the registry itself, so it cannot miss an algorithm.
     let walks = all.is_ok_and(|text| text.contains(".entries()"));
     let listed = fs::read_to_string(file(&format!("{seam}/mod.rs")))
         .is_ok_and(|text| text.lines().any(|line| line.trim_start_matches("pub ") == format!("mod {name};")));

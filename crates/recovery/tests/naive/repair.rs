@@ -1,4 +1,4 @@
-//! What a naive sender has to tell the transcription of a recovery algorithm, and what that answers.
+//! The interface between a naive sender and the transcription of a recovery algorithm.
 
 use crate::recover::rack_tlp::RackTlp;
 use crate::sender::Sender;
@@ -11,9 +11,11 @@ pub struct Segment {
     pub sacked: bool,
     pub lost: bool,
     pub resent: bool,
-    /// When it was sent first and last, in nanoseconds, and how often since the first time.
+    /// When it was first sent, in nanoseconds.
     pub sent_at: u64,
+    /// When it was last sent, in nanoseconds.
     pub last_sent: u64,
+    /// How often it was retransmitted.
     pub copies: u64,
 }
 
@@ -30,7 +32,7 @@ pub enum Phase {
     AfterTimeout { point: u64 },
 }
 
-/// What leaves: from where, up to where, and whether again.
+/// A transmission: its positions, and whether it is a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Left {
     pub start: u64,
@@ -38,56 +40,60 @@ pub struct Left {
     pub again: bool,
 }
 
-/// What may leave next.
+/// The next transmission.
 pub enum Next {
-    /// The segment at this place among those outstanding, whatever the window says.
+    /// The outstanding segment with this index, regardless of the window.
     Owed(usize),
-    /// The same, if this many bytes may leave.
+    /// The outstanding segment with this index, if it fits into this many bytes.
     Again(usize, u64),
-    /// The same, without counting as sent again (RFC 6675, NextSeg rule 4).
+    /// As `Again`, but HighRxt stays (RFC 6675, NextSeg rule 4).
     Rescue(usize, u64),
-    /// The same for what was sent again already, or as a probe.
+    /// As `Rescue`, for a segment that was already retransmitted, or as a probe.
     Once(usize, u64),
-    /// New data, if this many bytes may leave.
+    /// New data, if it fits into this many bytes.
     New(u64),
 }
 
-/// One algorithm's fast recovery. Each of the many methods is a moment at which some RFC asks for a step; most
-/// algorithms take a step at few of them.
+/// One algorithm's fast recovery. Each method is an event at which some RFC asks for a step. Most
+/// algorithms need only few of the methods.
 pub trait Repair {
-    /// Whether duplicate ACKs are RFC 6675's, count again once the recovery point is reached, and release what pipe allows; or
-    /// RFC 5681's, RFC 6582's and RFC 3042's.
+    /// Returns whether duplicate ACKs follow RFC 6675: they count again once the recovery point is
+    /// reached, and release as much as pipe allows. Otherwise RFC 5681, RFC 6582 and RFC 3042
+    /// apply.
     fn by_sack(&self) -> bool {
         false
     }
-    /// Losses are found by time: what each ACK has delivered is for this, and duplicates begin nothing.
+    /// Returns the transcription that finds losses by time, if this is one. It gets the deliveries
+    /// of each ACK, and duplicates begin no recovery.
     fn by_time(&mut self) -> Option<&mut RackTlp> {
         None
     }
-    /// Whether an ACK that brings a duplicate begins fast recovery before the third.
+    /// Returns whether a duplicate before the third begins fast recovery.
     fn begins_early(&self, _: &Sender) -> bool {
         false
     }
-    /// A connection begins.
+    /// Resets the state for a new connection.
     fn fresh(&mut self) {}
-    /// Fast recovery begins.
+    /// Begins fast recovery.
     fn begin(&mut self, sender: &mut Sender);
-    /// An ACK, which reports `delivered` more bytes: the change of SND.UNA and of the SACKed bytes.
+    /// Learns of an ACK that reports `delivered` more bytes: the change of SND.UNA and of the
+    /// SACKed bytes.
     fn heard(&mut self, _: &Sender, _delivered: u64) {}
-    /// One more duplicate ACK, in fast recovery or not.
+    /// Learns of one more duplicate ACK, in fast recovery or not.
     fn duplicate(&mut self, _: &mut Sender) {}
-    /// An ACK for `acked` new bytes below the recovery point. Returns whether the timer restarts.
+    /// Learns of an ACK for `acked` new bytes below the recovery point. Returns whether the timer
+    /// restarts.
     fn partial(&mut self, sender: &mut Sender, acked: u64) -> bool;
-    /// An ACK up to the recovery point or beyond.
+    /// Learns of an ACK up to the recovery point or beyond.
     fn full(&mut self, _: &mut Sender) {}
-    /// Any ACK in fast recovery, after that.
+    /// Learns of any ACK in fast recovery, after the methods above.
     fn update(&mut self, _: &mut Sender) {}
-    /// What leaves next in fast recovery.
+    /// Returns the next transmission in fast recovery.
     fn next(&self, sender: &Sender, now: u64) -> Next;
-    /// The timer has expired.
+    /// Learns that the timer has expired.
     fn expired(&mut self) {}
-    /// Something has left.
+    /// Learns of a transmission.
     fn sent(&mut self, _: &Left) {}
-    /// It was a rescue retransmission.
+    /// Learns that the transmission was a rescue retransmission.
     fn rescued(&mut self, _: &Sender) {}
 }

@@ -13,7 +13,7 @@ const CONNECTIONS: u64 = 3_000;
 const MSS: u64 = 1000;
 const INITIAL: u64 = 10 * MSS;
 
-/// What was when the timer expired first, what the expiry made of it, and what is known at the verdict.
+/// The state before the first expiry (`_prev`), the reduced ssthresh, and the state at the verdict.
 struct Known {
     cwnd_prev: u64,
     ssthresh_prev: u64,
@@ -28,7 +28,7 @@ struct Known {
     ssthresh: u64,
 }
 
-/// (cwnd, ssthresh) after the response.
+/// Returns (cwnd, ssthresh) after the response.
 fn naive(name: &str, known: &Known) -> (u64, u64) {
     let &Known { cwnd_prev, ssthresh_prev, ssthresh_reduced, timeouts, flight, acked, .. } = known;
     let option_1 = (cwnd_prev, ssthresh_prev);
@@ -50,19 +50,19 @@ fn naive(name: &str, known: &Known) -> (u64, u64) {
         "rfc4015" => (flight + acked.min(INITIAL), known.flight_prev.max(ssthresh_prev)),
         // Section 1: slow start back to the old window.
         "rfc3708" => (known.cwnd, known.ssthresh.max(cwnd_prev)),
-        // This project's: RFC 4015's form with two segments in place of IW, and the old flight in place of pipe_prev; neither
-        // above the window before.
+        // This project's: RFC 4015's form with two segments instead of IW, and the old flight
+        // instead of pipe_prev. Neither exceeds the window before.
         "as-carried" if known.ece => (known.cwnd, known.ssthresh),
         "as-carried" => {
             ((flight + acked.min(2 * MSS)).min(cwnd_prev), known.flight_prev.min(cwnd_prev).max(ssthresh_reduced))
         }
-        // All of it was needless.
+        // All retransmissions were needless.
         "partial-credit" => option_1,
         other => panic!("{other} has no transcription here"),
     }
 }
 
-/// Random connections of one response, up to their first verdict.
+/// Compares each response on random connections, up to their first verdict.
 #[test]
 fn the_responses_are_the_papers() {
     for entry in eifel_recovery::registry::Seam::Respond.entries() {
@@ -94,7 +94,7 @@ fn one(dice: &mut Dice, name: &str) -> bool {
             .on_ack(now, &Ack { cumulative, sacks: &[], dsacks: &[], echo: Some(echo), mark: None, plain: true, ece });
     };
     send(&mut engine, now);
-    // Some round trips; in some connections a loss, repaired by a timeout.
+    // Some round trips, with a loss that a timeout repairs in some connections.
     let mut any_loss_before = false;
     for _ in 0..dice.below(6) {
         let sent_at = now;
@@ -127,7 +127,7 @@ fn one(dice: &mut Dice, name: &str) -> bool {
         send(&mut engine, now);
     }
     let reduced = engine.snapshot();
-    // The original's ACK comes; in part, so that not all is acknowledged.
+    // The original's ACK comes, but it does not acknowledge everything.
     let acked = MSS * dice.from(1, (before.nxt - before.una) / MSS - 1);
     let ece = dice.once_in(4);
     now += Duration::from_millis(1);

@@ -8,7 +8,7 @@ struct Sending {
     again: bool,
 }
 
-/// Every transmission there ever was, and which of them is timed.
+/// All transmissions so far, and the one that is timed.
 pub struct Naive {
     timestamps: bool,
     sendings: Vec<Sending>,
@@ -22,7 +22,8 @@ impl Naive {
 
     pub fn sent(&mut self, start: u64, end: u64, at: u64, again: bool) {
         self.sendings.push(Sending { start, end, at, again });
-        // What is timed became ambiguous if it, or anything that is acknowledged before it, was sent again.
+        // The timed segment is ambiguous if it, or a segment that is acknowledged before it, was
+        // retransmitted.
         if let (true, Some(timed)) = (again, self.timed)
             && start < self.sendings[timed].end
         {
@@ -33,8 +34,8 @@ impl Naive {
         }
     }
 
-    /// The sample of an ACK that acknowledges something new up to `una`, in nanoseconds; `echoed_at` is when its timestamp
-    /// echo was sent.
+    /// Returns the sample of an ACK that acknowledges new data up to `una`, in nanoseconds.
+    /// `echoed_at` is when the echoed timestamp was sent.
     pub fn acked(&mut self, una: u64, at: u64, echoed_at: Option<u64>) -> Option<u64> {
         if self.timestamps {
             return Some(at - echoed_at?);

@@ -1,5 +1,5 @@
-//! A whole sender, one segment at a time: what the recovery algorithms have in common (RFC 5681, 3042, 6298). What each
-//! does in fast recovery stands in its own file, in `recover`.
+//! A whole sender, one segment at a time: the rules that the recovery algorithms share (RFC 5681,
+//! 3042, 6298). Each algorithm's fast recovery is in its own file, in `recover`.
 
 use crate::congest::reno::{self, ALWAYS};
 use crate::recover::late::Late;
@@ -21,34 +21,34 @@ pub struct Ack<'a> {
     pub cumulative: u64,
     pub sacks: &'a [(u64, u64)],
     pub dsack: Option<(u64, u64)>,
-    /// When what its timestamp echoes was sent, in nanoseconds.
+    /// When the echoed timestamp was sent, in nanoseconds.
     pub echoed_at: Option<u64>,
 }
 
 pub struct Sender {
     pub segments: Vec<Segment>,
-    /// When it was last found out what may go as new data; that holds until the next ACK or timeout.
+    /// When the room for new data was computed. It is valid until the next ACK or timeout.
     asked_at: Option<u64>,
-    /// The shortest time from the only sending of a segment to its ACK.
+    /// The shortest time from the only transmission of a segment to its ACK, in nanoseconds.
     pub shortest: Option<u64>,
-    /// That of the last ACK.
+    /// This time for the last ACK; `None` if the ACK gave none.
     pub turn: Option<u64>,
     pub una: u64,
     pub nxt: u64,
-    /// First position that the application has not written.
+    /// The first position that the application has not written.
     pub end: u64,
     pub congest: reno::Naive,
     pub phase: Phase,
     pub duplicates: u64,
-    /// The oldest segment is sent again whatever the window says.
+    /// Whether the oldest segment is retransmitted regardless of the window.
     pub owed: bool,
     pub limited: u64,
     pub recover: u64,
-    /// Below it a timeout does not raise ssthresh: the repair of the last loss goes up to here.
+    /// The end of the last loss's repair. Below it a timeout does not raise ssthresh.
     pub cut_until: u64,
-    /// What was outstanding at the last loss lies below.
+    /// The first position that was unsent at the last loss.
     last_loss: u64,
-    /// What the last loss counted of the flight.
+    /// The part of the flight that the last loss counted, in bytes.
     counted: u64,
     pub timer: rto::rfc6298::Naive,
     pub sampler: sampling::Naive,
@@ -56,7 +56,7 @@ pub struct Sender {
     /// When the timer expires, in nanoseconds.
     pub deadline: Option<u64>,
     idle_since: u64,
-    /// Duplicates after a timeout, where they are not to compete with it.
+    /// State for duplicates after a timeout, if they must not compete with the timeout.
     pub late: Option<Late>,
 }
 
@@ -96,7 +96,7 @@ impl Sender {
         }
     }
 
-    /// Duplicate ACKs count from now on, wherever they are for.
+    /// Lets duplicate ACKs count from now on, at any position.
     pub fn no_recovery_point(&mut self) {
         self.recover = 0;
     }
@@ -119,18 +119,18 @@ impl Sender {
         pipe
     }
 
-    /// Bytes that were reported.
+    /// Returns the SACKed bytes.
     fn sacked(&self) -> u64 {
         self.segments.iter().filter(|segment| segment.sacked).map(Segment::len).sum()
     }
 
-    /// First position beyond what was reported, or `una`.
+    /// Returns the first position beyond the highest SACKed segment, or `una`.
     pub fn highest_sacked(&self) -> u64 {
         self.segments.iter().filter(|segment| segment.sacked).map(|segment| segment.end).max().unwrap_or(self.una)
     }
 
-    /// Where what is under way is found by counting duplicates: what of `counted` bytes may go so that no more than cwnd
-    /// leaves within the shortest round trip (Savage and others, section 2.2).
+    /// Returns how many of `counted` bytes may be sent, for algorithms that count duplicates. At
+    /// most cwnd may be sent within the shortest round trip (Savage and others, section 2.2).
     pub fn within_a_round_trip(&self, now: u64, counted: u64) -> u64 {
         let Some(shortest) = self.shortest else { return counted };
         let since = now.saturating_sub(shortest);
@@ -161,7 +161,7 @@ impl Sender {
         }
         self.segments.retain(|segment| segment.end > cumulative);
         self.una = cumulative;
-        // A peer that reports what it then asks for has thrown it away (RFC 2018, section 8).
+        // A peer that SACKs data and then asks for it has discarded it (RFC 2018, section 8).
         for segment in self.segments.iter_mut().take_while(|segment| segment.sacked) {
             segment.sacked = false;
         }
@@ -182,9 +182,10 @@ impl Sender {
         }
         let silent = sacks.is_empty() && dsack.is_none();
         let duplicate = match repair.by_sack() {
-            // RFC 6675, section 2: whatever it carries besides, and though it moves the cumulative acknowledgment point.
+            // RFC 6675, section 2: even if it carries other news, or moves the cumulative
+            // acknowledgment point.
             true => news > 0,
-            // RFC 5681, section 2; with SACK blocks, one that tells of something new.
+            // RFC 5681, section 2. With SACK blocks, the ACK must report something new.
             false => acked == 0 && flight > 0 && (silent || news > 0),
         };
         let duplicate = self.counts(duplicate, acked);
@@ -232,7 +233,7 @@ impl Sender {
         }
     }
 
-    /// One more duplicate ACK: whether fast recovery begins with it.
+    /// Counts one more duplicate ACK. Returns whether fast recovery begins with it.
     fn counts_one_more(&mut self, repair: &mut dyn Repair) -> bool {
         self.duplicates += 1;
         let past = self.una > self.recover || repair.by_sack() && self.una >= self.recover;
@@ -244,15 +245,15 @@ impl Sender {
         begins
     }
 
-    /// RFC 5681, equation (4), is a bound: what of `flight` a loss counts, since the window has let it leave, now or before it
-    /// was cut.
+    /// Returns the part of `flight` that a loss counts: the part that the window allowed, now or
+    /// before it was cut. RFC 5681, equation (4), is a bound.
     pub fn count(&mut self, flight: u64) -> u64 {
         let before_the_cut = if self.una < self.last_loss { self.counted } else { 0 };
         self.counted = flight.min(before_the_cut.max(self.congest.cwnd + MSS));
         self.counted
     }
 
-    /// The same for a loss that is no part of the last one.
+    /// As [`count`](Self::count), for a loss that is not part of the last one.
     pub fn begin_loss(&mut self, flight: u64) -> u64 {
         let counted = self.count(flight);
         self.last_loss = self.nxt;
@@ -263,7 +264,7 @@ impl Sender {
         self.phase = Phase::FastRecovery { point: self.nxt };
         (self.recover, self.cut_until) = (self.nxt, self.nxt);
         self.owed = true;
-        // RFC 3042, section 2: what Limited Transmit has sent does not count.
+        // RFC 3042, section 2: Limited Transmit's segments do not count.
         let flight = self.begin_loss(self.outstanding() - self.limited);
         self.congest.loss(Cause::FastRetransmit, flight, self.congest.cwnd, false, &ALWAYS);
         repair.begin(self);
@@ -278,14 +279,14 @@ impl Sender {
         let before = self.congest.ssthresh;
         self.congest.loss(Cause::Timeout, flight, self.congest.cwnd, again, &ALWAYS);
         if self.una < self.cut_until {
-            // (4) is a bound, and the last cut stands until its repair has ended.
+            // (4) is a bound, and the last cut is in force until its repair has ended.
             self.congest.ssthresh = self.congest.ssthresh.min(before);
         }
         // (5.5), (5.6)
         self.timer.doublings += 1;
         self.start_timer(now);
         for segment in &mut self.segments {
-            // RFC 2018, section 8: what was reported may have been thrown away.
+            // RFC 2018, section 8: the peer may have discarded SACKed data.
             *segment = Segment { sacked: false, lost: true, resent: false, ..*segment };
         }
         self.phase = Phase::AfterTimeout { point: self.nxt };
@@ -295,7 +296,7 @@ impl Sender {
         self.owed = false;
     }
 
-    /// Everything that may leave now.
+    /// Sends all segments that may be sent now, and returns them.
     pub fn send(&mut self, repair: &mut dyn Repair, now: u64) -> Vec<Left> {
         let mut all = Vec::new();
         loop {
@@ -355,7 +356,7 @@ impl Sender {
             // RFC 6675, section 5, step (3.3): while cwnd - pipe >= 1 SMSS.
             return Next::New(self.congest.cwnd.saturating_sub(self.pipe()));
         }
-        // RFC 3042: the first two duplicates let a segment go each.
+        // RFC 3042: the first two duplicates allow one segment each.
         let beyond = if self.phase == Phase::Open { self.duplicates.min(2) * MSS } else { 0 };
         Next::New((self.congest.cwnd + beyond).saturating_sub(self.outstanding()))
     }
@@ -368,7 +369,8 @@ impl Sender {
         self.segments[index].copies += 1;
         self.segments[index].last_sent = now;
         if counts {
-            // HighRxt moves up. That makes nothing lost that was not: both copies count in pipe then.
+            // HighRxt moves up. This does not mark segments as lost, so both copies of a segment
+            // may count in pipe.
             for earlier in &mut self.segments[..=index] {
                 earlier.resent = true;
             }
@@ -384,7 +386,7 @@ impl Sender {
         let (start, end) = (self.nxt, self.nxt + len);
         self.segments.push(Segment { start, end, sent_at: now, last_sent: now, ..Segment::default() });
         self.nxt = end;
-        // What cwnd allows anyway is not Limited Transmit's.
+        // Data that cwnd allows anyway is not Limited Transmit's.
         if self.duplicates > 0 && self.phase == Phase::Open && self.outstanding() > self.congest.cwnd {
             self.limited += len;
         }

@@ -9,7 +9,7 @@ use eifel_recovery::registry::{Choice, Value};
 
 pub const MSS: u64 = 1000;
 
-/// What left: segment number, and whether it was sent before.
+/// A sent segment by number: new or retransmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Out {
     New(u64),
@@ -22,7 +22,7 @@ pub struct Talk {
     pub end: u64,
     pub limit: u64,
     pub stamps: bool,
-    /// What ACKs say that they answer.
+    /// The mark of all ACKs: whether an original or a retransmission caused them.
     pub mark: Option<Mark>,
 }
 
@@ -34,12 +34,13 @@ pub fn at(millis: u64) -> Instant {
     Instant::ZERO + ms(millis)
 }
 
-/// First position of a segment.
+/// Returns the first position of a segment.
 pub fn start(segment: u64) -> u64 {
     1 + (segment - 1) * MSS
 }
 
-/// A Reno sender of ten segments' initial window without Eifel, which tests change as they need.
+/// Returns a Reno sender with an initial window of ten segments and no detection. Tests change it
+/// as needed.
 pub fn config(recover: &str) -> Config {
     Config {
         detect: Choice::named("none"),
@@ -73,7 +74,7 @@ impl Talk {
         }
     }
 
-    /// Sends until nothing more may go.
+    /// Sends until nothing more may be sent.
     pub fn send(&mut self) -> Vec<Out> {
         let mut out = Vec::new();
         let stamp = self.stamps.then(|| Timestamp((self.now.as_nanos() / 1_000_000) as u32));
@@ -89,13 +90,13 @@ impl Talk {
         out
     }
 
-    /// The peer has everything up to and with `segment`; `sacks` are first and last segments; `echo` is the time that is
-    /// echoed.
+    /// Takes an ACK of everything up to and including `segment`, and sends. `sacks` are pairs of
+    /// first and last segment. `echo` is the echoed time.
     pub fn ack(&mut self, millis: u64, segment: u64, sacks: &[(u64, u64)], echo: u64) -> Vec<Out> {
         self.ack_with(millis, segment, sacks, echo, None)
     }
 
-    /// The same with the segment that a DSACK reports.
+    /// As [`ack`](Self::ack), with the segment that a DSACK reports.
     pub fn ack_with(
         &mut self,
         millis: u64,
@@ -123,7 +124,7 @@ impl Talk {
         self.send()
     }
 
-    /// Lets the timer expire; gives the time in milliseconds and what left.
+    /// Lets the timer expire. Returns the time in milliseconds and the sent segments.
     pub fn expire(&mut self) -> (u64, Vec<Out>) {
         self.now = self.engine.deadline();
         assert_ne!(self.now, Instant::NEVER, "no timer runs");
@@ -147,7 +148,7 @@ impl Talk {
         std::iter::from_fn(|| self.engine.poll_event()).collect()
     }
 
-    /// The acting detector's verdicts so far, as texts.
+    /// Returns the acting detector's verdicts since the last look at events, as text.
     pub fn verdicts(&mut self) -> Vec<(String, &'static str)> {
         let judged = |event| match event {
             Event::Judged { detector: 0, outcome, reason, .. } => Some((format!("{outcome:?}"), reason)),
@@ -165,7 +166,8 @@ pub fn again(segments: core::ops::RangeInclusive<u64>) -> Vec<Out> {
     segments.map(Out::Again).collect()
 }
 
-/// Twenty segments are out at 0 and the first is acknowledged at 100: cwnd is 21, 2..=22 are outstanding.
+/// Sends twenty segments at 0 and acknowledges the first at 100 ms. Then cwnd is 21 segments, and
+/// 2..=22 are outstanding.
 pub fn twenty(config: &Config) -> Talk {
     let congest = config.congest.clone().with("initial_window_segments", Value::Integer(20));
     let mut talk = Talk::new(&Config { congest, ..config.clone() });

@@ -1,30 +1,31 @@
-//! What a SACK says that was not known before.
+//! The news that a SACK brings.
 
 use crate::fact::Covered;
 
-/// A SACK's news about the chunks that left on one path last.
+/// A SACK's news about the chunks that were last sent on one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Share {
-    /// Bytes that were under way before it.
+    /// Bytes that were under way before the SACK.
     pub(in super::super) flight: u64,
-    /// Bytes that the cumulative TSN newly passed, reported before or not.
+    /// Bytes that the cumulative TSN newly passed, including bytes reported before.
     pub(in super::super) passed: u64,
-    /// Bytes that the cumulative TSN newly acknowledged.
+    /// Bytes that the cumulative TSN newly acknowledged, without bytes reported before.
     pub(in super::super) acked: u64,
     /// Bytes that gap ack blocks newly reported.
     pub(in super::super) sacked: u64,
-    /// Of [`acked`](Self::acked), the bytes of chunks that left more than once.
+    /// Of [`acked`](Self::acked), the bytes of chunks that were sent more than once.
     pub(in super::super) acked_again: u64,
-    /// Of [`sacked`](Self::sacked), the bytes of chunks that left more than once.
+    /// Of [`sacked`](Self::sacked), the bytes of chunks that were sent more than once.
     pub(in super::super) sacked_again: u64,
     /// The highest chunk that the cumulative TSN newly passed.
     pub(in super::super) highest: Option<Covered>,
-    /// Whether the oldest chunk under way was acknowledged.
+    /// Whether the oldest chunk under way was acknowledged or reported.
     pub(in super::super) oldest: bool,
 }
 
 impl Share {
-    /// Returns the bytes newly acknowledged and newly reported, with those of chunks that left more than once or without.
+    /// Returns the bytes newly acknowledged and newly reported. `repeats` includes chunks that were
+    /// sent more than once.
     pub(in super::super) fn counted(&self, repeats: bool) -> (u64, u64) {
         if repeats {
             (self.acked, self.sacked)
@@ -39,7 +40,8 @@ impl Share {
 pub(in super::super) struct Taken {
     /// Whether the cumulative TSN moved.
     pub(in super::super) advanced: bool,
-    /// First position beyond the highest chunk that was newly acknowledged; 0 if none was.
+    /// First position beyond the highest chunk that was newly acknowledged or reported; 0 if there
+    /// is none.
     pub(in super::super) newest: u64,
     /// First position beyond the highest chunk that the SACK reports.
     pub(in super::super) reported_up_to: u64,

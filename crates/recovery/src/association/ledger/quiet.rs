@@ -1,4 +1,5 @@
-//! The ledger while nothing is reported or marked, and everything outstanding left on one path.
+//! The ledger while nothing is reported or marked, and all outstanding chunks were sent on one
+//! path.
 
 use super::{Ledger, Total};
 use crate::association::PathId;
@@ -6,8 +7,9 @@ use crate::fact::Covered;
 use eifel_base::time::Instant;
 
 impl Ledger {
-    /// Moves the cumulative TSN below `nxt`, where nothing is reported or marked, all chunks left on `path`, and those that
-    /// it passes left once. Returns the last of them.
+    /// Advances the cumulative TSN, which stays below `nxt`, and returns the last chunk that it
+    /// passes. The caller ensures that nothing is reported or marked, that all chunks were sent on
+    /// `path`, and that the passed chunks were sent once.
     pub(in super::super) fn pass_quietly(&mut self, path: PathId, cumulative: u64) -> Covered {
         let (mut size, mut last_sent) = (Total::default(), Instant::ZERO);
         for _ in self.una..cumulative {
@@ -30,7 +32,8 @@ impl Ledger {
         !self.reported.is_empty()
     }
 
-    /// Returns the path on which everything outstanding left, if something is, and nothing is reported or marked.
+    /// Returns the path on which all outstanding chunks were sent. Returns `None` if nothing is
+    /// outstanding, something is reported or marked, or several paths are in use.
     pub(in super::super) fn only_path(&self) -> Option<PathId> {
         let whole = self.reported.is_empty() && self.marked.is_empty();
         let mut used = (0..self.under_way.len()).map(PathId).filter(|path| self.oldest(*path).is_some());

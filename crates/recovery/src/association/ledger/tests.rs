@@ -1,10 +1,11 @@
-//! The ledger beside a naive one, which has a counter and a state for each chunk and walks through all of them.
+//! Compares the ledger with a naive one, which has a counter and a state for each chunk and scans
+//! all of them.
 
 use super::*;
 
 const PATHS: usize = 3;
 
-/// A generator of numbers: SplitMix64.
+/// A pseudo-random number generator: SplitMix64.
 struct Dice(u64);
 
 impl Dice {
@@ -34,7 +35,7 @@ struct Entry {
     ineligible: bool,
 }
 
-/// RFC 9260's words, chunk by chunk.
+/// RFC 9260's rules, applied chunk by chunk.
 #[derive(Default)]
 struct Naive {
     una: u64,
@@ -57,7 +58,8 @@ impl Naive {
         marked.map(|(index, _)| self.una + index as u64).collect()
     }
 
-    /// Returns what each path is credited with, and the highest chunk that is newly acknowledged, plus one.
+    /// Returns the credit of each path (passed, acknowledged, reported), and the first position
+    /// beyond the highest newly acknowledged chunk.
     fn on_sack(&mut self, cumulative: u64, blocks: &[Block]) -> ([(u64, u64, u64); PATHS], u64) {
         let (mut credit, mut newest) = ([(0, 0, 0); PATHS], 0);
         let in_order = blocks.windows(2).all(|pair| pair[0].start < pair[1].start);
@@ -96,7 +98,8 @@ impl Naive {
             if self.una + (index as u64) < below {
                 entry.indications += 1;
                 if entry.indications == 3 {
-                    // It was missing, or had been reported: in either case its turn is over.
+                    // Whether the chunk was missing or reported, it cannot be fast retransmitted
+                    // again.
                     if entry.state == State::UnderWay && !entry.ineligible {
                         entry.state = State::Marked;
                         paths.push(entry.last);
@@ -158,7 +161,7 @@ fn the_ledger_says_what_a_naive_one_says() {
                         blocks.push(Block { start, end });
                         start = end + 1 + dice.below(4);
                     }
-                    // Out of order they tell what arrived, and not what the peer has dropped.
+                    // Blocks out of order report arrivals, but no dropped chunks.
                     if dice.below(6) == 0 {
                         blocks.reverse();
                     }
@@ -202,7 +205,8 @@ fn the_ledger_says_what_a_naive_one_says() {
     }
 }
 
-/// A SACK costs its news, and not what is outstanding: chunks that it looks at are counted, not time (attack s2).
+/// The cost of a SACK depends on its news, not on the outstanding chunks. The test counts chunk
+/// lookups, not time (attack s2).
 #[test]
 fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
     let looks = |outstanding: u64, blocks: u64| {
@@ -230,8 +234,9 @@ fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
     }
 }
 
-/// The oldest chunk of a path is found at once, however many of another path lie between its own. Here a peer reports the
-/// lowest chunk, which left again on the second path, and takes that back, in turn.
+/// The oldest chunk of a path is found without a scan, however many chunks of another path lie
+/// between. Here a peer alternately reports and reneges the lowest chunk, which was retransmitted
+/// on the second path.
 #[test]
 fn the_oldest_chunk_of_a_path_is_found_without_a_walk_over_those_of_others() {
     let looks = |between: u64| {

@@ -1,4 +1,4 @@
-//! Both ways beside each other: the shortcut, and the full way alone.
+//! Compares a sender that takes the shortcut with one that only uses the full processing.
 
 use super::super::{Config, Engine, Offer, PathId, Sack, What};
 use super::*;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const SIZE: Size = Size { data: 984, wire: 1000 };
 const A_RWND: u64 = 60_000;
 
-/// An event at a sender; shares are in 255ths.
+/// An event at a sender. Shares of the outstanding chunks are in 255ths.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Wait {
@@ -41,7 +41,7 @@ fn name(seam: Seam) -> impl Strategy<Value = &'static str> {
     prop::sample::select(names.collect::<Vec<_>>())
 }
 
-/// A sender, and where its new data goes.
+/// A sender, and the path of its new data.
 #[derive(Clone)]
 struct Sender {
     engine: Engine,
@@ -83,7 +83,7 @@ impl Sender {
         self.send(now)
     }
 
-    /// Sends what may leave, and tells that and all else that can be seen.
+    /// Sends all that may be sent. Returns the transmissions, events and variables as text.
     fn send(&mut self, now: Instant) -> Vec<String> {
         let mut told = Vec::new();
         let engine = &mut self.engine;
@@ -118,7 +118,8 @@ impl Sender {
     }
 }
 
-/// In slow start the window grows by the bytes that are acknowledged, up to a packet: by the chunk's 600, with 3800 under way.
+/// In slow start the window grows by the acknowledged bytes, up to a packet. Here it grows by the
+/// chunk's 600, with 3800 under way.
 #[test]
 fn a_quiet_sack_tells_of_its_own_bytes_alone() {
     let mut engine = Engine::new(Config::default()).unwrap();

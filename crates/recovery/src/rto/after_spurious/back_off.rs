@@ -1,6 +1,7 @@
 //! *Looks at* verdicts.
 //! *Decides* to keep the back-off after a spurious timeout, and to reset it only on a genuine one.
-//! *Blind to* the length of the spikes: one long spike holds the timer at many times the round trip.
+//! *Blind to* the length of the delay spikes: one long spike holds the timer at many times the
+//! round trip.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.C, option 2.
 
 use super::{AfterSpurious, TimerChange};

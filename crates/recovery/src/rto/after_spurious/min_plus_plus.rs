@@ -1,6 +1,7 @@
 //! *Looks at* verdicts.
-//! *Decides* to raise the minimum by a step for each spurious timeout, and to set it back on a genuine one.
-//! *Blind to* the length of the spikes.
+//! *Decides* to raise the minimum by a step for each spurious timeout, and to reset it on a genuine
+//! one.
+//! *Blind to* the length of the delay spikes.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.C, option 3, and table 4, note a (a step of 1 s).
 
 use super::{AfterSpurious, TimerChange};

@@ -1,4 +1,4 @@
-//! What the timer learns from a verdict. One file an adaptation.
+//! Adaptations of the timer to verdicts. One file per adaptation.
 
 crate::registry::algorithms! { none, reseed, back_off, min_plus_plus }
 
@@ -9,7 +9,8 @@ use eifel_base::time::Duration;
 
 /// Adapts the timer when a timeout has been judged.
 pub trait AfterSpurious: Send + DuplicateAfterSpurious {
-    /// Returns what the timer learns. `sample` is the round trip that the settling ACK gave, the delayed segment's own if the timeout was spurious;
-    /// `timeouts` is how often the timer expired in the episode.
+    /// Returns the change of the timer. `sample` is the round trip that the settling ACK gave.
+    /// After a spurious timeout it is the delayed segment's own. `timeouts` is how often the timer
+    /// expired in the episode.
     fn settled(&mut self, outcome: Outcome, sample: Option<Duration>, timeouts: u32) -> TimerChange;
 }

@@ -1,6 +1,6 @@
 //! *Looks at* nothing.
-//! *Decides* to leave the timer alone: where timestamps are in use it has the delayed samples anyway.
-//! *Blind to* the next spike.
+//! *Decides* to leave the timer unchanged: with timestamps it has the delayed samples anyway.
+//! *Blind to* the next delay spike.
 //! *From* "Responding to Spurious Timeouts in TCP", table 4, "std".
 
 use super::{AfterSpurious, TimerChange};

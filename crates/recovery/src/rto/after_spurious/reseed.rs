@@ -1,6 +1,6 @@
 //! *Looks at* the sample of the delayed segment.
-//! *Decides* to begin SRTT and RTTVAR anew from it after a spurious timeout.
-//! *Blind to* how fast the samples that follow make the timer forget it.
+//! *Decides* to restart SRTT and RTTVAR from that sample after a spurious timeout.
+//! *Blind to* how fast the next samples make the timer forget it.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.C, option 1.
 
 use super::{AfterSpurious, TimerChange};

@@ -1,4 +1,4 @@
-//! RFC 9438, sections 4.2 to 4.10. Windows in segments, times in seconds, as the RFC has them.
+//! RFC 9438, sections 4.2 to 4.10. Windows in segments, times in seconds, as in the RFC.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::cubic::{Cubic, Rule, Settings};
@@ -16,20 +16,20 @@ const OPERATIONS: u64 = 200;
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 
-/// The RFC's variables. What depends on the congestion avoidance stage is `None` outside of one.
+/// The RFC's variables. Variables of the congestion avoidance stage are `None` outside of a stage.
 #[derive(Clone)]
 struct Naive {
-    /// In bytes, as the window is, and parts of one.
+    /// In bytes, as the window is, with fractions of a byte.
     cwnd: f64,
     ssthresh: Option<u64>,
     w_max: Option<f64>,
     cwnd_prior: Option<f64>,
     stage: Option<Stage>,
-    /// What was before the last congestion event, and when that came.
+    /// The variables before the last congestion event, and its time.
     saved: Option<Saved>,
     smss: u64,
     from: Base,
-    /// Whether growth is Linux's, not the RFC's.
+    /// Whether growth follows Linux, not the RFC.
     linux: bool,
 }
 
@@ -41,7 +41,8 @@ struct Saved {
     lost_at: u64,
 }
 
-/// W_max, K and W_est of a stage, and t, of which time in which cwnd is not what limits is left out.
+/// W_max, K and W_est of a stage, and the epoch of t. Time in which cwnd does not limit sending
+/// does not count in t.
 #[derive(Clone)]
 struct Stage {
     epoch: u64,
@@ -75,7 +76,8 @@ impl Naive {
         }
         let cwnd = self.segments();
         let mut stage = self.stage.take().unwrap_or_else(|| {
-            // Sections 4.2 and 4.3; 4.8: after a timeout, and where nothing was lost yet, W_max is cwnd. K is not negative.
+            // Sections 4.2 and 4.3; 4.8: after a timeout, and before the first loss, W_max is cwnd.
+            // K is not negative.
             let w_max = self.w_max.map_or(cwnd, |w_max| w_max.max(cwnd));
             Stage { epoch: now, w_max, k: libm::cbrt((w_max - cwnd) / C), w_est: cwnd, unused_since: None }
         });
@@ -123,7 +125,8 @@ impl Naive {
         self.cwnd = if grown > self.cwnd { grown } else { self.cwnd };
     }
 
-    /// Linux's `bictcp_update`, in whole segments as there. Its limit of 32 computations a second is left out.
+    /// Grows the window as Linux's `bictcp_update` does, in whole segments. Its limit of 32
+    /// computations per second is left out.
     fn count(&mut self, stage: &mut Stage, now: u64, acked: u64, delay_min: f64) {
         let segments_acked = acked as f64 / self.smss as f64;
         let offset = (now - stage.epoch) as f64 / 1e9 + delay_min - stage.k;
@@ -132,7 +135,7 @@ impl Naive {
         stage.w_est += 3.0 * (1.0 - BETA) / (1.0 + BETA) * segments_acked / self.segments().max(1.0);
         let cwnd = (self.segments() as i64).max(1);
         let mut cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
-        // "increase cwnd 5% per RTT" where last_max_cwnd is not known.
+        // "increase cwnd 5% per RTT" if last_max_cwnd is not known.
         if self.w_max.is_none() && cnt > 20 {
             cnt = 20;
         }
@@ -145,13 +148,13 @@ impl Naive {
     }
 
     fn loss(&mut self, now: u64, cause: Cause, (flight, limit): (u64, u64), again: bool) {
-        // What is less than a byte is gone.
+        // The fraction of a byte is dropped.
         self.cwnd = self.cwnd.floor();
         if !again {
             let (w_max, cwnd_prior, stage) = (self.w_max, self.cwnd_prior, self.stage.clone());
             self.saved = Some(Saved { w_max, cwnd_prior, stage, lost_at: now });
             self.reduce(cause);
-            // Section 4.6, with cwnd where the window is what counts.
+            // Section 4.6, from the flight or from the window.
             let base = if self.from == Base::Flight { flight } else { limit };
             self.ssthresh = Some((base * 7 / 10).max(2 * self.smss));
         }
@@ -182,7 +185,7 @@ impl Naive {
             return false;
         }
         (self.w_max, self.cwnd_prior, self.stage) = (w_max, cwnd_prior, stage);
-        // Not the RFC's: the time since then does not count in t.
+        // Not in the RFC: the time since the loss does not count in t.
         if let Some(stage) = self.stage.as_mut().filter(|stage| stage.unused_since.is_none()) {
             stage.epoch += now - lost_at;
         }
@@ -225,7 +228,7 @@ fn the_controller_is_rfc_9438s() {
     assert!(stages > 10 * CONNECTIONS, "{stages}");
 }
 
-/// How many ACKs there were in congestion avoidance.
+/// Returns the number of ACKs in congestion avoidance.
 fn one(dice: &mut Dice, settings: &Settings, naive: &mut Naive, connection: u64) -> u64 {
     let smss = naive.smss;
     let mut cubic = Cubic::new(*settings);

@@ -1,4 +1,4 @@
-//! Linux's HyStart and HyStart++ (after RFC 9406), over Reno where nothing is lost. Times in nanoseconds.
+//! Linux's HyStart and HyStart++ (after RFC 9406), over Reno without losses. Times in nanoseconds.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::reno::Settings;
@@ -14,7 +14,7 @@ const CONNECTIONS: u64 = 3000;
 const ACKS: u64 = 150;
 const MS: u64 = 1_000_000;
 
-/// An ACK as the rules see it.
+/// An ACK as the rules see it; times in nanoseconds.
 struct Heard {
     now: u64,
     rtt: u64,
@@ -23,7 +23,7 @@ struct Heard {
 }
 
 trait Rule {
-    /// What is done to cwnd and ssthresh on an ACK of `acked` bytes in slow start.
+    /// Updates cwnd and ssthresh on an ACK of `acked` bytes in slow start.
     fn ack(&mut self, reno: &mut Naive, heard: &Heard, acked: u64, flight: u64, settings: &Settings);
 }
 
@@ -148,7 +148,7 @@ impl Rule for Rfc9406 {
     }
 }
 
-/// How often slow start ended before ssthresh was known.
+/// Returns the number of connections in which slow start ended without a loss.
 fn compare(word: &str, new: impl Fn() -> Box<dyn Rule>) -> u64 {
     let mut dice = Dice::new(94);
     let mut ended = 0;

@@ -14,21 +14,23 @@ use crate::dice::Dice;
 const CONNECTIONS: u64 = 20_000;
 const OPERATIONS: u64 = 100;
 
-/// The RFC's variables. Equation (3) adds SMSS * SMSS / cwnd for each ACK, or its part for an ACK of part of a segment (RFC
-/// 3465, section 2.1), and never more than SMSS; what is less than a byte waits, counted in parts of cwnd.
+/// The RFC's variables. Equation (3) adds SMSS * SMSS / cwnd for each ACK, or its part for an ACK
+/// of part of a segment (RFC 3465, section 2.1), and never more than SMSS. The fraction of a byte
+/// is kept, counted in parts of cwnd.
 pub struct Naive {
     pub cwnd: u64,
     pub ssthresh: u64,
     pub part: u64,
     pub smss: u64,
     pub iw: u64,
-    /// RFC 3465's bytes_acked, and whether an RTO began this slow start.
+    /// RFC 3465's bytes_acked.
     pub bytes_acked: u64,
+    /// Whether an RTO began this slow start.
     pub after_rto: bool,
     pub used: Used,
 }
 
-/// How much of the window was used, by Linux's names.
+/// How much of the window was used, with Linux's names.
 #[derive(Default)]
 pub struct Used {
     is_cwnd_limited: bool,
@@ -38,7 +40,7 @@ pub struct Used {
 }
 
 impl Used {
-    /// tcp_cwnd_validate, as after the last sending before an ACK.
+    /// Updates the state as tcp_cwnd_validate does after the last transmission before an ACK.
     fn validate(&mut self, newly_acked: u64, flight: u64, is_cwnd_limited: bool) {
         let snd_nxt = self.snd_una + flight;
         let before = self.snd_una < self.cwnd_usage_seq;
@@ -51,7 +53,7 @@ impl Used {
     }
 }
 
-/// As the RFC has it, with cwnd growing whether or not it is what limits sending.
+/// The RFC's settings, with a cwnd that grows whether or not it limits sending.
 pub const ALWAYS: Settings = Settings {
     start: Start { window: 10, ssthresh: None, restart_after_idle: true },
     half_of: Base::Flight,
@@ -62,7 +64,7 @@ pub const ALWAYS: Settings = Settings {
 };
 
 impl Naive {
-    /// A window of Reno's, nothing sent yet.
+    /// Creates Reno's window before anything is sent.
     pub fn new(iw: u64, ssthresh: u64, smss: u64) -> Self {
         Self { cwnd: iw, ssthresh, part: 0, smss, iw, bytes_acked: 0, after_rto: false, used: Used::default() }
     }
@@ -85,7 +87,7 @@ impl Naive {
         self.ack_delivering((newly_acked, newly_acked), flight, settings);
     }
 
-    /// An ACK of this number of bytes, which have not all been delivered by it, or are not all that it has delivered.
+    /// Takes an ACK whose acknowledged and delivered bytes may differ.
     fn ack_delivering(&mut self, (newly_acked, delivered): (u64, u64), flight: u64, settings: &Settings) {
         let Growth { counting, grow, .. } = settings.growth;
         if !self.limited_by_cwnd(newly_acked, flight, grow) {
@@ -111,7 +113,7 @@ impl Naive {
                 let rest = newly_acked - (self.cwnd - before);
                 if rest > 0 {
                     self.abc(rest);
-                    // Not Linux's, which counts whole segments.
+                    // Not in Linux, which counts whole segments.
                     let most = before + if newly_acked > self.smss { newly_acked } else { self.smss };
                     self.cwnd = if self.cwnd > most { most } else { self.cwnd };
                 }
@@ -127,7 +129,7 @@ impl Naive {
         self.cwnd += if whole < self.smss { whole } else { self.smss };
     }
 
-    /// RFC 3465, section 2.1. What one window may have been counted is a window, before and after.
+    /// Counts bytes by RFC 3465, section 2.1. The count is at most a window, before and after.
     fn abc(&mut self, newly_acked: u64) {
         if self.bytes_acked > self.cwnd {
             self.bytes_acked = self.cwnd;
@@ -142,7 +144,7 @@ impl Naive {
         }
     }
 
-    /// RFC 3168, section 6.1.2, and RFC 8511, section 3.1.
+    /// Answers an echo by RFC 3168, section 6.1.2, and RFC 8511, section 3.1.
     pub fn echo(&mut self, flight: u64, limit: u64, settings: &Settings) {
         let abe = settings.echoed == Echoed::Rfc8511 && self.cwnd >= self.ssthresh;
         self.loss(Cause::FastRetransmit, flight, limit, false, settings);
@@ -170,7 +172,7 @@ impl Naive {
     }
 }
 
-/// Any way of counting, and any rule for when to grow.
+/// Draws any counting mode, and any rule for when to grow.
 pub fn growth(dice: &mut Dice) -> Growth {
     let counting = match dice.below(5) {
         0 => Counting::Rfc5681,

@@ -8,17 +8,18 @@ use super::{Answer, Naive, compare};
 
 #[derive(Default)]
 struct Dsack {
-    /// Retransmissions of this window: what, how often, and how often it came back.
+    /// The retransmissions of this window.
     window: Vec<Record>,
-    /// Those of the window before, whose DSACKs may be late.
+    /// The retransmissions of the window before, whose DSACKs may be late.
     before: Vec<Block>,
-    /// First position that was unsent at the last retransmission.
+    /// The first position that was unsent at the last retransmission.
     unsent: u64,
-    /// Once what was sent from there on is acknowledged: first position that was unsent then. A DSACK sent before may have
-    /// been overtaken, and comes before what is sent from here on is acknowledged.
+    /// Set once data from `unsent` on is acknowledged, to the first position that was unsent at
+    /// that time. A DSACK sent before may be overtaken, but it comes before data from this position
+    /// on is acknowledged.
     round: Option<u64>,
     asks: bool,
-    /// (A.4): the network duplicates, and the algorithm is used no more.
+    /// (A.4): the network duplicates packets, so the algorithm is no longer used.
     over: bool,
     /// The highest position that SACK has reported since the scoreboard was empty.
     sacked_up_to: u64,
@@ -26,7 +27,9 @@ struct Dsack {
 
 struct Record {
     block: Block,
+    /// How often the block was retransmitted.
     resent: u32,
+    /// How often a DSACK reported the block.
     duplicates: u32,
 }
 
@@ -69,19 +72,19 @@ impl Naive for Dsack {
         self.sacked_up_to = self.sacked_up_to.max(acked.sacked_up_to);
         let dsack = acked.dsacks.first().copied().filter(|dsack| dsack.start < dsack.end && !self.over);
         if let Some(dsack) = dsack {
-            // (A.1): nothing but this was heard since: a window of ACKs was lost.
+            // (A.1): no other news came since the retransmission, so a window of ACKs was lost.
             if self.asks && empty && dsack.start == una {
                 self.asks = false;
                 return Answer::Genuine;
             }
-            // (A.2); and for (A.3) as many duplicates as there were retransmissions. One DSACK may report several
-            // segments in a row (RFC 2883).
+            // (A.2), and (A.3) with as many duplicates as there were retransmissions. One DSACK may
+            // report several segments in a row (RFC 2883).
             let mut known = self.covered_before(dsack);
             for record in self.window.iter_mut().filter(|record| within(record.block, dsack)) {
                 known = true;
                 record.duplicates = (record.duplicates + 1).min(record.resent);
             }
-            // (A.4). A part of a segment that was retransmitted is neither.
+            // (A.4). A DSACK for a part of a retransmitted segment counts as neither.
             let of_any = |block: &Block| overlap(*block, dsack);
             if !known && !self.window.iter().map(|record| &record.block).any(of_any) && !self.before.iter().any(of_any)
             {
@@ -100,8 +103,8 @@ impl Naive for Dsack {
             self.asks = false;
             return Answer::Spurious;
         }
-        // (B.2): no conclusion; none will come a round trip after what was sent later than the last retransmission is
-        // acknowledged.
+        // (B.2): no conclusion. No DSACK will come a round trip after data sent later than the last
+        // retransmission is acknowledged.
         if let Some(round) = self.round {
             if acked.cumulative <= round {
                 return Answer::Undecided;
@@ -117,7 +120,7 @@ impl Naive for Dsack {
 }
 
 impl Dsack {
-    /// Whether every position of it was sent again in the window before.
+    /// Returns whether every position of `dsack` was retransmitted in the window before.
     fn covered_before(&self, dsack: Block) -> bool {
         (dsack.start..dsack.end).all(|at| self.before.iter().any(|block| block.start <= at && at < block.end))
     }

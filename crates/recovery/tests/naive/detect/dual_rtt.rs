@@ -7,13 +7,15 @@ use super::world::{Again, MSS, Seen};
 use super::{Answer, Naive, compare};
 
 struct Dual {
-    /// In thousandths; `None` goes by the model.
+    /// The threshold in thousandths; `None` selects the model.
     tau: Option<u64>,
-    /// First position that was unsent at the timeout.
+    /// The first position that was unsent at the timeout.
     point: Option<u64>,
-    /// What is known of the path's rate: acknowledged bytes since when, and the most bit/s in a round trip.
+    /// When the measurement of the path's rate began, in nanoseconds.
     since: Option<u64>,
+    /// Bytes acknowledged since then.
     bytes: u64,
+    /// The highest rate in a round trip, in bit/s.
     best: f64,
 }
 
@@ -59,7 +61,8 @@ impl Naive for Dual {
     fn acked(&mut self, acked: &Acked, seen: &Seen) -> Answer {
         let answer = match self.point {
             Some(point) if acked.bytes > 0 => {
-                // NRTT of what was not sent again is its RTT, and never less than MinRTT.
+                // NRTT of a segment that was not retransmitted is its RTT, and never less than
+                // MinRTT.
                 let nrtt = acked.highest.filter(|highest| highest.copies > 0);
                 let nrtt = nrtt.map(|highest| seen.now - highest.last_sent.as_nanos());
                 if let (Some(nrtt), Some(minimum)) = (nrtt, seen.minimum)

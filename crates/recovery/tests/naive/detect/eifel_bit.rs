@@ -11,13 +11,15 @@ use super::{Answer, Naive, compare};
 struct Bit {
     /// The first retransmission of the episode, and the first position unsent then.
     asked: Option<(u64, u64)>,
-    /// What was unsent when a retransmission left of which the peer said that its original had arrived, of every such one;
-    /// and whether the peer has answered a retransmission before it acknowledged what was unsent.
+    /// One entry for each claim of the peer that an original had arrived. It has the first position
+    /// that was unsent at the retransmission, and whether the peer answered a retransmission before
+    /// it acknowledged that position.
     claims: Vec<(u64, Option<bool>)>,
 }
 
 impl Bit {
-    /// Not the thesis's: three claims in a row that nothing bears out, and nothing is believed any more.
+    /// Returns whether three claims in a row were never confirmed, so the peer is no longer
+    /// trusted. Not in the thesis.
     fn is_liar(&self) -> bool {
         self.claims.len() >= 3 && self.claims[self.claims.len() - 3..].iter().all(|claim| claim.1 == Some(false))
     }
@@ -30,8 +32,8 @@ impl Naive for Bit {
         }
     }
 
-    /// The first ACK that acknowledges the retransmission. Not the thesis's: one for data sent since, or that reports such data, tells of no
-    /// original.
+    /// Judges the first ACK that acknowledges the retransmission. Not in the thesis: an ACK that
+    /// acknowledges or reports data sent since is no evidence of an original.
     fn acked(&mut self, acked: &Acked, _: &Seen) -> Answer {
         if self.is_liar() {
             return Answer::Undecided;
@@ -54,7 +56,7 @@ impl Naive for Bit {
         if acked.mark != Some(Mark::Original) || since {
             return Answer::Genuine;
         }
-        // A claim that is still open is forgotten for the newer one.
+        // The newer claim replaces a claim that is still open.
         self.claims.retain(|claim| claim.1.is_some());
         self.claims.push((nxt, None));
         Answer::Spurious

@@ -1,5 +1,5 @@
-//! Eifel detection by the original's timestamp, and after a timeout, where its answer is open, RFC 5682's second ACK. Eifel
-//! detection has a model of its own; here it is taken as it is.
+//! Eifel detection by the original's timestamp and, after a timeout that it cannot decide, RFC
+//! 5682's second ACK. Eifel detection has its own model; here the real detector is used.
 
 use eifel_base::time::Duration;
 use eifel_base::units::Timestamp;
@@ -36,7 +36,7 @@ impl Naive {
             _ => false,
         };
         match (self.asked.take(), eifel) {
-            // RFC 5682, section 3.1, step 3, and no echo of the retransmission.
+            // RFC 5682, section 3.1, step 3, without an echo of the retransmission.
             (Some(asked), Judgement::Undecided) => {
                 let highest = acked.cumulative.max(acked.sacked_up_to);
                 let reports = acked.sacked > 0 && acked.dsacks.is_empty();

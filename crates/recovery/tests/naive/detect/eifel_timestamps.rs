@@ -13,9 +13,9 @@ use crate::rto::rfc6298::with_view;
 const CONNECTIONS: u64 = 20_000;
 const FACTS: u64 = 100;
 
-/// Where the steps stand.
+/// The current step.
 enum At {
-    /// Nothing to be detected: before step (1), or (DONE).
+    /// Nothing is being judged: before step (1), or (DONE).
     Done,
     /// Step (3).
     WaitingForAcceptableAck,
@@ -26,26 +26,30 @@ struct Naive {
     retransmit_ts: u32,
     retransmitted: u64,
     has_received_dsack: bool,
-    /// Section 3.4: the timestamp of the original, where only that is believed.
+    /// Section 3.4: whether only the original's timestamp counts.
     asks_for_original: bool,
+    /// Section 3.4: the timestamp of the original.
     original_ts: Option<u32>,
-    /// Not RFC 3522's: every later retransmission of the episode, with its original's timestamp, and whether the peer has
-    /// acknowledged it.
+    /// Not in RFC 3522: every later retransmission of the episode, with its original's timestamp,
+    /// and whether the peer has acknowledged it.
     later: Vec<(u64, Option<u32>, bool)>,
-    /// Not RFC 3522's: the episode was called spurious, and none of the later ones has been found needed.
+    /// Not in RFC 3522: whether the episode was called spurious and no later retransmission was
+    /// found needed.
     undone: bool,
-    /// Not RFC 3522's: after three echoes of what was never sent there is nothing to be detected any more.
+    /// Not in RFC 3522: echoes of timestamps that were never sent. After three of them, detection
+    /// stops.
     forged: u32,
 }
 
-/// "Earlier" on the circle of timestamps: half of it lies before any value.
+/// Returns whether `a` is earlier on the circle of timestamps: half of the circle lies before any
+/// value.
 fn earlier(a: u32, b: u32) -> bool {
     let ahead = (u64::from(b) + (1 << 32) - u64::from(a)) % (1 << 32);
     ahead > 0 && ahead < 1 << 31
 }
 
 impl Naive {
-    /// Steps (1) and (2): loss recovery begins, and this is its first retransmission.
+    /// Begins loss recovery with its first retransmission: steps (1) and (2).
     fn begin(&mut self, start: u64, tsval: Option<u32>, original: Option<u32>) {
         self.at = At::Done;
         self.later.clear();
@@ -66,7 +70,8 @@ impl Naive {
         }
     }
 
-    /// Whether the ACK covers a later retransmission for the first time whose original it does not name.
+    /// Returns whether the ACK covers a later retransmission for the first time without echoing its
+    /// original.
     fn finds_another_loss(&mut self, acked: &Acked) -> bool {
         let mut found = false;
         for (start, original, acknowledged) in &mut self.later {
@@ -81,7 +86,7 @@ impl Naive {
         found
     }
 
-    /// LostBesides, where it is decided.
+    /// Returns whether the ACK shows a further loss (`LostBesides`).
     fn ack_after_undo(&mut self, acked: &Acked) -> bool {
         let lost = self.finds_another_loss(acked);
         self.undone &= !lost;
@@ -89,7 +94,7 @@ impl Naive {
         lost
     }
 
-    /// SpuriousRecovery, where it is decided.
+    /// Returns SpuriousRecovery, if this ACK decides it.
     fn ack(&mut self, acked: &Acked) -> Option<bool> {
         let had_received_dsack = self.has_received_dsack;
         self.has_received_dsack |= !acked.dsacks.is_empty();

@@ -13,9 +13,9 @@ struct Basic {
 }
 
 enum Step {
-    /// Outside of the algorithm: SpuriousRecovery is what it is.
+    /// Outside of the algorithm: SpuriousRecovery does not change.
     Out,
-    /// Waits for the first acknowledgment after what ends there was retransmitted.
+    /// Waits for the first acknowledgment after the retransmission that ends at `end`.
     Two { end: u64 },
     /// Waits for the second one.
     Three,
@@ -25,7 +25,8 @@ impl Naive for Basic {
     /// Step 1.
     fn sent_again(&mut self, again: &Again, seen: &Seen) {
         if again.opens && again.cause == Cause::FastRetransmit {
-            // Fast recovery goes on up to what was sent: F-RTO is not to be entered before.
+            // Fast recovery lasts until everything sent is acknowledged. F-RTO must not be entered
+            // before.
             self.recover = Some(seen.nxt - 1);
             // Loss recovery of another kind.
             self.step = Step::Out;
@@ -45,13 +46,15 @@ impl Naive for Basic {
         let advances = acked.bytes > 0;
         match self.step {
             Step::Out => Answer::Undecided,
-            // Neither a duplicate nor one that advances the window: not the acknowledgment that is waited for.
+            // Neither a duplicate nor an advance of the window: not the acknowledgment that step 2
+            // waits for.
             Step::Two { .. } if !advances && !acked.duplicate => Answer::Undecided,
             Step::Two { end } => {
                 let highest = seen.nxt - 1;
                 self.recover = Some(highest);
                 self.step = Step::Out;
-                // 2a: a duplicate, or one of everything, or one that does not cover the retransmission.
+                // 2a: a duplicate, an ACK of everything, or an ACK that does not cover the
+                // retransmission.
                 if acked.duplicate || acked.cumulative - 1 == highest || acked.cumulative < end {
                     return Answer::Genuine;
                 }
@@ -66,8 +69,8 @@ impl Naive for Basic {
                 if acked.duplicate {
                     return Answer::Genuine;
                 }
-                // 3b. The RFC sets recover to SND.UNA, which keeps a timeout after that from step 2 if it expires twice; here
-                // recover is void.
+                // 3b. The RFC sets recover to SND.UNA, which keeps a later timeout that expires
+                // twice from step 2. Here recover is cleared.
                 self.recover = None;
                 Answer::Spurious
             }

@@ -21,7 +21,8 @@ impl Naive for Sack {
     /// Step 1.
     fn sent_again(&mut self, again: &Again, seen: &Seen) {
         if again.opens && again.cause == Cause::FastRetransmit {
-            // Fast recovery goes on up to what was sent: F-RTO is not to be entered before.
+            // Fast recovery lasts until everything sent is acknowledged. F-RTO must not be entered
+            // before.
             self.recovery_point = Some(seen.nxt - 1);
             self.step = Step::Out;
         }
@@ -39,12 +40,12 @@ impl Naive for Sack {
     fn acked(&mut self, acked: &Acked, seen: &Seen) -> Answer {
         match self.step {
             Step::Out => Answer::Undecided,
-            // Duplicates only tell the scoreboard.
+            // Duplicates only update the scoreboard.
             Step::Two if acked.bytes == 0 => Answer::Undecided,
             Step::Two => {
                 let point = seen.nxt - 1;
                 self.recovery_point = Some(point);
-                // 2a: covers RecoveryPoint, and not more.
+                // 2a: the ACK covers RecoveryPoint.
                 if acked.cumulative > point {
                     self.step = Step::Out;
                     return Answer::Genuine;
@@ -55,21 +56,23 @@ impl Naive for Sack {
             }
             Step::Three => {
                 let news = acked.bytes > 0 || acked.sacked > 0;
-                // A duplicate ACK, or a new one; one that reports a duplicate only is no news either. Others are ignored.
+                // A duplicate ACK, a new ACK, or one that only has a DSACK, which is no news
+                // either. Other ACKs are ignored.
                 if !news && !acked.duplicate && acked.dsacks.is_empty() {
                     return Answer::Probe;
                 }
                 self.step = Step::Out;
                 let point = self.recovery_point.unwrap_or(0);
-                // 3a: more than RecoveryPoint is covered, or nothing new below it.
+                // 3a: more than RecoveryPoint is covered, or there is nothing new.
                 if acked.cumulative - 1 > point || acked.sacked_up_to > point + 1 || !news {
                     return Answer::Genuine;
                 }
-                // Not the RFC's: the timeout has reset the scoreboard, so that beside a DSACK old blocks look new.
+                // Not in the RFC: the timeout has reset the scoreboard, so old blocks next to a
+                // DSACK look new.
                 if acked.bytes == 0 && !acked.dsacks.is_empty() {
                     return Answer::Genuine;
                 }
-                // 3b. That RecoveryPoint is past then is the basic algorithm's rule.
+                // 3b. Clearing RecoveryPoint here is the basic algorithm's rule.
                 self.recovery_point = None;
                 Answer::Spurious
             }

@@ -1,5 +1,6 @@
-//! "Responding to Spurious Timeouts in TCP", section II.C: the time from a timeout's retransmission to the ACK for it,
-//! against the smallest round trip; or against half of SRTT, as 4.4BSD's descendants have it.
+//! "Responding to Spurious Timeouts in TCP", section II.C: the time from a timeout's retransmission
+//! to the ACK for it, against the smallest round trip; or against half of SRTT, as in 4.4BSD's
+//! descendants.
 
 use eifel_recovery::fact::{Acked, Cause};
 use eifel_recovery::registry::{Choice, Value};
@@ -9,14 +10,16 @@ use super::{Answer, Naive, compare};
 
 struct TooSoon {
     half_srtt: bool,
-    /// The retransmission that is measured: what it begins with, when it left, and what is too soon.
+    /// The measured retransmission: its start, its send time, and the limit below which an ACK is
+    /// too soon.
     measured: Option<(u64, u64, u64)>,
 }
 
 impl Naive for TooSoon {
     fn sent_again(&mut self, again: &Again, seen: &Seen) {
         self.measured = None;
-        // Of a segment that is sent again once more nobody knows which retransmission its ACK answers.
+        // If a segment is retransmitted twice, its ACK does not show which retransmission it
+        // answers.
         if again.opens && again.cause == Cause::Timeout {
             let limit = if self.half_srtt { seen.srtt.map(|srtt| srtt / 2) } else { seen.minimum };
             self.measured = limit.map(|limit| (again.start(), seen.now, limit));

@@ -1,5 +1,5 @@
-//! The detectors, fact by fact: a random conversation of which every retransmission and every ACK is told to a detector
-//! and to its transcription, and both answer the same.
+//! The detectors, fact by fact: a detector and its transcription see every retransmission and ACK
+//! of random conversations, and their answers must be equal.
 
 mod dsack;
 mod dual_rtt;
@@ -21,24 +21,24 @@ use world::{Again, Happening, Seen, World};
 const CONVERSATIONS: u64 = 6_000;
 const STEPS: u64 = 150;
 
-/// What a detector says of the episode.
+/// A detector's judgement of the episode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     Undecided,
     Probe,
     Spurious,
     Genuine,
-    /// The number of needless retransmissions, and of all.
+    /// The number of needless retransmissions, and of all retransmissions.
     Mixed(u32, u32),
 }
 
 /// A transcription.
 pub trait Naive {
-    /// Something has left again.
+    /// Learns of a retransmission.
     fn sent_again(&mut self, again: &Again, seen: &Seen);
-    /// An ACK came in.
+    /// Judges an ACK.
     fn acked(&mut self, acked: &Acked, seen: &Seen) -> Answer;
-    /// The new data that it has asked for will not be sent.
+    /// Learns that the new data that it has asked for will not be sent.
     fn not_probed(&mut self, _: Refusal) -> Answer {
         Answer::Undecided
     }
@@ -89,7 +89,7 @@ pub fn compare(choice: &Choice, new: &dyn Fn(&Seen) -> Box<dyn Naive>) {
             match said {
                 Answer::Spurious => settled[0] += 1,
                 Answer::Genuine | Answer::Mixed(..) => settled[1] += 1,
-                // The engine grants the probe to the detector that acts, if there is something to send.
+                // The engine grants the probe to the acting detector, if there is new data.
                 Answer::Probe => match dice.below(4) {
                     0 => {
                         let refusal = if dice.once_in(3) { Refusal::Watches } else { Refusal::NothingNew };

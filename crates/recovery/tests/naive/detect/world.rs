@@ -1,5 +1,5 @@
-//! What a sender does and hears, at random: timeouts with go-back-N, fast retransmits, new data, and ACKs with SACK blocks,
-//! DSACKs and marks. It knows nothing of windows: whether a sender would have sent that, detectors do not ask.
+//! Random events at a sender: timeouts with go-back-N, fast retransmits, new data, and ACKs with
+//! SACK blocks, DSACKs and marks. There are no windows, because detectors do not depend on them.
 
 use eifel_base::time::Instant;
 use eifel_recovery::fact::{Acked, Block, Cause, Covered, Kind, Mark, Transmission, TxId};
@@ -10,14 +10,14 @@ use crate::dice::Dice;
 
 pub const MSS: u64 = 1000;
 
-/// What has left again.
+/// A retransmission.
 #[derive(Clone, Debug)]
 pub struct Again {
     pub transmission: Transmission,
     pub cause: Cause,
-    /// It is the first of its episode.
+    /// Whether it is the first of its episode.
     pub opens: bool,
-    /// The retransmission timer has sent it, for the first or a further time.
+    /// Whether a timeout caused it, the first or a further one.
     pub by_timer: bool,
 }
 
@@ -38,7 +38,7 @@ pub enum Happening {
     Acked(Acked<'static>, Option<Block>),
 }
 
-/// What a view tells, in plain numbers; times in nanoseconds.
+/// The content of a view in plain numbers; times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub now: u64,
@@ -65,11 +65,11 @@ pub struct World {
     nxt: u64,
     sack: bool,
     segments: Vec<Segment>,
-    /// Everything that was ever sent again.
+    /// All retransmissions so far.
     resent: Vec<Block>,
-    /// The episode: what opened it, and `una` then.
+    /// The cause of the episode, and `una` when it was opened.
     episode: Option<(Cause, u64)>,
-    /// Where go-back-N is to go on.
+    /// Where go-back-N continues.
     go_back: Option<u64>,
     clock: Clock,
     ids: u64,
@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// New data.
+    /// Sends new data.
     pub fn write(&mut self, dice: &mut Dice) {
         for _ in 0..dice.from(1, 4) {
             let (start, end) = (self.nxt, self.nxt + dice.from(1, MSS));
@@ -142,7 +142,8 @@ impl World {
         }
     }
 
-    /// The oldest segment's timer expires. A further time for the same segment it opens nothing.
+    /// Lets the oldest segment's timer expire. A further timeout of the same segment opens no
+    /// episode.
     fn timeout(&mut self) -> Again {
         let opens = self.episode != Some((Cause::Timeout, self.una));
         self.episode = Some((Cause::Timeout, self.una));
@@ -159,7 +160,7 @@ impl World {
         self.again(0, Cause::FastRetransmit, true, false)
     }
 
-    /// The next segment of an episode that is open.
+    /// Retransmits the next segment of an open episode.
     fn go_back(&mut self) -> Option<Again> {
         let (cause, _) = self.episode?;
         let from = self.go_back?;
@@ -184,7 +185,7 @@ impl World {
         Again { transmission, cause, opens, by_timer }
     }
 
-    /// An ACK, and the duplicate that it reports.
+    /// Returns an ACK, and the duplicate that it reports.
     fn ack(&mut self, dice: &mut Dice) -> (Acked<'static>, Option<Block>) {
         let count = self.segments.len() as u64;
         let whole = if dice.once_in(2) { 0 } else { 1 + dice.below(count).min(dice.below(4)) };
@@ -239,8 +240,8 @@ impl World {
         (acked, dsack)
     }
 
-    /// What a DSACK reports: mostly something that was sent again, whole; seldom a part of it, or several in a row, or
-    /// nothing that makes sense.
+    /// Returns the block of a DSACK: mostly a whole retransmission, seldom a part of one, several
+    /// in a row, or an implausible block.
     fn duplicate(&self, dice: &mut Dice) -> Option<Block> {
         if dice.once_in(60) {
             let start = dice.below(self.nxt);

@@ -3,7 +3,7 @@
 use super::compare;
 use crate::sender::{DUP_THRESH, MSS, Next, Repair, Segment, Sender};
 
-/// snd.fack, the forward-most byte that was ever reported.
+/// snd.fack, the forward-most byte that was SACKed in this recovery.
 struct Fack {
     fack: u64,
 }
@@ -22,7 +22,7 @@ impl Repair for Fack {
         true
     }
 
-    /// What lies below snd.fack and was not reported has left the network.
+    /// Segments below snd.fack that were not SACKed have left the network.
     fn update(&mut self, sender: &mut Sender) {
         self.fack = self.fack.max(sender.highest_sacked());
         for segment in sender.segments.iter_mut().filter(|segment| segment.start < self.fack) {

@@ -1,9 +1,11 @@
-//! Ludwig, chapter 5, sections 5.4.5 and 5.4.6: duplicate ACKs that come after the timeout of their segment begin no fast
-//! retransmit, and the third of them restores what a single timeout has taken.
+//! Ludwig, chapter 5, sections 5.4.5 and 5.4.6: duplicate ACKs that come after the timeout of their
+//! segment begin no fast retransmit. The third duplicate restores the window that a single timeout
+//! has cut.
 
 use crate::sender::{DUP_THRESH, Phase, Sender};
 
-/// Of the oldest segment: its duplicates, before its timeout and after, its timeouts, and the window before the first.
+/// For the oldest segment: its duplicates before and after its timeout, its timeouts, and the
+/// window before the first timeout.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Late {
     duplicates: u64,
@@ -12,7 +14,7 @@ pub struct Late {
 }
 
 impl Sender {
-    /// Whether a duplicate counts towards a fast retransmit.
+    /// Returns whether an ACK that is a `duplicate` counts towards a fast retransmit.
     pub fn counts(&mut self, duplicate: bool, acked: u64) -> bool {
         let Some(late) = &mut self.late else { return duplicate };
         if acked > 0 {
@@ -36,7 +38,7 @@ impl Sender {
         false
     }
 
-    /// The timer has expired; nothing is changed yet.
+    /// Records that the timer has expired, before anything changes.
     pub fn note_timeout(&mut self) {
         if let Some(late) = &mut self.late {
             late.timeouts += 1;

@@ -1,5 +1,6 @@
-//! Each recovery algorithm in a whole engine against its transcription in a whole naive sender: what leaves, the window,
-//! the pipe, the timer and its samples are equal after every ACK and every timeout.
+//! Compares each recovery algorithm in a whole engine with its transcription in a whole naive
+//! sender. Transmissions, window, pipe, timer and samples must be equal after every ACK and
+//! timeout.
 
 mod fack;
 pub mod late;
@@ -37,7 +38,7 @@ fn compare(name: &str, sack: bool, repair: &mut dyn Repair) {
     compare_with(&Choice::named(name), sack, repair, &Sender::new);
 }
 
-/// The same with parameters; `new` makes a sender with or without timestamps.
+/// As [`compare`], with parameters. `new` makes a sender with or without timestamps.
 fn compare_with(choice: &Choice, sack: bool, repair: &mut dyn Repair, new: &dyn Fn(bool) -> Sender) {
     let name = &choice.name;
     let mut dice = Dice::new(6);
@@ -68,7 +69,7 @@ fn compare_with(choice: &Choice, sack: bool, repair: &mut dyn Repair, new: &dyn 
             pair.same(&place);
         }
     }
-    // The comparison is worth something only if they had to repair.
+    // The comparison is meaningful only if the algorithms had losses to repair.
     let least = CONNECTIONS as usize;
     assert!(again > 4 * least && timeouts > least && fast > least, "{name}: {again} again, {timeouts}, {fast}");
 }
@@ -92,7 +93,7 @@ impl Pair<'_> {
         let deadline = self.naive.deadline.into_iter().chain(alarm).min();
         let due = deadline.is_some_and(|deadline| deadline <= self.now);
         if due || self.naive.outstanding() > 0 && dice.once_in(40) {
-            // Time goes on to where the timer expires.
+            // Time advances to the expiry of the timer.
             self.now = deadline.unwrap_or(self.now);
             self.engine.on_timeout(self.instant());
             if let Some(rack_tlp) = self.repair.by_time()
@@ -127,7 +128,8 @@ impl Pair<'_> {
         let mut advance = if dice.once_in(3) { 1 + dice.below(bounds.len() as u64).min(dice.below(6)) } else { 0 };
         let reneges = self.repair.by_time().is_none() && dice.once_in(50);
         if advance > 0 && !reneges {
-            // What was reported already is acknowledged with what stood before it, but by a peer that reneges.
+            // SACKed data is acknowledged together with the data before it, except by a peer that
+            // reneges.
             advance +=
                 self.naive.segments[advance as usize..].iter().take_while(|segment| segment.sacked).count() as u64;
         }
@@ -159,13 +161,13 @@ impl Pair<'_> {
         self.engine.on_ack(self.instant(), &ack);
         let heard = sender::Ack { cumulative, sacks: &sacks, dsack, echoed_at };
         self.naive.on_ack(self.repair, self.now, &heard);
-        // A later loss signal takes the place of the timeout's.
+        // A later loss signal replaces the timeout's.
         if matches!(self.naive.phase, Phase::FastRecovery { .. }) || cumulative >= self.naive.nxt {
             self.timeouts_of = None;
         }
     }
 
-    /// Both send all that they may, and it is the same.
+    /// Lets both send all that they may, and checks that the transmissions are equal.
     fn send(&mut self) -> Vec<Left> {
         let expected = self.naive.send(self.repair, self.now);
         let (now, stamp) = (Instant::from_nanos(self.now), Some(Timestamp(0)));

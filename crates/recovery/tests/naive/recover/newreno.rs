@@ -3,12 +3,12 @@
 use super::compare;
 use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Sender};
 
-/// cwnd beyond ssthresh, which a partial ACK may make less than nothing.
+/// The inflation of cwnd beyond ssthresh, in bytes. A partial ACK may make it negative.
 #[derive(Default)]
 struct NewReno {
     inflation: i64,
     partials: u64,
-    /// New bytes that may still leave for the last ACK.
+    /// New bytes that may still be sent for the last ACK.
     may: u64,
 }
 
@@ -20,14 +20,16 @@ impl Repair for NewReno {
         self.may = MSS;
     }
 
-    /// No more segments can have left than there were. RFC 5681, section 3.2, step 5: 1*SMSS of new data.
+    /// No more segments can have left the network than are outstanding. RFC 5681, section 3.2, step
+    /// 5: 1*SMSS of new data.
     fn duplicate(&mut self, sender: &mut Sender) {
         self.inflation = (self.inflation + MSS as i64).min((MSS * sender.segments.len() as u64) as i64);
         self.may = MSS;
     }
 
-    /// Step 3, partial acknowledgements: the first unacknowledged segment again; cwnd less what was acknowledged, and one
-    /// segment more if that was at least one. "Send a new segment". Only the first restarts the timer.
+    /// Step 3, partial acknowledgements: retransmits the first unacknowledged segment. cwnd falls
+    /// by the acknowledged bytes, and rises by one segment if those were at least a segment. "Send
+    /// a new segment". Only the first restarts the timer.
     fn partial(&mut self, sender: &mut Sender, acked: u64) -> bool {
         sender.owed = true;
         self.inflation -= acked as i64;

@@ -9,9 +9,9 @@ use crate::sender::{Left, Next, Repair, Sender};
 
 struct NewRenoSack {
     reno_sack: RenoSack,
-    /// A partial ACK is worth a retransmission.
+    /// Whether every partial ACK triggers a retransmission.
     always: bool,
-    /// Every partial ACK restarts the timer, or the first one (RFC 6582, section 4).
+    /// Whether every partial ACK restarts the timer, or only the first (RFC 6582, section 4).
     every: bool,
     partials: u64,
     owed: bool,
@@ -49,7 +49,7 @@ impl Repair for NewRenoSack {
 
     fn next(&self, sender: &Sender, now: u64) -> Next {
         if self.owed {
-            // A partial ACK tells that the segment at SND.UNA is missing, whatever the blocks.
+            // A partial ACK shows that the segment at SND.UNA is missing, whatever the blocks.
             let highest = sender.highest_sacked().max(sender.una + 1);
             let hole = |index: &usize| {
                 let segment = &sender.segments[*index];
@@ -71,7 +71,7 @@ impl NewRenoSack {
     }
 }
 
-/// Without a verdict the precaution of section III.A is never lifted.
+/// Without a spurious verdict the precaution of section III.A never applies.
 #[test]
 fn newreno_sack_is_the_paper_s() {
     for (when, always) in [("always", true), ("after-spurious", false)] {

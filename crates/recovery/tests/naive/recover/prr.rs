@@ -15,25 +15,25 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// An ACK; DeliveredData is the change of SND.UNA and of what is SACKed.
+    /// Takes an ACK. DeliveredData is the change of SND.UNA and of the SACKed bytes.
     pub fn heard(&mut self, delivered: u64) {
         (self.delivered_data, self.advances, self.begins) = (delivered, false, false);
     }
 
-    /// SND.UNA advances.
+    /// Records that SND.UNA advances.
     pub fn advances(&mut self) {
         self.advances = true;
     }
 
-    /// Section 6.1, with the ACK heard last taken in.
+    /// Begins recovery after the last ACK was processed (section 6.1).
     pub fn begin(&mut self, sender: &Sender) {
         (self.prr_delivered, self.prr_out, self.begins) = (0, 0, true);
-        // What was SACKed before will not be delivered any more; what this ACK tells will.
+        // Data SACKed before will not be delivered any more. This ACK's deliveries count.
         let sacked: u64 = sender.segments.iter().filter(|segment| segment.sacked).map(|segment| segment.len()).sum();
         self.recover_fs = sender.outstanding() - sacked + self.delivered_data;
     }
 
-    /// Section 6.2, for each ACK that starts fast recovery or comes in it.
+    /// Computes cwnd for each ACK that starts fast recovery or comes during it (section 6.2).
     pub fn update(&mut self, sender: &Sender, inflight: u64, further_loss: bool) {
         if self.delivered_data == 0 {
             if self.begins {
@@ -55,11 +55,11 @@ impl Prr {
             }
             snd_cnt = snd_cnt.min(ssthresh - inflight);
         }
-        // The first retransmission is forced elsewhere: it leaves whatever SndCnt is.
+        // The sender forces the first retransmission: it is sent regardless of SndCnt.
         self.cwnd = inflight + snd_cnt;
     }
 
-    /// Section 6.3.
+    /// Counts sent bytes (section 6.3).
     pub fn sent(&mut self, bytes: u64) {
         self.prr_out += bytes;
     }

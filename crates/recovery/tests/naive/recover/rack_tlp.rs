@@ -1,4 +1,5 @@
-//! RFC 8985, sections 6 and 7. What docs/deviations.md names is as it is there: a timeout deems everything lost.
+//! RFC 8985, sections 6 and 7, with the deviation of docs/deviations.md: a timeout deems everything
+//! lost.
 
 use eifel_recovery::fact::Cause;
 use eifel_recovery::registry::{Choice, Value};
@@ -11,7 +12,7 @@ use crate::sender::{DUP_THRESH, Left, MSS, Next, Phase, Repair, Segment, Sender}
 const REO_WND_PERSIST: u64 = 16;
 const MAX_ACK_DELAY: u64 = 200_000_000;
 
-/// What an ACK says; times in nanoseconds.
+/// An ACK; times in nanoseconds.
 pub struct Heard {
     pub now: u64,
     pub acked: u64,
@@ -19,7 +20,7 @@ pub struct Heard {
     pub duplicate: bool,
     /// Segments newly ACKed or SACKed.
     pub delivered: Vec<Segment>,
-    /// Where its highest SACK block ends.
+    /// The end of its highest SACK block.
     pub reported: Option<u64>,
     pub dsack: Option<(u64, u64)>,
     pub echoed_at: Option<u64>,
@@ -32,8 +33,8 @@ pub struct RackTlp {
     /// RACK.xmit_ts and RACK.end_seq.
     segment: Option<(u64, u64)>,
     rtt: u64,
-    /// RACK.min_RTT, where step 1 leaves the window open: when this period of 150 s began, its smallest round trip, and that
-    /// of the period before.
+    /// RACK.min_RTT, whose window step 1 leaves open: when this period of 150 s began, its smallest
+    /// round trip, and the smallest of the period before.
     periods: Option<(u64, u64, Option<u64>)>,
     fack: u64,
     reordering_seen: bool,
@@ -42,15 +43,16 @@ pub struct RackTlp {
     dsack_round: Option<u64>,
     /// When the reordering timer expires.
     timeout: Option<u64>,
-    /// Retransmissions that were lost again, in the order in which they had left, by where they begin.
+    /// The starts of retransmissions that were lost again, in the order of sending.
     lost_again: Vec<u64>,
-    /// When congestion control was told of a loss last.
+    /// When congestion control last learned of a loss.
     told_at: u64,
     end_seq: Option<u64>,
     is_retrans: bool,
     probe_due: bool,
-    /// RTT samples at the last probe, and the last time that new data was acknowledged.
+    /// The number of RTT samples at the last probe.
     samples: u64,
+    /// The last time that new data was acknowledged.
     progress: u64,
 }
 
@@ -84,10 +86,11 @@ impl RackTlp {
         let exits = phase != Phase::Open && sender.phase == Phase::Open;
         self.update_reo_wnd(sender, heard.dsack.is_some() && !dsack_of_probe, exits);
         let entered = self.detect_and_follow(sender, heard.now);
-        // RFC 5681: outside of fast recovery the window grows; not with the ACK that begins or ends it.
+        // RFC 5681: outside of fast recovery the window grows, but not on the ACK that begins or
+        // ends fast recovery.
         let was_open = !matches!(phase, Phase::FastRecovery { .. });
         if repaired && !entered && (was_open || !exits) {
-            // Section 7.4.2: as if by fast recovery.
+            // Section 7.4.2: congestion control reacts as to a fast recovery.
             let flight = sender.count(sender.outstanding());
             sender.congest.loss(Cause::FastRetransmit, flight, sender.congest.cwnd, false, &ALWAYS);
         } else if heard.acked > 0 && was_open && !entered {
@@ -121,7 +124,7 @@ impl RackTlp {
             let echo_is_older = heard.echoed_at.is_some_and(|at| heard.now - at > rtt + min_rtt / 2);
             one.copies == 0 || !echo_is_older && rtt >= min_rtt
         };
-        // Of those sent again the one sent last is asked.
+        // Among the retransmitted segments, the one sent last is checked.
         let latest = |again: bool| {
             let of = heard.delivered.iter().filter(|one| (one.copies > 0) == again);
             of.max_by_key(|one| (one.last_sent, one.end)).filter(passes)
@@ -139,7 +142,7 @@ impl RackTlp {
         self.fack = self.fack.max(sender.una).max(heard.reported.unwrap_or(0));
     }
 
-    /// Step 4, what changes the window.
+    /// Updates the reordering window's multiplier (step 4).
     fn update_reo_wnd(&mut self, sender: &Sender, dsack: bool, exits: bool) {
         if self.dsack_round.is_some_and(|round| sender.una >= round) {
             self.dsack_round = None;
@@ -156,7 +159,7 @@ impl RackTlp {
         }
     }
 
-    /// Step 4, the window.
+    /// Returns the reordering window (step 4).
     fn reo_wnd(&self, sender: &Sender) -> u64 {
         if !self.reordering_seen {
             let sacked: u64 = sender.segments.iter().filter(|one| one.sacked).map(Segment::len).sum();
@@ -169,7 +172,7 @@ impl RackTlp {
         sender.timer.srtt.map_or(window, |srtt| window.min(srtt as u64))
     }
 
-    /// Step 5. Returns whether fast recovery has begun.
+    /// Finds lost segments (step 5). Returns whether fast recovery has begun.
     fn detect_and_follow(&mut self, sender: &mut Sender, now: u64) -> bool {
         self.timeout = None;
         self.lost_again.retain(|&start| sender.segments.iter().any(|one| one.start == start && !one.sacked));
@@ -186,7 +189,7 @@ impl RackTlp {
                 }
                 let first_time = !one.lost;
                 if one.last_sent + wait > now {
-                    // Of retransmissions the first that waits is waited for.
+                    // The timer waits for the first retransmission that is not overdue.
                     if first_time || !again_waits {
                         self.timeout = self.timeout.max(Some(one.last_sent + wait));
                     }
@@ -210,7 +213,7 @@ impl RackTlp {
 
     fn follow(&mut self, sender: &mut Sender, now: u64, (found, again, below): (bool, Option<u64>, u64)) -> bool {
         let repairing = |sender: &Sender| matches!(sender.phase, Phase::FastRecovery { .. });
-        // Section 9.3, where PRR does not answer it.
+        // Section 9.3, unless PRR handles it.
         if repairing(sender) && self.prr.is_none() && again.is_some_and(|sent| sent >= self.told_at) {
             self.told_at = now;
             let flight = sender.outstanding().min(sender.congest.cwnd);
@@ -238,7 +241,7 @@ impl RackTlp {
     fn enter(&mut self, sender: &mut Sender, now: u64) {
         sender.phase = Phase::FastRecovery { point: sender.nxt };
         (sender.recover, sender.cut_until) = (sender.nxt, sender.nxt);
-        // What was lost above the last recovery point is on its way again already.
+        // A loss above the last recovery point was already retransmitted.
         sender.owed = !sender.segments[0].resent;
         let flight = sender.begin_loss(sender.outstanding() - sender.limited);
         sender.congest.loss(Cause::FastRetransmit, flight, sender.congest.cwnd, false, &ALWAYS);
@@ -248,7 +251,7 @@ impl RackTlp {
         sender.start_timer(now);
     }
 
-    /// What was sent again and lost again is not under way.
+    /// Returns pipe without retransmissions that were lost again.
     fn pipe(&self, sender: &Sender) -> u64 {
         let again = sender.segments.iter().filter(|one| self.lost_again.contains(&one.start));
         sender.pipe() - again.map(Segment::len).sum::<u64>()
@@ -272,7 +275,8 @@ impl RackTlp {
         false
     }
 
-    /// When a timer of its own expires: the reordering timer, or sections 7.2 and 7.3's PTO.
+    /// Returns when the recovery's own timer expires: the reordering timer, or the PTO of sections
+    /// 7.2 and 7.3.
     pub fn alarm(&self, sender: &Sender) -> Option<u64> {
         if self.timeout.is_some() {
             return self.timeout;
@@ -291,7 +295,8 @@ impl RackTlp {
         Some(newest.last_sent.max(self.progress) + pto)
     }
 
-    /// Time has come to where a timer expires: whether it is one of these, and not the retransmission timer.
+    /// Handles the expiry of a timer. Returns whether it was the recovery's own timer, and not the
+    /// retransmission timer.
     pub fn ring(&mut self, sender: &mut Sender, now: u64) -> bool {
         let Some(alarm) = self.alarm(sender) else { return false };
         let rto = sender.deadline.unwrap_or(u64::MAX);
@@ -305,13 +310,13 @@ impl RackTlp {
             self.detect_and_follow(sender, now);
             return true;
         }
-        // TLP_calc_PTO: the probe goes in the place of the timeout, if that comes first.
+        // TLP_calc_PTO: the probe replaces the timeout, if the timeout comes first.
         (self.probe_due, self.samples) = (true, sender.samples);
         sender.start_timer(now);
         true
     }
 
-    /// What leaves next, if it is not what any sender sends outside of fast recovery.
+    /// Returns the next transmission, if it differs from any sender's outside of fast recovery.
     pub fn next_by_time(&self, sender: &Sender) -> Option<Next> {
         if self.probe_due {
             // Section 7.3: new data, or the highest segment.
@@ -362,7 +367,7 @@ impl Repair for RackTlp {
         }
     }
 
-    /// Section 7.1; and everything is deemed lost.
+    /// Section 7.1, and everything is deemed lost.
     fn expired(&mut self) {
         (self.timeout, self.end_seq, self.probe_due) = (None, None, false);
         self.lost_again.clear();

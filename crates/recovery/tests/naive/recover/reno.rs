@@ -6,19 +6,20 @@ use super::late::Late;
 use super::{compare, compare_with};
 use crate::sender::{DUP_THRESH, MSS, Next, Phase, Repair, Sender};
 
-/// What the window is inflated by for all duplicates, and for no more segments than there are to have left.
+/// The inflation of the window in bytes, for all duplicates.
 struct Reno {
     inflation: u64,
+    /// The inflation, limited to the outstanding segments.
     left: u64,
 }
 
 impl Repair for Reno {
-    /// Steps 2 and 3: cwnd is ssthresh and the three segments that have left.
+    /// Steps 2 and 3: cwnd is ssthresh plus the three segments that have left the network.
     fn begin(&mut self, _: &mut Sender) {
         self.inflation = DUP_THRESH * MSS;
     }
 
-    /// Step 4: and one for each further duplicate.
+    /// Step 4: plus one segment for each further duplicate.
     fn duplicate(&mut self, _: &mut Sender) {
         self.inflation += MSS;
     }

@@ -9,12 +9,12 @@ pub struct RenoSack {
 }
 
 impl Repair for RenoSack {
-    /// What is outstanding, less the segments that the duplicates say have left.
+    /// The outstanding bytes, less the segments that duplicates report as gone from the network.
     fn begin(&mut self, sender: &mut Sender) {
         self.pipe = sender.outstanding().saturating_sub(DUP_THRESH * MSS);
     }
 
-    /// Decremented for a duplicate ACK, by two for a partial one.
+    /// pipe is decremented for a duplicate ACK, and by two for a partial ACK.
     fn duplicate(&mut self, _: &mut Sender) {
         self.pipe = self.pipe.saturating_sub(MSS);
     }
@@ -24,7 +24,7 @@ impl Repair for RenoSack {
         true
     }
 
-    /// Incremented by what is sent, new or again.
+    /// pipe is incremented by new and retransmitted bytes.
     fn sent(&mut self, left: &Left) {
         self.pipe += left.end - left.start;
     }

@@ -9,7 +9,7 @@ use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Segment, Sender};
 struct Rfc6675 {
     /// RescueRxt, exclusive: the first position beyond it.
     rescue_rxt: Option<u64>,
-    /// Where the flight comes down in proportion.
+    /// PRR, if the flight falls in proportion to deliveries.
     prr: Option<Prr>,
 }
 
@@ -35,7 +35,8 @@ impl Repair for Rfc6675 {
         is_lost(sender, 0)
     }
 
-    /// Step (4.3): the first segment goes again, and HighRxt and RescueRxt are its highest sequence number.
+    /// Step (4.3): the first segment is retransmitted, and HighRxt and RescueRxt are its highest
+    /// sequence number.
     fn begin(&mut self, sender: &mut Sender) {
         self.rescue_rxt = sender.segments.first().map(|first| first.end);
         if let Some(prr) = &mut self.prr {
@@ -68,7 +69,7 @@ impl Repair for Rfc6675 {
         if let Some(highest) =
             (0..sender.segments.len()).rfind(|&index| !sender.segments[index].sacked && is_lost(sender, index))
         {
-            // What was reported in between does not matter, unless the peer takes it back.
+            // SACKed segments in between do not matter, unless the peer reneges.
             for segment in &mut sender.segments[..=highest] {
                 segment.lost = true;
             }
@@ -90,7 +91,7 @@ impl Repair for Rfc6675 {
         let above_high_rxt = |index: usize| !sender.segments[index].sacked && !sender.segments[index].resent;
         let within = |index: usize| sender.segments[index].start < highest;
         let all = 0..sender.segments.len();
-        // (1), where a peer that takes a report back makes nothing arrive that was found lost.
+        // (1). Segments found lost stay lost if the peer reneges.
         let lost = |index: usize| sender.segments[index].lost;
         if let Some(index) = all.clone().find(|&index| above_high_rxt(index) && within(index) && lost(index)) {
             return Next::Again(index, room);

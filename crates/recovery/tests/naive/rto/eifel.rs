@@ -1,4 +1,5 @@
-//! The thesis, section 5.4: the equations at its head, one by one. In floating point: GAIN_E squared is as little as 10^-12.
+//! The thesis, section 5.4: the equations at its head, one by one. In floating point, because
+//! GAIN_E squared can be as small as 10^-12.
 
 use eifel_recovery::registry::{Choice, Value};
 
@@ -22,7 +23,7 @@ impl RtoE {
     }
 
     pub fn sample(&mut self, taken: &Taken, rate: Rate) {
-        // FLIGHT_E = MAX (SSTHRESH, CWND / 2) + 1, in segments; an SSTHRESH that is unset says nothing.
+        // FLIGHT_E = MAX (SSTHRESH, CWND / 2) + 1, in segments; an unset SSTHRESH does not count.
         let half_cwnd = taken.cwnd as f64 / 2.0;
         let load = taken.ssthresh.map_or(half_cwnd, |ssthresh| half_cwnd.max(ssthresh as f64));
         let flight = load / MSS as f64 + 1.0;
@@ -38,14 +39,14 @@ impl RtoE {
         self.latest = sample;
         let delta = sample - srtt;
         let srtt = srtt + gain * delta;
-        // Less than the unit of time is nothing.
+        // A fall by less than the unit of time counts as 0.
         let delta = if -1.0 < delta && delta < 0.0 { 0.0 } else { delta };
         let barred = if delta - rttvar >= 0.0 { gain } else { gain * gain };
         let rttvar = if delta >= 0.0 { rttvar + barred * (delta - rttvar) } else { rttvar };
         self.estimate = Some((srtt, rttvar));
     }
 
-    /// The first sample makes the RTO three times itself.
+    /// Takes the first sample, which sets the RTO to three times the sample.
     pub fn first(&mut self, sample: f64) {
         self.latest = sample;
         self.estimate = Some((sample, 2.0 * sample * (1.0 / self.reciprocal) / self.m));
@@ -59,12 +60,12 @@ impl RtoE {
         }
     }
 
-    /// RTT_Sample + 2 ticks.
+    /// Returns RTT_Sample + 2 ticks.
     pub fn floor(&self) -> Option<f64> {
         self.estimate.map(|_| self.latest + self.two_ticks)
     }
 
-    /// RTO_E, with the variation weight m / GAIN_E.
+    /// Returns RTO_E, with the variation weight m / GAIN_E.
     pub fn rto(&self) -> Option<f64> {
         let ((srtt, rttvar), floor) = self.estimate.zip(self.floor())?;
         Some((srtt + self.m * self.reciprocal * rttvar).max(floor))
@@ -106,13 +107,13 @@ impl Naive for Eifel {
         self.equations.estimate
     }
 
-    /// REXMT_E = RTO_E - age of the oldest outstanding segment.
+    /// Returns the start of REXMT_E = RTO_E - age of the oldest outstanding segment.
     fn begins(&self, now: u64, oldest: u64) -> u64 {
         if self.age { oldest } else { now }
     }
 }
 
-/// What the self-trained timer has too.
+/// Parameters that the self-trained timer shares.
 pub struct Parameters {
     pub choice: Choice,
     pub tick: u64,

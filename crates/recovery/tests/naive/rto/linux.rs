@@ -69,7 +69,7 @@ impl Naive for Linux {
         self.mdev_max = self.rttvar;
     }
 
-    /// It counts no ticks.
+    /// Restarts without a granularity, because this timer counts no ticks.
     fn reseed_at_least(&mut self, r: u64, srtt_prev: u64, rttvar_prev: u64) {
         self.first(r.max(srtt_prev), rttvar_prev.max(r / 2));
     }
@@ -82,7 +82,7 @@ impl Naive for Linux {
         self.back_off.rto((self.srtt != 0).then(|| ((self.srtt >> 3) + self.rttvar) as f64))
     }
 
-    /// RTTVAR is a quarter of what the RTO is above SRTT.
+    /// Returns SRTT, and a quarter of RTO - SRTT as RTTVAR.
     fn estimate(&self) -> Option<(f64, f64)> {
         (self.srtt != 0).then_some(((self.srtt >> 3) as f64, (self.rttvar / 4) as f64))
     }

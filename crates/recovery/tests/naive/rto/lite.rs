@@ -1,5 +1,5 @@
-//! The thesis, sections 5.3.1 to 5.3.4: SRTT + 4 RTTVAR with Jacobson's gains, at least two ticks, as it is defined and as
-//! it is implemented with a clock that only ticks; and ns-2's whole numbers.
+//! The thesis, sections 5.3.1 to 5.3.4: SRTT + 4 RTTVAR with Jacobson's gains, at least two ticks,
+//! as defined, as implemented with a clock that only ticks, and in ns-2's whole numbers.
 
 use eifel_recovery::registry::{Choice, Value};
 
@@ -17,12 +17,13 @@ struct Lite {
 }
 
 impl Lite {
-    /// How often the clock has ticked by then.
+    /// Returns how often the clock has ticked by `at`.
     fn ticks(&self, at: u64) -> u64 {
         at / self.tick
     }
 
-    /// t_srtt and t_rttvar of ns-2's rtt_update, in eighths and quarters of a tick, as times.
+    /// Returns t_srtt and t_rttvar of ns-2's rtt_update, in eighths and quarters of a tick, as
+    /// times.
     fn scaled(&self, estimate: Option<(u64, u64)>, rtt: u64) -> (u64, u64) {
         let t_rtt = i64::try_from(rtt.max(1)).expect("ticks");
         let in_parts = |time: u64, of_a_tick: f64| (time as f64 * of_a_tick / self.tick as f64).round() as i64;
@@ -83,7 +84,7 @@ impl Naive for Lite {
 
     fn begins(&self, now: u64, oldest: u64) -> u64 {
         let begins = if self.age { oldest } else { now };
-        // It expires upon a tick.
+        // The heartbeat timer expires on a tick.
         if self.clock == "heartbeat" { self.ticks(begins) * self.tick } else { begins }
     }
 }

@@ -1,5 +1,5 @@
-//! A timer and its transcription, side by side: random samples, expiries, verdicts and what they change. After every one
-//! both have the same RTO and the same estimate, and expire at the same time.
+//! Compares a timer with its transcription over random samples, expiries, verdicts and changes.
+//! After each operation RTO, estimate and expiry must be equal.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
@@ -16,7 +16,7 @@ const TIMERS: u64 = 4_000;
 const OPERATIONS: u64 = 100;
 pub const MSS: u64 = 1000;
 
-/// A sample and what the sender knows then; times in nanoseconds, lengths in bytes.
+/// A sample and the sender's state at that time; times in nanoseconds, lengths in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
     pub rtt: u64,
@@ -26,7 +26,7 @@ pub struct Taken {
     pub now: u64,
     pub una: u64,
     pub nxt: u64,
-    /// Each ACK gives a sample, or one segment a round trip does.
+    /// Whether each ACK gives a sample, or only one segment per round trip.
     pub each_ack: bool,
 }
 
@@ -34,20 +34,21 @@ pub struct Taken {
 pub trait Naive {
     fn sample(&mut self, taken: &Taken);
     fn settled(&mut self, _spurious: bool) {}
-    /// Begins anew, as if this were the first sample.
+    /// Restarts the estimate, as if this were the first sample.
     fn reseed(&mut self, rtt: u64);
-    /// RFC 4015, section 3.1, steps 0 and 11.
+    /// Restarts the estimate by RFC 4015, section 3.1, steps 0 and 11.
     fn reseed_at_least(&mut self, rtt: u64, srtt_prev: u64, rttvar_prev: u64);
     fn back_off(&mut self) -> &mut BackOff;
     fn rto(&self) -> f64;
     fn estimate(&self) -> Option<(f64, f64)>;
-    /// From when a timer that is started now counts, where the oldest segment was sent then.
+    /// Returns the instant from which a timer counts that is started at `now`. The oldest segment
+    /// was sent at `oldest`.
     fn begins(&self, now: u64, oldest: u64) -> u64 {
         now.max(oldest)
     }
 }
 
-/// RFC 6298, (2.1), (2.4), (2.5), (5.5), and what verdicts make of them.
+/// RFC 6298, (2.1), (2.4), (2.5), (5.5), with the changes that verdicts request.
 #[derive(Clone, Debug)]
 pub struct BackOff {
     pub initial: u64,
@@ -83,7 +84,7 @@ pub fn milliseconds(nanos: u64) -> Value {
     Value::Duration(Duration::from_nanos(nanos))
 }
 
-/// Which samples are taken of those that come.
+/// Selects the samples to take.
 #[derive(Clone, Debug)]
 pub struct Timing {
     word: &'static str,
@@ -108,7 +109,8 @@ impl Timing {
         let takes = match (self.word, self.taken) {
             ("every", _) | (_, None) => true,
             ("every-second", _) => self.passed == 1,
-            // What is acknowledged left for the first time after the last sample, or the age of its segment says so.
+            // The acknowledged data was first sent after the last sample, or the age of its segment
+            // says so.
             (_, Some(last)) => last.nxt + taken.acked <= taken.una || last.now + taken.rtt <= taken.now,
         };
         self.passed = if takes { 0 } else { self.passed + 1 };
@@ -118,7 +120,8 @@ impl Timing {
         takes
     }
 
-    /// An ACK of more than a segment stands for two, as delayed ACKs do.
+    /// Returns the sampling rate. An ACK of more than a segment stands for two segments, as delayed
+    /// ACKs do.
     pub fn rate(&self, taken: &Taken) -> Rate {
         if self.word == "one-a-round-trip" || !taken.each_ack {
             Rate::OneARoundTrip
@@ -133,7 +136,7 @@ impl Timing {
 pub const TIMINGS: [&str; 3] = ["every", "every-second", "one-a-round-trip"];
 pub const RESTARTS: [&str; 2] = ["full", "age"];
 
-/// Draws a timer's parameters, and has the transcription with them.
+/// Draws a timer's parameters, and returns them with the transcription.
 type Draw<'a> = dyn FnMut(&mut Dice) -> (Choice, Box<dyn Naive>) + 'a;
 
 /// Compares a timer with its transcription; `new` draws parameters.
@@ -164,7 +167,7 @@ pub fn compare(seed: u64, new: &mut Draw<'_>) {
     }
 }
 
-/// To the nanosecond: what is less is cut off.
+/// Compares to the nanosecond; fractions are cut off.
 fn same(found: Duration, expected: f64, place: &dyn Fn() -> String) {
     assert_eq!(found.as_nanos() as f64, expected.floor(), "{}", place());
 }

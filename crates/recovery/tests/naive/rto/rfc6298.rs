@@ -1,4 +1,4 @@
-//! RFC 6298, sections 2 and 5, with the adaptations that a verdict may ask for.
+//! RFC 6298, sections 2 and 5, with the adaptations that a verdict may request.
 
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::congest::Window;
@@ -28,8 +28,9 @@ pub struct Naive {
     /// Expiries since the last sample that counted.
     pub doublings: u64,
     pub held: bool,
-    /// Where only new data ends the back-off: whether it does, and what was sent in all when the timer expired last.
+    /// Which sample ends the back-off.
     pub ends: Ends,
+    /// The bytes sent in all when the timer last expired; `None` once the back-off has ended.
     pub sent_at_expiry: Option<u64>,
 }
 
@@ -52,8 +53,8 @@ impl Naive {
         }
     }
 
-    /// Section 5: "once a new RTT measurement is obtained (which can only happen when new data has been sent and
-    /// acknowledged)".
+    /// Takes a sample by section 5: "once a new RTT measurement is obtained (which can only happen
+    /// when new data has been sent and acknowledged)".
     pub fn sample_of(&mut self, r: u128, acked: u64) {
         let doublings = self.doublings;
         self.sample(r);
@@ -83,7 +84,7 @@ impl Naive {
         }
     }
 
-    /// Section III.C, option 3; beyond the maximum there is nothing to raise it to.
+    /// Raises the minimum, up to the maximum (section III.C, option 3).
     pub fn raise_minimum(&mut self, step: u128) {
         let highest = if self.maximum < self.configured_minimum { self.configured_minimum } else { self.maximum };
         self.minimum = if self.minimum + step > highest { highest } else { self.minimum + step };
@@ -94,7 +95,7 @@ impl Naive {
             None => self.initial,
             Some(srtt) => srtt + if self.g > 4 * self.rttvar { self.g } else { 4 * self.rttvar },
         };
-        // (2.4), (2.5): a maximum below the minimum is none.
+        // (2.4), (2.5): a maximum below the minimum does not count.
         if rto < self.minimum {
             rto = self.minimum;
         }
@@ -120,13 +121,13 @@ pub fn bounds(dice: &mut Dice) -> Bounds {
     }
 }
 
-/// A timer with any bounds, and its transcription.
+/// Draws a timer with any bounds, and its transcription.
 pub fn pair(dice: &mut Dice, ends: Ends) -> (Timer<Rfc6298>, Naive) {
     let bounds = bounds(dice);
     (Rfc6298::timer(bounds, ends), Naive { ends, ..Naive::new(&bounds) })
 }
 
-/// A view for what does not look at it.
+/// Calls `then` with a view, for code that does not look at the view.
 pub fn with_view<T>(then: impl FnOnce(&View) -> T) -> T {
     then(&view_at(1, 1))
 }
@@ -135,7 +136,7 @@ fn view_at(una: u64, nxt: u64) -> View {
     View { now: Instant::ZERO, una, nxt, mss: 1000, sack: true, round_trips: RoundTrips::new(true) }
 }
 
-/// The timer takes in a sample, in nanoseconds.
+/// Gives the timer a sample, in nanoseconds.
 pub fn take(timer: &mut Timer<Rfc6298>, nanos: u64) {
     with_view(|view| timer.sample(&sample(nanos), view));
 }
@@ -170,7 +171,7 @@ fn the_timer_is_rfc_6298s() {
                     timer.back_off();
                     naive.doublings += 1;
                 }
-                // (5.7): as data begins after a SYN that was lost, 3 seconds at least.
+                // (5.7): at least 3 seconds when data transmission begins after a lost SYN.
                 10 => {
                     timer.change(TimerChange::RaiseInitial(Duration::from_secs(3)));
                     naive.initial = naive.initial.max(3_000_000_000);
@@ -203,7 +204,7 @@ fn its_back_off_can_end_with_new_data_alone() {
                 naive.doublings += 1;
                 naive.sent_at_expiry = Some(nxt - 1);
             } else {
-                // Segments that an ACK releases leave after its sample was taken.
+                // Segments that an ACK releases are sent after its sample was taken.
                 una += dice.below(nxt - una + 1);
                 let r = dice.of_any_size(9);
                 timer.sample(&sample(r), &view_at(una, nxt));

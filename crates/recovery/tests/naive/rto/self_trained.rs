@@ -12,8 +12,9 @@ struct SelfTrained {
     back_off: BackOff,
     k: f64,
     agg: f64,
-    /// The cwnd of the last sample, and the one with which the last congestion avoidance cycle ended, in bytes.
+    /// The cwnd of the last sample, in bytes.
     cwnd: u64,
+    /// The cwnd at the end of the last congestion avoidance cycle, in bytes.
     max_cwnd: Option<u64>,
 }
 
@@ -24,14 +25,15 @@ impl Naive for SelfTrained {
         }
         self.equations.sample(taken, self.timing.rate(taken));
         self.back_off.sampled();
-        // A smaller window than before: a cycle has ended. Before the first has, it is as if one ended now.
+        // A smaller window than before ends a cycle. Before the first end, the current window
+        // counts.
         if taken.cwnd < self.cwnd {
             self.max_cwnd = Some(self.cwnd);
         }
         self.cwnd = taken.cwnd;
         let max_cwnd = self.max_cwnd.unwrap_or(taken.cwnd) as f64 / MSS as f64;
         let cycle = 3.0 / 8.0 * max_cwnd * max_cwnd;
-        // A cycle has one segment at least; and AGG does not vanish.
+        // A cycle has at least one segment, and AGG does not vanish.
         self.agg = (self.agg * (1.0 - self.k / cycle.max(1.0))).max(f64::EPSILON);
     }
 
