@@ -17,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from eifel.papers.statements import statements
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -113,14 +115,15 @@ class Study:
     Readers of the report see it.
     """
     sources: tuple[ModuleType | Callable[..., Any], ...]
-    """The modules and functions that turn runs into results. Their source text decides the results
+    """The modules and functions that turn runs into results. Their statements decide the results
     too.
     """
 
     @property
     def source(self) -> str:
-        """The digest of the source text."""
-        return hashlib.sha256("\n".join(map(inspect.getsource, self.sources)).encode()).hexdigest()
+        """The digest of the statements in the source text."""
+        texts = (statements(inspect.getsource(source)) for source in self.sources)
+        return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
