@@ -32,15 +32,11 @@ def judged(result: Result, detectors: Mapping[str, str]) -> Columns:
     """Returns a row per episode and detector. `detectors` maps displayed names to registry names.
 
     The columns are `episode`, `cause` and `detector`, and:
-
-    - `truth`: the oracle's word on all retransmissions up to the next episode; `needed_bytes`:
-      the needed ones among them.
+    - `truth`: the oracle's word on all retransmissions up to the next episode, and in `needed_bytes` the needed ones.
     - `lost`: whether any transmission of the data outstanding at the loss signal was lost.
-    - `verdict`: the detector's first; `delay_rtts`: from the loss signal to the verdict, in
-      smoothed round trips at that time; NaN without a verdict.
+    - `verdict`: the detector's first; `delay_rtts`: the time to it, in smoothed round trips at the loss signal, or NaN.
     - `needless_bytes`: retransmitted needlessly before the verdict, or before the next episode.
-    - `header_bytes` and `data_bytes`: the detector's header bytes and the sent bytes of the whole
-      run, divided among its episodes.
+    - `header_bytes`, `data_bytes`: the detector's headers and all that was sent, divided among the run's episodes.
     """
     episodes, again = result.of("episodes"), _retransmissions(result)
     known = (episodes["truth"] != "") & (episodes["saved_srtt_ns"] > 0)
@@ -86,8 +82,7 @@ def judged(result: Result, detectors: Mapping[str, str]) -> Columns:
 def header_bytes(result: Result, detector: str) -> int:
     """Returns the header bytes, both ways, that a detector needs beyond a connection with SACK.
 
-    Timestamps cost bytes on every segment and ACK, and DSACK costs a block where there is one.
-    Marks use existing bits.
+    Timestamps cost bytes on every segment and ACK, and DSACK a block where there is one. Marks use existing bits.
     """
     acks = result.tables["acks"]
     if detector in ("eifel-timestamps", "eifel-or-f-rto"):

@@ -1,8 +1,7 @@
 """The settings of section V: B, D and M with 300 spikes each, for Eifel and for DualRTT with seven values of tau.
 
-A spike holds packets before the link's queue, as in figure 1. The queue continues to drain, its
-ACKs arrive, and the segments that they release are held too. So a timeout needs a spike of two
-round trips, which is a window's length at low rates.
+A spike holds packets before the link's queue, as in figure 1. The queue continues to drain, its ACKs arrive, and the
+segments that they release are held too. So a timeout needs a spike of two round trips: a window's length at low rates.
 """
 
 from __future__ import annotations
@@ -27,9 +26,7 @@ TAUS = (0.01, 0.025, 0.04, 0.08, 0.1, 0.2, 0.6)
 SPIKES = 300
 LENGTH_S = (3.0, 7.8)
 HEADERS = 20
-"""The bytes that the paper's simulator counts for a segment's headers. An MTU is 40 bytes more than
-its payload.
-"""
+"""The bytes that the paper's simulator counts for a segment's headers. An MTU is 40 bytes more than its payload."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +96,8 @@ def design(title: str, asked: Iterable[tuple[Path, float | None]]) -> dict[str, 
 def counts(effort: Effort, asked: Mapping[str, Any], thresholds: int) -> dict[str, NDArray[Any]]:
     """Returns the counts of a design, with a row per case: Eifel and `thresholds` of DualRTT per path.
 
-    `detected` counts spikes whose timeout was called spurious. `missed` and `wrong` are relative to
-    Eifel's verdicts, as the paper counts. `untrue` counts verdicts without a spurious timeout in
-    the same run.
+    `detected` counts spikes whose timeout was called spurious. `missed` and `wrong` are relative to Eifel's verdicts,
+    as the paper counts. `untrue` counts verdicts without a spurious timeout in the same run.
     """
     table = effort.sweep(asked)
     place = (table["cell"].to_numpy(), table["repetition"].to_numpy())

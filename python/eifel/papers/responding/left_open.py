@@ -18,13 +18,11 @@ class Open:
     one_way_delay_ms: float
     """The paper states 150 ms for the bottleneck; access links add the rest."""
     sender_share: float
-    """The share of the rest on the sender's side. It determines the drops of a spike: ACKs that
-    have left the bottleneck release new segments into a stalled queue.
+    """The share of the rest on the sender's side. It determines the drops of a spike: ACKs that have left the
+    bottleneck release new segments into a stalled queue.
     """
     payload_bytes: int
-    """The payload of a full segment. The paper states an MSS of 1000 bytes and timestamps, whose
-    option may or may not take 12 of them.
-    """
+    """Of a full segment. The paper states an MSS of 1000 bytes and timestamps, which may take 12 of them."""
     first_spike_s: float
     cbr_packet_bytes: int
     """Headers included."""
@@ -32,8 +30,8 @@ class Open:
     """The share by which the intervals between datagrams vary. ns-2 calls 0.5 random."""
     ack_delay_ms: float
     hold: str = "behind"
-    """Where a spike holds data. `behind` the bottleneck's queue, the queue fills. `before` it, all
-    held segments reach the queue at once. `before-data` holds no ACKs.
+    """Where a spike holds data. `behind` the bottleneck's queue, the queue fills. `before` it, all held segments
+    reach the queue at once. `before-data` holds no ACKs.
     """
     queue_packets: int = QUEUE_PACKETS
     """The paper states 75; ns-2's delayer holds one more."""
@@ -57,13 +55,9 @@ EARLIER = Open(
     cbr_jitter=0.5,
     ack_delay_ms=100,
 )
-"""The result of an earlier sweep with spikes behind the queue, judged by all rows. This sweep also
-begins with it.
-"""
+"""The result of an earlier sweep with spikes behind the queue, judged by all rows. This sweep also begins with it."""
 FIT = EARLIER
-"""The one setting for all four tables with which `calibration.py` found the most values within
-tolerance.
-"""
+"""The one setting for all four tables with which `calibration.py` found the most values within tolerance."""
 
 _SWEPT = ("responding.table1", "responding.table2", "responding.table3", "responding.table4")
 """All rows of these tables, by the sweep in docs/calibration.md."""
@@ -121,6 +115,6 @@ FITTED = (
     ),
     Setting("ACK delay", f"{FIT.ack_delay_ms:g} ms", "delayed ACKs are stated, their timer is not", "chosen"),
 )
-"""The replacements for what the paper leaves open. Rows to which a value was fitted are
-calibration; the others confirm it.
+"""The replacements for what the paper leaves open. Rows to which a value was fitted are calibration; the others
+confirm it.
 """
