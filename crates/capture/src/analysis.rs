@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::association::Associations;
 use crate::decode::common::{self, Common, Found};
-use crate::decode::{self, Fragments, Held, Other, Packet, sctp};
+use crate::decode::{self, Fragments, Held, Other, Packet, TooBig, sctp};
 use crate::flow::{self, Ahead, Connection, Summary, Table, Way, When};
 use crate::read::{Frame, Sink};
 use crate::report::Retransmission;
@@ -118,9 +118,21 @@ impl Analyzer {
     fn any(&mut self, frame: &Frame<'_>, when: When) {
         match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
             Ok(Held::Tcp(packet)) => self.packet(&packet, when),
+            Ok(Held::TooBig(message)) => self.too_big(&message, when),
             _ if !self.share.is_first() => {}
             Ok(Held::Sctp(packet)) => self.sctp(&packet, when),
             Err(other) => *self.found.others.entry(other).or_default() += 1,
+        }
+    }
+
+    /// Hands a report about a segment to the connection of the segment.
+    fn too_big(&mut self, message: &TooBig, when: When) {
+        if self.share.is_first() {
+            *self.found.others.entry(Other::NotTcp).or_default() += 1;
+        }
+        let way = Way::new(&message.addresses, message.ports, message.tunnel);
+        if let Some((connection, side)) = self.table.find(&way) {
+            connection.on_too_big(message, side, when);
         }
     }
 

@@ -91,15 +91,24 @@ impl<W: Write> Annotator<W> {
     }
 }
 
-/// Cuts a text to the length that fits into a comment.
+/// Cuts a text to the length that fits into a comment, between two characters.
 fn shortened(text: &str) -> &str {
     const MOST: usize = 4000;
-    text.get(..MOST).unwrap_or(text)
+    let cut = (0..=MOST).rev().find(|&at| text.is_char_boundary(at));
+    if text.len() <= MOST { text } else { &text[..cut.unwrap_or(0)] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_comment_is_cut_between_two_characters() {
+        for (letter, kept) in [("a", 4000), ("é", 4000), ("€", 3999), ("😀", 4000)] {
+            assert_eq!(shortened(&letter.repeat(4000)).len(), kept, "{letter}");
+            assert_eq!(shortened(&letter.repeat(1000)).len(), 1000 * letter.len());
+        }
+    }
 
     #[test]
     fn a_copy_has_the_frames_of_the_original_and_their_link_types() {

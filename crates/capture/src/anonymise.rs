@@ -3,7 +3,8 @@
 //! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate
 //! knows. Each SCTP packet becomes a raw IP packet with its chunks. Addresses are replaced by
 //! addresses of benchmarking and documentation networks, always the same for a host. Link layers,
-//! tunnels, payload and all other options are left out. A frame with neither protocol becomes an
+//! tunnels, payload and all other options are left out. A router's ICMP message about a segment that
+//! was too long quotes only the segment's ports and sequence number. Every other frame becomes an
 //! empty frame, so that frames keep their numbers.
 
 mod chunks;
@@ -12,12 +13,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::decode::{self, Fragments, Held, Packet, sctp};
+use crate::decode::{self, Fragments, Held, Packet, TooBig, sctp};
 use crate::read::Frame;
 use chunks::{Heartbeats, without_content};
 use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::pcapng::{self, Interface, Writer};
-use eifel_packet::{datagram, sctp::PROTOCOL as SCTP};
+use eifel_packet::{datagram, icmp, sctp::PROTOCOL as SCTP, tcp::PROTOCOL as TCP};
 
 /// Writes the anonymised copy of a capture.
 pub struct Anonymiser<W: Write> {
@@ -54,6 +55,7 @@ impl<W: Write> Anonymiser<W> {
         let copy = match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
             Ok(Held::Tcp(packet)) => self.segment(&packet),
             Ok(Held::Sctp(packet)) => self.chunks(&packet),
+            Ok(Held::TooBig(message)) => self.too_big(&message),
             Err(_) => None,
         };
         let (bytes, rest) = copy.unwrap_or_default();
@@ -92,6 +94,23 @@ impl<W: Write> Anonymiser<W> {
         Some((bytes, zeros as u32))
     }
 
+    /// Returns the copy of a router's report. It quotes no more of the dropped segment than its
+    /// ports and sequence number, and seems to come from the destination of the segment.
+    fn too_big(&mut self, message: &TooBig) -> Option<(Vec<u8>, u32)> {
+        let header = self.header(&message.addresses, message.tunnel)?;
+        let (source, destination) = (header.addresses.source(), header.addresses.destination());
+        let back = Header::new(Addresses::new(destination, source)?);
+        let (header_len, whole) = message.lengths;
+        let mut quoted = Vec::new();
+        ip::emit(&header, TCP, whole.saturating_sub(header_len) as usize, &mut quoted).ok()?;
+        quoted.extend(message.ports.0.to_be_bytes());
+        quoted.extend(message.ports.1.to_be_bytes());
+        quoted.extend(message.seq.0.to_be_bytes());
+        let mut bytes = Vec::new();
+        icmp::emit_too_big(&back, message.mtu, &quoted, &mut bytes).ok()?;
+        Some((bytes, 0))
+    }
+
     fn header(&mut self, addresses: &Addresses, tunnel: u32) -> Option<Header> {
         let [source, destination] =
             [addresses.source(), addresses.destination()].map(|address| self.host(address, tunnel));
@@ -115,6 +134,7 @@ mod tests {
     use super::*;
     use crate::read::Reader;
     use eifel_packet::segment::{Flags, Segment};
+    use eifel_packet::seq::Seq;
 
     #[test]
     fn a_copy_keeps_what_tells_a_packet_from_its_twin() {
@@ -136,5 +156,33 @@ mod tests {
         let found = decode::packet(copy.link, copy.bytes, copy.wire_len, &mut Fragments::default()).unwrap();
         assert_eq!((found.hop_limit, found.identification, found.segment), (17, 0x1234, segment));
         assert_eq!((copy.nanos, copy.wire_len, copy.bytes.len()), (7, wire_len, bytes.len() - 3));
+    }
+
+    #[test]
+    fn a_copy_of_a_report_quotes_the_copy_of_the_segment() {
+        let v4 = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let v6 = Addresses::V6 { source: [1; 16].into(), destination: [2; 16].into() };
+        let new_v4 = Addresses::V4 { source: [198, 18, 0, 1].into(), destination: [198, 18, 0, 2].into() };
+        let [one, two] = ["2001:db8::1", "2001:db8::2"].map(|address| address.parse().unwrap());
+        for (addresses, copied) in [(v4, new_v4), (v6, Addresses::V6 { source: one, destination: two })] {
+            let segment =
+                Segment { source_port: 7, destination_port: 9, seq: Seq(5), payload_len: 1400, ..Segment::EMPTY };
+            let (mut quoted, mut bytes) = (Vec::new(), Vec::new());
+            datagram::emit(&Header::new(addresses), &segment, &[5; 1400], &mut quoted).unwrap();
+            icmp::emit_too_big(&Header::new(addresses.reversed()), 1300, &quoted, &mut bytes).unwrap();
+            let mut anonymiser = Anonymiser::new(Vec::new()).unwrap();
+            let wire_len = bytes.len() as u32;
+            anonymiser.frame(&Frame { number: 1, nanos: 7, link: 101, interface: 0, wire_len, bytes: &bytes }).unwrap();
+            let file = anonymiser.finish().unwrap();
+            let mut reader = Reader::new();
+            reader.feed(&file);
+            let copy = reader.frame().unwrap().unwrap();
+            assert!(copy.bytes.len() < 100);
+            let message = |bytes: &[u8]| match decode::held(101, bytes, bytes.len() as u32, &mut Fragments::default()) {
+                Ok(Held::TooBig(message)) => message,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(message(copy.bytes), TooBig { addresses: copied, ..message(&bytes) });
+        }
     }
 }

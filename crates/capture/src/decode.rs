@@ -7,6 +7,7 @@
 
 pub(crate) mod common;
 mod fragments;
+mod icmp;
 mod ip;
 mod link;
 pub mod sctp;
@@ -18,6 +19,7 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::segment::Segment;
 
 pub use fragments::Fragments;
+pub use icmp::TooBig;
 pub(crate) use ip::plain;
 
 /// The most nested headers that are read: VLANs, labels, tunnels. Real networks use fewer.
@@ -42,7 +44,8 @@ pub struct Packet {
 /// Why a frame is not analysed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Other {
-    /// A protocol other than TCP and SCTP: ARP, UDP, ICMP and so on.
+    /// A protocol other than TCP and SCTP: ARP, UDP, ICMP and so on. An [`Analyzer`](crate::Analyzer)
+    /// counts [`TooBig`] here too.
     NotTcp,
     /// A link type that this crate cannot read.
     Link(u32),
@@ -111,6 +114,8 @@ impl<'a> Rest<'a> {
 pub enum Held<'a> {
     Tcp(Packet),
     Sctp(sctp::Packet<'a>),
+    /// A report about a TCP segment.
+    TooBig(TooBig),
 }
 
 /// Finds the TCP segment in a frame of link type `link` and length `wire_len` on the wire.
@@ -121,7 +126,7 @@ pub enum Held<'a> {
 pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
     match held(link, bytes, wire_len, fragments)? {
         Held::Tcp(packet) => Ok(packet),
-        Held::Sctp(_) => Err(Other::NotTcp),
+        Held::Sctp(_) | Held::TooBig(_) => Err(Other::NotTcp),
     }
 }
 
@@ -139,6 +144,7 @@ pub fn held<'a>(link: u32, bytes: &'a [u8], wire_len: u32, fragments: &mut Fragm
                 ip::Step::Inside(inside) => inside,
                 ip::Step::Tcp(packet) => return Ok(Held::Tcp(packet)),
                 ip::Step::Sctp(packet) => return Ok(Held::Sctp(packet)),
+                ip::Step::TooBig(message) => return Ok(Held::TooBig(message)),
             },
             _ => link::step(rest)?,
         };

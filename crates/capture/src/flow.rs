@@ -12,6 +12,7 @@ mod flight;
 mod half;
 mod held;
 mod implied;
+mod path_mtu;
 mod popped;
 mod recent;
 mod replica;

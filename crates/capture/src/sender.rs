@@ -39,7 +39,7 @@ pub enum Cause {
     KeepAlive,
     /// A repeated SYN or SYN-ACK.
     Syn,
-    /// A segment repeated in smaller parts because of the path MTU.
+    /// The segment was longer than the path's MTU, as an ICMP message has told the sender.
     PathMtu,
     /// No model explains it.
     Unknown,

@@ -89,6 +89,8 @@ pub(crate) struct Repeated {
     /// Whether the receiver had to reject the first sending because of its old timestamp (RFC 7323,
     /// section 5).
     pub(crate) refused: bool,
+    /// The frame in which a router reports that it dropped the first sending.
+    pub(crate) dropped: Option<u64>,
     /// Whether an ACK without news came soon after its answer. That ACK may answer the original.
     pub(crate) doubted: bool,
     /// The first ACK of the data directly below the segment, if these were sent once.
@@ -177,7 +179,9 @@ impl Repeated {
         }
         // Not certain: the host may still drop a packet that passed here, or reject it as out of
         // the window.
-        if circumstances.at_receiver && seen_before && !(self.refused && index == 1) {
+        let dropped = self.dropped.filter(|_| index == 1);
+        let refused = self.refused && index == 1;
+        if circumstances.at_receiver && seen_before && !refused && dropped.is_none() {
             let reason = "an earlier sending reached the receiver, where the capture was made";
             return judged(Spurious, Likely, reason, answer);
         }
@@ -192,11 +196,13 @@ impl Repeated {
             }
             return judged(Needed, Certain, "the original never passed the place of the capture", answer);
         }
+        let by_router = |frame| judged(Needed, Likely, "a router reports that it dropped the original", Some(frame));
         let Some(Answered { when, echo, .. }) = self.answer else {
-            return judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
+            let unknown = judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
+            return dropped.map_or(unknown, by_router);
         };
         let candidates = candidates(&self.sendings, Answer { nanos: when.nanos, echo }, circumstances.shortest);
-        if candidates.last < index {
+        if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
             // All round trips that were seen may be longer than the shortest one of the path.
             let (confidence, reason) = if candidates.by_echo {
                 (certain, "the ACK echoes an earlier sending's timestamp")
@@ -208,6 +214,10 @@ impl Repeated {
         if let Some(duplicate) = self.reported(index, circumstances.shortest) {
             let reason = if circumstances.silent { ANSWERED } else { "reported as a duplicate" };
             return judged(Spurious, Likely, reason, Some(duplicate.frame));
+        }
+        // Not certain: anybody can send such a message.
+        if let Some(frame) = dropped {
+            return by_router(frame);
         }
         if self.there_before.is_some_and(|filled| self.sendings[index].nanos >= filled) {
             return judged(Spurious, Likely, "it was there before the gap below it was filled", Some(when.frame));
@@ -335,6 +345,7 @@ mod tests {
             filler: None,
             refused: random.below(4) == 0,
             doubted: random.below(4) == 0,
+            dropped: (random.below(6) == 0).then_some(10),
             neighbour: random.coin().then_some(neighbour),
             sendings,
         }

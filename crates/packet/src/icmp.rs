@@ -4,9 +4,9 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::checksum::Sum;
 use crate::error::Error;
-use crate::ip::{Addresses, Packet, Version};
+use crate::ip::{Addresses, Header, Packet, Version};
 use crate::seq::Seq;
-use crate::{ipv4, ipv6, tcp};
+use crate::{ip, ipv4, ipv6, tcp};
 
 /// The protocol number of ICMP in an IPv4 header.
 pub const PROTOCOL_V4: u8 = 1;
@@ -78,6 +78,27 @@ pub fn parse(packet: &Packet<'_>) -> Result<Option<Complaint>, Error> {
     }))
 }
 
+/// Appends a router's message that a packet is too big for the next link, whose MTU is `mtu` bytes.
+/// `header` is the message's own. `quoted` is the packet from its IP header on, and may be cut off.
+///
+/// # Errors
+/// [`Error::TooLong`], with nothing written, when the message's length does not fit its 16-bit field.
+pub fn emit_too_big(header: &Header, mtu: u32, quoted: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    let len = HEADER_LEN + quoted.len();
+    let (protocol, kind, sum) = match header.addresses.version() {
+        Version::V4 => (PROTOCOL_V4, [3, 4], Sum::default()),
+        Version::V6 => (PROTOCOL_V6, [2, 0], header.addresses.pseudo_header(PROTOCOL_V6, len as u32)),
+    };
+    ip::emit(header, protocol, len, out)?;
+    let kind = u16::from_be_bytes(kind);
+    let checksum = sum.word(kind).double_word(mtu).bytes(quoted).finish();
+    out.extend(kind.to_be_bytes());
+    out.extend(checksum.to_be_bytes());
+    out.extend(mtu.to_be_bytes());
+    out.extend(quoted);
+    Ok(())
+}
+
 /// Returns the addresses of a quoted packet, and the first eight bytes of its segment. The rest may
 /// be cut off, so lengths and checksums are not checked.
 fn quoted_segment(quoted: &[u8], version: Version) -> Option<(Addresses, [u8; 8])> {
@@ -102,7 +123,6 @@ fn quoted_segment(quoted: &[u8], version: Version) -> Option<(Addresses, [u8; 8]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ip;
 
     /// Returns a message from router 10.0.0.9 to 10.0.0.1: segment 4660 -> 80 with sequence number
     /// 7 needs fragments of 1400 bytes. The quotation is cut by `cut` bytes.
@@ -116,13 +136,15 @@ mod tests {
         quoted.extend([0x12, 0x34, 0, 80, 0, 0, 0, 7]);
         change(&mut quoted);
         let mut message = vec![3, 4, 0, 0, 0, 0, 0x05, 0x78];
-        message.extend(quoted);
+        message.extend(&quoted);
         let checksum = Sum::default().bytes(&message).finish();
         message[2..4].copy_from_slice(&checksum.to_be_bytes());
         let addresses = Addresses::V4 { source: [10, 0, 0, 9].into(), destination: [10, 0, 0, 1].into() };
-        let mut bytes = Vec::new();
-        ip::emit(&ip::Header::new(addresses), PROTOCOL_V4, message.len(), &mut bytes).unwrap();
+        let (mut bytes, mut emitted) = (Vec::new(), Vec::new());
+        ip::emit(&Header::new(addresses), PROTOCOL_V4, message.len(), &mut bytes).unwrap();
         bytes.extend(message);
+        emit_too_big(&Header::new(addresses), 1400, &quoted, &mut emitted).unwrap();
+        assert_eq!(emitted, bytes);
         bytes
     }
 
@@ -161,15 +183,19 @@ mod tests {
     #[test]
     fn over_ipv6_the_addresses_are_in_the_sum() {
         let addresses = Addresses::V6 { source: "fd00::9".parse().unwrap(), destination: "fd00::1".parse().unwrap() };
-        let mut message = vec![2, 0, 0, 0, 0, 0, 0x05, 0x78];
         let own = Addresses::V6 { source: "fd00::1".parse().unwrap(), destination: "fd00::2".parse().unwrap() };
-        ip::emit(&ip::Header::new(own), tcp::PROTOCOL, 20, &mut message).unwrap();
-        message.extend([0x12, 0x34, 0, 80, 0, 0, 0, 7]);
+        let mut quoted = Vec::new();
+        ip::emit(&Header::new(own), tcp::PROTOCOL, 20, &mut quoted).unwrap();
+        quoted.extend([0x12, 0x34, 0, 80, 0, 0, 0, 7]);
+        let mut message = vec![2, 0, 0, 0, 0, 0, 0x05, 0x78];
+        message.extend(&quoted);
         let checksum = addresses.pseudo_header(PROTOCOL_V6, message.len() as u32).bytes(&message).finish();
         message[2..4].copy_from_slice(&checksum.to_be_bytes());
-        let mut bytes = Vec::new();
-        ip::emit(&ip::Header::new(addresses), PROTOCOL_V6, message.len(), &mut bytes).unwrap();
+        let (mut bytes, mut emitted) = (Vec::new(), Vec::new());
+        ip::emit(&Header::new(addresses), PROTOCOL_V6, message.len(), &mut bytes).unwrap();
         bytes.extend(message);
+        emit_too_big(&Header::new(addresses), 1400, &quoted, &mut emitted).unwrap();
+        assert_eq!(emitted, bytes);
         let complaint = parse(&ip::parse(&bytes).unwrap()).unwrap().unwrap();
         assert_eq!((complaint.mtu, complaint.addresses, complaint.seq), (1400, own, Seq(7)));
     }

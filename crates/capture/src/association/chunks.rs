@@ -162,6 +162,7 @@ impl Chunks {
             there_before: None,
             filler: None,
             refused: false,
+            dropped: None,
             doubted: false,
             neighbour: None,
         });

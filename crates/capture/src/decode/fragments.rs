@@ -1,7 +1,8 @@
-//! Reassembles fragmented IP packets. Only a segment's header and length matter, so fragments are
-//! counted and not stored.
+//! Reassembles fragmented IP packets. Only a segment's header and length matter, so the places of
+//! fragments are kept, and not their bytes.
 
 use super::Packet;
+use eifel_base::ranges::{Block, Ranges};
 use eifel_packet::ip::Addresses;
 
 /// The number of incomplete packets remembered. Beyond it, the oldest is forgotten.
@@ -30,8 +31,8 @@ struct Waiting {
     addresses: Addresses,
     identification: u32,
     first: Option<(Packet, u32)>,
-    /// Bytes of the fragments that have arrived.
-    come: u32,
+    /// The places in the payload of the fragments that have arrived.
+    come: Ranges,
     /// Bytes of the whole payload, once the last fragment has arrived.
     total: Option<u32>,
 }
@@ -44,8 +45,7 @@ pub struct Fragments {
 
 impl Fragments {
     /// Adds a fragment; `first` is the packet if this is its first fragment. Returns the packet
-    /// once it is complete. Fragments are only counted, so a repeated one may complete the packet
-    /// too early.
+    /// once it is complete.
     pub(super) fn take(&mut self, addresses: &Addresses, part: Part, first: Option<Packet>) -> Option<Whole> {
         let same = |known: &Waiting| known.addresses == *addresses && known.identification == part.identification;
         let index = self.waiting.iter().position(same).unwrap_or_else(|| {
@@ -53,19 +53,20 @@ impl Fragments {
                 self.waiting.remove(0);
             }
             let (addresses, identification) = (*addresses, part.identification);
-            self.waiting.push(Waiting { addresses, identification, first: None, come: 0, total: None });
+            self.waiting.push(Waiting { addresses, identification, first: None, come: Ranges::default(), total: None });
             self.waiting.len() - 1
         });
         let known = &mut self.waiting[index];
-        known.come = known.come.saturating_add(part.length);
+        let end = part.offset.saturating_add(part.length);
+        known.come.add(Block { start: part.offset.into(), end: end.into() });
         if let Some(first) = first {
             known.first = Some((first, part.length));
         }
         if !part.more {
-            known.total = Some(part.offset.saturating_add(part.length));
+            known.total = Some(end);
         }
         let (Some((first, length)), Some(total)) = (known.first, known.total) else { return None };
-        if known.come < total {
+        if !known.come.covers(Block { start: 0, end: total.into() }) {
             return None;
         }
         self.waiting.remove(index);

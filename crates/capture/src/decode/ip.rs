@@ -3,15 +3,18 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 use super::fragments::{Fragments, Part, Whole};
+use super::icmp::{self, TooBig};
 use super::{Layer, Other, Packet, Rest, sctp, tcp};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{PROTOCOL as SCTP, UDP_PORT as SCTP_OVER_UDP};
 
+const ICMP: u8 = 1;
 const IPV4: u8 = 4;
 pub(super) const TCP: u8 = 6;
 const UDP: u8 = 17;
 const IPV6: u8 = 41;
 const GRE: u8 = 47;
+const ICMPV6: u8 = 58;
 
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
@@ -29,16 +32,17 @@ pub(super) enum Step<'a> {
     Inside(Rest<'a>),
     Tcp(Packet),
     Sctp(sctp::Packet<'a>),
+    TooBig(TooBig),
 }
 
 /// The fields of an IP header, and its payload.
-struct Carried<'a> {
-    addresses: Addresses,
+pub(super) struct Carried<'a> {
+    pub(super) addresses: Addresses,
     identification: u16,
     hop_limit: u8,
-    protocol: u8,
-    rest: Rest<'a>,
-    part: Option<Part>,
+    pub(super) protocol: u8,
+    pub(super) rest: Rest<'a>,
+    pub(super) part: Option<Part>,
 }
 
 /// Skips the link header if an IPv4 header directly follows it.
@@ -87,7 +91,20 @@ pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragmen
             let rest = carried.rest.skip(8, Layer::Ip)?;
             sctp::Packet::read(carried.addresses, carried.identification, *tunnel, rest.bytes).map(Step::Sctp)
         }
+        ICMP | ICMPV6 => {
+            icmp::too_big(carried.rest, carried.protocol == ICMPV6, *tunnel).map(Step::TooBig).ok_or(Other::NotTcp)
+        }
         _ => inside(&carried, tunnel).map(Step::Inside),
+    }
+}
+
+/// Reads the packet that an ICMP message quotes. Returns its fields, and its length in bytes before
+/// it was cut off.
+pub(super) fn quoted(rest: Rest<'_>, is_v6: bool) -> Result<(Carried<'_>, u32), Other> {
+    match (is_v6, rest.u16(0)? >> 12) {
+        (false, 4) => Ok((v4(rest)?, u32::from(rest.u16(2)?))),
+        (true, 6) => Ok((v6(rest)?, 40 + u32::from(rest.u16(4)?))),
+        _ => Err(Other::Malformed),
     }
 }
 
@@ -221,7 +238,7 @@ fn inside<'a>(carried: &Carried<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other
     }
 }
 
-fn word(rest: Rest<'_>, at: usize) -> Result<u32, Other> {
+pub(super) fn word(rest: Rest<'_>, at: usize) -> Result<u32, Other> {
     Ok(u32::from(rest.u16(at)?) << 16 | u32::from(rest.u16(at + 2)?))
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use common::{Common, Found};
 use eifel_packet::datagram;
+use eifel_packet::icmp::emit_too_big as icmp_too_big;
 use eifel_packet::ip::{Ecn, Header};
 use eifel_packet::segment::{Flags, Options, Timestamps};
 use eifel_packet::seq::Seq;
@@ -147,14 +148,14 @@ fn the_parts_of_a_packet_make_one_segment() {
         bytes
     };
     let parts = [part(0, 40, true), part(40, 8, true), part(48, 8, false)];
-    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+    // A part that comes twice completes nothing: there are as many bytes then, but one part is missing.
+    let orders: [&[usize]; 5] = [&[0, 1, 2], &[2, 1, 0], &[1, 2, 0], &[0, 0, 2, 1], &[2, 2, 0, 0, 1]];
+    for order in orders {
         let mut fragments = Fragments::default();
-        let read: Vec<_> = order
-            .map(|index: usize| packet(101, &parts[index], parts[index].len() as u32, &mut fragments))
-            .into_iter()
-            .collect();
-        assert_eq!(read[..2], [Err(Other::Fragment), Err(Other::Fragment)]);
-        assert_eq!(read[2].map(|packet| packet.segment), Ok(segment()));
+        let mut read = |index: &usize| packet(101, &parts[*index], parts[*index].len() as u32, &mut fragments);
+        let mut read: Vec<_> = order.iter().map(&mut read).collect();
+        assert_eq!(read.pop().map(|last| last.map(|packet| packet.segment)), Some(Ok(segment())), "{order:?}");
+        assert!(read.iter().all(|one| *one == Err(Other::Fragment)), "{order:?}");
     }
 }
 
@@ -469,4 +470,67 @@ fn as_many_layers_as_are_allowed_are_passed_over() {
     let within = |layers: u32| (1..layers).fold(ip(v4()), |inside, _| around(4, &inside));
     assert_eq!(read(101, &within(MOST_LAYERS)).map(|packet| packet.segment), Ok(segment()));
     assert_eq!(read(101, &within(MOST_LAYERS + 1)), Err(Other::Deep));
+}
+
+/// Returns a router's message that quotes `quoted`, cut to `kept` bytes.
+fn too_big(addresses: Addresses, mtu: u32, quoted: &[u8], kept: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    icmp_too_big(&Header::new(addresses), mtu, &quoted[..kept], &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn a_router_reports_a_segment_that_is_too_long() {
+    for (addresses, header_len, is_v6) in [(v4(), 20, false), (v6(), 40, true)] {
+        let quoted = ip(addresses);
+        let length = quoted.len() as u32;
+        let found = |mtu: u32, quoted: &[u8], kept: usize| {
+            let bytes = too_big(addresses.reversed(), mtu, quoted, kept);
+            match held(101, &bytes, bytes.len() as u32, &mut Fragments::default()) {
+                Ok(Held::TooBig(message)) => Ok(message),
+                Err(other) => Err(other),
+                Ok(other) => panic!("{other:?}"),
+            }
+        };
+        let message = TooBig {
+            addresses,
+            ports: (1000, 2000),
+            tunnel: 0,
+            seq: Seq(11),
+            lengths: (header_len, length),
+            mtu: 1400,
+        };
+        for kept in header_len as usize + 8..quoted.len() {
+            assert_eq!(found(1400, &quoted, kept), Ok(message));
+        }
+        for kept in 0..header_len as usize + 8 {
+            assert_eq!(found(1400, &quoted, kept), Err(Other::NotTcp), "{kept}");
+        }
+        assert_eq!(found(0, &quoted, quoted.len()), Ok(TooBig { mtu: length - 1, ..message }));
+        // Another protocol, a fragment, and no IP.
+        let (mut udp, mut fragment, mut none) = (quoted.clone(), quoted.clone(), quoted.clone());
+        udp[if is_v6 { 6 } else { 9 }] = 17;
+        fragment[if is_v6 { 6 } else { 7 }] = if is_v6 { 44 } else { 3 };
+        none[0] = 0;
+        for other in [udp, fragment, none] {
+            assert_eq!(found(1400, &other, other.len()), Err(Other::NotTcp));
+        }
+        assert_eq!(read(101, &too_big(addresses, 1400, &quoted, quoted.len())), Err(Other::NotTcp));
+    }
+}
+
+#[test]
+fn other_messages_of_routers_are_passed_over() {
+    let quoted = ip(v4());
+    let whole = too_big(v4(), 1400, &quoted, quoted.len());
+    let read = |kind: u8, code: u8, len: usize| {
+        let mut bytes = whole.clone();
+        (bytes[20], bytes[21]) = (kind, code);
+        let read = held(101, &bytes[..len], len as u32, &mut Fragments::default());
+        matches!(read, Ok(Held::TooBig(_)))
+    };
+    assert!(read(3, 4, whole.len()));
+    // A host cannot be reached, an echo, a time that was exceeded, and IPv6's number of the message.
+    assert_eq!([(3, 1), (8, 0), (11, 0), (2, 0)].map(|(kind, code)| read(kind, code, whole.len())), [false; 4]);
+    assert!((20..28).all(|len| !read(3, 4, len)));
 }

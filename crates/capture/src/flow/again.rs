@@ -7,6 +7,7 @@ use super::calm::Rest;
 use super::flight::Flight;
 use super::half::{Acknowledgement, Data, Half, Setting};
 use super::implied::{Implied, MOST_OVERTAKEN};
+use super::path_mtu::PathMtu;
 use super::popped::Popped;
 use super::replica::Replica;
 use super::rows::Row;
@@ -56,6 +57,7 @@ pub(super) struct Trouble {
     pub(super) rows: Vec<Row>,
     pub(super) replica: Replica,
     pub(super) flight: Flight,
+    pub(super) path_mtu: PathMtu,
     /// When the last ACK with news came, in nanoseconds, and the number of ACKs without news since
     /// then. An ACK has news if it covers data that no ACK has covered.
     last_news: u64,
@@ -120,12 +122,16 @@ impl Trouble {
             rows: Vec::new(),
             replica,
             flight: Flight::default(),
+            path_mtu: PathMtu::default(),
             last_news: 0,
             without_news: 0,
         }
     }
 
     fn on_again(&mut self, half: &mut Half, block: Block, data: &Data, setting: &Setting) {
+        let is_missed = half.duplicates > 0 || !self.sacked.is_empty();
+        let by_message = self.path_mtu.explains(block, data, half, (is_missed, setting.sender()));
+        let known = by_message.then_some(Cause::PathMtu);
         let mut parts = Vec::new();
         if block.start < half.una {
             if self.is_late_original(block.start, data, setting) {
@@ -156,10 +162,10 @@ impl Trouble {
         let acknowledged = half.acknowledged(block.end);
         half.counts.retransmissions += 1;
         half.counts.bytes_again += u64::from(data.payload.min((block.end - block.start) as u32));
-        let episode = self.replica.on_again(block, data, half, setting);
+        let episode = if known.is_none() { self.replica.on_again(block, data, half, setting) } else { None };
         let (when, payload) = (setting.when, data.payload);
         self.flight.on_again(data.left, self.rows.len(), block.end, half.nxt - half.una);
-        self.rows.push(Row { when, block, payload, copy, known: None, episode, parts, acknowledged });
+        self.rows.push(Row { when, block, payload, copy, known, episode, parts, acknowledged });
     }
 
     /// Returns whether the last ACK should have covered `sent` and did not, because it is later
@@ -243,6 +249,7 @@ impl Trouble {
                 neighbour: None,
                 filler: None,
                 refused,
+                dropped: self.path_mtu.report(block.start),
                 doubted: false,
             })
         });

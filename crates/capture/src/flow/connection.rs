@@ -3,8 +3,8 @@
 use super::half::{Counts, Data, Half, Setting};
 use super::trip::{Trip, Vantage};
 use super::twin::Twins;
-use super::{Way, When};
-use crate::decode::Packet;
+use super::{Way, When, path_mtu};
+use crate::decode::{Packet, TooBig};
 use crate::report::{End, Retransmission};
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Segment};
@@ -283,6 +283,14 @@ impl Connection {
         }
         self.sides[side].fin |= flags.has(Flags::FIN);
         self.reset |= flags.has(Flags::RST);
+    }
+
+    /// Handles a router's report that it dropped a segment of end `side`.
+    pub fn on_too_big(&mut self, message: &TooBig, side: usize, when: When) {
+        let setting = self.setting(side, when);
+        if let Some(half) = &mut self.halves[side] {
+            path_mtu::on_too_big(half, message, &setting);
+        }
     }
 
     #[inline]

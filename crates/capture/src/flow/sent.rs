@@ -1,5 +1,6 @@
 //! The outstanding data of one direction, as seen at the capture point.
 
+use eifel_base::ranges::Block;
 use eifel_base::ring::Ring;
 
 /// Segments remembered per direction. Beyond this number the oldest are forgotten.
@@ -96,6 +97,12 @@ impl Outstanding {
         rest.len -= sent.len;
         rest.start = at;
         self.ring.insert(index + 1, rest);
+    }
+
+    /// Returns the segments that have a position in `block`.
+    pub(super) fn overlapping(&self, block: Block) -> impl Iterator<Item = &Sent> {
+        let from = self.ring.partition_point(|sent| sent.end() <= block.start);
+        self.ring.iter_from(from).take_while(move |sent| sent.start < block.end)
     }
 
     /// Returns whether a segment other than the first was sent within `margin` of `nanos`, and only

@@ -3,4 +3,5 @@
 
 mod evidence;
 mod limits;
+mod path_mtu;
 mod talk;

@@ -9,6 +9,7 @@ mod commands;
 mod devices;
 mod namespaces;
 mod orders;
+mod path_mtu;
 mod proxy;
 mod record;
 mod recorded;

@@ -34,7 +34,7 @@ fn a_run_is_handed_over_with_its_scenario() {
     assert_eq!(like.scenario, std::fs::read_to_string(SPIKE).unwrap());
     for one in [own, like] {
         assert!(one.summary.completed && one.summary.bytes == 300_000 && one.summary.flow == "main");
-        assert!(one.tables.transmissions.len.iter().map(|&len| i64::from(len)).sum::<i64>() >= 300_000);
+        assert!(one.tables.transmissions.len.iter().sum::<i64>() >= 300_000);
         assert!(!one.tables.acks.t_ns.is_empty() && one.tables.arrivals.t_ns.is_empty());
     }
 }
