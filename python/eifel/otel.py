@@ -40,7 +40,7 @@ def _ends(connection: Mapping[str, Any], end: str) -> dict[str, Any]:
         "source.port": int(source_port),
         "destination.address": destination.strip("[]"),
         "destination.port": int(destination_port),
-        "network.transport": "tcp",
+        "network.transport": connection["protocol"],
         "network.type": "ipv6" if source.startswith("[") else "ipv4",
     }
 
