@@ -208,7 +208,6 @@ impl Application for Call<'_> {
 
     fn stop(&mut self, _now: Instant, host: &mut Host) {
         self.body.stop();
-        self.plan.end = End::Close;
         if let Some(connection) = host.connection(self.handle) {
             connection.abort();
         }

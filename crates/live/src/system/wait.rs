@@ -92,7 +92,8 @@ pub enum Urgency {
 #[derive(Debug)]
 pub struct Precise {
     slack: Option<NonZeroU64>,
-    scheduled: bool,
+    /// The policy to return to, if it was changed.
+    before: Option<i32>,
 }
 
 impl Precise {
@@ -102,19 +103,26 @@ impl Precise {
         let slack = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         // Commands that the thread starts are ordinary.
-        let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
-        Self { slack, scheduled: urgency == Urgency::First && schedule(policy, 1) }
+        let (before, first) = (policy(), libc::SCHED_RR | libc::SCHED_RESET_ON_FORK);
+        let scheduled = urgency == Urgency::First && schedule(first, 1);
+        Self { slack, before: scheduled.then_some(before) }
     }
 }
 
 impl Drop for Precise {
     fn drop(&mut self) {
         // A thread with real-time policy has no slack, and none can be set.
-        if self.scheduled {
-            schedule(libc::SCHED_OTHER, 0);
+        if let Some(before) = self.before {
+            schedule(before, 0);
         }
         let _ = rustix::thread::set_current_timer_slack(self.slack);
     }
+}
+
+/// Returns the scheduling policy of the calling thread.
+fn policy() -> i32 {
+    // SAFETY: 0 names the calling thread.
+    unsafe { libc::sched_getscheduler(0) }
 }
 
 /// Sets the policy of the calling thread. Returns whether that was allowed.
@@ -187,20 +195,17 @@ mod tests {
     /// Returns the policy of the calling thread, and its timer slack.
     fn manner() -> (i32, Option<NonZeroU64>) {
         let slack = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
-        // SAFETY: 0 names the calling thread.
-        (unsafe { libc::sched_getscheduler(0) }, slack)
+        (policy(), slack)
     }
 
     #[test]
     fn a_thread_waits_precisely_for_as_long_as_it_asks_for_that() {
+        let (own, first) = (policy(), libc::SCHED_RR | libc::SCHED_RESET_ON_FORK);
+        let allowed = schedule(first, 1) && schedule(own, 0);
         rustix::thread::set_current_timer_slack(NonZeroU64::new(77_000)).unwrap();
         let before = manner();
-        assert_eq!(before.1, NonZeroU64::new(77_000));
-        let first = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
-        let allowed = schedule(first, 1) && schedule(libc::SCHED_OTHER, 0);
-        for (urgency, policy) in
-            [(Urgency::Ordinary, before.0), (Urgency::First, if allowed { first } else { before.0 })]
-        {
+        assert_eq!(before, (own, NonZeroU64::new(77_000)));
+        for (urgency, policy) in [(Urgency::Ordinary, own), (Urgency::First, if allowed { first } else { own })] {
             rustix::thread::set_current_timer_slack(NonZeroU64::new(77_000)).unwrap();
             let precise = Precise::begin(urgency);
             let (found, slack) = manner();
