@@ -89,8 +89,8 @@ ARTEFACT = Artefact(
     known=KNOWN,
     claims=(
         Claim(
-            "at the sender eifel finds 99 % of the spurious retransmissions, and tshark few",
-            lambda m: _found(m, "eifel", "sender") >= 99 and _found(m, "tshark", "sender") < 10,
+            "at the sender eifel finds more than 9 of 10 spurious retransmissions, and tshark less than 1",
+            lambda m: _found(m, "eifel", "sender") > 90 and _found(m, "tshark", "sender") < 10,
         ),
     ),
 )
