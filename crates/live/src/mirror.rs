@@ -60,8 +60,8 @@ const PORT: u16 = 5001;
 /// A flow that cannot be run live, settings of links that make no sense, and those of the system.
 pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u64; 2]) -> Result<Mirrored, Error> {
     let wrong = |what: &str| Error::new("the scenario's first flow", &what, "");
-    let amount = amount(scenario)
-        .ok_or_else(|| wrong("expected a bulk transfer of a fixed size that begins with a handshake of segments"))?;
+    let amount =
+        amount(scenario).ok_or_else(|| wrong("expected a bulk transfer that begins with a handshake of segments"))?;
     let hiccup = Hiccup::new(scenario, Vec::new()).map_err(Error::of("the scenario's links"))?;
     let [near, far] = places;
     let tuns = [Side::NEAR.device(&near, 1500, true)?, Side::FAR.device(&far, 1500, true)?];

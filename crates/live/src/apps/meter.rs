@@ -79,3 +79,66 @@ impl Meter {
         &self.intervals
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_golden::drawn::Random;
+    use eifel_recovery::engine::{Config, Engine};
+
+    /// A sender's variables with this window.
+    fn variables(cwnd: u64) -> Snapshot {
+        let engine = Engine::new(&Config::default()).unwrap();
+        Snapshot { cwnd, ..engine.snapshot() }
+    }
+
+    fn tally(retransmissions: u64) -> Tally {
+        Tally { retransmissions, ..Tally::default() }
+    }
+
+    /// A stream's intervals join without a gap. Their bytes and retransmissions add up to the totals.
+    #[test]
+    fn intervals_join_and_add_up() {
+        let mut random = Random(5);
+        for case in 0..2000 {
+            let begun = Instant::ZERO + Duration::from_millis(random.below(2000));
+            let every = Duration::from_millis(1 + random.below(1000));
+            let mut meter = Meter::new(begun, every);
+            assert_eq!((meter.begun(), meter.due()), (begun, begun + every));
+            let (mut now, mut bytes, mut again, mut naive) = (begun, 0, 0, Vec::new());
+            let mut last = (begun, 0, 0);
+            for _ in 0..random.below(4) {
+                now += Duration::from_millis(random.below(1500));
+                (bytes, again) = (bytes + random.below(3), again + random.below(2));
+                let cut = *meter.cut(now, bytes, tally(again), variables(bytes));
+                assert_eq!(Some(&cut), meter.intervals().last(), "{case}");
+                naive.push((last.0, now, bytes - last.1, again - last.2, bytes));
+                last = (now, bytes, again);
+                assert_eq!(meter.due(), now + every, "{case}");
+            }
+            now += Duration::from_millis(random.below(1500));
+            (bytes, again) = (bytes + random.below(2), again + random.below(2));
+            let finished = meter.finish(now, bytes, tally(again), variables(bytes)).is_some();
+            assert_eq!(finished, naive.is_empty() || bytes > last.1 || again > last.2, "{case}");
+            if finished {
+                naive.push((last.0, now, bytes - last.1, again - last.2, bytes));
+            }
+            let found: Vec<_> = meter
+                .intervals()
+                .iter()
+                .map(|one| (begun + one.start, begun + one.end, one.bytes, one.retransmissions, one.variables.cwnd))
+                .collect();
+            assert_eq!(found, naive, "{case}");
+        }
+    }
+
+    #[test]
+    fn a_rate_is_of_bits_in_the_time_that_passed() {
+        let rate = |from, to, bytes| {
+            let (start, end) = (Duration::from_millis(from), Duration::from_millis(to));
+            Interval { start, end, bytes, retransmissions: 0, variables: variables(0) }.rate_bps()
+        };
+        assert_eq!(rate(500, 2500, 1000), 4000.0);
+        assert_eq!((rate(500, 500, 1000), rate(600, 500, 1000), rate(0, 1000, 0)), (0.0, 0.0, 0.0));
+    }
+}

@@ -216,6 +216,8 @@ fn show(options: &Options, numbers: &Numbers, unmet: &[String]) -> Result<(), Fa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_base::time::Duration;
+    use std::os::unix::process::ExitStatusExt;
 
     /// Returns whether a command with these switches keeps its own input and output, and the
     /// variables set in its environment.
@@ -262,5 +264,27 @@ mod tests {
             far,
             ["EIFEL_ADDRESS=10.77.0.2", "EIFEL_ADDRESS6=fd77::2", "EIFEL_PEER=10.77.0.1", "EIFEL_PEER6=fd77::1"]
         );
+    }
+
+    #[test]
+    fn numbers_of_a_run_have_the_units_of_their_names() {
+        let mut report = Report {
+            retransmissions: 7,
+            spurious: 3,
+            refused: 2,
+            lasted: Duration::from_millis(2500),
+            ..Report::default()
+        };
+        (0..99).for_each(|_| report.lateness.note(Duration::from_micros(8)));
+        report.lateness.note(Duration::from_millis(4));
+        let numbers = found(&report, ExitStatus::from_raw(5 << 8));
+        let named = |numbers: &Numbers, name: &str| numbers.iter().find(|one| one.0 == name).unwrap().1;
+        let number = |name: &str| named(&numbers, name);
+        assert_eq!((number("retransmissions"), number("spurious"), number("needed")), (7.0, 3.0, 4.0));
+        assert_eq!((number("refused"), number("seconds"), number("command")), (2.0, 2.5, 5.0));
+        let late = ["late_us_median", "late_us_p99", "late_us_max"].map(number);
+        assert_eq!(late, [9.0, 9.0, 4000.0], "two are rounded up");
+        // A signal ended it.
+        assert_eq!(named(&found(&report, ExitStatus::from_raw(9)), "command"), f64::from(FAILED));
     }
 }

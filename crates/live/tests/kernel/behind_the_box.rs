@@ -191,6 +191,23 @@ fn a_mirrored_flow_counts_what_it_undid() {
     assert_eq!(tables.spikes, eifel_sim::run(&scenario, 0, Record::all()).unwrap().tables.spikes);
 }
 
+/// Hosts, devices and kernels agree on 1500 bytes: nothing is cut or sent again, in either direction.
+#[test]
+fn a_mirrored_flow_has_packets_of_full_length() {
+    if !allowed() {
+        return;
+    }
+    let flow = "duration_s = 20\npoint_to_point = { rate_bps = 10_000_000, delay_ms = 5 }\n[[flow]]\nname = \"main\"\n\
+                from = \"sender\"\nto = \"receiver\"\napplication = { kind = \"bulk\", bytes = 100_000 }\n\
+                tcp = { payload_bytes = 1448 }\n";
+    let scenario = Scenario::parse(flow, "full.toml".as_ref()).unwrap();
+    let places = [Namespace::new().unwrap(), Namespace::new().unwrap()];
+    let Mirrored { tables, summary, report } = mirror::run(&scenario, Record::all(), places, [3, 4]).unwrap();
+    assert!(summary.completed && report.retransmissions == 0, "{summary:?}");
+    let longest = tables.transmissions.len.iter().max();
+    assert_eq!((longest, report.passages.iter().map(|one| one.bytes).max()), (Some(&1448), Some(1500)));
+}
+
 /// How late the box may be, in microseconds, for a live run that still equals the simulated one. If
 /// the spike began that much later, another packet would be the first that it holds.
 const ON_TIME_US: f64 = 2000.0;
