@@ -162,3 +162,30 @@ impl Witness for Recording {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_golden::drawn::Random;
+    use std::collections::BTreeSet;
+
+    /// Compares with a set of single positions. Position 0 is the SYN's.
+    #[test]
+    fn an_arrival_is_new_and_in_order_as_single_positions_are() {
+        let mut random = Random(11);
+        let mut orders = [0; 2];
+        for _ in 0..2000 {
+            let (mut arrived, mut naive) = (Ranges::default(), BTreeSet::new());
+            for _ in 0..8 {
+                let start = 1 + random.below(6);
+                let data = Block { start, end: start + 1 + random.below(3) };
+                let new = (data.start..data.end).filter(|&position| !naive.contains(&position)).count() as u64;
+                let in_order = new > 0 && (1..data.start).all(|position| naive.contains(&position));
+                assert_eq!(note_arrival(&mut arrived, data), (new, in_order), "{data:?} after {naive:?}");
+                naive.extend(data.start..data.end);
+                orders[usize::from(in_order)] += 1;
+            }
+        }
+        assert!(orders.iter().all(|&count| count > 1000), "{orders:?}");
+    }
+}

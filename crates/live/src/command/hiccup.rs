@@ -287,4 +287,27 @@ mod tests {
         // A signal ended it.
         assert_eq!(named(&found(&report, ExitStatus::from_raw(9)), "command"), f64::from(FAILED));
     }
+
+    /// A socket that nobody listens on is replaced. Every other file is left alone.
+    #[test]
+    fn a_control_socket_takes_the_place_of_a_deaf_one_only() {
+        let path = std::env::temp_dir().join(format!("eifel-live-control-{}", std::process::id()));
+        let words = ["--control".to_owned(), path.to_string_lossy().into_owned()];
+        let options = Options::read(&words, &VALUED, &[]).ok().flatten().unwrap();
+        let made = || control(&options).ok().map(|control| (control.keys.is_some(), control.socket.is_some()));
+        // The first one leaves its file behind.
+        assert_eq!([made(), made()], [Some((false, true)); 2]);
+        std::fs::remove_file(&path).unwrap();
+        let listens = UnixDatagram::bind(&path).unwrap();
+        assert_eq!(made(), None);
+        drop(listens);
+        assert_eq!(made(), Some((false, true)));
+        remove(&options);
+        assert!(!path.exists());
+        std::fs::write(&path, "a file").unwrap();
+        assert_eq!((made(), std::fs::read_to_string(&path).unwrap().as_str()), (None, "a file"));
+        std::fs::remove_file(&path).unwrap();
+        let none = Options::read(&[], &VALUED, &[]).ok().flatten().unwrap();
+        assert!(control(&none).is_ok_and(|control| control.socket.is_none() && control.keys.is_none()));
+    }
 }

@@ -184,3 +184,101 @@ impl Table {
         Some(Handle { index, generation: place.generation })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_golden::drawn::Random;
+    use eifel_packet::ip::Addresses;
+    use eifel_packet::segment::Segment;
+    use eifel_packet::seq::Seq;
+    use eifel_recovery::engine::{Config, Engine};
+    use eifel_tcp::{Ports, Settings};
+    use std::collections::BTreeMap;
+
+    fn key(number: u64) -> Key {
+        let addresses =
+            Addresses::V4 { source: [10, 0, 0, number as u8 % 2].into(), destination: [10, 0, 0, 9].into() };
+        Key { caller: Caller { addresses, port: 80 + number as u16 / 2 % 2 }, port: 5000 + number as u16 / 4 }
+    }
+
+    fn calls(key: &Key) -> Connection {
+        let ports = Ports { local: key.port, remote: key.caller.port };
+        let engine = Engine::new(&Config::default()).unwrap();
+        Connection::connect(&Settings::default(), engine, ports, Seq(1))
+    }
+
+    /// Compares with a map of keys. A connection that is over makes room for another one with its key, and its handle
+    /// means nothing any more.
+    #[test]
+    fn connections_are_found_and_woken_as_in_a_map() {
+        let mut random = Random(3);
+        let (mut removed, mut woken) = (0, 0);
+        for case in 0..60 {
+            let mut table = Table::new([case, 7]);
+            let (mut naive, mut stale) = (BTreeMap::new(), Vec::new());
+            let mut now = Instant::ZERO;
+            for _ in 0..150 {
+                let key = key(random.below(12));
+                match (random.below(4), naive.get(&key).copied()) {
+                    (0 | 1, None) => {
+                        let handle = table.insert(key, calls(&key));
+                        assert!(!stale.contains(&handle), "handles are not reused");
+                        naive.insert(key, handle);
+                        // The SYN leaves, and its timer runs.
+                        assert!(table.mark(handle) && !table.mark(handle), "it waits for its turn once");
+                        let mut syn = Segment::EMPTY;
+                        let sent = table.connection(handle).unwrap().poll_transmit(now, &mut syn).unwrap();
+                        table.entry(handle).unwrap().2.count(&sent);
+                        assert!(table.settle(handle).is_none() && table.mark(handle));
+                        assert!(table.settle(handle).is_none());
+                    }
+                    (2, Some(handle)) => {
+                        table.connection(handle).unwrap().abort();
+                        let ended = table.settle(handle).unwrap();
+                        assert!(ended.tally.segments >= 1 && ended.connection.state() == State::Closed);
+                        naive.remove(&key);
+                        stale.push(handle);
+                        removed += 1;
+                    }
+                    _ => {}
+                }
+                for number in 0..12 {
+                    let key = self::key(number);
+                    assert_eq!(table.find(&key), naive.get(&key).copied(), "{case}");
+                }
+                assert_eq!(table.len(), naive.len());
+                assert!(naive.values().all(|&handle| table.tally(handle).segments >= 1));
+                for &handle in &stale {
+                    assert!(table.connection(handle).is_none() && table.settle(handle).is_none());
+                    assert!(!table.mark(handle) && table.tally(handle) == Tally::default());
+                }
+                let due = |table: &mut Table| {
+                    let all = naive.values().map(|&handle| table.connection(handle).unwrap().poll_timeout());
+                    all.min().unwrap_or(Instant::NEVER)
+                };
+                let next = due(&mut table);
+                assert_eq!(table.next_alarm(), next, "{case}");
+                if random.below(6) > 0 || next == Instant::NEVER {
+                    continue;
+                }
+                assert!(now >= next || table.take_alarm(now).is_none(), "nothing is due yet");
+                now = now.max(next);
+                while let Some(handle) = table.take_alarm(now) {
+                    let connection = table.connection(handle).unwrap();
+                    assert!(connection.poll_timeout() <= now);
+                    connection.handle_timeout(now);
+                    let mut syn = Segment::EMPTY;
+                    while connection.poll_transmit(now, &mut syn).is_some() {}
+                    let over = table.settle(handle).is_some();
+                    if over {
+                        naive.retain(|_, one| *one != handle);
+                        stale.push(handle);
+                    }
+                    woken += 1;
+                }
+            }
+        }
+        assert!(removed > 500 && woken > 500, "{removed} {woken}");
+    }
+}

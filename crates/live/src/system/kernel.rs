@@ -86,14 +86,14 @@ struct Look {
     last: BTreeMap<String, String>,
 }
 
-impl Look {
-    fn time(&self) -> String {
-        let nanos = self.clock.unix_nanos(self.clock.now());
-        format!("{}.{:06}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 1000)
-    }
+/// Returns a time in nanoseconds since 1970 as seconds with six decimals.
+fn seconds(unix_nanos: u64) -> String {
+    format!("{}.{:06}", unix_nanos / 1_000_000_000, unix_nanos % 1_000_000_000 / 1000)
+}
 
+impl Look {
     fn counters(&mut self, before: &mut [String; 2]) -> Result<(), Error> {
-        let time = self.time();
+        let time = seconds(self.clock.unix_nanos(self.clock.now()));
         for (text, table) in before.iter_mut().zip(["snmp", "netstat"]) {
             let path = format!("/proc/thread-self/net/{table}");
             let now = std::fs::read_to_string(&path).map_err(Error::of(&path))?;
@@ -112,7 +112,7 @@ impl Look {
     }
 
     fn sockets(&mut self, socket: &OwnedFd) -> Result<(), Error> {
-        let time = self.time();
+        let time = seconds(self.clock.unix_nanos(self.clock.now()));
         for (name, row) in dump(socket, CONNECTED)? {
             if is_new(&mut self.last, &name, &row) {
                 writeln!(self.sockets, "{time},{name},{row}").map_err(Error::of("write sockets"))?;
@@ -266,6 +266,21 @@ mod tests {
     fn an_answer_that_refuses_a_question_says_why() {
         let error = refused(&(-libc::ENOENT).to_ne_bytes()).to_string();
         assert!(error.contains("ask about sockets") && error.contains("No such file"), "{error}");
+    }
+
+    #[test]
+    fn counters_are_those_of_tcp_that_are_not_zero() {
+        let table = "Ip: Forwarding\nIp: 9\nTcp: CurrEstab ActiveOpens RetransSegs InErrs\nTcp: 7 1 25 0\n\
+                     TcpExt: TCPTimeouts Odd\nTcpExt: 3 -1\nIpExt: InOctets\nIpExt: 4\n";
+        let found: Vec<_> = counted(table).collect();
+        assert_eq!(found, [("ActiveOpens", 1), ("RetransSegs", 25), ("TCPTimeouts", 3)]);
+        assert_eq!(counted("Tcp: ActiveOpens\n").count(), 0, "its values are missing");
+    }
+
+    #[test]
+    fn a_time_has_six_decimals() {
+        let all = [0, 999, 1000, 1_234_567_891_999, 59_000_000_000].map(seconds);
+        assert_eq!(all, ["0.000000", "0.000000", "0.000001", "1234.567891", "59.000000"]);
     }
 
     #[test]

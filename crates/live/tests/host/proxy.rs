@@ -378,3 +378,23 @@ fn a_program_that_goes_takes_its_connection_along() {
     assert_eq!((only.moved.sent, only.moved.received), (5, 5));
     assert_eq!((one.pair.a.connections(), one.echo.open.len()), (0, 0));
 }
+
+/// The peer does not answer, so the connection is not open yet when the program goes.
+#[test]
+fn a_program_that_goes_early_takes_its_connection_along() {
+    let passed = RefCell::new(Vec::new());
+    let mut one = One::new(b"", None, &passed);
+    one.program.closes = false;
+    let step = |one: &mut One<'_>| {
+        one.pair.under_way.clear();
+        one.step(1)
+    };
+    for _ in 0..10 {
+        assert!(!step(&mut one));
+    }
+    assert_eq!((one.pair.a.connections(), one.pair.b.connections()), (1, 0));
+    one.program = Program::new(one.elsewhere.local_addr().unwrap(), &[], false);
+    assert!((0..10).any(|_| step(&mut one)), "the proxy is done at once");
+    let [only] = passed.borrow()[..] else { panic!("one connection") };
+    assert!(!only.opened && only.lasted < MS * 20 && one.pair.a.connections() == 0, "{only:?}");
+}
