@@ -4,6 +4,7 @@ use super::{SECOND, opened, sender};
 use crate::pair::{Pair, held};
 use eifel_base::time::{Duration, Instant};
 use eifel_live::apps::Amount;
+use eifel_live::apps::answer::{self, Answer};
 use eifel_live::apps::call::{Call, End, Plan};
 use eifel_live::host::Handle;
 use eifel_live::station::{Application, Next};
@@ -75,5 +76,26 @@ fn what_the_peer_has_acknowledged_is_counted_with_the_preamble() {
         assert!(run(&mut pair, &mut call, SECOND));
         let (outcome, _) = call.finish().unwrap();
         assert_eq!((outcome.written, outcome.acknowledged), (body, body + preamble.len() as u64));
+    }
+}
+
+/// An answering end that is stopped is done, whether or not somebody has called.
+#[test]
+fn an_answering_end_that_is_stopped_takes_no_further_call() {
+    for calls in [0, 1, 2] {
+        let mut pair = Pair::new();
+        let plan =
+            answer::Plan { port: 80, settings: held(), sender: sender(), calls: None, checked: false, every: SECOND };
+        let mut answer = Answer::begin(&mut pair.b, plan, Box::new(|_, _| {})).unwrap();
+        for _ in 0..calls {
+            pair.a.connect(pair.now, "10.0.0.2:80".parse().unwrap(), &held(), &sender()).unwrap();
+        }
+        pair.run_for(MS * 50);
+        assert!(matches!(answer.turn(pair.now, &mut pair.b).unwrap(), Next::Turn(_)));
+        assert_eq!(pair.b.connections(), calls);
+        answer.stop(pair.now, &mut pair.b);
+        pair.run_for(MS * 50);
+        assert!(matches!(answer.turn(pair.now, &mut pair.b).unwrap(), Next::Done), "{calls}");
+        assert_eq!((pair.a.connections(), pair.b.connections()), (0, 0));
     }
 }
