@@ -48,8 +48,9 @@ def compare(
     """Runs scenarios with one seed, and compares one flow, by default the first.
 
     A repetition meets the same random spikes and losses in every scenario, so differences are taken
-    by repetition. Example:
-    `eifel.compare(["a.toml", "b.toml"], repetitions=50)["time_s"].differences[0].interval`.
+    by repetition.
+
+    Example: `eifel.compare(["a.toml", "b.toml"], repetitions=50)["time_s"].differences[0].interval`.
 
     Raises BadInputError for scenarios with different seeds, or for a flow that one of them lacks.
     """
