@@ -5,6 +5,7 @@ use crate::{connect, opened, sender};
 use eifel_base::time::Duration;
 use eifel_live::host::Handle;
 use eifel_packet::datagram;
+use eifel_packet::icmp;
 use eifel_packet::ip::{self, Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, Segment};
 use eifel_packet::seq::Seq;
@@ -104,6 +105,16 @@ fn packets_of_other_protocols_and_for_other_hosts_are_counted() {
     pair.b.handle_packet(pair.now, &packet("10.0.0.1", "10.0.0.3"));
     let counts = pair.b.counts();
     assert_eq!((counts.other_protocols, counts.foreign, counts.malformed), (2, 1, 0));
+    // An echo request is no error about a segment. One with a wrong checksum is nothing at all.
+    let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+    let mut echo = Vec::new();
+    ip::emit(&Header::new(addresses), icmp::PROTOCOL_V4, 8, &mut echo).unwrap();
+    echo.extend([8, 0, 0xf7, 0xff, 0, 0, 0, 0]);
+    pair.b.handle_packet(pair.now, &echo);
+    assert_eq!((pair.b.counts().other_protocols, pair.b.counts().malformed), (3, 0));
+    echo[22] ^= 1;
+    pair.b.handle_packet(pair.now, &echo);
+    assert_eq!((pair.b.counts().other_protocols, pair.b.counts().malformed), (3, 1));
 }
 
 #[test]
