@@ -111,6 +111,7 @@ lint: setup  ## what a reviewer should not have to say
 	rustfmt --check --edition 2024 $(ALGORITHMS)
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path mutants/Cargo.toml --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --workspace --exclude eifel-python
 	$(BIN)/ruff check python tests/python benches docs crates/web/page
 	$(BIN)/ruff format --check python tests/python benches docs crates/web/page
 	$(BIN)/mypy

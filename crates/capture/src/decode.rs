@@ -44,7 +44,7 @@ pub struct Packet {
 /// Why a frame is not analysed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Other {
-    /// A protocol other than TCP and SCTP: ARP, UDP, ICMP and so on. An [`Analyzer`](crate::Analyzer)
+    /// A protocol other than TCP and SCTP: ARP, UDP, ICMP and so on. An [`Analyzer`](crate::analysis::Analyzer)
     /// counts [`TooBig`] here too.
     NotTcp,
     /// A link type that this crate cannot read.

@@ -53,7 +53,7 @@ pub use segment::segment;
 /// A target. Takes bytes, and panics if an invariant does not hold.
 pub type Target = fn(&[u8]);
 
-/// Every target with its name, except the [`canary`].
+/// Every target with its name, except the [`canary`](canary()).
 pub const TARGETS: &[(&str, Target)] = &[
     ("analysis", analysis),
     ("association", association),

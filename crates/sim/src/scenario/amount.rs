@@ -23,7 +23,7 @@ impl Amount {
         Ok(Self(draw))
     }
 
-    /// Draws a number of bytes, from 1 to [`MOST_BYTES`]. A fixed number is returned without a
+    /// Draws a number of bytes, from 1 to `MOST_BYTES`. A fixed number is returned without a
     /// draw.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         match self.if_fixed() {
