@@ -141,7 +141,7 @@ impl Association {
                 Cause::MissingParameters(&[[0, 7]]).emit(&mut causes);
                 causes
             }
-            // Section 3.3.3: the answer is an ABORT with the T bit, and the association ends.
+            // Section 3.3.3: sends an ABORT with the T bit, and ends the association.
             Err(Refusal::Silently) => {
                 let mut causes = Vec::new();
                 Cause::InvalidMandatoryParameter.emit(&mut causes);

@@ -39,7 +39,7 @@ pub(super) struct PathMtu {
 }
 
 /// Handles a router's report about a segment of this direction. A report about data that are not
-/// outstanding is ignored, as senders do (RFC 5927, section 4.1).
+/// outstanding is ignored, as senders do (RFC 5927).
 pub(super) fn on_too_big(half: &mut Half, message: &TooBig, setting: &Setting) {
     let Some(initial) = half.initial else { return };
     let position = unwrap(half.nxt, initial, message.seq);

@@ -55,7 +55,7 @@ def _scenario(link: Mapping[str, Any], application: Mapping[str, Any], duration_
 
 
 def _requests(response_bytes: int, think_ms: Any) -> dict[str, Any]:
-    """Returns an application with so many requests that a run never ends early."""
+    """Returns an application whose requests outlast every run."""
     sizes = {"request_bytes": 300, "response_bytes": response_bytes}
     return {"kind": "request-response", "requests": 10_000_000, **sizes, "think_ms": think_ms}
 
