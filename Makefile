@@ -105,6 +105,9 @@ else
 		exit $$status
 endif
 
+# The macro `algorithms!` names these files, so `cargo fmt` does not find them.
+ALGORITHMS = $(wildcard crates/recovery/src/*/*.rs crates/recovery/src/rto/after_spurious/*.rs)
+
 lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check
 	cargo fmt --check --manifest-path mutants/Cargo.toml
