@@ -139,7 +139,9 @@ impl RackTlp {
                 Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..decisions }
             }
             (Step::Stay, _, true) => Decisions { step: Step::Repaired, ..decisions },
-            (Step::Stay, Signal::Progress, _) if !self.is_reduced() => Decisions { lost_below: decisions.lost_below, ..Decisions::GROW },
+            (Step::Stay, Signal::Progress, _) if !self.is_reduced() => {
+                Decisions { lost_below: decisions.lost_below, ..Decisions::GROW }
+            }
             _ => decisions,
         }
     }
