@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_but_one_step_in_a_thousand_stay_within_the_cost() {
+    fn the_cost_bound_holds_for_999_of_1000_steps() {
         let most = |count: u64| {
             let nanos = (1..=count).rev().map(|micros| micros * 1000).collect();
             Costs { nanos }.most_micros()
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_is_made_up_only_where_it_is_transcribed() {
+    fn a_fixed_cost_replaces_the_clock_only_in_a_transcription() {
         let (number, _) = transcript::of(|| {
             let mut costs = Costs::default();
             assert_eq!([costs.step(|| 1), costs.step(|| 2)], [1, 2]);

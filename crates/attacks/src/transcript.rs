@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_and_its_order_make_the_number() {
+    fn the_digest_depends_on_values_and_their_order() {
         let number = |notes: &[u32]| of(|| notes.iter().for_each(note)).1;
         assert_eq!(number(&[]), 0xcbf2_9ce4_8422_2325);
         assert!(number(&[1, 2]) != number(&[2, 1]) && number(&[1, 2]) != number(&[12]));

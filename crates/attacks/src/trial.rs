@@ -128,13 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn a_number_has_to_be_just_what_is_expected() {
+    fn an_exact_number_must_match() {
         let exactly = |measured| judged(|trial| trial.exactly("cases", "cases", measured, 5));
         assert_eq!([4, 5, 6].map(exactly), [false, true, false].map(|holds| (false, holds)));
     }
 
     #[test]
-    fn a_number_may_be_as_large_as_its_bound_and_no_larger() {
+    fn an_upper_bound_is_inclusive() {
         let at_most = |measured| judged(|trial| trial.at_most("cases", "cases", measured, 5));
         assert_eq!([4, 5, 6].map(at_most), [true, true, false].map(|holds| (false, holds)));
         let timed = |measured| judged(|trial| trial.timed("time", "ns", measured, 5.0));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_be_as_small_as_its_bound_and_no_smaller() {
+    fn a_lower_bound_is_inclusive() {
         let counted = |limit, measured| judged(|trial| trial.counted("cases", "cases", measured, limit)).1;
         assert_eq!([4.9, 5.0, 5.1].map(|measured| counted(Limit::AtLeast(5.0), measured)), [false, true, true]);
         assert!(counted(Limit::None, f64::MAX), "what is reported is not judged");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_does_less_of_the_same() {
+    fn a_test_runs_fewer_rounds_of_the_same_attack() {
         let times = |effort| Trial::new(effort).times(1000, 10);
         assert_eq!([times(Effort::Whole), times(Effort::Brief)], [1000, 10]);
     }

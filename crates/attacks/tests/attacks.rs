@@ -36,7 +36,7 @@ fn printed(findings: &[Finding]) -> String {
 }
 
 #[test]
-fn a_counted_number_beyond_its_bound_is_a_broken_one() {
+fn a_count_beyond_its_bound_fails() {
     let finding = |timed, limit| Finding { what: "resets", unit: "cases", measured: 6.0, limit, timed };
     let [beyond, within] = [Limit::AtMost(5.0), Limit::AtMost(6.0)];
     let findings = [finding(false, within), finding(true, beyond), finding(false, beyond), finding(false, Limit::None)];
@@ -45,7 +45,7 @@ fn a_counted_number_beyond_its_bound_is_a_broken_one() {
 
 /// Checks exact values, since a number may be within its bound although nothing was measured.
 #[test]
-fn what_is_bounded_was_reached() {
+fn zero_window_and_overgrowth_attacks_reach_their_bounds() {
     let measured = |name: &str, what: &str| {
         let findings = all().iter().find(|attack| attack.name == name).unwrap().run(Effort::Brief);
         findings.iter().find(|finding| finding.what == what).unwrap().measured

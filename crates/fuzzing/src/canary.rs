@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_planted_fails() {
+    fn only_the_planted_input_fails() {
         canary(b"");
         canary(b"eife");
         canary(b"eiffel");

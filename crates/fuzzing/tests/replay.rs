@@ -31,7 +31,7 @@ fn failures(folder: &Path, target: fn(&[u8])) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_corpus_holds() {
+fn every_corpus_input_passes() {
     let mut failed = Vec::new();
     for (name, target) in TARGETS {
         let corpus = fuzz().join("corpus").join(name);
@@ -42,7 +42,7 @@ fn the_corpus_holds() {
 }
 
 #[test]
-fn what_once_failed_holds() {
+fn every_past_failure_passes() {
     let mut failed = Vec::new();
     for (name, target) in TARGETS {
         failed.extend(failures(&fuzz().join("regressions").join(name), *target));
@@ -51,7 +51,7 @@ fn what_once_failed_holds() {
 }
 
 #[test]
-fn each_target_is_handed_to_the_fuzzer_and_no_folder_is_of_none() {
+fn every_target_has_a_fuzz_program_and_every_folder_a_target() {
     let targets: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(names(&fuzz().join("corpus")), targets);
     assert!(names(&fuzz().join("regressions")).is_subset(&targets));
@@ -61,7 +61,7 @@ fn each_target_is_handed_to_the_fuzzer_and_no_folder_is_of_none() {
 }
 
 #[test]
-fn a_failure_would_be_noticed() {
+fn a_planted_failure_is_reported() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("canary");
     fs::create_dir_all(&folder).expect("writable");
     fs::write(folder.join("found"), "eifel").expect("writable");
@@ -78,7 +78,7 @@ fn ours<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
 /// The fuzz targets have their own lock file. `cargo --locked` fails if it lacks a crate's
 /// dependency.
 #[test]
-fn the_lock_of_the_targets_knows_what_each_crate_depends_on() {
+fn the_fuzz_lock_file_lists_every_crates_dependencies() {
     let lock = fs::read_to_string(fuzz().join("Cargo.lock")).expect("readable");
     let packages: Vec<&str> = lock.split("[[package]]").collect();
     let mut compared = 0;

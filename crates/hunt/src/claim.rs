@@ -236,7 +236,7 @@ mod tests {
     use eifel_sim::scenario::Traffic;
 
     #[test]
-    fn a_claim_that_says_too_little_is_refused() {
+    fn an_incomplete_claim_is_refused() {
         let refused = |text: &str| Claim::parse(text, 1).err().unwrap_or_else(|| panic!("{text} was taken"));
         assert!(refused("kind = \"else\"").contains("expected \"harm\", \"wrong\""));
         assert!(refused("kind = \"wrong\"").contains("detector is missing"));
@@ -246,7 +246,7 @@ mod tests {
 
     /// DSACK believes every report, so a liar gains. The reported scenario contains the liar.
     #[test]
-    fn a_liar_is_found_and_told_as_a_scenario() {
+    fn a_planted_lie_is_found_and_written_as_a_scenario() {
         let text = "kind = \"liars\"\n[scenario]\nduration_s = 20\npoint_to_point = { rate_bps = 10_000_000, delay_ms = 50, \
                     queue = { kind = \"drop-tail\", packets = 80 }, loss = { kind = \"random\", rate = 0.02 } }\n\
                     [[scenario.flow]]\nname = \"main\"\nfrom = \"sender\"\nto = \"receiver\"\n\
@@ -270,7 +270,7 @@ mod tests {
     /// A sender that begins in congestion avoidance with a window of one segment is far below any
     /// other, and a short search finds that.
     #[test]
-    fn a_sender_that_is_far_below_another_is_found_and_shrunk() {
+    fn a_much_slower_sender_is_found_and_shrunk() {
         let text = "kind = \"harm\"\nsender = { detect = \"none\", congest = { name = \"reno\", initial_window_segments = 1, \
                     initial_ssthresh_bytes = 1448 } }\nother = { detect = \"none\" }";
         let effort = Effort { judging: 8, survivors: 1, ..effort(3, None) };
@@ -283,7 +283,7 @@ mod tests {
     /// The smallest round trip is poor evidence: a short search finds losses that the detector
     /// calls spurious.
     #[test]
-    fn a_detector_that_is_wrong_is_caught() {
+    fn a_planted_wrong_detector_is_found() {
         let effort = Effort { judging: 4, ..effort(1, None) };
         let claim =
             Claim::parse("kind = \"wrong\"\ndetector = { name = \"min-rtt\", limit = \"half-srtt\" }", 1).unwrap();

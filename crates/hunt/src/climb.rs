@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_of_means_errs_as_its_residuals_say() {
+    fn the_error_of_a_ratio_of_means_follows_its_residuals() {
         // Means 2 and 4; residuals 1 - 1, 2 - 2 and 3 - 3 in the first set, and 0.5, -0.5 in the second.
         let same = ratio([(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)].into_iter());
         assert_eq!((same.value, same.error), (0.5, 0.0));
@@ -288,14 +288,14 @@ mod tests {
 
     /// At least one candidate survives.
     #[test]
-    fn a_search_of_which_none_survive_goes_on_from_the_best() {
+    fn at_least_one_candidate_survives() {
         let found = |survivors| search(&Hill, &Effort { runs: 200, survivors, ..EFFORT }, Vec::new(), |_| {});
         let values = |survivors| found(survivors).iter().map(|one| one.judged.value).collect::<Vec<_>>();
         assert_eq!(values(0)[..1], values(1)[..1]);
     }
 
     #[test]
-    fn it_climbs_far_above_what_chance_finds_and_repeats_itself() {
+    fn climbing_beats_random_search_and_is_repeatable() {
         let found = search(&Hill, &EFFORT, Vec::new(), |_| {});
         // The best of a thousand draws lies near 120 of 180.
         assert!(found[0].judged.value > 165.0, "{:?}", found[0]);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn winners_are_judged_on_repetitions_that_were_not_searched_with() {
+    fn winners_are_judged_on_fresh_repetitions() {
         /// Worth something on the searched repetitions only.
         struct Lucky;
         impl Subject for Lucky {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_winner_loses_what_its_worth_does_not_need() {
+    fn shrinking_removes_what_a_winner_does_not_need() {
         /// Only the first of two numbers counts.
         struct Half;
         impl Subject for Half {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runs_are_those_that_were_granted() {
+    fn a_search_uses_exactly_its_budget_of_runs() {
         struct Counted(AtomicUsize);
         impl Subject for Counted {
             type Candidate = u64;

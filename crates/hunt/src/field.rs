@@ -347,7 +347,7 @@ mod tests {
     const FIELD: Field = Field { without_timestamps: true, neighbours: true, pace: Some("pacing") };
 
     #[test]
-    fn every_place_is_a_scenario_and_every_property_comes() {
+    fn every_place_is_a_valid_scenario_and_every_property_occurs() {
         let mut stream = Stream::new(5, &["test"]);
         let mut seen = String::new();
         let places: Vec<Place> = (0..400).map(|_| Place::draw(&mut stream)).collect();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plainer_place_lacks_one_property() {
+    fn shrinking_a_place_removes_one_property() {
         let place = Place::PLAIN.with(Gene::Loss, 0.7).with(Gene::Spike, 0.9);
         assert_eq!(place.simpler(), [place.with(Gene::Loss, 0.0), place.with(Gene::Spike, 0.0)]);
         let plain = FIELD.scenario(&Place::PLAIN, 7).to_string();

@@ -88,7 +88,7 @@ mod tests {
     /// Without the claimed sender the neighbour had more than half of the path. Its loss counts
     /// only below half.
     #[test]
-    fn a_neighbour_is_owed_half_of_the_path_and_no_more() {
+    fn a_neighbours_fair_share_is_half_of_the_path() {
         let algorithms = |congest: &str| [("congest".to_owned(), congest.into())].into_iter().collect();
         let field = Field { without_timestamps: false, neighbours: true, pace: None };
         let harm = Harm { field, claimed: algorithms("cubic"), other: algorithms("reno"), seed: 1 };

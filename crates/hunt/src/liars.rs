@@ -233,7 +233,7 @@ mod tests {
     const EFFORT: Effort = Effort { runs: 300, glance: 1, judging: 4, survivors: 4, seed: 1, threads: None };
 
     #[test]
-    fn every_schedule_is_a_scenario_that_says_the_same() {
+    fn every_schedule_survives_a_round_trip_through_a_scenario() {
         let mut stream = Stream::new(3, &["test"]);
         let mut seen = [0; 9];
         for _ in 0..300 {

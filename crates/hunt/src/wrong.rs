@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn episodes_are_counted_as_by_a_look_through_all_rows() {
+    fn episode_counts_equal_a_naive_scan_of_all_rows() {
         let mut all = Counts::default();
         for seed in 0..3000 {
             let tables = drawn(seed);

@@ -7,7 +7,7 @@ use eifel_hunt::wrong::Wrong;
 /// Two of five connections have no timestamps, and a detector that compares timestamps refuses
 /// those.
 #[test]
-fn a_detector_that_needs_timestamps_is_asked_about_where_there_are_some() {
+fn detectors_that_need_timestamps_are_searched_with_timestamps_on() {
     let effort = Effort { judging: 2, survivors: 1, ..effort(1, None) };
     let asked = |detector: &str| {
         let claim = Claim::parse(&format!("kind = \"wrong\"\ndetector = \"{detector}\""), 1).unwrap();

@@ -16,7 +16,7 @@ const SCENARIO: &str = r#"
 "#;
 
 #[test]
-fn the_progress_is_told_once_for_each_five_hundred_runs() {
+fn progress_is_reported_once_every_five_hundred_runs() {
     let file = std::env::temp_dir().join(format!("eifel-hunt-{}.toml", std::process::id()));
     std::fs::write(&file, SCENARIO).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_eifel-hunt"));
@@ -31,7 +31,7 @@ fn the_progress_is_told_once_for_each_five_hundred_runs() {
 }
 
 #[test]
-fn a_pipe_that_is_closed_early_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let output = Command::new(env!("CARGO_BIN_EXE_eifel-hunt")).arg("--help").stdout(writer).output().unwrap();

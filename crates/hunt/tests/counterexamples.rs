@@ -47,7 +47,7 @@ fn counts(table: &Table, name: &str) -> Counts {
 }
 
 #[test]
-fn no_counterexample_is_worse_than_what_is_known_of_it() {
+fn every_counterexample_stays_within_its_stated_bound() {
     let mut asked = 0;
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("counterexamples")).unwrap() {
         let path = entry.unwrap().path();

@@ -38,7 +38,7 @@ sender = { detect = "dsack", grant = "always" }
 "#;
 
 #[test]
-fn places_are_drawn_changed_and_written_as_before() {
+fn drawn_and_mutated_places_match_their_golden() {
     let mut stream = Stream::new(11, &["golden"]);
     let (mut digests, mut whole) = (String::new(), String::new());
     for number in 0..240_u64 {
@@ -66,7 +66,7 @@ fn places_are_drawn_changed_and_written_as_before() {
 }
 
 #[test]
-fn liars_are_drawn_changed_and_written_as_before() {
+fn drawn_and_mutated_liars_match_their_golden() {
     let mut stream = Stream::new(12, &["golden"]);
     let mut text = String::new();
     for number in 0..120 {
@@ -87,7 +87,7 @@ fn small(seed: u64) -> Effort {
 }
 
 #[test]
-fn searches_find_what_they_found() {
+fn results_of_searches_match_their_golden() {
     let sender = |text: &str| text.parse().unwrap();
     let harm =
         Harm { field: FIELDS[0], claimed: sender("detect = \"dsack\""), other: sender("detect = \"none\""), seed: 3 };
@@ -119,7 +119,7 @@ fn searches_find_what_they_found() {
 }
 
 #[test]
-fn claims_are_answered_as_before() {
+fn answers_to_claims_match_their_golden() {
     let claims = [
         "kind = \"wrong\"\ndetector = \"min-rtt\"",
         "kind = \"wrong\"\ndetector = { name = \"f-rto\" }",
@@ -145,7 +145,7 @@ fn claims_are_answered_as_before() {
 }
 
 #[test]
-fn the_program_prints_what_it_printed() {
+fn the_commands_output_matches_its_golden() {
     let folder = std::env::temp_dir().join(format!("eifel-hunt-golden-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("lossy.toml"), LOSSY).unwrap();

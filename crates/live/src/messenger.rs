@@ -348,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_take_turns_as_far_as_there_are_so_many() {
+    fn messages_use_the_streams_in_turn_up_to_the_negotiated_number() {
         for (wanted, offered, expected) in [
             (1, 10, [0, 0, 0, 0, 0]),
             (3, 10, [0, 1, 2, 0, 1]),
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_said_in_words() {
+    fn a_failure_prints_a_sentence() {
         let reason = b"go\x07".to_vec();
         let failures = [
             Failure::NoAnswer,

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn spikes_are_those_of_the_first_simulated_run() {
+    fn the_box_draws_the_spikes_of_the_first_simulated_run() {
         let text = "duration_s = 60\nseed = 3\n[point_to_point]\nrate_bps = 1000000\ndelay_ms = 1\n[[flow]]\nname = \"a\"\n\
                     from = \"sender\"\nto = \"receiver\"\napplication = { kind = \"bulk\", bytes = 500000 }\n[[spike]]\n\
                     links = [\"bottleneck\"]\nholds = \"arriving\"\nfirst_s = { uniform = [0, 3] }\n\
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_has_a_turn_at_its_own_instant_or_at_the_limit_and_is_stopped_once() {
+    fn an_application_runs_at_its_deadline_or_the_limit_and_is_stopped_once() {
         let at = Instant::from_nanos;
         let mut host = Host::new(Config { v4: None, v6: None, mtu: 1500, secret: [1, 2], most_connections: 1 });
         let mut asks = Asks { turn: at(30), stops: 0 };
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_flows_data_on_the_way_there_counts() {
+    fn only_forward_data_of_the_first_flow_counts() {
         let passage = |direction, flow, data| Passage {
             direction,
             seen: Seen {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_tells_timeouts_from_fast_retransmits() {
+    fn a_summary_counts_timeouts_apart_from_fast_retransmits() {
         let mut tables = Tables::default();
         let (spurious, genuine) = (codes::truth(false), codes::truth(true));
         let (timeout, fast) = (1, 2);
@@ -416,7 +416,7 @@ mod tests {
 
     /// Packets and verdicts of another flow and of the other direction have the numbers of the first flow's packets.
     #[test]
-    fn needs_and_truths_are_of_the_first_flows_packets_on_the_way_there() {
+    fn truth_covers_the_first_flows_packets_in_the_forward_direction() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
         let passage = |direction, flow, number, segment| Passage {
             direction,

@@ -171,7 +171,7 @@ mod tests {
 
     /// Compares with a set of single positions. Position 0 is the SYN's.
     #[test]
-    fn an_arrival_is_new_and_in_order_as_single_positions_are() {
+    fn arrivals_by_ranges_equal_a_naive_model_by_bytes() {
         let mut random = Random(11);
         let mut orders = [0; 2];
         for _ in 0..2000 {

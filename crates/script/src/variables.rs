@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_stands_for_two_things() {
+    fn names_are_unique_across_kinds() {
         for variables in [VARIABLES, of_associations()] {
             let names: Vec<_> = variables.iter().map(|v| v.name).chain(CONSTANTS.iter().map(|c| c.0)).collect();
             for (index, name) in names.iter().enumerate() {

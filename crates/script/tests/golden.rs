@@ -119,7 +119,7 @@ fn misspelt(text: &str, dice: &mut Dice) -> String {
 }
 
 #[test]
-fn misspelt_scripts_go_as_before() {
+fn errors_on_misspelt_scripts_match_their_golden() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let mut digests = String::new();
     for (number, path) in scripts(&root).iter().enumerate() {
@@ -134,7 +134,7 @@ fn misspelt_scripts_go_as_before() {
 }
 
 #[test]
-fn scripts_and_faulty_scripts_go_as_before() {
+fn outcomes_of_valid_and_faulty_scripts_match_their_golden() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let (mut whole, mut digests) = (String::new(), String::new());
     for (number, path) in scripts(&root).iter().enumerate() {
@@ -338,7 +338,7 @@ const VALUES_OF_SCTP: [&str; 16] = [
 
 /// Each setting of an association with each value.
 #[test]
-fn settings_of_an_association_are_read_as_before() {
+fn parsed_sctp_settings_match_their_golden() {
     let mut text = String::new();
     for name in OF_SCTP {
         let mut meanings: Vec<(String, Vec<&str>)> = Vec::new();
@@ -366,7 +366,7 @@ fn settings_of_an_association_are_read_as_before() {
 
 /// Each setting with each value, for each profile: the error, or a digest of the resulting script.
 #[test]
-fn settings_are_read_as_before() {
+fn parsed_tcp_settings_match_their_golden() {
     let mut text = String::new();
     for name in NAMES {
         let mut meanings: Vec<(String, Vec<String>)> = Vec::new();
@@ -544,13 +544,13 @@ const CALLS_OF_TCP: [&str; 44] = [
 
 /// Each call of a connection's application with each value.
 #[test]
-fn calls_of_a_connection_are_read_as_before() {
+fn parsed_tcp_calls_match_their_golden() {
     golden!("calls.txt", meanings_of_calls("..., SOCK_STREAM, IPPROTO_TCP", &CALLS_OF_TCP));
 }
 
 /// Each call of an association's application with each value.
 #[test]
-fn calls_of_an_association_are_read_as_before() {
+fn parsed_sctp_calls_match_their_golden() {
     golden!("calls_sctp.txt", meanings_of_calls("..., SOCK_SEQPACKET, IPPROTO_SCTP", &CALLS_OF_SCTP));
 }
 
@@ -615,7 +615,7 @@ fn calls_made(socket: &str, states: &[[&str; 3]], calls: &[&str]) -> String {
 }
 
 #[test]
-fn calls_in_each_state_have_the_effects_they_had() {
+fn system_calls_in_each_state_match_their_golden() {
     let tcp = calls_made("..., SOCK_STREAM, IPPROTO_TCP", &STATES_OF_TCP, &CALLS_OF_TCP);
     golden!("made.txt", tcp + &calls_made("..., SOCK_STREAM, IPPROTO_SCTP", &STATES_OF_SCTP, &CALLS_OF_SCTP));
 }

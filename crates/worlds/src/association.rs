@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_paths_that_there_is_not_is_refused() {
+    fn more_than_two_paths_are_refused() {
         let search = |paths| search_association(&Associated { paths, ..question() }, |_| ControlFlow::Continue(()));
         let refused = [0, 3].map(|paths| search(paths).unwrap_err().to_string());
         assert_eq!(refused, [0, 3].map(|paths| format!("paths: {paths} is out of bounds; allowed: 1 to 2")));

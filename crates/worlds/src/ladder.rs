@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_block_is_of_a_duplicate_where_it_begins_below_the_acknowledgement() {
+    fn a_first_block_below_the_cumulative_ack_is_a_dsack() {
         let label = |blocks: &[(u32, u32)]| {
             let mut options = Options::default();
             for (left, right) in blocks {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_left_not_for_the_first_time_left_again() {
+    fn a_drawing_marks_retransmissions_and_probes() {
         let label = |role: Option<Role>| {
             let sent = role.map(|role| Sent { transmission: 1, start: 2001, end: 3001, role });
             let contents = Segment { seq: seq(2001), ..Segment::default() };
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn at_one_instant_arrivals_stand_before_reports_and_these_before_departures() {
+    fn a_drawing_orders_arrivals_before_reports_before_departures() {
         let mut ladder = ladder();
         let arrow = |from_sender, label: &str, left_ms, arrived_ms: &[f64], fate| Arrow {
             left_ms,

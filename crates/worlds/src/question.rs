@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_more_is_sixteen_times_as_many_worlds() {
+    fn each_segment_multiplies_the_worlds_by_sixteen() {
         let worlds = |segments| Size { segments, ..Size::default() }.worlds();
         assert_eq!([worlds(1), worlds(2), worlds(6)], [16, 256, 16_777_216]);
     }

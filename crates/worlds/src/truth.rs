@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_retransmission_of_the_last_episode_decides_whether_it_was_needed() {
+    fn the_first_retransmission_decides_whether_an_episode_was_needed() {
         let mut truth = truth();
         truth.left(&sent(7, 0, 1000, Role::Original));
         truth.left(&sent(8, 0, 1000, Role::Probe));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_acting_detector_s_verdict_counts_and_for_its_own_episode() {
+    fn only_the_acting_detectors_verdict_counts() {
         let judged = |episode, detector, outcome| engine::Event::Judged { detector, outcome, episode, reason: "" };
         let mut truth = truth();
         truth.tells(&judged(1, 1, Outcome::Genuine));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undo_gives_ssthresh_back_and_a_cut_is_what_stands_at_the_end() {
+    fn an_undo_restores_ssthresh_and_a_remaining_cut_is_counted() {
         let mut truth = truth();
         let window = |ssthresh| eifel_recovery::congest::Window { cwnd: 1, ssthresh };
         truth.tells(&engine::Event::Adjusted { episode: 1, window: window(2000) });

@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_world_is_stuck_with_one_input_more_than_it_may_have() {
+    fn a_world_is_stuck_after_one_input_beyond_the_limit() {
         for fates in [Fates::default(), Fates::of(&[(Subject::Segment(0), Fate::Lost)])] {
             let world = || World::new(&question("none")).unwrap();
             let (ended, over) = run(world(), &fates);
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_with_fates_are_those_between_the_others() {
+    fn only_the_middle_segments_have_fates() {
         let world = World::new(&question("none")).unwrap();
         let mss = u64::from(world.sender.mss());
         let number = |start| world.number(&Sent { transmission: 0, start, end: start + 1, role: Role::Original });
@@ -458,7 +458,7 @@ mod tests {
     /// The sender's user timeout expires when the ACK of the last segment arrives, or a nanosecond
     /// before.
     #[test]
-    fn an_arrival_comes_before_the_timer_of_the_same_instant() {
+    fn an_arrival_precedes_a_timer_at_the_same_instant() {
         let drawn = |user_timeout: Option<Duration>| {
             let mut question = question("none");
             question.settings.give_up = GiveUp { user_timeout, ..GiveUp::default() };
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_is_asked_at_the_first_verdict_that_the_episode_was_spurious() {
+    fn a_spurious_verdict_may_trigger_the_response() {
         let late = Fates::of(&[(Subject::Segment(0), Fate::Delayed)]);
         for (detect, fates, expected) in [
             ("dsack", Fates::default(), false),
@@ -494,7 +494,7 @@ mod tests {
     /// older timestamp. Reno leaves its recovery at once, so segment 2 is the first retransmission
     /// of a second episode.
     #[test]
-    fn data_that_the_receiver_refuses_has_to_be_sent_again() {
+    fn data_refused_by_the_receiver_counts_as_needed() {
         let needed = |late_ms| {
             let mut question = question("none");
             question.sender.recover = Choice::named("reno");

@@ -108,6 +108,6 @@ fn no_world_is_stuck() {
 }
 
 #[test]
-fn it_can_be_broken_off() {
+fn a_search_can_be_cancelled() {
     assert!(search_association(&question("none", 1, 10), |_| ControlFlow::Break(())).unwrap().is_none());
 }

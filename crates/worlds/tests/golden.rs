@@ -34,7 +34,7 @@ fn question(detect: &str, size: Size) -> Question {
 }
 
 #[test]
-fn connections_are_counted_as_before() {
+fn tallies_of_connections_match_their_golden() {
     let mut text = String::new();
     for detect in DETECTORS {
         for held_until in HELD {
@@ -49,7 +49,7 @@ fn connections_are_counted_as_before() {
 }
 
 #[test]
-fn associations_are_counted_as_before() {
+fn tallies_of_associations_match_their_golden() {
     let mut text = String::new();
     for detect in ["eifel-cover-timestamps", "eifel-cover-or-dsack", "dsack"] {
         for held_until in HELD {
@@ -85,7 +85,7 @@ fn fates(number: u32) -> Fates {
 }
 
 #[test]
-fn worlds_are_drawn_as_before() {
+fn drawings_of_worlds_match_their_golden() {
     let (mut whole, mut digests) = (String::new(), String::new());
     for (place, detect) in DETECTORS.into_iter().enumerate() {
         let size = Size { segments: 3, before: 2, after: 4, held_until: HELD[place % 2], late_ms: 10 };
@@ -104,7 +104,7 @@ fn worlds_are_drawn_as_before() {
 }
 
 #[test]
-fn lies_come_to_what_they_came_to() {
+fn tallies_of_lies_match_their_golden() {
     let mut text = String::new();
     for (detect, segments, altered) in [("none", 3, 1), ("eifel-timestamps", 4, 1), ("dsack", 3, 2), ("f-rto", 4, 1)] {
         let size = Size { segments, before: 1, after: 2, ..Size::default() };
@@ -126,7 +126,7 @@ fn lies_come_to_what_they_came_to() {
 }
 
 #[test]
-fn questions_are_as_before() {
+fn default_questions_match_their_golden() {
     let mut text = format!("{:#?}\n", Size::default());
     for (segments, distinct) in [(3, false), (6, true)] {
         writeln!(text, "{:#?}", Question::of_lies(Choice::named("dsack"), segments, distinct)).unwrap();

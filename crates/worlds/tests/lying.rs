@@ -45,7 +45,7 @@ fn rows(expected: &[Row], segments: u32, altered: Option<usize>) {
 }
 
 #[test]
-fn two_altered_answers_to_six_segments_spare_the_default_nothing() {
+fn two_lies_about_six_segments_gain_nothing_against_the_default() {
     let expected = [
         ("eifel-timestamps", 50_321, 0),
         ("eifel-or-f-rto", 50_321, 0),
@@ -69,7 +69,7 @@ fn every_lie_about_four_segments() {
 }
 
 #[test]
-fn an_honest_receiver_is_the_one_that_alters_nothing() {
+fn the_unaltered_answers_are_the_honest_receiver() {
     let found = all(&question("eifel-timestamps", 4), Some(0));
     assert!(found.iter().all(|lied| lied.lies == 1 && (lied.uncut == 0) == lied.honest_is_cut));
     assert!(found.iter().any(|lied| lied.honest_is_cut));
@@ -90,7 +90,7 @@ fn the_smallest_lie_against_the_plain_comparison_echoes_an_older_timestamp() {
 /// cut, and RFC 4015, section 3.1, step 0, would save it. Of all lies about five segments, those
 /// about this loss paid; each altered at least six answers.
 #[test]
-fn a_timeout_in_a_repair_saves_no_more_than_the_cut_left() {
+fn a_timeout_during_recovery_does_not_save_the_window_before_the_cut() {
     let lied = search_lies_about(&question("eifel-timestamps", 5), lost(&[1]), None).expect("a question");
     assert_eq!((lied.honest_is_cut, lied.lies, lied.uncut, lied.stuck), (true, 16_633_263, 0, 0));
 }
@@ -104,7 +104,7 @@ fn every_lie_about_the_fifth_of_six_segments() {
 }
 
 #[test]
-fn a_lie_is_drawn() {
+fn a_drawing_shows_the_lie() {
     let question = question(PLAIN, 6);
     let found = all(&question, Some(1));
     let pays = found.iter().find(|lied| lied.pays()).expect("one pays");
@@ -116,7 +116,7 @@ fn a_lie_is_drawn() {
 
 /// On one thread the counts come in order.
 #[test]
-fn progress_counts_every_lie_and_is_not_asked_again_once_it_says_no() {
+fn progress_counts_every_lie_and_stops_after_a_cancel() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let told = |most: usize| {
         let counts = Mutex::new(Vec::new());
@@ -137,7 +137,7 @@ fn progress_counts_every_lie_and_is_not_asked_again_once_it_says_no() {
 }
 
 #[test]
-fn it_can_be_broken_off() {
+fn a_search_can_be_cancelled() {
     let broken = search_lies(&question("none", 3), None, |_| ControlFlow::Break(()));
     assert!(broken.expect("a question").is_none());
 }

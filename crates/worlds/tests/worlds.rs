@@ -132,7 +132,7 @@ fn detectors_with_evidence_of_their_own_never_undo_falsely() {
 /// RFC 5682, section 4: delayed data that the retransmission overtakes causes the ACK that F-RTO
 /// expects of the original.
 #[test]
-fn f_rto_takes_what_comes_late_for_the_original() {
+fn f_rto_takes_an_ack_of_overtaken_data_for_one_of_the_original() {
     let question = sized("f-rto", 4, 4, 60);
     let smallest = all(&question).failed(Failure::FalseUndo).smallest.expect("it can be misled");
     assert_eq!(smallest.to_string(), "segment 1 lost, segment 4 delayed, ACK of 2 lost, ACK of 3 lost");
@@ -157,7 +157,7 @@ fn no_world_is_stuck() {
 }
 
 #[test]
-fn how_many_threads_there_are_changes_nothing() {
+fn the_number_of_threads_does_not_change_the_tally() {
     let question = question("dual-rtt", 60);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -168,7 +168,7 @@ fn how_many_threads_there_are_changes_nothing() {
 
 /// The common part of all senders runs once. The results of each sender are the same as alone.
 #[test]
-fn responses_together_are_what_they_are_apart() {
+fn responses_searched_together_equal_separate_searches() {
     let responses = ["none", "option-1", "option-2", "rfc4015", "rfc3708", "partial-credit"].map(Choice::named);
     for (detect, late_ms) in DETECTORS.iter().flat_map(|detect| [(detect, 10), (detect, 60)]) {
         let question = question(detect, late_ms);
@@ -184,7 +184,7 @@ fn responses_together_are_what_they_are_apart() {
 
 /// The search replaces the question's response.
 #[test]
-fn one_response_is_what_it_is_in_a_question() {
+fn the_searched_response_replaces_the_questions() {
     let question = question("eifel-timestamps", 10);
     let respond = Choice::named("none");
     assert_ne!(respond, question.sender.respond);
@@ -195,7 +195,7 @@ fn one_response_is_what_it_is_in_a_question() {
 
 /// On one thread the counts come in order.
 #[test]
-fn progress_counts_every_world_and_is_not_asked_again_once_it_says_no() {
+fn progress_counts_every_world_and_stops_after_a_cancel() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let question = question("none", 10);
     let told = |most: usize| {
@@ -216,7 +216,7 @@ fn progress_counts_every_world_and_is_not_asked_again_once_it_says_no() {
 }
 
 #[test]
-fn it_can_be_broken_off() {
+fn a_search_can_be_cancelled() {
     let broken = search(&sized("none", 4, 4, 10), |_| ControlFlow::Break(()));
     assert!(broken.expect("a question").is_none());
 }

@@ -53,14 +53,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timer_may_be_as_short_and_as_long_as_its_bounds() {
+    fn timer_bounds_are_inclusive() {
         let outside = |nanos| is_outside(Duration::from_nanos(nanos));
         assert_eq!([1_000_000_000, 60_000_000_000].map(outside), [false; 2]);
         assert_eq!([0, 999_999_999, 60_000_000_001].map(outside), [true; 3]);
     }
 
     #[test]
-    fn a_distance_is_counted_both_ways() {
+    fn a_distance_from_the_true_round_trip_is_absolute() {
         let far = |millis| distance(Duration::from_millis(millis));
         let truth = ROUND_TRIP.as_nanos() / 1_000_000;
         assert_eq!([truth - 30, truth, truth + 30].map(far), [30, 0, 30]);

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_caller_that_brings_its_cookie_back_is_counted_as_opened() {
+    fn a_client_that_returns_its_cookie_counts_as_opened() {
         let mut listener = listener();
         let from = from(0x0102_0304).unwrap();
         let mut counted = Counted::default();

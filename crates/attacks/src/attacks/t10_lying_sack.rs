@@ -143,7 +143,7 @@ mod tests {
     /// Compares a scoreboard and a naive model that agree, then changes one fact of the model at a
     /// time.
     #[test]
-    fn whatever_differs_is_found() {
+    fn a_changed_fact_of_the_model_is_noticed() {
         let mut victim = Victim::open(&settings(), 64_000);
         victim.connection.write_counted(40);
         victim.sends();
@@ -167,7 +167,7 @@ mod tests {
 
     /// Like the scoreboard, the model refuses blocks once it holds more pieces than segments.
     #[test]
-    fn blocks_are_taken_until_there_are_more_of_them_than_segments() {
+    fn the_model_accepts_sack_blocks_up_to_one_per_segment() {
         let block = |left: u64| (wrap(left, ISS), wrap(left + 1, ISS));
         let taken = |segments| {
             let mut naive = Naive { una: 1, reported: 0, ignored: 0 };

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_and_laps_differ() {
+    fn content_repeats_after_251_bytes() {
         assert_eq!([0, 1, 250, 251, 252, 1000].map(content), [0, 1, 250, 0, 1, 247]);
     }
 }

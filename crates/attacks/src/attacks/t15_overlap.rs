@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_with_a_hole_or_without_its_end_is_not_kept() {
+    fn an_incomplete_stream_fails_the_check() {
         assert!(keeps_first(&[(0, 4), (2, 8)], 8));
         assert!(!keeps_first(&[(0, 4)], 5), "the last byte never came");
         assert!(!keeps_first(&[(0, 4), (5, 8)], 8), "the byte before the last three never came");

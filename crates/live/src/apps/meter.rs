@@ -98,7 +98,7 @@ mod tests {
 
     /// A stream's intervals join without a gap. Their bytes and retransmissions add up to the totals.
     #[test]
-    fn intervals_join_and_add_up() {
+    fn intervals_are_contiguous_and_sum_to_the_totals() {
         let mut random = Random(5);
         for case in 0..2000 {
             let begun = Instant::ZERO + Duration::from_millis(random.below(2000));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_of_bits_in_the_time_that_passed() {
+    fn a_rate_counts_bits_over_elapsed_time() {
         let rate = |from, to, bytes| {
             let (start, end) = (Duration::from_millis(from), Duration::from_millis(to));
             Interval { start, end, bytes, retransmissions: 0, variables: variables(0) }.rate_bps()

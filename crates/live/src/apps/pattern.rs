@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_stretch_is_the_simulators() {
+    fn pattern_slices_equal_the_simulators_stream() {
         let pattern = Pattern::new();
         for offset in [0, 1, 250, 251, 1 << 33] {
             assert_eq!(pattern.from(offset, 1000), pattern::bytes(offset, 1000));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_wrong_byte_is_named() {
+    fn the_error_names_the_first_wrong_byte() {
         let (pattern, mut bytes) = (Pattern::new(), pattern::bytes(5, 200_000));
         pattern.check(5, &bytes).unwrap();
         bytes[123_456] ^= 1;

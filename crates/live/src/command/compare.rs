@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_simulated_and_a_live_story_are_compared_as_before() {
+    fn the_comparison_of_simulated_and_live_records_matches_its_golden() {
         let mut lateness = Lateness::default();
         [20, 30, 40, 2000].into_iter().for_each(|micros| lateness.note(Duration::from_micros(micros)));
         let simulated = story("delay_ms = 20");
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_difference_is_that_of_pairs_that_are_the_same() {
+    fn the_largest_difference_covers_matching_pairs_only() {
         let simulated = [("a", 10), ("b", 20), ("c", 30)];
         for (live, expected) in [
             (vec![("a", 10), ("b", 20), ("c", 30)], (true, 0)),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn stories_agree_up_to_the_time_that_is_allowed_and_no_further() {
+    fn records_agree_within_the_tolerance_only() {
         let story = |at: i64, segment: i64| Story {
             retransmissions: vec![((segment, 1, 1), at)],
             verdicts: Vec::new(),

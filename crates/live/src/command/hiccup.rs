@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_near_command_has_the_terminal_unless_orders_or_a_document_need_it() {
+    fn the_near_command_has_the_terminal_unless_keys_or_json_need_it() {
         let near = |switches| {
             let (input, output, _) = streams(Side::NEAR, switches);
             (input, output)
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_a_run_have_the_units_of_their_names() {
+    fn values_of_a_run_are_in_the_units_of_their_keys() {
         let mut report = Report {
             retransmissions: 7,
             spurious: 3,
@@ -290,7 +290,7 @@ mod tests {
 
     /// A socket that nobody listens on is replaced. Every other file is left alone.
     #[test]
-    fn a_control_socket_takes_the_place_of_a_deaf_one_only() {
+    fn a_control_socket_replaces_only_a_file_that_nobody_listens_on() {
         let path = std::env::temp_dir().join(format!("eifel-live-control-{}", std::process::id()));
         let words = ["--control".to_owned(), path.to_string_lossy().into_owned()];
         let options = Options::read(&words, &VALUED, &[]).ok().flatten().unwrap();

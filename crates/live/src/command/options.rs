@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_told_apart() {
+    fn options_and_words_are_separated() {
         let options = read(&["--bytes", "10M", "target", "--json", "--", "ls", "--json"]);
         assert_eq!(
             (options.rest, options.command),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_values_are_refused() {
+    fn values_out_of_range_are_refused() {
         for text in ["", "K", "1.5M", "-1", "99999999999G"] {
             assert!(bytes(text).is_none(), "{text}");
         }

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_a_second_unless_something_else_is_asked_for() {
+    fn the_default_interval_is_one_second() {
         for (words, millis) in [
             (&[][..], 1000),
             (&["--view"], 100),
@@ -292,7 +292,7 @@ mod tests {
     const WAITS: Next = Next::Turn(Instant::NEVER);
 
     #[test]
-    fn a_command_that_has_ended_is_waited_for_a_second_while_nothing_is_connected() {
+    fn after_the_command_exits_the_run_waits_one_second_for_a_connection() {
         let Some(running) = ended("true") else { return };
         let (mut idle, mut peer, mut host) = (Idle(WAITS), Some(running), host());
         let mut attended = Attended { application: &mut idle, peer: &mut peer, alone_since: None };
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_has_failed_ends_a_run_at_once_unless_it_is_done() {
+    fn a_failed_command_ends_an_unfinished_run_at_once() {
         let Some(running) = ended("false") else { return };
         let (mut idle, mut done, mut peer, mut host) = (Idle(WAITS), Idle(Next::Done), Some(running), host());
         let mut attended = Attended { application: &mut done, peer: &mut peer, alone_since: None };

@@ -85,7 +85,7 @@ mod tests {
     use eifel_base::time::Duration;
 
     #[test]
-    fn a_connection_is_a_line_or_a_document() {
+    fn a_connection_prints_as_one_line_or_as_json() {
         let open = Passed {
             target: "10.0.0.1:80".parse().unwrap(),
             opened: true,

@@ -121,7 +121,7 @@ mod tests {
     use eifel_base::time::{Duration, Instant};
 
     #[test]
-    fn a_stream_has_the_rate_of_its_bytes_over_its_time() {
+    fn a_streams_rate_is_its_bytes_over_its_duration() {
         let read = |lasted| Read { bytes: 1000, lasted, meter: Meter::new(Instant::ZERO, Duration::from_secs(1)) };
         let shown = |lasted| stream(&read(lasted)).to_string();
         let expected = r#"{"bits_per_second":4000.0,"bytes":1000,"seconds":2.0}"#;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn one_connection_is_recorded_and_calls_are_not_counted_then() {
+    fn record_contradicts_calls() {
         let said = |words: &str| {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             match command(&words, Some(&mut Vec::new())) {

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_without_a_scenario_has_one_that_says_what_it_moved() {
+    fn a_run_without_a_scenario_records_a_scenario_of_its_transfer() {
         let moved = Moved { command: "eifel live send", written: 0, arrived: 0, lasted: Duration::ZERO };
         let empty = scenario(&moved, 0.0);
         assert!(empty.contains("duration_s = 0.001\n") && empty.contains("bytes = 1 }"), "{empty}");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_complete_when_all_that_was_written_has_arrived() {
+    fn a_run_is_complete_when_all_written_bytes_have_arrived() {
         let recording = Recording::new(Record::all(), &Config::default());
         let (tables, _) = recording.finish(eifel_base::time::Instant::ZERO).unwrap();
         let of = |written, arrived, lasted: Duration| {

@@ -170,7 +170,7 @@ mod tests {
     use eifel_base::time::Duration;
 
     #[test]
-    fn a_sender_sends_what_is_asked_for_and_ten_megabytes_otherwise() {
+    fn a_sender_sends_ten_megabytes_by_default() {
         let load = |words: &str| {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             let read = Options::read(&words, &["--bytes", "--message", "--streams"], &[]).ok().flatten().unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_is_a_line_or_a_document() {
+    fn an_outcome_prints_as_one_line_or_as_json() {
         let lasted = Duration::from_millis(2500);
         let outcome = Outcome { messages: 7, bytes: 1_000_000, chunks: 700, retransmissions: 3, lasted };
         assert_eq!(
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_rfc_9260s_with_the_buffer_that_is_asked_for() {
+    fn settings_are_rfc_9260s_with_the_requested_buffer() {
         let of = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(ToString::to_string).collect();
             let read = Options::read(&words, &["--buffer", "--like"], &[]).ok().flatten().unwrap();

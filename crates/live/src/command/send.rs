@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_seconds_are_sent_unless_bytes_or_a_time_are_asked_for() {
+    fn a_transfer_lasts_ten_seconds_by_default() {
         let of = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(ToString::to_string).collect();
             amount(&Options::read(&words, &["--bytes", "--seconds"], &[]).ok().flatten().unwrap()).ok()
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_begins_with_the_target_and_the_amount() {
+    fn the_json_begins_with_target_and_amount() {
         let start = |amount| start(&Target::parse("iperf3://10.0.0.1").ok().unwrap(), amount);
         for (amount, duration, bytes) in [
             (Amount::Bytes(70), json!(0.0), json!(70)),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_stands_before_the_body_where_the_service_is_http() {
+    fn an_http_request_precedes_the_body() {
         let before = |target: &str, amount| {
             let bytes = preamble(&Target::parse(target).ok().unwrap(), amount).ok()?;
             Some(String::from_utf8(bytes).unwrap())

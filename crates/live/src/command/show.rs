@@ -260,7 +260,7 @@ mod tests {
     use eifel_recovery::registry::Choice;
 
     #[test]
-    fn a_rate_has_three_digits() {
+    fn a_rate_prints_three_digits() {
         for (rate, shown) in [
             (0.0, "0.00 bits/sec"),
             (9.99, "9.99 bits/sec"),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_lines_and_documents_as_before() {
+    fn intervals_as_text_and_json_match_their_golden() {
         let mut text = String::new();
         let mut capped = interval(900, 10_900, 3_000_000_000);
         capped.variables.ssthresh = 20_000;
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_a_document_as_before() {
+    fn the_json_of_a_run_matches_its_golden() {
         let mut text = String::new();
         let mut meter = Meter::new(Instant::ZERO, Duration::from_secs(1));
         let tally = |retransmissions| Tally { segments: 90, retransmissions };
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_reports_is_said_as_before() {
+    fn the_text_of_engine_events_matches_its_golden() {
         let show = Show::new(true, true, &Config::default());
         for event in events() {
             assert_eq!(show.told(Instant::ZERO + Duration::from_millis(1500), &News::Recovery(&event)), None);
@@ -388,7 +388,7 @@ mod tests {
 
     /// Shows more intervals and events than a view holds, as lines, as a document, and as a view.
     #[test]
-    fn a_run_is_shown_on_a_terminal_as_before() {
+    fn the_text_of_a_run_matches_its_golden() {
         let mut text = String::new();
         let config = Config { observers: vec![Choice::named("f-rto")], ..Config::default() };
         for (how, json, view, sends) in [

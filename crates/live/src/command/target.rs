@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_are_read() {
+    fn targets_parse() {
         let target = |text: &str| Target::parse(text).ok().map(|target| (target.service, target.address.to_string()));
         assert_eq!(target("10.0.0.1:80"), Some((Service::Plain, "10.0.0.1:80".to_owned())));
         assert_eq!(target("iperf3://10.0.0.1"), Some((Service::Iperf, "10.0.0.1:5201".to_owned())));

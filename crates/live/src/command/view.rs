@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_reach_from_nothing_to_the_largest() {
+    fn bars_scale_from_zero_to_the_largest_value() {
         let values = VecDeque::from([0.0, 1.0, 4.0, 8.0]);
         assert_eq!(line("x", &values), "       x      8.00 ▁▁▄█");
         assert_eq!(line("x", &VecDeque::from([0.0])), "       x      0.00 ▁");
@@ -98,7 +98,7 @@ mod tests {
 
     /// Two intervals: variables in the first line, bars below it, and the second drawn over the first.
     #[test]
-    fn an_interval_is_drawn_over_the_one_before() {
+    fn the_view_overwrites_the_previous_interval() {
         use eifel_base::time::{Duration, Instant};
         let variables = |srtt, ssthresh| eifel_recovery::engine::Snapshot {
             cwnd: 30_000,
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_bounded_and_the_newest_stay() {
+    fn undo_reports_are_bounded_and_the_newest_kept() {
         let mut view = View::default();
         (0..20).for_each(|number| view.report(number.to_string()));
         assert_eq!((view.reports.len(), view.reports.back().map(String::as_str)), (REPORTS, Some("19")));

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_what_was_noted() {
+    fn quantiles_equal_those_of_the_sorted_samples() {
         let mut lateness = Lateness::default();
         assert_eq!(lateness.quantile(0.5), Duration::ZERO);
         lateness.note(Duration::from_micros(7));

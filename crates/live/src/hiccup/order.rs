@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_read_as_they_are_written() {
+    fn orders_and_triggers_parse() {
         let order = |text: &str| Order::parse(text).unwrap();
         assert_eq!(order("hold"), Order { verb: Verb::Hold(None), ways: Ways::Both });
         let held = Verb::Hold(Some(Duration::from_millis(2500)));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_order_is_refused_with_what_is_expected() {
+    fn an_invalid_order_is_refused_and_the_error_lists_the_valid_ones() {
         for text in ["", "holds", "hold -1", "hold inf", "hold 1 2", "drop x", "drop 0", "both"] {
             assert!(Order::parse(text).unwrap_err().contains("expected"), "{text}");
         }

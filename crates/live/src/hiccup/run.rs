@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_whole_however_they_are_handed_on() {
+    fn lines_arrive_whole_for_any_split_of_the_input() {
         let text = b"hold 2\n\nrelease there\n  \ntoggle\ndrop 3";
         for length in 1..=text.len() {
             let mut typed = Typed::default();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_kept_until_it_is_as_long_as_an_order_may_be() {
+    fn a_typed_line_is_buffered_up_to_the_longest_order() {
         let mut typed = Typed::default();
         assert!(typed.take(&[b'x'; ORDER - 1]).is_empty());
         assert_eq!(typed.take(b"x"), [b'x'; ORDER]);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_to_one_host_passes() {
+    fn only_unicast_packets_pass_the_box() {
         let v4 = |to: u8| [&[0x45; 16][..], &[to]].concat();
         let v6 = |to: [u8; 2]| [&[0x60; 24][..], &to].concat();
         assert!(is_unicast(&v4(223)) && !is_unicast(&v4(224)) && !is_unicast(&v4(255)));

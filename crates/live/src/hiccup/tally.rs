@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expectations_are_met_or_say_what_was_found() {
+    fn an_unmet_expectation_says_the_value_found() {
         let numbers = vec![("there.dropped".to_owned(), 3.0)];
         let check = |text: &str| Expectation::parse(text).unwrap().check(&numbers);
         for met in

@@ -112,7 +112,7 @@ mod tests {
 
     /// A segment of 3000 bytes that is made of three, and the next one.
     #[test]
-    fn a_segment_follows_that_a_device_would_cut_off() {
+    fn a_segment_joins_a_super_segment_that_the_device_cuts_the_same_way() {
         let timestamps = Some(Timestamps { value: 7, echo: 8 });
         let options = Options { timestamps, ..Options::default() };
         let all = Segment {

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_given_out_in_order_and_then_again() {
+    fn ephemeral_ports_are_consecutive_and_reused_after_a_cycle() {
         let mut host = host();
         let ports: Vec<u16> = (0..=COUNT).map(|_| host.vacant_port(&caller()).unwrap()).collect();
         assert_eq!(ports[0], ports[COUNT as usize]);
@@ -62,7 +62,7 @@ mod tests {
 
     /// The first port is a listener's, and the next one belongs to a connection.
     #[test]
-    fn a_port_in_use_is_left_out() {
+    fn vacant_ports_skip_a_port_in_use() {
         let (settings, sender) = (Settings::default(), engine::Config::default());
         let first = host().vacant_port(&caller()).unwrap();
         let after = |count: u16| FIRST + (first - FIRST + count) % COUNT as u16;

@@ -211,7 +211,7 @@ mod tests {
     /// Compares with a map of keys. A connection that is over makes room for another one with its key, and its handle
     /// means nothing any more.
     #[test]
-    fn connections_are_found_and_woken_as_in_a_map() {
+    fn the_connection_table_equals_a_naive_map() {
         let mut random = Random(3);
         let (mut removed, mut woken) = (0, 0);
         for case in 0..60 {

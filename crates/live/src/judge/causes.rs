@@ -133,7 +133,7 @@ mod tests {
                          3.6,TCPLossUndo,1\n9.0,TCPLossProbes,2\n";
 
     #[test]
-    fn causes_are_those_that_the_kernel_counted() {
+    fn causes_follow_from_the_kernels_counters() {
         let counters = Counters::parse(SPIKE).unwrap();
         assert_eq!(counters.causes(3), Ok(vec![Some(Cause::Probe), Some(Cause::Rto), Some(Cause::Rto)]));
         assert!(counters.causes(4).unwrap_err().contains("counted 3"));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_of_new_data_is_no_retransmission() {
+    fn a_tail_loss_probe_of_new_data_is_not_a_retransmission() {
         let (rto, loss, fast, probe) = (Some(Cause::Rto), Some(Cause::Loss), Some(Cause::Fast), Some(Cause::Probe));
         for (again, [timeouts, slow_start, fast_ones, probes], causes) in [
             (0, [0, 0, 0, 1], vec![]),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_look_mixes_has_no_cause() {
+    fn a_sample_with_ambiguous_counters_has_no_cause() {
         let text = "time,name,value\n1.0,TCPTimeouts,1\n1.0,RetransSegs,3\n1.0,TCPSlowStartRetrans,2\n\
                     2.0,TCPFastRetrans,1\n2.0,TCPLossProbes,1\n2.0,RetransSegs,5\n3.0,TCPSynRetrans,1\n\
                     3.0,TCPTimeouts,2\n3.0,RetransSegs,6\n";
@@ -192,7 +192,7 @@ mod tests {
 
     /// One long run, in which every mixture of up to two deeds of each kind falls between two looks.
     #[test]
-    fn every_mixture_of_deeds_has_its_causes_or_none() {
+    fn every_combination_of_counter_increments_has_causes_or_none() {
         let (mut counted, mut text) = (BTreeMap::<&str, u64>::new(), "time,name,value\n".to_owned());
         let mut expected = Vec::new();
         for mixture in 0..3_usize.pow(DEEDS.len() as u32) {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undo_is_found_from_an_instant_on_and_before_another() {
+    fn an_undo_is_searched_within_a_time_span() {
         let counters =
             Counters::parse("time,name,value\n1.0,TCPLossUndo,1\n2.0,TCPDSACKUndo,1\n2.0,TCPFullUndo,1\n").unwrap();
         let at = |seconds: u64, nanos: u64| Instant::from_nanos(seconds * 1_000_000_000 + nanos);

@@ -154,7 +154,7 @@ mod tests {
 
     /// A probe within an episode is one of its retransmissions; a probe outside opens none.
     #[test]
-    fn a_probe_belongs_to_the_episode_that_is_open() {
+    fn a_tail_loss_probe_belongs_to_the_open_episode() {
         let row = |direction, millis, (seq, ack, len)| Row {
             direction,
             entered: at(millis),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn episodes_are_those_of_positions_that_are_counted_in_full() {
+    fn episodes_by_ranges_equal_a_naive_model_by_bytes() {
         let (mut undone, mut ended, mut ended_by_the_next) = (0, 0, 0);
         for seed in 0..300 {
             let mut world = World::new(seed);

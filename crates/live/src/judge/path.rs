@@ -139,7 +139,7 @@ mod tests {
     const HEADER: &str = "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes";
 
     #[test]
-    fn positions_go_on_over_the_wrap_and_over_connections() {
+    fn positions_continue_over_a_sequence_wrap_and_a_new_connection() {
         let text = format!(
             "{HEADER}\nA,1.0,1.1,ok,4294967290,0,0,2,1,,,1.1,0,1,6,40\n\
              A,1.2,1.3,ok,4294967291,1,10,16,2,,,1.3,0,2,6,50\n\
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_is_named() {
+    fn an_error_names_the_line_that_cannot_be_read() {
         let text = format!("{HEADER}\nA,1.0,1.1,lost,1,0,0,2,1,,,1.1,0,1,6,40\n");
         assert_eq!(parse(&text).unwrap_err(), "line 2: fate: \"lost\"");
         assert_eq!(parse("dir\n").unwrap_err(), "line 1: no column t_in");
@@ -200,7 +200,7 @@ mod tests {
 
     /// The first connection of each flow began before the log.
     #[test]
-    fn positions_are_those_of_senders_that_count_their_bytes() {
+    fn unwrapped_positions_equal_those_of_a_64_bit_counter() {
         let (mut lines, mut expected) = (Vec::new(), Vec::new());
         let mut senders = [0, 1, 2].map(|flow| {
             let mut draws = Stream::new(flow, &["positions"]);

@@ -74,7 +74,7 @@ fn joined(name: &str, passing: &[Passing]) -> Judgement {
 /// A kernel that sends all packets with the identification 0 repeats one, so the two are alike. The
 /// repetition overtakes the original, and only the repetition reaches the receiver.
 #[test]
-fn of_two_packets_that_are_alike_the_one_that_leaves_first_arrives() {
+fn the_first_of_two_identical_packets_counts_as_arrived() {
     let original = Passing { flow: 0, number: 1, seq: 1, identification: 0, entered: 1, left: 10, arrives: false };
     let repetition = Passing { number: 2, entered: 2, left: 5, arrives: true, ..original };
     let found = joined("alike", &[original, repetition]);
@@ -88,7 +88,7 @@ fn of_two_packets_that_are_alike_the_one_that_leaves_first_arrives() {
 
 /// The second flow's repetition comes in first and leaves last.
 #[test]
-fn retransmissions_of_all_flows_are_in_the_order_in_which_they_were_sent() {
+fn retransmissions_of_all_flows_are_listed_in_sending_order() {
     let first = Passing { flow: 0, number: 1, seq: 1, identification: 1, entered: 1, left: 3, arrives: true };
     let other = Passing { flow: 1, seq: 5001, identification: 2, entered: 2, left: 4, ..first };
     let passing = [

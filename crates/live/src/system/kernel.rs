@@ -263,13 +263,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_refuses_a_question_says_why() {
+    fn a_netlink_error_is_reported() {
         let error = refused(&(-libc::ENOENT).to_ne_bytes()).to_string();
         assert!(error.contains("ask about sockets") && error.contains("No such file"), "{error}");
     }
 
     #[test]
-    fn counters_are_those_of_tcp_that_are_not_zero() {
+    fn counters_list_the_nonzero_tcp_counters() {
         let table = "Ip: Forwarding\nIp: 9\nTcp: CurrEstab ActiveOpens RetransSegs InErrs\nTcp: 7 1 25 0\n\
                      TcpExt: TCPTimeouts Odd\nTcpExt: 3 -1\nIpExt: InOctets\nIpExt: 4\n";
         let found: Vec<_> = counted(table).collect();
@@ -278,13 +278,13 @@ mod tests {
     }
 
     #[test]
-    fn a_time_has_six_decimals() {
+    fn a_time_prints_six_decimals() {
         let all = [0, 999, 1000, 1_234_567_891_999, 59_000_000_000].map(seconds);
         assert_eq!(all, ["0.000000", "0.000000", "0.000001", "1234.567891", "59.000000"]);
     }
 
     #[test]
-    fn a_row_is_written_when_it_has_changed_or_was_forgotten() {
+    fn a_sockets_row_is_written_only_if_it_changed_or_was_forgotten() {
         let mut last = BTreeMap::new();
         let mut new = |number: usize, row: &str| is_new(&mut last, &number.to_string(), row);
         assert!(new(0, "a") && !new(0, "a") && new(0, "b") && !new(0, "b") && new(0, "a"));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_looks_for_a_fifth_of_the_time_at_most() {
+    fn polling_tcp_info_takes_at_most_a_fifth_of_the_time() {
         let ms = Duration::from_millis;
         assert_eq!([0, 1, 2, 50].map(|took| pause(ms(took))), [ms(4), ms(4), ms(8), ms(200)]);
     }
@@ -313,7 +313,7 @@ mod tests {
 
     /// An answer holds any number of sockets, and the last answer says so.
     #[test]
-    fn all_messages_of_an_answer_are_read() {
+    fn a_multipart_netlink_answer_is_read_whole() {
         let socket = |port: u8| {
             let mut described = vec![0; MESSAGE];
             (described[5], described[7]) = (port, 9);

@@ -277,7 +277,7 @@ mod tests {
 
     /// Asks in both ways, in a namespace where nothing else listens.
     #[test]
-    fn a_listener_is_found_in_either_version_by_diagnosis_and_by_tables() {
+    fn sock_diag_and_proc_tables_find_a_listener_over_ipv4_and_ipv6() {
         let asked = |address: Option<&str>| {
             Namespace::new()?.within(|| {
                 let _listens = address.map(|address| std::net::TcpListener::bind(address).unwrap());

@@ -48,7 +48,7 @@ mod tests {
     use signal_hook::low_level::raise;
 
     #[test]
-    fn a_signal_is_noted_by_those_that_live_and_by_no_others() {
+    fn a_signal_is_seen_by_existing_observers_only() {
         let (gone, living) = (Signals::note().unwrap(), Signals::note().unwrap());
         let heard = Arc::clone(&gone.asked);
         drop(gone);

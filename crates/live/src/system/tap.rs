@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_message_with_a_time_has_one() {
+    fn only_a_timestamp_control_message_yields_a_time() {
         assert_eq!(time_of(Some((libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS))), 5_000_000_007);
         assert_eq!(time_of(Some((libc::SOL_SOCKET, libc::SCM_RIGHTS))), 0);
         assert_eq!(time_of(Some((libc::SOL_PACKET, libc::SCM_TIMESTAMPNS))), 0);

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_advice_names_what_keeps_the_caller_out() {
+    fn the_advice_names_the_missing_right() {
         assert!(opening(io::ErrorKind::PermissionDenied).contains("chmod a+rw /dev/net/tun"));
         assert!(opening(io::ErrorKind::NotFound).contains("no TUN devices"));
         assert_eq!(opening(io::ErrorKind::Interrupted), "");

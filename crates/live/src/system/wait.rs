@@ -153,7 +153,7 @@ mod tests {
     /// A socket with something to read, one with nothing, and one that is full: each asked for reading, for writing, and for
     /// both.
     #[test]
-    fn those_are_ready_that_can_do_what_is_waited_for() {
+    fn poll_returns_the_descriptors_that_are_ready() {
         let ((full, other), (quiet, _kept)) = (pair(), pair());
         while rustix::io::write(&full, &[7; 4096]).is_ok() {}
         let sockets = [(&other, true, true), (&quiet, false, true), (&full, false, false)];
@@ -174,7 +174,7 @@ mod tests {
 
     /// If nothing is ready, a wait lasts for its limit, but no longer than `LONGEST`.
     #[test]
-    fn a_wait_lasts_for_its_limit_unless_something_is_ready() {
+    fn a_wait_ends_at_its_limit_or_at_a_ready_descriptor() {
         let ((quiet, other), long) = (pair(), std::time::Duration::from_secs(5));
         for (limit, at_least) in [(0, 0), (30_000, 30_000), (1_200_000, 100_000)] {
             let limit = Duration::from_micros(limit);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_waits_precisely_for_as_long_as_it_asks_for_that() {
+    fn scheduling_policy_and_timer_slack_are_restored_after_precise_waiting() {
         let (own, first) = (policy(), libc::SCHED_RR | libc::SCHED_RESET_ON_FORK);
         let allowed = schedule(first, 1) && schedule(own, 0);
         rustix::thread::set_current_timer_slack(NonZeroU64::new(77_000)).unwrap();

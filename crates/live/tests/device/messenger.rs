@@ -67,7 +67,7 @@ fn identifications(file: &Path, from: u8) -> Vec<u16> {
 }
 
 #[test]
-fn every_message_is_counted_at_both_ends_and_every_packet_is_numbered() {
+fn sctp_counts_every_message_at_both_ends_and_numbers_every_packet() {
     for in_udp in [false, true] {
         let ([one, other], _kept) = cable(false);
         let listener = listen(other, in_udp);
@@ -99,7 +99,7 @@ fn every_message_is_counted_at_both_ends_and_every_packet_is_numbered() {
 }
 
 #[test]
-fn what_the_box_drops_is_sent_again() {
+fn data_dropped_by_the_box_is_retransmitted() {
     let (([near, in_near], _kept), ([far, in_far], _also)) = (cable(false), cable(false));
     let listener = listen(far, false);
     let caller = thread::spawn(move || end(1, near, false).run(|| Ok(())).unwrap());
@@ -115,7 +115,7 @@ fn what_the_box_drops_is_sent_again() {
 
 /// The peer's kernel reports by ICMP that it has no such protocol, or no such port.
 #[test]
-fn where_nothing_takes_sctp_the_call_fails() {
+fn a_connection_to_a_host_without_sctp_fails() {
     for code in [2, 3] {
         let ([one, other], _kept) = cable(false);
         let mut packet = Vec::new();
@@ -131,7 +131,7 @@ fn where_nothing_takes_sctp_the_call_fails() {
 /// Before the first call, the listener checks whether a caller may still come. It ignores packets
 /// to other addresses.
 #[test]
-fn a_listener_asks_whether_anybody_may_come() {
+fn a_listener_checks_whether_a_caller_can_still_come() {
     let ([one, other], _kept) = cable(false);
     let mut packet = Vec::new();
     let addresses = Addresses::V4 { source: [10, 0, 0, 2].into(), destination: [10, 0, 0, 9].into() };
@@ -144,7 +144,7 @@ fn a_listener_asks_whether_anybody_may_come() {
 /// A listener that gets no packets sleeps between two checks.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "it waits for real time")]
-fn a_listener_that_hears_nothing_waits() {
+fn a_listener_without_packets_sleeps_between_two_checks() {
     let ([_one, other], _kept) = cable(false);
     let (begun, mut asked) = (std::time::Instant::now(), 0);
     let ended = end(2, other, false).run(|| {

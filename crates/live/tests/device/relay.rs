@@ -48,7 +48,7 @@ fn untimed(path: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_passes_the_box_is_counted_logged_and_judged() {
+fn every_packet_through_the_box_is_counted_logged_and_judged() {
     let (folder, clock) = (folder("relay"), Clock::start());
     let log = Log::create(&folder, clock).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(2));
@@ -87,7 +87,7 @@ fn what_passes_the_box_is_counted_logged_and_judged() {
 
 /// An order applies to packets that come in after it.
 #[test]
-fn the_box_obeys_orders_at_its_socket() {
+fn the_box_obeys_orders_sent_to_its_control_socket() {
     let (orders, heard) = UnixDatagram::pair().unwrap();
     heard.set_nonblocking(true).unwrap();
     let control = Control { keys: None, socket: Some(heard) };
@@ -113,7 +113,7 @@ fn the_box_obeys_orders_at_its_socket() {
 }
 
 #[test]
-fn what_a_device_has_no_room_for_is_refused_and_what_is_inside_at_the_end_is_counted() {
+fn packets_refused_by_a_device_and_packets_left_inside_are_counted() {
     let ([near, far], relay, _kept) = relay(Control::default(), None, Clock::start());
     let packet = udp(1, 1400);
     let mut markers = 0;
@@ -144,7 +144,7 @@ fn what_a_device_has_no_room_for_is_refused_and_what_is_inside_at_the_end_is_cou
 
 /// A box in which nothing moves waits for a packet, for an order, or for its next event.
 #[test]
-fn the_box_waits_while_nothing_moves() {
+fn the_box_sleeps_while_no_packet_passes() {
     let ([near, far], relay, _kept) = relay(Control::default(), None, Clock::start());
     let clock = Clock::start();
     let (mut turns, mut came) = (0, 0);
@@ -174,7 +174,7 @@ fn the_box_waits_while_nothing_moves() {
 
 /// Orders are typed through a pipe, in pieces. The last line has no newline.
 #[test]
-fn the_box_obeys_orders_that_are_typed() {
+fn the_box_obeys_typed_orders() {
     let (typed, keys) = std::io::pipe().map(|(read, write)| (write, read)).unwrap();
     let control = Control { keys: Some(keys.into()), socket: None };
     let ([near, far], relay, _kept) = relay(control, None, Clock::start());

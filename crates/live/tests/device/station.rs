@@ -82,7 +82,7 @@ fn every_byte_arrives_over_either_version_with_and_without_offload() {
 /// all headers, the payload per segment, the start of the checksummed bytes, and the offset of the
 /// checksum from there.
 #[test]
-fn unfinished_segments_have_the_kernels_header_in_front() {
+fn segments_with_partial_checksums_carry_a_virtio_header() {
     let how = |unit, is_v6| Unfinished { ip_len: if is_v6 { 40 } else { 20 }, headers_len: 52, unit, is_v6 };
     for (how, front) in [
         (how(1000, false), [1_u16 | 1 << 8, 52, 1000, 20, 16]),
@@ -126,7 +126,7 @@ impl Application for Calls {
 }
 
 #[test]
-fn packets_that_the_kernel_has_no_room_for_are_counted() {
+fn packets_dropped_by_a_full_device_queue_are_counted() {
     let ([one, other], _kept) = cable(false);
     let mut station = station(1, one);
     station.run(&mut Calls(3000)).unwrap();

@@ -96,7 +96,7 @@ fn honest(pair: &mut Pair) {
 }
 
 #[test]
-fn single_bytes_out_of_order_are_bounded_and_harm_nobody_else() {
+fn a_flood_of_single_out_of_order_bytes_is_bounded_and_leaves_other_connections_alone() {
     let _alone = alone();
     let mut pair = Pair::new();
     pair.b.listen(80, 16, &held(), &Config::default()).unwrap();
@@ -114,7 +114,7 @@ fn single_bytes_out_of_order_are_bounded_and_harm_nobody_else() {
 }
 
 #[test]
-fn a_storm_of_sack_blocks_is_bounded_and_harms_nobody_else() {
+fn a_flood_of_sack_blocks_has_bounded_cost_and_leaves_other_connections_alone() {
     let _alone = alone();
     let mut pair = Pair::new();
     pair.b.listen(80, 16, &held(), &Config::default()).unwrap();

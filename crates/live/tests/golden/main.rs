@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn hosts_behind_the_box_talk_as_before() {
+fn a_conversation_between_hosts_behind_the_box_matches_its_golden() {
     let mut text = String::new();
     let runs: [(&str, &str, &[&str], Amount, bool); 6] = [
         ("", "", &[], Amount::Bytes(30_000), false),
@@ -110,7 +110,7 @@ fn micros(seconds: &str) -> Option<u64> {
 }
 
 #[test]
-fn the_box_writes_down_what_passed() {
+fn the_box_logs_every_packet() {
     const LATE: Duration = Duration::from_micros(7);
     let top = std::env::temp_dir().join(format!("eifel-live-log-{}", std::process::id()));
     let found = run(&scenario(LOSSY, SPIKE), &["back packet 30: drop 3 back"], Amount::Bytes(400_000), false);
@@ -196,7 +196,7 @@ fn called(folder: &Path, arguments: &str) -> String {
 }
 
 #[test]
-fn kernels_are_judged_as_before() {
+fn the_output_of_judge_matches_its_golden() {
     let top = std::env::temp_dir().join(format!("eifel-live-golden-{}", std::process::id()));
     let mut text = String::new();
     let runs = [("lossy", LOSSY, ""), ("spike", "", SPIKE), ("both", LOSSY, SPIKE)];
@@ -221,7 +221,7 @@ fn kernels_are_judged_as_before() {
 }
 
 #[test]
-fn the_program_explains_and_refuses_as_before() {
+fn help_texts_and_usage_errors_match_their_golden() {
     let folder = std::env::temp_dir();
     let calls = [
         "",
@@ -283,7 +283,7 @@ fn the_program_explains_and_refuses_as_before() {
 }
 
 #[test]
-fn orders_expectations_and_requests_are_read_as_before() {
+fn parsed_orders_expectations_and_requests_match_their_golden() {
     let mut text = String::new();
     let orders = [
         "hold",
@@ -352,7 +352,7 @@ fn orders_expectations_and_requests_are_read_as_before() {
 /// Each command knows all options that its `--help` lists. Nothing runs, because a value or a word
 /// is missing.
 #[test]
-fn every_option_of_a_help_is_known() {
+fn every_option_in_a_help_text_is_accepted() {
     let call = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_eifel-live")).args(arguments).output().unwrap();
     let commands: [&[&str]; 8] = [
         &["send"],

@@ -32,7 +32,7 @@ fn news(hiccup: &mut Hiccup, now: Instant, told: &mut Vec<Passage>, place: &str)
 }
 
 #[test]
-fn each_fate_is_told_when_it_is_decided() {
+fn each_drop_is_reported_when_it_is_decided() {
     for link in LINKS {
         let mut hiccup = hiccup(link, "", &[]);
         let (mut draws, mut told, mut now) = (Stream::new(7, &[link]), Vec::new(), at(0));
@@ -80,7 +80,7 @@ fn each_fate_is_told_when_it_is_decided() {
 /// A queue that drops by waiting time decides when the link is free. The next packet that it lets
 /// pass reaches the end of the link after 1 ms of transmission and 10 ms of delay.
 #[test]
-fn a_queue_that_drops_at_its_exit_tells_of_it_when_the_next_packet_leaves() {
+fn a_drop_at_the_head_of_the_queue_is_reported_when_the_next_packet_leaves() {
     let mut hiccup = hiccup(LINKS[3], "", &[]);
     for number in 0..400 {
         hiccup.take(at(0) + MS * 9 / 10 * number, Direction::There, udp(1, 1000));
@@ -99,7 +99,7 @@ fn a_queue_that_drops_at_its_exit_tells_of_it_when_the_next_packet_leaves() {
 /// Events that are due before a packet comes in are handled first, so that a queue has the right
 /// room for it.
 #[test]
-fn a_box_that_is_only_given_packets_does_the_same() {
+fn events_due_before_an_arrival_are_handled_before_it() {
     for link in LINKS {
         let mut boxes = [hiccup(link, "", &[]), hiccup(link, "", &[])];
         let (mut draws, mut now) = (Stream::new(8, &[link]), at(0));
@@ -119,7 +119,7 @@ fn a_box_that_is_only_given_packets_does_the_same() {
 
 /// The fates are the same whether the box is asked after each packet, now and then, or at the end.
 #[test]
-fn fates_are_the_same_however_seldom_the_box_is_asked() {
+fn fates_do_not_depend_on_how_often_the_box_is_polled() {
     for link in LINKS {
         let told = |seldom: u64| {
             let mut hiccup = hiccup(link, "", &[]);

@@ -47,7 +47,7 @@ fn gone(hiccup: &mut Hiccup, now: Instant) -> Vec<Passage> {
 }
 
 #[test]
-fn rate_and_delay_are_the_links() {
+fn the_box_has_the_rate_and_delay_of_its_links() {
     let mut hiccup = hiccup("", "", &[]);
     // 1000 bytes take 1 ms at 8 Mbit/s.
     (0..3).for_each(|_| hiccup.take(at(5), Direction::There, udp(1, 1000)));
@@ -85,7 +85,7 @@ fn fields(hiccup: &mut Hiccup) -> Vec<Ecn> {
 /// RED with an average that follows the queue at once. Up to the upper threshold, it marks packets
 /// that take marks, and drops the others early.
 #[test]
-fn red_marks_packets_that_take_marks() {
+fn red_marks_ect_packets() {
     let red = "queue = { kind = \"red\", packets = 100, minimum_packets = 2, maximum_packets = 90, \
                maximum_probability = 1.0, weight = 1.0, wait = false, ecn = true }";
     let mut hiccup = hiccup(red, "", &[]);
@@ -107,7 +107,7 @@ fn red_marks_packets_that_take_marks() {
 
 /// Faults change any packet. A packet that cannot be parsed passes unchanged.
 #[test]
-fn marks_pass_through_and_faults_change_them() {
+fn the_box_forwards_ecn_marks_and_faults_rewrite_them() {
     let carried = |link: &str| {
         let mut hiccup = hiccup(link, "", &[]);
         [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]
@@ -126,7 +126,7 @@ fn marks_pass_through_and_faults_change_them() {
 }
 
 #[test]
-fn the_fate_of_a_flows_nth_packet_depends_on_the_seed_alone() {
+fn the_fate_of_a_flows_nth_packet_depends_only_on_the_seed() {
     let link = "loss = { kind = \"random\", rate = 0.3 }";
     let alone = survivors(link, (0..200).map(|number| (1, number)));
     // Other times, and another flow in between.
@@ -140,7 +140,7 @@ fn the_fate_of_a_flows_nth_packet_depends_on_the_seed_alone() {
 }
 
 #[test]
-fn the_fates_are_those_of_the_simulators_run() {
+fn the_box_gives_packets_the_fates_of_the_simulated_run() {
     let link = "loss = { kind = \"random\", rate = 0.05 }";
     let text = scenario(link, "");
     let record = eifel_sim::record::Record::named(["drops", "transmissions"]).unwrap();
@@ -163,7 +163,7 @@ fn the_fates_are_those_of_the_simulators_run() {
 }
 
 #[test]
-fn reordering_has_its_exact_length_and_listed_drops_their_segments() {
+fn the_box_reorders_by_the_exact_count_and_drops_the_listed_segments() {
     let link = "reorder = { flow = \"main\", segments = [2], length = 3 }\n\
                 drops = { flow = \"main\", segments = [4], copies = 2 }";
     let mut hiccup = hiccup(link, "", &[]);
@@ -181,7 +181,7 @@ fn reordering_has_its_exact_length_and_listed_drops_their_segments() {
 }
 
 #[test]
-fn an_order_holds_all_and_lets_all_go_together() {
+fn an_order_holds_all_packets_and_releases_them_together() {
     let mut hiccup = hiccup("", "", &["segment 2: hold 0.5 there"]);
     for number in 0..3 {
         hiccup.take(at(1 + number), Direction::There, data(1 + 100 * number, 100));
@@ -250,7 +250,7 @@ fn a_retransmission_is_spurious_if_an_earlier_copy_came_out_even_later() {
 
 /// Flows beyond 65 536 count as the last one, so a port scan costs the box no memory.
 #[test]
-fn flows_beyond_the_most_are_taken_together() {
+fn flows_beyond_the_limit_share_one_label() {
     let mut flows = Flows::default();
     let from = |number: u32| {
         let mut packet = udp(number as u16, 40);
@@ -272,7 +272,7 @@ fn flows_beyond_the_most_are_taken_together() {
 
 /// Positions of a connection follow those of an earlier connection between the same ends.
 #[test]
-fn the_next_connection_of_the_same_ends_goes_on_behind_the_last() {
+fn a_new_connection_of_the_same_four_tuple_continues_the_positions() {
     let mut flows = Flows::default();
     let mut positions = |packet: &[u8]| flows.see(Direction::There, packet).data.map(|data| (data.start, data.end));
     let syn = |seq| {
@@ -294,7 +294,7 @@ fn the_next_connection_of_the_same_ends_goes_on_behind_the_last() {
 
 /// Each connection of a flow numbers its own segments and copies. The numbers of packets go on.
 #[test]
-fn segments_are_numbered_anew_after_the_next_syn() {
+fn segment_numbers_restart_after_a_new_syn() {
     let syn = |seq| {
         let mut segment = packets::segment(1, 0);
         (segment.seq, segment.flags) = (eifel_packet::seq::Seq(seq), eifel_packet::segment::Flags::SYN);

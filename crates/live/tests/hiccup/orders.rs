@@ -87,7 +87,7 @@ fn naive(moments: &[Moment], direction: Direction) -> Vec<Option<u64>> {
 
 /// The box is not run between packets and orders: each call has to handle all events that are due.
 #[test]
-fn orders_are_obeyed_as_by_a_naive_box() {
+fn orders_have_the_effect_of_a_naive_box() {
     let (mut held, mut dropped) = (0, 0);
     for seed in 0..100 {
         let moments = moments(seed);
@@ -121,7 +121,7 @@ fn orders_are_obeyed_as_by_a_naive_box() {
 }
 
 #[test]
-fn a_hold_lasts_no_shorter_than_the_one_before() {
+fn a_second_hold_never_shortens_the_first() {
     let mut hiccup = hiccup("", "", &[]);
     for order in ["hold 0.5", "hold 0.1 there", "hold 0.9 back"] {
         hiccup.obey(at(0), Order::parse(order).unwrap());

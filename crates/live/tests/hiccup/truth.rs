@@ -57,7 +57,7 @@ fn sorted(mut judged: Vec<Judged>) -> Vec<Judged> {
 }
 
 #[test]
-fn retransmissions_are_judged_as_bytes_are_seen_and_let_out() {
+fn retransmission_truth_equals_a_naive_model_by_bytes() {
     let courses = [(0, Direction::There), (0, Direction::Back), (1, Direction::There)];
     let (mut needed, mut spurious, mut unknown, mut again) = (0, 0, 0, 0);
     for seed in 0..60 {

@@ -80,7 +80,7 @@ fn reopening() -> Settings {
 }
 
 #[test]
-fn a_peer_that_calls_again_has_its_next_connection() {
+fn a_peer_that_reconnects_gets_a_new_connection() {
     let mut waiting = Waiting::new(&reopening());
     let (syn, answer) = waiting.calls();
     // Beyond everything that the last connection has sent.
@@ -99,7 +99,7 @@ fn a_peer_that_calls_again_has_its_next_connection() {
 }
 
 #[test]
-fn an_old_duplicate_of_a_syn_ends_nothing() {
+fn an_old_duplicate_syn_leaves_the_connection_established() {
     let mut waiting = Waiting::new(&reopening());
     let (_, answer) = waiting.calls();
     // The peer never called: it resets the answer.
@@ -112,7 +112,7 @@ fn an_old_duplicate_of_a_syn_ends_nothing() {
 }
 
 #[test]
-fn an_older_syn_and_a_full_backlog_open_nothing() {
+fn an_older_syn_or_a_full_backlog_opens_no_connection() {
     let mut waiting = Waiting::new(&reopening());
     assert_eq!(waiting.gets(&waiting.segment(Flags::SYN, 0)), []);
     let other = Segment { source_port: waiting.last.source_port ^ 1, ..waiting.segment(Flags::SYN, 5000) };
@@ -122,7 +122,7 @@ fn an_older_syn_and_a_full_backlog_open_nothing() {
 }
 
 #[test]
-fn without_the_setting_a_syn_is_challenged() {
+fn a_syn_in_time_wait_is_challenged_by_default() {
     let mut waiting = Waiting::new(&held());
     let [told] = waiting.gets(&waiting.segment(Flags::SYN, 5000))[..] else { panic!("one answer") };
     assert_eq!((told.flags, told.seq), (Flags::ACK, waiting.last.ack));

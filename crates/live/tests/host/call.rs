@@ -39,7 +39,7 @@ fn drain(pair: &mut Pair, handle: Handle) -> usize {
 }
 
 #[test]
-fn what_happens_to_other_connections_ends_no_call() {
+fn events_of_other_connections_end_no_transfer() {
     let mut pair = Pair::new();
     pair.b.listen(80, 4, &held(), &sender()).unwrap();
     let mut call =
@@ -63,7 +63,7 @@ fn what_happens_to_other_connections_ends_no_call() {
 
 /// A peer that closes early has not acknowledged all that was written.
 #[test]
-fn what_the_peer_has_acknowledged_is_counted_with_the_preamble() {
+fn acknowledged_bytes_include_the_preamble() {
     for (preamble, body) in [(&b""[..], 10_000), (b"abc", 10_000), (b"abc", 0)] {
         let mut pair = Pair::new();
         pair.b.listen(80, 4, &held(), &sender()).unwrap();
@@ -81,7 +81,7 @@ fn what_the_peer_has_acknowledged_is_counted_with_the_preamble() {
 
 /// An answering end that is stopped is done, whether or not somebody has called.
 #[test]
-fn an_answering_end_that_is_stopped_takes_no_further_call() {
+fn a_stopped_server_accepts_no_further_connection() {
     for calls in [0, 1, 2] {
         let mut pair = Pair::new();
         let plan =

@@ -65,7 +65,7 @@ fn transfer(pair: &mut Pair, (from, to): (Handle, Handle), count: usize, mut mea
 }
 
 #[test]
-fn a_stranger_who_knows_the_ports_changes_no_byte_and_ends_nothing() {
+fn a_blind_attacker_who_knows_the_ports_injects_nothing_and_resets_nothing() {
     let mut pair = Pair::new();
     pair.b.listen(80, 16, &held(), &sender()).unwrap();
     let from = connect(&mut pair, "10.0.0.2:80");
@@ -118,7 +118,7 @@ fn packets_of_other_protocols_and_for_other_hosts_are_counted() {
 }
 
 #[test]
-fn a_flood_of_calls_costs_no_memory_and_an_honest_peer_gets_in() {
+fn a_syn_flood_costs_no_memory_and_an_honest_peer_connects() {
     let mut pair = Pair::new();
     pair.b.listen(80, 64, &held(), &sender()).unwrap();
     let mut stranger = Stranger::new();
@@ -139,7 +139,7 @@ fn a_flood_of_calls_costs_no_memory_and_an_honest_peer_gets_in() {
 
 /// ICMP errors without the packet that they are about.
 #[test]
-fn complaints_that_are_cut_off_are_counted() {
+fn icmp_errors_without_the_quoted_packet_are_malformed() {
     let mut pair = Pair::new();
     for (number, (source, destination, protocol, kind)) in
         [("10.0.0.1", "10.0.0.2", 1, 3), ("fd00::1", "fd00::2", 58, 1)].into_iter().enumerate()

@@ -198,7 +198,7 @@ fn tested(body: Amount, fault: Fault, stopped: Option<Duration>) -> String {
 }
 
 #[test]
-fn a_test_against_an_iperf3_server_goes_as_before() {
+fn the_conversation_with_an_iperf3_server_matches_its_golden() {
     let mut text = String::new();
     for (body, fault, stopped) in [
         (Amount::Bytes(0), Fault::None, None),
@@ -223,7 +223,7 @@ fn a_test_against_an_iperf3_server_goes_as_before() {
 
 /// A test waits for a document of up to a mebibyte, and fails for a longer one.
 #[test]
-fn a_document_that_is_too_long_is_no_document() {
+fn an_iperf3_document_that_is_too_long_is_refused() {
     let mut pair = Pair::new();
     pair.b.listen(PORT, 16, &held(), &engine::Config::default()).unwrap();
     for (length, fails) in [(1_u32 << 20, false), ((1 << 20) + 1, true)] {

@@ -88,7 +88,7 @@ fn called(settings: &Settings, peer: &str) -> (Pair, [Handle; 2]) {
 }
 
 #[test]
-fn what_is_cut_is_what_leaves_without_offload() {
+fn a_cut_super_segment_equals_the_segments_sent_without_offload() {
     let settings = Settings { timestamps: Some(Default::default()), ..held() };
     for peer in ["10.0.0.2:80", "[fd00::2]:80"] {
         let [(mut plain, [from, to]), (mut offloads, [also, _])] = [(); 2].map(|()| called(&settings, peer));

@@ -64,7 +64,7 @@ fn packet(addresses: &Addresses, segment: &Segment, payload: &[u8]) -> Vec<u8> {
 
 /// None of these ports has a listener.
 #[test]
-fn refusals_leave_in_the_order_of_the_calls() {
+fn resets_leave_in_the_order_of_the_syns() {
     let mut pair = Pair::new();
     let addresses = Addresses::V4 { source: [10, 0, 0, 9].into(), destination: [10, 0, 0, 1].into() };
     for port in [7, 5, 6] {
@@ -77,7 +77,7 @@ fn refusals_leave_in_the_order_of_the_calls() {
 }
 
 #[test]
-fn a_mark_of_the_network_is_seen_and_echoed() {
+fn an_ecn_mark_is_received_and_echoed() {
     let (mut pair, _, next, back) = with_marks();
     let marked = Segment { payload_len: 5, ecn: Ecn::Ce, ..next };
     pair.a.handle_packet(pair.now, &packet(&back, &marked, b"hello"));
@@ -90,7 +90,7 @@ fn a_mark_of_the_network_is_seen_and_echoed() {
 }
 
 #[test]
-fn segments_that_leave_as_one_carry_the_same_marks() {
+fn offloaded_segments_carry_the_same_ecn_marks_as_single_ones() {
     let (mut pair, call, ..) = with_marks();
     pair.a.connection(call).unwrap().write(&pattern::bytes(0, 3000));
     let (_, leaving) = pair.a.poll_large(pair.now).unwrap();
@@ -100,7 +100,7 @@ fn segments_that_leave_as_one_carry_the_same_marks() {
 }
 
 #[test]
-fn segments_that_leave_as_one_carry_the_same_bytes() {
+fn offloaded_segments_carry_the_same_bytes_as_single_ones() {
     let (mut pair, from, _) = open(&Settings { timestamps: Some(Default::default()), ..held() });
     // The buffer is a ring: the second write goes around its end, in two pieces.
     for (at, count) in [(0, 40_000), (40_000, 50_000)] {
@@ -124,7 +124,7 @@ fn segments_that_leave_as_one_carry_the_same_bytes() {
 }
 
 #[test]
-fn sending_waits_behind_bare_acknowledgements_of_a_quiet_connection_only() {
+fn sending_is_batched_behind_pure_acks_of_a_loss_free_connection_only() {
     let (mut pair, from, to) = open(&held());
     // Enough data that an acknowledgement leaves a part of the window outstanding.
     pair.a.connection(from).unwrap().write(&pattern::bytes(0, 60_000));
@@ -183,7 +183,7 @@ fn a_recording_at_a_receiver_counts_the_segment_that_fills_its_window() {
 }
 
 #[test]
-fn a_host_says_whether_it_has_events_or_packets() {
+fn a_host_reports_pending_events_and_packets() {
     let state = |host: &Host| (host.has_events(), host.may_send());
     let mut pair = Pair::new();
     pair.b.listen(80, 16, &held(), &sender()).unwrap();
@@ -209,7 +209,7 @@ fn a_host_says_whether_it_has_events_or_packets() {
 
 /// A few packets of both directions are lost.
 #[test]
-fn sending_may_wait_where_an_acknowledgement_finds_and_leaves_the_sender_quiet() {
+fn sending_is_deferred_only_after_a_plain_ack_of_an_idle_sender() {
     let (mut pair, from, to) = open(&held());
     let mut under_way = VecDeque::new();
     let (mut sent, mut room, mut written) = (0_u64, vec![0; 1 << 16], [0; 2]);

@@ -72,7 +72,7 @@ fn a_stream_arrives_byte_for_byte_over_both_versions() {
 }
 
 #[test]
-fn many_connections_are_told_apart_and_end_each_on_its_own() {
+fn many_connections_end_independently() {
     let mut pair = Pair::new();
     pair.b.listen(80, 2000, &held(), &sender()).unwrap();
     let calls: Vec<Handle> = (0..1000).map(|_| connect(&mut pair, "10.0.0.2:80")).collect();
@@ -105,7 +105,7 @@ fn many_connections_are_told_apart_and_end_each_on_its_own() {
 
 /// RFC 6056, section 3.3.3: a port follows the one that was given out last.
 #[test]
-fn calls_to_a_peer_leave_from_ports_that_follow_each_other() {
+fn connections_to_one_peer_use_consecutive_ports() {
     let mut pair = Pair::new();
     let mut packet = Vec::new();
     let mut ports = Vec::new();
@@ -131,7 +131,7 @@ fn a_body_is_written_no_further_ahead_than_a_turn_and_a_quarter() {
 }
 
 #[test]
-fn nobody_there_is_refused() {
+fn a_connection_to_a_closed_port_is_refused() {
     let mut pair = Pair::new();
     let call = connect(&mut pair, "10.0.0.2:81");
     pair.run_for(SECOND);
@@ -143,7 +143,7 @@ fn nobody_there_is_refused() {
 }
 
 #[test]
-fn as_many_as_there_may_be_and_no_more() {
+fn the_number_of_connections_is_bounded() {
     let mut pair = Pair::made(1500, 3);
     pair.b.listen(80, 16, &held(), &sender()).unwrap();
     for _ in 0..5 {
@@ -185,7 +185,7 @@ fn an_icmp_error_reaches_its_connection_and_no_other() {
 }
 
 #[test]
-fn segments_fit_the_device() {
+fn segments_fit_the_devices_mtu() {
     for (peer, version) in [("10.0.0.2:80", Version::V4), ("[fd00::2]:80", Version::V6)] {
         let mut pair = Pair::made(1300, usize::MAX);
         connect(&mut pair, peer);
@@ -197,7 +197,7 @@ fn segments_fit_the_device() {
 }
 
 #[test]
-fn what_cannot_be_read_is_counted_and_does_nothing() {
+fn malformed_packets_are_counted_and_ignored() {
     let mut pair = Pair::new();
     pair.b.listen(80, 16, &held(), &sender()).unwrap();
     connect(&mut pair, "10.0.0.2:80");
@@ -243,7 +243,7 @@ fn each_connections_timer_expires_at_its_own_time() {
 
 /// At most 1024 unsent answers are kept. They leave in the order of the segments that they answer.
 #[test]
-fn answers_that_wait_are_bounded_and_in_order_with_offload_or_without() {
+fn queued_replies_are_bounded_and_in_order_with_and_without_offload() {
     for large in [false, true] {
         let mut pair = Pair::new();
         let mut syns = Vec::new();
@@ -278,7 +278,7 @@ fn answers_that_wait_are_bounded_and_in_order_with_offload_or_without() {
 /// A station that is stopped asks its application to stop. An answering end then resets its
 /// connections, and is done.
 #[test]
-fn an_answering_end_that_is_stopped_has_all_that_came_until_then() {
+fn a_stopped_server_returns_all_data_read_so_far() {
     let mut pair = Pair::new();
     let every = Duration::from_millis(400);
     let (settings, calls) = (held(), Some(5));

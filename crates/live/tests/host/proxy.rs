@@ -152,7 +152,7 @@ const LONG: usize = 400_000;
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[test]
-fn programs_have_back_what_they_send_in_each_dialect() {
+fn the_proxy_echoes_each_programs_data_over_socks_and_http() {
     let body = pattern::bytes(0, LONG);
     let v4 = [1, 10, 0, 0, 2];
     let name = [&[3, 8], b"10.0.0.2".as_slice()].concat();
@@ -182,7 +182,7 @@ fn programs_have_back_what_they_send_in_each_dialect() {
 }
 
 #[test]
-fn a_program_hears_why_its_connection_is_not_made() {
+fn a_proxys_client_gets_the_reply_for_its_failed_connection() {
     let nobody = |port| socks(&[1, 10, 0, 0, 2], port);
     let says = [
         (nobody(81), false),
@@ -216,7 +216,7 @@ fn a_program_hears_why_its_connection_is_not_made() {
 /// A client without a request is dropped after 30 s. A client that closes in the middle of its
 /// request is dropped at once.
 #[test]
-fn a_client_that_asks_for_nothing_is_left_after_its_patience() {
+fn a_client_that_sends_no_request_is_closed_after_the_timeout() {
     let silent = |length| talk(&[(Vec::new(), false)], Some(1), length);
     // The client is accepted in the first turn, 1 ms after the beginning.
     assert!(!silent(Duration::from_secs(30) + MS).done, "30 s are not over");
@@ -228,7 +228,7 @@ fn a_client_that_asks_for_nothing_is_left_after_its_patience() {
 }
 
 #[test]
-fn a_proxy_takes_as_many_clients_as_it_is_asked_to_and_ends_none_before() {
+fn a_proxy_ends_after_the_requested_number_of_clients() {
     let ask = (socks(&[1, 10, 0, 0, 2], 81), false);
     let heard = talk(&[ask.clone(), ask.clone(), ask.clone()], Some(2), Duration::from_secs(2));
     let answers: Vec<usize> = heard.programs.iter().map(|(got, _)| got.len()).collect();
@@ -317,7 +317,7 @@ impl<'a> One<'a> {
 /// The program reads nothing until its connection has ended. At its end, the connection holds bytes
 /// for which the proxy had no room.
 #[test]
-fn a_program_that_reads_late_has_all_that_came() {
+fn a_program_that_reads_late_gets_all_data() {
     let (passed, body) = (RefCell::new(Vec::new()), pattern::bytes(0, 110_000));
     let mut one = One::new(&body, Some(4096), &passed);
     while passed.borrow().is_empty() {
@@ -362,7 +362,7 @@ fn a_spurious_timeout_of_a_connection_is_counted_once() {
 
 /// The program exits without reading its answer, which resets its socket.
 #[test]
-fn a_program_that_goes_takes_its_connection_along() {
+fn a_program_that_exits_closes_its_connection() {
     let passed = RefCell::new(Vec::new());
     let mut one = One::new(b"hello", None, &passed);
     one.program.closes = false;
@@ -381,7 +381,7 @@ fn a_program_that_goes_takes_its_connection_along() {
 
 /// The peer does not answer, so the connection is not open yet when the program goes.
 #[test]
-fn a_program_that_goes_early_takes_its_connection_along() {
+fn a_program_that_exits_early_closes_its_connection() {
     let passed = RefCell::new(Vec::new());
     let mut one = One::new(b"", None, &passed);
     one.program.closes = false;

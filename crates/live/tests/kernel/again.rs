@@ -66,7 +66,7 @@ fn challenges(rule: TimeWait, address: &'static str) -> u64 {
 
 /// A challenged kernel resets the last connection, and then repeats its SYN.
 #[test]
-fn a_kernel_calls_again_at_once_where_it_may() {
+fn a_kernel_reconnects_without_a_challenge_where_time_wait_reopens() {
     if !allowed() {
         return;
     }

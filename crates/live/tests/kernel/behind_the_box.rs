@@ -49,7 +49,7 @@ c.sendall(bytes(n)); c.shutdown(socket.SHUT_WR)
 sys.exit(0 if c.recv(64) == b'%d' % n else 1)";
 
 #[test]
-fn a_hold_makes_the_kernel_send_again_what_was_not_lost() {
+fn a_hold_causes_spurious_retransmissions_by_the_kernel() {
     if !allowed() {
         return;
     }
@@ -105,7 +105,7 @@ fn joined(folder: &Path) {
 }
 
 #[test]
-fn what_is_not_as_expected_fails() {
+fn an_unmet_expectation_fails_the_run() {
     if !allowed() {
         return;
     }
@@ -119,7 +119,7 @@ fn what_is_not_as_expected_fails() {
 }
 
 #[test]
-fn killed_it_leaves_nothing_behind() {
+fn a_killed_process_leaves_no_device_or_namespace() {
     if !allowed() {
         return;
     }
@@ -172,7 +172,7 @@ fn a_scenario_gives_the_same_run_simulated_and_live() {
 }
 
 #[test]
-fn a_mirrored_flow_counts_what_it_undid() {
+fn a_mirrored_flow_counts_its_undone_episodes() {
     if !allowed() {
         return;
     }

@@ -34,7 +34,7 @@ fn an_unmodified_iperf3_takes_what_is_sent() {
 }
 
 #[test]
-fn a_http_server_gives_a_document() {
+fn an_http_server_returns_a_document() {
     if !allowed() || !has("python3") {
         return;
     }
@@ -53,7 +53,7 @@ fn a_http_server_gives_a_document() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_in_one_line() {
+fn an_impossible_request_prints_one_line() {
     let said = |arguments: &[&str]| {
         let output = call(arguments);
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -101,7 +101,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
 }
 
 #[test]
-fn a_command_behind_the_box_gets_all_its_words() {
+fn a_command_behind_the_box_gets_all_its_arguments() {
     if !allowed() {
         return;
     }
@@ -133,7 +133,7 @@ fn a_call_that_is_stopped_before_an_answer_says_so() {
 }
 
 #[test]
-fn a_reader_who_leaves_ends_no_run() {
+fn a_closed_output_pipe_does_not_end_the_run() {
     if !allowed() || !has("python3") {
         return;
     }
@@ -159,7 +159,7 @@ fn a_reader_who_leaves_ends_no_run() {
 }
 
 #[test]
-fn lines_are_those_of_the_end_that_prints_them() {
+fn a_sender_prints_cwnd_and_a_receiver_does_not() {
     if !allowed() || !has("python3") {
         return;
     }

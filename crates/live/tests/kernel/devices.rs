@@ -32,7 +32,7 @@ fn read(file: &Path) -> String {
 
 /// Nothing listens there, so that the call is refused as soon as the peer has looked around.
 #[test]
-fn a_device_has_the_name_the_addresses_and_the_length_that_are_asked_for() {
+fn a_device_has_the_requested_name_addresses_and_mtu() {
     if !allowed() || !has("ip") {
         return;
     }
@@ -115,7 +115,7 @@ fn both_sides_of_the_box_have_its_device_as_their_way_to_others_and_forward() {
 /// Without a peer the other side is the caller's namespace. Its default routes and its forwarding
 /// stay unchanged.
 #[test]
-fn the_callers_namespace_gets_a_device_and_nothing_else() {
+fn the_callers_namespace_gets_only_a_device() {
     if !allowed() || !has("ip") {
         return;
     }

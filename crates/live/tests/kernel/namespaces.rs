@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 #[test]
-fn a_command_that_is_killed_has_ended() {
+fn a_killed_command_counts_as_exited() {
     if !allowed() {
         return;
     }

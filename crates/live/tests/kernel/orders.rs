@@ -40,7 +40,7 @@ fn ended(mut running: Child, folder: &Path, mut order: impl FnMut(&str)) {
 }
 
 #[test]
-fn a_datagram_holds_and_another_releases() {
+fn one_control_datagram_holds_packets_and_another_releases_them() {
     if !allowed() {
         return;
     }
@@ -58,7 +58,7 @@ fn a_datagram_holds_and_another_releases() {
 }
 
 #[test]
-fn a_file_that_is_no_socket_stays() {
+fn a_regular_file_at_the_socket_path_is_not_removed() {
     if !allowed() {
         return;
     }
@@ -75,7 +75,7 @@ fn a_file_that_is_no_socket_stays() {
 }
 
 #[test]
-fn enter_holds_and_releases() {
+fn the_enter_key_holds_and_releases() {
     if !allowed() {
         return;
     }

@@ -119,7 +119,7 @@ fn sent_again(v6: bool) -> (Vec<Retransmission>, u64) {
 }
 
 #[test]
-fn segments_that_are_too_long_for_the_path_are_needed_again() {
+fn a_segment_dropped_for_its_length_counts_as_lost() {
     if !allowed() {
         return;
     }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
 #[test]
-fn curl_gets_a_document_by_either_dialect() {
+fn curl_gets_a_document_over_socks_and_over_http() {
     if !allowed() || !has("curl") || !has("python3") {
         return;
     }
@@ -67,7 +67,7 @@ fn curl_gets_a_document_by_either_dialect() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_named() {
+fn the_error_names_a_port_in_use() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let output = Command::new(PROGRAM).args(["proxy", &port.to_string()]).output().unwrap();

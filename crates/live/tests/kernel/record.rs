@@ -31,7 +31,7 @@ fn packets(file: &Path) -> Vec<(u32, u64)> {
 }
 
 #[test]
-fn what_a_command_sends_is_captured() {
+fn a_commands_packets_are_captured() {
     if !allowed() || !has("python3") {
         return;
     }
@@ -76,7 +76,7 @@ fn burst(name: &str, arguments: &[&str]) -> (Output, usize) {
 }
 
 #[test]
-fn a_burst_is_seen_whole() {
+fn a_burst_is_captured_without_a_missing_packet() {
     if !allowed() || !has("python3") || !has("ip") {
         return;
     }
@@ -89,7 +89,7 @@ fn a_burst_is_seen_whole() {
 }
 
 #[test]
-fn packets_that_were_missed_are_counted() {
+fn packets_missed_by_the_capture_are_counted() {
     if !allowed() || !has("python3") || !has("ip") {
         return;
     }

@@ -18,7 +18,7 @@ fn recorded(words: &[&str], program: &str) -> Vec<Recorded> {
 }
 
 #[test]
-fn a_run_is_handed_over_with_its_scenario() {
+fn a_recording_contains_its_scenario() {
     if !allowed() || !has("python3") {
         return;
     }
@@ -40,7 +40,7 @@ fn a_run_is_handed_over_with_its_scenario() {
 }
 
 #[test]
-fn a_run_that_nobody_wants_recorded_is_not() {
+fn a_run_records_nothing_unless_asked_to() {
     if !allowed() || !has("python3") {
         return;
     }
@@ -48,7 +48,7 @@ fn a_run_that_nobody_wants_recorded_is_not() {
 }
 
 #[test]
-fn a_receiver_hands_over_what_arrived() {
+fn a_receiver_returns_its_recording() {
     if !allowed() || !has("python3") {
         return;
     }

@@ -61,7 +61,7 @@ fn json(output: &Output) -> Value {
 /// and compares every byte. The sender has the scenario's settings. `EIFEL_ROUGH=10G` makes it a
 /// long test.
 #[test]
-fn every_byte_survives_a_rough_path() {
+fn every_byte_arrives_over_a_path_with_loss_reordering_and_duplicates() {
     if !allowed() {
         return;
     }
@@ -104,7 +104,7 @@ fn every_byte_survives_a_rough_path() {
 }
 
 #[test]
-fn a_path_that_carries_shorter_packets_says_so_by_icmp() {
+fn a_smaller_path_mtu_is_reported_by_icmp() {
     if !allowed() || !has("python3") {
         return;
     }
@@ -134,7 +134,7 @@ fn a_path_that_carries_shorter_packets_says_so_by_icmp() {
 }
 
 #[test]
-fn without_the_rights_a_user_namespace_is_enough() {
+fn a_user_namespace_is_enough_without_root() {
     let drops = ["--bounding-set=-sys_admin,-net_admin", "--inh-caps=-sys_admin,-net_admin"];
     let possible = || {
         let tried = Command::new("setpriv").args(drops).args(["unshare", "--user", "--map-root-user", "true"]).output();
@@ -166,7 +166,7 @@ fn said_behind(outer: &[&str], shell: &str) -> Option<(Option<i32>, String)> {
 }
 
 #[test]
-fn without_tun_devices_one_line_says_so() {
+fn without_tun_devices_one_line_says_that_they_are_missing() {
     if !allowed() {
         return;
     }
@@ -178,7 +178,7 @@ fn without_tun_devices_one_line_says_so() {
 }
 
 #[test]
-fn without_any_rights_one_line_says_what_to_do() {
+fn without_privileges_one_line_says_how_to_get_them() {
     let shell = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all";
     let Some((code, line)) = said_behind(&["unshare", "--user", "--map-root-user"], shell) else { return };
     assert_eq!(code, Some(1), "{line}");

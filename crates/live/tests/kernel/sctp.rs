@@ -52,7 +52,7 @@ fn usrsctp_takes_every_message() {
 
 /// Each packet has an identification of its own (RFC 6864), the listener's answers too.
 #[test]
-fn packets_of_ipv4_are_numbered() {
+fn ipv4_packets_get_consecutive_identifications() {
     let (true, Some(peer)) = (allowed(), peer()) else { return };
     let folder = folder("sctp-capture");
     let file = folder.join("both.pcapng");
@@ -81,7 +81,7 @@ fn usrsctps_messages_arrive() {
 }
 
 #[test]
-fn each_interval_has_a_line() {
+fn each_interval_prints_one_line() {
     let (true, Some(peer)) = (allowed(), peer()) else { return };
     let words = ["sctp", "send", "--interval", "0.01", "--bytes", "20M", "10.85.0.1:7", "--"];
     let output = Command::new(PROGRAM).args(words).arg(peer).args(["listen", "0", "7"]).output().unwrap();
@@ -93,7 +93,7 @@ fn each_interval_has_a_line() {
 }
 
 #[test]
-fn where_nobody_takes_sctp_the_kernel_says_so() {
+fn a_kernel_without_sctp_answers_by_icmp() {
     if !allowed() {
         return;
     }

@@ -51,7 +51,7 @@ fn a_station_sleeps_while_nothing_happens() {
 
 /// A station sends at most 256 packets in one go.
 #[test]
-fn a_station_ends_when_everything_has_left() {
+fn a_station_ends_when_all_packets_have_left() {
     if !allowed() {
         return;
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 const TOLERANCE: u64 = 1_000_000;
 
 #[test]
-fn a_packet_has_the_time_at_which_the_kernel_saw_it() {
+fn a_packet_carries_the_kernels_receive_timestamp() {
     if !allowed() {
         return;
     }
@@ -55,7 +55,7 @@ fn a_packet_has_the_time_at_which_the_kernel_saw_it() {
 }
 
 #[test]
-fn a_packet_that_is_longer_than_the_room_is_cut() {
+fn a_packet_longer_than_the_buffer_is_truncated() {
     if !allowed() {
         return;
     }

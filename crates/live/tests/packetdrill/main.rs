@@ -25,7 +25,7 @@ fn has(program: &str) -> bool {
 }
 
 #[test]
-fn a_program_in_c_drives_it() {
+fn a_c_program_drives_the_plugin() {
     let Some(plugin) = plugin() else { return };
     if !has("cc") {
         return;

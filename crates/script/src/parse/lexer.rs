@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_ellipses_and_dots_do_not_run_into_each_other() {
+    fn numbers_ellipses_and_dots_are_separate_tokens() {
         let decimal = |text: &str| Kind::Decimal(text.into());
         assert_eq!(
             kinds("+0...0.100 .5"),
@@ -256,13 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_has_a_value_up_to_white_space() {
+    fn a_flags_value_ends_at_white_space() {
         let flag = Kind::Flag { name: "remote_ip".into(), value: Some("1.2.3.4".into()) };
         assert_eq!(kinds("--remote_ip=1.2.3.4 "), [flag, Kind::End]);
     }
 
     #[test]
-    fn what_has_no_end_is_refused() {
+    fn an_unterminated_element_is_refused() {
         for text in ["/* x", "\"x", "`x", "%{ x", "99999999999999999999", "0x", "-5x"] {
             assert!(tokens(text).is_err(), "{text}");
         }

@@ -172,7 +172,7 @@ mod tests {
     /// Every shape with values of every short length: the elements read, and whether the same bytes
     /// are written again.
     #[test]
-    fn elements_are_read_from_bytes_as_before() {
+    fn sctp_elements_of_every_length_match_their_golden() {
         let mut text = String::new();
         for family in [Family::Chunk, Family::Parameter, Family::Cause] {
             for shape in family.shapes() {
@@ -209,7 +209,7 @@ mod tests {
 
     /// Lists with a count, and lists up to the end, by hand.
     #[test]
-    fn lists_hold_as_many_as_there_are() {
+    fn lists_hold_any_number_of_elements() {
         let mut reader = Reader { left: &[0, 0, 0, 2, 0, 7, 0, 8], counts: [0; 2] };
         assert_eq!(reader.value(Form::CountedTypes), Some(Value::Numbers(vec![7, 8])));
         let mut short = Reader { left: &[0, 0, 0, 3, 0, 7, 0, 8], counts: [0; 2] };

@@ -13,7 +13,7 @@ fn fails(block: &str) -> String {
 }
 
 #[test]
-fn a_name_keeps_its_number_from_block_to_block() {
+fn a_variable_keeps_its_value_across_code_blocks() {
     assert!(outcome("%{ a = 0x10; b = a * 2\nb -= 1 }%\n+.1 %{ a += b\nassert a == 47 and b == 31 }%").passed());
     assert_eq!(fails("%{ a = 5 }%\n+0 %{ assert a == 6 }%"), "a == 6 does not hold: ");
     assert_eq!(fails("%{ a = 5 // 0 }%"), "this number cannot be computed");
@@ -23,7 +23,7 @@ fn a_name_keeps_its_number_from_block_to_block() {
 }
 
 #[test]
-fn what_is_printed_is_shown_beside_the_block() {
+fn printed_output_is_shown_beside_its_block() {
     let outcome = outcome("%{ n = 7; print(n, 'of', tcpi_state)\nprint(\"%d%% of %s, %.2f\" % (n, state, 1)) }%");
     assert!(outcome.passed());
     let seen: Vec<_> = outcome.rows.last().unwrap().seen.iter().map(|seen| seen.text.as_str()).collect();
@@ -31,7 +31,7 @@ fn what_is_printed_is_shown_beside_the_block() {
 }
 
 #[test]
-fn an_assertion_that_does_not_hold_says_its_message() {
+fn a_failed_assertion_prints_its_message() {
     assert_eq!(
         fails("%{ assert tcpi_state == 9, 'state %d' % tcpi_state }%"),
         "tcpi_state == 9 does not hold: tcpi_state = 2 (state 2)"

@@ -11,7 +11,7 @@ fn page() -> String {
 }
 
 #[test]
-fn the_script_that_it_shows_passes() {
+fn the_pages_example_script_passes() {
     let page = page();
     let text = page.split("```packetdrill\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let outcome = run(&parse(text, "scripts.md").unwrap());
@@ -19,7 +19,7 @@ fn the_script_that_it_shows_passes() {
 }
 
 #[test]
-fn it_names_every_variable_constant_setting_and_option() {
+fn the_page_names_every_variable_constant_setting_and_option() {
     let page = page();
     let mut missing = Vec::new();
     let mut need = |name: &str| {
@@ -45,7 +45,7 @@ fn it_names_every_variable_constant_setting_and_option() {
 }
 
 #[test]
-fn summaries_stand_there_as_they_are_in_the_engine() {
+fn the_page_quotes_the_registrys_summaries() {
     let page = page();
     for variable in variables().iter().chain(of_associations()) {
         assert!(page.contains(&format!("| `{}` | {} |", variable.name, variable.summary)), "{}", variable.name);

@@ -67,13 +67,13 @@ fn each_kind_of_failure_is_named() {
 }
 
 #[test]
-fn a_time_that_has_passed_is_said_to_have_passed() {
+fn an_error_says_that_a_time_has_passed() {
     let text = "+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n* > P. 1:6(5) ack 1\n0.5 close(4) = 0";
     assert_eq!(failure(text), at(13, "it is later than this already"));
 }
 
 #[test]
-fn a_script_that_would_not_end_is_ended() {
+fn an_endless_script_is_aborted() {
     let text = format!("//: congest = reno(initial_window_segments = 1000000)\n{OPEN}");
     let text = text.replace("<mss 1000>", "<mss 1000,nop,wscale 14>").replace("<mss 1460>", "<...>");
     let text = text.replace("win 10000", "win 65535") + "+0 write(4, ..., 1000000000) = 1000000000";
@@ -82,7 +82,7 @@ fn a_script_that_would_not_end_is_ended() {
 }
 
 #[test]
-fn tolerance_ranges_and_stars_are_packetdrill_s() {
+fn tolerances_ranges_and_wildcards_follow_packetdrill() {
     let sent = "+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n";
     // Retransmissions leave 1 s after the first transmission, and then 2 s later. After a range,
     // relative times count from the packet's departure.
@@ -101,7 +101,7 @@ fn tolerance_ranges_and_stars_are_packetdrill_s() {
 
 /// The retransmission leaves at 1.1 s, and the script expects it 50 ms earlier.
 #[test]
-fn what_follows_a_late_packet_counts_from_the_scripts_time_and_happens_no_earlier() {
+fn relative_times_after_a_late_packet_count_from_the_scripted_time() {
     let late = format!("{OPEN}+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n+.95 > P. 1:6(5) ack 1\n");
     let rest = "1.06 write(4, ..., 5) = 5\n+.1 write(4, ..., 5) = 5";
     let text = format!("{late}{rest}").replace("//: tolerance_us = 0", "//: tolerance_us = 100000");
@@ -115,7 +115,7 @@ fn what_follows_a_late_packet_counts_from_the_scripts_time_and_happens_no_earlie
 }
 
 #[test]
-fn a_packet_may_stand_for_several_segments_unless_it_is_strict() {
+fn a_packet_line_matches_several_segments_unless_strict() {
     let sent = "+0 write(4, ..., 3000) = 3000\n+0 > P. 1:3001(3000) ack 1";
     assert!(outcome(sent).passed());
     let strict = format!("--strict_segments\n{OPEN}{sent}");
@@ -136,7 +136,7 @@ fn the_ladder_marks_the_line_and_shows_both_sides() {
 }
 
 #[test]
-fn json_has_the_same() {
+fn the_json_report_holds_line_failure_and_due_times() {
     let json = outcome("+1 > . 1:1(0) ack 1").json();
     assert_eq!(json["passed"], false);
     assert_eq!(json["failure"]["line"], 10);
@@ -166,7 +166,7 @@ fn stamped(ticks: &str, tolerance_us: u32, value: u32, echo: u32) -> Option<Stri
 }
 
 #[test]
-fn timestamps_are_compared_where_their_tick_is_given() {
+fn timestamps_are_compared_only_if_their_tick_is_given() {
     let ticks = "--tcp_ts_tick_usecs=1000\n";
     let differs = |value, echo| {
         let (seen, wanted) = ("<nop,nop,TS val 100 ecr 1100>", format!("<nop,nop,TS val {value} ecr {echo}>"));
@@ -186,7 +186,7 @@ fn timestamps_are_compared_where_their_tick_is_given() {
 }
 
 #[test]
-fn a_push_may_be_missing_and_may_not_be_too_much() {
+fn a_missing_psh_is_tolerated_and_an_extra_one_is_not() {
     // The second of two segments is pushed, the first is not.
     let sent = "--strict_segments\n".to_owned() + OPEN + "+0 write(4, ..., 2000) = 2000\n";
     let judged = |first: &str, second: &str| {
@@ -199,7 +199,7 @@ fn a_push_may_be_missing_and_may_not_be_too_much() {
 }
 
 #[test]
-fn a_packet_that_stands_for_several_ends_where_it_says() {
+fn a_packet_line_for_several_segments_ends_at_its_stated_byte() {
     let sent = "+0 write(4, ..., 3000) = 3000\n";
     assert!(outcome(&format!("{sent}+0 > . 1:2001(2000) ack 1\n+0 > P. 2001:3001(1000) ack 1")).passed());
     assert_eq!(

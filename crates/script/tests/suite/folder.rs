@@ -47,7 +47,7 @@ fn every_script_passes() {
 }
 
 #[test]
-fn every_script_is_exact_and_begins_with_what_it_is_about() {
+fn every_script_has_exact_times_and_a_title() {
     for path in scripts(&root()) {
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("// "), "{}", path.display());

@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_of_scripts_in_any_order(parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..40)) {
+    fn random_script_fragments_never_panic(parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..40)) {
         if let Ok(script) = parse(&parts.concat(), "parts") {
             run(&script).to_string();
         }
@@ -179,7 +179,7 @@ const SETTINGS: [&str; 25] = [
 ];
 
 #[test]
-fn nothing_is_nested_too_deep() {
+fn nesting_beyond_the_limit_is_refused() {
     for (open, close) in [("(", ")"), ("-", ""), ("not ", "")] {
         let text = format!("0 %{{ assert {}1{} }}%", open.repeat(100_000), close.repeat(100_000));
         assert!(parse(&text, "deep").is_err());

@@ -8,7 +8,7 @@ fn passes(profile: Profile, text: &str) -> bool {
 
 /// The SYNs of FreeBSD: 1440 bytes over IPv6, a shift of 6, and 200 ms more for every RTO but the first.
 #[test]
-fn a_syn_of_freebsd() {
+fn the_freebsd_profile_sets_mss_window_scale_and_rexmit_slop() {
     let text = "
 --ip_version=ipv6
 --tolerance_usecs=0
@@ -31,7 +31,7 @@ fn a_syn_of_freebsd() {
 /// Stacks differ where RFC 9260 leaves a choice. The standard profile accepts the behaviour of any
 /// stack for which a script has lines.
 #[test]
-fn a_script_of_sctp_with_lines_for_one_stack_may_pass_as_that_of_another() {
+fn sctp_lines_for_one_stack_may_pass_for_another() {
     let with = |lines: &str| format!("0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n{lines}+0 close(3) = 0\n");
     // No socket has this number, so a reading with this line fails.
     let only_freebsd = with("#ifdef Linux\n+0 close(9) = 0\n#endif\n");
@@ -44,7 +44,7 @@ fn a_script_of_sctp_with_lines_for_one_stack_may_pass_as_that_of_another() {
 
 /// RFC 6458, section 8.2.1: the fields that a script names have to match, and no others matter.
 #[test]
-fn the_status_of_an_association_is_what_is_asked_of_it() {
+fn sctp_status_returns_the_requested_fields() {
     let script = |asked: &str| {
         format!(
             "//: tolerance_us = 0\n0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n+0 bind(3, ..., ...) = 0\n\
@@ -66,7 +66,7 @@ fn the_status_of_an_association_is_what_is_asked_of_it() {
 }
 
 #[test]
-fn nothing_is_written_without_an_error() {
+fn an_empty_write_returns_zero() {
     let text = "
 --tolerance_usecs=0
 0    socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -89,7 +89,7 @@ fn nothing_is_written_without_an_error() {
 /// The buffer of 65 536 bytes is 65 700 in whole segments. The window with 299 unread bytes is
 /// announced to the byte, and every second segment of any size is acknowledged.
 #[test]
-fn a_receiver_of_freebsd() {
+fn the_freebsd_profile_rounds_the_buffer_and_acknowledges_every_second_segment() {
     let text = "
 --tolerance_usecs=0
 0    socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -112,7 +112,7 @@ fn a_receiver_of_freebsd() {
 /// FreeBSD's ACKs repeat an unacknowledged FIN. This stack's ACKs begin after the FIN and are
 /// accepted in their place; no other ACKs are.
 #[test]
-fn a_fin_of_freebsd_is_repeated() {
+fn the_freebsd_profile_accepts_acks_without_a_repeated_fin() {
     let text = "
 --tolerance_usecs=0
 0    socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -152,7 +152,7 @@ fn conditions_choose_lines() {
 
 /// Shell lines: a comment, several values, `/proc` paths; and an unknown setting.
 #[test]
-fn a_host_is_configured_before_its_connection() {
+fn shell_lines_set_sysctls_and_late_or_unknown_ones_are_noted() {
     let open = "
 --tolerance_usecs=0
 `../../common/defaults.sh
@@ -182,7 +182,7 @@ ip route change 192.0.2.1 via 192.168.0.2 dev tun0 initcwnd 3`
 /// A host that paces by `fq`: after the first ten segments, one segment leaves on an ACK, and the
 /// next later.
 #[test]
-fn a_host_may_pace() {
+fn an_fq_qdisc_enables_pacing() {
     let text = "
 `tc qdisc replace dev tun0 root fq
 echo 0 > /sys/module/tcp_cubic/parameters/hystart_detect`

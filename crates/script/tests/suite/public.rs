@@ -62,7 +62,7 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
 }
 
 #[test]
-fn the_table_adds_up_and_no_pattern_stands_twice() {
+fn the_table_sums_up_and_has_no_duplicate_pattern() {
     let page = page();
     let table = table(&page);
     assert_eq!(table.len(), 9);
@@ -79,7 +79,7 @@ fn the_table_adds_up_and_no_pattern_stands_twice() {
 }
 
 #[test]
-fn every_public_script_does_as_the_page_says() {
+fn every_public_script_has_the_documented_outcome() {
     let Some(folder) = env::var_os("EIFEL_PACKETDRILL") else { return };
     let (page, folder) = (page(), Path::new(&folder));
     let (table, reasons) = (table(&page), reasons(&page));

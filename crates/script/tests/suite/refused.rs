@@ -158,7 +158,7 @@ fn each_refusal_of_a_packet_over_sctp_says_where_what_and_what_is_expected() {
 }
 
 #[test]
-fn what_only_an_operating_system_knows_is_passed_over() {
+fn calls_that_concern_only_an_operating_system_are_skipped() {
     let text = "--ip_version=ipv4 --tolerance_percent=5\n`sysctl -q x=1`\n//: mss = 500\n0 `ls`\n+0 socket(..., SOCK_STREAM, \
                 IPPROTO_TCP) = 3\n+0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0\n+0 fcntl(3, F_GETFL) = 0x2 \
                 (flags O_RDWR)\n`cleanup`\n";

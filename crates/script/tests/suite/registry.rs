@@ -44,7 +44,7 @@ fn every_algorithm_has_its_five_conversations() {
 }
 
 #[test]
-fn no_folder_is_about_an_algorithm_that_is_not_there() {
+fn no_script_folder_names_an_unknown_algorithm() {
     for seam in Seam::ALL {
         for folder in fs::read_dir(root().join(seam.name())).unwrap() {
             let name = folder.unwrap().file_name().into_string().unwrap();

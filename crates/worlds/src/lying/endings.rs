@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_each_answer_is_added_up_and_the_longest_way_and_the_smallest_lie_stay() {
+    fn endings_add_up_and_keep_the_longest_run_and_the_smallest_lie() {
         let altered = Answer { withheld: true, ..Answer::default() };
         let ways = [
             (altered, Endings { inputs: 3, ..Endings::over(false) }),

@@ -92,7 +92,7 @@ fn assert_alike(detect: &str, segments: u32, altered: Option<usize>) {
 }
 
 #[test]
-fn lies_told_once_for_each_state_count_as_lies_told_one_by_one() {
+fn lies_counted_per_state_equal_lies_counted_one_by_one() {
     for detect in ["eifel-timestamps", PLAIN, "dsack", "none", "eifel-or-f-rto", "f-rto-sack", "dual-rtt"] {
         assert_alike(detect, 3, None);
         assert_alike(detect, 3, Some(2));
@@ -101,14 +101,14 @@ fn lies_told_once_for_each_state_count_as_lies_told_one_by_one() {
 }
 
 #[test]
-fn so_do_all_about_four_segments_against_detectors_to_which_some_pay() {
+fn lies_about_four_segments_counted_per_state_equal_lies_counted_one_by_one() {
     assert_alike(PLAIN, 4, None);
 }
 
 /// Only these two parts are left out. The other parts follow from them and from the time, so
 /// leaving one of those out changes nothing.
 #[test]
-fn a_digest_that_leaves_a_part_out_is_noticed() {
+fn a_digest_that_omits_a_field_fails_the_check() {
     type Digest = fn(&World, &mut Digester) -> u128;
     fn without(world: &World, digester: &mut Digester, part: Option<usize>) -> u128 {
         let state = world.state().into_iter().enumerate();
@@ -131,7 +131,7 @@ fn a_digest_that_leaves_a_part_out_is_noticed() {
 /// Two states that differ in one part have different digests. Without that part, their digests are
 /// equal.
 #[test]
-fn a_digest_tells_worlds_apart_that_differ_in_one_part() {
+fn every_part_of_a_state_changes_its_digest() {
     let question = question("eifel-timestamps", 3);
     let mut waiting = Vec::new();
     let mut worlds = vec![world(&question)];
@@ -173,7 +173,7 @@ fn a_digest_tells_worlds_apart_that_differ_in_one_part() {
 
 /// A hash of 128 bits distinguishes all states that the whole text distinguishes.
 #[test]
-fn as_many_digests_as_states() {
+fn each_state_has_its_own_digest() {
     let question = question("eifel-timestamps", 3);
     let (mut digests, mut texts) = (BTreeSet::new(), BTreeSet::new());
     let mut digester = Digester::default();
@@ -202,7 +202,7 @@ fn as_many_digests_as_states() {
 
 /// The number of inputs is not part of a state. Near its limit, lies are still counted one by one.
 #[test]
-fn near_the_limit_of_inputs_lies_count_as_one_by_one() {
+fn near_the_input_limit_lies_are_counted_one_by_one() {
     let question = question(PLAIN, 3);
     let losses = lost(&[0]);
     let mut stuck = Vec::new();
@@ -218,7 +218,7 @@ fn near_the_limit_of_inputs_lies_count_as_one_by_one() {
 }
 
 #[test]
-fn a_search_that_is_broken_off_tells_nothing_more() {
+fn a_cancelled_search_reports_no_further_progress() {
     for stop in [1, 2, 7] {
         let mut told = 0;
         let mut tell = |_| {
@@ -232,7 +232,7 @@ fn a_search_that_is_broken_off_tells_nothing_more() {
 }
 
 #[test]
-fn a_lie_pays_where_it_spares_a_cut_that_an_honest_receiver_causes() {
+fn lies_pay_if_one_avoids_a_cut_of_the_honest_world() {
     let pays = |honest_is_cut, uncut| {
         let losses = Fates::default();
         Lied { losses, honest_is_cut, lies: 9, uncut, stuck: 0, smallest: None, states: 9 }.pays()

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_waits_for_what_it_can_read_and_write() {
+    fn a_client_polls_only_for_events_that_it_can_use() {
         let mut rig = Rig::new();
         assert!(rig.client.socket.nodelay().unwrap());
         assert_eq!(rig.waits(), Some((true, false)));
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_does_not_read_is_handed_no_more_than_there_is_room_for_and_all_in_the_end() {
+    fn a_client_that_does_not_read_gets_no_more_than_its_socket_buffer_and_later_everything() {
         let (mut rig, bytes) = (Rig::open(), pattern::bytes(0, 400_000));
         rig.far_sends(&bytes);
         for _ in 0..20 {
@@ -443,7 +443,7 @@ mod tests {
     /// The buffer for the program is full, and the connection holds more, when the peer closes. The
     /// program still reads all bytes, in one go where the socket's buffer is large.
     #[test]
-    fn a_peer_that_has_closed_is_heard_to_its_last_byte() {
+    fn data_of_a_peer_that_has_closed_is_read_to_the_last_byte() {
         for kept in [4096, 4 * ROOM] {
             let (mut rig, bytes) = (Rig::open(), pattern::bytes(0, 100_000));
             sockopt::set_socket_send_buffer_size(&rig.client.socket, kept).unwrap();
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_connection_is_taken_whole_where_it_was_open() {
+    fn the_remaining_data_of_an_open_connection_is_taken_whole() {
         for (phase_is_open, taken) in [(true, 100_000), (false, 0)] {
             let mut rig = Rig::open();
             rig.far_sends(&pattern::bytes(0, 100_000));
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_over_when_both_ways_are_or_when_its_socket_is_broken() {
+    fn a_client_ends_when_both_directions_are_closed_or_its_socket_fails() {
         for number in 0..32 {
             let [broken, ending, quiet, peer_closed, passed_on] = [0, 1, 2, 3, 4].map(|bit| number >> bit & 1 == 1);
             let mut rig = Rig::open();
@@ -489,7 +489,7 @@ mod tests {
 
     /// A program that exits with unread data resets its socket.
     #[test]
-    fn a_program_that_is_gone_is_noticed_by_either_way() {
+    fn an_exited_program_is_noticed_when_reading_and_when_writing() {
         let mut rig = Rig::open();
         rig.client.exchange(&mut rig.near);
         drop(rig.outside);
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_hears_why_it_fails_until_its_connection_is_open() {
+    fn a_client_gets_an_error_reply_only_before_its_connection_is_open() {
         let mut rig = Rig::new();
         rig.client.fail(Reply::Unreachable);
         let said = request::reply(Dialect::Http, Reply::Unreachable);
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_sends_no_more_closes_its_connection_at_once() {
+    fn a_client_that_shuts_down_writing_closes_its_connection_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let outside = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut client = Client::new(listener.accept().unwrap().0, Instant::ZERO).unwrap();

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_are_looked_at_whenever_the_host_is_quiet_and_now_and_then_otherwise() {
+    fn sockets_are_polled_when_the_host_is_idle_and_periodically_otherwise() {
         let (mut proxy, _) = proxy(None);
         let at = |micros| Instant::ZERO + Duration::from_micros(micros);
         for looked in [0, 5000] {
@@ -298,7 +298,7 @@ mod tests {
 
     /// Clients beyond the limit wait to be accepted until another client has gone.
     #[test]
-    fn a_proxy_has_no_more_clients_at_a_time_than_it_may() {
+    fn a_proxy_limits_its_concurrent_clients() {
         let (mut proxy, at) = proxy(Some(5));
         proxy.most = 2;
         let mut host = Host::new(Config { v4: None, v6: None, mtu: 1500, secret: [1, 2], most_connections: 1 });

@@ -194,14 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn a_tunnel_is_asked_for_by_connect() {
+    fn an_http_connect_requests_a_tunnel() {
         let (taken, found) = target(read(b"CONNECT [fd00::1]:443 HTTP/1.1\r\nHost: x\r\n\r\nmore", None));
         assert_eq!((taken, found), (43, Target::Address("[fd00::1]:443".parse().unwrap())));
         assert_eq!(read(b"CONNECT a:1 HTTP/1.1\r\n", None), Ok(Step::More));
     }
 
     #[test]
-    fn what_is_not_understood_gets_an_answer() {
+    fn an_unsupported_proxy_request_gets_an_error_reply() {
         let said = |bytes: &[u8]| String::from_utf8_lossy(&read(bytes, None).unwrap_err()).into_owned();
         assert!(said(b"GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
         assert!(said(b"CONNECT a HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 "));
