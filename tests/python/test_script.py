@@ -50,7 +50,7 @@ def test_json_has_every_row(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     ("text", "message"),
     [
         ("0 jump(3) = 0", 'x.pkt:1:3: unknown call "jump"; expected one of'),
-        ("//: recover = reno-sak", "x.pkt:1:15: recover = reno-sak cannot be; expected one of reno,"),
+        ("//: recover = reno-sak", "x.pkt:1:15: recover = reno-sak is not allowed; expected one of reno,"),
     ],
 )
 def test_a_refused_script_is_one_line_and_2(

@@ -76,7 +76,7 @@ impl Claim {
     /// # Errors
     /// Says which key is wrong, and what is expected.
     pub fn parse(text: &str, seed: u64) -> Result<Self, String> {
-        let claim: Table = text.parse().map_err(|error| format!("the claim is no TOML: {error}"))?;
+        let claim: Table = text.parse().map_err(|error| format!("the claim is not valid TOML: {error}"))?;
         let field = Field { without_timestamps: false, neighbours: true, pace: Some("pacing") };
         let claim = match claim.get("kind").and_then(Value::as_str) {
             Some("harm") => {

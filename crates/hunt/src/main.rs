@@ -64,7 +64,7 @@ fn hunt(Arguments { scenario, effort }: &Arguments) -> Result<(), String> {
         }
     });
     print(&format!(
-        "# goodput over an honest receiver's: {:.3}, in {} runs that were not searched with\n{}",
+        "# goodput over an honest receiver's: {:.3}, in {} fresh runs\n{}",
         best.judged.value,
         effort.judging,
         to_toml(&best.candidate)

@@ -237,7 +237,7 @@ impl Messenger {
             }
             // The peer's kernel reports that it has no SCTP, or no socket at this UDP port.
             if read.protocol == icmp::PROTOCOL_V4 && matches!(read.payload, [3, 2 | 3, ..]) && self.begun.is_none() {
-                return Err(Error::new(addresses.source().to_string(), &"nothing takes SCTP there", ""));
+                return Err(Error::new(addresses.source().to_string(), &"the host does not accept SCTP", ""));
             }
             let Some(bytes) = self.carrier.unwrap(&read) else { continue };
             match (&mut self.association, &mut self.listener) {

@@ -137,14 +137,14 @@ static VARIABLES: &[Variable] = &[
     }),
     variable("tcpi_snd_mss", "bytes of payload in a full segment", mss),
     variable("tcpi_unacked", "segments outstanding", |o| o.connection.engine().scoreboard().segments() as i128),
-    variable("tcpi_sacked", "segments' bytes that SACK has reported, in whole segments", |o| {
+    variable("tcpi_sacked", "bytes that SACK has reported, in whole segments", |o| {
         i128::from(o.connection.engine().scoreboard().sacked_bytes()) / mss(o)
     }),
-    variable("tcpi_lost", "segments deemed lost and not delivered since, sent again or not", lost),
-    variable("tcpi_retrans", "segments sent again and not delivered since", retrans),
+    variable("tcpi_lost", "segments marked lost and not delivered since, retransmitted or not", lost),
+    variable("tcpi_retrans", "segments retransmitted and not delivered since", retrans),
     variable(
         "tcpi_reordering",
-        "by how many segments one was overtaken at the most, as far as SACK tells and RACK-TLP asks; 3 at least",
+        "the largest reordering that SACK has shown to RACK-TLP, in segments; at least 3",
         |o| i128::from(o.connection.engine().scoreboard().overtaken_by()).div_euclid(mss(o)).max(3),
     ),
     variable("tcpi_advmss", "bytes in this end's MSS option", |o| o.settings.mss.into()),
@@ -155,7 +155,7 @@ static VARIABLES: &[Variable] = &[
     variable("tcpi_busy_time", "microseconds with something to send or outstanding", |o| {
         micros(o.counts.clocks.busy(o.now))
     }),
-    variable("tcpi_rwnd_limited", "microseconds in which the peer's window held back what there was to send", |o| {
+    variable("tcpi_rwnd_limited", "microseconds in which the peer's window limited sending", |o| {
         micros(o.counts.clocks.held_back(o.now))
     }),
     variable("tcpi_notsent_bytes", "bytes written and not sent", |o| {
@@ -175,29 +175,27 @@ static VARIABLES: &[Variable] = &[
     variable("samples", "round-trip samples so far", |o| o.connection.engine().snapshot().samples.into()),
     variable("una", "the first position not acknowledged; the SYN's is 0", |o| o.connection.engine().una().into()),
     variable("nxt", "the first position never sent", |o| o.connection.engine().nxt().into()),
-    variable("unread", "bytes that a read would give", |o| o.connection.readable().into()),
-    variable("peer_window", "bytes of window that the peer has announced, from una on", |o| {
+    variable("unread", "bytes ready to be read", |o| o.connection.readable().into()),
+    variable("peer_window", "the peer's receive window in bytes, counted from una", |o| {
         o.connection.peer_window().into()
     }),
     variable("timeouts", "expiries of the retransmission timer after the handshake", |o| o.counts.timeouts.into()),
     variable("episodes", "loss signals that have opened an episode", |o| o.counts.episodes.into()),
-    variable("verdict", "of the last episode: NONE yet, SPURIOUS or GENUINE", |o| o.counts.verdict.into()),
+    variable("verdict", "the verdict on the last episode: NONE yet, SPURIOUS or GENUINE", |o| o.counts.verdict.into()),
     variable("spurious", "verdicts that an episode was spurious", |o| o.counts.spurious.into()),
     variable("genuine", "verdicts that an episode was genuine", |o| o.counts.genuine.into()),
     variable("refused_by_paws", "segments refused for their timestamps (RFC 7323, section 5)", |o| {
         o.connection.counts().old_timestamps.into()
     }),
-    variable("without_timestamp", "segments refused since they lacked the timestamp agreed on", |o| {
+    variable("without_timestamp", "segments refused because they lacked the negotiated timestamp", |o| {
         o.connection.counts().missing_timestamps.into()
     }),
-    variable("ignored_echoes", "timestamp echoes that cannot be true", |o| o.connection.counts().ignored_echoes.into()),
+    variable("ignored_echoes", "invalid timestamp echoes", |o| o.connection.counts().ignored_echoes.into()),
     variable("forged_echoes", "echoes of timestamps that were never sent", |o| {
         o.connection.counts().forged_echoes.into()
     }),
-    variable("ignored_sack_blocks", "SACK blocks that cannot be true", |o| {
-        o.connection.counts().ignored_sack_blocks.into()
-    }),
-    variable("refused_acks", "acknowledgements of what was never sent, or is long past", |o| {
+    variable("ignored_sack_blocks", "invalid SACK blocks", |o| o.connection.counts().ignored_sack_blocks.into()),
+    variable("refused_acks", "acknowledgements of data that was never sent, or of data too old to count", |o| {
         o.connection.counts().refused_acks.into()
     }),
     variable("outside_window", "segments outside the receive window", |o| o.connection.counts().outside_window.into()),

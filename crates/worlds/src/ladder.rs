@@ -87,7 +87,7 @@ impl Ladder {
                     Cause::Timeout => "timeout",
                     Cause::FastRetransmit => "duplicate ACKs",
                 };
-                format!("episode {} ({cause}) begins, the window is cut", episode.number)
+                format!("episode {} ({cause}) begins, the window is reduced", episode.number)
             }
             engine::Event::Judged { episode, detector: 0, outcome, reason } => {
                 let outcome = match outcome {
@@ -106,11 +106,11 @@ impl Ladder {
             }
             engine::Event::Echoed { window } => {
                 format!(
-                    "an echo of a mark cuts the window: cwnd {:.1} segments",
+                    "an ECN echo reduces the window: cwnd {:.1} segments",
                     window.cwnd as f64 / self.numbers.mss as f64
                 )
             }
-            engine::Event::Distrusted { detector: 0, reason } => format!("the peer is believed no more: {reason}"),
+            engine::Event::Distrusted { detector: 0, reason } => format!("the peer is no longer trusted: {reason}"),
             engine::Event::Judged { .. } | engine::Event::EpisodeClosed { .. } | engine::Event::Distrusted { .. } => {
                 return;
             }

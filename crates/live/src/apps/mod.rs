@@ -42,8 +42,8 @@ fn trouble(peer: &str, event: &Event) -> Option<Error> {
     let (cause, advice) = match event {
         Event::Refused => ("connection refused", "nothing listens at this port"),
         Event::Reset => ("connection reset by the peer", ""),
-        Event::Unreachable => ("the network says that it cannot be reached", "look at its routes"),
-        Event::TimedOut => ("no answer for too long", "look at the routes there and back"),
+        Event::Unreachable => ("the network reports it as unreachable", "check the routes to it"),
+        Event::TimedOut => ("no answer within the user timeout", "check the routes in both directions"),
         _ => return None,
     };
     Some(Error::new(peer, &cause, advice))

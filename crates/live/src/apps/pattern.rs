@@ -16,7 +16,7 @@ const AT_HAND: usize = 1 << 16;
 
 impl Pattern {
     /// Makes the pattern.
-    #[expect(clippy::new_without_default, reason = "it is no empty value")]
+    #[expect(clippy::new_without_default, reason = "it is never empty")]
     pub fn new() -> Self {
         Self { block: pattern::bytes(0, AT_HAND + PERIOD) }
     }

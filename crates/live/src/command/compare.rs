@@ -137,7 +137,9 @@ fn shown(document: &Value, as_json: bool) -> String {
     let (last, late) = (&document["last_transmission"], &document["box"]);
     text += &format!("last transmission: {} ms, {} ms live\n", last["simulated_ms"], last["live_ms"]);
     let [median, p99, max] = ["late_us_median", "late_us_p99", "late_us_max"].map(|name| &late[name]);
-    text += &format!("the box let go {median} us late in the median, {p99} at the 99th percentile, {max} at most\n");
+    text += &format!(
+        "the box released packets {median} us late at the median, {p99} us at the 99th percentile, {max} us at most\n"
+    );
     text += if document["agrees"] == true { "simulation and live run agree\n" } else { "they differ\n" };
     text
 }

@@ -22,8 +22,8 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 const USAGE: &str = "\
-Runs a command behind a box that does to its packets what a scenario's links do: rate, delay, queue, loss, duplication,
-reordering, spikes, recorded links. The way there and the way back are those of the scenario's first flow.
+Runs a command behind a box that treats its packets as a scenario's links do: rate, delay, queue, loss, duplication,
+reordering, spikes, recorded links. Both directions have the links of the scenario's first flow.
 
 usage: eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
 
@@ -36,7 +36,7 @@ usage: eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
                      back). Orders: hold [SECONDS], release, toggle, drop [N]; and there, back or both
   --keys             orders at the terminal, one a line; Enter alone holds and releases
   --control PATH     orders as datagrams to this Unix socket
-  --seed N           in place of the scenario's
+  --seed N           a seed in place of the scenario's
   --expect 'A<=B'    exit with 1 if it does not hold, as there.dropped==3 or spurious<=0; may be repeated
   --mtu BYTES        of both devices (default: 1500)
   --json             print JSON

@@ -14,13 +14,13 @@ use std::path::Path;
 
 const USAGE: &str = "\
 Joins what `eifel live hiccup --out FOLDER` has written: which retransmissions of the kernel's sender were needed, why it sent
-them, and whether it undid what it did. Only one connection may send in the sender's namespace.
+them, and whether it undid its window reduction. Only one connection may send in the sender's namespace.
 
 usage: eifel live judge [OPTIONS] FOLDER
 
   --sender FILE      a capture made at the sender, in place of FOLDER/sender.pcapng
   --receiver FILE    a capture made at the receiver, in place of FOLDER/receiver.pcapng
-  --back             the data go back, from the peer to the command
+  --back             the data flow from the peer to the command
   --truth FILE       writes the truth for `eifel analyze CAPTURE --score FILE` (default: FOLDER/judged.csv)
   --json             print JSON
 ";
@@ -125,7 +125,7 @@ fn text(judgement: &Judgement, document: &Value) -> String {
         let cause = one["cause"].as_str().unwrap_or("unknown");
         let _ = writeln!(text, "  {cause:<8} {:>5}, {} spurious", one["retransmissions"], one["spurious"]);
     }
-    text += "episodes, from the first retransmission to the acknowledgement of what was outstanding then:\n";
+    text += "episodes, from the first retransmission to the acknowledgement of all data outstanding then:\n";
     for one in document["episodes"].as_array().into_iter().flatten() {
         let cause = one["cause"].as_str().unwrap_or("unknown");
         let first = if one["first_spurious"] == true { "spurious" } else { "needed" };
@@ -151,7 +151,8 @@ fn text(judgement: &Judgement, document: &Value) -> String {
     );
     if judgement.not_at_sender + judgement.not_at_receiver > 0 {
         let (sender, receiver) = (judgement.not_at_sender, judgement.not_at_receiver);
-        let _ = writeln!(text, "segments that captures lack: {sender} at the sender, {receiver} at the receiver");
+        let _ =
+            writeln!(text, "segments missing from the captures: {sender} at the sender, {receiver} at the receiver");
     }
     if let Some(why) = &judgement.counters_silent {
         let _ = writeln!(text, "causes and undos are not known: {why}");

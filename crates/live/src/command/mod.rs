@@ -44,12 +44,12 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live compare [OPTIONS] SCENARIO.toml
 
   send      sends to a kernel, an iperf3 server or an HTTP server
-  receive   takes what is sent, or gets it from an HTTP server
+  receive   receives a stream, or fetches it from an HTTP server
   sctp      sends and receives messages over SCTP, native or in UDP
   proxy     lets any program send through a host of ours: SOCKS 5 and HTTP CONNECT on loopback
   record    captures what COMMAND sends and receives
-  hiccup    runs COMMAND behind a box that does to its packets what SCENARIO says
-  judge     says which retransmissions of a kernel behind the box were needed, and what the kernel thought
+  hiccup    runs COMMAND behind a box that delays and drops its packets as SCENARIO says
+  judge     says which retransmissions of a kernel behind the box were needed, and what the kernel undid
   compare   runs SCENARIO in the simulator and live, and compares the two
 
 `eifel live send --help` and so on say more.

@@ -74,7 +74,9 @@ impl Options {
         self.text(name)
             .map(|text| {
                 bytes(text).ok_or_else(|| {
-                    Failure::Usage(format!("{name} {text}: expected a number of bytes, as 200, 64K, 10M or 2G"))
+                    Failure::Usage(format!(
+                        "{name} {text}: expected a number of bytes, for example 200, 64K, 10M or 2G"
+                    ))
                 })
             })
             .transpose()

@@ -21,7 +21,7 @@ use std::process::{Command, ExitStatus};
 pub(super) const VALUED: [&str; 8] =
     ["--device", "--address", "--address6", "--mtu", "--like", "--capture", "--interval", "--buffer"];
 const HELP: &str = "  --like SCENARIO.toml  settings and algorithms of the scenario's first flow over the same protocol
-  --buffer BYTES        room for what is sent and received (default: the scenario's, or 4M)
+  --buffer BYTES        size of the send and receive buffers (default: the scenario's, or 4M)
   --interval SECONDS    length of an interval (default: 1)
   --capture FILE        write all packets as pcapng
   --address A           the host's IPv4 address (default: 10.85.0.2); the kernel's is A with its last two bits flipped
@@ -29,10 +29,9 @@ const HELP: &str = "  --like SCENARIO.toml  settings and algorithms of the scena
   --device NAME         the TUN device (default: eifel0, eifel1 ...: the first that is free)
   --mtu BYTES           the longest packet (default: 1500)
 ";
-const OFFLOAD: &str = "  --offload             lets the kernel sum, cut and join segments (TSO): faster, but segments that are cut share a timestamp
+const OFFLOAD: &str = "  --offload             lets the kernel checksum, split and merge segments (TSO): faster, but split segments share a timestamp
 ";
-const COMMAND: &str =
-    "  -- COMMAND ...        makes a network namespace with the device, and runs the command, the peer, in it
+const COMMAND: &str = "  -- COMMAND ...        runs COMMAND, the peer, in a new network namespace with the device
 ";
 /// Help text of `--json` for one connection.
 pub(super) const IN_IPERF3_SHAPE: &str = "print one JSON document, in iperf3's shape";

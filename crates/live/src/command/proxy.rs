@@ -59,7 +59,7 @@ fn line(passed: &Passed) -> String {
         return format!("{target}: not opened, {seconds:.3} s");
     }
     format!(
-        "{target}: {} sent, {} received in {seconds:.3} s; {} of {} segments again, {spurious} episodes spurious",
+        "{target}: {} sent, {} received in {seconds:.3} s; {} of {} segments retransmitted, {spurious} spurious episodes",
         amount(moved.sent),
         amount(moved.received),
         tally.retransmissions,
@@ -96,7 +96,7 @@ mod tests {
         };
         assert_eq!(
             line(&open),
-            "10.0.0.1:80: 100 Bytes sent, 2.00 MBytes received in 1.250 s; 2 of 9 segments again, 1 episodes spurious"
+            "10.0.0.1:80: 100 Bytes sent, 2.00 MBytes received in 1.250 s; 2 of 9 segments retransmitted, 1 spurious episodes"
         );
         let closed = Passed { opened: false, ..open };
         assert_eq!(line(&closed), "10.0.0.1:80: not opened, 1.250 s");

@@ -19,14 +19,14 @@ const FLAGS: [&str; 1] = ["--json"];
 fn usage() -> String {
     format!(
         "\
-Sends messages over SCTP from a host of ours on a TUN device, or takes them: native (protocol 132), or in UDP (RFC 6951).
+Sends or receives messages over SCTP, from a host of ours on a TUN device: native (protocol 132), or in UDP (RFC 6951).
 
 usage: eifel live sctp send [OPTIONS] ADDRESS:PORT [-- COMMAND ...]
        eifel live sctp receive [OPTIONS] PORT [-- COMMAND ...]
 
   --bytes N             how much is sent: 200, 64K, 10M or 2G (default: 10M)
   --message N           bytes of a message (default: 16K)
-  --streams N           streams that take turns (default: 1)
+  --streams N           number of streams, used in turn (default: 1)
   --udp PORT            in UDP, from 9899 to this port; 9899 is the usual one
 {}
 example: eifel live sctp send --udp 9899 10.85.0.1:5001 -- ./server
@@ -160,7 +160,7 @@ fn shown(outcome: &Outcome, as_json: bool) -> String {
     }
     let rate = rate / 1e6;
     format!(
-        "{messages} messages, {bytes} bytes in {seconds:.6} s, {rate:.3} Mbit/s; {retransmissions} of {chunks} chunks again\n"
+        "{messages} messages, {bytes} bytes in {seconds:.6} s, {rate:.3} Mbit/s; {retransmissions} of {chunks} chunks retransmitted\n"
     )
 }
 
@@ -196,7 +196,7 @@ mod tests {
         let outcome = Outcome { messages: 7, bytes: 1_000_000, chunks: 700, retransmissions: 3, lasted };
         assert_eq!(
             shown(&outcome, false),
-            "7 messages, 1000000 bytes in 2.500000 s, 3.200 Mbit/s; 3 of 700 chunks again\n"
+            "7 messages, 1000000 bytes in 2.500000 s, 3.200 Mbit/s; 3 of 700 chunks retransmitted\n"
         );
         let document: serde_json::Value = serde_json::from_str(&shown(&outcome, true)).unwrap();
         assert_eq!(

@@ -22,13 +22,13 @@ const FLAGS: [&str; 3] = ["--json", "--offload", "--view"];
 fn usage() -> String {
     format!(
         "\
-Sends a stream from a host of ours, on a TUN device, to a peer, and says what its engine does.
+Sends a stream from a host of ours, on a TUN device, to a peer, and prints what its engine does.
 
 usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
 
   TARGET                {FORMS}
   --bytes N             ends after N bytes: 200, 64K, 10M or 2G
-  --seconds S           for so long (default: 10)
+  --seconds S           ends after S seconds (default: 10)
   --view                draws the sender's variables as they move, ten times a second, on a terminal
   --record FOLDER       records the sender as `eifel run --record` does: tables, for plots and reports
 {}
@@ -102,7 +102,7 @@ fn preamble(target: &Target, amount: Amount) -> Result<Vec<u8>, Failure> {
         return Ok(Vec::new());
     }
     let Amount::Bytes(bytes) = amount else {
-        return Err(Failure::Usage("HTTP has to know how much comes: give --bytes".to_owned()));
+        return Err(Failure::Usage("HTTP needs a length: give --bytes".to_owned()));
     };
     let (path, host) = (&target.path, target.address);
     Ok(format!("PUT {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {bytes}\r\nConnection: close\r\n\r\n")

@@ -94,7 +94,7 @@ impl Show {
             }
             Event::Distrusted { detector, reason } => {
                 let name = self.detectors.get(*detector).map_or("?", String::as_str);
-                ("distrust", format!("{name} believes the peer no more: {reason}"))
+                ("distrust", format!("{name} no longer trusts the peer: {reason}"))
             }
             Event::Adjusted { episode, window } => {
                 let ssthresh = threshold(window.ssthresh);

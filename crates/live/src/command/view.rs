@@ -55,7 +55,7 @@ impl View {
         };
         let mut lines = vec![
             format!(
-                "{:8.1} s  {:.1} MB sent, {} segments again; in flight {:.1} kB, ssthresh {ssthresh}, RTO {:.0} ms",
+                "{:8.1} s  {:.1} MB sent, {} segments retransmitted; in flight {:.1} kB, ssthresh {ssthresh}, RTO {:.0} ms",
                 interval.end.as_secs_f64(),
                 self.bytes as f64 / 1e6,
                 self.retransmissions,
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(
             lines(&first),
             [
-                "\x1b[2K     1.0 s  0.5 MB sent, 2 segments again; in flight 12.3 kB, ssthresh unset, RTO 1500 ms",
+                "\x1b[2K     1.0 s  0.5 MB sent, 2 segments retransmitted; in flight 12.3 kB, ssthresh unset, RTO 1500 ms",
                 "  Mbit/s      4.00 █",
                 " cwnd kB     30.00 █",
                 " SRTT ms     80.00 █",
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(
             lines(&second),
             [
-                "\x1b[4A\x1b[2K     3.0 s  0.8 MB sent, 3 segments again; in flight 12.3 kB, ssthresh 20.0 kB, RTO 1500 ms",
+                "\x1b[4A\x1b[2K     3.0 s  0.8 MB sent, 3 segments retransmitted; in flight 12.3 kB, ssthresh 20.0 kB, RTO 1500 ms",
                 "  Mbit/s      1.00 █▂",
                 " cwnd kB     30.00 ██",
                 " SRTT ms      0.00 █▁",

@@ -79,7 +79,7 @@ impl Log {
         let held = passage.due.since(passage.entered).as_secs_f64();
         let late = left.since(passage.due).as_nanos() / 1000;
         let again = if passage.fate == Fate::Copied { "a copy, " } else { "" };
-        let comment = format!("{again}{held:.6} s in the box, let go {late} us late");
+        let comment = format!("{again}{held:.6} s in the box, released {late} us late");
         self.note(1 - passage.direction as usize, left, packet, Some(&comment))?;
         self.row(passage, Some(left))
     }

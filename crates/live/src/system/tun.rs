@@ -96,7 +96,7 @@ impl Tun {
             let advice = match error.kind() {
                 io::ErrorKind::ResourceBusy => "the name is taken: choose another",
                 io::ErrorKind::InvalidInput => {
-                    "a device that is no TUN has the name, or no device may have it: choose another"
+                    "a device that is not TUN has this name, or the name is not allowed: choose another"
                 }
                 _ => advice(&error),
             };

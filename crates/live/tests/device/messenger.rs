@@ -124,7 +124,7 @@ fn a_connection_to_a_host_without_sctp_fails() {
         packet.extend([3, code, 0, 0, 0, 0, 0, 0]);
         assert!(other.write(&packet).unwrap());
         let failed = end(1, one, false).run(|| Ok(())).unwrap_err();
-        assert_eq!(failed.to_string(), "10.0.0.2: nothing takes SCTP there");
+        assert_eq!(failed.to_string(), "10.0.0.2: the host does not accept SCTP");
     }
 }
 

@@ -180,7 +180,7 @@ fn the_box_logs_every_packet() {
         [count("it comes"), count("a word on it"), count("it goes")],
         [found.passages.len(), found.passages.len(), leaving]
     );
-    assert_eq!([count(" s in the box, let go 7 us late"), count("a copy, ")], [leaving, copies]);
+    assert_eq!([count(" s in the box, released 7 us late"), count("a copy, ")], [leaving, copies]);
     for (side, capture) in captures.iter().enumerate() {
         let comes = found.passages.iter().filter(|one| one.direction as usize == side).count();
         assert_eq!(capture.matches("it comes").count(), comes);

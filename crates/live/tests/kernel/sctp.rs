@@ -99,7 +99,7 @@ fn a_kernel_without_sctp_answers_by_icmp() {
     }
     for more in [&[][..], &["--udp", "9899"][..]] {
         let output = sctp(&[&["send", "10.85.0.1:7"], more].concat(), &["sleep", "20"]);
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "eifel live: 10.85.0.1: nothing takes SCTP there\n");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "eifel live: 10.85.0.1: the host does not accept SCTP\n");
         assert_eq!(output.status.code(), Some(1));
     }
 }

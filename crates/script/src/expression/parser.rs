@@ -36,7 +36,7 @@ pub(crate) fn statements(
         found.push(Statement { place, meaning });
     }
     if found.is_empty() {
-        return Err(Fault::new(place, "the block says nothing", STATEMENTS));
+        return Err(Fault::new(place, "the block is empty", STATEMENTS));
     }
     Ok(found)
 }
@@ -79,7 +79,7 @@ impl Parser<'_> {
         // do not know them.
         let taken = name.starts_with("tcpi_") && self.known(&name).is_some() || variables::constant(&name).is_some();
         if taken || KEYWORDS.contains(&name.as_str()) {
-            return Err(Fault::new(place, format!("\"{}\" has a meaning of its own", shown(&name)), "another name"));
+            return Err(Fault::new(place, format!("\"{}\" is a reserved name", shown(&name)), "another name"));
         }
         self.at += 1;
         let sign = self.take(&["=", "+=", "-="]);
@@ -247,7 +247,7 @@ impl Parser<'_> {
                 None => word.parse::<u64>(),
             };
             return number.map(|number| Expression::Number(number.into())).map_err(|_| {
-                Fault::new(place, format!("\"{}\" is no number", shown(&word)), "a whole number below 2^64")
+                Fault::new(place, format!("\"{}\" is not a number", shown(&word)), "a whole number below 2^64")
             });
         }
         let own = || self.names.iter().position(|name| *name == word).map(Expression::Name);

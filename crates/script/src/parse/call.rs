@@ -148,7 +148,7 @@ fn result(cursor: &mut Cursor<'_>, over_sctp: bool) -> Result<Expected, Fault> {
     match (value, error) {
         (Some(-1), Some(name)) => Ok(Expected::Error(name)),
         (Some(-1), None) if over_sctp => Ok(Expected::AnyError),
-        (Some(-1), None) => Err(Fault::new(place, "-1 is not enough", "-1 and the name of an error")),
+        (Some(-1), None) => Err(Fault::new(place, "-1 lacks the name of an error", "-1 and the name of an error")),
         (_, Some(_)) => Err(Fault::new(place, "an error without -1", RESULT)),
         (Some(value), None) => Ok(Expected::Value(value)),
         (None, None) => Ok(Expected::Any),
@@ -184,7 +184,7 @@ impl Written<'_> {
     }
 
     pub(crate) fn fault(&self, expected: &str) -> Fault {
-        Fault::new(self.place, format!("{} is not called like this", self.name), expected)
+        Fault::new(self.place, format!("wrong arguments of {}", self.name), expected)
     }
 
     pub(crate) fn socket(&self) -> Result<i64, Fault> {

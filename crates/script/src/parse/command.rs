@@ -116,7 +116,7 @@ fn assign(name: &str, value: &str, place: Place, header: &mut Header) -> Result<
     let number = |most: u64| {
         let read = value.parse().ok().filter(|number: &u64| *number <= most);
         read.ok_or_else(|| {
-            Fault::new(place, format!("{name}={} cannot be", shown(value)), format!("a whole number up to {most}"))
+            Fault::new(place, format!("{name}={} is not allowed", shown(value)), format!("a whole number up to {most}"))
         })
     };
     let not_built =
@@ -145,7 +145,7 @@ fn assign(name: &str, value: &str, place: Place, header: &mut Header) -> Result<
                 0 => EcnUse::Off,
                 1 => EcnUse::Ask,
                 2 => EcnUse::Answer,
-                _ => return not_built("accurate ECN, which is not built"),
+                _ => return not_built("accurate ECN, which is not implemented"),
             };
         }
         "net.inet.tcp.ecn.maxretries" => settings.ecn_syns = 1 + number(100)? as u32,
@@ -154,7 +154,7 @@ fn assign(name: &str, value: &str, place: Place, header: &mut Header) -> Result<
                 0 => EcnUse::Off,
                 1 => EcnUse::Ask,
                 2 => EcnUse::Answer,
-                _ => return not_built("accurate ECN, which is not built"),
+                _ => return not_built("accurate ECN, which is not implemented"),
             };
         }
         "net.inet.tcp.recvspace" => settings.receive_window = number(1 << 30)? as u32,
@@ -178,7 +178,7 @@ fn assign(name: &str, value: &str, place: Place, header: &mut Header) -> Result<
         "net.inet.tcp.drop_synfin" => header.drops_syn_fin = number(1)? == 1,
         "net.inet.tcp.icmp_may_rst" => header.ignores_hard_errors = number(1)? == 0,
         "net.ipv4.tcp_mtu_probing" if number(2)? > 0 => {
-            return not_built("probes of larger segments, which are not built");
+            return not_built("probes of larger segments, which are not implemented");
         }
         "net.inet.tcp.tolerate_missing_ts" => {
             let tolerated = number(1)? == 1;
@@ -194,7 +194,7 @@ fn assign(name: &str, value: &str, place: Place, header: &mut Header) -> Result<
             congest(header, "restart_after_idle", Value::Switch(restarts));
         }
         _ if PASSED_OVER.iter().any(|known| name.starts_with(known)) => {}
-        _ => header.notes.push((place.line, format!("{name}={value} means nothing here"))),
+        _ => header.notes.push((place.line, format!("{name}={value} has no effect here"))),
     }
     Ok(())
 }

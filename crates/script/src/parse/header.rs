@@ -104,7 +104,7 @@ impl Flags {
             }
             (None, place) => Err(Fault::new(
                 place.unwrap_or(Place { line: 1, column: 1 }),
-                "--mtu has no such value",
+                "--mtu: this value is not allowed",
                 format!("more than the {headers} bytes of headers"),
             )),
         }
@@ -114,7 +114,7 @@ impl Flags {
         let number = |least: u64, most: u64| {
             let number = value.and_then(|value| value.parse().ok()).filter(|number| (least..=most).contains(number));
             number.ok_or_else(|| {
-                let what = format!("--{name} has no such value");
+                let what = format!("--{name}: this value is not allowed");
                 Fault::new(place, what, format!("--{name}= and a whole number, {least} to {most}"))
             })
         };
@@ -130,7 +130,7 @@ impl Flags {
                     Some("ipv6") => Version::V6,
                     _ => {
                         let known = "--ip_version=ipv4, ipv4-mapped-ipv6 or ipv6";
-                        return Err(Fault::new(place, "--ip_version has no such value", known));
+                        return Err(Fault::new(place, "--ip_version: this value is not allowed", known));
                     }
                 };
             }
@@ -147,7 +147,7 @@ impl Flags {
             _ if IGNORED.contains(&name) => {}
             _ => {
                 let known = format!(
-                    "--tolerance_usecs, --mtu, --ip_version, --mss, --strict_segments, --tcp_ts_tick_usecs, or one that is passed over: --{}",
+                    "--tolerance_usecs, --mtu, --ip_version, --mss, --strict_segments, --tcp_ts_tick_usecs, or one that is ignored: --{}",
                     IGNORED.join(", --")
                 );
                 return Err(Fault::new(place, format!("unknown option --{name}"), known));

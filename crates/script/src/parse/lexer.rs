@@ -40,7 +40,7 @@ impl Token {
     /// Describes the token for messages.
     pub(super) fn describe(&self, text: &str) -> String {
         match self.kind {
-            Kind::End => "the script ends here".into(),
+            Kind::End => "the script ends too early".into(),
             _ => format!("\"{}\" does not fit here", shown(&text[self.start..self.end])),
         }
     }
@@ -185,7 +185,7 @@ impl Lexer<'_> {
             Ok(number) if length == sign + digits || sign == 0 => Ok((Kind::Integer(number), length)),
             _ => Err(Fault::new(
                 self.place,
-                format!("{} is no number", shown(&rest[..length])),
+                format!("{} is not a number", shown(&rest[..length])),
                 "a whole number below 2^63",
             )),
         }

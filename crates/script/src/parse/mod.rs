@@ -170,7 +170,7 @@ impl Begun {
             When::Any => (self.at_least, self.most),
         };
         if to < self.at_least {
-            return Err(Fault::new(event.place, "time goes back", "a time not before the last event's"));
+            return Err(Fault::new(event.place, "the times are not in order", "a time not before the last event's"));
         }
         if to > Instant::ZERO + LONGEST {
             return Err(Fault::new(event.place, "the script is too long", "at most 400 days"));

@@ -46,7 +46,7 @@ impl<'a> Setting<'a> {
     }
 
     pub(crate) fn bad(&self, expected: impl Into<String>) -> Fault {
-        Fault::new(self.value_place, format!("{} = {} cannot be", self.key, shown(self.value)), expected)
+        Fault::new(self.value_place, format!("{} = {} is not allowed", self.key, shown(self.value)), expected)
     }
 
     pub(crate) fn number(&self, least: u64, most: u64) -> Result<u64, Fault> {
@@ -190,7 +190,7 @@ impl<'a> Setting<'a> {
         match read(parameter, value) {
             Some(value) => Ok((parameter.name.into(), value)),
             None => {
-                let what = format!("{name} = {} cannot be", shown(value));
+                let what = format!("{name} = {} is not allowed", shown(value));
                 Err(Fault::new(self.value_place, what, parameter.kind.to_string()))
             }
         }

@@ -56,7 +56,7 @@ impl<'s> ConnectionEnd<'s> {
             let last = len == packet.len;
             let flags = if last { packet.flags } else { Flags(packet.flags.0 & !(Flags::FIN.0 | Flags::PSH.0)) };
             let segment = self.host.origins().arriving(&Packet { len, flags, ..packet.clone() }, ports);
-            segments.push(segment.ok_or("these options are none that a segment can have")?);
+            segments.push(segment.ok_or("a segment cannot have these options")?);
             if last {
                 break;
             }

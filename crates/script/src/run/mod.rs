@@ -105,7 +105,7 @@ impl<'s> Run<'s> {
             [] => Ok(()),
             [first, ..] => {
                 let what = first.text.strip_prefix("> ").unwrap_or(&first.text);
-                Err(Failure { line, what: format!("the script ends, and does not mention: {what}") })
+                Err(Failure { line, what: format!("the script ends without this packet: {what}") })
             }
         }
     }
@@ -159,7 +159,7 @@ impl<'s> Run<'s> {
     /// Lets time pass to `at`.
     fn reach(&mut self, event: &Event, at: Instant) -> Step {
         if at + self.tolerance() < self.now {
-            return self.fail(event, "it is later than this already");
+            return self.fail(event, "this time has already passed");
         }
         while self.end.due() <= at && self.end.due() != Instant::NEVER {
             self.wake(event)?;
@@ -183,7 +183,7 @@ impl<'s> Run<'s> {
     /// Completes calls that waited for this input.
     fn after_input(&mut self, event: &Event) -> Step {
         if self.end.is_exhausted() {
-            return self.fail(event, "more segments and timers than a script may have: it would not end");
+            return self.fail(event, "the script exceeds the limit of segments and timers; it may never end");
         }
         let mut index = 0;
         while index < self.waiting.len() {
@@ -301,7 +301,7 @@ impl<'s> Run<'s> {
             row.seen = seen;
         }
         if !differences.is_empty() {
-            return self.fail(event, format!("another packet leaves: {}", differences.join("; ")));
+            return self.fail(event, format!("a different packet leaves: {}", differences.join("; ")));
         }
         if at + self.tolerance() < from || at > latest {
             return self.fail(event, format!("the packet leaves at {} s", at.as_secs_f64()));

@@ -216,7 +216,7 @@ impl AssociationEnd {
             Body::Bytes(bytes) => {
                 let all: Vec<u8> = seen.chunks.iter().flat_map(|chunk| chunk.bytes.clone()).collect();
                 if *bytes != all {
-                    found.push("its bytes are others".into());
+                    found.push("its bytes differ".into());
                 }
             }
         }

@@ -46,7 +46,7 @@ pub(crate) fn arriving(cursor: &mut Cursor<'_>) -> Result<Traffic, Fault> {
         && (*open || !chunks.iter().all(is_complete))
     {
         let expected = "a number for each field: only lengths and values of cookies and heartbeats may be \"...\"";
-        return Err(Fault::new(place, "a packet that arrives leaves something open", expected));
+        return Err(Fault::new(place, "a packet that arrives has an unspecified field", expected));
     }
     Ok(Traffic::Sctp(packet))
 }
@@ -88,7 +88,11 @@ fn address(cursor: &mut Cursor<'_>) -> Result<IpAddr, Fault> {
     while text.parse::<Ipv4Addr>().is_err() && text.parse::<Ipv6Addr>().is_err() || continues(cursor, begin, &text) {
         let fits = matches!(cursor.kind(), Kind::Word(_) | Kind::Integer(_) | Kind::Decimal(_) | Kind::Mark(':' | '.'));
         if !fits || text.len() > 64 {
-            return Err(Fault::new(place, format!("\"{}\" is no address", shown(&text)), "an address and its packet"));
+            return Err(Fault::new(
+                place,
+                format!("\"{}\" is not an address", shown(&text)),
+                "an address and its packet",
+            ));
         }
         cursor.next();
         text = cursor.text_since(begin).to_owned();

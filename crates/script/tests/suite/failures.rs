@@ -40,13 +40,13 @@ fn each_kind_of_failure_is_named() {
     );
     assert_eq!(
         failure("+0 write(4, ..., 5) = 5\n+0 > P. 1:7(6) ack 1"),
-        at(11, "another packet leaves: its length is 5, not 6")
+        at(11, "a different packet leaves: its length is 5, not 6")
     );
     assert_eq!(
         failure("+0 write(4, ..., 5) = 5\n+0 > F. 2:7(5) ack 2 win 7 <nop>"),
         at(
             11,
-            "another packet leaves: its flags is P., not F.; its first sequence number is 1, not 2; ack is 1, not 2; \
+            "a different packet leaves: its flags is P., not F.; its first sequence number is 1, not 2; ack is 1, not 2; \
              win is 65535, not 7; the list of options is <>, not <nop>"
         )
     );
@@ -61,7 +61,7 @@ fn each_kind_of_failure_is_named() {
     );
     assert_eq!(
         failure("+0 write(4, ..., 5) = 5"),
-        at(10, "the script ends, and does not mention: P. 1:6(5) ack 1 win 65535")
+        at(10, "the script ends without this packet: P. 1:6(5) ack 1 win 65535")
     );
     assert_eq!(failure("* > . 1:1(0) ack 1"), at(10, "nothing leaves"));
 }
@@ -69,7 +69,7 @@ fn each_kind_of_failure_is_named() {
 #[test]
 fn an_error_says_that_a_time_has_passed() {
     let text = "+0 write(4, ..., 5) = 5\n+0 > P. 1:6(5) ack 1\n* > P. 1:6(5) ack 1\n0.5 close(4) = 0";
-    assert_eq!(failure(text), at(13, "it is later than this already"));
+    assert_eq!(failure(text), at(13, "this time has already passed"));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn an_endless_script_is_aborted() {
     let text = text.replace("<mss 1000>", "<mss 1000,nop,wscale 14>").replace("<mss 1460>", "<...>");
     let text = text.replace("win 10000", "win 65535") + "+0 write(4, ..., 1000000000) = 1000000000";
     let failure = run(&parse(&text, "x.pkt").unwrap()).failure.unwrap();
-    assert_eq!(failure.what, "more segments and timers than a script may have: it would not end");
+    assert_eq!(failure.what, "the script exceeds the limit of segments and timers; it may never end");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn timestamps_are_compared_only_if_their_tick_is_given() {
     let ticks = "--tcp_ts_tick_usecs=1000\n";
     let differs = |value, echo| {
         let (seen, wanted) = ("<nop,nop,TS val 100 ecr 1100>", format!("<nop,nop,TS val {value} ecr {echo}>"));
-        Some(format!("another packet leaves: the list of options is {seen}, not {wanted}"))
+        Some(format!("a different packet leaves: the list of options is {seen}, not {wanted}"))
     };
     assert_eq!(stamped(ticks, 0, 100, 1100), None);
     for value in [99, 101] {
@@ -194,7 +194,7 @@ fn a_missing_psh_is_tolerated_and_an_extra_one_is_not() {
         run(&parse(&text, "x.pkt").unwrap()).failure.map(|failure| failure.what)
     };
     assert_eq!([judged(".", "P."), judged("P.", "P.")], [None, None]);
-    let wrong = "another packet leaves: its flags is P., not .";
+    let wrong = "a different packet leaves: its flags is P., not .";
     assert_eq!(judged(".", "."), Some(wrong.to_owned()));
 }
 
@@ -204,7 +204,7 @@ fn a_packet_line_for_several_segments_ends_at_its_stated_byte() {
     assert!(outcome(&format!("{sent}+0 > . 1:2001(2000) ack 1\n+0 > P. 2001:3001(1000) ack 1")).passed());
     assert_eq!(
         failure(&format!("{sent}+0 > P. 1:2501(2500) ack 1")),
-        at(11, "another packet leaves: its length is 3000, not 2500")
+        at(11, "a different packet leaves: its length is 3000, not 2500")
     );
     // Segments that leave at another time are another packet.
     let window = OPEN.replace("1:1(0) ack 1 win 10000", "1:1(0) ack 1 win 2000");
@@ -233,14 +233,14 @@ fn chunks_that_differ_are_named_with_their_fields_and_flags() {
     for (line, what) in [
         (
             "+0 > sctp: DATA[flgs=B, len=116, tsn=1, sid=0, ssn=0, ppid=0]",
-            "another packet leaves: flgs of DATA is BE, not B",
+            "a different packet leaves: flgs of DATA is BE, not B",
         ),
         (
             "+0 > sctp: DATA[flgs=0x83, len=116, tsn=1, sid=0, ssn=0, ppid=0]",
-            "another packet leaves: flgs of DATA is BE, not 131",
+            "a different packet leaves: flgs of DATA is BE, not 131",
         ),
-        ("+0 > sctp: COOKIE_ACK[flgs=0]", "another packet leaves: DATA instead of COOKIE_ACK"),
-        (&format!("+0 > sctp: {data}; {data}"), "another packet leaves: it has 1 chunks, not 2"),
+        ("+0 > sctp: COOKIE_ACK[flgs=0]", "a different packet leaves: DATA instead of COOKIE_ACK"),
+        (&format!("+0 > sctp: {data}; {data}"), "a different packet leaves: it has 1 chunks, not 2"),
     ] {
         assert_eq!(failure(line), what);
     }

@@ -175,7 +175,7 @@ ip route change 192.0.2.1 via 192.168.0.2 dev tun0 initcwnd 3`
     let outcome = run(&parse_for(Profile::Linux, open, "x.pkt").unwrap());
     assert!(outcome.passed(), "{outcome}");
     let notes =
-        [(3, "net.ipv4.tcp_frobnicate=1 means nothing here"), (10, "sysctl comes after the connection has begun")];
+        [(3, "net.ipv4.tcp_frobnicate=1 has no effect here"), (10, "sysctl comes after the connection has begun")];
     assert_eq!(outcome.notes, notes.map(|(line, note)| (line, note.to_owned())));
 }
 
