@@ -1,8 +1,8 @@
 //! The descriptors of a stack, and the state behind them.
 
 use crate::stack::Errno;
-use eifel_live::host::{Handle, Happening, Host};
-use eifel_live::terms::Terms;
+use eifel_live::end_settings::EndSettings;
+use eifel_live::host::{Handle, Host, HostEvent};
 use eifel_tcp::{Event, State};
 use libc::c_int;
 use std::collections::{BTreeMap, VecDeque};
@@ -37,7 +37,7 @@ pub struct Course {
 
 pub struct Inside {
     pub host: Host,
-    pub terms: [Terms; 2],
+    pub terms: [EndSettings; 2],
     pub sockets: BTreeMap<c_int, Socket>,
     pub courses: BTreeMap<Handle, Course>,
     /// Connections that wait to be accepted, by port.
@@ -68,20 +68,20 @@ impl Inside {
         let mut any = false;
         while let Some((handle, happening)) = self.host.poll_event() {
             any = true;
-            if let (Happening::Opened { port }, Some(peer)) = (&happening, from) {
+            if let (HostEvent::Opened { port }, Some(peer)) = (&happening, from) {
                 self.courses.insert(handle, Course::of(peer));
                 self.waiting.entry(*port).or_default().push_back(handle);
             }
             let Some(course) = self.courses.get_mut(&handle) else { continue };
             match happening {
-                Happening::Opened { .. } | Happening::Event(Event::Connected) => course.opened = true,
-                Happening::Event(Event::PeerClosed) => course.peer_closed = true,
-                Happening::Event(Event::Reset) => course.error = Some(libc::ECONNRESET),
-                Happening::Event(Event::Refused) => course.error = Some(libc::ECONNREFUSED),
-                Happening::Event(Event::TimedOut) => course.error = Some(libc::ETIMEDOUT),
-                Happening::Event(Event::Unreachable) => course.error = Some(libc::EHOSTUNREACH),
-                Happening::Event(_) => {}
-                Happening::Ended(_) => course.over = true,
+                HostEvent::Opened { .. } | HostEvent::Event(Event::Connected) => course.opened = true,
+                HostEvent::Event(Event::PeerClosed) => course.peer_closed = true,
+                HostEvent::Event(Event::Reset) => course.error = Some(libc::ECONNRESET),
+                HostEvent::Event(Event::Refused) => course.error = Some(libc::ECONNREFUSED),
+                HostEvent::Event(Event::TimedOut) => course.error = Some(libc::ETIMEDOUT),
+                HostEvent::Event(Event::Unreachable) => course.error = Some(libc::EHOSTUNREACH),
+                HostEvent::Event(_) => {}
+                HostEvent::Ended(_) => course.over = true,
             }
         }
         any

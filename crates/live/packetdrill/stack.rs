@@ -3,10 +3,10 @@
 
 use crate::inside::{Course, Does, Inside, Socket};
 use eifel_base::time::Instant;
+use eifel_live::end_settings::{EndSettings, Role};
 use eifel_live::host::{Config, Host};
 use eifel_live::system;
 use eifel_live::system::clock::Clock;
-use eifel_live::terms::{Role, Terms};
 use eifel_packet::ip;
 use eifel_sim::scenario::Scenario;
 use libc::{c_int, c_ulong, pollfd};
@@ -42,7 +42,7 @@ impl Stack {
     pub fn begin(flags: &str) -> Result<Self, String> {
         let random = system::random().map_err(|error| error.to_string())?;
         let mut config = Config { v4: None, v6: None, mtu: 1500, secret: random, most_connections: 1000 };
-        let mut terms = [Terms::today(random, None), Terms::today(random, None)];
+        let mut terms = [EndSettings::today(random, None), EndSettings::today(random, None)];
         for flag in flags.split(',').filter(|flag| !flag.is_empty()) {
             match flag.split_once('=') {
                 Some(("local", address)) => match address.parse() {
@@ -54,7 +54,7 @@ impl Stack {
                     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
                     let scenario = Scenario::parse(&text, path.as_ref()).map_err(|error| error.to_string())?;
                     for (role, terms) in [Role::Calls, Role::Answers].into_iter().zip(&mut terms) {
-                        *terms = Terms::like(&scenario, role, random, None).ok_or("no flow over TCP in it")?;
+                        *terms = EndSettings::like(&scenario, role, random, None).ok_or("no flow over TCP in it")?;
                     }
                 }
                 _ => return Err(format!("{flag}: expected local=ADDRESS or like=SCENARIO.toml")),
@@ -118,7 +118,7 @@ impl Stack {
     pub fn listen(&self, fd: c_int, backlog: usize) -> Result<usize, Errno> {
         let mut inside = self.lock();
         let port = inside.socket(fd)?.local.ok_or(Errno(libc::EDESTADDRREQ))?.port();
-        let Terms { settings, sender } = inside.terms[1].clone();
+        let EndSettings { settings, sender } = inside.terms[1].clone();
         inside.host.listen(port, backlog, &settings, &sender).map_err(|_| Errno(libc::EADDRINUSE))?;
         inside.socket(fd)?.does = Does::Listens { port };
         inside.waiting.entry(port).or_default();
@@ -145,7 +145,7 @@ impl Stack {
                 Does::Listens { .. } => return Err(Errno(libc::EISCONN)),
                 Does::Nothing => {
                     let now = self.shared.clock.now();
-                    let Terms { settings, sender } = inside.terms[0].clone();
+                    let EndSettings { settings, sender } = inside.terms[0].clone();
                     let made = inside.host.connect(now, peer, &settings, &sender);
                     let handle = made.map_err(|_| Errno(libc::EADDRNOTAVAIL))?;
                     inside.courses.insert(handle, Course::of(peer));

@@ -36,6 +36,7 @@
 pub mod apps;
 pub mod capture;
 pub mod command;
+pub mod end_settings;
 pub mod hiccup;
 pub mod host;
 pub mod judge;
@@ -45,4 +46,3 @@ pub mod recording;
 pub mod side;
 pub mod station;
 pub mod system;
-pub mod terms;

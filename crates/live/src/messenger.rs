@@ -7,7 +7,7 @@ use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::signals::Signals;
 use crate::system::tun::Tun;
-use crate::system::wait::{self, Urgency};
+use crate::system::wait::{self, Priority};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::icmp;
 use eifel_packet::ip::{self, Addresses, Header};
@@ -175,7 +175,7 @@ impl Messenger {
     /// Those of the device and of `attended`, and why the association has failed.
     pub fn run(mut self, mut attended: impl FnMut() -> Result<(), Error>) -> Result<Outcome, Error> {
         let signals = Signals::note()?;
-        let _precise = wait::Precise::begin(Urgency::Ordinary);
+        let _precise = wait::PreciseTimers::begin(Priority::Ordinary);
         let (mut room, mut packet) = (vec![0; LONGEST], Vec::with_capacity(LONGEST));
         let (mut asked, mut written) = (false, 0);
         while !self.ended || self.association.is_some() {

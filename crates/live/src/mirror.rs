@@ -1,11 +1,12 @@
 //! The live image of a simulated run. The scenario's first flow runs between two eifel hosts. Each
 //! is behind the kernel of a namespace of its own, with the box between the two kernels.
 
-use crate::apps::answer::{self, Answer};
-use crate::apps::call::{self, Call};
-use crate::apps::{Amount, News};
+use crate::apps::client::{self, Client};
+use crate::apps::server::{self, Server};
+use crate::apps::{Amount, Notice};
+use crate::end_settings::{EndSettings, Role};
 use crate::hiccup::run::{Control, Relay, Report};
-use crate::hiccup::{Direction, Fate, Hiccup, Passage};
+use crate::hiccup::{Direction, Fate, Hiccup, Transit};
 use crate::host::Host;
 use crate::recording::{Recording, note_arrival};
 use crate::side::Side;
@@ -13,7 +14,6 @@ use crate::station::{Application, Next, Station, Waits};
 use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::namespace::Namespace;
-use crate::terms::{Role, Terms};
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::engine::Event;
 use eifel_sim::record::tables::{ArrivalRow, DropRow};
@@ -65,7 +65,7 @@ pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u
     let hiccup = Hiccup::new(scenario, Vec::new()).map_err(Error::of("the scenario's links"))?;
     let [near, far] = places;
     let tuns = [Side::NEAR.device(&near, 1500, true)?, Side::FAR.device(&far, 1500, true)?];
-    let terms = |role, random| Terms::like(scenario, role, random, None).ok_or_else(|| wrong("expected TCP"));
+    let terms = |role, random| EndSettings::like(scenario, role, random, None).ok_or_else(|| wrong("expected TCP"));
     let (calls, answers) = (terms(Role::Calls, random)?, terms(Role::Answers, [random[1], random[0]])?);
     let (near_tun, near_config) = Side::NEAR.behind(&near, random)?;
     let (far_tun, far_config) = Side::FAR.behind(&far, [random[1], random[0]])?;
@@ -75,9 +75,9 @@ pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u
     let receiver = thread::spawn(move || -> Result<(), Error> {
         let mut station = Station::new(far_config, far_tun, clock);
         station.urgent();
-        let Terms { settings, sender } = answers;
-        let plan = answer::Plan { port: PORT, settings, sender, calls: Some(1), checked: true, every };
-        let begun = Answer::begin(&mut station.host, plan, Box::new(|_, _| {}));
+        let EndSettings { settings, sender } = answers;
+        let plan = server::Plan { port: PORT, settings, sender, calls: Some(1), checked: true, every };
+        let begun = Server::begin(&mut station.host, plan, Box::new(|_, _| {}));
         let mut answer = begun.map_err(Error::of("listen"))?;
         station.run(&mut Limited { application: &mut answer, until })
     });
@@ -86,16 +86,16 @@ pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u
     let sender = thread::spawn(move || -> Result<_, Error> {
         let mut station = Station::new(near_config, near_tun, clock);
         station.urgent();
-        let Terms { settings, sender } = calls;
+        let EndSettings { settings, sender } = calls;
         let recording = Recording::new(Record::all(), &sender);
         recording.attach(&mut station.host);
         let peer = (Side::FAR.host(), PORT).into();
-        let (preamble, end) = (Vec::new(), call::End::Close);
-        let plan = call::Plan { peer, settings, sender, preamble, body: amount, end, every };
-        let watch = move |_: Instant, news: &News<'_>| {
-            counted.fetch_add(u64::from(matches!(news, News::Recovery(Event::Adjusted { .. }))), Ordering::Relaxed);
+        let (preamble, end) = (Vec::new(), client::End::Close);
+        let plan = client::Plan { peer, settings, sender, preamble, body: amount, end, every };
+        let watch = move |_: Instant, news: &Notice<'_>| {
+            counted.fetch_add(u64::from(matches!(news, Notice::Recovery(Event::Adjusted { .. }))), Ordering::Relaxed);
         };
-        let begun = Call::begin(clock.now(), &mut station.host, plan, Box::new(watch));
+        let begun = Client::begin(clock.now(), &mut station.host, plan, Box::new(watch));
         let mut call = begun.map_err(Error::of("connect"))?;
         station.run(&mut Limited { application: &mut call, until })?;
         let (outcome, _) = call.finish()?;
@@ -174,7 +174,7 @@ pub fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
         (0..sent.t_ns.len()).map(|row| ((sent.segment[row], sent.copy[row]), row)).collect();
     let offset = report.origin.as_nanos() as i64 - origin.as_nanos() as i64;
     let time = |at: Instant| at.as_nanos() as i64 + offset;
-    let mut passages: Vec<&Passage> = report.passages.iter().filter(|one| is_data(one)).collect();
+    let mut passages: Vec<&Transit> = report.passages.iter().filter(|one| is_data(one)).collect();
     passages.sort_by_key(|passage| passage.due);
     let mut arrived = eifel_base::ranges::Ranges::default();
     for passage in passages {
@@ -201,7 +201,7 @@ pub fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
             Fate::Ordered | Fate::Inside => {}
         }
     }
-    let came = |passage: &&Passage| passage.direction == Direction::There && passage.seen.label.flow == 0;
+    let came = |passage: &&Transit| passage.direction == Direction::There && passage.seen.label.flow == 0;
     let labels: BTreeMap<u64, (i64, i32)> = report
         .passages
         .iter()
@@ -224,7 +224,7 @@ pub fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
 }
 
 /// Returns whether a packet is data of the first flow on the way there.
-fn is_data(passage: &Passage) -> bool {
+fn is_data(passage: &Transit) -> bool {
     passage.direction == Direction::There && passage.seen.label.flow == 0 && passage.seen.data.is_some()
 }
 
@@ -257,7 +257,7 @@ pub fn summarised(tables: &Tables) -> FlowSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hiccup::label::Seen;
+    use crate::hiccup::label::ParsedPacket;
     use crate::hiccup::truth::Judged;
     use crate::host::Config;
     use eifel_base::ranges::Block;
@@ -327,9 +327,9 @@ mod tests {
 
     #[test]
     fn only_forward_data_of_the_first_flow_counts() {
-        let passage = |direction, flow, data| Passage {
+        let passage = |direction, flow, data| Transit {
             direction,
-            seen: Seen {
+            seen: ParsedPacket {
                 label: Label { flow, ..Label::default() },
                 number: 1,
                 protocol: 6,
@@ -371,9 +371,9 @@ mod tests {
     #[test]
     fn arrivals_are_in_the_order_of_their_times_whatever_the_reports() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let passage = |segment, due, fate| Passage {
+        let passage = |segment, due, fate| Transit {
             direction: Direction::There,
-            seen: Seen {
+            seen: ParsedPacket {
                 label: Label { segment, ..Label::default() },
                 number: segment,
                 protocol: 6,
@@ -394,7 +394,7 @@ mod tests {
             passage(3, 20, lost),
             passage(4, 10, lost),
         ];
-        let filled = |passages: Vec<Passage>| {
+        let filled = |passages: Vec<Transit>| {
             let mut tables = Tables::default();
             let sent = &mut tables.transmissions;
             (sent.t_ns, sent.segment, sent.copy) = (vec![0; 4], vec![1, 2, 3, 4], vec![0; 4]);
@@ -418,9 +418,9 @@ mod tests {
     #[test]
     fn truth_covers_the_first_flows_packets_in_the_forward_direction() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let passage = |direction, flow, number, segment| Passage {
+        let passage = |direction, flow, number, segment| Transit {
             direction,
-            seen: Seen {
+            seen: ParsedPacket {
                 label: Label { flow, segment, ..Label::default() },
                 number,
                 protocol: 6,
@@ -447,7 +447,7 @@ mod tests {
             original_known: true,
         };
         let (there, back) = (Direction::There, Direction::Back);
-        let mut passages: Vec<Passage> = (1..4).map(|number| passage(there, 0, number, number)).collect();
+        let mut passages: Vec<Transit> = (1..4).map(|number| passage(there, 0, number, number)).collect();
         passages.extend([passage(there, 1, 3, 1), passage(back, 0, 3, 2)]);
         let verdicts = vec![judged(there, 0, 3, true), judged(there, 1, 1, false), judged(back, 0, 2, false)];
         let mut tables = Tables::default();

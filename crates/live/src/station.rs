@@ -7,7 +7,7 @@ use crate::system::clock::Clock;
 use crate::system::signals::Signals;
 use crate::system::tun::Tun;
 pub use crate::system::wait::Waits;
-use crate::system::wait::{self, Urgency};
+use crate::system::wait::{self, Priority};
 use eifel_base::time::Instant;
 use eifel_packet::pcapng::Interface;
 use std::os::fd::AsFd;
@@ -57,7 +57,7 @@ pub struct Station {
     capture: Option<(Capture, Interface)>,
     /// The packet that leaves, in one piece. Unused if the device offloads and there is no capture.
     whole: Vec<u8>,
-    urgency: Urgency,
+    urgency: Priority,
     /// Packets lost because the kernel had no room.
     lost: u64,
 }
@@ -65,7 +65,7 @@ pub struct Station {
 impl Station {
     /// Makes a host on `tun` with the time of `clock`.
     pub fn new(config: Config, tun: Tun, clock: Clock) -> Self {
-        let (host, urgency) = (Host::new(config), Urgency::Ordinary);
+        let (host, urgency) = (Host::new(config), Priority::Ordinary);
         Self { host, tun, clock, capture: None, whole: Vec::new(), urgency, lost: 0 }
     }
 
@@ -81,7 +81,7 @@ impl Station {
 
     /// Gives the loop priority over ordinary threads, for a flow with pauses whose times matter.
     pub fn urgent(&mut self) {
-        self.urgency = Urgency::First;
+        self.urgency = Priority::First;
     }
 
     /// Returns the number of packets lost because the kernel had no room.
@@ -95,7 +95,7 @@ impl Station {
     /// Those of the device, of the capture and of the application.
     pub fn run(&mut self, application: &mut dyn Application) -> Result<(), Error> {
         let signals = Signals::note()?;
-        let _precise = wait::Precise::begin(self.urgency);
+        let _precise = wait::PreciseTimers::begin(self.urgency);
         let mut input = vec![0; LONGEST];
         let mut asked = false;
         loop {
@@ -150,10 +150,10 @@ impl Station {
                 return Ok(count);
             }
             let (how, leaving) = if self.tun.offloads() {
-                let Some((how, leaving)) = self.host.poll_large(now) else { return Ok(count) };
+                let Some((how, leaving)) = self.host.poll_super_segment(now) else { return Ok(count) };
                 (Some(how), leaving)
             } else {
-                let Some(leaving) = self.host.poll_leaving(now) else { return Ok(count) };
+                let Some(leaving) = self.host.poll_outgoing(now) else { return Ok(count) };
                 (None, leaving)
             };
             bytes += leaving.len();
@@ -167,7 +167,7 @@ impl Station {
             // The kernel takes a short packet faster in one piece: three pieces cost it more than
             // the copy costs here.
             let written = match how {
-                Some(how) => self.tun.write_unfinished(leaving.pieces(), how)?,
+                Some(how) => self.tun.write_offloaded(leaving.pieces(), how)?,
                 None => self.tun.write(&self.whole)?,
             };
             self.lost += u64::from(!written);

@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 use std::process::ExitCode;
 
 use eifel_recovery::registry::Choice;
-use eifel_worlds::{Lied, Question, search_lies};
+use eifel_worlds::{LieTally, Question, search_lies};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let found: Vec<Lied> = match found {
+    let found: Vec<LieTally> = match found {
         Ok(found) => found.into_iter().flatten().collect(),
         Err(error) => {
             eprintln!("{error}");
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             lied.losses, lied.lies, lied.states, lied.uncut
         );
     }
-    let sum = |count: fn(&Lied) -> u64| found.iter().map(count).sum::<u64>();
+    let sum = |count: fn(&LieTally) -> u64| found.iter().map(count).sum::<u64>();
     let (lies, states, stuck) = (sum(|lied| lied.lies), sum(|lied| lied.states), sum(|lied| lied.stuck));
     let pays = found.iter().filter(|lied| lied.pays()).count();
     println!("{detect}: {lies} lies, {states} states, {stuck} stuck; one pays about {pays} of {} losses", found.len());

@@ -28,7 +28,7 @@ const PRIMARY: PathId = PathId(0);
 
 /// An association, and the number of its chunks that have fates.
 #[derive(Clone, Debug)]
-pub struct Associated {
+pub struct AssociationQuestion {
     /// Settings of both ends. The search sets addresses and secret, lets every packet be
     /// acknowledged at once, and turns off HEARTBEAT and Nagle.
     pub settings: Settings,
@@ -77,7 +77,7 @@ struct World {
 /// # Panics
 /// If a message is not delivered exactly once and in order, which no world permits.
 pub fn search_association(
-    question: &Associated,
+    question: &AssociationQuestion,
     mut progress: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Option<Tally>, Error> {
     let mut tally = Tally::default();
@@ -93,7 +93,7 @@ fn walk(
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     match world.advance() {
-        Progress::Asks(_) => {
+        Progress::NeedsFate(_) => {
             for fate in Fate::ALL {
                 let mut one = world.clone();
                 one.choose(fate);
@@ -113,7 +113,7 @@ fn address(end: End, path: usize) -> IpAddr {
 }
 
 impl World {
-    fn new(question: &Associated) -> Result<Self, Error> {
+    fn new(question: &AssociationQuestion) -> Result<Self, Error> {
         question.size.check()?;
         let allowed = (1, 2);
         if !(1..=2).contains(&question.paths) {
@@ -167,7 +167,7 @@ impl World {
                     let contents = Datagram { addresses: outgoing.addresses, bytes: bytes.as_slice().into() };
                     bytes.clear();
                     if let Some(subject) = self.leaves(end, contents) {
-                        return Progress::Asks(subject);
+                        return Progress::NeedsFate(subject);
                     }
                 }
             }
@@ -187,7 +187,7 @@ impl World {
     fn choose(&mut self, fate: Fate) {
         let Some((subject, packet)) = self.waiting.take() else { return };
         self.fates.choose(subject, fate);
-        self.suffer(packet, fate);
+        self.apply_fate(packet, fate);
     }
 
     /// Processes the next arrival or timer; returns `false` if there is none.
@@ -261,13 +261,13 @@ impl World {
                 Some(subject)
             }
             None => {
-                self.suffer(packet, Fate::Delivered);
+                self.apply_fate(packet, Fate::Delivered);
                 None
             }
         }
     }
 
-    fn suffer(&mut self, packet: Packet<Datagram>, fate: Fate) {
+    fn apply_fate(&mut self, packet: Packet<Datagram>, fate: Fate) {
         let IpAddr::V4(to) = packet.contents.addresses.destination() else { unreachable!("all are of IPv4") };
         let path = &mut self.paths[usize::from(to.octets()[1])];
         let [sender, _] = &self.ends;
@@ -290,12 +290,12 @@ impl World {
     /// Processes the events of both ends.
     fn listen(&mut self) {
         while let Some((path, event)) = self.ends[0].poll_brain_event() {
-            if self.size.held_until.has_come(&event) {
+            if self.size.held_until.releases(&event) {
                 let late = Duration::from_millis(u64::from(self.size.late_ms));
                 self.paths.iter_mut().for_each(|path| path.release(self.now, late));
             }
             if path == PRIMARY {
-                self.truth.tells(&event);
+                self.truth.record_event(&event);
             }
         }
         for end in &mut self.ends {
@@ -360,9 +360,9 @@ mod tests {
 
     use super::*;
 
-    fn question() -> Associated {
+    fn question() -> AssociationQuestion {
         let size = Size { segments: 1, before: 4, after: 2, ..Size::default() };
-        Associated { settings: Settings::default(), paths: 2, size }
+        AssociationQuestion { settings: Settings::default(), paths: 2, size }
     }
 
     #[test]
@@ -391,7 +391,8 @@ mod tests {
 
     #[test]
     fn more_than_two_paths_are_refused() {
-        let search = |paths| search_association(&Associated { paths, ..question() }, |_| ControlFlow::Continue(()));
+        let search =
+            |paths| search_association(&AssociationQuestion { paths, ..question() }, |_| ControlFlow::Continue(()));
         let refused = [0, 3].map(|paths| search(paths).unwrap_err().to_string());
         assert_eq!(refused, [0, 3].map(|paths| format!("paths: {paths} is out of bounds; allowed: 1 to 2")));
     }
@@ -400,7 +401,7 @@ mod tests {
     fn ended(mut world: World) -> (Progress, u32) {
         loop {
             match world.advance() {
-                Progress::Asks(_) => world.choose(Fate::Delivered),
+                Progress::NeedsFate(_) => world.choose(Fate::Delivered),
                 ended => return (ended, world.inputs),
             }
         }
@@ -426,7 +427,7 @@ mod tests {
         for (path, fate) in [(0, Fate::Delivered), (1, Fate::Delayed)] {
             let addresses = Addresses::new(address(End::From, path), address(End::To, path)).unwrap();
             let contents = Datagram { addresses, bytes: [].into() };
-            world.suffer(Packet { to: End::To, contents, sent: None, subject: None, number: None }, fate);
+            world.apply_fate(Packet { to: End::To, contents, sent: None, subject: None, number: None }, fate);
         }
         let soon = world.now + crate::DELAY;
         let rto = world.ends[0].brain().rto(PRIMARY);

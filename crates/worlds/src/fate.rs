@@ -84,12 +84,12 @@ impl Fates {
     }
 
     /// Returns the number of packets with another fate than delivery.
-    pub fn hurt(&self) -> u32 {
+    pub fn disturbed(&self) -> u32 {
         self.0.iter().flatten().filter(|fate| **fate != Fate::Delivered).count() as u32
     }
 
     /// Iterates over the packets with another fate than delivery.
-    pub fn all_hurt(&self) -> impl Iterator<Item = (Subject, Fate)> {
+    pub fn all_disturbed(&self) -> impl Iterator<Item = (Subject, Fate)> {
         self.0.iter().enumerate().filter_map(|(index, fate)| {
             let subject = if index < MOST { Subject::Segment(index) } else { Subject::Ack(index - MOST) };
             fate.filter(|fate| *fate != Fate::Delivered).map(|fate| (subject, fate))
@@ -100,10 +100,10 @@ impl Fates {
 /// "segment 2 lost, ACK of 3 delayed", or "all delivered". Segments count from 1.
 impl fmt::Display for Fates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.hurt() == 0 {
+        if self.disturbed() == 0 {
             return f.write_str("all delivered");
         }
-        for (place, (subject, fate)) in self.all_hurt().enumerate() {
+        for (place, (subject, fate)) in self.all_disturbed().enumerate() {
             let comma = if place > 0 { ", " } else { "" };
             match subject {
                 Subject::Segment(number) => write!(f, "{comma}segment {} {fate}", number + 1)?,

@@ -79,7 +79,7 @@ impl Ladder {
         }
     }
 
-    pub(crate) fn tells(&mut self, now: Instant, event: &engine::Event) {
+    pub(crate) fn record_event(&mut self, now: Instant, event: &engine::Event) {
         let text = match event {
             engine::Event::TimerExpired { .. } => "timer expires".into(),
             engine::Event::EpisodeOpened { episode, .. } => {

@@ -42,10 +42,10 @@ mod truth;
 mod walk;
 mod world;
 
-pub use association::{Associated, search_association};
+pub use association::{AssociationQuestion, search_association};
 pub use fate::{Fate, Fates, MOST, Subject};
 pub use ladder::{Arrow, Ladder, Note};
-pub use lying::{Lied, draw_lies, search_lies, search_lies_about};
+pub use lying::{LieTally, draw_lies, search_lies, search_lies_about};
 pub use path::DELAY;
 pub use question::{Error, HeldUntil, Question, Size};
 pub use tally::{Episodes, Failed, Failure, Tally, Verdicts};

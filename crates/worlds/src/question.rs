@@ -46,7 +46,7 @@ pub enum HeldUntil {
 }
 
 impl HeldUntil {
-    pub(crate) fn has_come(self, event: &engine::Event) -> bool {
+    pub(crate) fn releases(self, event: &engine::Event) -> bool {
         match event {
             engine::Event::TimerExpired { .. } => true,
             engine::Event::EpisodeOpened { .. } => self == Self::LossSignal,

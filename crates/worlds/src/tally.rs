@@ -101,7 +101,7 @@ pub struct Failed {
 impl Failed {
     fn add(&mut self, weight: u64, fates: &Fates) {
         self.worlds += weight;
-        self.smallest = self.smallest.into_iter().chain([*fates]).min_by_key(|fates| (fates.hurt(), *fates));
+        self.smallest = self.smallest.into_iter().chain([*fates]).min_by_key(|fates| (fates.disturbed(), *fates));
     }
 
     fn merge(&mut self, other: &Self) {

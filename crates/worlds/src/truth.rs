@@ -37,7 +37,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    pub(crate) fn tells(&mut self, event: &engine::Event) {
+    pub(crate) fn record_event(&mut self, event: &engine::Event) {
         match event {
             engine::Event::EpisodeOpened { episode, saved } => {
                 self.opening = true;
@@ -171,9 +171,9 @@ mod tests {
     fn only_the_acting_detectors_verdict_counts() {
         let judged = |episode, detector, outcome| engine::Event::Judged { detector, outcome, episode, reason: "" };
         let mut truth = truth();
-        truth.tells(&judged(1, 1, Outcome::Genuine));
+        truth.record_event(&judged(1, 1, Outcome::Genuine));
         assert_eq!(truth.episodes[0].verdict, None);
-        truth.tells(&judged(1, 0, Outcome::Spurious));
+        truth.record_event(&judged(1, 0, Outcome::Spurious));
         assert_eq!([truth.episodes[0].verdict, truth.episodes[1].verdict], [Some(Outcome::Spurious), None]);
     }
 
@@ -181,9 +181,9 @@ mod tests {
     fn an_undo_restores_ssthresh_and_a_remaining_cut_is_counted() {
         let mut truth = truth();
         let window = |ssthresh| eifel_recovery::congest::Window { cwnd: 1, ssthresh };
-        truth.tells(&engine::Event::Adjusted { episode: 1, window: window(2000) });
+        truth.record_event(&engine::Event::Adjusted { episode: 1, window: window(2000) });
         assert!(!truth.episodes[0].undone, "it is where the loss signal left it");
-        truth.tells(&engine::Event::Adjusted { episode: 1, window: window(2001) });
+        truth.record_event(&engine::Event::Adjusted { episode: 1, window: window(2001) });
         assert_eq!([truth.episodes[0].undone, truth.episodes[1].undone], [true, false]);
         truth.ends((5000, 5000));
         assert!(!truth.is_cut());

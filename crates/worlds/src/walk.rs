@@ -118,7 +118,7 @@ fn go(
         Some(index) => index..index + 1,
     };
     match progress {
-        Progress::Asks(_) => {
+        Progress::NeedsFate(_) => {
             let [most @ .., last] = Fate::ALL;
             for fate in most {
                 let mut one = world.clone();
@@ -150,7 +150,7 @@ pub fn draw(question: &Question, fates: &Fates) -> Result<Ladder, Error> {
 }
 
 fn finish(mut world: World, fates: &Fates) -> Result<World, Error> {
-    while let Progress::Asks(subject) = world.advance() {
+    while let Progress::NeedsFate(subject) = world.advance() {
         world.choose(fates.get(subject).unwrap_or(Fate::Delivered));
     }
     Ok(world)
@@ -165,6 +165,6 @@ mod tests {
     fn fates_are_read_back() {
         let fates = Fates::of(&[(Subject::Segment(1), Fate::Lost), (Subject::Ack(0), Fate::Delayed)]);
         assert_eq!(fates.to_string(), "segment 2 lost, ACK of 1 delayed");
-        assert_eq!((fates.chosen(), fates.hurt(), fates.get(Subject::Ack(1))), (2, 2, None));
+        assert_eq!((fates.chosen(), fates.disturbed(), fates.get(Subject::Ack(1))), (2, 2, None));
     }
 }

@@ -33,7 +33,7 @@ pub(crate) const LONGEST_HELD: u64 = 3;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     /// A packet leaves and needs a fate.
-    Asks(Subject),
+    NeedsFate(Subject),
     /// Everything is acknowledged, and nothing is under way.
     Over,
     /// The world does not end.
@@ -132,7 +132,7 @@ impl World {
     pub(crate) fn say(&mut self, answer: &Answer) {
         let (Some((_, mut packet)), Some((liar, _))) = (self.waiting.take(), &mut self.liar) else { return };
         if liar.say(answer, &mut packet.contents) {
-            self.suffer(packet, Fate::Delivered);
+            self.apply_fate(packet, Fate::Delivered);
         }
     }
 
@@ -142,12 +142,12 @@ impl World {
             let mut segment = Segment::default();
             while let Some(outgoing) = self.sender.poll_transmit(self.now, &mut segment) {
                 if let Some(subject) = self.leaves(segment, &outgoing) {
-                    return Progress::Asks(subject);
+                    return Progress::NeedsFate(subject);
                 }
             }
             while self.receiver.poll_transmit(self.now, &mut segment).is_some() {
                 if let Some(subject) = self.answer(segment) {
-                    return Progress::Asks(subject);
+                    return Progress::NeedsFate(subject);
                 }
             }
             self.listen();
@@ -166,7 +166,7 @@ impl World {
     pub fn choose(&mut self, fate: Fate) {
         let Some((subject, packet)) = self.waiting.take() else { return };
         self.fates.choose(subject, fate);
-        self.suffer(packet, fate);
+        self.apply_fate(packet, fate);
     }
 
     /// Returns all state that determines how a world that waits for an answer continues, and
@@ -321,13 +321,13 @@ impl World {
                 Some(subject)
             }
             None => {
-                self.suffer(packet, Fate::Delivered);
+                self.apply_fate(packet, Fate::Delivered);
                 None
             }
         }
     }
 
-    fn suffer(&mut self, mut packet: Packet<Segment>, fate: Fate) {
+    fn apply_fate(&mut self, mut packet: Packet<Segment>, fate: Fate) {
         if let Some(ladder) = &mut self.ladder {
             packet.number = Some(ladder.leaves(self.now, &packet, fate));
         }
@@ -352,9 +352,9 @@ impl World {
         while let Some(event) = self.sender.poll_event() {
             if let Event::Recovery(event) = event {
                 if let Some(ladder) = &mut self.ladder {
-                    ladder.tells(self.now, &event);
+                    ladder.record_event(self.now, &event);
                 }
-                if self.size.held_until.has_come(&event) {
+                if self.size.held_until.releases(&event) {
                     self.path.release(self.now, Duration::from_millis(u64::from(self.size.late_ms)));
                 }
                 if let engine::Event::Judged { detector: 0, outcome, reason, .. } = event
@@ -362,7 +362,7 @@ impl World {
                 {
                     self.may_have_responded = true;
                 }
-                self.truth.tells(&event);
+                self.truth.record_event(&event);
             }
         }
         // The receiver's events are ignored, but must be polled.
@@ -412,7 +412,7 @@ mod tests {
     fn run(mut world: World, fates: &Fates) -> (Progress, World) {
         loop {
             match world.advance() {
-                Progress::Asks(subject) => world.choose(fates.get(subject).unwrap_or(Fate::Delivered)),
+                Progress::NeedsFate(subject) => world.choose(fates.get(subject).unwrap_or(Fate::Delivered)),
                 ended => return (ended, world),
             }
         }
@@ -449,7 +449,7 @@ mod tests {
     #[test]
     fn a_held_packet_arrives_after_three_timeouts_if_its_event_never_comes() {
         let mut world = World::new(&question("none")).unwrap();
-        assert!(matches!(world.advance(), Progress::Asks(_)));
+        assert!(matches!(world.advance(), Progress::NeedsFate(_)));
         world.choose(Fate::Delayed);
         let snapshot = world.sender.engine().snapshot();
         assert_eq!(world.path.next(), world.now + crate::DELAY + snapshot.rto * 3);

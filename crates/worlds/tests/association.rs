@@ -5,14 +5,14 @@ use core::ops::ControlFlow;
 
 use eifel_recovery::registry::{Choice, Value};
 use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
-use eifel_worlds::{Associated, Failure, HeldUntil, Size, Tally, search_association};
+use eifel_worlds::{AssociationQuestion, Failure, HeldUntil, Size, Tally, search_association};
 
 /// Suffix of a detector's name: selects the paper's comparison of timestamps, and its clock.
 const OLDER: &str = ", older";
 
-/// Asks about three chunks with fates, in a receive window that has room for no others, so that
+/// NeedsFate about three chunks with fates, in a receive window that has room for no others, so that
 /// only the timer detects losses.
-fn question(detect: &str, paths: usize, late_ms: u32) -> Associated {
+fn question(detect: &str, paths: usize, late_ms: u32) -> AssociationQuestion {
     let (timestamp_chunk, receive_buffer) = (TimestampChunk::Agreed, 4400);
     let mut settings = Settings { timestamp_chunk, receive_buffer, retransmit_bit: true, ..Settings::default() };
     settings.brain.path.detect = Choice::named(detect);
@@ -22,10 +22,10 @@ fn question(detect: &str, paths: usize, late_ms: u32) -> Associated {
         settings.brain.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
     }
     settings.brain.path.respond = Choice::named("rfc4015");
-    Associated { settings, paths, size: Size { segments: 3, before: 4, after: 4, late_ms, ..Size::default() } }
+    AssociationQuestion { settings, paths, size: Size { segments: 3, before: 4, after: 4, late_ms, ..Size::default() } }
 }
 
-fn all(question: &Associated) -> Tally {
+fn all(question: &AssociationQuestion) -> Tally {
     search_association(question, |_| ControlFlow::Continue(())).unwrap().unwrap()
 }
 

@@ -10,7 +10,7 @@ use eifel_sctp::{TimestampChunk, TimestampValues};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{Marks, TimestampSettings};
 use eifel_worlds::{
-    Associated, Fate, Fates, HeldUntil, Question, Size, Subject, draw, draw_lies, search, search_association,
+    AssociationQuestion, Fate, Fates, HeldUntil, Question, Size, Subject, draw, draw_lies, search, search_association,
     search_lies,
 };
 
@@ -64,7 +64,7 @@ fn tallies_of_associations_match_their_golden() {
                 settings.brain.path.detect = Choice::named(detect);
                 settings.brain.path.respond = Choice::named("rfc4015");
                 let size = Size { segments: 2, before: 3, after: 2, held_until, late_ms };
-                let question = Associated { settings, paths, size };
+                let question = AssociationQuestion { settings, paths, size };
                 let tally = search_association(&question, |_| ControlFlow::Continue(())).unwrap().unwrap();
                 writeln!(text, "{detect} {paths} {size:?}: {tally:?}").unwrap();
             }

@@ -6,11 +6,11 @@ use std::sync::Mutex;
 
 use eifel_recovery::registry::{Choice, Value};
 use eifel_sim::liar::schedule::{Answer, Echoed};
-use eifel_worlds::{Fate, Fates, Lied, Question, Subject, draw_lies, search_lies, search_lies_about};
+use eifel_worlds::{Fate, Fates, LieTally, Question, Subject, draw_lies, search_lies, search_lies_about};
 
 const PLAIN: &str = "eifel-timestamps, plain";
 
-fn all(question: &Question, altered: Option<usize>) -> Vec<Lied> {
+fn all(question: &Question, altered: Option<usize>) -> Vec<LieTally> {
     search_lies(question, altered, |_| ControlFlow::Continue(())).expect("a question").expect("an answer")
 }
 

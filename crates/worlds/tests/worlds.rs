@@ -15,12 +15,12 @@ const MSS: u16 = 1000;
 /// RFC 3522, section 3.2, with a clock of 1 ms.
 const PLAIN: &str = "eifel-timestamps, plain";
 
-/// Asks about three segments with a window of three.
+/// NeedsFate about three segments with a window of three.
 fn question(detect: &str, late_ms: u32) -> Question {
     sized(detect, 3, 3, late_ms)
 }
 
-/// Asks about `segments` segments with an initial window that equals ssthresh, and timestamps if
+/// NeedsFate about `segments` segments with an initial window that equals ssthresh, and timestamps if
 /// the detector needs them.
 fn sized(detect: &str, segments: u32, window: u32, late_ms: u32) -> Question {
     let congest = Choice::named("reno")

@@ -6,8 +6,8 @@
 
 use super::body::Body;
 use super::meter::Meter;
-use super::{Amount, News, Watch, trouble};
-use crate::host::{Handle, Happening, Host, NotMade};
+use super::{Amount, Notice, Watch, trouble};
+use crate::host::{ConnectError, Handle, Host, HostEvent};
 use crate::station::{Application, Next};
 use crate::system::Error;
 use eifel_base::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use eifel_tcp::{Event, Settings};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
-use super::call::Outcome;
+use super::client::Outcome;
 
 /// The task of a test.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl<'a> Test<'a> {
     ///
     /// # Errors
     /// As for [`Host::connect`].
-    pub fn begin(now: Instant, host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
+    pub fn begin(now: Instant, host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, ConnectError> {
         let control = host.connect(now, plan.server, &plan.settings, &plan.sender)?;
         let (cookie, body) = (cookie(plan.secret), Body::new(plan.body));
         Ok(Self {
@@ -127,18 +127,18 @@ impl<'a> Test<'a> {
         self.failure.get_or_insert_with(|| Error::new(self.plan.server.to_string(), &cause, ""));
     }
 
-    fn take_news(&mut self, now: Instant, host: &mut Host) {
+    fn take_events(&mut self, now: Instant, host: &mut Host) {
         while let Some((handle, happening)) = host.poll_event() {
-            let Happening::Event(event) = happening else {
+            let HostEvent::Event(event) = happening else {
                 self.over |= handle == self.control;
                 continue;
             };
             match event {
                 Event::Connected if Some(handle) == self.stream => {
                     self.meter = Some(Meter::new(now, self.plan.every));
-                    (self.watch)(now, &News::Connected);
+                    (self.watch)(now, &Notice::Connected);
                 }
-                Event::Recovery(event) if Some(handle) == self.stream => (self.watch)(now, &News::Recovery(&event)),
+                Event::Recovery(event) if Some(handle) == self.stream => (self.watch)(now, &Notice::Recovery(&event)),
                 // At the end the server resets the stream, because it leaves data unread.
                 event if self.results.is_null() && (handle == self.control || self.outcome.is_none()) => {
                     if let Some(error) = trouble(&self.plan.server.to_string(), &event) {
@@ -267,7 +267,7 @@ impl<'a> Test<'a> {
             let timed = matches!(self.plan.body, Amount::Time(_));
             if all && (timed || connection.engine().una() == connection.end()) {
                 if let Some(interval) = meter.finish(now, written, tally, variables) {
-                    (self.watch)(now, &News::Interval(interval));
+                    (self.watch)(now, &Notice::Interval(interval));
                 }
                 self.outcome = Some(Outcome {
                     written,
@@ -283,7 +283,7 @@ impl<'a> Test<'a> {
                 self.to_say.push(TEST_END);
             } else if meter.due() <= now {
                 let interval = meter.cut(now, written, tally, variables);
-                (self.watch)(now, &News::Interval(interval));
+                (self.watch)(now, &Notice::Interval(interval));
             }
         }
         meter.due().min(self.body.due(now))
@@ -292,7 +292,7 @@ impl<'a> Test<'a> {
 
 impl Application for Test<'_> {
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
-        self.take_news(now, host);
+        self.take_events(now, host);
         let due = self.take_stream(now, host);
         self.take_control(now, host);
         if self.failure.is_some() || (self.over && self.to_say.is_empty() && !self.results.is_null()) {

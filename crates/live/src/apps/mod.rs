@@ -1,12 +1,12 @@
 //! Applications over a host.
 
-pub mod answer;
 pub mod body;
-pub mod call;
+pub mod client;
 pub mod iperf;
 pub mod meter;
 pub mod pattern;
 pub mod proxy;
+pub mod server;
 
 use crate::system::Error;
 use eifel_base::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub enum Amount {
 
 /// A report of an application to its observer.
 #[derive(Debug)]
-pub enum News<'a> {
+pub enum Notice<'a> {
     /// The connection is open.
     Connected,
     /// Another interval is over.
@@ -34,8 +34,8 @@ pub enum News<'a> {
     Recovery(&'a engine::Event),
 }
 
-/// Receives the news of a run.
-pub type Watch<'a> = Box<dyn FnMut(Instant, &News<'_>) + 'a>;
+/// Receives the notices of a run.
+pub type Watch<'a> = Box<dyn FnMut(Instant, &Notice<'_>) + 'a>;
 
 /// Returns the error for an event that ends a connection abnormally; `None` for all other events.
 fn trouble(peer: &str, event: &Event) -> Option<Error> {

@@ -1,9 +1,9 @@
 //! `compare`: one scenario simulated and live, side by side.
 
 use super::options::Options;
-use super::place::{namespace, scenario};
+use super::setup::{namespace, scenario};
 use super::{FAILED, Failure, OK, print};
-use crate::hiccup::arrivals::Lateness;
+use crate::hiccup::lateness::Lateness;
 use crate::mirror::{self, Mirrored};
 use crate::system::random;
 use eifel_sim::record::{Record, Tables};
@@ -21,7 +21,7 @@ usage: eifel live compare [OPTIONS] SCENARIO.toml
 
 /// The parts of a sender's record that are compared.
 #[derive(Debug)]
-struct Story {
+struct SenderRecord {
     /// Retransmissions: segment, copy and cause, and the time in nanoseconds.
     retransmissions: Vec<((i64, i32, u8), i64)>,
     /// Verdicts: episode, detector, verdict and reason as words, and the time in nanoseconds.
@@ -30,7 +30,7 @@ struct Story {
     last_ns: i64,
 }
 
-impl Story {
+impl SenderRecord {
     fn of(tables: &Tables) -> Self {
         let sent = &tables.transmissions;
         let again = (0..sent.t_ns.len()).filter(|&row| sent.kind[row] == 1 && sent.end[row] == 0);
@@ -77,14 +77,14 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let simulated = eifel_sim::run(&scenario, 0, Record::all()).map_err(|error| Failure::Usage(error.to_string()))?;
     let Mirrored { tables, report, .. } =
         mirror::run(&scenario, Record::all(), [namespace()?, namespace()?], random()?)?;
-    let document = compared(&Story::of(&simulated.tables), &Story::of(&tables), &report.lateness, within);
+    let document = compared(&SenderRecord::of(&simulated.tables), &SenderRecord::of(&tables), &report.lateness, within);
     print(&shown(&document, options.has("--json")))?;
     Ok(if document["agrees"] == true { OK } else { FAILED })
 }
 
 /// Compares a simulated story with a live one. They agree if their retransmissions and verdicts are
 /// the same, and no time differs by more than `within` milliseconds plus the box's own lateness.
-fn compared(simulated: &Story, live: &Story, lateness: &Lateness, within: f64) -> Value {
+fn compared(simulated: &SenderRecord, live: &SenderRecord, lateness: &Lateness, within: f64) -> Value {
     let (same_retransmissions, retransmissions_ns) = difference(&simulated.retransmissions, &live.retransmissions);
     let (same_verdicts, verdicts_ns) = difference(&simulated.verdicts, &live.verdicts);
     let end_ns = live.last_ns - simulated.last_ns;
@@ -105,13 +105,13 @@ fn compared(simulated: &Story, live: &Story, lateness: &Lateness, within: f64) -
     })
 }
 
-fn retransmissions(story: &Story) -> Value {
+fn retransmissions(story: &SenderRecord) -> Value {
     let cause = |code: u8| eifel_sim::record::codes::CAUSES.get(usize::from(code)).copied().unwrap_or_default();
     let one = |&((segment, copy, code), at): &((i64, i32, u8), i64)| json!({ "segment": segment, "copy": copy, "cause": cause(code), "t_ms": at as f64 / 1e6 });
     story.retransmissions.iter().map(one).collect()
 }
 
-fn verdicts(story: &Story) -> Value {
+fn verdicts(story: &SenderRecord) -> Value {
     let one = |((episode, detector, verdict, reason), at): &((i32, String, String, String), i64)| json!({ "episode": episode, "detector": detector, "verdict": verdict, "reason": reason, "t_ms": *at as f64 / 1e6 });
     story.verdicts.iter().map(one).collect()
 }
@@ -152,7 +152,7 @@ mod tests {
     use eifel_sim::scenario::Scenario;
 
     /// Returns the story of a simulated sender over this link.
-    fn story(link: &str) -> Story {
+    fn story(link: &str) -> SenderRecord {
         let text = format!(
             "duration_s = 30\n[point_to_point]\nrate_bps = 2_000_000\n{link}\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\
              to = \"receiver\"\napplication = {{ kind = \"bulk\", bytes = 60_000 }}\n\
@@ -160,7 +160,7 @@ mod tests {
              holds = \"arriving\"\nat = [{{ start_s = 0.2, end_s = 2 }}]\n"
         );
         let scenario = Scenario::parse(&text, "compared.toml".as_ref()).unwrap();
-        Story::of(&eifel_sim::run(&scenario, 0, Record::all()).unwrap().tables)
+        SenderRecord::of(&eifel_sim::run(&scenario, 0, Record::all()).unwrap().tables)
     }
 
     #[test]
@@ -200,12 +200,12 @@ mod tests {
 
     #[test]
     fn records_agree_within_the_tolerance_only() {
-        let story = |at: i64, segment: i64| Story {
+        let story = |at: i64, segment: i64| SenderRecord {
             retransmissions: vec![((segment, 1, 1), at)],
             verdicts: Vec::new(),
             last_ns: 9_000_000,
         };
-        let agrees = |live: &Story, late_us, within| {
+        let agrees = |live: &SenderRecord, late_us, within| {
             let mut lateness = Lateness::default();
             lateness.note(Duration::from_micros(late_us));
             compared(&story(7_000_000, 4), live, &lateness, within)["agrees"] == true
@@ -215,7 +215,7 @@ mod tests {
         assert!(!agrees(&story(8_000_001, 4), 0, 1.0) && !agrees(&story(5_999_999, 4), 0, 1.0));
         assert!(agrees(&story(8_500_000, 4), 500, 1.0) && !agrees(&story(8_500_001, 4), 500, 1.0));
         assert!(!agrees(&story(7_000_000, 5), 500, 1.0), "another segment");
-        let late = Story { last_ns: 10_000_001, ..story(7_000_000, 4) };
+        let late = SenderRecord { last_ns: 10_000_001, ..story(7_000_000, 4) };
         assert!(!agrees(&late, 0, 1.0) && agrees(&late, 0, 1.1));
     }
 }

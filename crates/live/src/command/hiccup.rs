@@ -1,13 +1,13 @@
 //! `hiccup`: runs a command behind the box.
 
 use super::options::Options;
-use super::place::{mtu, namespace, scenario};
+use super::setup::{mtu, namespace, scenario};
 use super::{FAILED, Failure, OK, print};
 use crate::hiccup::Hiccup;
+use crate::hiccup::counts::{Expectation, Numbers, numbers};
 use crate::hiccup::log::Log;
 use crate::hiccup::order::Trigger;
 use crate::hiccup::run::{Control, Relay, Report};
-use crate::hiccup::tally::{Expectation, Numbers, numbers};
 use crate::side::Side;
 use crate::system::Error;
 use crate::system::clock::Clock;

@@ -5,14 +5,14 @@ mod compare;
 mod hiccup;
 mod judge;
 mod options;
-mod place;
+mod output;
 mod proxy;
 mod receive;
 mod record;
 mod recorded;
 mod sctp;
 mod send;
-mod show;
+mod setup;
 mod target;
 mod view;
 

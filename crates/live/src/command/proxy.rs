@@ -1,12 +1,12 @@
 //! `proxy`: lets any program send through the engine's TCP.
 
 use super::options::Options;
-use super::place::{self, Place, terms};
-use super::show::amount;
+use super::output::amount;
+use super::setup::{self, Setup, terms};
 use super::{Failure, OK, print, say};
-use crate::apps::proxy::{Passed, Plan, Proxy};
+use crate::apps::proxy::{EndedConnection, Plan, Proxy};
+use crate::end_settings::{EndSettings, Role};
 use crate::system::Error;
-use crate::terms::{Role, Terms};
 use serde_json::json;
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -25,12 +25,12 @@ usage: eifel live proxy [OPTIONS] PORT [-- COMMAND ...]
 example: eifel live proxy 1080 -- python3 -m http.server 80
          curl --proxy socks5h://127.0.0.1:1080 http://10.85.0.1/
 ",
-        place::help(&FLAGS, "print one JSON object a line, for each connection as it ends")
+        setup::help(&FLAGS, "print one JSON object a line, for each connection as it ends")
     )
 }
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
-    let valued = [&place::VALUED[..], &["--clients"]].concat();
+    let valued = [&setup::VALUED[..], &["--clients"]].concat();
     let Some(options) = Options::read(words, &valued, &FLAGS)? else { return print(&usage()).map(|()| OK) };
     let port = match &options.rest[..] {
         [port] => port.parse::<u16>().ok().filter(|&port| port > 0),
@@ -42,18 +42,18 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         let taken = error.kind() == std::io::ErrorKind::AddrInUse;
         Error::new(format!("listen at 127.0.0.1:{port}"), &error, if taken { "choose another port" } else { "" })
     })?;
-    let mut place = Place::make(&options)?;
-    let Terms { settings, sender } = terms(&options, Role::Calls, place.secret)?;
+    let mut place = Setup::make(&options)?;
+    let EndSettings { settings, sender } = terms(&options, Role::Calls, place.secret)?;
     let told = if options.has("--json") { as_json } else { line };
-    let told = Box::new(move |passed: &Passed| say(&told(passed)));
+    let told = Box::new(move |passed: &EndedConnection| say(&told(passed)));
     let mut proxy = Proxy::begin(listener, Plan { settings, sender, clients }, told)?;
     eprintln!("listening at 127.0.0.1:{port}: SOCKS 5 and HTTP CONNECT");
     place.run(&mut proxy)?;
     Ok(OK)
 }
 
-fn line(passed: &Passed) -> String {
-    let Passed { target, opened, moved, lasted, tally, spurious } = passed;
+fn line(passed: &EndedConnection) -> String {
+    let EndedConnection { target, opened, moved, lasted, tally, spurious } = passed;
     let seconds = lasted.as_secs_f64();
     if !opened {
         return format!("{target}: not opened, {seconds:.3} s");
@@ -67,8 +67,8 @@ fn line(passed: &Passed) -> String {
     )
 }
 
-fn as_json(passed: &Passed) -> String {
-    let Passed { target, opened, moved, lasted, tally, spurious } = passed;
+fn as_json(passed: &EndedConnection) -> String {
+    let EndedConnection { target, opened, moved, lasted, tally, spurious } = passed;
     json!({
         "target": target.to_string(), "opened": opened, "bytes_sent": moved.sent, "bytes_received": moved.received,
         "seconds": lasted.as_secs_f64(), "segments": tally.segments, "retransmissions": tally.retransmissions,
@@ -80,16 +80,16 @@ fn as_json(passed: &Passed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::apps::proxy::Moved;
+    use crate::apps::proxy::ByteCounts;
     use crate::host::Tally;
     use eifel_base::time::Duration;
 
     #[test]
     fn a_connection_prints_as_one_line_or_as_json() {
-        let open = Passed {
+        let open = EndedConnection {
             target: "10.0.0.1:80".parse().unwrap(),
             opened: true,
-            moved: Moved { sent: 100, received: 2_097_152 },
+            moved: ByteCounts { sent: 100, received: 2_097_152 },
             lasted: Duration::from_millis(1250),
             tally: Tally { segments: 9, retransmissions: 2 },
             spurious: 1,
@@ -98,7 +98,7 @@ mod tests {
             line(&open),
             "10.0.0.1:80: 100 Bytes sent, 2.00 MBytes received in 1.250 s; 2 of 9 segments retransmitted, 1 spurious episodes"
         );
-        let closed = Passed { opened: false, ..open };
+        let closed = EndedConnection { opened: false, ..open };
         assert_eq!(line(&closed), "10.0.0.1:80: not opened, 1.250 s");
         for passed in [open, closed] {
             let document: serde_json::Value = serde_json::from_str(&as_json(&passed)).unwrap();

@@ -1,18 +1,18 @@
 //! `receive`: receives the data sent to a port, or gets a document from an HTTP server.
 
 use super::options::Options;
-use super::place::{self, Place, terms};
-use super::recorded::{self, Moved};
+use super::output::Show;
+use super::recorded::{self, Transferred};
 use super::send::{call, finish, is_success, no_way, status};
-use super::show::Show;
+use super::setup::{self, Setup, terms};
 use super::target::{Service, Target};
 use super::{Failure, OK, Recordings, print, say};
 use crate::apps::Amount;
-use crate::apps::answer::{self, Answer, Read};
-use crate::apps::call;
+use crate::apps::client;
+use crate::apps::server::{self, Read, Server};
+use crate::end_settings::{EndSettings, Role};
 use crate::recording::Recording;
 use crate::system::Error;
-use crate::terms::{Role, Terms};
 use eifel_base::time::Duration;
 use serde_json::json;
 
@@ -32,12 +32,12 @@ usage: eifel live receive [OPTIONS] PORT|http://ADDRESS[:PORT]/PATH [-- COMMAND 
 {}
 example: eifel live receive 5001 -- sh -c 'head -c 10000000 /dev/zero | nc -N 10.85.0.2 5001'
 ",
-        place::help(&FLAGS, place::IN_IPERF3_SHAPE)
+        setup::help(&FLAGS, setup::IN_IPERF3_SHAPE)
     )
 }
 
 pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
-    let valued = [&place::VALUED[..], &["--calls", "--record"]].concat();
+    let valued = [&setup::VALUED[..], &["--calls", "--record"]].concat();
     let Some(options) = Options::read(words, &valued, &FLAGS)? else {
         return print(&usage()).map(|()| OK);
     };
@@ -60,15 +60,15 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
     if target.service != Service::Http {
         return Err(refused());
     }
-    let every = place::interval(options)?;
-    let mut place = Place::make(options)?;
-    let Terms { settings, sender } = terms(options, Role::Calls, place.secret)?;
+    let every = setup::interval(options)?;
+    let mut place = Setup::make(options)?;
+    let EndSettings { settings, sender } = terms(options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
     let recording = recorded::begin(options, &mut place, &sender, Recording::receiving);
     let (path, host) = (&target.path, target.address);
     let preamble = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").into_bytes();
-    let (peer, end) = (target.address, call::End::PeerCloses);
-    let plan = call::Plan { peer, settings, sender, preamble, body: Amount::Bytes(0), end, every };
+    let (peer, end) = (target.address, client::End::PeerCloses);
+    let plan = client::Plan { peer, settings, sender, preamble, body: Amount::Bytes(0), end, every };
     let (outcome, meter) = call(&mut place, plan, show.watch())?;
     let moved = moved(outcome.read, outcome.lasted);
     recorded::finish(options, recording, recordings, &mut place, &moved)?;
@@ -80,19 +80,19 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
 }
 
 /// Describes the data of one connection, all of which has arrived.
-fn moved(bytes: u64, lasted: Duration) -> Moved {
-    Moved { command: "eifel live receive", written: bytes, arrived: bytes, lasted }
+fn moved(bytes: u64, lasted: Duration) -> Transferred {
+    Transferred { command: "eifel live receive", written: bytes, arrived: bytes, lasted }
 }
 
 fn listen(options: &Options, port: u16, recordings: Recordings<'_>) -> Result<u8, Failure> {
-    let every = place::interval(options)?;
+    let every = setup::interval(options)?;
     let calls = Some(options.value("--calls", "a whole number")?.unwrap_or(1));
-    let mut place = Place::make(options)?;
-    let Terms { settings, sender } = terms(options, Role::Answers, place.secret)?;
+    let mut place = Setup::make(options)?;
+    let EndSettings { settings, sender } = terms(options, Role::Answers, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
     let recording = recorded::begin(options, &mut place, &sender, Recording::receiving);
-    let plan = answer::Plan { port, settings, sender, calls, checked: options.has("--check"), every };
-    let mut answer = Answer::begin(&mut place.station.host, plan, show.watch()).map_err(|error| no_way(&error))?;
+    let plan = server::Plan { port, settings, sender, calls, checked: options.has("--check"), every };
+    let mut answer = Server::begin(&mut place.station.host, plan, show.watch()).map_err(|error| no_way(&error))?;
     place.run(&mut answer)?;
     let reads = answer.finish();
     if let Some(first) = reads.first() {

@@ -1,7 +1,7 @@
 //! `--record`: records a live run in the tables of a simulated run.
 
 use super::options::Options;
-use super::place::Place;
+use super::setup::Setup;
 use super::{Failure, Recorded, Recordings};
 use crate::mirror;
 use crate::recording::Recording;
@@ -12,7 +12,7 @@ use eifel_sim::record::{Record, Tables};
 use eifel_sim::summary::FlowSummary;
 
 /// The data that a run moved.
-pub(super) struct Moved {
+pub(super) struct Transferred {
     /// The command. Without `--like`, it is the title and the origin of the scenario.
     pub(super) command: &'static str,
     pub(super) written: u64,
@@ -33,7 +33,7 @@ pub(super) fn check(options: &Options, recordings: &Recordings<'_>) -> Result<()
 /// one end.
 pub(super) fn begin(
     options: &Options,
-    place: &mut Place,
+    place: &mut Setup,
     sender: &Config,
     of: fn(Record, &Config) -> Recording,
 ) -> Option<Recording> {
@@ -47,8 +47,8 @@ pub(super) fn finish(
     options: &Options,
     recording: Option<Recording>,
     recordings: Recordings<'_>,
-    place: &mut Place,
-    moved: &Moved,
+    place: &mut Setup,
+    moved: &Transferred,
 ) -> Result<(), Failure> {
     let (Some(recording), Some(recordings), Some(folder)) = (recording, recordings, options.text("--record")) else {
         return Ok(());
@@ -66,7 +66,7 @@ pub(super) fn finish(
     Ok(())
 }
 
-fn summary(tables: &Tables, moved: &Moved, seconds: f64) -> FlowSummary {
+fn summary(tables: &Tables, moved: &Transferred, seconds: f64) -> FlowSummary {
     let mut summary = mirror::summarised(tables);
     summary.flow = "main".to_owned();
     summary.completed = moved.arrived >= moved.written;
@@ -76,7 +76,7 @@ fn summary(tables: &Tables, moved: &Moved, seconds: f64) -> FlowSummary {
     summary
 }
 
-fn scenario(moved: &Moved, seconds: f64) -> String {
+fn scenario(moved: &Transferred, seconds: f64) -> String {
     format!(
         "title = \"{}\"\nduration_s = {:.3}\n\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\
          to = \"receiver\"\napplication = {{ kind = \"bulk\", bytes = {} }}\n",
@@ -92,10 +92,10 @@ mod tests {
 
     #[test]
     fn a_run_without_a_scenario_records_a_scenario_of_its_transfer() {
-        let moved = Moved { command: "eifel live send", written: 0, arrived: 0, lasted: Duration::ZERO };
+        let moved = Transferred { command: "eifel live send", written: 0, arrived: 0, lasted: Duration::ZERO };
         let empty = scenario(&moved, 0.0);
         assert!(empty.contains("duration_s = 0.001\n") && empty.contains("bytes = 1 }"), "{empty}");
-        let text = scenario(&Moved { written: 700, ..moved }, 2.5);
+        let text = scenario(&Transferred { written: 700, ..moved }, 2.5);
         assert!(text.contains("duration_s = 2.500\n") && text.contains("bytes = 700 }"), "{text}");
         assert!(text.contains("title = \"eifel live send\""), "{text}");
     }
@@ -105,7 +105,7 @@ mod tests {
         let recording = Recording::new(Record::all(), &Config::default());
         let (tables, _) = recording.finish(eifel_base::time::Instant::ZERO).unwrap();
         let of = |written, arrived, lasted: Duration| {
-            let moved = Moved { command: "send", written, arrived, lasted };
+            let moved = Transferred { command: "send", written, arrived, lasted };
             let summary = summary(&tables, &moved, lasted.as_secs_f64());
             assert_eq!(summary.flow, "main");
             (summary.completed, summary.time_s, summary.bytes, summary.goodput_bps)

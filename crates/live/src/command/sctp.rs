@@ -1,8 +1,8 @@
 //! `sctp`: messages to and from a peer over SCTP.
 
 use super::options::Options;
-use super::place::{self, Ground, scenario};
-use super::show::{heading, line};
+use super::output::{heading, line};
+use super::setup::{self, Device, scenario};
 use super::{Failure, OK, print, say};
 use crate::apps::meter::Interval;
 use crate::messenger::{Carrier, Messenger, Outcome, Task};
@@ -31,7 +31,7 @@ usage: eifel live sctp send [OPTIONS] ADDRESS:PORT [-- COMMAND ...]
 {}
 example: eifel live sctp send --udp 9899 10.85.0.1:5001 -- ./server
 ",
-        place::help(&FLAGS, "print one JSON object: messages, bytes, chunks, retransmissions, seconds, rate")
+        setup::help(&FLAGS, "print one JSON object: messages, bytes, chunks, retransmissions, seconds, rate")
     )
 }
 
@@ -42,7 +42,7 @@ const UDP_PORT: u16 = 9899;
 const STREAMS: &str = "a number from 1 to 65535";
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
-    let valued = [&place::VALUED[..], &["--bytes", "--message", "--streams", "--udp"]].concat();
+    let valued = [&setup::VALUED[..], &["--bytes", "--message", "--streams", "--udp"]].concat();
     let Some(options) = Options::read(words, &valued, &FLAGS)? else { return print(&usage()).map(|()| OK) };
     let wrong = || Failure::Usage("send ADDRESS:PORT or receive PORT is needed; see --help".to_owned());
     let [what, target] = &options.rest[..] else { return Err(wrong()) };
@@ -58,7 +58,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         None => target.parse().ok().filter(|&port| port > 0).ok_or_else(wrong)?,
     };
     let mut settings = settings(&options)?;
-    let mut ground = Ground::make(&options)?;
+    let mut ground = Device::make(&options)?;
     settings.addresses = ground.addresses();
     settings.secret = random()?;
     settings.pmtu = ground.mtu;
@@ -85,7 +85,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         messenger.captured(capture)?;
     }
     if !options.has("--json") {
-        let every = place::interval(&options)?;
+        let every = setup::interval(&options)?;
         let sends = remote.is_some();
         say(heading(sends));
         let watch = move |interval: &Interval| say(&line(interval, sends));
@@ -93,7 +93,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     }
     let mut peer = ground.peer;
     let outcome = messenger.run(|| match peer.as_mut().map_or(Ok(None), Running::ended)? {
-        Some(status) => Err(place::left_alone(status)),
+        Some(status) => Err(setup::command_ended(status)),
         None => Ok(()),
     })?;
     print(&shown(&outcome, options.has("--json"))).map(|()| OK)

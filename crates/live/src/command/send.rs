@@ -1,18 +1,18 @@
 //! `send`: sends bulk data to a kernel, to an iperf3 server, or to an HTTP server.
 
 use super::options::Options;
-use super::place::{self, Place, terms};
-use super::recorded::{self, Moved};
-use super::show::{Show, document};
+use super::output::{Show, document};
+use super::recorded::{self, Transferred};
+use super::setup::{self, Setup, terms};
 use super::target::{FORMS, Service, Target};
 use super::{Failure, OK, Recordings, print, say};
-use crate::apps::call::{self, Call, Outcome};
+use crate::apps::client::{self, Client, Outcome};
 use crate::apps::iperf::{self, Test};
 use crate::apps::meter::Meter;
 use crate::apps::{Amount, Watch};
+use crate::end_settings::{EndSettings, Role};
 use crate::recording::Recording;
 use crate::system::Error;
-use crate::terms::{Role, Terms};
 use eifel_base::time::Duration;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
@@ -34,7 +34,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
 {}
 example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1
 ",
-        place::help(&FLAGS, place::IN_IPERF3_SHAPE)
+        setup::help(&FLAGS, setup::IN_IPERF3_SHAPE)
     )
 }
 
@@ -42,7 +42,7 @@ example: eifel live send --seconds 5 iperf3://10.85.0.1 -- iperf3 -s -1
 const USUAL: Duration = Duration::from_secs(10);
 
 pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8, Failure> {
-    let valued = [&place::VALUED[..], &["--bytes", "--seconds", "--record"]].concat();
+    let valued = [&setup::VALUED[..], &["--bytes", "--seconds", "--record"]].concat();
     let Some(options) = Options::read(words, &valued, &FLAGS)? else {
         return print(&usage()).map(|()| OK);
     };
@@ -52,33 +52,34 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
     let target = Target::parse(target)?;
     let amount = amount(&options)?;
     let views = options.has("--view");
-    let every = place::interval(&options)?;
+    let every = setup::interval(&options)?;
     if views && (options.has("--json") || !std::io::stdout().is_terminal()) {
         return Err(Failure::Usage("--view: needs a terminal, and no --json".to_owned()));
     }
     recorded::check(&options, &recordings)?;
-    let mut place = Place::make(&options)?;
+    let mut place = Setup::make(&options)?;
     let end = terms(&options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), true, &end.sender);
     let show = if views { show.drawing() } else { show };
     let recording = recorded::begin(&options, &mut place, &end.sender, Recording::new);
     let (outcome, meter) = match target.service {
         Service::Iperf => {
-            let Terms { settings, sender } = end;
+            let EndSettings { settings, sender } = end;
             let secret = place.secret[0];
             let plan = iperf::Plan { server: target.address, settings, sender, body: amount, every, secret };
             test(&mut place, plan, show.watch())?
         }
         Service::Plain | Service::Http => {
             let preamble = preamble(&target, amount)?;
-            let ends = if target.service == Service::Http { call::End::PeerCloses } else { call::End::Close };
-            let Terms { settings, sender } = end;
-            let plan = call::Plan { peer: target.address, settings, sender, preamble, body: amount, end: ends, every };
+            let ends = if target.service == Service::Http { client::End::PeerCloses } else { client::End::Close };
+            let EndSettings { settings, sender } = end;
+            let plan =
+                client::Plan { peer: target.address, settings, sender, preamble, body: amount, end: ends, every };
             call(&mut place, plan, show.watch())?
         }
     };
     let (written, arrived, lasted) = (outcome.written, outcome.acknowledged, outcome.lasted);
-    let moved = Moved { command: "eifel live send", written, arrived, lasted };
+    let moved = Transferred { command: "eifel live send", written, arrived, lasted };
     recorded::finish(&options, recording, recordings, &mut place, &moved)?;
     if let Some(status) = status(&outcome.head).filter(|&status| target.service == Service::Http && !is_success(status))
     {
@@ -120,15 +121,15 @@ pub(super) fn status(head: &[u8]) -> Option<u16> {
     std::str::from_utf8(line).ok()?.strip_prefix("HTTP/1.")?.split(' ').nth(1)?.parse().ok()
 }
 
-pub(super) fn call(place: &mut Place, plan: call::Plan, watch: Watch<'static>) -> Result<(Outcome, Meter), Failure> {
+pub(super) fn call(place: &mut Setup, plan: client::Plan, watch: Watch<'static>) -> Result<(Outcome, Meter), Failure> {
     let now = place.clock.now();
-    let mut call = Call::begin(now, &mut place.station.host, plan, watch).map_err(|error| no_way(&error))?;
+    let mut call = Client::begin(now, &mut place.station.host, plan, watch).map_err(|error| no_way(&error))?;
     place.run(&mut call)?;
     let (outcome, meter) = call.finish()?;
     Ok((outcome, meter))
 }
 
-fn test(place: &mut Place, plan: iperf::Plan, watch: Watch<'static>) -> Result<(Outcome, Meter), Failure> {
+fn test(place: &mut Setup, plan: iperf::Plan, watch: Watch<'static>) -> Result<(Outcome, Meter), Failure> {
     let now = place.clock.now();
     let mut test = Test::begin(now, &mut place.station.host, plan, watch).map_err(|error| no_way(&error))?;
     place.run(&mut test)?;
@@ -136,7 +137,7 @@ fn test(place: &mut Place, plan: iperf::Plan, watch: Watch<'static>) -> Result<(
     Ok((outcome, meter))
 }
 
-pub(super) fn no_way(error: &crate::host::NotMade) -> Failure {
+pub(super) fn no_way(error: &crate::host::ConnectError) -> Failure {
     Failure::Usage(error.to_string())
 }
 

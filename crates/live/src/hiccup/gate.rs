@@ -1,7 +1,7 @@
 //! A gate at the far end of the box. Closed, it holds arriving packets; when it opens, it releases
 //! them back to back, in order.
 
-use super::way::Exit;
+use super::pipeline::Exit;
 use eifel_base::time::Instant;
 
 /// A gate, and the packets that wait for it to open.

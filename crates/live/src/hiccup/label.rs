@@ -25,7 +25,7 @@ struct Key {
 
 /// The box's view of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Seen {
+pub struct ParsedPacket {
     /// The label by which elements select it. Flows are numbered from 0, in the order first seen.
     pub label: Label,
     /// Its number in its flow and direction, from 1.
@@ -42,7 +42,7 @@ pub struct Seen {
 
 /// One direction of a flow.
 #[derive(Default)]
-struct Course {
+struct FlowDirection {
     packets: u64,
     isn: Option<Seq>,
     /// The position after those of earlier connections between the same ends.
@@ -57,18 +57,18 @@ struct Course {
 #[derive(Default)]
 pub struct Flows {
     by_key: BTreeMap<Key, u32>,
-    courses: Vec<[Course; 2]>,
+    courses: Vec<[FlowDirection; 2]>,
 }
 
 impl Flows {
     /// Identifies a packet that comes in.
-    pub fn see(&mut self, direction: Direction, bytes: &[u8]) -> Seen {
+    pub fn see(&mut self, direction: Direction, bytes: &[u8]) -> ParsedPacket {
         let nothing =
-            Seen { label: Label::default(), number: 0, protocol: 0, identification: 0, tcp: None, data: None };
+            ParsedPacket { label: Label::default(), number: 0, protocol: 0, identification: 0, tcp: None, data: None };
         let Ok(packet) = ip::parse(bytes) else {
             let key = Key { addresses: NOWHERE, protocol: 0, ports: (0, 0) };
             let (flow, course) = self.course(key, direction);
-            return Seen { label: Label { flow, ..Label::default() }, number: course.next(), ..nothing };
+            return ParsedPacket { label: Label { flow, ..Label::default() }, number: course.next(), ..nothing };
         };
         let addresses = packet.header.addresses;
         let ports = match (packet.protocol, packet.payload) {
@@ -86,7 +86,7 @@ impl Flows {
             _ => None,
         };
         let (segment, copy, data) = tcp.map_or((0, 0, None), |(segment, _)| course.data(&segment));
-        Seen {
+        ParsedPacket {
             label: Label { flow, copy, segment, takes_marks: Ecn::of(packet.header.traffic_class).is_capable() },
             number,
             protocol: packet.protocol,
@@ -96,7 +96,7 @@ impl Flows {
         }
     }
 
-    fn course(&mut self, key: Key, direction: Direction) -> (u32, &mut Course) {
+    fn course(&mut self, key: Key, direction: Direction) -> (u32, &mut FlowDirection) {
         let full = self.courses.len() >= MOST_FLOWS;
         let next = self.courses.len() as u32;
         let flow = match self.by_key.get(&key) {
@@ -115,7 +115,7 @@ impl Flows {
 const NOWHERE: Addresses =
     Addresses::V4 { source: std::net::Ipv4Addr::UNSPECIFIED, destination: std::net::Ipv4Addr::UNSPECIFIED };
 
-impl Course {
+impl FlowDirection {
     fn next(&mut self) -> u64 {
         self.packets += 1;
         self.packets

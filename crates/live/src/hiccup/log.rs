@@ -2,7 +2,7 @@
 //! retransmissions.
 
 use super::truth::Judged;
-use super::{Direction, Fate, Passage};
+use super::{Direction, Fate, Transit};
 use crate::capture::Capture;
 use crate::system::Error;
 use crate::system::clock::Clock;
@@ -67,7 +67,7 @@ impl Log {
     ///
     /// # Errors
     /// Those of the files.
-    pub fn enters(&mut self, passage: &Passage, packet: &[u8], comment: Option<&str>) -> Result<u64, Error> {
+    pub fn enters(&mut self, passage: &Transit, packet: &[u8], comment: Option<&str>) -> Result<u64, Error> {
         self.note(passage.direction as usize, passage.entered, packet, comment)
     }
 
@@ -75,7 +75,7 @@ impl Log {
     ///
     /// # Errors
     /// Those of the files.
-    pub fn leaves(&mut self, passage: &Passage, packet: &[u8], left: Instant) -> Result<(), Error> {
+    pub fn leaves(&mut self, passage: &Transit, packet: &[u8], left: Instant) -> Result<(), Error> {
         let held = passage.due.since(passage.entered).as_secs_f64();
         let late = left.since(passage.due).as_nanos() / 1000;
         let again = if passage.fate == Fate::Copied { "a copy, " } else { "" };
@@ -96,7 +96,7 @@ impl Log {
     ///
     /// # Errors
     /// Those of the file.
-    pub fn row(&mut self, passage: &Passage, left: Option<Instant>) -> Result<(), Error> {
+    pub fn row(&mut self, passage: &Transit, left: Option<Instant>) -> Result<(), Error> {
         let seconds = |at: Instant| self.seconds(at);
         let (seen, t_in) = (&passage.seen, seconds(passage.entered));
         let t_out = left.map(seconds).unwrap_or_default();

@@ -6,24 +6,24 @@
 //! on the seed alone, not on other flows or on the packet's time. The first flow's draws are those
 //! of the simulator's only flow.
 
-pub mod arrivals;
+pub mod counts;
 pub mod gate;
 pub mod label;
+pub mod lateness;
 pub mod log;
 pub mod order;
+mod pipeline;
 pub mod run;
-pub mod tally;
 pub mod truth;
-mod way;
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::{self, Ecn};
 use eifel_path::config::ConfigError;
 use eifel_path::parcel::{DropCause, Mark};
 use eifel_sim::scenario::{Link, Scenario};
-use label::{Flows, Seen};
+use label::{Flows, ParsedPacket};
 use order::{Order, Trigger, Verb};
-use way::{Exit, Way};
+use pipeline::{Exit, Pipeline};
 
 /// One of the two directions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -86,10 +86,10 @@ impl Fate {
 
 /// The passage of a packet, or of a copy, through the box.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Passage {
+pub struct Transit {
     pub direction: Direction,
     /// The box's view of the packet: its flow, its number in the flow, its headers.
-    pub seen: Seen,
+    pub seen: ParsedPacket,
     /// Bytes from the IP header on.
     pub bytes: u32,
     /// When it came in.
@@ -101,8 +101,8 @@ pub struct Passage {
 }
 
 /// A packet in the box.
-struct Inside {
-    passage: Passage,
+struct HeldPacket {
+    passage: Transit,
     packet: Vec<u8>,
     /// Copies of it in the box, the original included.
     copies: u32,
@@ -112,18 +112,18 @@ struct Inside {
 
 /// The box.
 pub struct Hiccup {
-    ways: [Way; 2],
+    ways: [Pipeline; 2],
     flows: Flows,
     /// Packets, indexed by the handles of their parcels; `None` where a handle is free.
-    inside: Vec<Option<Inside>>,
+    inside: Vec<Option<HeldPacket>>,
     vacant: Vec<u32>,
     header_bytes: Option<u32>,
     triggers: Vec<Trigger>,
     /// How many of the next packets orders drop, by direction.
     to_drop: [u64; 2],
     exits: Vec<Exit>,
-    dropped: Vec<Passage>,
-    last: Option<Passage>,
+    dropped: Vec<Transit>,
+    last: Option<Transit>,
 }
 
 impl Hiccup {
@@ -139,7 +139,10 @@ impl Hiccup {
             return Err(ConfigError { key: "flow".to_owned(), problem });
         };
         Ok(Self {
-            ways: [Way::new(&links(&flow.there), scenario.seed)?, Way::new(&links(&flow.back), scenario.seed)?],
+            ways: [
+                Pipeline::new(&links(&flow.there), scenario.seed)?,
+                Pipeline::new(&links(&flow.back), scenario.seed)?,
+            ],
             flows: Flows::default(),
             inside: Vec::new(),
             vacant: Vec::new(),
@@ -164,12 +167,12 @@ impl Hiccup {
             .collect();
         fired.into_iter().for_each(|order| self.obey(now, order));
         let length = packet.len() as u32;
-        let passage = Passage { direction, seen, bytes: length, entered: now, due: now, fate: Fate::Inside };
+        let passage = Transit { direction, seen, bytes: length, entered: now, due: now, fate: Fate::Inside };
         self.last = Some(passage.clone());
         let to_drop = &mut self.to_drop[direction as usize];
         if *to_drop > 0 {
             *to_drop -= 1;
-            self.dropped.push(Passage { fate: Fate::Ordered, ..passage });
+            self.dropped.push(Transit { fate: Fate::Ordered, ..passage });
             return;
         }
         let charged = match (self.header_bytes, &seen.tcp) {
@@ -177,13 +180,13 @@ impl Hiccup {
             _ => length,
         };
         let label = seen.label;
-        let handle = self.insert(Inside { passage, packet, copies: 1, delivered: false });
+        let handle = self.insert(HeldPacket { passage, packet, copies: 1, delivered: false });
         self.ways[direction as usize].take(now, (handle, charged), label, &mut self.exits);
         self.account();
     }
 
     /// Returns the packet that came in last, as it came in.
-    pub fn last(&self) -> Option<&Passage> {
+    pub fn last(&self) -> Option<&Transit> {
         self.last.as_ref()
     }
 
@@ -205,7 +208,7 @@ impl Hiccup {
 
     /// Returns the time of the next event; never if nothing is under way.
     pub fn next_event(&self) -> Instant {
-        self.ways.iter().map(Way::next_event).min().unwrap_or(Instant::NEVER)
+        self.ways.iter().map(Pipeline::next_event).min().unwrap_or(Instant::NEVER)
     }
 
     /// Handles the events that are due by `now`, each at its own instant.
@@ -221,7 +224,7 @@ impl Hiccup {
     }
 
     /// Returns the packets that have come out since the last call, in order.
-    pub fn delivered(&mut self) -> Vec<(Passage, Vec<u8>)> {
+    pub fn delivered(&mut self) -> Vec<(Transit, Vec<u8>)> {
         let exits = std::mem::take(&mut self.exits);
         let mut out = Vec::with_capacity(exits.len());
         for exit in exits {
@@ -231,7 +234,7 @@ impl Hiccup {
                 let fate = if inside.delivered { Fate::Copied } else { Fate::Delivered };
                 inside.delivered = true;
                 inside.copies -= 1;
-                let passage = Passage { due: at, fate, ..inside.passage.clone() };
+                let passage = Transit { due: at, fate, ..inside.passage.clone() };
                 let packet = if inside.copies == 0 { self.remove(handle) } else { inside.packet.clone() };
                 out.push((passage, packet));
             }
@@ -240,12 +243,12 @@ impl Hiccup {
     }
 
     /// Returns the packets that were dropped since the last call.
-    pub fn dropped(&mut self) -> Vec<Passage> {
+    pub fn dropped(&mut self) -> Vec<Transit> {
         std::mem::take(&mut self.dropped)
     }
 
     /// Returns the packets in the box, except packets with a copy that has come out.
-    pub fn left(&self) -> impl Iterator<Item = &Passage> {
+    pub fn left(&self) -> impl Iterator<Item = &Transit> {
         self.inside.iter().flatten().filter(|inside| !inside.delivered).map(|inside| &inside.passage)
     }
 
@@ -280,7 +283,7 @@ impl Hiccup {
                     if inside.copies == 0 {
                         // If another copy has come out, the drop is not the packet's fate.
                         if !inside.delivered {
-                            self.dropped.push(Passage {
+                            self.dropped.push(Transit {
                                 due: at,
                                 fate: Fate::Dropped(cause),
                                 ..inside.passage.clone()
@@ -295,7 +298,7 @@ impl Hiccup {
         self.exits = exits;
     }
 
-    fn insert(&mut self, inside: Inside) -> u32 {
+    fn insert(&mut self, inside: HeldPacket) -> u32 {
         match self.vacant.pop() {
             Some(handle) => {
                 self.inside[handle as usize] = Some(inside);

@@ -2,7 +2,7 @@
 //! same words.
 
 use super::Direction;
-use super::label::Seen;
+use super::label::ParsedPacket;
 use eifel_base::time::Duration;
 
 /// The action of an order.
@@ -18,14 +18,14 @@ pub enum Verb {
     Drop(u64),
 }
 
-/// Which directions an order is for.
+/// PacketId directions an order is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ways {
+pub enum Directions {
     Both,
     One(Direction),
 }
 
-impl Ways {
+impl Directions {
     /// Returns whether `direction` is among them.
     pub fn cover(self, direction: Direction) -> bool {
         self == Self::Both || self == Self::One(direction)
@@ -36,7 +36,7 @@ impl Ways {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Order {
     pub verb: Verb,
-    pub ways: Ways,
+    pub ways: Directions,
 }
 
 /// The packet that an order waits for.
@@ -62,7 +62,7 @@ pub struct Trigger {
 
 impl Trigger {
     /// Returns whether this packet triggers the order.
-    pub fn fires(&self, direction: Direction, seen: &Seen) -> bool {
+    pub fn fires(&self, direction: Direction, seen: &ParsedPacket) -> bool {
         if direction != self.direction || seen.label.flow != 0 {
             return false;
         }
@@ -108,9 +108,9 @@ impl Order {
         let expected = "expected hold [SECONDS], release, toggle or drop [N], and there, back or both";
         let mut words: Vec<&str> = text.split_whitespace().collect();
         let ways = match words.last().copied() {
-            Some("there") => Some(Ways::One(Direction::There)),
-            Some("back") => Some(Ways::One(Direction::Back)),
-            Some("both") => Some(Ways::Both),
+            Some("there") => Some(Directions::One(Direction::There)),
+            Some("back") => Some(Directions::One(Direction::Back)),
+            Some("both") => Some(Directions::Both),
             _ => None,
         };
         if ways.is_some() {
@@ -128,7 +128,7 @@ impl Order {
             ["drop", count] => Verb::Drop(counted(count)?),
             _ => return Err(format!("{:?}: {expected}", text.trim())),
         };
-        let default = if let Verb::Drop(_) = verb { Ways::One(Direction::There) } else { Ways::Both };
+        let default = if let Verb::Drop(_) = verb { Directions::One(Direction::There) } else { Directions::Both };
         Ok(Self { verb, ways: ways.unwrap_or(default) })
     }
 }
@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn orders_and_triggers_parse() {
         let order = |text: &str| Order::parse(text).unwrap();
-        assert_eq!(order("hold"), Order { verb: Verb::Hold(None), ways: Ways::Both });
+        assert_eq!(order("hold"), Order { verb: Verb::Hold(None), ways: Directions::Both });
         let held = Verb::Hold(Some(Duration::from_millis(2500)));
-        assert_eq!(order(" hold 2.5 back "), Order { verb: held, ways: Ways::One(Direction::Back) });
-        assert_eq!(order("drop"), Order { verb: Verb::Drop(1), ways: Ways::One(Direction::There) });
-        assert_eq!(order("drop 3 both"), Order { verb: Verb::Drop(3), ways: Ways::Both });
+        assert_eq!(order(" hold 2.5 back "), Order { verb: held, ways: Directions::One(Direction::Back) });
+        assert_eq!(order("drop"), Order { verb: Verb::Drop(1), ways: Directions::One(Direction::There) });
+        assert_eq!(order("drop 3 both"), Order { verb: Verb::Drop(3), ways: Directions::Both });
         assert_eq!(order("release").verb, Verb::Release);
         let trigger = Trigger::parse("back segment 7: drop there").unwrap();
         assert_eq!((trigger.when, trigger.direction), (When::Segment(7), Direction::Back));

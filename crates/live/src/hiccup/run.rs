@@ -1,16 +1,16 @@
 //! The box on two devices, with the real clock.
 
-use super::arrivals::Lateness;
+use super::counts::Counts;
+use super::lateness::Lateness;
 use super::log::Log;
 use super::order::Order;
-use super::tally::Counts;
 use super::truth::{Judged, Truth};
-use super::{Direction, Fate, Hiccup, Passage};
+use super::{Direction, Fate, Hiccup, Transit};
 use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::signals::Signals;
 use crate::system::tun::Tun;
-use crate::system::wait::{self, Urgency};
+use crate::system::wait::{self, Priority};
 use eifel_base::time::{Duration, Instant};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
@@ -49,7 +49,7 @@ pub struct Report {
     pub lasted: Duration,
     /// All packets and copies with their fates. Empty unless the relay is
     /// [`keeping`](Relay::keeping) them.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<Transit>,
     /// The judged retransmissions. Empty unless the relay is [`keeping`](Relay::keeping) them.
     pub judged: Vec<Judged>,
 }
@@ -60,7 +60,7 @@ pub struct Relay {
     tuns: [Tun; 2],
     clock: Clock,
     control: Control,
-    typed: Typed,
+    typed: LineBuffer,
     log: Option<Log>,
     /// When the first packet came in. The box's time begins then, as the simulator's does with its
     /// first flow.
@@ -87,7 +87,18 @@ impl Relay {
             judged: Vec::new(),
         };
         let truth = Truth::default();
-        Self { hiccup, tuns, clock, control, typed: Typed::default(), log, origin: None, truth, report, keeps: false }
+        Self {
+            hiccup,
+            tuns,
+            clock,
+            control,
+            typed: LineBuffer::default(),
+            log,
+            origin: None,
+            truth,
+            report,
+            keeps: false,
+        }
     }
 
     /// Keeps all packets with their fates, and all judged retransmissions, for the report.
@@ -101,7 +112,7 @@ impl Relay {
     /// Those of devices and files, and of `done`.
     pub fn run(mut self, mut done: impl FnMut() -> Result<bool, Error>) -> Result<Report, Error> {
         let signals = Signals::note()?;
-        let _precise = wait::Precise::begin(Urgency::First);
+        let _precise = wait::PreciseTimers::begin(Priority::First);
         let mut room = vec![0; LONGEST];
         while !signals.ask_to_stop() && !done()? {
             let mut moved = 0;
@@ -142,7 +153,7 @@ impl Relay {
             let now = self.now();
             self.hiccup.take(now, direction, packet.to_vec());
             let dropped = self.hiccup.dropped();
-            let own = |passage: &&Passage| passage.entered == now && passage.direction == direction;
+            let own = |passage: &&Transit| passage.entered == now && passage.direction == direction;
             let comment = dropped.iter().rev().find(own).map(|passage| format!("dropped: {}", passage.fate.name()));
             let entered = self.hiccup.last().cloned();
             if let Some(passage) = entered {
@@ -157,7 +168,7 @@ impl Relay {
         Ok(BATCH)
     }
 
-    fn book(&mut self, dropped: &[Passage]) -> Result<(), Error> {
+    fn book(&mut self, dropped: &[Transit]) -> Result<(), Error> {
         for passage in dropped {
             self.report.counts[passage.direction as usize].note(passage);
             self.truth.ends(passage);
@@ -249,7 +260,7 @@ impl Relay {
     fn finish(mut self) -> Result<Report, Error> {
         self.report.origin = self.origin.unwrap_or_default();
         self.report.lasted = self.now().since(Instant::ZERO);
-        let left: Vec<Passage> = self.hiccup.left().cloned().collect();
+        let left: Vec<Transit> = self.hiccup.left().cloned().collect();
         for passage in &left {
             debug_assert_eq!(passage.fate, Fate::Inside);
         }
@@ -265,9 +276,9 @@ impl Relay {
 
 /// The bytes of a line that has not ended. A pipe may deliver a line in parts.
 #[derive(Debug, Default)]
-struct Typed(Vec<u8>);
+struct LineBuffer(Vec<u8>);
 
-impl Typed {
+impl LineBuffer {
     /// Takes the bytes read next; none mean the end of the input. Returns the complete lines. The
     /// rest is complete at the end, and when it is as long as an order may be.
     fn take(&mut self, next: &[u8]) -> Vec<u8> {
@@ -302,7 +313,7 @@ mod tests {
     fn lines_arrive_whole_for_any_split_of_the_input() {
         let text = b"hold 2\n\nrelease there\n  \ntoggle\ndrop 3";
         for length in 1..=text.len() {
-            let mut typed = Typed::default();
+            let mut typed = LineBuffer::default();
             let mut taken = Vec::new();
             for piece in text.chunks(length) {
                 let lines = typed.take(piece);
@@ -320,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_typed_line_is_buffered_up_to_the_longest_order() {
-        let mut typed = Typed::default();
+        let mut typed = LineBuffer::default();
         assert!(typed.take(&[b'x'; ORDER - 1]).is_empty());
         assert_eq!(typed.take(b"x"), [b'x'; ORDER]);
         assert!(typed.take(b"y").is_empty());

@@ -1,25 +1,25 @@
-//! Ground truth about a foreign sender: which of its retransmissions were needed.
+//! Device truth about a foreign sender: which of its retransmissions were needed.
 //!
 //! Only the box loses packets, so packets that it let out have reached the receiver. A
 //! retransmission is *spurious* if every byte of it had an earlier copy that came out, even if that
 //! copy came out after the retransmission was sent.
 
-use super::{Direction, Fate, Passage};
+use super::{Direction, Fate, Transit};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Identifies a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Which {
+pub struct PacketId {
     pub flow: u32,
     pub direction: Direction,
     /// Its number in this flow and direction, from 1.
     pub number: u64,
 }
 
-impl Which {
-    fn of(passage: &Passage) -> Self {
+impl PacketId {
+    fn of(passage: &Transit) -> Self {
         Self { flow: passage.seen.label.flow, direction: passage.direction, number: passage.seen.number }
     }
 }
@@ -39,7 +39,7 @@ pub struct Data {
 
 /// A data segment, and its fate.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct Waiting {
     data: Data,
     fate: Fate,
 }
@@ -71,9 +71,9 @@ pub struct Judged {
 
 /// One direction of a flow.
 #[derive(Debug, Default)]
-struct Course {
+struct FlowDirection {
     /// Segments by number: those in the box, and those that came in after the oldest of them.
-    waiting: VecDeque<(u64, Sent)>,
+    waiting: VecDeque<(u64, Waiting)>,
     /// Positions of segments that no longer wait.
     seen: Ranges,
     /// Positions that came out, of segments that no longer wait.
@@ -86,32 +86,32 @@ struct Course {
 /// Memory grows with the packets in the box and with the retransmissions, not with all packets.
 #[derive(Debug, Default)]
 pub struct Truth {
-    courses: BTreeMap<(u32, Direction), Course>,
+    courses: BTreeMap<(u32, Direction), FlowDirection>,
     judged: Vec<Judged>,
 }
 
 impl Truth {
     /// Records a packet that has come in, as frame number `frame` of its sender's capture.
-    pub fn enters(&mut self, passage: &Passage, frame: u64) {
+    pub fn enters(&mut self, passage: &Transit, frame: u64) {
         if let (Some(data), Some(segment)) = (passage.seen.data, passage.seen.tcp) {
-            self.sends(Which::of(passage), Data { at: passage.entered, frame, block: data, seq: segment.seq.0 });
+            self.sends(PacketId::of(passage), Data { at: passage.entered, frame, block: data, seq: segment.seq.0 });
         }
     }
 
     /// Records the fate of a packet, or of a copy of it.
-    pub fn ends(&mut self, passage: &Passage) {
-        self.settles(Which::of(passage), passage.fate);
+    pub fn ends(&mut self, passage: &Transit) {
+        self.settles(PacketId::of(passage), passage.fate);
     }
 
     /// Records data that was sent.
-    pub fn sends(&mut self, which: Which, data: Data) {
-        let Course { waiting, .. } = self.courses.entry((which.flow, which.direction)).or_default();
+    pub fn sends(&mut self, which: PacketId, data: Data) {
+        let FlowDirection { waiting, .. } = self.courses.entry((which.flow, which.direction)).or_default();
         let place = waiting.partition_point(|&(number, _)| number < which.number);
-        waiting.insert(place, (which.number, Sent { data, fate: Fate::Inside }));
+        waiting.insert(place, (which.number, Waiting { data, fate: Fate::Inside }));
     }
 
     /// Records the fate of a packet. Later fates of its copies change nothing.
-    pub fn settles(&mut self, which: Which, fate: Fate) {
+    pub fn settles(&mut self, which: PacketId, fate: Fate) {
         let key = (which.flow, which.direction);
         let Some(course) = self.courses.get_mut(&key) else { return };
         let Ok(place) = course.waiting.binary_search_by_key(&which.number, |&(number, _)| number) else { return };
@@ -142,9 +142,9 @@ impl Truth {
     }
 }
 
-impl Course {
+impl FlowDirection {
     /// Adds the next segment, and judges it if it is a retransmission.
-    fn judge(&mut self, (flow, direction): (u32, Direction), number: u64, sent: &Sent) -> Option<Judged> {
+    fn judge(&mut self, (flow, direction): (u32, Direction), number: u64, sent: &Waiting) -> Option<Judged> {
         let (Data { at, frame, block, seq }, fate) = (sent.data, sent.fate);
         let judged = (self.seen.covered(block.start, block.end) > 0).then(|| {
             let times = self.times.entry(block.start).or_insert(1);

@@ -3,16 +3,16 @@
 //! It passes each packet to its connection or listener, or answers with a reset. It keeps the
 //! timers of all connections in one order, and returns the packets to send one by one.
 
-mod again;
-mod large;
-mod leaving;
+mod outgoing;
 mod ports;
+mod report;
+mod super_segment;
 mod table;
-mod told;
+mod time_wait;
 
-pub use leaving::Leaving;
+pub use outgoing::OutgoingPacket;
+pub use report::{ConnectError, Counts, Ended, Witness};
 pub use table::{Handle, Tally};
-pub use told::{Counts, Ended, NotMade, Witness};
 
 use eifel_base::time::Instant;
 use eifel_packet::icmp::{self, Complaint};
@@ -42,7 +42,7 @@ pub struct Config {
 
 /// An event for the application.
 #[derive(Debug)]
-pub enum Happening {
+pub enum HostEvent {
     /// A listener has opened a connection.
     Opened {
         /// The port that was called.
@@ -72,7 +72,7 @@ pub struct Host {
     /// Connections that may have something to send, each once.
     ready: VecDeque<Handle>,
     replies: VecDeque<(Addresses, Segment)>,
-    happened: VecDeque<(Handle, Happening)>,
+    happened: VecDeque<(Handle, HostEvent)>,
     /// Local ports given out so far.
     ports_given: u32,
     identification: u16,
@@ -83,7 +83,7 @@ pub struct Host {
     head: Vec<u8>,
     /// The result of [`may_wait`](Self::may_wait).
     may_wait: bool,
-    stashed: Option<large::Stashed>,
+    stashed: Option<super_segment::Stashed>,
 }
 
 impl Host {
@@ -129,12 +129,12 @@ impl Host {
         backlog: usize,
         settings: &Settings,
         sender: &engine::Config,
-    ) -> Result<(), NotMade> {
-        sender.check().map_err(NotMade::Engine)?;
+    ) -> Result<(), ConnectError> {
+        sender.check().map_err(ConnectError::Engine)?;
         let versions = [self.config.v4.map(|_| Version::V4), self.config.v6.map(|_| Version::V6)];
         for version in versions.into_iter().flatten() {
             if self.listeners.contains_key(&(port, version)) {
-                return Err(NotMade::InUse(port));
+                return Err(ConnectError::InUse(port));
             }
             let settings = self.fitted(settings, version);
             let listener = Listener::new(&settings, port, backlog, self.config.secret);
@@ -153,15 +153,15 @@ impl Host {
         peer: SocketAddr,
         settings: &Settings,
         sender: &engine::Config,
-    ) -> Result<Handle, NotMade> {
-        let engine = Engine::new(sender).map_err(NotMade::Engine)?;
+    ) -> Result<Handle, ConnectError> {
+        let engine = Engine::new(sender).map_err(ConnectError::Engine)?;
         let (version, own) = match peer.ip() {
             IpAddr::V4(_) => (Version::V4, self.config.v4.map(IpAddr::V4)),
             IpAddr::V6(_) => (Version::V6, self.config.v6.map(IpAddr::V6)),
         };
-        let addresses = own.and_then(|own| Addresses::new(peer.ip(), own)).ok_or(NotMade::NoAddress(version))?;
+        let addresses = own.and_then(|own| Addresses::new(peer.ip(), own)).ok_or(ConnectError::NoAddress(version))?;
         let caller = Caller { addresses, port: peer.port() };
-        let port = self.vacant_port(&caller).ok_or(NotMade::NoPort)?;
+        let port = self.vacant_port(&caller).ok_or(ConnectError::NoPort)?;
         let isn = isn(&self.config.secret, now, &caller, port);
         let ports = Ports { local: port, remote: peer.port() };
         let connection = Connection::connect(&self.fitted(settings, version), engine, ports, isn);
@@ -192,7 +192,7 @@ impl Host {
     }
 
     /// Returns the next event, oldest first.
-    pub fn poll_event(&mut self) -> Option<(Handle, Happening)> {
+    pub fn poll_event(&mut self) -> Option<(Handle, HostEvent)> {
         self.happened.pop_front()
     }
 
@@ -228,7 +228,7 @@ impl Host {
         let key = Key { caller, port: segment.destination_port };
         if let Some(handle) = self.table.find(&key) {
             self.make_ready(handle);
-            if self.is_called_again(now, handle, &key, (segment, payload)) {
+            if self.reopens_time_wait(now, handle, &key, (segment, payload)) {
                 return;
             }
             if let Some(connection) = self.table.connection(handle) {
@@ -266,7 +266,7 @@ impl Host {
     /// Takes a connection that a listener has opened.
     fn open(&mut self, now: Instant, key: Key, connection: Connection) {
         let handle = self.table.insert(key, connection);
-        self.happened.push_back((handle, Happening::Opened { port: key.port }));
+        self.happened.push_back((handle, HostEvent::Opened { port: key.port }));
         self.make_ready(handle);
         self.take_events(now, handle);
     }
@@ -347,7 +347,7 @@ impl Host {
             if let Some(witness) = &mut self.witness {
                 witness.happens(now, handle, &event);
             }
-            self.happened.push_back((handle, Happening::Event(event)));
+            self.happened.push_back((handle, HostEvent::Event(event)));
         }
     }
 
@@ -360,7 +360,7 @@ impl Host {
             witness.settles(now, handle, connection);
         }
         if let Some(ended) = self.table.settle(handle) {
-            self.happened.push_back((handle, Happening::Ended(Box::new(ended))));
+            self.happened.push_back((handle, HostEvent::Ended(Box::new(ended))));
         }
     }
 

@@ -37,12 +37,12 @@ const UNDOS: [&str; 4] = ["TCPLossUndo", "TCPFullUndo", "TCPDSACKUndo", "TCPPart
 
 /// A look at the counters in which some had risen, and by how much.
 #[derive(Clone, Debug)]
-struct Look {
+struct Sample {
     at: Instant,
     rises: BTreeMap<String, u64>,
 }
 
-impl Look {
+impl Sample {
     fn of(&self, name: &str) -> usize {
         self.rises.get(name).map_or(0, |&rise| rise as usize)
     }
@@ -51,7 +51,7 @@ impl Look {
 /// The counters of a kernel's TCP over time.
 #[derive(Clone, Debug)]
 pub struct Counters {
-    looks: Vec<Look>,
+    looks: Vec<Sample>,
 }
 
 impl Counters {
@@ -60,7 +60,7 @@ impl Counters {
     /// # Errors
     /// The line that is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut looks: Vec<Look> = Vec::new();
+        let mut looks: Vec<Sample> = Vec::new();
         let mut known: BTreeMap<String, u64> = BTreeMap::new();
         for (number, line) in text.lines().enumerate().skip(1) {
             let read = || {
@@ -72,7 +72,7 @@ impl Counters {
                 read().ok_or_else(|| format!("counters, line {}: expected time,name,value", number + 1))?;
             let rise = value.saturating_sub(known.insert(name.clone(), value).unwrap_or_default());
             if looks.last().is_none_or(|look| look.at != at) {
-                looks.push(Look { at, rises: BTreeMap::new() });
+                looks.push(Sample { at, rises: BTreeMap::new() });
             }
             if let Some(look) = looks.last_mut() {
                 look.rises.insert(name, rise);
@@ -179,8 +179,8 @@ mod tests {
 
     /// An action of the kernel between two looks: the counters that rise, and the cause of the data
     /// that it retransmits.
-    type Deed = (&'static [&'static str], Option<Cause>);
-    const DEEDS: [Deed; 6] = [
+    type Action = (&'static [&'static str], Option<Cause>);
+    const ACTIONS: [Action; 6] = [
         (&["TCPSynRetrans", "TCPTimeouts", "RetransSegs"], None),
         (&["TCPTimeouts", "RetransSegs"], Some(Cause::Rto)),
         (&["TCPSlowStartRetrans", "RetransSegs"], Some(Cause::Loss)),
@@ -195,10 +195,10 @@ mod tests {
     fn every_combination_of_counter_increments_has_causes_or_none() {
         let (mut counted, mut text) = (BTreeMap::<&str, u64>::new(), "time,name,value\n".to_owned());
         let mut expected = Vec::new();
-        for mixture in 0..3_usize.pow(DEEDS.len() as u32) {
-            let counts: Vec<usize> = (0..DEEDS.len()).map(|kind| mixture / 3_usize.pow(kind as u32) % 3).collect();
+        for mixture in 0..3_usize.pow(ACTIONS.len() as u32) {
+            let counts: Vec<usize> = (0..ACTIONS.len()).map(|kind| mixture / 3_usize.pow(kind as u32) % 3).collect();
             let mut again = Vec::new();
-            for ((counters, cause), &count) in DEEDS.iter().zip(&counts) {
+            for ((counters, cause), &count) in ACTIONS.iter().zip(&counts) {
                 counters.iter().for_each(|counter| *counted.entry(counter).or_default() += count as u64);
                 again.extend(cause.iter().flat_map(|&cause| vec![Some(cause); count]));
             }

@@ -44,7 +44,7 @@ pub fn find(
     counters: Option<&Counters>,
 ) -> (Vec<Episode>, Vec<Option<usize>>) {
     let (mut episodes, mut belongs): (Vec<Episode>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
-    let (courses, mut flow_of_last) = (Course::all(rows, direction), None);
+    let (courses, mut flow_of_last) = (FlowDirection::all(rows, direction), None);
     for (one, &cause) in judged.iter().zip(causes) {
         let open = episodes.last().is_some_and(|last: &Episode| one.at < last.ends && flow_of_last == Some(one.flow));
         if !open && cause == Some(Cause::Probe) {
@@ -75,12 +75,12 @@ pub fn find(
 
 /// The progress of a flow: the highest sequence numbers sent and acknowledged, and when.
 #[derive(Default)]
-struct Course {
+struct FlowDirection {
     sent: Vec<(Instant, Seq)>,
     acknowledged: Vec<(Instant, Seq)>,
 }
 
-impl Course {
+impl FlowDirection {
     fn all(rows: &[Row], direction: Direction) -> BTreeMap<u32, Self> {
         let mut courses: BTreeMap<u32, Self> = BTreeMap::new();
         for row in rows {
@@ -128,7 +128,7 @@ fn after(one: Seq, other: Seq) -> bool {
 mod tests {
     use super::*;
     use crate::hiccup::Fate;
-    use crate::hiccup::truth::Which;
+    use crate::hiccup::truth::PacketId;
     use crate::judge::frames::Key;
     use eifel_path::stream::Stream;
 
@@ -161,7 +161,7 @@ mod tests {
             left: Some(at(millis + 100)),
             fate: Fate::Delivered,
             key: Key { seq, ack, len, flags: Flags::ACK.0, identification: 0, stamp: 0 },
-            which: Which { flow: 0, direction, number: 1 },
+            which: PacketId { flow: 0, direction, number: 1 },
             block: None,
         };
         let rows = [row(Direction::There, 1000, (101, 1, 10)), row(Direction::Back, 2000, (1, 111, 0))];
@@ -213,7 +213,7 @@ mod tests {
                 left,
                 fate: Fate::Delivered,
                 key: Key { seq: number(position), ack: 1, len: 0, flags: Flags::ACK.0, identification: 0, stamp: 0 },
-                which: Which { flow, direction: Direction::There, number: 1 },
+                which: PacketId { flow, direction: Direction::There, number: 1 },
                 block: None,
             };
             match self.below(10) {

@@ -1,4 +1,4 @@
-//! Ground truth about a kernel's sender, beside the kernel's own conclusions.
+//! Device truth about a kernel's sender, beside the kernel's own conclusions.
 //!
 //! The box's log, the captures of both sides and the kernel's counters are joined. The log says
 //! which packets reached the receiver's side, and the receiver's capture confirms it. The sender's

@@ -1,7 +1,7 @@
 //! Reads the box's `path.csv`: TCP packets and their fates.
 
 use super::frames::Key;
-use crate::hiccup::truth::Which;
+use crate::hiccup::truth::PacketId;
 use crate::hiccup::{Direction, Fate};
 use crate::system::Error;
 use eifel_base::ranges::Block;
@@ -23,7 +23,7 @@ pub struct Row {
     /// The fields by which it is found in a capture.
     pub key: Key,
     /// Its flow, its direction, and its number in both.
-    pub which: Which,
+    pub which: PacketId,
     /// The positions of its data; `None` if it has none.
     pub block: Option<Block>,
 }
@@ -91,7 +91,7 @@ fn parse(text: &str) -> Result<Vec<Row>, String> {
             left: if at(t_out).is_empty() { None } else { Some(time(t_out)?) },
             fate: Fate::named(at(fate)).ok_or_else(|| wrong(fate))?,
             key,
-            which: Which { flow: whole(flow)? as u32, direction, number: whole(n)? },
+            which: PacketId { flow: whole(flow)? as u32, direction, number: whole(n)? },
             block: None,
         });
     }

@@ -44,7 +44,7 @@ impl Watcher {
         let asked = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             namespace.enter()?;
-            let mut look = Look { clock, counters, sockets, known: BTreeMap::new(), last: BTreeMap::new() };
+            let mut look = Sample { clock, counters, sockets, known: BTreeMap::new(), last: BTreeMap::new() };
             let diagnosis = diagnosis().ok();
             let mut text = [String::new(), String::new()];
             loop {
@@ -77,7 +77,7 @@ impl Watcher {
     }
 }
 
-struct Look {
+struct Sample {
     clock: Clock,
     counters: BufWriter<File>,
     sockets: BufWriter<File>,
@@ -91,7 +91,7 @@ fn seconds(unix_nanos: u64) -> String {
     format!("{}.{:06}", unix_nanos / 1_000_000_000, unix_nanos % 1_000_000_000 / 1000)
 }
 
-impl Look {
+impl Sample {
     fn counters(&mut self, before: &mut [String; 2]) -> Result<(), Error> {
         let time = seconds(self.clock.unix_nanos(self.clock.now()));
         for (text, table) in before.iter_mut().zip(["snmp", "netstat"]) {

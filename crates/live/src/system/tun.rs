@@ -48,7 +48,7 @@ pub struct Tun {
 
 /// A TCP segment whose checksum the kernel fills in, and that the kernel cuts if it is large.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unfinished {
+pub struct Offload {
     /// Bytes of the IP header.
     pub ip_len: u16,
     /// Bytes of both headers.
@@ -163,7 +163,7 @@ impl Tun {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn write_unfinished(&self, pieces: [&[u8]; 3], how: Unfinished) -> Result<bool, Error> {
+    pub fn write_offloaded(&self, pieces: [&[u8]; 3], how: Offload) -> Result<bool, Error> {
         let kind = if how.is_v6 { TSO_V6 } else { TSO_V4 };
         let mut front = [0; FRONT];
         front[0] = NEEDS_CHECKSUM;

@@ -2,7 +2,7 @@
 //!
 //! A loop here has a handful of descriptors, so one `ppoll` does the work of an epoll set with a
 //! timerfd. Its time-out counts in nanoseconds. By default the kernel adds 50 µs of timer slack,
-//! which [`Precise`] removes.
+//! which [`PreciseTimers`] removes.
 
 use super::Error;
 use eifel_base::time::Duration;
@@ -79,7 +79,7 @@ pub fn is_readable(descriptor: BorrowedFd<'_>) -> Result<bool, Error> {
 
 /// The scheduling priority of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Urgency {
+pub enum Priority {
     /// The policy of other threads.
     Ordinary,
     /// Runs before all ordinary threads of the machine, if the rights allow that. It suits a thread
@@ -90,26 +90,26 @@ pub enum Urgency {
 /// As long as it exists, the waits of the calling thread end on time: without timer slack, and with
 /// its urgency.
 #[derive(Debug)]
-pub struct Precise {
+pub struct PreciseTimers {
     slack: Option<NonZeroU64>,
     /// The policy to return to, if it was changed.
     before: Option<i32>,
 }
 
-impl Precise {
+impl PreciseTimers {
     /// Sets slack and policy of the calling thread. If the system refuses, the thread is later than
     /// it could be, and goes on.
-    pub fn begin(urgency: Urgency) -> Self {
+    pub fn begin(urgency: Priority) -> Self {
         let slack = rustix::thread::current_timer_slack().ok().and_then(NonZeroU64::new);
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         // Commands that the thread starts are ordinary.
         let (before, first) = (policy(), libc::SCHED_RR | libc::SCHED_RESET_ON_FORK);
-        let scheduled = urgency == Urgency::First && schedule(first, 1);
+        let scheduled = urgency == Priority::First && schedule(first, 1);
         Self { slack, before: scheduled.then_some(before) }
     }
 }
 
-impl Drop for Precise {
+impl Drop for PreciseTimers {
     fn drop(&mut self) {
         // A thread with real-time policy has no slack, and none can be set.
         if let Some(before) = self.before {
@@ -205,9 +205,9 @@ mod tests {
         rustix::thread::set_current_timer_slack(NonZeroU64::new(77_000)).unwrap();
         let before = manner();
         assert_eq!(before, (own, NonZeroU64::new(77_000)));
-        for (urgency, policy) in [(Urgency::Ordinary, own), (Urgency::First, if allowed { first } else { own })] {
+        for (urgency, policy) in [(Priority::Ordinary, own), (Priority::First, if allowed { first } else { own })] {
             rustix::thread::set_current_timer_slack(NonZeroU64::new(77_000)).unwrap();
-            let precise = Precise::begin(urgency);
+            let precise = PreciseTimers::begin(urgency);
             let (found, slack) = manner();
             assert_eq!(found, policy, "{urgency:?}");
             // Newer kernels give a real-time thread no slack at all.

@@ -2,14 +2,14 @@
 
 use crate::cable::{bare, cable};
 use eifel_base::time::{Duration, Instant};
-use eifel_live::apps::answer::{self, Answer};
-use eifel_live::apps::call::{self, Call, End};
-use eifel_live::apps::{Amount, News};
+use eifel_live::apps::client::{self, Client, End};
+use eifel_live::apps::server::{self, Server};
+use eifel_live::apps::{Amount, Notice};
 use eifel_live::host::{Config, Host};
 use eifel_live::station::{Application, Next, Station};
 use eifel_live::system::Error;
 use eifel_live::system::clock::Clock;
-use eifel_live::system::tun::{Tun, Unfinished};
+use eifel_live::system::tun::{Offload, Tun};
 use eifel_recovery::engine;
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{ReceiveKind, SendKind, TimestampSettings};
@@ -40,7 +40,7 @@ fn every_byte_arrives_over_either_version_with_and_without_offload() {
         let ([one, other], _kept) = cable(offloads);
         let receiver = std::thread::spawn(move || {
             let mut station = station(2, other);
-            let plan = answer::Plan {
+            let plan = server::Plan {
                 port: 80,
                 settings: settings(),
                 sender: engine::Config::default(),
@@ -48,12 +48,12 @@ fn every_byte_arrives_over_either_version_with_and_without_offload() {
                 checked: true,
                 every: EVERY,
             };
-            let mut answer = Answer::begin(&mut station.host, plan, Box::new(|_, _| {})).unwrap();
+            let mut answer = Server::begin(&mut station.host, plan, Box::new(|_, _| {})).unwrap();
             station.run(&mut answer).unwrap();
             answer.finish()
         });
         let mut station = station(1, one);
-        let plan = call::Plan {
+        let plan = client::Plan {
             peer: peer.parse().unwrap(),
             settings: settings(),
             sender: engine::Config::default(),
@@ -64,10 +64,10 @@ fn every_byte_arrives_over_either_version_with_and_without_offload() {
         };
         let connected = std::rc::Rc::new(std::cell::Cell::new(0));
         let count = connected.clone();
-        let watch = move |_: Instant, news: &News<'_>| {
-            count.set(count.get() + u32::from(matches!(news, News::Connected)));
+        let watch = move |_: Instant, news: &Notice<'_>| {
+            count.set(count.get() + u32::from(matches!(news, Notice::Connected)));
         };
-        let mut call = Call::begin(Instant::ZERO, &mut station.host, plan, Box::new(watch)).unwrap();
+        let mut call = Client::begin(Instant::ZERO, &mut station.host, plan, Box::new(watch)).unwrap();
         station.run(&mut call).unwrap();
         let (outcome, meter) = call.finish().unwrap();
         let reads = receiver.join().unwrap();
@@ -83,7 +83,7 @@ fn every_byte_arrives_over_either_version_with_and_without_offload() {
 /// checksum from there.
 #[test]
 fn segments_with_partial_checksums_carry_a_virtio_header() {
-    let how = |unit, is_v6| Unfinished { ip_len: if is_v6 { 40 } else { 20 }, headers_len: 52, unit, is_v6 };
+    let how = |unit, is_v6| Offload { ip_len: if is_v6 { 40 } else { 20 }, headers_len: 52, unit, is_v6 };
     for (how, front) in [
         (how(1000, false), [1_u16 | 1 << 8, 52, 1000, 20, 16]),
         (how(1000, true), [1 | 4 << 8, 52, 1000, 40, 16]),
@@ -91,7 +91,7 @@ fn segments_with_partial_checksums_carry_a_virtio_header() {
     ] {
         let [one, other] = bare();
         let tun = Tun::over(one, "one", true);
-        assert!(tun.write_unfinished([&[1, 2, 3], &[4], &[5, 6]], how).unwrap());
+        assert!(tun.write_offloaded([&[1, 2, 3], &[4], &[5, 6]], how).unwrap());
         let mut room = [0; 64];
         let length = rustix::io::read(&other, &mut room).unwrap();
         let expected = [front.map(u16::to_le_bytes).concat(), vec![1, 2, 3, 4, 5, 6]].concat();
@@ -103,8 +103,8 @@ fn segments_with_partial_checksums_carry_a_virtio_header() {
     // A packet that is read gets its checksum: of all bytes from byte 2 on, at byte 18.
     let ([one, other], _kept) = cable(true);
     let long: Vec<u8> = (100..140).collect();
-    let how = Unfinished { ip_len: 2, headers_len: 2, unit: 0, is_v6: false };
-    assert!(one.write_unfinished([&long, &[], &[]], how).unwrap());
+    let how = Offload { ip_len: 2, headers_len: 2, unit: 0, is_v6: false };
+    assert!(one.write_offloaded([&long, &[], &[]], how).unwrap());
     let read = crate::cable::read(&other);
     let sum = eifel_packet::checksum::Sum::default().bytes(&long[2..]).finish().to_be_bytes();
     assert_eq!(read[0][18..20], sum, "{read:?}");

@@ -8,10 +8,10 @@ use eifel_base::time::{Duration, Instant};
 use eifel_golden::golden;
 use eifel_live::apps::Amount;
 use eifel_live::apps::proxy::request::{self, Dialect};
+use eifel_live::hiccup::counts::{Counts, Expectation, numbers};
 use eifel_live::hiccup::log::Log;
 use eifel_live::hiccup::order::{Order, Trigger};
-use eifel_live::hiccup::tally::{Counts, Expectation, numbers};
-use eifel_live::hiccup::{Direction, Passage};
+use eifel_live::hiccup::{Direction, Transit};
 use eifel_live::system::clock::Clock;
 use eifel_packet::pcapng::{self, Writer};
 use run::{LOSSY, MS, Run, SPIKE, run, scenario};
@@ -54,7 +54,7 @@ fn folder(run: &Run, folder: &Path) {
     let mut path = String::from(
         "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes,segment,copy\n",
     );
-    for Passage { direction, entered, due, fate, seen, bytes, .. } in &run.passages {
+    for Transit { direction, entered, due, fate, seen, bytes, .. } in &run.passages {
         let dir = if *direction == Direction::There { "A" } else { "B" };
         let out = if matches!(fate.name(), "ok" | "copy") { seconds(*due) } else { String::new() };
         let tcp = seen.tcp.unwrap();

@@ -4,19 +4,19 @@ use std::fmt::Write;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_golden::digest;
-use eifel_live::apps::answer::{self, Answer};
-use eifel_live::apps::call::{self, Call};
-use eifel_live::apps::{Amount, News};
+use eifel_live::apps::client::{self, Client};
+use eifel_live::apps::server::{self, Server};
+use eifel_live::apps::{Amount, Notice};
+use eifel_live::end_settings::{EndSettings, Role};
+use eifel_live::hiccup::counts::{Counts, numbers};
 use eifel_live::hiccup::order::Trigger;
 use eifel_live::hiccup::run::Report;
-use eifel_live::hiccup::tally::{Counts, numbers};
 use eifel_live::hiccup::truth::{Judged, Truth};
-use eifel_live::hiccup::{Direction, Hiccup, Passage};
+use eifel_live::hiccup::{Direction, Hiccup, Transit};
 use eifel_live::host::{Config, Host};
 use eifel_live::mirror;
 use eifel_live::recording::Recording;
 use eifel_live::station::{Application, Next};
-use eifel_live::terms::{Role, Terms};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 
@@ -35,7 +35,7 @@ pub fn scenario(link: &str, more: &str) -> Scenario {
 /// The results of a run.
 pub struct Run {
     pub text: String,
-    pub passages: Vec<Passage>,
+    pub passages: Vec<Transit>,
     pub packets: Vec<(Instant, usize, Vec<u8>)>,
     pub judged: Vec<Judged>,
 }
@@ -49,31 +49,32 @@ pub fn run(scenario: &Scenario, triggers: &[&str], body: Amount, v6: bool) -> Ru
     let mut hosts = [host(1), host(2)];
     let triggers = triggers.iter().map(|text| Trigger::parse(text).unwrap()).collect();
     let mut hiccup = Hiccup::new(scenario, triggers).unwrap();
-    let [calls, answers] = [Role::Calls, Role::Answers].map(|role| Terms::like(scenario, role, [5, 6], None).unwrap());
+    let [calls, answers] =
+        [Role::Calls, Role::Answers].map(|role| EndSettings::like(scenario, role, [5, 6], None).unwrap());
     let recordings =
         [Recording::new(Record::all(), &calls.sender), Recording::receiving(Record::all(), &answers.sender)];
     recordings.iter().zip(&mut hosts).for_each(|(recording, host)| recording.attach(host));
     let (news, other_news) = (std::cell::RefCell::new(String::new()), std::cell::RefCell::new(String::new()));
-    let tells = |to: &std::cell::RefCell<String>, now: Instant, news: &News<'_>| {
+    let tells = |to: &std::cell::RefCell<String>, now: Instant, news: &Notice<'_>| {
         writeln!(to.borrow_mut(), "{now:?} {news:?}").unwrap();
     };
     let peer = if v6 { "[fd00::2]:80" } else { "10.0.0.2:80" }.parse().unwrap();
     let every = MS * 100;
-    let plan = call::Plan {
+    let plan = client::Plan {
         peer,
         settings: calls.settings,
         sender: calls.sender,
         preamble: Vec::new(),
         body,
-        end: call::End::Close,
+        end: client::End::Close,
         every,
     };
     let (settings, sender) = (answers.settings, answers.sender);
-    let taken = answer::Plan { port: 80, settings, sender, calls: Some(1), checked: true, every };
-    let watch = Box::new(|now: Instant, one: &News<'_>| tells(&other_news, now, one));
-    let mut answer = Answer::begin(&mut hosts[1], taken, watch).unwrap();
-    let watch = Box::new(|now: Instant, one: &News<'_>| tells(&news, now, one));
-    let mut call = Call::begin(Instant::ZERO, &mut hosts[0], plan, watch).unwrap();
+    let taken = server::Plan { port: 80, settings, sender, calls: Some(1), checked: true, every };
+    let watch = Box::new(|now: Instant, one: &Notice<'_>| tells(&other_news, now, one));
+    let mut answer = Server::begin(&mut hosts[1], taken, watch).unwrap();
+    let watch = Box::new(|now: Instant, one: &Notice<'_>| tells(&news, now, one));
+    let mut call = Client::begin(Instant::ZERO, &mut hosts[0], plan, watch).unwrap();
     let (mut now, mut truth, mut counts) = (Instant::ZERO, Truth::default(), [Counts::default(); 2]);
     let (mut passages, mut packets) = (Vec::new(), Vec::new());
     let (mut frames, mut done) = ([0_u64; 2], [false; 2]);

@@ -3,7 +3,7 @@
 use crate::packets::{marked, udp};
 use crate::{MS, at, gone, hiccup};
 use eifel_base::time::Instant;
-use eifel_live::hiccup::{Direction, Fate, Hiccup, Passage};
+use eifel_live::hiccup::{Direction, Fate, Hiccup, Transit};
 use eifel_packet::ip::Ecn;
 use eifel_path::parcel::DropCause;
 use eifel_path::stream::Stream;
@@ -21,12 +21,12 @@ const LINKS: [&str; 6] = [
 ];
 
 /// Takes all fates, which must be of this instant.
-fn news(hiccup: &mut Hiccup, now: Instant, told: &mut Vec<Passage>, place: &str) {
-    let out: Vec<Passage> = hiccup.delivered().into_iter().map(|(passage, _)| passage).collect();
-    let news: Vec<Passage> = out.into_iter().chain(hiccup.dropped()).collect();
+fn news(hiccup: &mut Hiccup, now: Instant, told: &mut Vec<Transit>, place: &str) {
+    let out: Vec<Transit> = hiccup.delivered().into_iter().map(|(passage, _)| passage).collect();
+    let news: Vec<Transit> = out.into_iter().chain(hiccup.dropped()).collect();
     assert!(news.iter().all(|passage| passage.due == now), "{place}: at {now:?} {news:?}");
     // Elements decide when a packet comes in.
-    let late = |passage: &&Passage| passage.fate == Fate::Dropped(DropCause::Random) && passage.entered < now;
+    let late = |passage: &&Transit| passage.fate == Fate::Dropped(DropCause::Random) && passage.entered < now;
     assert_eq!(news.iter().find(late), None, "{place}");
     told.extend(news);
 }
@@ -134,7 +134,7 @@ fn fates_do_not_depend_on_how_often_the_box_is_polled() {
             }
             told.extend(gone(&mut hiccup, at(1_000_000)));
             assert_eq!(hiccup.left().count(), 0, "{link}: nothing is left");
-            let of = |one: &Passage| (one.direction, one.seen.label.flow, one.seen.number, one.due, one.fate.name());
+            let of = |one: &Transit| (one.direction, one.seen.label.flow, one.seen.number, one.due, one.fate.name());
             let mut told: Vec<_> = told.iter().map(of).collect();
             told.sort_unstable();
             told

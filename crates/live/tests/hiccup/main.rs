@@ -11,7 +11,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_live::hiccup::label::Flows;
 use eifel_live::hiccup::order::{Order, Trigger};
 use eifel_live::hiccup::truth::{Judged, Truth};
-use eifel_live::hiccup::{Direction, Fate, Hiccup, Passage};
+use eifel_live::hiccup::{Direction, Fate, Hiccup, Transit};
 use eifel_packet::ip::{self, Ecn};
 use eifel_path::parcel::DropCause;
 use eifel_sim::scenario::Scenario;
@@ -39,9 +39,9 @@ fn hiccup(link: &str, more: &str, triggers: &[&str]) -> Hiccup {
 }
 
 /// Returns the packets that came out by `now`, and then those that were dropped.
-fn gone(hiccup: &mut Hiccup, now: Instant) -> Vec<Passage> {
+fn gone(hiccup: &mut Hiccup, now: Instant) -> Vec<Transit> {
     hiccup.run(now);
-    let mut gone: Vec<Passage> = hiccup.delivered().into_iter().map(|(passage, _)| passage).collect();
+    let mut gone: Vec<Transit> = hiccup.delivered().into_iter().map(|(passage, _)| passage).collect();
     gone.extend(hiccup.dropped());
     gone
 }
@@ -173,7 +173,7 @@ fn the_box_reorders_by_the_exact_count_and_drops_the_listed_segments() {
     }
     let (out, lost): (Vec<_>, Vec<_>) =
         gone(&mut hiccup, at(1000)).into_iter().partition(|passage| passage.fate == Fate::Delivered);
-    let label = |passage: &Passage| (passage.seen.label.segment, passage.seen.label.copy);
+    let label = |passage: &Transit| (passage.seen.label.segment, passage.seen.label.copy);
     // A packet that is dropped after the reordering would still count for its length. Segment 4 is
     // dropped before.
     assert_eq!(out.iter().map(label).collect::<Vec<_>>(), [(1, 0), (3, 0), (5, 0), (6, 0), (2, 0), (7, 0), (4, 2)]);

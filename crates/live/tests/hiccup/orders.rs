@@ -3,7 +3,7 @@
 use crate::packets::udp;
 use crate::{MS, at, gone, hiccup};
 use eifel_base::time::Duration;
-use eifel_live::hiccup::order::{Order, Verb, Ways};
+use eifel_live::hiccup::order::{Directions, Order, Verb};
 use eifel_live::hiccup::{Direction, Fate};
 use eifel_path::stream::Stream;
 
@@ -29,7 +29,8 @@ fn moments(seed: u64) -> Vec<Moment> {
             7..10 => Some(Verb::Drop(1 + draws.below(3))),
             _ => None,
         };
-        let ways = [Ways::Both, Ways::One(Direction::There), Ways::One(Direction::Back)][draws.below(3) as usize];
+        let ways = [Directions::Both, Directions::One(Direction::There), Directions::One(Direction::Back)]
+            [draws.below(3) as usize];
         let takes = [(); 2].map(|()| draws.below(3) == 0);
         Moment { order: verb.map(|verb| Order { verb, ways }), takes }
     };

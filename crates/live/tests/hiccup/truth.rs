@@ -2,7 +2,7 @@
 
 use eifel_base::ranges::Block;
 use eifel_base::time::Instant;
-use eifel_live::hiccup::truth::{Data, Judged, Truth, Which};
+use eifel_live::hiccup::truth::{Data, Judged, PacketId, Truth};
 use eifel_live::hiccup::{Direction, Fate};
 use eifel_path::parcel::DropCause;
 use eifel_path::stream::Stream;
@@ -13,7 +13,7 @@ const FATES: [Fate; 5] = [Fate::Delivered, Fate::Copied, Fate::Dropped(DropCause
 /// A packet, and its final fate.
 #[derive(Clone, Copy)]
 struct Sent {
-    which: Which,
+    which: PacketId,
     data: Data,
     fate: Fate,
     settled: bool,
@@ -32,7 +32,7 @@ fn judged(course: &[&Sent]) -> Vec<Judged> {
             continue;
         }
         let again = found.iter().filter(|one: &&Judged| one.seq == sent.data.seq).count() as u32;
-        let Which { flow, direction, number } = sent.which;
+        let PacketId { flow, direction, number } = sent.which;
         let Data { at, frame, block, seq } = sent.data;
         found.push(Judged {
             at,
@@ -72,7 +72,7 @@ fn retransmission_truth_equals_a_naive_model_by_bytes() {
                 let (number, end) = own.fold((1, 1), |(count, end), one| (count + 1, one.data.block.end.max(end)));
                 let start = if draws.below(2) == 0 { end } else { 1 + draws.below(end) };
                 let block = Block { start, end: start + 1 + draws.below(6) };
-                let which = Which { flow, direction, number };
+                let which = PacketId { flow, direction, number };
                 let data = Data { at: Instant::from_nanos(frame), frame, block, seq: start as u32 };
                 truth.sends(which, data);
                 sent.push(Sent { which, data, fate: Fate::Inside, settled: false });

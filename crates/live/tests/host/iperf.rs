@@ -5,8 +5,8 @@ use crate::pair::{Pair, held};
 use eifel_base::time::{Duration, Instant};
 use eifel_golden::{digest, golden};
 use eifel_live::apps::iperf::{Plan, Test};
-use eifel_live::apps::{Amount, News};
-use eifel_live::host::{Handle, Happening, Host};
+use eifel_live::apps::{Amount, Notice};
+use eifel_live::host::{Handle, Host, HostEvent};
 use eifel_live::station::{Application, Next};
 use eifel_live::system::Error;
 use eifel_recovery::engine;
@@ -107,7 +107,7 @@ impl Server {
 impl Application for Server {
     fn turn(&mut self, _: Instant, host: &mut Host) -> Result<Next, Error> {
         while let Some((handle, happening)) = host.poll_event() {
-            if let Happening::Opened { .. } = happening {
+            if let HostEvent::Opened { .. } = happening {
                 match self.control {
                     None => self.control = Some(handle),
                     Some(_) if self.fault == Fault::Deaf => host.connection(handle).unwrap().abort(),
@@ -162,8 +162,8 @@ fn tested(body: Amount, fault: Fault, stopped: Option<Duration>) -> String {
         secret: 99,
     };
     let news = RefCell::new(String::new());
-    let watch = |now: Instant, one: &News<'_>| match one {
-        News::Interval(interval) => {
+    let watch = |now: Instant, one: &Notice<'_>| match one {
+        Notice::Interval(interval) => {
             let (start, end, bytes) = (interval.start, interval.end, interval.bytes);
             writeln!(news.borrow_mut(), "{now:?} {start:?} to {end:?}: {bytes} bytes").unwrap();
         }
@@ -239,7 +239,7 @@ fn an_iperf3_document_that_is_too_long_is_refused() {
         pair.run_for(MS * 20);
         let opened = std::iter::from_fn(|| pair.b.poll_event());
         let opened: Vec<Handle> =
-            opened.filter(|(_, one)| matches!(one, Happening::Opened { .. })).map(|(handle, _)| handle).collect();
+            opened.filter(|(_, one)| matches!(one, HostEvent::Opened { .. })).map(|(handle, _)| handle).collect();
         let control = pair.b.connection(opened[0]).unwrap();
         control.write(&[&[13], length.to_be_bytes().as_slice(), &[0; 7]].concat());
         pair.run_for(MS * 20);

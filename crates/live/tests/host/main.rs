@@ -2,20 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod again;
-mod call;
+mod client;
 mod hostile;
 mod iperf;
-mod large;
-mod leaving;
+mod outgoing;
 mod pair;
 mod proxy;
+mod super_segment;
+mod time_wait;
 
 use eifel_base::time::{Duration, Instant};
-use eifel_live::apps::answer::{self, Answer};
 use eifel_live::apps::body::Body;
-use eifel_live::apps::{Amount, News};
-use eifel_live::host::{Handle, Happening, Host};
+use eifel_live::apps::server::{self, Server};
+use eifel_live::apps::{Amount, Notice};
+use eifel_live::host::{Handle, Host, HostEvent};
 use eifel_live::station::{Application, Next};
 use eifel_packet::ip::{self, Addresses, Version};
 use eifel_packet::{datagram, icmp};
@@ -40,12 +40,12 @@ fn connect(pair: &mut Pair, peer: &str) -> Handle {
     pair.a.connect(pair.now, address(peer), &held(), &sender()).unwrap()
 }
 
-fn events(host: &mut Host) -> Vec<(Handle, Happening)> {
+fn events(host: &mut Host) -> Vec<(Handle, HostEvent)> {
     std::iter::from_fn(|| host.poll_event()).collect()
 }
 
 fn opened(host: &mut Host) -> Vec<Handle> {
-    let of = |(handle, happening)| matches!(happening, Happening::Opened { .. }).then_some(handle);
+    let of = |(handle, happening)| matches!(happening, HostEvent::Opened { .. }).then_some(handle);
     events(host).into_iter().filter_map(of).collect()
 }
 
@@ -86,7 +86,7 @@ fn many_connections_end_independently() {
     pair.run_for(SECOND);
     let mut said = Vec::new();
     for (handle, happening) in events(&mut pair.b) {
-        if let (Happening::Event(Event::PeerClosed), Some(connection)) = (happening, pair.b.connection(handle)) {
+        if let (HostEvent::Event(Event::PeerClosed), Some(connection)) = (happening, pair.b.connection(handle)) {
             let mut room = [0; 8];
             let count = connection.read(&mut room);
             said.push(String::from_utf8_lossy(&room[..count]).parse::<usize>().unwrap());
@@ -138,7 +138,7 @@ fn a_connection_to_a_closed_port_is_refused() {
     assert_eq!(pair.b.counts().reset, 1);
     let news = events(&mut pair.a);
     assert!(
-        matches!(&news[..], [(first, Happening::Event(Event::Refused)), (_, Happening::Ended(_))] if *first == call)
+        matches!(&news[..], [(first, HostEvent::Event(Event::Refused)), (_, HostEvent::Ended(_))] if *first == call)
     );
 }
 
@@ -177,7 +177,7 @@ fn an_icmp_error_reaches_its_connection_and_no_other() {
     pair.a.handle_packet(pair.now, &bytes);
     while pair.a.poll_packet(pair.now, &mut packet) {}
     let news = events(&mut pair.a);
-    assert!(matches!(&news[..], [(one, Happening::Event(Event::Unreachable)), _] if *one == calls[1]), "{news:?}");
+    assert!(matches!(&news[..], [(one, HostEvent::Event(Event::Unreachable)), _] if *one == calls[1]), "{news:?}");
     assert_eq!(pair.a.connection(calls[0]).unwrap().state(), State::SynSent);
     // The connection is gone, so the same message belongs to none.
     pair.a.handle_packet(pair.now, &bytes);
@@ -261,7 +261,7 @@ fn queued_replies_are_bounded_and_in_order_with_and_without_offload() {
             match large {
                 false if !pair.b.poll_packet(pair.now, &mut packet) => break,
                 false => {}
-                true => match pair.b.poll_large(pair.now) {
+                true => match pair.b.poll_super_segment(pair.now) {
                     None => break,
                     Some((how, leaving)) => {
                         assert_eq!((how.unit, how.ip_len, how.headers_len, how.is_v6), (0, 20, 40, false));
@@ -282,14 +282,14 @@ fn a_stopped_server_returns_all_data_read_so_far() {
     let mut pair = Pair::new();
     let every = Duration::from_millis(400);
     let (settings, calls) = (held(), Some(5));
-    let plan = answer::Plan { port: 80, settings, sender: sender(), calls, checked: true, every };
+    let plan = server::Plan { port: 80, settings, sender: sender(), calls, checked: true, every };
     let told = std::cell::RefCell::new(Vec::new());
-    let watch = |now: Instant, news: &News<'_>| {
-        if let News::Interval(interval) = news {
+    let watch = |now: Instant, news: &Notice<'_>| {
+        if let Notice::Interval(interval) = news {
             told.borrow_mut().push((now, interval.bytes));
         }
     };
-    let mut answer = Answer::begin(&mut pair.b, plan, Box::new(watch)).unwrap();
+    let mut answer = Server::begin(&mut pair.b, plan, Box::new(watch)).unwrap();
     let from = connect(&mut pair, "10.0.0.2:80");
     pair.run_for(SECOND);
     pair.a.connection(from).unwrap().write(&pattern::bytes(0, 5000));
@@ -303,7 +303,7 @@ fn a_stopped_server_returns_all_data_read_so_far() {
     answer.stop(pair.now, &mut pair.b);
     pair.run_for(SECOND);
     assert_eq!(answer.turn(pair.now, &mut pair.b).unwrap(), Next::Done);
-    assert!(events(&mut pair.a).iter().any(|(_, of)| matches!(of, Happening::Event(Event::Reset))));
+    assert!(events(&mut pair.a).iter().any(|(_, of)| matches!(of, HostEvent::Event(Event::Reset))));
     let reads = answer.finish();
     assert_eq!((reads.len(), reads[0].bytes, pair.b.connections()), (1, 5000, 0));
     assert_eq!(told.borrow().iter().map(|&(_, bytes)| bytes).sum::<u64>(), 5000);

@@ -3,8 +3,8 @@
 
 use crate::pair::{Pair, held};
 use eifel_base::time::{Duration, Instant};
-use eifel_live::apps::proxy::{Passed, Plan, Proxy};
-use eifel_live::host::{Handle, Happening};
+use eifel_live::apps::proxy::{EndedConnection, Plan, Proxy};
+use eifel_live::host::{Handle, HostEvent};
 use eifel_live::station::{Application, Next};
 use eifel_recovery::engine;
 use eifel_recovery::registry::Choice;
@@ -77,10 +77,10 @@ impl Echo {
     fn turn(&mut self, pair: &mut Pair) {
         while let Some((handle, happening)) = pair.b.poll_event() {
             match happening {
-                Happening::Opened { .. } => drop(self.open.insert(handle)),
-                Happening::Event(Event::PeerClosed) => drop(self.closed.insert(handle)),
-                Happening::Ended(_) => drop(self.open.remove(&handle)),
-                Happening::Event(_) => {}
+                HostEvent::Opened { .. } => drop(self.open.insert(handle)),
+                HostEvent::Event(Event::PeerClosed) => drop(self.closed.insert(handle)),
+                HostEvent::Ended(_) => drop(self.open.remove(&handle)),
+                HostEvent::Event(_) => {}
             }
         }
         let mut room = vec![0; 1 << 14];
@@ -104,7 +104,7 @@ impl Echo {
 /// ended.
 struct Heard {
     programs: Vec<(Vec<u8>, bool)>,
-    passed: Vec<Passed>,
+    passed: Vec<EndedConnection>,
     done: bool,
 }
 
@@ -116,7 +116,7 @@ fn talk(says: &[(Vec<u8>, bool)], clients: Option<u64>, length: Duration) -> Hea
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
     let passed = RefCell::new(Vec::new());
-    let told = Box::new(|one: &Passed| passed.borrow_mut().push(*one));
+    let told = Box::new(|one: &EndedConnection| passed.borrow_mut().push(*one));
     let mut proxy = Proxy::begin(listener, Plan { settings, sender, clients }, told).unwrap();
     let mut programs: Vec<Program> = says.iter().map(|(says, closes)| Program::new(at, says, *closes)).collect();
     let (mut echo, mut done) = (Echo::default(), false);
@@ -248,7 +248,7 @@ fn a_proxy_that_is_stopped_ends_its_connections() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
     let passed = RefCell::new(Vec::new());
-    let told = Box::new(|one: &Passed| passed.borrow_mut().push(*one));
+    let told = Box::new(|one: &EndedConnection| passed.borrow_mut().push(*one));
     let mut proxy = Proxy::begin(listener, Plan { settings, sender, clients: None }, told).unwrap();
     let mut program = Program::new(at, &socks(&[1, 10, 0, 0, 2], 80), false);
     let mut echo = Echo::default();
@@ -285,13 +285,13 @@ struct One<'a> {
 
 impl<'a> One<'a> {
     /// Makes the rig. If `kept` is given, the sockets have buffers of `kept` bytes.
-    fn new(body: &[u8], kept: Option<usize>, passed: &'a RefCell<Vec<Passed>>) -> Self {
+    fn new(body: &[u8], kept: Option<usize>, passed: &'a RefCell<Vec<EndedConnection>>) -> Self {
         let mut pair = Pair::new();
         let sender = engine::Config { observers: vec![Choice::named("f-rto")], ..engine::Config::default() };
         pair.b.listen(80, 64, &held(), &sender).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
-        let told = Box::new(|one: &Passed| passed.borrow_mut().push(*one));
+        let told = Box::new(|one: &EndedConnection| passed.borrow_mut().push(*one));
         if let Some(kept) = kept {
             sockopt::set_socket_send_buffer_size(&listener, kept).unwrap();
         }

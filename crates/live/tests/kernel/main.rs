@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod again;
 mod behind_the_box;
 mod commands;
 mod devices;
@@ -19,3 +18,4 @@ mod sctp;
 mod station;
 mod streams;
 mod tap;
+mod time_wait;

@@ -7,7 +7,7 @@ use eifel_capture::read::Frame;
 use eifel_capture::report::Retransmission;
 use eifel_capture::sender::Cause;
 use eifel_capture::verdict::Verdict;
-use eifel_live::host::{Config, Happening, Host};
+use eifel_live::host::{Config, Host, HostEvent};
 use eifel_live::system::clock::Clock;
 use eifel_live::system::namespace::Namespace;
 use eifel_live::system::tun::Tun;
@@ -72,8 +72,8 @@ impl Router {
             }
             self.host.handle_timeout(self.clock.now());
             while let Some((from, happening)) = self.host.poll_event() {
-                handle = handle.or(matches!(happening, Happening::Opened { .. }).then_some(from));
-                over |= matches!(happening, Happening::Event(Event::PeerClosed));
+                handle = handle.or(matches!(happening, HostEvent::Opened { .. }).then_some(from));
+                over |= matches!(happening, HostEvent::Event(Event::PeerClosed));
             }
             if let Some(connection) = handle.and_then(|handle| self.host.connection(handle)) {
                 read += connection.read(&mut data);

@@ -3,9 +3,9 @@
 use crate::rig::{allowed, rig, shared};
 use eifel_base::time::Duration;
 use eifel_live::apps::Amount;
-use eifel_live::apps::answer::{self, Answer};
-use eifel_live::apps::call::{self, Call, End};
+use eifel_live::apps::client::{self, Client, End};
 use eifel_live::apps::pattern::Pattern;
+use eifel_live::apps::server::{self, Server};
 use eifel_live::system::tun::Tun;
 use eifel_recovery::engine;
 use std::io::{Read, Write};
@@ -35,7 +35,7 @@ fn a_kernel_receives_every_byte() {
                 read += count as u64;
             }
         });
-        let plan = call::Plan {
+        let plan = client::Plan {
             peer: address.parse().unwrap(),
             settings: shared(),
             sender: engine::Config::default(),
@@ -45,7 +45,7 @@ fn a_kernel_receives_every_byte() {
             every: Duration::from_secs(1),
         };
         let now = eifel_base::time::Instant::ZERO;
-        let mut call = Call::begin(now, &mut rig.station.host, plan, Box::new(|_, _| {})).unwrap();
+        let mut call = Client::begin(now, &mut rig.station.host, plan, Box::new(|_, _| {})).unwrap();
         rig.station.run(&mut call).unwrap();
         let (outcome, meter) = call.finish().unwrap();
         assert_eq!((outcome.written, outcome.acknowledged, outcome.read), (BYTES, BYTES, 0));
@@ -63,7 +63,7 @@ fn a_kernels_bytes_arrive() {
         [Tun::create, Tun::create_offloading].map(|make| ["10.9.0.2:5001", "[fd09::2]:5001"].map(|to| (to, make)));
     for (address, make) in ways.into_iter().flatten() {
         let mut rig = rig(make);
-        let plan = answer::Plan {
+        let plan = server::Plan {
             port: 5001,
             settings: shared(),
             sender: engine::Config::default(),
@@ -71,7 +71,7 @@ fn a_kernels_bytes_arrive() {
             checked: true,
             every: Duration::from_secs(1),
         };
-        let mut answer = Answer::begin(&mut rig.station.host, plan, Box::new(|_, _| {})).unwrap();
+        let mut answer = Server::begin(&mut rig.station.host, plan, Box::new(|_, _| {})).unwrap();
         let namespace = rig.namespace;
         let sender = std::thread::spawn(move || {
             namespace.enter().unwrap();

@@ -24,7 +24,7 @@ use search::{Search, Tell};
 
 /// The results of all lies about one set of lost segments.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lied {
+pub struct LieTally {
     /// The segments that are lost; the others are delivered.
     pub losses: Fates,
     /// Whether the sender's ssthresh ends lower than it began if the receiver is honest.
@@ -42,7 +42,7 @@ pub struct Lied {
     pub states: u64,
 }
 
-impl Lied {
+impl LieTally {
     /// Returns whether some lie spares the sender a cut.
     pub fn pays(&self) -> bool {
         self.honest_is_cut && self.uncut > 0
@@ -59,7 +59,7 @@ pub fn search_lies(
     question: &Question,
     altered: Option<usize>,
     progress: impl Fn(u64) -> ControlFlow<()> + Sync,
-) -> Result<Option<Vec<Lied>>, Error> {
+) -> Result<Option<Vec<LieTally>>, Error> {
     let world = World::new(question)?.lying();
     let (told, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
     let parts: Vec<_> = (1..1_u32 << question.size.segments).map(|pattern| (pattern, world.clone())).collect();
@@ -76,7 +76,7 @@ pub fn search_lies(
             goes_on
         })
     });
-    let found: Vec<Lied> = found.collect();
+    let found: Vec<LieTally> = found.collect();
     Ok((!stopped.into_inner()).then_some(found))
 }
 
@@ -84,16 +84,16 @@ pub fn search_lies(
 ///
 /// # Errors
 /// See [`Error`].
-pub fn search_lies_about(question: &Question, losses: Fates, altered: Option<usize>) -> Result<Lied, Error> {
+pub fn search_lies_about(question: &Question, losses: Fates, altered: Option<usize>) -> Result<LieTally, Error> {
     Ok(tell_all(World::new(question)?.lying(), losses, altered, &mut |_| true))
 }
 
-fn tell_all(world: World, losses: Fates, altered: Option<usize>, tell: Tell<'_>) -> Lied {
+fn tell_all(world: World, losses: Fates, altered: Option<usize>, tell: Tell<'_>) -> LieTally {
     let honest_is_cut = honest(world.clone(), &losses);
     let mut search = Search::new(losses, tell);
     let endings = search.endings(world, altered);
     let (lies, uncut, stuck, smallest) = (endings.lies, endings.uncut, endings.stuck, endings.smallest());
-    Lied { losses, honest_is_cut, lies, uncut, stuck, smallest, states: search.states() }
+    LieTally { losses, honest_is_cut, lies, uncut, stuck, smallest, states: search.states() }
 }
 
 /// Draws the world in which these segments are lost and the receiver gives the answers `told`.
@@ -106,10 +106,10 @@ pub fn draw_lies(question: &Question, losses: &Fates, told: &[Answer]) -> Result
     let mut told = told.iter();
     loop {
         match world.advance() {
-            Progress::Asks(subject @ Subject::Segment(_)) => {
+            Progress::NeedsFate(subject @ Subject::Segment(_)) => {
                 world.choose(losses.get(subject).unwrap_or(Fate::Delivered))
             }
-            Progress::Asks(Subject::Ack(_)) => world.say(told.next().unwrap_or(&Answer::default())),
+            Progress::NeedsFate(Subject::Ack(_)) => world.say(told.next().unwrap_or(&Answer::default())),
             Progress::Over | Progress::Stuck => return Ok(world.into_ladder()),
         }
     }
@@ -119,10 +119,10 @@ pub fn draw_lies(question: &Question, losses: &Fates, told: &[Answer]) -> Result
 fn honest(mut world: World, losses: &Fates) -> bool {
     loop {
         match world.advance() {
-            Progress::Asks(subject @ Subject::Segment(_)) => {
+            Progress::NeedsFate(subject @ Subject::Segment(_)) => {
                 world.choose(losses.get(subject).unwrap_or(Fate::Delivered))
             }
-            Progress::Asks(Subject::Ack(_)) => world.say(&Answer::default()),
+            Progress::NeedsFate(Subject::Ack(_)) => world.say(&Answer::default()),
             Progress::Over | Progress::Stuck => return world.truth().is_cut(),
         }
     }

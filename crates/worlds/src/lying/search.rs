@@ -49,10 +49,10 @@ impl<'a> Search<'a> {
         let before = world.inputs();
         let mut endings = loop {
             match world.advance() {
-                Progress::Asks(subject @ Subject::Segment(_)) => {
+                Progress::NeedsFate(subject @ Subject::Segment(_)) => {
                     world.choose(self.losses.get(subject).unwrap_or(Fate::Delivered));
                 }
-                Progress::Asks(Subject::Ack(_)) => break self.divide(&world, altered),
+                Progress::NeedsFate(Subject::Ack(_)) => break self.divide(&world, altered),
                 Progress::Over => break self.told(Endings::over(world.truth().is_cut())),
                 Progress::Stuck => break self.told(Endings::stuck()),
             }

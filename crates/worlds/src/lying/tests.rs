@@ -8,7 +8,7 @@ use eifel_recovery::registry::{Choice, Value};
 use eifel_sim::liar::schedule::Answer;
 
 use super::search::{Search, answers};
-use super::{Lied, search_lies};
+use super::{LieTally, search_lies};
 use crate::fate::{Fate, Fates, Subject};
 use crate::question::Question;
 use crate::state::Digester;
@@ -35,13 +35,13 @@ type Counts = (u64, u64, u64, Option<Vec<Answer>>);
 fn naive(mut world: World, losses: &Fates, altered: usize, told: &mut Vec<Answer>, counts: &mut Counts) {
     let progress = loop {
         match world.advance() {
-            Progress::Asks(subject @ Subject::Segment(_)) => {
+            Progress::NeedsFate(subject @ Subject::Segment(_)) => {
                 world.choose(losses.get(subject).unwrap_or(Fate::Delivered));
             }
             progress => break progress,
         }
     };
-    if let Progress::Asks(_) = progress {
+    if let Progress::NeedsFate(_) = progress {
         for answer in answers(&world, altered > 0) {
             let mut one = world.clone();
             one.say(&answer);
@@ -71,7 +71,7 @@ fn one_by_one(world: World, losses: &Fates, altered: Option<usize>) -> Counts {
     counts
 }
 
-fn merged(question: &Question, altered: Option<usize>) -> Vec<Lied> {
+fn merged(question: &Question, altered: Option<usize>) -> Vec<LieTally> {
     search_lies(question, altered, |_| ControlFlow::Continue(())).expect("a question").expect("an answer")
 }
 
@@ -84,7 +84,7 @@ fn merged_by(digest: fn(&World, &mut Digester) -> u128, world: World, losses: Fa
 
 fn assert_alike(detect: &str, segments: u32, altered: Option<usize>) {
     let question = question(detect, segments);
-    for Lied { losses, lies, uncut, stuck, smallest, states, .. } in merged(&question, altered) {
+    for LieTally { losses, lies, uncut, stuck, smallest, states, .. } in merged(&question, altered) {
         let expected = one_by_one(world(&question), &losses, altered);
         assert_eq!((lies, uncut, stuck, smallest), expected, "{detect}, {losses}, at most {altered:?} altered");
         assert!(states <= lies, "{detect}, {losses}: {states} states for {lies} lies");
@@ -137,11 +137,11 @@ fn every_part_of_a_state_changes_its_digest() {
     let mut worlds = vec![world(&question)];
     while let Some(mut world) = worlds.pop().filter(|_| waiting.len() < 200) {
         match world.advance() {
-            Progress::Asks(Subject::Segment(number)) => {
+            Progress::NeedsFate(Subject::Segment(number)) => {
                 world.choose(if number == 0 { Fate::Lost } else { Fate::Delivered });
                 worlds.push(world);
             }
-            Progress::Asks(Subject::Ack(_)) => {
+            Progress::NeedsFate(Subject::Ack(_)) => {
                 worlds.extend(answers(&world, true).iter().map(|answer| {
                     let mut one = world.clone();
                     one.say(answer);
@@ -180,11 +180,11 @@ fn each_state_has_its_own_digest() {
     let mut worlds = vec![world(&question)];
     while let Some(mut world) = worlds.pop() {
         match world.advance() {
-            Progress::Asks(Subject::Segment(number)) => {
+            Progress::NeedsFate(Subject::Segment(number)) => {
                 world.choose(if number == 0 { Fate::Lost } else { Fate::Delivered });
                 worlds.push(world);
             }
-            Progress::Asks(Subject::Ack(_)) => {
+            Progress::NeedsFate(Subject::Ack(_)) => {
                 digests.insert(digester.digest(&world.state()));
                 texts.insert(digester.write(&world.state()).to_owned());
                 worlds.extend(answers(&world, true).iter().map(|answer| {
@@ -235,7 +235,7 @@ fn a_cancelled_search_reports_no_further_progress() {
 fn lies_pay_if_one_avoids_a_cut_of_the_honest_world() {
     let pays = |honest_is_cut, uncut| {
         let losses = Fates::default();
-        Lied { losses, honest_is_cut, lies: 9, uncut, stuck: 0, smallest: None, states: 9 }.pays()
+        LieTally { losses, honest_is_cut, lies: 9, uncut, stuck: 0, smallest: None, states: 9 }.pays()
     };
     assert_eq!([pays(true, 1), pays(true, 2)], [true; 2]);
     assert_eq!([pays(true, 0), pays(false, 1), pays(false, 0)], [false; 3]);

@@ -32,7 +32,7 @@ pub(super) enum Phase {
 
 /// Bytes that went each way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Moved {
+pub struct ByteCounts {
     /// To the target.
     pub sent: u64,
     /// From the target.
@@ -51,7 +51,7 @@ pub(super) struct Client {
     /// For the client, not yet written to the socket.
     back: Vec<u8>,
     /// Bytes written to the connection, and read from it.
-    pub(super) moved: Moved,
+    pub(super) moved: ByteCounts,
     /// Whether the client has closed its direction.
     client_closed: bool,
     /// Whether the connection was closed after the client closed its direction.
@@ -72,7 +72,7 @@ impl Client {
             dialect: None,
             out: Vec::new(),
             back: Vec::new(),
-            moved: Moved::default(),
+            moved: ByteCounts::default(),
             client_closed: false,
             passed_on: false,
             peer_closed: false,
@@ -248,7 +248,7 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Config, Happening};
+    use crate::host::{Config, HostEvent};
     use eifel_recovery::engine;
     use eifel_sim::pattern;
     use eifel_tcp::settings::{ReceiveKind, SendKind};
@@ -299,7 +299,7 @@ mod tests {
             let mut rig = Self { outside, client, near, far, now, ends: [one; 2] };
             rig.run();
             let opened = std::iter::from_fn(|| rig.far.poll_event())
-                .find_map(|(handle, news)| matches!(news, Happening::Opened { .. }).then_some(handle));
+                .find_map(|(handle, news)| matches!(news, HostEvent::Opened { .. }).then_some(handle));
             rig.ends[1] = opened.unwrap();
             rig
         }
@@ -417,7 +417,7 @@ mod tests {
             }
         }
         assert!(heard == bytes);
-        assert_eq!(rig.client.moved, Moved { sent: BYTES as u64, received: 0 });
+        assert_eq!(rig.client.moved, ByteCounts { sent: BYTES as u64, received: 0 });
         rig.hears(reply().len());
         assert_eq!(rig.waits(), Some((true, false)));
     }
@@ -437,7 +437,7 @@ mod tests {
         assert!(rig.is_at_the_end());
         // The program may still send.
         assert!(!rig.client.is_over());
-        assert_eq!(rig.client.moved, Moved { sent: 0, received: 400_000 });
+        assert_eq!(rig.client.moved, ByteCounts { sent: 0, received: 400_000 });
     }
 
     /// The buffer for the program is full, and the connection holds more, when the peer closes. The

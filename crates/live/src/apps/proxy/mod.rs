@@ -4,9 +4,9 @@
 mod client;
 pub mod request;
 
-pub use client::Moved;
+pub use client::ByteCounts;
 
-use crate::host::{Ended, Handle, Happening, Host, Tally};
+use crate::host::{Ended, Handle, Host, HostEvent, Tally};
 use crate::station::{Application, Next, Waits};
 use crate::system::Error;
 use crate::system::wait;
@@ -36,7 +36,7 @@ pub struct Plan {
 /// The most clients at a time. Further clients wait to be accepted.
 const MOST_CLIENTS: usize = 1024;
 /// How long a client may take to send its request.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The shortest time between two looks at the sockets while the host has events for clients.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 
@@ -45,11 +45,11 @@ type Resolved = (u64, Option<SocketAddr>);
 
 /// A connection through the proxy that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Passed {
+pub struct EndedConnection {
     pub target: SocketAddr,
     /// Whether it was ever open.
     pub opened: bool,
-    pub moved: Moved,
+    pub moved: ByteCounts,
     /// From the client's request to the connection's end.
     pub lasted: Duration,
     pub tally: Tally,
@@ -58,32 +58,32 @@ pub struct Passed {
 }
 
 /// Receives each connection that has ended.
-pub type Told<'a> = Box<dyn FnMut(&Passed) + 'a>;
+pub type OnEnd<'a> = Box<dyn FnMut(&EndedConnection) + 'a>;
 
 /// A connection made for a client. The connection may outlive the client.
-struct Passage {
+struct OpenConnection {
     client: u64,
     since: Instant,
     target: SocketAddr,
     opened: bool,
-    moved: Moved,
+    moved: ByteCounts,
     spurious: u64,
 }
 
-impl Passage {
-    fn passed(&self, now: Instant, ended: &Ended) -> Passed {
+impl OpenConnection {
+    fn passed(&self, now: Instant, ended: &Ended) -> EndedConnection {
         let &Self { since, target, opened, moved, spurious, .. } = self;
-        Passed { target, opened, moved, lasted: now.since(since), tally: ended.tally, spurious }
+        EndedConnection { target, opened, moved, lasted: now.since(since), tally: ended.tally, spurious }
     }
 }
 
 /// A running proxy.
 pub struct Proxy<'a> {
     plan: Plan,
-    told: Told<'a>,
+    told: OnEnd<'a>,
     listener: TcpListener,
     clients: BTreeMap<u64, Client>,
-    passages: BTreeMap<Handle, Passage>,
+    connections: BTreeMap<Handle, OpenConnection>,
     accepted: u64,
     looked: Instant,
     names: (Sender<Resolved>, Receiver<Resolved>),
@@ -97,16 +97,16 @@ impl<'a> Proxy<'a> {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn begin(listener: TcpListener, plan: Plan, told: Told<'a>) -> Result<Self, Error> {
+    pub fn begin(listener: TcpListener, plan: Plan, told: OnEnd<'a>) -> Result<Self, Error> {
         listener.set_nonblocking(true).map_err(Error::of("listen"))?;
-        let (clients, passages) = (BTreeMap::new(), BTreeMap::new());
+        let (clients, connections) = (BTreeMap::new(), BTreeMap::new());
         let (looked, names) = (Instant::ZERO, mpsc::channel());
         Ok(Self {
             plan,
             told,
             listener,
             clients,
-            passages,
+            connections,
             accepted: 0,
             looked,
             names,
@@ -119,21 +119,21 @@ impl<'a> Proxy<'a> {
     fn take_events(&mut self, now: Instant, host: &mut Host) -> BTreeSet<u64> {
         let mut concerned = BTreeSet::new();
         while let Some((handle, mut happening)) = host.poll_event() {
-            let Some(passage) = self.passages.get_mut(&handle) else { continue };
-            if let Happening::Event(Event::Recovery(event)) = &happening {
+            let Some(passage) = self.connections.get_mut(&handle) else { continue };
+            if let HostEvent::Event(Event::Recovery(event)) = &happening {
                 let found = matches!(event, engine::Event::Judged { detector: 0, outcome: Outcome::Spurious, .. });
                 passage.spurious += u64::from(found);
                 continue;
             }
-            passage.opened |= matches!(happening, Happening::Event(Event::Connected));
+            passage.opened |= matches!(happening, HostEvent::Event(Event::Connected));
             if let Some(client) = self.clients.get_mut(&passage.client) {
                 concerned.insert(passage.client);
                 tell(client, handle, &mut happening);
                 passage.moved = client.moved;
             }
-            if let Happening::Ended(ended) = &happening {
+            if let HostEvent::Ended(ended) = &happening {
                 (self.told)(&passage.passed(now, ended));
-                self.passages.remove(&handle);
+                self.connections.remove(&handle);
             }
         }
         concerned
@@ -162,7 +162,7 @@ impl<'a> Proxy<'a> {
                 client.named(address);
             }
         }
-        let impatient = self.clients.iter().filter(|(_, client)| client.asks_since(now) > PATIENCE);
+        let impatient = self.clients.iter().filter(|(_, client)| client.asks_since(now) > REQUEST_TIMEOUT);
         let impatient: Vec<u64> = impatient.map(|(&number, _)| number).collect();
         impatient.into_iter().for_each(|number| drop(self.clients.remove(&number)));
         Ok(())
@@ -184,7 +184,7 @@ impl<'a> Proxy<'a> {
     fn serve(&mut self, now: Instant, host: &mut Host, number: u64) {
         let Some(client) = self.clients.get_mut(&number) else { return };
         client.exchange(host);
-        if let Some(passage) = client.handle().and_then(|handle| self.passages.get_mut(&handle)) {
+        if let Some(passage) = client.handle().and_then(|handle| self.connections.get_mut(&handle)) {
             passage.moved = client.moved;
         }
         match client.asked() {
@@ -200,9 +200,15 @@ impl<'a> Proxy<'a> {
                 match host.connect(now, address, &self.plan.settings, &self.plan.sender) {
                     Ok(handle) => {
                         let (since, moved) = (now, client.moved);
-                        let passage =
-                            Passage { client: number, since, target: address, opened: false, moved, spurious: 0 };
-                        self.passages.insert(handle, passage);
+                        let passage = OpenConnection {
+                            client: number,
+                            since,
+                            target: address,
+                            opened: false,
+                            moved,
+                            spurious: 0,
+                        };
+                        self.connections.insert(handle, passage);
                         client.phase = Phase::Connecting(handle);
                     }
                     Err(_) => client.fail(Reply::Unreachable),
@@ -220,18 +226,18 @@ impl<'a> Proxy<'a> {
 }
 
 /// Passes an event of a connection on to its client.
-fn tell(client: &mut Client, handle: Handle, happening: &mut Happening) {
+fn tell(client: &mut Client, handle: Handle, happening: &mut HostEvent) {
     match happening {
-        Happening::Event(Event::Connected) => client.connected(handle),
-        Happening::Event(Event::Refused) => client.fail(Reply::Refused),
-        Happening::Event(Event::Unreachable | Event::TimedOut) => client.fail(Reply::Unreachable),
-        Happening::Event(Event::Reset) => client.fail(Reply::Failed),
-        Happening::Event(Event::PeerClosed) => client.peer_closes(),
-        Happening::Ended(ended) => {
+        HostEvent::Event(Event::Connected) => client.connected(handle),
+        HostEvent::Event(Event::Refused) => client.fail(Reply::Refused),
+        HostEvent::Event(Event::Unreachable | Event::TimedOut) => client.fail(Reply::Unreachable),
+        HostEvent::Event(Event::Reset) => client.fail(Reply::Failed),
+        HostEvent::Event(Event::PeerClosed) => client.peer_closes(),
+        HostEvent::Ended(ended) => {
             client.take_rest(&mut ended.connection);
             client.end();
         }
-        Happening::Event(_) | Happening::Opened { .. } => {}
+        HostEvent::Event(_) | HostEvent::Opened { .. } => {}
     }
 }
 
@@ -252,7 +258,7 @@ impl Application for Proxy<'_> {
     fn stop(&mut self, _now: Instant, host: &mut Host) {
         self.stopped = true;
         self.clients.clear();
-        for &handle in self.passages.keys() {
+        for &handle in self.connections.keys() {
             if let Some(connection) = host.connection(handle) {
                 connection.abort();
             }

@@ -36,14 +36,14 @@ struct Stage {
 }
 
 /// One direction.
-pub(super) struct Way {
+pub(super) struct Pipeline {
     stages: Vec<Stage>,
     pub(super) gate: Gate,
     labels: Vec<Label>,
     outcomes: Vec<Outcome>,
 }
 
-impl Way {
+impl Pipeline {
     /// Makes a way over `links`, in this order. Without links, packets come out at once.
     pub(super) fn new(links: &[&eifel_sim::scenario::Link], seed: u64) -> Result<Self, ConfigError> {
         let stage = |link: &&eifel_sim::scenario::Link| {

@@ -3,6 +3,7 @@
 use super::Failure;
 use super::options::Options;
 use crate::capture::Capture;
+use crate::end_settings::{EndSettings, Role};
 use crate::host::{Config, Host};
 use crate::station::{Application, Next, Station, Waits};
 use crate::system::Error;
@@ -10,7 +11,6 @@ use crate::system::clock::Clock;
 use crate::system::namespace::{Namespace, Running};
 use crate::system::random;
 use crate::system::tun::Tun;
-use crate::terms::{Role, Terms};
 use eifel_base::time::{Duration, Instant};
 use eifel_sim::scenario::Scenario;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -48,7 +48,7 @@ const EVERY_OF_VIEW: Duration = Duration::from_millis(100);
 const MOST_CONNECTIONS: usize = 100_000;
 
 /// A host, and the command that runs as its peer.
-pub(super) struct Place {
+pub(super) struct Setup {
     pub(super) station: Station,
     pub(super) clock: Clock,
     peer: Option<Running>,
@@ -57,7 +57,7 @@ pub(super) struct Place {
 
 /// An application whose peer is a command. It fails once the command has ended and no connection is
 /// open.
-struct Attended<'a> {
+struct WithPeerCommand<'a> {
     application: &'a mut dyn Application,
     peer: &'a mut Option<Running>,
     /// When the command was first seen ended with no connection open. `None` while the command runs
@@ -66,7 +66,7 @@ struct Attended<'a> {
 }
 
 /// Returns the error of a command that has ended while nothing is connected.
-pub(super) fn left_alone(status: ExitStatus) -> Error {
+pub(super) fn command_ended(status: ExitStatus) -> Error {
     match status.success() {
         true => Error::new("the command behind --", &"it has ended, and nothing is connected", ""),
         false => Error::new("the command behind --", &status, ""),
@@ -74,17 +74,17 @@ pub(super) fn left_alone(status: ExitStatus) -> Error {
 }
 
 /// How long packets that the command sent before its end may be under way.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(1);
 
-impl Application for Attended<'_> {
+impl Application for WithPeerCommand<'_> {
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
         let next = self.application.turn(now, host)?;
         let Some(peer) = &mut self.peer else { return Ok(next) };
         let ended = if host.connections() == 0 && next != Next::Done { peer.ended()? } else { None };
         match ended {
             None => self.alone_since = None,
-            Some(status) if !status.success() || now.since(*self.alone_since.get_or_insert(now)) >= LAST_WORDS => {
-                return Err(left_alone(status));
+            Some(status) if !status.success() || now.since(*self.alone_since.get_or_insert(now)) >= GRACE => {
+                return Err(command_ended(status));
             }
             Some(_) => {}
         }
@@ -101,7 +101,7 @@ impl Application for Attended<'_> {
 }
 
 /// A device with addresses, and the command that runs as the peer.
-pub(super) struct Ground {
+pub(super) struct Device {
     pub(super) tun: Tun,
     pub(super) clock: Clock,
     pub(super) capture: Option<Capture>,
@@ -111,7 +111,7 @@ pub(super) struct Ground {
     pub(super) mtu: u32,
 }
 
-impl Ground {
+impl Device {
     /// Makes the device, and starts the command, as the options say.
     pub(super) fn make(options: &Options) -> Result<Self, Failure> {
         let v4 = options.value("--address", "an IPv4 address")?.unwrap_or(Ipv4Addr::new(10, 85, 0, 2));
@@ -160,10 +160,10 @@ impl Ground {
     }
 }
 
-impl Place {
+impl Setup {
     /// Makes the place that the options ask for.
     pub(super) fn make(options: &Options) -> Result<Self, Failure> {
-        let Ground { tun, clock, capture, peer, v4, v6, mtu } = Ground::make(options)?;
+        let Device { tun, clock, capture, peer, v4, v6, mtu } = Device::make(options)?;
         let secret = random()?;
         let config = Config { v4: Some(v4), v6: Some(v6), mtu, secret, most_connections: MOST_CONNECTIONS };
         let mut station = Station::new(config, tun, clock);
@@ -175,7 +175,7 @@ impl Place {
 
     /// Runs until the application is done.
     pub(super) fn run(&mut self, application: &mut dyn Application) -> Result<(), Error> {
-        self.station.run(&mut Attended { application, peer: &mut self.peer, alone_since: None })
+        self.station.run(&mut WithPeerCommand { application, peer: &mut self.peer, alone_since: None })
     }
 }
 
@@ -210,17 +210,17 @@ pub(super) fn scenario(path: &str) -> Result<Scenario, Failure> {
 }
 
 /// Returns the settings and algorithms of `--like`, or those of a present-day stack.
-pub(super) fn terms(options: &Options, role: Role, secret: [u64; 2]) -> Result<Terms, Failure> {
+pub(super) fn terms(options: &Options, role: Role, secret: [u64; 2]) -> Result<EndSettings, Failure> {
     let buffer = options.bytes("--buffer")?;
     if buffer == Some(0) {
         return Err(Failure::Usage("--buffer 0: expected at least 1 byte".to_owned()));
     }
     let Some(path) = options.text("--like") else {
-        let today = Terms::today(secret, buffer);
+        let today = EndSettings::today(secret, buffer);
         return Ok(if options.has("--offload") { today.with_shared_timestamps() } else { today });
     };
     let none = || Failure::Usage(format!("--like {path}: no flow over TCP in it"));
-    Terms::like(&scenario(path)?, role, secret, buffer).ok_or_else(none)
+    EndSettings::like(&scenario(path)?, role, secret, buffer).ok_or_else(none)
 }
 
 #[cfg(test)]
@@ -294,8 +294,8 @@ mod tests {
     fn after_the_command_exits_the_run_waits_one_second_for_a_connection() {
         let Some(running) = ended("true") else { return };
         let (mut idle, mut peer, mut host) = (Idle(WAITS), Some(running), host());
-        let mut attended = Attended { application: &mut idle, peer: &mut peer, alone_since: None };
-        let alone = left_alone(ExitStatus::default()).to_string();
+        let mut attended = WithPeerCommand { application: &mut idle, peer: &mut peer, alone_since: None };
+        let alone = command_ended(ExitStatus::default()).to_string();
         let mut turn = |millis, host: &mut Host| attended.turn(at(millis), host).map_err(|error| error.to_string());
         assert_eq!(turn(5000, &mut host), Ok(WAITS));
         assert_eq!(turn(5999, &mut host), Ok(WAITS));
@@ -313,12 +313,12 @@ mod tests {
     fn a_failed_command_ends_an_unfinished_run_at_once() {
         let Some(running) = ended("false") else { return };
         let (mut idle, mut done, mut peer, mut host) = (Idle(WAITS), Idle(Next::Done), Some(running), host());
-        let mut attended = Attended { application: &mut done, peer: &mut peer, alone_since: None };
+        let mut attended = WithPeerCommand { application: &mut done, peer: &mut peer, alone_since: None };
         assert_eq!(attended.turn(at(1), &mut host).unwrap(), Next::Done);
-        let mut attended = Attended { application: &mut idle, peer: &mut peer, alone_since: None };
+        let mut attended = WithPeerCommand { application: &mut idle, peer: &mut peer, alone_since: None };
         let error = attended.turn(at(1), &mut host).unwrap_err().to_string();
         assert_eq!(error, "the command behind --: exit status: 1");
-        let mut attended = Attended { application: &mut idle, peer: &mut None, alone_since: None };
+        let mut attended = WithPeerCommand { application: &mut idle, peer: &mut None, alone_since: None };
         assert_eq!(attended.turn(at(1), &mut host).unwrap(), WAITS);
     }
 }

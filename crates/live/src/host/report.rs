@@ -39,7 +39,7 @@ pub struct Counts {
 
 /// Why no connection can be made.
 #[derive(Clone, Debug)]
-pub enum NotMade {
+pub enum ConnectError {
     /// The host has no address of the peer's version of IP.
     NoAddress(Version),
     /// All ports are taken for this peer.
@@ -50,7 +50,7 @@ pub enum NotMade {
     Engine(eifel_recovery::registry::Error),
 }
 
-impl fmt::Display for NotMade {
+impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoAddress(Version::V4) => f.write_str("the host has no IPv4 address"),
@@ -62,7 +62,7 @@ impl fmt::Display for NotMade {
     }
 }
 
-impl std::error::Error for NotMade {}
+impl std::error::Error for ConnectError {}
 
 /// Sees segments as they come and go, and changes nothing.
 pub trait Witness {

@@ -3,7 +3,7 @@
 use super::{SECOND, connect, events, opened, sender};
 use crate::pair::{Pair, held};
 use eifel_base::time::Instant;
-use eifel_live::host::{Handle, Happening, Host};
+use eifel_live::host::{Handle, Host, HostEvent};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Header};
 use eifel_packet::segment::{Flags, Segment};
@@ -91,8 +91,8 @@ fn a_peer_that_reconnects_gets_a_new_connection() {
     let ack = Segment { ack: Seq(answer.seq.0.wrapping_add(1)), ..waiting.segment(Flags::ACK, 5001) };
     waiting.gets(&ack);
     let happened = events(&mut waiting.pair.b);
-    assert!(happened.iter().any(|(handle, of)| *handle == waiting.old && matches!(of, Happening::Ended(_))));
-    let opens = |(handle, of): &(Handle, Happening)| matches!(of, Happening::Opened { port: 80 }).then_some(*handle);
+    assert!(happened.iter().any(|(handle, of)| *handle == waiting.old && matches!(of, HostEvent::Ended(_))));
+    let opens = |(handle, of): &(Handle, HostEvent)| matches!(of, HostEvent::Opened { port: 80 }).then_some(*handle);
     let [next] = happened.iter().filter_map(opens).collect::<Vec<_>>()[..] else { panic!("one connection opens") };
     assert_eq!(waiting.pair.b.connection(next).unwrap().state(), State::Established);
     assert_eq!((waiting.waits(), waiting.pair.b.connections()), (false, 1));
@@ -143,8 +143,8 @@ fn the_last_connection_has_ended_before_the_next_one_opens() {
     }
     assert_eq!(waiting.pair.b.connections(), 1);
     let happened = events(&mut waiting.pair.b);
-    let ended = happened.iter().position(|(at, of)| *at == waiting.old && matches!(of, Happening::Ended(_)));
-    let opened = happened.iter().position(|(_, of)| matches!(of, Happening::Opened { .. }));
+    let ended = happened.iter().position(|(at, of)| *at == waiting.old && matches!(of, HostEvent::Ended(_)));
+    let opened = happened.iter().position(|(_, of)| matches!(of, HostEvent::Opened { .. }));
     assert!(ended.is_some() && ended < opened, "{happened:?}");
     let next = happened[opened.unwrap()].0;
     let mut room = [0; 9];

@@ -1,6 +1,6 @@
 //! Counts of the packets that passed the box, and expectations about them.
 
-use super::{Direction, Fate, Passage};
+use super::{Direction, Fate, Transit};
 use std::fmt;
 
 /// Packets of one direction.
@@ -20,7 +20,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts the fate of a packet, or of a copy of it.
-    pub fn note(&mut self, passage: &Passage) {
+    pub fn note(&mut self, passage: &Transit) {
         if passage.fate != Fate::Copied {
             self.packets += 1;
             self.bytes += u64::from(passage.bytes);

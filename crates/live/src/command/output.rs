@@ -3,8 +3,8 @@
 
 use super::say;
 use super::view::View;
-use crate::apps::News;
-use crate::apps::call::Outcome;
+use crate::apps::Notice;
+use crate::apps::client::Outcome;
 use crate::apps::meter::{Interval, Meter};
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::detect::Outcome as Verdict;
@@ -44,22 +44,22 @@ impl Show {
         Box::new(move |now, news| show.tell(now, news))
     }
 
-    fn tell(&self, now: Instant, news: &News<'_>) {
+    fn tell(&self, now: Instant, news: &Notice<'_>) {
         if let Some(text) = self.told(now, news) {
             say(&text);
         }
     }
 
     /// Returns the lines to print for `news`; `None` if there are none.
-    fn told(&self, now: Instant, news: &News<'_>) -> Option<String> {
+    fn told(&self, now: Instant, news: &Notice<'_>) -> Option<String> {
         match (news, &self.view) {
-            (News::Connected, view) => {
+            (Notice::Connected, view) => {
                 *self.began.borrow_mut() = now;
                 (!self.json && view.is_none()).then(|| heading(self.sends).to_owned())
             }
-            (News::Interval(interval), Some(view)) => Some(view.borrow_mut().interval(interval)),
-            (News::Interval(interval), None) => (!self.json).then(|| line(interval, self.sends)),
-            (News::Recovery(event), _) => self.recovery(now, event),
+            (Notice::Interval(interval), Some(view)) => Some(view.borrow_mut().interval(interval)),
+            (Notice::Interval(interval), None) => (!self.json).then(|| line(interval, self.sends)),
+            (Notice::Recovery(event), _) => self.recovery(now, event),
         }
     }
 
@@ -378,7 +378,7 @@ mod tests {
     fn the_text_of_engine_events_matches_its_golden() {
         let show = Show::new(true, true, &Config::default());
         for event in events() {
-            assert_eq!(show.told(Instant::ZERO + Duration::from_millis(1500), &News::Recovery(&event)), None);
+            assert_eq!(show.told(Instant::ZERO + Duration::from_millis(1500), &Notice::Recovery(&event)), None);
         }
         let events = show.events();
         let said: Vec<String> = events.as_array().unwrap().iter().map(|one| format!("{one}\n")).collect();
@@ -400,16 +400,16 @@ mod tests {
             let show = Show::new(json, sends, &config);
             let show = if view { show.drawing() } else { show };
             let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-            let mut told = vec![show.told(at(250), &News::Connected)];
+            let mut told = vec![show.told(at(250), &Notice::Connected)];
             for number in 0..64 {
                 if let Some(event) = events().get(number as usize) {
-                    told.push(show.told(at(1000 * number + 900), &News::Recovery(event)));
+                    told.push(show.told(at(1000 * number + 900), &Notice::Recovery(event)));
                 }
                 let mut interval = interval(1000 * number, 1000 * (number + 1), 1000 + number * number % 97);
                 interval.variables.cwnd = 10_000 + 700 * number;
                 interval.variables.srtt = (number > 0).then(|| Duration::from_millis(100 - number));
                 interval.variables.ssthresh = if number < 5 { u64::MAX } else { 1000 * number };
-                told.push(show.told(at(1000 * (number + 1) + 250), &News::Interval(&interval)));
+                told.push(show.told(at(1000 * (number + 1) + 250), &Notice::Interval(&interval)));
             }
             told.push(Some(show.summary(&outcome())));
             told.push(Some(show.summary(&Outcome { read: 200_000, ..outcome() })));

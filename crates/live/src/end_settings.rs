@@ -5,7 +5,7 @@ use eifel_sim::scenario::{Connection, Scenario, Traffic};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
 
-/// Which end of the flow a host is.
+/// PacketId end of the flow a host is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// It opens the connection.
@@ -16,7 +16,7 @@ pub enum Role {
 
 /// The settings of one end.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct EndSettings {
     /// Settings of the connection.
     pub settings: Settings,
     /// Algorithms of its sending side.
@@ -26,8 +26,8 @@ pub struct Terms {
 /// Default size of the buffers in bytes.
 const DEFAULT_BUFFER: u64 = 4_000_000;
 
-impl Terms {
-    /// Returns the terms of a present-day stack, with send and receive buffers of `buffer` bytes.
+impl EndSettings {
+    /// Returns the settings of a present-day stack, with send and receive buffers of `buffer` bytes.
     pub fn today(secret: [u64; 2], buffer: Option<u64>) -> Self {
         let buffer = buffer.unwrap_or(DEFAULT_BUFFER);
         let settings = Settings {
@@ -38,13 +38,13 @@ impl Terms {
         Self { settings: held(settings, buffer as usize), sender: engine::Config::default() }
     }
 
-    /// Returns the terms with timestamps from a clock, which segments that leave together share.
+    /// Returns the settings with timestamps from a clock, which segments that leave together share.
     pub fn with_shared_timestamps(self) -> Self {
         let timestamps = self.settings.timestamps.map(|_| TimestampSettings::default());
         Self { settings: Settings { timestamps, ..self.settings }, ..self }
     }
 
-    /// Returns the terms of the scenario's first flow over TCP; `None` if there is none. `buffer`
+    /// Returns the settings of the scenario's first flow over TCP; `None` if there is none. `buffer`
     /// replaces the scenario's send buffer and receive window.
     pub fn like(scenario: &Scenario, role: Role, secret: [u64; 2], buffer: Option<u64>) -> Option<Self> {
         let stream = |traffic: &Traffic| match traffic {
@@ -95,7 +95,7 @@ mod tests {
     fn a_buffer_replaces_both_buffers_of_a_scenario() {
         let scenario = Scenario::parse(FLOW, "flow.toml".as_ref()).unwrap();
         let room = |buffer| {
-            let settings = Terms::like(&scenario, Role::Answers, [1, 2], buffer).unwrap().settings;
+            let settings = EndSettings::like(&scenario, Role::Answers, [1, 2], buffer).unwrap().settings;
             let SendKind::Held { buffer } = settings.send else { panic!("{:?}", settings.send) };
             (buffer, settings.receive_window)
         };

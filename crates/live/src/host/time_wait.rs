@@ -12,7 +12,7 @@ impl Host {
     /// the peer's next call. Returns whether the listener took it. The connection stays in
     /// TIME-WAIT until the handshake of that call is complete, so an old duplicate of a SYN does
     /// not end it.
-    pub(super) fn is_called_again(
+    pub(super) fn reopens_time_wait(
         &mut self,
         now: Instant,
         handle: Handle,

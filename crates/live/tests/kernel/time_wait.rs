@@ -2,7 +2,7 @@
 
 use crate::rig::{allowed, rig, shared};
 use eifel_base::time::{Duration, Instant};
-use eifel_live::host::{Handle, Happening, Host};
+use eifel_live::host::{Handle, Host, HostEvent};
 use eifel_live::station::{Application, Next};
 use eifel_live::system::Error;
 use eifel_live::system::tun::Tun;
@@ -23,13 +23,13 @@ impl Application for ClosesFirst {
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
         while let Some((handle, happening)) = host.poll_event() {
             match happening {
-                Happening::Opened { .. } => {
+                HostEvent::Opened { .. } => {
                     self.opened.push(handle);
                     host.connection(handle).unwrap().close();
                 }
-                Happening::Event(Event::PeerClosed) => self.closed += 1,
-                Happening::Ended(ended) => self.challenges += ended.connection.counts().challenges,
-                Happening::Event(_) => {}
+                HostEvent::Event(Event::PeerClosed) => self.closed += 1,
+                HostEvent::Ended(ended) => self.challenges += ended.connection.counts().challenges,
+                HostEvent::Event(_) => {}
             }
         }
         Ok(if self.closed == 2 { Next::Done } else { Next::Turn(now + Duration::from_secs(1)) })

@@ -2,16 +2,16 @@
 //! sends.
 
 use super::{SECOND, opened, sender};
-use crate::leaving::all_packets;
+use crate::outgoing::all_packets;
 use crate::pair::{Pair, held};
 use eifel_live::host::Handle;
-use eifel_live::system::tun::Unfinished;
+use eifel_live::system::tun::Offload;
 use eifel_sim::pattern;
 use eifel_tcp::Settings;
 
 /// Returns the packets into which a device cuts `packet`, all without checksums (struct
 /// virtio_net_hdr). Each but the last carries `unit` bytes, and only the last may have PSH or FIN.
-fn cut(how: Unfinished, packet: &[u8]) -> Vec<Vec<u8>> {
+fn cut(how: Offload, packet: &[u8]) -> Vec<Vec<u8>> {
     let (ip_len, head_len) = (usize::from(how.ip_len), usize::from(how.headers_len));
     let (head, payload) = packet.split_at(head_len);
     let unit = if how.unit == 0 { payload.len().max(1) } else { usize::from(how.unit) };
@@ -51,7 +51,7 @@ fn unsummed(mut packet: Vec<u8>) -> Vec<u8> {
 /// returns how many packets that device gets.
 fn cut_up(pair: &mut Pair) -> (Vec<Vec<u8>>, usize) {
     let (mut packets, mut large) = (Vec::new(), 0);
-    while let Some((how, leaving)) = pair.a.poll_large(pair.now) {
+    while let Some((how, leaving)) = pair.a.poll_super_segment(pair.now) {
         let mut packet = Vec::new();
         leaving.append_to(&mut packet);
         packets.extend(cut(how, &packet));

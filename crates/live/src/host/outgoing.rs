@@ -7,14 +7,14 @@ use eifel_packet::datagram;
 
 /// A packet that leaves. Its payload stays in the connection's buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Leaving<'a> {
+pub struct OutgoingPacket<'a> {
     /// The headers.
     pub head: &'a [u8],
     /// The payload; the second piece follows the first.
     pub payload: [&'a [u8]; 2],
 }
 
-impl<'a> Leaving<'a> {
+impl<'a> OutgoingPacket<'a> {
     /// Returns the packet's length in bytes.
     #[expect(clippy::len_without_is_empty, reason = "no packet is empty")]
     pub fn len(&self) -> usize {
@@ -34,11 +34,11 @@ impl<'a> Leaving<'a> {
 
 impl Host {
     /// Writes the next packet that leaves into `packet`, replacing its content. Returns `false` if
-    /// there is none. It is [`poll_leaving`](Self::poll_leaving) for callers that need the packet
+    /// there is none. It is [`poll_outgoing`](Self::poll_outgoing) for callers that need the packet
     /// in one piece.
     pub fn poll_packet(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
         packet.clear();
-        let Some(leaving) = self.poll_leaving(now) else { return false };
+        let Some(leaving) = self.poll_outgoing(now) else { return false };
         leaving.append_to(packet);
         true
     }
@@ -46,18 +46,18 @@ impl Host {
     /// Returns the next packet that leaves. Call it after every input until there is none, unless
     /// the host [may wait](Self::may_wait). If the application reads before this call, the
     /// acknowledgement announces the freed window.
-    pub fn poll_leaving(&mut self, now: Instant) -> Option<Leaving<'_>> {
+    pub fn poll_outgoing(&mut self, now: Instant) -> Option<OutgoingPacket<'_>> {
         self.head.clear();
         if let Some((addresses, segment)) = self.replies.pop_front() {
             let header = header(addresses, &mut self.identification);
             datagram::emit_head(&header, &segment, [&[]; 2], &mut self.head).unwrap_or_else(too_long);
-            return Some(Leaving { head: &self.head, payload: [&[]; 2] });
+            return Some(OutgoingPacket { head: &self.head, payload: [&[]; 2] });
         }
         let (key, handle, start) = self.next_segment(now)?;
         let payload = self.table.payload(handle, start, self.segment.payload_len);
         let header = header(key.caller.addresses.reversed(), &mut self.identification);
         datagram::emit_head(&header, &self.segment, payload, &mut self.head).unwrap_or_else(too_long);
-        Some(Leaving { head: &self.head, payload })
+        Some(OutgoingPacket { head: &self.head, payload })
     }
 
     /// Puts the next segment of a connection into `self.segment`. Returns the connection, and the

@@ -4,8 +4,8 @@ use super::{SECOND, opened, sender};
 use crate::pair::{Pair, held};
 use eifel_base::time::{Duration, Instant};
 use eifel_live::apps::Amount;
-use eifel_live::apps::answer::{self, Answer};
-use eifel_live::apps::call::{Call, End, Plan};
+use eifel_live::apps::client::{Client, End, Plan};
+use eifel_live::apps::server::{self, Server};
 use eifel_live::host::Handle;
 use eifel_live::station::{Application, Next};
 
@@ -17,7 +17,7 @@ fn plan(preamble: &[u8], body: Amount, end: End) -> Plan {
 }
 
 /// Lets the call and both hosts run for `length`; returns whether the call is over.
-fn run(pair: &mut Pair, call: &mut Call<'_>, length: Duration) -> bool {
+fn run(pair: &mut Pair, call: &mut Client<'_>, length: Duration) -> bool {
     let end = pair.now + length;
     while pair.now < end {
         if matches!(call.turn(pair.now, &mut pair.a).unwrap(), Next::Done) {
@@ -43,7 +43,7 @@ fn events_of_other_connections_end_no_transfer() {
     let mut pair = Pair::new();
     pair.b.listen(80, 4, &held(), &sender()).unwrap();
     let mut call =
-        Call::begin(Instant::ZERO, &mut pair.a, plan(b"abc", Amount::Bytes(10_000), End::Close), Box::new(|_, _| {}))
+        Client::begin(Instant::ZERO, &mut pair.a, plan(b"abc", Amount::Bytes(10_000), End::Close), Box::new(|_, _| {}))
             .unwrap();
     // A connection to a port without a listener is refused during the call. Another one opens and
     // ends.
@@ -68,7 +68,7 @@ fn acknowledged_bytes_include_the_preamble() {
         let mut pair = Pair::new();
         pair.b.listen(80, 4, &held(), &sender()).unwrap();
         let wanted = plan(preamble, Amount::Bytes(body), End::PeerCloses);
-        let mut call = Call::begin(Instant::ZERO, &mut pair.a, wanted, Box::new(|_, _| {})).unwrap();
+        let mut call = Client::begin(Instant::ZERO, &mut pair.a, wanted, Box::new(|_, _| {})).unwrap();
         assert!(!run(&mut pair, &mut call, SECOND));
         let [to] = opened(&mut pair.b)[..] else { panic!("one connection opens") };
         drain(&mut pair, to);
@@ -85,8 +85,8 @@ fn a_stopped_server_accepts_no_further_connection() {
     for calls in [0, 1, 2] {
         let mut pair = Pair::new();
         let plan =
-            answer::Plan { port: 80, settings: held(), sender: sender(), calls: None, checked: false, every: SECOND };
-        let mut answer = Answer::begin(&mut pair.b, plan, Box::new(|_, _| {})).unwrap();
+            server::Plan { port: 80, settings: held(), sender: sender(), calls: None, checked: false, every: SECOND };
+        let mut answer = Server::begin(&mut pair.b, plan, Box::new(|_, _| {})).unwrap();
         for _ in 0..calls {
             pair.a.connect(pair.now, "10.0.0.2:80".parse().unwrap(), &held(), &sender()).unwrap();
         }

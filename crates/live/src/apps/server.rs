@@ -1,10 +1,10 @@
-//! An answering end: accepts connections, reads their data, and compares it with the pattern if
+//! A server: accepts connections, reads their data, and compares it with the pattern if
 //! asked to.
 
 use super::meter::Meter;
 use super::pattern::Pattern;
-use super::{News, Watch};
-use crate::host::{Handle, Happening, Host, NotMade};
+use super::{Notice, Watch};
+use crate::host::{ConnectError, Handle, Host, HostEvent};
 use crate::station::{Application, Next};
 use crate::system::Error;
 use eifel_base::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use eifel_recovery::engine;
 use eifel_tcp::{Event, Settings};
 use std::collections::BTreeMap;
 
-/// The task of an answering end.
+/// The task of a server.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The port to listen at.
@@ -47,8 +47,8 @@ pub struct Read {
     pub meter: Meter,
 }
 
-/// A running answering end.
-pub struct Answer<'a> {
+/// A running server.
+pub struct Server<'a> {
     plan: Plan,
     streams: BTreeMap<Handle, Stream>,
     done: Vec<Read>,
@@ -59,12 +59,12 @@ pub struct Answer<'a> {
     due: Instant,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> Server<'a> {
     /// Starts to listen.
     ///
     /// # Errors
     /// If the port is taken or an algorithm is unknown.
-    pub fn begin(host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
+    pub fn begin(host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, ConnectError> {
         host.listen(plan.port, BACKLOG, &plan.settings, &plan.sender)?;
         let (pattern, room) = (Pattern::new(), vec![0; 1 << 16]);
         Ok(Self { plan, streams: BTreeMap::new(), done: Vec::new(), pattern, watch, room, due: Instant::NEVER })
@@ -91,7 +91,7 @@ impl<'a> Answer<'a> {
         }
         if stream.meter.due() <= now {
             let interval = stream.meter.cut(now, stream.read, Default::default(), connection.engine().snapshot());
-            (self.watch)(now, &News::Interval(interval));
+            (self.watch)(now, &Notice::Interval(interval));
         }
         Ok(())
     }
@@ -102,32 +102,32 @@ impl<'a> Answer<'a> {
             let variables = connection.engine().snapshot();
             connection.leave(now);
             if let Some(interval) = meter.finish(now, read, Default::default(), variables) {
-                (self.watch)(now, &News::Interval(interval));
+                (self.watch)(now, &Notice::Interval(interval));
             }
         }
         self.done.push(Read { bytes: read, lasted: now.since(meter.begun()), meter });
     }
 }
 
-impl Application for Answer<'_> {
+impl Application for Server<'_> {
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
         while let Some((handle, happening)) = host.poll_event() {
             match happening {
-                Happening::Opened { .. } => {
+                HostEvent::Opened { .. } => {
                     let meter = Meter::new(now, self.plan.every);
                     self.due = self.due.min(meter.due());
                     self.streams.insert(handle, Stream { read: 0, meter });
-                    (self.watch)(now, &News::Connected);
+                    (self.watch)(now, &Notice::Connected);
                     self.read(now, host, handle)?;
                 }
-                Happening::Event(Event::Readable) => self.read(now, host, handle)?,
-                Happening::Event(Event::PeerClosed) => {
+                HostEvent::Event(Event::Readable) => self.read(now, host, handle)?,
+                HostEvent::Event(Event::PeerClosed) => {
                     self.read(now, host, handle)?;
                     self.close(now, host, handle);
                 }
-                Happening::Event(Event::Recovery(event)) => (self.watch)(now, &News::Recovery(&event)),
-                Happening::Event(_) => {}
-                Happening::Ended(_) => self.close(now, host, handle),
+                HostEvent::Event(Event::Recovery(event)) => (self.watch)(now, &Notice::Recovery(&event)),
+                HostEvent::Event(_) => {}
+                HostEvent::Ended(_) => self.close(now, host, handle),
             }
         }
         if self.due <= now {

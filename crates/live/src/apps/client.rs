@@ -1,9 +1,9 @@
-//! A call: opens a connection, sends its data, and reads the answer.
+//! A client: opens a connection, sends its data, and reads the answer.
 
 use super::body::Body;
 use super::meter::Meter;
-use super::{Amount, News, Watch, trouble};
-use crate::host::{Handle, Happening, Host, NotMade, Tally};
+use super::{Amount, Notice, Watch, trouble};
+use crate::host::{ConnectError, Handle, Host, HostEvent, Tally};
 use crate::station::{Application, Next};
 use crate::system::Error;
 use eifel_base::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use eifel_recovery::engine::{self, Snapshot};
 use eifel_tcp::{Connection, Counts, Event, Settings, State};
 use std::net::SocketAddr;
 
-/// The task of a call.
+/// The task of a client.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub peer: SocketAddr,
@@ -29,7 +29,7 @@ pub struct Plan {
     pub every: Duration,
 }
 
-/// The event that ends a call.
+/// The event that ends a transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// This end closes after the body.
@@ -38,7 +38,7 @@ pub enum End {
     PeerCloses,
 }
 
-/// The result of a call.
+/// The result of a transfer.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Bytes of the body that were written.
@@ -60,8 +60,8 @@ pub struct Outcome {
     pub variables: Snapshot,
 }
 
-/// A running call.
-pub struct Call<'a> {
+/// A running client.
+pub struct Client<'a> {
     plan: Plan,
     handle: Handle,
     body: Body,
@@ -78,12 +78,12 @@ pub struct Call<'a> {
 /// Bytes of the answer kept in `head`.
 const HEAD: usize = 4096;
 
-impl<'a> Call<'a> {
+impl<'a> Client<'a> {
     /// Opens the connection.
     ///
     /// # Errors
     /// As for [`Host::connect`].
-    pub fn begin(now: Instant, host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, NotMade> {
+    pub fn begin(now: Instant, host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, ConnectError> {
         let handle = host.connect(now, plan.peer, &plan.settings, &plan.sender)?;
         let body = Body::new(plan.body);
         Ok(Self {
@@ -100,10 +100,10 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Returns the result of a call that is over, and its intervals.
+    /// Returns the result of a transfer that is over, and its intervals.
     ///
     /// # Errors
-    /// The reason why the call failed.
+    /// The reason why the transfer failed.
     pub fn finish(self) -> Result<(Outcome, Meter), Error> {
         match (self.outcome, self.meter) {
             (Some(Err(error)), _) => Err(error),
@@ -112,23 +112,23 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn take_news(&mut self, now: Instant, host: &mut Host) {
+    fn take_events(&mut self, now: Instant, host: &mut Host) {
         while let Some((handle, happening)) = host.poll_event() {
             if handle != self.handle || self.outcome.is_some() {
                 continue;
             }
             match happening {
-                Happening::Event(Event::Connected) => {
+                HostEvent::Event(Event::Connected) => {
                     self.meter = Some(Meter::new(now, self.plan.every));
                     self.body.begin(now);
-                    (self.watch)(now, &News::Connected);
+                    (self.watch)(now, &Notice::Connected);
                 }
-                Happening::Event(Event::Recovery(event)) => (self.watch)(now, &News::Recovery(&event)),
-                Happening::Event(event) => {
+                HostEvent::Event(Event::Recovery(event)) => (self.watch)(now, &Notice::Recovery(&event)),
+                HostEvent::Event(event) => {
                     self.outcome = trouble(&self.plan.peer.to_string(), &event).map(Err);
                 }
-                Happening::Ended(ended) => self.end(now, &ended.connection, ended.tally),
-                Happening::Opened { .. } => {}
+                HostEvent::Ended(ended) => self.end(now, &ended.connection, ended.tally),
+                HostEvent::Opened { .. } => {}
             }
         }
     }
@@ -164,7 +164,7 @@ impl<'a> Call<'a> {
         if let Some(meter) = &mut self.meter
             && let Some(interval) = meter.finish(now, moved, tally, variables)
         {
-            (self.watch)(now, &News::Interval(interval));
+            (self.watch)(now, &Notice::Interval(interval));
         }
         let lasted = self.meter.as_ref().map_or(Duration::ZERO, |meter| now.since(meter.begun()));
         self.outcome = Some(Ok(Outcome {
@@ -181,9 +181,9 @@ impl<'a> Call<'a> {
     }
 }
 
-impl Application for Call<'_> {
+impl Application for Client<'_> {
     fn turn(&mut self, now: Instant, host: &mut Host) -> Result<Next, Error> {
-        self.take_news(now, host);
+        self.take_events(now, host);
         let tally = host.tally(self.handle);
         let (Some(connection), None) = (host.connection(self.handle), &self.outcome) else { return Ok(Next::Done) };
         self.read(connection);
@@ -201,7 +201,7 @@ impl Application for Call<'_> {
         let Some(meter) = &mut self.meter else { return Ok(Next::Turn(Instant::NEVER)) };
         if meter.due() <= now {
             let interval = meter.cut(now, self.body.written() + self.read, tally, connection.engine().snapshot());
-            (self.watch)(now, &News::Interval(interval));
+            (self.watch)(now, &Notice::Interval(interval));
         }
         Ok(Next::Turn(meter.due().min(self.body.due(now))))
     }

@@ -93,7 +93,7 @@ fn an_ecn_mark_is_received_and_echoed() {
 fn offloaded_segments_carry_the_same_ecn_marks_as_single_ones() {
     let (mut pair, call, ..) = with_marks();
     pair.a.connection(call).unwrap().write(&pattern::bytes(0, 3000));
-    let (_, leaving) = pair.a.poll_large(pair.now).unwrap();
+    let (_, leaving) = pair.a.poll_super_segment(pair.now).unwrap();
     let mut large = Vec::new();
     leaving.append_to(&mut large);
     assert_eq!(Ecn::of(large[1]), Ecn::Ect0);
@@ -106,7 +106,7 @@ fn offloaded_segments_carry_the_same_bytes_as_single_ones() {
     for (at, count) in [(0, 40_000), (40_000, 50_000)] {
         pair.a.connection(from).unwrap().write(&pattern::bytes(at, count));
         let mut carried = Vec::new();
-        while let Some((how, leaving)) = pair.a.poll_large(pair.now) {
+        while let Some((how, leaving)) = pair.a.poll_super_segment(pair.now) {
             let mut packet = Vec::new();
             leaving.append_to(&mut packet);
             assert_eq!(packet.len(), leaving.len());

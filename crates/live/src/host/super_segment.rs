@@ -1,8 +1,8 @@
 //! Large segments, for a device that cuts them into segments itself.
 
 use super::table::{Handle, Key};
-use super::{Host, Leaving, header, too_long};
-use crate::system::tun::Unfinished;
+use super::{Host, OutgoingPacket, header, too_long};
+use crate::system::tun::Offload;
 use eifel_base::time::Instant;
 use eifel_packet::datagram;
 use eifel_packet::ip::{Header, Version};
@@ -17,15 +17,15 @@ const MOST: u32 = 65_535 - 40 - 60;
 pub(super) type Stashed = (Handle, Segment, Outgoing);
 
 impl Host {
-    /// Returns the next packet that leaves, as [`poll_leaving`](Self::poll_leaving) does, but
+    /// Returns the next packet that leaves, as [`poll_outgoing`](Self::poll_outgoing) does, but
     /// without a finished checksum. Consecutive segments are joined if the device can cut them into
     /// the same segments again.
-    pub fn poll_large(&mut self, now: Instant) -> Option<(Unfinished, Leaving<'_>)> {
+    pub fn poll_super_segment(&mut self, now: Instant) -> Option<(Offload, OutgoingPacket<'_>)> {
         self.head.clear();
         if let Some((addresses, segment)) = self.replies.pop_front() {
             let header = header(addresses, &mut self.identification);
             let how = unfinished(&header, &segment, 0, &mut self.head);
-            return Some((how, Leaving { head: &self.head, payload: [&[]; 2] }));
+            return Some((how, OutgoingPacket { head: &self.head, payload: [&[]; 2] }));
         }
         let Joined { key, handle, start, unit, count } = self.next_large(now)?;
         let payload = self.table.payload(handle, start, self.segment.payload_len);
@@ -33,7 +33,7 @@ impl Host {
         // The device gives each segment that it cuts its own identification.
         self.identification = self.identification.wrapping_add(count - 1);
         let how = unfinished(&header, &self.segment, if count > 1 { unit } else { 0 }, &mut self.head);
-        Some((how, Leaving { head: &self.head, payload }))
+        Some((how, OutgoingPacket { head: &self.head, payload }))
     }
 
     /// Joins the next segments of a connection in `self.segment`. The first segment that does not
@@ -92,11 +92,11 @@ fn follows(whole: &Segment, next: &Segment, unit: u32) -> bool {
         && (next.ack, next.window, next.options) == (whole.ack, whole.window, whole.options)
 }
 
-fn unfinished(header: &Header, segment: &Segment, unit: u32, head: &mut Vec<u8>) -> Unfinished {
+fn unfinished(header: &Header, segment: &Segment, unit: u32, head: &mut Vec<u8>) -> Offload {
     datagram::emit_head_unsummed(header, segment, head).unwrap_or_else(too_long);
     let version = header.addresses.version();
     let headers_len = version.header_len() + tcp::header_len(&segment.options);
-    Unfinished {
+    Offload {
         ip_len: version.header_len() as u16,
         headers_len: headers_len as u16,
         unit: unit as u16,
