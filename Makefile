@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine wheel web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
+.PHONY: help setup engine dev check wheel web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,9 +19,15 @@ $(READY): pyproject.toml constraints.txt
 		--no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Cargo's profile of the engine: `engine` is fast and soon built, `dev` is slow and built at once after a change.
+PROFILE := engine
+
 engine: $(READY)
-	@log=$$(VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --skip-install 2>&1) \
+	@log=$$(VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $(PROFILE) --locked --skip-install 2>&1) \
 		|| { printf '%s\n' "$$log" >&2; exit 1; }
+
+dev: PROFILE := dev
+dev: engine  ## the engine for a loop of changes: built in seconds, with all assertions, several times slower
 
 setup: engine  ## environment in .venv and the engine, built
 
@@ -120,6 +126,13 @@ lint: setup  ## what a reviewer should not have to say
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest eifel._engine
 	@if command -v cargo-deny >/dev/null; then .ci/deny; else echo "cargo-deny is not installed: dependencies are not judged"; fi
+
+check:  ## what a change should pass before anything else: format, lints, unit tests and scripts
+	cargo fmt --check
+	rustfmt --check --edition 2024 $(ALGORITHMS)
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	cargo test --locked --quiet --workspace --exclude eifel-python --lib
+	cargo test --locked --quiet -p eifel-script --test suite
 
 format:  setup  ## put the sources in order
 	cargo fmt

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_a_wheel_runs_in_an_environment_of_its_own(tmp_path: Path) -> None:
     maturin = Path(sys.executable).with_name("maturin")
-    build = [maturin, "build", "--release", "--locked", "--quiet", "--out", tmp_path / "wheels"]
+    build = [maturin, "build", "--profile", "engine", "--locked", "--quiet", "--out", tmp_path / "wheels"]
     subprocess.run(build, cwd=ROOT, check=True, env={**os.environ, "VIRTUAL_ENV": sys.prefix})
     (wheel,) = (tmp_path / "wheels").iterdir()
     home = tmp_path / "home"
