@@ -4,7 +4,7 @@ use crate::host::Config;
 use crate::system::Error;
 use crate::system::namespace::Namespace;
 use crate::system::tun::Tun;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The name of the box's devices.
 const BOX: &str = "hiccup%d";
@@ -32,6 +32,11 @@ impl Side {
     /// Returns the kernel's IPv6 address.
     pub fn v6(self) -> Ipv6Addr {
         Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, u16::from(self.0))
+    }
+
+    /// Returns the addresses of the kernels on both sides.
+    pub fn addresses() -> Vec<IpAddr> {
+        [Self::NEAR, Self::FAR].into_iter().flat_map(|side| [side.v4().into(), side.v6().into()]).collect()
     }
 
     /// Returns the IPv4 address of an eifel host on this side.

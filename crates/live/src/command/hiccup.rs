@@ -13,6 +13,7 @@ use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::kernel::Watcher;
 use crate::system::namespace::{Namespace, Running};
+use crate::system::trace::Tracer;
 use eifel_sim::scenario::Scenario;
 use serde_json::{Map, Value, json};
 use std::os::fd::AsFd;
@@ -31,7 +32,8 @@ usage: eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
                      from which this is called
   --out FOLDER       writes path.csv (the fate of every packet), sender.pcapng and receiver.pcapng (with fates as comments),
                      truth.csv (which retransmissions were needed), and the counters and sockets of the kernels at both
-                     sides (sender.counters.csv, sender.sockets.csv, receiver. ...); `eifel live judge` joins them
+                     sides (sender.counters.csv, sender.sockets.csv, receiver. ...); as root also trace.csv (when the
+                     kernels retransmitted, and in which congestion state); `eifel live judge` joins them
   --on 'WHEN: ORDER' an order on a condition: packet N, segment N or position N of the first flow (back before it: of the way
                      back). Orders: hold [SECONDS], release, toggle, drop [N]; and there, back or both
   --keys             orders at the terminal, one a line; Enter alone holds and releases
@@ -95,6 +97,10 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
             watchers.push(Watcher::begin(&far, clock, Path::new(folder), "receiver")?);
         }
     }
+    // Without the right to read tracepoints, counters tell the causes of most retransmissions.
+    let tracer = options
+        .text("--out")
+        .and_then(|folder| Tracer::begin(clock, &Path::new(folder).join("trace.csv"), Side::addresses()).ok());
     let relay = Relay::new(hiccup, tuns, clock, control, log);
     // Both devices are up before the commands start. They queue packets until the box runs.
     let shell = |text: &str| {
@@ -124,6 +130,7 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
     }
     remove(options);
     watchers.into_iter().try_for_each(Watcher::finish)?;
+    tracer.map_or(Ok(()), Tracer::finish)?;
     let status = status.ok_or_else(|| Error::new("the command", &"interrupted", ""))?;
     Ok((report, status))
 }

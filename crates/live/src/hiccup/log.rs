@@ -15,7 +15,8 @@ use std::path::Path;
 
 /// The columns of `path.csv`. Times are seconds since 1970. `t_due` is when the links released or
 /// dropped the packet, `t_out` when the kernel had it. A field without a value is empty.
-const COLUMNS: &str = "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes,segment,copy";
+const COLUMNS: &str =
+    "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes,segment,copy,sport,dport";
 /// The columns of `truth.csv`.
 const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,dir,flow";
 
@@ -117,11 +118,15 @@ impl Log {
             None => write!(self.line, ",,"),
         };
         let label = &seen.label;
-        let _ = writeln!(
+        let _ = write!(
             self.line,
-            "{t_due},{},{},{},{},{},{}",
+            "{t_due},{},{},{},{},{},{},",
             label.flow, seen.number, seen.protocol, passage.bytes, label.segment, label.copy
         );
+        let _ = match &seen.tcp {
+            Some(tcp) => writeln!(self.line, "{},{}", tcp.source_port, tcp.destination_port),
+            None => writeln!(self.line, ","),
+        };
         self.path.write_all(self.line.as_bytes()).map_err(Error::of("path.csv"))
     }
 

@@ -163,6 +163,7 @@ mod tests {
             key: Key { seq, ack, len, flags: Flags::ACK.0, identification: 0, stamp: 0 },
             which: PacketId { flow: 0, direction, number: 1 },
             block: None,
+            ports: None,
         };
         let rows = [row(Direction::There, 1000, (101, 1, 10)), row(Direction::Back, 2000, (1, 111, 0))];
         let judged = [judged(1100, true), judged(1500, false), judged(1600, true), judged(2500, false)];
@@ -215,6 +216,7 @@ mod tests {
                 key: Key { seq: number(position), ack: 1, len: 0, flags: Flags::ACK.0, identification: 0, stamp: 0 },
                 which: PacketId { flow, direction: Direction::There, number: 1 },
                 block: None,
+                ports: None,
             };
             match self.below(10) {
                 // An acknowledgement in the direction of the data carries no data. Its number may

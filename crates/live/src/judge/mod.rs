@@ -2,8 +2,8 @@
 //!
 //! The box's log, the captures of both sides and the kernel's counters are joined. The log says
 //! which packets reached the receiver's side, and the receiver's capture confirms it. The sender's
-//! capture numbers the frames. The counters say why the kernel retransmitted, and whether it undid
-//! its reaction.
+//! capture numbers the frames. The kernel's tracepoints say why it retransmitted, or else its
+//! counters. The counters say whether it undid its reaction.
 
 pub mod causes;
 pub mod episodes;
@@ -11,6 +11,7 @@ pub mod frames;
 pub mod path;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 
 use crate::hiccup::Direction;
 use crate::hiccup::truth::{Data, Judged, Truth};
@@ -20,6 +21,7 @@ use eifel_base::time::Instant;
 use episodes::Episode;
 use frames::Frames;
 use path::Row;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -103,9 +105,15 @@ pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
     let counted = fs::read_to_string(&counters)
         .map_err(|error| format!("{}: {error}", counters.display()))
         .and_then(|text| causes::Counters::parse(&text));
-    let (causes, counters, counters_silent) = match counted {
-        Err(why) => (vec![None; judged.len()], None, Some(why)),
-        Ok(counters) => match counters.causes(judged.len()) {
+    let traced = fs::read_to_string(sources.folder.join("trace.csv"))
+        .map_err(|error| error.to_string())
+        .and_then(|text| trace::Trace::parse(&text))
+        .and_then(|trace| traced(&trace, &rows, &judged));
+    let (causes, counters, counters_silent) = match (traced, counted) {
+        (Ok(causes), Ok(counters)) => (causes, Some(counters), None),
+        (Ok(causes), Err(why)) => (causes, None, Some(why)),
+        (Err(_), Err(why)) => (vec![None; judged.len()], None, Some(why)),
+        (Err(_), Ok(counters)) => match counters.causes(judged.len()) {
             Ok(causes) => (causes, Some(counters), None),
             Err(why) => (vec![None; judged.len()], None, Some(why)),
         },
@@ -118,4 +126,13 @@ pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
         .map(|((judged, cause), episode)| Retransmission { judged, cause, episode })
         .collect();
     Ok(Judgement { retransmissions, episodes, not_at_sender, not_at_receiver, counters_silent })
+}
+
+/// Returns the causes of retransmissions by the kernel's tracepoints.
+fn traced(trace: &trace::Trace, rows: &[Row], judged: &[Judged]) -> Result<Vec<Option<Cause>>, String> {
+    let ports: BTreeMap<(u32, Direction), (u16, u16)> =
+        rows.iter().filter_map(|row| Some(((row.which.flow, row.direction), row.ports?))).collect();
+    let sent: Option<Vec<_>> =
+        judged.iter().map(|one| Some((one.at, *ports.get(&(one.flow, one.direction))?))).collect();
+    sent.map(|sent| trace.causes(&sent)).ok_or_else(|| "path.csv has no ports".to_owned())
 }

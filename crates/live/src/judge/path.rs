@@ -26,6 +26,8 @@ pub struct Row {
     pub which: PacketId,
     /// The positions of its data; `None` if it has none.
     pub block: Option<Block>,
+    /// Its source and destination port; `None` if the log does not tell them.
+    pub ports: Option<(u16, u16)>,
 }
 
 impl Row {
@@ -66,6 +68,7 @@ fn parse(text: &str) -> Result<Vec<Row>, String> {
     let [seq, ack, len, flags] = [find("seq")?, find("ack")?, find("len")?, find("flags")?];
     let [ipid, tsval, flow, n] = [find("ipid")?, find("tsval")?, find("flow")?, find("n")?];
     let protocol = find("protocol")?;
+    let ports = find("sport").and_then(|source| Ok((source, find("dport")?))).ok();
     let mut rows = Vec::new();
     for (number, line) in lines {
         let fields: Vec<&str> = line.split(',').collect();
@@ -93,6 +96,10 @@ fn parse(text: &str) -> Result<Vec<Row>, String> {
             key,
             which: PacketId { flow: whole(flow)? as u32, direction, number: whole(n)? },
             block: None,
+            ports: match ports {
+                Some((source, destination)) => Some((whole(source)? as u16, whole(destination)? as u16)),
+                None => None,
+            },
         });
     }
     rows.sort_by_key(|row| (row.entered, row.which.number));

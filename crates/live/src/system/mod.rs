@@ -6,6 +6,7 @@ pub mod kernel;
 pub mod namespace;
 pub mod signals;
 pub mod tap;
+pub mod trace;
 pub mod tun;
 pub mod wait;
 

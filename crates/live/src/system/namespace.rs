@@ -244,14 +244,14 @@ impl Drop for Running {
 }
 
 /// Runs `what` on a thread of its own, so that the calling thread keeps its namespaces.
-fn apart<T: Send>(what: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+pub(super) fn apart<T: Send>(what: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     thread::scope(|scope| match scope.spawn(what).join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),
     })
 }
 
-fn leave(flags: UnshareFlags, tried: &str) -> Result<(), Error> {
+pub(super) fn leave(flags: UnshareFlags, tried: &str) -> Result<(), Error> {
     // SAFETY: the remaining flags do not include the table of file descriptors.
     let left = unsafe { rustix::thread::unshare_unsafe(flags) };
     left.map_err(|error| {

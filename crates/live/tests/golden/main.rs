@@ -52,7 +52,7 @@ fn folder(run: &Run, folder: &Path) {
         format!("{}.{:06}", 1 + micros / 1_000_000, micros % 1_000_000)
     };
     let mut path = String::from(
-        "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes,segment,copy\n",
+        "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes,segment,copy,sport,dport\n",
     );
     for Transit { direction, entered, due, fate, seen, bytes, .. } in &run.passages {
         let dir = if *direction == Direction::There { "A" } else { "B" };
@@ -63,7 +63,7 @@ fn folder(run: &Run, folder: &Path) {
         let numbers = format!("{},{},{},{}", tcp.seq.0, tcp.ack.0, tcp.payload_len, tcp.flags.0);
         writeln!(
             path,
-            "{dir},{},{out},{},{numbers},{},{stamps},{},{},{},{},{bytes},{},{}",
+            "{dir},{},{out},{},{numbers},{},{stamps},{},{},{},{},{bytes},{},{},{},{}",
             seconds(*entered),
             fate.name(),
             seen.identification,
@@ -72,7 +72,9 @@ fn folder(run: &Run, folder: &Path) {
             seen.number,
             seen.protocol,
             label.segment,
-            label.copy
+            label.copy,
+            tcp.source_port,
+            tcp.destination_port
         )
         .unwrap();
     }

@@ -104,6 +104,42 @@ fn joined(folder: &Path) {
     assert_eq!((&found["spurious"], found["not_at_receiver"].as_u64() > Some(100)), (&0.into(), true), "{found:#}");
 }
 
+/// A hold causes timeouts, and drops cause fast retransmissions. The kernel's counters confirm the
+/// number of both.
+#[test]
+fn tracepoints_name_the_cause_of_each_retransmission() {
+    if !allowed() {
+        return;
+    }
+    let folder = folder("traced");
+    let sink = format!("python3 -c \"{SINK}\"");
+    let out = folder.join("out").to_string_lossy().into_owned();
+    let orders = ["segment 30: drop 1", "segment 60: drop 3", "segment 90: hold 1.5"];
+    let on = orders.iter().flat_map(|order| ["--on", order]);
+    let options: Vec<&str> = on.chain(["--out", &out]).collect();
+    let (code, said) = hiccup(&folder, &options, &sink, &["python3", "-c", SOURCE, "200000"]);
+    assert_eq!(code, Some(0), "{said}");
+    if !folder.join("out/trace.csv").exists() {
+        return eprintln!("SKIPPED: tracepoints cannot be read here");
+    }
+    let output = Command::new(PROGRAM).args(["judge", "--json", &out]).output().unwrap();
+    let judged: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let counted = |cause: &str| {
+        let causes = judged["causes"].as_array().unwrap();
+        causes.iter().find(|one| one["cause"] == cause).map_or(0, |one| one["retransmissions"].as_u64().unwrap())
+    };
+    assert!(judged["causes"].as_array().unwrap().iter().all(|one| one["cause"].is_string()), "{judged}");
+    let counters = std::fs::read_to_string(folder.join("out/sender.counters.csv")).unwrap();
+    let last = |name: &str| {
+        let of = counters.lines().rev().find_map(|line| line.split_once(&format!(",{name},")));
+        of.map_or(0, |(_, value)| value.parse::<u64>().unwrap())
+    };
+    assert_eq!(counted("rto"), last("TCPTimeouts"));
+    assert_eq!(counted("fast"), last("TCPFastRetrans"));
+    assert!(counted("rto") > 0 && counted("fast") > 0, "{judged}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn an_unmet_expectation_fails_the_run() {
     if !allowed() {
