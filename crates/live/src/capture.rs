@@ -52,6 +52,15 @@ impl Capture {
         self.writer.packet(place, nanos, packet).map_err(|error| failed(&self.path, &error))
     }
 
+    /// Writes the start of a packet that had `wire_len` bytes.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn note_cut(&mut self, nanos: u64, place: Interface, bytes: &[u8], wire_len: u32) -> Result<(), Error> {
+        let packet = Packet { bytes, wire_len, comment: None };
+        self.writer.packet(place, nanos, packet).map_err(|error| failed(&self.path, &error))
+    }
+
     /// Completes the file.
     ///
     /// # Errors

@@ -46,3 +46,4 @@ pub mod recording;
 pub mod side;
 pub mod station;
 pub mod system;
+pub mod truth;

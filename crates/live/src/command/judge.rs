@@ -14,7 +14,7 @@ use std::path::Path;
 
 const USAGE: &str = "\
 Joins what `eifel live hiccup --out FOLDER` has written: which retransmissions of the kernel's sender were needed, why it sent
-them, and whether it undid its window reduction. Only one connection may send in the sender's namespace.
+them, and whether it undid its window reduction. Without trace.csv, only one connection may send in the sender's namespace.
 
 usage: eifel live judge [OPTIONS] FOLDER
 
@@ -24,8 +24,6 @@ usage: eifel live judge [OPTIONS] FOLDER
   --truth FILE       writes the truth for `eifel analyze CAPTURE --score FILE` (default: FOLDER/judged.csv)
   --json             print JSON
 ";
-
-const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,cause,flow,episode,undo,undo_after_ms";
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let valued = ["--sender", "--receiver", "--truth"];
@@ -40,53 +38,22 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     })?;
     let truth = options.text("--truth").map_or_else(|| folder.join("judged.csv"), Into::into);
     let failed = |error: std::io::Error| Error::new(truth.display().to_string(), &error, "");
-    std::fs::write(&truth, csv(&judgement)).map_err(failed)?;
+    std::fs::write(&truth, judgement.truth(|one| Some(one.judged.frame))).map_err(failed)?;
     let document = document(&judgement);
     if options.has("--json") { print(&format!("{document:#}\n")) } else { print(&text(&judgement, &document)) }
         .map(|()| OK)
-}
-
-fn csv(judgement: &Judgement) -> String {
-    let mut text = format!("{TRUTH}\n");
-    for Retransmission { judged: one, cause, episode } in &judgement.retransmissions {
-        let (spurious, known) = (u8::from(one.spurious), u8::from(one.original_known));
-        let (fate, cause) = (one.fate.name(), cause.map_or("", judge::causes::Cause::name));
-        let undo = episode.and_then(|number| judgement.episodes.get(number)).and_then(|episode| episode.undo);
-        let undone = undo.map_or(",".to_owned(), |(at, name)| format!("{name},{:.3}", signed_ms(one.at, at)));
-        let episode = episode.map_or(String::new(), |number| number.to_string());
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "{},{},{},{},{},{fate},{spurious},{known},{cause},{},{episode},{undone}",
-            one.frame,
-            seconds(one.at),
-            one.seq,
-            one.len,
-            one.nth,
-            one.flow
-        );
-    }
-    text
-}
-
-fn seconds(at: Instant) -> String {
-    format!("{}.{:06}", at.as_nanos() / 1_000_000_000, at.as_nanos() % 1_000_000_000 / 1000)
-}
-
-fn signed_ms(from: Instant, to: Instant) -> f64 {
-    (to.as_nanos() as f64 - from.as_nanos() as f64) / 1e6
 }
 
 fn document(judgement: &Judgement) -> Value {
     let begun = judgement.retransmissions.first().map_or(Instant::ZERO, |one| one.judged.at);
     let episode = |one: &Episode| {
         json!({
-            "after_s": signed_ms(begun, one.begins) / 1e3,
-            "lasts_s": (one.ends != Instant::NEVER).then(|| signed_ms(one.begins, one.ends) / 1e3),
+            "after_s": judge::signed_ms(begun, one.begins) / 1e3,
+            "lasts_s": (one.ends != Instant::NEVER).then(|| judge::signed_ms(one.begins, one.ends) / 1e3),
             "cause": one.cause.map(judge::causes::Cause::name),
             "retransmissions": one.retransmissions, "spurious": one.spurious, "first_spurious": one.first_spurious,
             "undo": one.undo.map(|(_, name)| name),
-            "undo_after_ms": one.undo.map(|(at, _)| signed_ms(one.begins, at)),
+            "undo_after_ms": one.undo.map(|(at, _)| judge::signed_ms(one.begins, at)),
         })
     };
     let count = |spurious: bool, undone: bool| {

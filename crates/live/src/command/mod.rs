@@ -1,5 +1,5 @@
-//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge` and `compare` of
-//! `eifel live` and of the program `eifel-live`.
+//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare` and `truth`
+//! of `eifel live` and of the program `eifel-live`.
 
 mod compare;
 mod hiccup;
@@ -14,6 +14,7 @@ mod sctp;
 mod send;
 mod setup;
 mod target;
+mod truth;
 mod view;
 
 use crate::system::Error;
@@ -42,6 +43,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live hiccup [OPTIONS] SCENARIO.toml -- COMMAND ...
        eifel live judge [OPTIONS] FOLDER
        eifel live compare [OPTIONS] SCENARIO.toml
+       eifel live truth [OPTIONS] FOLDER
 
   send      sends to a kernel, an iperf3 server or an HTTP server
   receive   receives a stream, or fetches it from an HTTP server
@@ -51,6 +53,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
   hiccup    runs COMMAND behind a box that delays and drops its packets as SCENARIO says
   judge     says which retransmissions of a kernel behind the box were needed, and what the kernel undid
   compare   runs SCENARIO in the simulator and live, and compares the two
+  truth     records this kernel's TCP over drawn paths, with the truth about each retransmission
 
 `eifel live send --help` and so on say more.
 ";
@@ -103,9 +106,10 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
             "proxy" => proxy::command(rest),
             "judge" => judge::command(rest),
             "compare" => compare::command(rest),
+            "truth" => truth::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
             other => Err(Failure::Usage(format!(
-                "{other}: no such command; allowed: send, receive, sctp, proxy, record, hiccup, judge, compare"
+                "{other}: no such command; allowed: send, receive, sctp, proxy, record, hiccup, judge, compare, truth"
             ))),
         },
     };

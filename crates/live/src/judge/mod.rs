@@ -22,6 +22,7 @@ use episodes::Episode;
 use frames::Frames;
 use path::Row;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -47,6 +48,8 @@ pub struct Retransmission {
     pub cause: Option<Cause>,
     /// Its episode, from 0; `None` for a probe.
     pub episode: Option<usize>,
+    /// Its frame in the receiver's capture, from 1; `None` if it did not arrive.
+    pub receiver_frame: Option<u64>,
 }
 
 /// The findings.
@@ -63,6 +66,40 @@ pub struct Judgement {
     pub not_at_receiver: u64,
     /// Why causes and undos are missing; `None` if they are given.
     pub counters_silent: Option<String>,
+}
+
+/// The columns of the truth about a capture. `episode` numbers the kernel's episodes from 0, and
+/// `undo_after_ms` counts from the retransmission to the undo.
+const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,cause,flow,episode,undo,undo_after_ms";
+
+impl Judgement {
+    /// Returns the truth as CSV, a line for each retransmission for which `frame` returns the
+    /// number in a capture.
+    pub fn truth(&self, frame: impl Fn(&Retransmission) -> Option<u64>) -> String {
+        let mut text = format!("{TRUTH}\n");
+        for one in &self.retransmissions {
+            let Some(frame) = frame(one) else { continue };
+            let Retransmission { judged, cause, episode, .. } = one;
+            let (spurious, known) = (u8::from(judged.spurious), u8::from(judged.original_known));
+            let (fate, cause) = (judged.fate.name(), cause.map_or("", Cause::name));
+            let undo = episode.and_then(|number| self.episodes.get(number)).and_then(|episode| episode.undo);
+            let undone = undo.map_or(",".to_owned(), |(at, name)| format!("{name},{:.3}", signed_ms(judged.at, at)));
+            let episode = episode.map_or(String::new(), |number| number.to_string());
+            let (seconds, micros) = (judged.at.as_nanos() / 1_000_000_000, judged.at.as_nanos() % 1_000_000_000 / 1000);
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                text,
+                "{frame},{seconds}.{micros:06},{},{},{},{fate},{spurious},{known},{cause},{},{episode},{undone}",
+                judged.seq, judged.len, judged.nth, judged.flow
+            );
+        }
+        text
+    }
+}
+
+/// Returns the milliseconds from one instant to another, negative if the other is earlier.
+pub fn signed_ms(from: Instant, to: Instant) -> f64 {
+    (to.as_nanos() as f64 - from.as_nanos() as f64) / 1e6
 }
 
 /// Joins the files.
@@ -91,9 +128,14 @@ pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
     }
     let mut left: Vec<&Row> = rows.iter().filter(data).collect();
     left.sort_by_key(|row| row.left.unwrap_or(Instant::NEVER));
+    let mut receiver_frames = BTreeMap::new();
     for row in left {
-        let received = row.left.is_none() || at_receiver.take(&row.key).is_some();
+        let frame = row.left.and_then(|_| at_receiver.take(&row.key));
+        let received = row.left.is_none() || frame.is_some();
         not_at_receiver += u64::from(!received);
+        if let (false, Some(frame)) = (row.is_copy(), frame) {
+            receiver_frames.insert((row.which.flow, row.which.number), frame);
+        }
         // A segment lost behind the box has not arrived, even if the box delivered it.
         if received {
             truth.settles(row.which, row.fate);
@@ -123,7 +165,10 @@ pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
         .into_iter()
         .zip(causes)
         .zip(belongs)
-        .map(|((judged, cause), episode)| Retransmission { judged, cause, episode })
+        .map(|((judged, cause), episode)| {
+            let receiver_frame = receiver_frames.get(&(judged.flow, judged.number)).copied();
+            Retransmission { judged, cause, episode, receiver_frame }
+        })
         .collect();
     Ok(Judgement { retransmissions, episodes, not_at_sender, not_at_receiver, counters_silent })
 }

@@ -1,0 +1,149 @@
+//! `truth`: records this kernel's TCP with the truth about each retransmission.
+
+use super::options::Options;
+use super::setup::namespace;
+use super::{Failure, OK, print};
+use crate::system::Error;
+use crate::system::signals::Signals;
+use crate::truth::draw::Draw;
+use crate::truth::record::{PLACES, record};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+const USAGE: &str = "\
+Records TCP connections of this kernel through the box, as drawn scenarios disturb them: captures at the sender, on the path
+and at the receiver, and for each the truth about every retransmission. Needs root. An interrupted call goes on where it was.
+
+usage: eifel live truth [OPTIONS] FOLDER
+
+  --count N          recordings (default: 30)
+  --first N          the number of the first one (default: 0)
+  --seed S           the seed of all draws (default: 1)
+  --at-once N        recordings at the same time (default: 3)
+
+FOLDER gets NAME.PLACE.pcapng and NAME.PLACE.truth.csv for the places sender, between and receiver, and manifest.json: the
+scenario, the settings and the counters of each recording.
+
+example: eifel live truth --count 30 --seed 7 out/truth
+";
+
+/// The first port that a recording listens at. Each has its own, by which its sockets are known.
+const PORT: u16 = 20_000;
+const MOST: u32 = 10_000;
+const MANIFEST: &str = "manifest.json";
+
+pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
+    let valued = ["--count", "--first", "--seed", "--at-once"];
+    let Some(options) = Options::read(words, &valued, &[])? else { return print(USAGE).map(|()| OK) };
+    let [folder] = &options.rest[..] else { return Err(Failure::Usage("one FOLDER is needed; see --help".to_owned())) };
+    let count: u32 = options.value("--count", "a whole number")?.unwrap_or(30);
+    let first: u32 = options.value("--first", "a whole number")?.unwrap_or(0);
+    let seed: u64 = options.value("--seed", "a whole number")?.unwrap_or(1);
+    let at_once: usize = options.value("--at-once", "a whole number")?.unwrap_or(3);
+    if count == 0 || at_once == 0 || first.checked_add(count).is_none_or(|end| end > MOST) {
+        return Err(Failure::Usage(format!(
+            "--count, --first, --at-once: expected 1 or more, and recordings 0 to {MOST}"
+        )));
+    }
+    // Missing rights are one line, before anything is written.
+    drop(namespace()?);
+    let folder = Path::new(folder);
+    let mut manifest = Manifest::open(folder, seed)?;
+    let missing: Vec<Draw> =
+        (first..first + count).map(|number| Draw::new(seed, number)).filter(|draw| !manifest.has(draw)).collect();
+    let (next, failed) = (AtomicU32::new(0), Mutex::new(None));
+    let signals = Signals::note()?;
+    let shared = Mutex::new(&mut manifest);
+    thread::scope(|scope| {
+        for _ in 0..at_once.min(missing.len()) {
+            scope.spawn(|| {
+                while let Some(draw) = missing.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                    if signals.ask_to_stop() || failed.lock().is_ok_and(|failed| failed.is_some()) {
+                        return;
+                    }
+                    let number: u16 = draw.name[..4].parse().unwrap_or_default();
+                    let made = record(draw, folder, PORT + number).and_then(|entry| {
+                        eprintln!("{}: {} retransmissions", draw.name, entry["retransmissions"]);
+                        shared.lock().map_or(Ok(()), |mut manifest| manifest.add(folder, entry))
+                    });
+                    if let (Err(error), Ok(mut failed)) = (made, failed.lock()) {
+                        let error = Error::new(format!("{}: {}", draw.name, error.tried), &error.cause, error.advice);
+                        failed.get_or_insert(error);
+                    }
+                }
+            });
+        }
+    });
+    match failed.into_inner() {
+        Ok(Some(error)) => Err(error.into()),
+        _ if signals.ask_to_stop() => Err(Error::new("record", &"interrupted; the same call goes on", "").into()),
+        _ => print(&format!("{}\n", manifest.summary())).map(|()| OK),
+    }
+}
+
+/// The recordings of a folder, by name.
+struct Manifest {
+    seed: u64,
+    recordings: BTreeMap<String, Value>,
+}
+
+impl Manifest {
+    /// Reads the manifest of the folder, or begins one.
+    fn open(folder: &Path, seed: u64) -> Result<Self, Error> {
+        let path = folder.join(MANIFEST);
+        let failed = |cause: &dyn std::fmt::Display| Error::new(path.display().to_string(), cause, "");
+        fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self { seed, recordings: BTreeMap::new() });
+            }
+            Err(error) => return Err(failed(&error)),
+        };
+        let read: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+        if read["seed"] != seed {
+            return Err(failed(&format!(
+                "recordings of the seed {}; expected {seed}, or another folder",
+                read["seed"]
+            )));
+        }
+        let recordings = read["recordings"].as_array().into_iter().flatten();
+        let named = recordings.filter_map(|one| Some((one["name"].as_str()?.to_owned(), one.clone())));
+        Ok(Self { seed, recordings: named.collect() })
+    }
+
+    fn has(&self, draw: &Draw) -> bool {
+        self.recordings.contains_key(&draw.name)
+    }
+
+    fn add(&mut self, folder: &Path, entry: Value) -> Result<(), Error> {
+        self.recordings.insert(entry["name"].as_str().unwrap_or_default().to_owned(), entry);
+        let document = json!({
+            "version": 1,
+            "kernel": fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim(),
+            "seed": self.seed,
+            "places": PLACES,
+            "recordings": self.recordings.values().collect::<Vec<_>>(),
+        });
+        // A call that is killed leaves the old manifest or the new one.
+        let (path, new) = (folder.join(MANIFEST), folder.join(format!("{MANIFEST}.new")));
+        let failed = |error: std::io::Error| Error::new(path.display().to_string(), &error, "");
+        fs::write(&new, format!("{document:#}\n")).map_err(failed)?;
+        fs::rename(&new, &path).map_err(failed)
+    }
+
+    fn summary(&self) -> String {
+        let sum = |name: &str| self.recordings.values().filter_map(|one| one[name].as_u64()).sum::<u64>();
+        format!(
+            "{} recordings: {} retransmissions, {} of them spurious",
+            self.recordings.len(),
+            sum("retransmissions"),
+            sum("spurious")
+        )
+    }
+}

@@ -1,0 +1,184 @@
+//! Records one drawn scenario: the captures at three places, and the truth about each
+//! retransmission there.
+
+use super::draw::Draw;
+use super::traffic::Running;
+use crate::capture::Capture;
+use crate::hiccup::log::Log;
+use crate::hiccup::run::{Control, Relay};
+use crate::hiccup::{Direction, Hiccup};
+use crate::judge::{self, Judgement, Sources};
+use crate::side::Side;
+use crate::system::Error;
+use crate::system::clock::Clock;
+use crate::system::kernel::Watcher;
+use crate::system::namespace::Namespace;
+use crate::system::trace::Tracer;
+use eifel_base::time::{Duration, Instant};
+use eifel_capture::source::{Stopped, frames_of};
+use eifel_sim::scenario::Scenario;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The capture points, from the sender to the receiver.
+pub const PLACES: [&str; 3] = ["sender", "between", "receiver"];
+
+/// Bytes kept of each packet: all headers, and nothing of the data.
+const KEPT: usize = 128;
+/// How long packets are taken after the last connection has ended.
+const AFTER: Duration = Duration::from_millis(300);
+const MTU: u32 = 1500;
+/// The counters that a manifest lists.
+const COUNTERS: [&str; 16] = [
+    "RetransSegs",
+    "TCPTimeouts",
+    "TCPLossProbes",
+    "TCPFastRetrans",
+    "TCPSlowStartRetrans",
+    "TCPSynRetrans",
+    "TCPSpuriousRTOs",
+    "TCPLossUndo",
+    "TCPFullUndo",
+    "TCPPartialUndo",
+    "TCPDSACKUndo",
+    "TCPDSACKRecv",
+    "TCPDSACKOfoRecv",
+    "TCPSACKReorder",
+    "TCPTSReorder",
+    "PAWSEstab",
+];
+
+/// Makes the recording in `folder`, and returns its entry in the manifest.
+///
+/// # Errors
+/// Those of the system and of the connections. The files of a failed recording are removed.
+pub fn record(draw: &Draw, folder: &Path, port: u16) -> Result<Value, Error> {
+    let own = folder.join(format!("{}.box", draw.name));
+    let recorded = run(draw, &own, port).and_then(|()| finish(draw, &own, folder));
+    let failed = |error: std::io::Error| Error::new(own.display().to_string(), &error, "");
+    if own.exists() {
+        fs::remove_dir_all(&own).map_err(failed)?;
+    }
+    recorded.inspect_err(|_| {
+        for place in PLACES {
+            // The first error is the one to report.
+            let _ = fs::remove_file(capture_of(folder, draw, place));
+            let _ = fs::remove_file(truth_of(folder, draw, place));
+        }
+    })
+}
+
+fn capture_of(folder: &Path, draw: &Draw, place: &str) -> PathBuf {
+    folder.join(format!("{}.{place}.pcapng", draw.name))
+}
+
+fn truth_of(folder: &Path, draw: &Draw, place: &str) -> PathBuf {
+    folder.join(format!("{}.{place}.truth.csv", draw.name))
+}
+
+/// Runs the connections through the box, which writes its files into `own`.
+fn run(draw: &Draw, own: &Path, port: u16) -> Result<(), Error> {
+    let scenario = Scenario::parse(&draw.scenario, Path::new(&draw.name)).map_err(Error::of("draw a scenario"))?;
+    let hiccup = Hiccup::new(&scenario, Vec::new()).map_err(Error::of("draw a scenario"))?;
+    let (near, far) = (Namespace::new()?, Namespace::new()?);
+    let tuns = [Side::NEAR.device(&near, MTU, true)?, Side::FAR.device(&far, MTU, true)?];
+    let settings: Vec<(&str, &str)> = draw.kernel.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    [&near, &far].into_iter().try_for_each(|namespace| namespace.set(&settings))?;
+    let clock = Clock::start();
+    let log = Log::create(own, clock)?;
+    let watcher = Watcher::begin(&near, clock, own, PLACES[0])?;
+    let tracer = Tracer::begin(clock, &own.join("trace.csv"), vec![Side::NEAR.v4().into(), Side::NEAR.v6().into()])?;
+    let relay = Relay::new(hiccup, tuns, clock, Control::default(), Some(log));
+    let running = Running::begin(&near, &far, draw.traffic, port)?;
+    let mut over: Option<Instant> = None;
+    relay.run(|| {
+        if over.is_none() && running.is_over() {
+            over = Some(clock.now());
+        }
+        Ok(over.is_some_and(|over| clock.now().since(over) >= AFTER))
+    })?;
+    watcher.finish()?;
+    tracer.finish()?;
+    running.finish()
+}
+
+/// Writes captures and truth of all places, and returns the entry of the manifest.
+fn finish(draw: &Draw, own: &Path, folder: &Path) -> Result<Value, Error> {
+    let sources = Sources { folder: own, sender: None, receiver: None, direction: Direction::There };
+    let judgement = judge::join(sources)?;
+    let receiver = own.join("receiver.pcapng");
+    let same: BTreeMap<u64, u64> = copy(&own.join("sender.pcapng"), &capture_of(folder, draw, PLACES[0]), [0; 2])?;
+    let between = copy(&receiver, &capture_of(folder, draw, PLACES[1]), draw.behind_us)?;
+    let at_receiver = copy(&receiver, &capture_of(folder, draw, PLACES[2]), [0; 2])?;
+    for (place, frames) in PLACES.into_iter().zip([&same, &between, &at_receiver]) {
+        let text = judgement.truth(|one| {
+            let frame = if place == PLACES[0] { Some(one.judged.frame) } else { one.receiver_frame };
+            frame.and_then(|frame| frames.get(&frame).copied())
+        });
+        let path = truth_of(folder, draw, place);
+        fs::write(&path, text).map_err(|error| Error::new(path.display().to_string(), &error, ""))?;
+    }
+    manifest(draw, &judgement, &own.join("sender.counters.csv"))
+}
+
+/// Copies a capture without comments and data. Packets to the receiver are `shift_us[0]` earlier
+/// in the copy, packets from it `shift_us[1]` later: as a capture point sees them that is so far
+/// away. Returns the number of each frame in the copy.
+fn copy(from: &Path, to: &Path, shift_us: [u64; 2]) -> Result<BTreeMap<u64, u64>, Error> {
+    let mut frames: Vec<(u64, u64, u32, Vec<u8>)> = Vec::new();
+    let take = |frame: &eifel_capture::read::Frame<'_>| {
+        let bytes = &frame.bytes[..frame.bytes.len().min(KEPT)];
+        let nanos = match is_to_receiver(bytes) {
+            true => frame.nanos.saturating_sub(shift_us[0] * 1000),
+            false => frame.nanos + shift_us[1] * 1000,
+        };
+        frames.push((nanos, frame.number, frame.wire_len, bytes.to_vec()));
+    };
+    frames_of(from, take, |_| Ok(())).map_err(|stopped| match stopped {
+        Stopped::ByFile(message) | Stopped::ByCaller(message) => Error::new("read", &message, ""),
+    })?;
+    frames.sort_by_key(|&(nanos, number, ..)| (nanos, number));
+    let mut capture = Capture::create(to, Clock::start())?;
+    let place = capture.place("eifel truth")?;
+    let mut numbers = BTreeMap::new();
+    for (next, (nanos, number, wire_len, bytes)) in (1..).zip(&frames) {
+        capture.note_cut(*nanos, place, bytes, *wire_len)?;
+        numbers.insert(*number, next);
+    }
+    capture.finish()?;
+    Ok(numbers)
+}
+
+/// Returns whether a packet has the receiver's address as its destination.
+fn is_to_receiver(packet: &[u8]) -> bool {
+    match packet.first().map(|first| first >> 4) {
+        Some(4) => packet.get(16..20) == Some(&Side::FAR.v4().octets()),
+        _ => packet.get(24..40) == Some(&Side::FAR.v6().octets()),
+    }
+}
+
+fn manifest(draw: &Draw, judgement: &Judgement, counters: &Path) -> Result<Value, Error> {
+    let text = fs::read_to_string(counters).map_err(|error| Error::new(counters.display().to_string(), &error, ""))?;
+    let last = |name: &str| {
+        let value = text.lines().rev().find_map(|line| line.split_once(&format!(",{name},")));
+        value.and_then(|(_, value)| value.parse::<u64>().ok()).unwrap_or_default()
+    };
+    let retransmissions = &judgement.retransmissions;
+    let count = |of: fn(&judge::Retransmission) -> bool| retransmissions.iter().filter(|one| of(one)).count();
+    Ok(json!({
+        "name": draw.name,
+        "class": draw.class.name(),
+        "scenario": draw.scenario,
+        "kernel_settings": draw.kernel.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect::<serde_json::Map<_, _>>(),
+        "traffic": format!("{:?}", draw.traffic),
+        "behind_us": draw.behind_us,
+        "retransmissions": retransmissions.len(),
+        "spurious": count(|one| one.judged.spurious),
+        "without_cause": count(|one| one.cause.is_none()),
+        "not_at_sender": judgement.not_at_sender,
+        "not_at_receiver": judgement.not_at_receiver,
+        "counters": COUNTERS.into_iter().map(|name| (name.to_owned(), json!(last(name)))).collect::<serde_json::Map<_, _>>(),
+    }))
+}
