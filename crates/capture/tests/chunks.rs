@@ -7,8 +7,8 @@ use std::fmt::Write;
 use eifel_capture::analysis::Analyzer;
 use eifel_capture::anonymise::Anonymiser;
 use eifel_capture::read::Frame;
-use eifel_golden::drawn::Random;
-use eifel_golden::{digest, golden};
+use eifel_testkit::random::Random;
+use eifel_testkit::{digest, golden};
 
 const CONVERSATIONS: u64 = 3000;
 /// Cases per digest.

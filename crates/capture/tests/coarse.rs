@@ -7,12 +7,12 @@ use std::fmt::Write;
 
 use eifel_capture::analysis::{Analysis, Analyzer, SoFar};
 use eifel_capture::read::Frame;
-use eifel_golden::drawn::Random;
-use eifel_golden::{digest, golden};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
+use eifel_testkit::random::Random;
+use eifel_testkit::{digest, golden};
 
 const CONVERSATIONS: u64 = 6000;
 /// Cases per digest.

@@ -14,12 +14,12 @@ use eifel_capture::read::{Frame, Reader};
 use eifel_capture::report::{Capture, Report, Retransmission};
 use eifel_capture::share::{self, Share};
 use eifel_capture::{quic, score, text};
-use eifel_golden::{digest, golden};
 use eifel_hostile::captured::{Weather, captured};
 use eifel_hostile::generate;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Options, run_with};
+use eifel_testkit::{digest, golden};
 
 /// An owned frame.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ fn captures() -> Vec<(String, Vec<u8>, Option<String>)> {
 
 /// Returns the capture of a random association at a node; `None` for a scenario without SCTP.
 fn association(seed: u64, node: usize) -> Option<Vec<u8>> {
-    let text = generate::scenario(seed).to_string();
+    let text = generate::recorded(seed).to_string();
     if !text.contains("sctp") {
         return None;
     }

@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-use eifel_golden::{digest, golden};
 use eifel_hunt::claim::{Claim, effort};
 use eifel_hunt::climb::{Candidate, Effort, Subject, search, simplest};
 use eifel_hunt::field::{Field, Gene, Place};
@@ -15,6 +14,7 @@ use eifel_hunt::wrong::{Wrong, count};
 use eifel_path::stream::Stream;
 use eifel_sim::liar::schedule::Schedule;
 use eifel_sim::scenario::Scenario;
+use eifel_testkit::{digest, golden};
 
 const FIELDS: [Field; 2] = [
     Field { without_timestamps: true, neighbours: true, pace: Some("pacing") },
@@ -115,7 +115,7 @@ fn searches_find_what_they_found() {
     let liars = Liars::new(&Scenario::parse(LOSSY, Path::new("lossy")).unwrap(), 5).unwrap();
     let best = best_liar(&liars, &small(5), |runs| heard.push(runs));
     writeln!(text, "{heard:?} {:?}\n{}", best.judged, to_toml(&best.candidate)).unwrap();
-    golden!("searches.txt", eifel_golden::rounded(&text));
+    golden!("searches.txt", eifel_testkit::rounded(&text));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn claims_are_answered_as_before() {
     for claim in refused {
         writeln!(text, "{}", Claim::parse(claim, 1).unwrap_err()).unwrap();
     }
-    golden!("claims.txt", eifel_golden::rounded(&text));
+    golden!("claims.txt", eifel_testkit::rounded(&text));
 }
 
 #[test]
@@ -173,5 +173,5 @@ fn the_program_prints_what_it_printed() {
         writeln!(text, "$ eifel-hunt {call}\n{out}{err}{:?}\n", output.status.code()).unwrap();
     }
     std::fs::remove_dir_all(&folder).unwrap();
-    golden!("program.txt", eifel_golden::rounded(&text));
+    golden!("program.txt", eifel_testkit::rounded(&text));
 }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use eifel_golden::{digest, golden};
 use eifel_script::{Profile, parse_for, run};
+use eifel_testkit::{digest, golden};
 
 /// Events that open a connection or an association, and the application's calls after them.
 macro_rules! open {

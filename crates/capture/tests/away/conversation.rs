@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::read::Frame;
-use eifel_golden::drawn::Random;
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
+use eifel_testkit::random::Random;
 
 const SENDER: u32 = 4_294_960_000;
 const RECEIVER: u32 = 7;
