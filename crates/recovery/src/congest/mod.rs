@@ -66,6 +66,19 @@ pub struct Loss {
     pub timeout_again: bool,
 }
 
+impl Loss {
+    /// Returns the window after the loss. All lengths are in bytes.
+    fn window(&self, ssthresh: u64, mss: u64) -> Window {
+        let cwnd = match self.cause {
+            // RFC 5681, section 3.1: the loss window.
+            Cause::Timeout => mss,
+            // RFC 5681, section 3.2, step 3; recovery adds the three segments that have left the network.
+            Cause::FastRetransmit => ssthresh,
+        };
+        Window { cwnd, ssthresh }
+    }
+}
+
 /// A period in which nothing was outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Idle {

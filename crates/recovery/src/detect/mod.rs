@@ -1,6 +1,7 @@
 //! Was that retransmission spurious? One file per detector. A detector observes facts and returns a
 //! judgement.
 
+mod by_timestamps;
 mod cover;
 mod rto_recovery;
 mod trials;
