@@ -54,3 +54,8 @@ pub const RECORDED: [(&str, &[&str]); 10] = [
 pub fn recorded(seam: &str) -> &'static [&'static str] {
     RECORDED.iter().find(|(name, _)| *name == seam).expect("a seam of the registry").1
 }
+
+/// Returns whether an algorithm of a seam is recorded. `name` may end with parameters, after a comma.
+pub fn is_recorded(seam: &str, name: &str) -> bool {
+    recorded(seam).contains(&name.split(", ").next().unwrap_or(name))
+}
