@@ -18,7 +18,7 @@ mod config;
 pub mod congest;
 pub mod credit;
 pub mod detect;
-pub mod duplicate;
+mod duplicate;
 pub mod engine;
 pub mod episode;
 pub mod event;

@@ -1,6 +1,7 @@
 //! Congestion control: how large the window is. One file per controller.
 
 crate::registry::algorithms! { reno, cubic; association: sctp }
+crate::duplicate::duplicate!(Congest by DuplicateCongest);
 
 mod growth;
 mod hystart;
@@ -10,7 +11,6 @@ mod slow_start;
 pub use growth::{Counting, Grow, Growth};
 pub use slow_start::SlowStart;
 
-use crate::duplicate::DuplicateCongest;
 use crate::fact::Cause;
 use crate::registry::{Parameter, Parameters};
 use crate::view::View;

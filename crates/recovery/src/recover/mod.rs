@@ -10,9 +10,9 @@ pub mod rules;
 mod tlp;
 
 crate::registry::algorithms! { reno, newreno, reno_sack, newreno_sack, fack, rfc6675, rack_tlp }
+crate::duplicate::duplicate!(Recovery by DuplicateRecovery);
 
 use crate::congest::Window;
-use crate::duplicate::DuplicateRecovery;
 use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
