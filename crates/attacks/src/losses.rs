@@ -3,8 +3,8 @@
 use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_recovery::engine::{Config, Event as Told};
-use eifel_talk::Sent;
 use eifel_tcp::{Event, Settings};
+use eifel_testkit::connections::Sent;
 
 use crate::victim::{MSS, Victim, ack, engine, stamped, with_sack};
 

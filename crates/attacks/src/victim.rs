@@ -6,9 +6,9 @@ use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::engine::{Config, Engine};
-use eifel_talk::Sent;
 use eifel_tcp::settings::{AckSettings, SackUse, TimestampSettings};
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
+use eifel_testkit::connections::Sent;
 
 /// Both initial sequence numbers are just below the wrap.
 pub(crate) const ISS: Seq = Seq(u32::MAX - 1500);
@@ -132,14 +132,14 @@ impl Victim {
 
     /// Returns the segments that leave now.
     pub(crate) fn sends(&mut self) -> Vec<Sent> {
-        let sent = eifel_talk::all(&mut self.connection, self.now);
+        let sent = eifel_testkit::connections::all(&mut self.connection, self.now);
         note((self.now, &sent));
         sent
     }
 
     /// Returns the events for the application, without the engine's reports.
     pub(crate) fn events(&mut self) -> Vec<Event> {
-        eifel_talk::events(&mut self.connection)
+        eifel_testkit::connections::events(&mut self.connection)
     }
 
     /// Returns whether the connection still exists.

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a name that is not listed is a failed test")]
 
 use eifel_attacks::{Effort, Finding, Limit, all};
-use eifel_golden::golden;
+use eifel_testkit::golden;
 
 /// Returns the counted findings that do not hold.
 fn broken(findings: &[Finding]) -> Vec<String> {

@@ -298,8 +298,8 @@ impl Repeated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_golden::drawn::Random;
-    use eifel_golden::{digest, golden};
+    use eifel_testkit::random::Random;
+    use eifel_testkit::{digest, golden};
     use std::collections::BTreeMap;
     use std::fmt::Write;
 

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use eifel_capture::read::Reader;
 use eifel_capture::report::Report;
 use eifel_capture::source;
-use eifel_golden::{digest, golden};
 use eifel_hostile::captured::{Weather, captured};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Header};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
+use eifel_testkit::{digest, golden};
 
 /// Times in nanoseconds since 1970, and bytes.
 type Packets = Vec<(u64, Vec<u8>)>;

@@ -14,12 +14,13 @@ use eifel_capture::read::{Frame, Reader};
 use eifel_capture::report::{Capture, Report, Retransmission};
 use eifel_capture::share::{self, Share};
 use eifel_capture::{quic, score, text};
-use eifel_golden::{digest, golden};
 use eifel_hostile::captured::{Weather, captured};
 use eifel_hostile::generate;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Options, run_with};
+use eifel_testkit::recorded::is_recorded;
+use eifel_testkit::{digest, golden};
 
 /// An owned frame.
 #[derive(Clone)]
@@ -97,7 +98,7 @@ fn captures() -> Vec<(String, Vec<u8>, Option<String>)> {
 
 /// Returns the capture of a random association at a node; `None` for a scenario without SCTP.
 fn association(seed: u64, node: usize) -> Option<Vec<u8>> {
-    let text = generate::scenario(seed).to_string();
+    let text = generate::recorded(seed).to_string();
     if !text.contains("sctp") {
         return None;
     }
@@ -110,10 +111,12 @@ fn association(seed: u64, node: usize) -> Option<Vec<u8>> {
 
 /// Returns all outputs for a capture.
 fn made(file: &[u8], truth: Option<&str>) -> [String; 5] {
-    let report = match Report::of_bytes("x.pcap", file) {
+    let mut report = match Report::of_bytes("x.pcap", file) {
         Ok(report) => report,
         Err(error) => return [error.to_string(), String::new(), String::new(), String::new(), String::new()],
     };
+    let recorded = |one: &mut Retransmission| one.first_told.retain(|told| is_recorded("detect", told.detector));
+    report.retransmissions.iter_mut().for_each(recorded);
     let mut reader = Reader::new();
     reader.feed(file);
     let mut annotator = Annotator::new(Vec::new(), report.of_capture(0)).unwrap();
@@ -125,7 +128,8 @@ fn made(file: &[u8], truth: Option<&str>) -> [String; 5] {
         parts.iter_mut().for_each(|part| part.frame(&frame));
     }
     let so_far: String = parts.iter().map(|part| format!("{:?}", part.so_far())).collect();
-    let joined = share::join(parts.into_iter().map(Analyzer::finish_part).collect());
+    let mut joined = share::join(parts.into_iter().map(Analyzer::finish_part).collect());
+    joined.retransmissions.iter_mut().for_each(recorded);
     let judged = truth.map(|truth| score::score(&score::read_truth(truth).unwrap(), &report.retransmissions).json());
     let copies = format!("{}{}", digest(annotator.finish().unwrap()), digest(anonymiser.finish().unwrap()));
     let rest = format!("{so_far}{joined:?}{judged:?}{copies}");

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use eifel_capture::quic::{Losses, analyse, is_log};
-use eifel_golden::drawn::Random;
-use eifel_golden::{digest, golden};
+use eifel_testkit::random::Random;
+use eifel_testkit::{digest, golden};
 
 const LOGS: u64 = 5000;
 /// Cases per digest.

@@ -13,11 +13,11 @@ use eifel_capture::report::{Capture, End, Number, Report, Retransmission, Told};
 use eifel_capture::sender::Cause;
 use eifel_capture::verdict::{Confidence, Noticed, Verdict};
 use eifel_capture::{score, text, xpl};
-use eifel_golden::drawn::Random;
-use eifel_golden::{digest, golden};
 use eifel_packet::ip::{Addresses, Ecn};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
 use eifel_packet::seq::Seq;
+use eifel_testkit::random::Random;
+use eifel_testkit::{digest, golden};
 
 /// Returns a number below `bound`, and 0 half of the time.
 fn count(random: &mut Random, bound: u64) -> u64 {

@@ -258,16 +258,16 @@ impl Driver {
     /// Takes the segments that leave. Returns their number.
     fn answers(&mut self) -> u32 {
         let mut answers = 0;
-        while let Some(sent) = eifel_talk::next(&mut self.connection, self.now) {
+        while let Some(sent) = eifel_testkit::connections::next(&mut self.connection, self.now) {
             answers += 1;
             assert!(answers <= MOST_ANSWERS, "answering never ends");
             if matches!(self.settings.send, SendKind::Held { .. }) {
-                let payload = eifel_talk::payload(&self.connection, &sent);
+                let payload = eifel_testkit::connections::payload(&self.connection, &sent);
                 assert_eq!(payload.len(), sent.segment.payload_len as usize);
             }
             assert!(sent.segment.payload_len <= self.connection.mss(), "{sent:?}");
         }
-        assert!(eifel_talk::next(&mut self.connection, self.now).is_none());
+        assert!(eifel_testkit::connections::next(&mut self.connection, self.now).is_none());
         while self.connection.poll_event().is_some() {}
         answers
     }

@@ -1,7 +1,6 @@
 //! Runs many cases on all cores, up to the first failure.
 #![expect(clippy::disallowed_methods, reason = "the clock on the wall, to notice what stands still")]
 
-use crate::generate;
 use crate::judge::{Law, Violation, judge};
 use crate::patience;
 use crate::shrink::shrink;
@@ -122,13 +121,17 @@ impl fmt::Display for Tally {
     }
 }
 
+/// Draws the scenario of a seed: [`scenario`](crate::generate::scenario) or
+/// [`recorded`](crate::generate::recorded).
+pub type Draw = fn(u64) -> toml::Table;
+
 /// Runs the case of one seed, and shrinks it if it fails.
 ///
 /// # Errors
 ///
 /// The failure, with the shrunk scenario.
-pub fn case(seed: u64, law: Option<Law>) -> Result<Summary, Box<Failure>> {
-    let scenario = generate::scenario(seed);
+pub fn case(draw: Draw, seed: u64, law: Option<Law>) -> Result<Summary, Box<Failure>> {
+    let scenario = draw(seed);
     judge(&scenario.to_string(), law).map_err(|violation| {
         let like = |table: &toml::Table| judge(&table.to_string(), law).err().filter(|other| other.is_like(&violation));
         let mut small = shrink(&scenario, TRIES, |table| like(table).is_some());
@@ -148,6 +151,7 @@ pub fn case(seed: u64, law: Option<Law>) -> Result<Summary, Box<Failure>> {
 ///
 /// The failure with the lowest seed before the threads stopped.
 pub fn hunt(
+    draw: Draw,
     seeds: Range<u64>,
     threads: Option<usize>,
     law: Option<Law>,
@@ -170,7 +174,7 @@ pub fn hunt(
                             break;
                         }
                         set(slot, Some((seed, Instant::now())));
-                        match case(seed, law) {
+                        match case(draw, seed, law) {
                             Ok(summary) => tally.add(&summary),
                             Err(failure) => {
                                 next.store(seeds.end, Ordering::Relaxed);

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     };
     match (arguments.seed, &arguments.file) {
         (Some(seed), _) if arguments.prints => printed(&generate::scenario(seed).to_string(), ExitCode::SUCCESS),
-        (Some(seed), _) => told(case(seed, None).map(|summary| summary.to_json())),
+        (Some(seed), _) => told(case(generate::scenario, seed, None).map(|summary| summary.to_json())),
         (None, Some(file)) => one_file(file),
         (None, None) => told(many(&arguments)),
     }
@@ -85,7 +85,8 @@ fn many(arguments: &Arguments) -> Result<String, String> {
             eprintln!("{done} of {}, {:.0} a second", arguments.count, done as f64 / began.elapsed().as_secs_f64());
         }
     };
-    let tally = hunt(seeds, arguments.threads, None, progress).map_err(|failure| failure.to_string())?;
+    let tally =
+        hunt(generate::scenario, seeds, arguments.threads, None, progress).map_err(|failure| failure.to_string())?;
     let seconds = began.elapsed().as_secs_f64();
     Ok(format!("{tally}\n{:.1} s, {:.0} cases a second", seconds, tally.cases as f64 / seconds))
 }

@@ -1,5 +1,6 @@
 //! Checks the program's output for many cases.
 
+use eifel_hostile::generate;
 use eifel_hostile::hunt::hunt;
 use std::process::Command;
 
@@ -9,7 +10,7 @@ fn the_cases_are_those_from_the_first_on() {
     let output = command.args(["--first", "7", "--count", "5", "--threads", "1"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stdout).unwrap();
-    let expected = format!("{}\n", hunt(7..12, Some(1), None, |_| {}).unwrap());
+    let expected = format!("{}\n", hunt(generate::scenario, 7..12, Some(1), None, |_| {}).unwrap());
     let rest = said.strip_prefix(&expected);
     assert!(rest.is_some_and(|rest| rest.ends_with(" cases a second\n") && rest.lines().count() == 1), "{said}");
 }

@@ -1,10 +1,10 @@
 //! Golden outputs of the generator, the runs, the truth about captures, the judge's patience, and
 //! the shrinking.
 //!
-//! An added algorithm or parameter takes part in the draws, and changes all of these outputs.
+//! The cases are drawn from recorded algorithms, so an added algorithm changes none of them. An
+//! added parameter of a recorded algorithm takes part in the draws, and changes all.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use eifel_golden::{digest, golden};
 use eifel_hostile::captured::{Weather, captured};
 use eifel_hostile::hunt::{case, hunt};
 use eifel_hostile::shrink::shrink;
@@ -13,6 +13,7 @@ use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::Summary;
 use eifel_sim::{Options, run_with};
+use eifel_testkit::{digest, golden};
 use std::fmt::Write;
 use toml::{Table, Value};
 
@@ -33,8 +34,8 @@ fn digests(seeds: u64, print: impl Fn(u64) -> String) -> String {
 
 #[test]
 fn scenarios_are_drawn_as_before() {
-    golden!("first.toml", format!("{}\n# another\n{}", generate::scenario(0), generate::scenario(4)));
-    golden!("scenarios.txt", digests(DRAWN, |seed| generate::scenario(seed).to_string()));
+    golden!("first.toml", format!("{}\n# another\n{}", generate::recorded(0), generate::recorded(4)));
+    golden!("scenarios.txt", digests(DRAWN, |seed| generate::recorded(seed).to_string()));
     golden!("plain.txt", digests(DRAWN / 5, |seed| generate::plain(seed).to_string()));
     golden!("with_a_middle.txt", digests(DRAWN / 5, |seed| generate::with_a_middle(seed).to_string()));
 }
@@ -42,7 +43,7 @@ fn scenarios_are_drawn_as_before() {
 #[test]
 fn patience_is_as_long_as_before() {
     let patience = |seed| {
-        let text = generate::scenario(seed).to_string();
+        let text = generate::recorded(seed).to_string();
         let scenario = Scenario::parse(&text, "case.toml".as_ref()).unwrap();
         format!("{:?} {:?}\n", patience::of(&scenario), patience::seconds(&text))
     };
@@ -59,7 +60,7 @@ const TRANSFERS: u64 = 800;
 fn transfers_go_as_before() {
     let mut text = String::new();
     for seed in 0..TRANSFERS {
-        let mut scenario = Scenario::parse(&generate::scenario(seed).to_string(), "case.toml".as_ref()).unwrap();
+        let mut scenario = Scenario::parse(&generate::recorded(seed).to_string(), "case.toml".as_ref()).unwrap();
         let patience = patience::of(&scenario);
         scenario.duration = eifel_base::time::Duration::from_secs(200).min(scenario.duration);
         let record = Record::all().capturing(0);
@@ -110,9 +111,9 @@ fn few_timeouts(_: &Scenario, summary: &Summary) -> Option<String> {
 
 #[test]
 fn sums_and_failures_are_printed_as_before() {
-    let sums = hunt(0..60, Some(2), None, |_| {}).unwrap();
-    let each: Vec<_> = [3, 20, 33].map(|seed| case(seed, None).unwrap().to_json()).into();
-    let broken = (0..200).find_map(|seed| case(seed, Some(few_timeouts)).err()).unwrap();
+    let sums = hunt(generate::recorded, 0..60, Some(2), None, |_| {}).unwrap();
+    let each: Vec<_> = [3, 20, 33].map(|seed| case(generate::recorded, seed, None).unwrap().to_json()).into();
+    let broken = (0..200).find_map(|seed| case(generate::recorded, seed, Some(few_timeouts)).err()).unwrap();
     golden!("printed.txt", format!("{sums}\n{}\n{broken}\n", each.join("\n")));
 }
 
@@ -148,7 +149,7 @@ fn scenarios_shrink_as_before() {
     for seed in 0..6 {
         for tries in [40, 4000] {
             let mut asked = String::new();
-            let small = shrink(&generate::scenario(seed), tries, |candidate| {
+            let small = shrink(&generate::recorded(seed), tries, |candidate| {
                 asked += &candidate.to_string();
                 has_large_and_broken_numbers(candidate)
             });

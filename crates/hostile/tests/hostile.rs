@@ -12,7 +12,7 @@ const CASES: u64 = 30_000;
 
 #[test]
 fn thirty_thousand_transfers_come_to_a_good_end() {
-    let tally = hunt(0..CASES, None, None, |_| {}).unwrap_or_else(|failure| panic!("{failure}"));
+    let tally = hunt(generate::scenario, 0..CASES, None, None, |_| {}).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(tally.cases, CASES);
     println!("{tally}");
     // The transfers are worthless unless the paths were hostile and the algorithms had to act.
@@ -48,7 +48,7 @@ fn one_timeout_at_most(_: &Scenario, summary: &Summary) -> Option<String> {
 
 #[test]
 fn a_broken_law_is_found_and_shrunk_to_what_breaks_it() {
-    let failure = hunt(0..CASES, Some(1), Some(one_timeout_at_most), |_| {}).unwrap_err();
+    let failure = hunt(generate::scenario, 0..CASES, Some(1), Some(one_timeout_at_most), |_| {}).unwrap_err();
     let Violation::Unlawful(broken) = &failure.shrunk else { panic!("{failure}") };
     assert!(broken.ends_with(" timeouts"), "{broken}");
     let (all, small) = (generate::scenario(failure.seed).to_string(), &failure.scenario);
@@ -57,7 +57,7 @@ fn a_broken_law_is_found_and_shrunk_to_what_breaks_it() {
     // The printed scenario shows the same violation. The seed alone reproduces the failure.
     let again = judge(small, Some(one_timeout_at_most)).unwrap_err();
     assert_eq!(again, failure.shrunk);
-    assert_eq!(case(failure.seed, Some(one_timeout_at_most)).unwrap_err(), failure);
+    assert_eq!(case(generate::scenario, failure.seed, Some(one_timeout_at_most)).unwrap_err(), failure);
     assert!(failure.to_string().contains(&format!("--seed {}", failure.seed)));
 }
 
@@ -69,7 +69,7 @@ fn nothing_is_dropped(_: &Scenario, summary: &Summary) -> Option<String> {
 
 #[test]
 fn a_panic_is_a_violation_with_its_place() {
-    let failure = hunt(0..CASES, Some(1), Some(nothing_is_dropped), |_| {}).unwrap_err();
+    let failure = hunt(generate::scenario, 0..CASES, Some(1), Some(nothing_is_dropped), |_| {}).unwrap_err();
     let Violation::Panicked { message, place } = failure.shrunk else { panic!("{}", failure.shrunk) };
     assert_eq!(message, "something was dropped");
     assert!(place.contains("tests/hostile.rs"), "{place}");

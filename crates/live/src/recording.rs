@@ -166,7 +166,7 @@ impl Witness for Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_golden::drawn::Random;
+    use eifel_testkit::random::Random;
     use std::collections::BTreeSet;
 
     /// Compares with a set of single positions. Position 0 is the SYN's.

@@ -5,12 +5,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use choices::{around, choices};
+
+#[path = "golden/choices.rs"]
+mod choices;
+#[path = "naive/dice.rs"]
+#[expect(dead_code, reason = "the models draw numbers of any size, too")]
+mod dice;
+
 /// A program that uses the recipe's algorithm: a detector, built by name with its parameter set, in
-/// a list and an engine. It also uses the copies of an association's algorithms.
+/// a list and an engine. It also uses the copies of an association's algorithms. It prints the sender
+/// of each choice's first case in the golden files.
 const USE: &str = r#"
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Seam, Value, part};
+
+mod choices;
+#[expect(dead_code)]
+mod dice;
 
 fn main() {
     assert!(Seam::Detect.entries().iter().any(|entry| entry.name == "NAME"), "it is not in the list");
@@ -21,6 +34,9 @@ fn main() {
     }
     assert!(part::retransmit(&Choice::named("copied")).is_ok());
     assert!(part::credit(&Choice::named("copied")).is_ok());
+    for (seam, choice) in choices::choices() {
+        println!("{}: {:?}", choices::name(seam, &choice), choices::around(seam, &choice, &mut choices::dice(seam, &choice, 0)));
+    }
 }
 "#;
 
@@ -86,7 +102,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 /// Copies this crate and its dependencies, without the dependencies of tests.
 fn copy_sources(scratch: &Path) -> io::Result<()> {
-    for part in ["base", "recovery"] {
+    for part in ["base", "recovery", "testkit"] {
         let [from, to] = [&root(), scratch].map(|folder| folder.join("crates").join(part));
         // An algorithm that an earlier run has added must not stay.
         if to.join("src").exists() {
@@ -95,17 +111,24 @@ fn copy_sources(scratch: &Path) -> io::Result<()> {
         copy(&from.join("src"), &to.join("src"))?;
         let manifest = read(&from.join("Cargo.toml"));
         let (needed, _) = manifest.split_once("[dev-dependencies]").unwrap_or((&manifest, ""));
-        write(&to.join("Cargo.toml"), needed)?;
+        // Driven connections need more crates than these.
+        let without =
+            needed.split_once("[features]").map(|(before, _)| before.to_owned() + "[features]\nconnections = []\n");
+        write(&to.join("Cargo.toml"), without.as_deref().unwrap_or(needed))?;
+    }
+    for file in ["golden/choices.rs", "naive/dice.rs"].map(Path::new) {
+        let from = root().join("crates/recovery/tests").join(file);
+        write(&scratch.join("embedder/src").join(file.file_name().unwrap_or_default()), &read(&from))?;
     }
     let workspace = read(&root().join("Cargo.toml"));
     let (_, rest) = between(&workspace, "members = [", "]");
-    let members = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/base\", \"crates/recovery\", \"embedder\"]";
+    let members = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\", \"embedder\"]";
     write(&scratch.join("Cargo.toml"), &(members.to_owned() + &rest.replace("exclude = [\"fuzz\"]", "")))?;
     write(&scratch.join("Cargo.lock"), &read(&root().join("Cargo.lock")))?;
     write(
         &scratch.join("embedder/Cargo.toml"),
         "[package]\nname = \"embedder\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
-         eifel-base.workspace = true\neifel-recovery.workspace = true\n",
+         eifel-base.workspace = true\neifel-recovery.workspace = true\neifel-testkit.workspace = true\n",
     )
 }
 
@@ -118,7 +141,7 @@ fn list(path: &Path, mark: &str, word: &str) {
 }
 
 #[test]
-fn an_algorithm_is_one_file_and_one_word() {
+fn an_algorithm_is_one_file_and_one_word_and_changes_no_other_algorithms_cases() {
     let recipe = Recipe::read(&read(&root().join("CONTRIBUTING.md")));
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contributing");
     copy_sources(&scratch).unwrap();
@@ -145,6 +168,16 @@ fn an_algorithm_is_one_file_and_one_word() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let after: Vec<&str> = printed.lines().collect();
+    let before = choices().into_iter().map(|(seam, choice)| {
+        let name = choices::name(seam, &choice);
+        format!("{name}: {:?}", around(seam, &choice, &mut choices::dice(seam, &choice, 0)))
+    });
+    let changed: Vec<String> = before.filter(|sender| !after.contains(&sender.as_str())).collect();
+    assert!(changed.is_empty(), "an added algorithm has changed these: {changed:#?}");
+    assert!(after.iter().any(|sender| sender.starts_with(&format!("detect {}: ", recipe.literal("name: ")))));
 }
 
 /// Every source path that CONTRIBUTING.md names in code marks exists.

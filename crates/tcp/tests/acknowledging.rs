@@ -232,7 +232,7 @@ fn a_million_gaps_cost_little_and_heal() {
     for piece in (0..1_000_000u32).rev() {
         segment.seq.0 = first.wrapping_add(1 + piece * 2);
         talk.connection.handle_segment(talk.now, &segment, &[]);
-        assert!(eifel_talk::next(&mut talk.connection, talk.now).is_some());
+        assert!(eifel_testkit::connections::next(&mut talk.connection, talk.now).is_some());
     }
     for piece in 0..1_000_000u32 {
         segment.seq.0 = first.wrapping_add(piece * 2);

@@ -7,11 +7,11 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::options;
 use eifel_packet::segment::{Flags, Marks};
 use eifel_packet::seq::Seq;
-use eifel_talk::Pair;
 use eifel_tcp::settings::{
     AckSettings, EchoRule, ReceiveKind, SackUse, SendKind, Stamping, TimestampSettings, WindowScale,
 };
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
+use eifel_testkit::connections::Pair;
 use proptest::prelude::*;
 use talk::engine;
 
@@ -99,7 +99,7 @@ impl App {
         let mut into = vec![0; appetite];
         let count = connection.read(&mut into);
         self.received.extend(&into[..count]);
-        self.events.extend(eifel_talk::events(connection));
+        self.events.extend(eifel_testkit::connections::events(connection));
     }
 
     fn is_over(&self) -> bool {

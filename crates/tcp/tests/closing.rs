@@ -159,7 +159,10 @@ fn what_is_over_answers_with_a_reset() {
     talk.gets(10, "S 0");
     talk.sent();
     talk.gets(10, "F 5..7");
-    assert_eq!(eifel_talk::next(&mut talk.connection, ms(10)).unwrap().segment.ack.0, talk::IRS.wrapping_add(8));
+    assert_eq!(
+        eifel_testkit::connections::next(&mut talk.connection, ms(10)).unwrap().segment.ack.0,
+        talk::IRS.wrapping_add(8)
+    );
 }
 
 #[test]

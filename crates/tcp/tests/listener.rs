@@ -119,7 +119,7 @@ fn distinct_timestamps_go_on_from_the_answer() {
     let completing = acknowledging(&calls[2], &format!("A 1 win 5000 ts 90/{last}"));
     let mut connection = opened(hears(&mut listener, 12_080, 1, &completing));
     connection.write_counted(100);
-    let ahead = stamp(&eifel_talk::next(&mut connection, ms(12_080)).unwrap().segment) - last;
+    let ahead = stamp(&eifel_testkit::connections::next(&mut connection, ms(12_080)).unwrap().segment) - last;
     assert!((80_000..=80_064).contains(&ahead), "{ahead}");
     assert_eq!(connection.counts().forged_echoes, 0);
 }
@@ -152,7 +152,7 @@ fn a_half_open_call_agrees_to_ecn_as_its_connection_will() {
         assert!(!last.flags.has(Flags::CWR));
         let mut connection = opened(hears(&mut listener, 80, 1, &acknowledging(&last, "A 1 win 5000")));
         connection.write_counted(1000);
-        let sent = eifel_talk::next(&mut connection, ms(81)).unwrap().segment;
+        let sent = eifel_testkit::connections::next(&mut connection, ms(81)).unwrap().segment;
         assert_eq!(sent.ecn, if agrees { Ecn::Ect0 } else { Ecn::NotEct }, "{ecn:?} {asks:?}");
     }
 }

@@ -196,7 +196,7 @@ impl Pair {
     /// Lets both ends send.
     fn leave(&mut self, at: u64) {
         for from in [0, 1] {
-            while let Some(out) = eifel_talk::next(&mut self.ends[from], ms(at)) {
+            while let Some(out) = eifel_testkit::connections::next(&mut self.ends[from], ms(at)) {
                 self.waiting[1 - from].push_back(out.segment);
             }
             while let Some(event) = self.ends[from].poll_event() {

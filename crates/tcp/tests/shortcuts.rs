@@ -4,9 +4,9 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
-use eifel_talk::{Flying, Pair, Sent};
 use eifel_tcp::settings::{AckSettings, ReceiveKind, SendKind};
 use eifel_tcp::{Connection, Ports, Settings};
+use eifel_testkit::connections::{Flying, Pair, Sent};
 use proptest::prelude::*;
 
 const BUFFER: u32 = 30_000;

@@ -219,8 +219,13 @@ fn who_has_been_silent_for_an_hour_is_not_taken_for_the_past() {
         let at = hours * 3_600_000 + 1000;
         talk.now = talk::ms(at);
         talk.connection.write_counted(100);
-        let sent = eifel_talk::next(&mut talk.connection, talk.now).unwrap().segment.options.timestamps.unwrap();
-        assert!(eifel_talk::next(&mut talk.connection, talk.now).is_none());
+        let sent = eifel_testkit::connections::next(&mut talk.connection, talk.now)
+            .unwrap()
+            .segment
+            .options
+            .timestamps
+            .unwrap();
+        assert!(eifel_testkit::connections::next(&mut talk.connection, talk.now).is_none());
         if let Some(last) = last {
             let ahead = sent.value.wrapping_sub(last);
             assert!(((1 << 20)..=(1 << 20) + 64).contains(&ahead), "{hours}: {ahead}");
@@ -241,7 +246,8 @@ fn a_peer_that_contradicts_itself_is_told_of_once() {
     let distinct = Settings { timestamps: Some(TimestampSettings::distinct([1, 2])), ..stamped() };
     let mut talk = Talk::open(&distinct);
     talk.connection.write_counted(988);
-    let sent = eifel_talk::next(&mut talk.connection, talk.now).unwrap().segment.options.timestamps.unwrap();
+    let sent =
+        eifel_testkit::connections::next(&mut talk.connection, talk.now).unwrap().segment.options.timestamps.unwrap();
     let mut distrusted = Vec::new();
     for lie in 1..10 {
         talk.gets(lie, &format!("A 1 ack 1 win {} ts 200/{}", 10_000 - lie, sent.value.wrapping_add(1_000_000)));

@@ -316,7 +316,7 @@ fn a_full_send_buffer_says_when_there_is_room() {
     assert_eq!(talk.connection.write(&[1; 100]), 100);
     assert_eq!(talk.connection.write(&[2; 100]), 50);
     assert_eq!(talk.connection.write_counted(1), 0);
-    let out = eifel_talk::next(&mut talk.connection, talk.now).unwrap();
+    let out = eifel_testkit::connections::next(&mut talk.connection, talk.now).unwrap();
     let (front, back) = talk.connection.payload(out.start, out.segment.payload_len);
     assert_eq!([front, back].concat(), [vec![1; 100], vec![2; 50]].concat());
     talk.gets(1, "A 1 ack 121 win 10000");

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use eifel_golden::{digest, golden, rounded};
 use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
+use eifel_testkit::{digest, golden, rounded};
 use eifel_whatif::trial::{Cross, hidden, trial};
 use eifel_whatif::{events, replay, scenario, whatif};
 

@@ -2,10 +2,10 @@
 //! captures with missing frames.
 
 use eifel_capture::read::Reader;
-use eifel_golden::{digest, golden, rounded};
 use eifel_packet::pcapng::{Packet, Writer};
 use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
+use eifel_testkit::{digest, golden, rounded};
 use eifel_whatif::trial::{Cross, hidden};
 use eifel_whatif::{events, replay, scenario};
 use serde::Serialize;

@@ -3,12 +3,12 @@
 use core::ops::ControlFlow;
 use std::fmt::Write;
 
-use eifel_golden::{digest, golden};
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_sctp::{TimestampChunk, TimestampValues};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{Marks, TimestampSettings};
+use eifel_testkit::{digest, golden};
 use eifel_worlds::{
     AssociationQuestion, Fate, Fates, HeldUntil, Question, Size, Subject, draw, draw_lies, search, search_association,
     search_lies,

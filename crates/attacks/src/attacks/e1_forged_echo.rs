@@ -3,9 +3,9 @@
 
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
-use eifel_talk::Sent;
 use eifel_tcp::Settings;
 use eifel_tcp::settings::TimestampSettings;
+use eifel_testkit::connections::Sent;
 
 use crate::Attack;
 use crate::losses::{Losses, Lost, ROUND_TRIP};

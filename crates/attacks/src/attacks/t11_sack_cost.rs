@@ -155,7 +155,7 @@ impl Flood {
         let Self { victim, costs, .. } = self;
         costs.step(|| {
             victim.gets(&forged);
-            while eifel_talk::next(&mut victim.connection, victim.now).is_some() {}
+            while eifel_testkit::connections::next(&mut victim.connection, victim.now).is_some() {}
         });
         while victim.connection.poll_event().is_some() {}
         self.pieces = self.pieces.max(victim.connection.engine().scoreboard().sacked().count() as u64);

@@ -88,7 +88,7 @@ impl Flood {
             let Self { victim, costs, .. } = self;
             costs.step(|| {
                 victim.connection.handle_segment(victim.now, &segment, &[content(place)]);
-                while eifel_talk::next(&mut victim.connection, victim.now).is_some() {}
+                while eifel_testkit::connections::next(&mut victim.connection, victim.now).is_some() {}
             });
             self.pieces = self.pieces.max(self.victim.connection.pieces() as u64);
         }

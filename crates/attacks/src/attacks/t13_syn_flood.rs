@@ -92,12 +92,12 @@ fn call(listener: &mut Listener, now: Instant, port: u16) -> Option<SackUse> {
     let caller = Caller::v4([198, 51, 100, 7], OWN, port);
     let mut client = Connection::connect(&settings(), engine(&Config::default()), ports, Seq(77));
     client.write_counted(500);
-    let syn = eifel_talk::next(&mut client, now)?.segment;
+    let syn = eifel_testkit::connections::next(&mut client, now)?.segment;
     let Heard::Answer(answer) = heard(listener, now, &caller, &syn) else { return None };
     let later = now + Duration::from_millis(100);
     client.handle_segment(later, &answer, &[]);
     let mut server: Option<Box<Connection>> = None;
-    while let Some(out) = eifel_talk::next(&mut client, later) {
+    while let Some(out) = eifel_testkit::connections::next(&mut client, later) {
         match &mut server {
             Some(server) => server.handle_segment(later, &out.segment, &[]),
             None => match heard(listener, later, &caller, &out.segment) {

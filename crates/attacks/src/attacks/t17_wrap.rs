@@ -3,9 +3,9 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Config;
-use eifel_talk::Pair;
 use eifel_tcp::settings::{ReceiveKind, TimestampSettings, WindowScale};
 use eifel_tcp::{Connection, Ports, Settings};
+use eifel_testkit::connections::Pair;
 
 use crate::Attack;
 use crate::draw::Draw;
@@ -83,7 +83,7 @@ fn transfer(seed: u64, scale: u8, isns: [u32; 2], stamps: [u32; 2]) -> Seen {
         }
         pair.step(due);
         for end in &mut pair.ends {
-            eifel_talk::events(end);
+            eifel_testkit::connections::events(end);
         }
     }
 }

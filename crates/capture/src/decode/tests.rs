@@ -375,7 +375,7 @@ fn found(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> S
 
 #[test]
 fn frames_of_each_kind_are_read_as_before_whichever_byte_is_another_or_missing() {
-    use eifel_golden::{digest, golden};
+    use eifel_testkit::{digest, golden};
     let mut text = String::new();
     for (number, (link, whole)) in kinds().into_iter().enumerate() {
         let wire_len = whole.len() as u32;
@@ -402,8 +402,8 @@ fn frames_of_each_kind_are_read_as_before_whichever_byte_is_another_or_missing()
 /// Fragments in any order, some of them missing, repeated, or of other packets.
 #[test]
 fn drawn_parts_are_put_together_as_before() {
-    use eifel_golden::drawn::Random;
-    use eifel_golden::{digest, golden};
+    use eifel_testkit::random::Random;
+    use eifel_testkit::{digest, golden};
     let mut text = String::new();
     let mut random = Random(1);
     let (whole, other) = (ip(v4()), ip(v6()));

@@ -301,8 +301,8 @@ fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Dete
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_golden::drawn::Random;
-    use eifel_golden::{digest, golden};
+    use eifel_testkit::random::Random;
+    use eifel_testkit::{digest, golden};
     use std::fmt::Write;
 
     const MS: u64 = 1_000_000;

@@ -201,8 +201,8 @@ impl Flight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_golden::drawn::Random;
-    use eifel_golden::{digest, golden};
+    use eifel_testkit::random::Random;
+    use eifel_testkit::{digest, golden};
     use std::fmt::Write;
 
     fn after(flight: u64) -> Noticed {

@@ -307,7 +307,7 @@ fn small() -> Vec<Vec<u8>> {
 
 #[test]
 fn small_files_are_read_as_before_whichever_byte_is_another() {
-    use eifel_golden::{digest, golden};
+    use eifel_testkit::{digest, golden};
     let mut text = String::new();
     for (number, file) in small().into_iter().enumerate() {
         let mut said = format!("{:?}\n", frames(&file, 1000));

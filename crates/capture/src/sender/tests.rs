@@ -6,8 +6,8 @@ use super::*;
 use crate::flow::Place;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
-use eifel_golden::drawn::Random;
-use eifel_golden::{digest, golden};
+use eifel_testkit::random::Random;
+use eifel_testkit::{digest, golden};
 
 const MS: u64 = 1_000_000;
 const CONVERSATIONS: u64 = 1200;

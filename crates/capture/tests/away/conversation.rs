@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::read::Frame;
-use eifel_golden::drawn::Random;
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
+use eifel_testkit::random::Random;
+use eifel_testkit::recorded::is_recorded;
 
 const SENDER: u32 = 4_294_960_000;
 const RECEIVER: u32 = 7;
@@ -205,7 +206,11 @@ impl Conversation {
                 break;
             }
         }
-        self.analyzer.finish()
+        let mut found = self.analyzer.finish();
+        for one in &mut found.retransmissions {
+            one.first_told.retain(|told| is_recorded("detect", told.detector));
+        }
+        found
     }
 
     fn at(&mut self, later: u64, event: Event) {

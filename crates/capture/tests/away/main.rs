@@ -8,7 +8,7 @@ use std::fmt::Write;
 use conversation::{Conversation, Setup};
 use eifel_capture::flow::Vantage;
 use eifel_capture::report::Retransmission;
-use eifel_golden::{digest, golden};
+use eifel_testkit::{digest, golden};
 
 const CONVERSATIONS: u64 = 2400;
 /// Cases per digest.

@@ -1,19 +1,23 @@
-//! Draws an algorithm of the registry for each seam, with random parameters. A newly registered
-//! algorithm takes part at once.
+//! Draws an algorithm of the registry for each seam, with random parameters.
+//!
+//! A newly registered algorithm takes part at once, with draws of its own. It changes only the cases
+//! that it joins, and only that one setting of them.
 
 use super::{Put, table};
 use crate::dice::Dice;
 use eifel_base::time::Duration;
 use eifel_recovery::registry::{Entry, Kind, Need, Seam};
+use eifel_testkit::recorded::recorded;
 use toml::{Table, Value};
 
 /// Draws the table `sender` of an end with these connection settings.
 pub(super) fn sender(dice: &mut Dice, tcp: &Table) -> Table {
     let mut sender = Table::new();
     for seam in Seam::ALL {
-        sender.put(&seam.name().replace('-', "_"), choice(dice, seam));
+        sender.put(&seam.name().replace('-', "_"), connection_algorithm(dice, seam));
     }
-    let mut observers: Vec<Value> = (0..*dice.one(&[0, 0, 1, 3])).map(|_| choice(dice, Seam::Detect)).collect();
+    let mut observers: Vec<Value> =
+        (0..*dice.one(&[0, 0, 1, 3])).map(|_| connection_algorithm(dice, Seam::Detect)).collect();
     // The scenario format refuses a detector that lacks its signal. It is removed after the draw,
     // so that the other draws stay the same.
     observers.retain(|detector| sees(detector, tcp));
@@ -43,14 +47,12 @@ const OF_AN_ASSOCIATION: [Seam; 9] = [
 pub(super) fn of_an_association(dice: &mut Dice, sctp: &Table) -> Table {
     let mut sender = Table::new();
     for seam in OF_AN_ASSOCIATION {
-        let entries: Vec<&Entry> = seam.entries().iter().chain(seam.association_entries()).collect();
-        let entry = *dice.one(&entries);
+        let (entry, chosen) = algorithm(dice, seam.entries().iter().chain(seam.association_entries()));
         let blind = match entry.needs {
             Some(Need::Timestamps) => !sctp.contains_key("timestamp_chunk"),
             Some(Need::Marks) => !sctp.contains_key("retransmit_bit"),
             _ => false,
         };
-        let chosen = drawn(dice, entry);
         if !blind {
             sender.put(&seam.name().replace('-', "_"), chosen);
         }
@@ -72,13 +74,35 @@ fn sees(detector: &Value, tcp: &Table) -> bool {
     }
 }
 
-fn choice(dice: &mut Dice, seam: Seam) -> Value {
-    let entry = dice.one(seam.entries());
-    drawn(dice, entry)
+fn connection_algorithm(dice: &mut Dice, seam: Seam) -> Value {
+    algorithm(dice, seam.entries().iter()).1
+}
+
+/// Draws one of a seam's algorithms, with its parameters.
+fn algorithm(dice: &mut Dice, entries: impl Iterator<Item = &'static Entry>) -> (&'static Entry, Value) {
+    let (recorded, newcomers): (Vec<_>, Vec<_>) =
+        entries.partition(|entry| recorded(entry.seam.name()).contains(&entry.name));
+    recorded_or_new(dice, &recorded, &newcomers)
+}
+
+/// Draws a recorded algorithm. Then each newcomer may replace it.
+fn recorded_or_new(
+    dice: &mut Dice,
+    recorded: &[&'static Entry],
+    newcomers: &[&'static Entry],
+) -> (&'static Entry, Value) {
+    let entry = *dice.algorithm(recorded);
+    let chosen = parameters(dice, entry);
+    let share = 1.0 / (recorded.len() + 1) as f64;
+    let replacement = newcomers.iter().find_map(|entry| {
+        let mut own = dice.of_newcomer(entry.name)?;
+        own.chance(share).then(|| (*entry, parameters(&mut own, entry)))
+    });
+    replacement.unwrap_or((entry, chosen))
 }
 
 /// Draws the parameters of an algorithm.
-fn drawn(dice: &mut Dice, entry: &Entry) -> Value {
+fn parameters(dice: &mut Dice, entry: &Entry) -> Value {
     let mut chosen = table([("name", entry.name.into())]);
     for parameter in entry.parameters {
         if dice.chance(0.3) {
@@ -108,6 +132,56 @@ fn value(dice: &mut Dice, kind: &Kind) -> Value {
                 default => (default / 8.0, default * 8.0),
             };
             dice.scale_of_time(low.max(ms(minimum)).max(0.001), high.min(ms(maximum))).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::Algorithms;
+
+    /// Draws detectors, each followed by another setting. `newcomers` of them are not recorded.
+    fn draws(algorithms: Algorithms, newcomers: usize) -> Vec<(&'static str, Value, i64)> {
+        let entries: Vec<_> = Seam::Detect.entries().iter().collect();
+        let (new, recorded) = entries.split_at(2);
+        let mut dice = Dice::new(7, algorithms);
+        let mut draw = |_| {
+            let (entry, chosen) = recorded_or_new(&mut dice, recorded, &new[..newcomers]);
+            (entry.name, chosen, dice.whole(0, 1_000_000))
+        };
+        (0..2000).map(&mut draw).collect()
+    }
+
+    #[test]
+    fn a_newcomer_changes_only_the_choices_that_it_wins() {
+        let before = draws(Algorithms::All, 0);
+        for newcomers in [1, 2] {
+            let after = draws(Algorithms::All, newcomers);
+            let names = Seam::Detect.entries().iter().take(newcomers).map(|entry| entry.name).collect::<Vec<_>>();
+            let won = after.iter().filter(|(name, ..)| names.contains(name)).count();
+            let expected = 2000 * newcomers / Seam::Detect.entries().len();
+            assert!((expected * 3 / 4..expected * 4 / 3).contains(&won), "{won}");
+            for (old, new) in before.iter().zip(&after) {
+                assert_eq!(old.2, new.2, "another setting");
+                assert!(old == new || names.contains(&new.0), "{old:?} became {new:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_recorded_case_has_no_newcomers() {
+        assert_eq!(draws(Algorithms::Recorded, 2), draws(Algorithms::All, 0));
+    }
+
+    #[test]
+    fn every_recorded_algorithm_is_registered() {
+        for seam in Seam::ALL.into_iter().chain(Seam::OF_ASSOCIATIONS) {
+            let names = seam.entries().iter().chain(seam.association_entries()).map(|entry| entry.name);
+            let names: Vec<_> = names.collect();
+            for name in recorded(seam.name()) {
+                assert!(names.contains(name), "{} {name}", seam.name());
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ mod plain;
 
 pub use plain::{PLACES, plain};
 
-use crate::dice::Dice;
+use crate::dice::{Algorithms, Dice};
 use toml::{Table, Value};
 
 /// Properties of the whole case, drawn before anything else.
@@ -22,11 +22,20 @@ struct Scale {
     flows: Vec<String>,
 }
 
-/// Draws the scenario of a seed. About one in five uses SCTP.
+/// Draws the scenario of a seed from all algorithms of the registry. About one in five uses SCTP.
 pub fn scenario(seed: u64) -> Table {
-    let (mut top, scale) = over_tcp(seed);
+    over_tcp_or_sctp(seed, Algorithms::All)
+}
+
+/// Draws the scenario of a seed from recorded algorithms. It stays the same when the registry grows.
+pub fn recorded(seed: u64) -> Table {
+    over_tcp_or_sctp(seed, Algorithms::Recorded)
+}
+
+fn over_tcp_or_sctp(seed: u64, algorithms: Algorithms) -> Table {
+    let (mut top, scale) = over_tcp(seed, algorithms);
     // A separate random stream, so that the draws over TCP stay the same.
-    let mut dice = Dice::new(seed ^ 0x7363_7470_0000_0000);
+    let mut dice = Dice::new(seed ^ 0x7363_7470_0000_0000, algorithms);
     if dice.chance(0.25) {
         association::instead(&mut dice, &scale, &mut top);
     }
@@ -34,8 +43,8 @@ pub fn scenario(seed: u64) -> Table {
 }
 
 /// Draws the scenario of a seed over TCP.
-fn over_tcp(seed: u64) -> (Table, Scale) {
-    let mut dice = Dice::new(seed);
+fn over_tcp(seed: u64, algorithms: Algorithms) -> (Table, Scale) {
+    let mut dice = Dice::new(seed, algorithms);
     let scale = Scale {
         heals_s: dice.scale_of_time(0.05, 60.0),
         payload: if dice.chance(0.3) { dice.scale(1, 200) } else { dice.scale(200, 9000) },
@@ -78,12 +87,12 @@ fn over_tcp(seed: u64) -> (Table, Scale) {
     (top, scale)
 }
 
-/// Draws the scenario of a seed over TCP, with a second link before its path and a node between the
-/// links.
+/// Draws the scenario of a seed over TCP from recorded algorithms, with a second link before its
+/// path and a node between the links.
 pub fn with_a_middle(seed: u64) -> Table {
-    let (mut top, _) = over_tcp(seed);
+    let (mut top, _) = over_tcp(seed, Algorithms::Recorded);
     if top.contains_key("point_to_point") {
-        let mut dice = Dice::new(seed ^ 0x6d69_6464_6c65_0000);
+        let mut dice = Dice::new(seed ^ 0x6d69_6464_6c65_0000, Algorithms::Recorded);
         let scale = Scale { heals_s: dice.scale_of_time(0.05, 60.0), payload: 1000, flows: vec!["flow1".into()] };
         path::in_two_links(&mut dice, &scale, &mut top, PLACES[1]);
     }

@@ -2,7 +2,7 @@
 //! spikes and lost ACKs stay within the range of real networks.
 
 use super::{Put, table};
-use crate::dice::Dice;
+use crate::dice::{Algorithms, Dice};
 use toml::{Table, Value};
 
 /// The nodes in order, which are the places of capture.
@@ -11,7 +11,7 @@ const RATES: [i64; 5] = [500_000, 1_500_000, 5_000_000, 20_000_000, 100_000_000]
 
 /// Draws the scenario of a seed.
 pub fn plain(seed: u64) -> Table {
-    let mut dice = Dice::new(seed ^ 0x706c_6169_6e00_0000);
+    let mut dice = Dice::new(seed ^ 0x706c_6169_6e00_0000, Algorithms::Recorded);
     let mut top = Table::new();
     top.put("seed", (seed >> 1) as i64);
     top.put("duration_s", 200);

@@ -83,8 +83,8 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_golden::drawn::Random;
     use eifel_recovery::engine::{Config, Engine};
+    use eifel_testkit::random::Random;
 
     /// A sender's variables with this window.
     fn variables(cwnd: u64) -> Snapshot {

@@ -148,8 +148,8 @@ fn shown(document: &Value, as_json: bool) -> String {
 mod tests {
     use super::*;
     use eifel_base::time::Duration;
-    use eifel_golden::golden;
     use eifel_sim::scenario::Scenario;
+    use eifel_testkit::golden;
 
     /// Returns the story of a simulated sender over this link.
     fn story(link: &str) -> SenderRecord {

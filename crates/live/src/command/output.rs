@@ -311,7 +311,7 @@ mod tests {
                 text += &format!("{}\n{}\n{json}\n", heading(sends), line(&interval, sends));
             }
         }
-        eifel_golden::golden!("intervals.txt", text);
+        eifel_testkit::golden!("intervals.txt", text);
     }
 
     fn outcome() -> Outcome {
@@ -371,7 +371,7 @@ mod tests {
             let made = document(json!({ "x": 1 }), &outcome, &meter, sends, json!(["undo"]));
             text += &format!("{made:#}\n");
         }
-        eifel_golden::golden!("documents.txt", text);
+        eifel_testkit::golden!("documents.txt", text);
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
         }
         let events = show.events();
         let said: Vec<String> = events.as_array().unwrap().iter().map(|one| format!("{one}\n")).collect();
-        eifel_golden::golden!("said.txt", said.concat());
+        eifel_testkit::golden!("said.txt", said.concat());
         assert_eq!(show.events(), json!([]), "each report is handed over once");
     }
 
@@ -418,9 +418,9 @@ mod tests {
             // The lines in the middle are like the first and the last, so they are left out.
             let lines: Vec<&str> = shown.lines().collect();
             let kept = lines.iter().enumerate().filter(|(place, _)| *place < 60 || place + 30 >= lines.len());
-            text += &format!("# {how}: {} lines, {}\n", lines.len(), eifel_golden::digest(&shown));
+            text += &format!("# {how}: {} lines, {}\n", lines.len(), eifel_testkit::digest(&shown));
             kept.for_each(|(_, line)| text += &format!("{line}\n"));
         }
-        eifel_golden::golden!("terminal.txt", text);
+        eifel_testkit::golden!("terminal.txt", text);
     }
 }

@@ -188,12 +188,12 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eifel_golden::drawn::Random;
     use eifel_packet::ip::Addresses;
     use eifel_packet::segment::Segment;
     use eifel_packet::seq::Seq;
     use eifel_recovery::engine::{Config, Engine};
     use eifel_tcp::{Ports, Settings};
+    use eifel_testkit::random::Random;
     use std::collections::BTreeMap;
 
     fn key(number: u64) -> Key {

@@ -79,7 +79,7 @@ fn every_packet_through_the_box_is_counted_logged_and_judged() {
     let path = std::fs::read_to_string(folder.join("path.csv")).unwrap();
     let mut lines = untimed(&path);
     lines[1..].sort_unstable();
-    eifel_golden::golden!("device_path.txt", lines.join("\n") + "\n");
+    eifel_testkit::golden!("device_path.txt", lines.join("\n") + "\n");
     let truth = std::fs::read_to_string(folder.join("truth.csv")).unwrap();
     assert_eq!(truth.lines().count(), 2, "{truth}");
     std::fs::remove_dir_all(&folder).unwrap();

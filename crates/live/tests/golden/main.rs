@@ -5,7 +5,6 @@
 mod run;
 
 use eifel_base::time::{Duration, Instant};
-use eifel_golden::golden;
 use eifel_live::apps::Amount;
 use eifel_live::apps::proxy::request::{self, Dialect};
 use eifel_live::hiccup::counts::{Counts, Expectation, numbers};
@@ -14,6 +13,7 @@ use eifel_live::hiccup::order::{Order, Trigger};
 use eifel_live::hiccup::{Direction, Transit};
 use eifel_live::system::clock::Clock;
 use eifel_packet::pcapng::{self, Writer};
+use eifel_testkit::golden;
 use run::{LOSSY, MS, Run, SPIKE, run, scenario};
 use std::fmt::Write;
 use std::path::Path;

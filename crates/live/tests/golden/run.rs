@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use eifel_base::time::{Duration, Instant};
-use eifel_golden::digest;
 use eifel_live::apps::client::{self, Client};
 use eifel_live::apps::server::{self, Server};
 use eifel_live::apps::{Amount, Notice};
@@ -19,6 +18,7 @@ use eifel_live::recording::Recording;
 use eifel_live::station::{Application, Next};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
+use eifel_testkit::digest;
 
 pub const MS: Duration = Duration::from_millis(1);
 

@@ -3,13 +3,13 @@
 
 use crate::pair::{Pair, held};
 use eifel_base::time::{Duration, Instant};
-use eifel_golden::{digest, golden};
 use eifel_live::apps::iperf::{Plan, Test};
 use eifel_live::apps::{Amount, Notice};
 use eifel_live::host::{Handle, Host, HostEvent};
 use eifel_live::station::{Application, Next};
 use eifel_live::system::Error;
 use eifel_recovery::engine;
+use eifel_testkit::{digest, golden};
 use std::cell::RefCell;
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use eifel_golden::{digest, golden};
+use eifel_testkit::{digest, golden};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 

@@ -50,7 +50,7 @@ impl Engine {
         let outstanding = self.ledger.outstanding(path);
         let target = &mut self.destinations[path.0].path;
         let judgement = target.watch.refuse_probe();
-        let resumes = target.settle_without_ack(judgement, outstanding);
+        let resumes = target.settle_now(judgement, None, outstanding);
         debug_assert!(resumes.is_none(), "no detector takes a refusal for evidence that nothing was lost");
         None
     }

@@ -268,11 +268,7 @@ impl Congest for Cubic {
             Base::Window => loss.limit,
         };
         let ssthresh = if loss.timeout_again { now.ssthresh } else { (base * BETA_TENTHS / 10).max(2 * mss) };
-        let cwnd = match loss.cause {
-            Cause::Timeout => mss,
-            Cause::FastRetransmit => ssthresh,
-        };
-        Window { cwnd, ssthresh }
+        loss.window(ssthresh, mss)
     }
 
     fn on_echo(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {

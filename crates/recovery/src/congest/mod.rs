@@ -1,6 +1,7 @@
 //! Congestion control: how large the window is. One file per controller.
 
 crate::registry::algorithms! { reno, cubic; association: sctp }
+crate::duplicate::duplicate!(Congest by DuplicateCongest);
 
 mod growth;
 mod hystart;
@@ -10,7 +11,6 @@ mod slow_start;
 pub use growth::{Counting, Grow, Growth};
 pub use slow_start::SlowStart;
 
-use crate::duplicate::DuplicateCongest;
 use crate::fact::Cause;
 use crate::registry::{Parameter, Parameters};
 use crate::view::View;
@@ -64,6 +64,19 @@ pub struct Loss {
     pub limit: u64,
     /// Whether this is a further timeout of a segment that the timer has already retransmitted.
     pub timeout_again: bool,
+}
+
+impl Loss {
+    /// Returns the window after the loss. All lengths are in bytes.
+    fn window(&self, ssthresh: u64, mss: u64) -> Window {
+        let cwnd = match self.cause {
+            // RFC 5681, section 3.1: the loss window.
+            Cause::Timeout => mss,
+            // RFC 5681, section 3.2, step 3; recovery adds the three segments that have left the network.
+            Cause::FastRetransmit => ssthresh,
+        };
+        Window { cwnd, ssthresh }
+    }
 }
 
 /// A period in which nothing was outstanding.

@@ -10,7 +10,6 @@ use super::{
     Base, Congest, ECHO, Echoed, Growth, INITIAL_SSTHRESH, INITIAL_WINDOW, Idle, Loss, Progress, RESTART, SlowStart,
     Start, Window,
 };
-use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
 
@@ -132,13 +131,7 @@ impl Congest for Reno {
             // RFC 5681, equation 4.
             _ => half.max(2 * mss),
         };
-        let cwnd = match loss.cause {
-            // RFC 5681, section 3.1: the loss window.
-            Cause::Timeout => mss,
-            // RFC 5681, section 3.2, step 3; recovery adds the three segments that have left the network.
-            Cause::FastRetransmit => ssthresh,
-        };
-        Window { cwnd, ssthresh }
+        loss.window(ssthresh, mss)
     }
 
     fn on_echo(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {

@@ -7,7 +7,6 @@
 
 use super::reno::Repeated;
 use super::{Congest, Idle, Loss, Progress, Window};
-use crate::fact::Cause;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
 
@@ -97,11 +96,7 @@ impl Congest for Sctp {
             (true, Repeated::Hold) => now.ssthresh,
             _ => (now.cwnd / 2).max(4 * pmdcs),
         };
-        let cwnd = match loss.cause {
-            Cause::Timeout => pmdcs,
-            Cause::FastRetransmit => ssthresh,
-        };
-        Window { cwnd, ssthresh }
+        loss.window(ssthresh, pmdcs)
     }
 
     fn on_undo(&mut self, _: &Window, _: &View) {}

@@ -7,9 +7,9 @@
 //! robust to spurious retransmissions", section 4 and figure 3.
 
 crate::registry::algorithms! { ; association: last_path, unambiguous, evidence }
+crate::duplicate::duplicate!(Credit by DuplicateCredit);
 
 use crate::association::{PathId, Sack};
-use crate::duplicate::DuplicateCredit;
 
 /// Decides which acknowledged chunks let a path's window grow. Timers, error counters and the
 /// flight follow the ledger in any case.

@@ -7,10 +7,10 @@
 //! *From* "On making SCTP robust to spurious retransmissions", figure 6, "Multihoming
 //! Considerations".
 
+use super::by_timestamps::Proof;
 use super::dsack::Dsack;
 use super::eifel_cover_bit::EifelCoverBit;
 use super::eifel_cover_timestamps::{EifelCoverTimestamps, PROOF, proof};
-use super::eifel_timestamps::Proof;
 use super::{Detector, Judgement, Outcome};
 use crate::fact::Fact;
 use crate::registry::{Entry, Need, Parameter};

@@ -10,7 +10,8 @@
 //! *From* RFC 3522, section 3.4; RFC 5682, sections 2.1 and 3.1, for the second ACK. The
 //! combination is this project's.
 
-use super::eifel_timestamps::{EifelTimestamps, Proof, UNPROVEN};
+use super::by_timestamps::{Proof, UNPROVEN};
+use super::eifel_timestamps::EifelTimestamps;
 use super::rto_recovery::without_probe;
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Cause, Echo, Fact, Kind};

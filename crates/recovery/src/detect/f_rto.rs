@@ -7,7 +7,7 @@
 //! loss signal then stands.
 //! *From* RFC 5682, section 2.1.
 
-use super::rto_recovery::{RtoRecovery, Step1, without_probe};
+use super::rto_recovery::{Form, RtoRecovery};
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Fact};
 use crate::registry::Entry;
@@ -23,28 +23,19 @@ pub(super) const ENTRY: Entry = Entry {
 /// Forward RTO-Recovery, the basic algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct FRto {
-    step: Step,
     recovery: RtoRecovery,
 }
 
-#[derive(Clone, Debug, Default)]
-enum Step {
-    #[default]
-    Idle,
-    /// Step 2 waits for the first ACK after the retransmission, which ends at `end`.
-    First { end: u64 },
-    /// Step 3 has asked for new data.
-    Second,
-}
+impl Form for FRto {
+    fn recovery(&mut self) -> &mut RtoRecovery {
+        &mut self.recovery
+    }
 
-impl FRto {
-    /// Step 2.
-    fn on_first(&mut self, acked: &Acked, end: u64, view: &View) -> Judgement {
+    fn on_first(&mut self, acked: &Acked<'_>, end: u64, view: &View) -> Judgement {
         if acked.bytes == 0 && !acked.duplicate {
             return Judgement::Undecided;
         }
         self.recovery.point = Some(view.nxt);
-        self.step = Step::Idle;
         if acked.duplicate {
             return Judgement::Settled(Outcome::Genuine, "the first ACK after the timeout is a duplicate");
         }
@@ -54,16 +45,13 @@ impl FRto {
         if acked.all {
             return Judgement::Settled(Outcome::Genuine, "the first ACK covers everything outstanding");
         }
-        self.step = Step::Second;
         Judgement::Probe
     }
 
-    /// Step 3.
-    fn on_second(&mut self, acked: &Acked) -> Judgement {
+    fn on_second(&mut self, acked: &Acked<'_>, _: u64) -> Judgement {
         if acked.bytes == 0 && !acked.duplicate {
             return Judgement::Probe;
         }
-        self.step = Step::Idle;
         if acked.duplicate {
             return Judgement::Settled(Outcome::Genuine, "a duplicate ACK answers the new data");
         }
@@ -74,28 +62,10 @@ impl FRto {
 
 impl Detector for FRto {
     fn is_idle(&self) -> bool {
-        matches!(self.step, Step::Idle)
+        self.recovery.is_idle()
     }
 
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
-        match (fact, &self.step) {
-            (Fact::Retransmitted { transmission, opens, .. }, _) => {
-                match self.recovery.on_retransmission(transmission, *opens, view) {
-                    Step1::Ignored => {}
-                    Step1::Conventional => self.step = Step::Idle,
-                    Step1::Enter => {
-                        self.step = Step::First { end: transmission.positions().end };
-                    }
-                }
-                Judgement::Undecided
-            }
-            (Fact::Acked(_), Step::Idle) => Judgement::Undecided,
-            (Fact::Acked(acked), &Step::First { end }) => self.on_first(acked, end, view),
-            (Fact::Acked(acked), Step::Second) => self.on_second(acked),
-            (Fact::NotProbed(refusal), _) => {
-                self.step = Step::Idle;
-                without_probe(*refusal)
-            }
-        }
+        self.step(fact, view)
     }
 }

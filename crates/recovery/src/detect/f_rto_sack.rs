@@ -7,7 +7,7 @@
 //! stands.
 //! *From* RFC 5682, section 3.1.
 
-use super::rto_recovery::{RtoRecovery, SackStep as Step, Step1, without_probe};
+use super::rto_recovery::{Form, RtoRecovery};
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Fact};
 use crate::registry::{Entry, Need};
@@ -24,28 +24,31 @@ pub(super) const ENTRY: Entry = Entry {
 /// Forward RTO-Recovery with SACK.
 #[derive(Clone, Debug, Default)]
 pub struct FRtoSack {
-    step: Step,
     recovery: RtoRecovery,
 }
 
-impl FRtoSack {
-    /// Step 2. Duplicate ACKs only update the scoreboard.
-    fn on_first(&mut self, acked: &Acked, view: &View) -> Judgement {
+impl Form for FRtoSack {
+    fn recovery(&mut self) -> &mut RtoRecovery {
+        &mut self.recovery
+    }
+
+    fn begin(&mut self, view: &View) -> bool {
+        view.sack
+    }
+
+    /// Duplicate ACKs only update the scoreboard.
+    fn on_first(&mut self, acked: &Acked<'_>, _: u64, view: &View) -> Judgement {
         if acked.bytes == 0 {
             return Judgement::Undecided;
         }
-        let judgement;
-        (self.step, judgement) = self.recovery.on_first_advance(acked, view);
-        judgement
+        self.recovery.on_first_advance(acked, view)
     }
 
-    /// Step 3.
-    fn on_second(&mut self, acked: &Acked, recovery_point: u64) -> Judgement {
+    fn on_second(&mut self, acked: &Acked<'_>, recovery_point: u64) -> Judgement {
         let news = acked.bytes > 0 || acked.sacked > 0;
         if !news && !acked.duplicate && acked.dsacks.is_empty() {
             return Judgement::Probe;
         }
-        self.step = Step::Idle;
         if acked.cumulative > recovery_point || acked.sacked_up_to > recovery_point {
             return Judgement::Settled(Outcome::Genuine, "the new data are reported before what was outstanding");
         }
@@ -60,26 +63,10 @@ impl FRtoSack {
 
 impl Detector for FRtoSack {
     fn is_idle(&self) -> bool {
-        matches!(self.step, Step::Idle)
+        self.recovery.is_idle()
     }
 
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
-        match (fact, &self.step) {
-            (Fact::Retransmitted { transmission, opens, .. }, _) => {
-                match self.recovery.on_retransmission(transmission, *opens, view) {
-                    Step1::Ignored => {}
-                    Step1::Enter if view.sack => self.step = Step::First,
-                    Step1::Enter | Step1::Conventional => self.step = Step::Idle,
-                }
-                Judgement::Undecided
-            }
-            (Fact::Acked(_), Step::Idle) => Judgement::Undecided,
-            (Fact::Acked(acked), Step::First) => self.on_first(acked, view),
-            (Fact::Acked(acked), &Step::Second { recovery_point }) => self.on_second(acked, recovery_point),
-            (Fact::NotProbed(refusal), _) => {
-                self.step = Step::Idle;
-                without_probe(*refusal)
-            }
-        }
+        self.step(fact, view)
     }
 }

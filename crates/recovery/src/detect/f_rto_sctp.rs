@@ -8,7 +8,7 @@
 //! *From* RFC 5682, section 3.1, which leaves SCTP open. A retransmission bundles several chunks,
 //! so the detector checks each chunk on its own for a retransmission.
 
-use super::rto_recovery::{RtoRecovery, SackStep as Step, Step1, without_probe};
+use super::rto_recovery::{Form, RtoRecovery};
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Fact};
 use crate::registry::Entry;
@@ -24,37 +24,46 @@ pub(super) const ENTRY: Entry = Entry {
 /// Forward RTO-Recovery over chunks.
 #[derive(Clone, Debug, Default)]
 pub struct FRtoSctp {
-    step: Step,
     recovery: RtoRecovery,
     /// The newest cumulative TSN.
     cumulative: u64,
 }
 
 impl FRtoSctp {
-    /// Step 2.
-    fn on_first(&mut self, acked: &Acked, advances: bool, view: &View) -> Judgement {
-        if !advances {
-            return Judgement::Undecided;
-        }
-        let judgement;
-        (self.step, judgement) = self.recovery.on_first_advance(acked, view);
-        judgement
+    /// Records the cumulative TSN of an ACK. Returns whether it advances.
+    fn advances(&mut self, acked: &Acked<'_>) -> bool {
+        core::mem::replace(&mut self.cumulative, acked.cumulative) < acked.cumulative
+    }
+}
+
+impl Form for FRtoSctp {
+    fn recovery(&mut self) -> &mut RtoRecovery {
+        &mut self.recovery
     }
 
-    /// Step 3.
-    fn on_second(&mut self, acked: &Acked, advances: bool, recovery_point: u64) -> Judgement {
-        let originals = acked.originals.unwrap_or(0);
+    fn begin(&mut self, view: &View) -> bool {
+        // While idle, the detector may not have seen all SACKs.
+        self.cumulative = view.una;
+        true
+    }
+
+    fn on_first(&mut self, acked: &Acked<'_>, _: u64, view: &View) -> Judgement {
+        if !self.advances(acked) {
+            return Judgement::Undecided;
+        }
+        self.recovery.on_first_advance(acked, view)
+    }
+
+    fn on_second(&mut self, acked: &Acked<'_>, recovery_point: u64) -> Judgement {
+        let advances = self.advances(acked);
         if acked.cumulative > recovery_point || acked.sacked_up_to > recovery_point {
-            self.step = Step::Idle;
             return Judgement::Settled(Outcome::Genuine, "the new data are reported before what was outstanding");
         }
-        if originals > 0 {
-            self.step = Step::Idle;
+        if acked.originals.is_some_and(|originals| originals > 0) {
             self.recovery.point = None;
             return Judgement::Settled(Outcome::Spurious, "what was outstanding arrives before the new data");
         }
         if !advances && !acked.dsacks.is_empty() {
-            self.step = Step::Idle;
             return Judgement::Settled(Outcome::Genuine, "a SACK without news answers the new data");
         }
         // The SACK reports nothing new, or only chunks of which two copies were sent.
@@ -64,36 +73,10 @@ impl FRtoSctp {
 
 impl Detector for FRtoSctp {
     fn is_idle(&self) -> bool {
-        matches!(self.step, Step::Idle)
+        self.recovery.is_idle()
     }
 
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
-        match fact {
-            Fact::Retransmitted { transmission, opens, .. } => {
-                match self.recovery.on_retransmission(transmission, *opens, view) {
-                    Step1::Ignored => {}
-                    Step1::Enter => {
-                        // While idle, the detector may not have seen all SACKs.
-                        self.cumulative = view.una;
-                        self.step = Step::First;
-                    }
-                    Step1::Conventional => self.step = Step::Idle,
-                }
-                Judgement::Undecided
-            }
-            Fact::Acked(acked) => {
-                let advances = acked.cumulative > self.cumulative;
-                self.cumulative = acked.cumulative;
-                match self.step {
-                    Step::Idle => Judgement::Undecided,
-                    Step::First => self.on_first(acked, advances, view),
-                    Step::Second { recovery_point } => self.on_second(acked, advances, recovery_point),
-                }
-            }
-            Fact::NotProbed(refusal) => {
-                self.step = Step::Idle;
-                without_probe(*refusal)
-            }
-        }
+        self.step(fact, view)
     }
 }

@@ -1,14 +1,15 @@
 //! Was that retransmission spurious? One file per detector. A detector observes facts and returns a
 //! judgement.
 
+mod by_timestamps;
 mod cover;
 mod rto_recovery;
 mod trials;
 
 crate::registry::algorithms! { none, eifel_timestamps, eifel_or_f_rto, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
 association: f_rto_sctp, eifel_cover_timestamps, eifel_cover_bit, eifel_cover_or_dsack }
+crate::duplicate::duplicate!(Detector by DuplicateDetector);
 
-use crate::duplicate::DuplicateDetector;
 use crate::fact::Fact;
 use crate::view::View;
 

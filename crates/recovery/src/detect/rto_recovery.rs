@@ -1,8 +1,8 @@
-//! The common parts of all forms of F-RTO (RFC 5682): which retransmission starts it, and how it
-//! ends without a probe.
+//! The common parts of all forms of F-RTO (RFC 5682): which retransmission starts it, which ACK
+//! each step waits for, and how it ends without a probe.
 
 use super::{Judgement, Outcome};
-use crate::fact::{Acked, Cause, Kind, Refusal, Transmission};
+use crate::fact::{Acked, Cause, Fact, Kind, Refusal, Transmission};
 use crate::view::View;
 
 /// Returns the judgement after the probe was refused. A detector that only watches does not know
@@ -16,7 +16,7 @@ pub(super) fn without_probe(refusal: Refusal) -> Judgement {
 
 /// The meaning of a retransmission to F-RTO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step1 {
+enum Step1 {
     /// Nothing: the retransmission belongs to the current recovery.
     Ignored,
     /// Conventional recovery repairs this loss.
@@ -25,9 +25,63 @@ pub(super) enum Step1 {
     Enter,
 }
 
-/// The loss recovery that F-RTO must not disturb.
+/// One form of F-RTO: what its steps ask of an ACK.
+pub(super) trait Form {
+    fn recovery(&mut self) -> &mut RtoRecovery;
+    /// Returns whether this form applies to a timeout now.
+    fn begin(&mut self, _: &View) -> bool {
+        true
+    }
+    /// Step 2: judges an ACK after the retransmission that ends at `end`.
+    fn on_first(&mut self, acked: &Acked<'_>, end: u64, view: &View) -> Judgement;
+    /// Step 3: judges an ACK after the new data, which begins at `recovery_point`.
+    fn on_second(&mut self, acked: &Acked<'_>, recovery_point: u64) -> Judgement;
+
+    /// Passes a fact to the current step. A judgement that settles ends the algorithm, and a probe
+    /// leads to step 3.
+    fn step(&mut self, fact: &Fact<'_>, view: &View) -> Judgement {
+        let step = self.recovery().step;
+        let judgement = match (fact, step) {
+            (Fact::Retransmitted { transmission, opens, .. }, _) => {
+                self.recovery().step = match self.recovery().on_retransmission(transmission, *opens, view) {
+                    Step1::Ignored => step,
+                    Step1::Enter if self.begin(view) => Step::First { end: transmission.positions().end },
+                    Step1::Enter | Step1::Conventional => Step::Idle,
+                };
+                return Judgement::Undecided;
+            }
+            (Fact::Acked(_), Step::Idle) => return Judgement::Undecided,
+            (Fact::Acked(acked), Step::First { end }) => self.on_first(acked, end, view),
+            (Fact::Acked(acked), Step::Second { recovery_point }) => self.on_second(acked, recovery_point),
+            (Fact::NotProbed(refusal), _) => {
+                self.recovery().step = Step::Idle;
+                return without_probe(*refusal);
+            }
+        };
+        self.recovery().step = match (judgement, step) {
+            (Judgement::Settled(..), _) => Step::Idle,
+            (Judgement::Probe, Step::First { .. }) => Step::Second { recovery_point: view.nxt },
+            _ => step,
+        };
+        judgement
+    }
+}
+
+/// The progress of F-RTO.
+#[derive(Clone, Copy, Debug, Default)]
+enum Step {
+    #[default]
+    Idle,
+    /// Step 2 waits for the first ACK after the retransmission, which ends at `end`.
+    First { end: u64 },
+    /// Step 3 has asked for new data, from this position on.
+    Second { recovery_point: u64 },
+}
+
+/// The current step, and the loss recovery that F-RTO must not disturb.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RtoRecovery {
+    step: Step,
     /// RFC 5682's recover or RecoveryPoint, exclusive; `None` unless conventional recovery from a
     /// timeout, or fast recovery, may be in progress.
     pub(super) point: Option<u64>,
@@ -37,8 +91,12 @@ pub(super) struct RtoRecovery {
 }
 
 impl RtoRecovery {
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.step, Step::Idle)
+    }
+
     /// Processes a retransmission, and returns its meaning.
-    pub(super) fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) -> Step1 {
+    fn on_retransmission(&mut self, transmission: &Transmission, opens: bool, view: &View) -> Step1 {
         if opens {
             self.first = transmission.start;
         } else if transmission.start != self.first {
@@ -62,23 +120,11 @@ impl RtoRecovery {
 
     /// Processes the first ACK that advances, in step 2 of the SACK-based form. Asks for new data,
     /// unless the ACK covers everything.
-    pub(super) fn on_first_advance(&mut self, acked: &Acked, view: &View) -> (SackStep, Judgement) {
+    pub(super) fn on_first_advance(&mut self, acked: &Acked<'_>, view: &View) -> Judgement {
         self.point = Some(view.nxt);
         if acked.all {
-            let covered = "the first ACK covers everything outstanding";
-            return (SackStep::Idle, Judgement::Settled(Outcome::Genuine, covered));
+            return Judgement::Settled(Outcome::Genuine, "the first ACK covers everything outstanding");
         }
-        (SackStep::Second { recovery_point: view.nxt }, Judgement::Probe)
+        Judgement::Probe
     }
-}
-
-/// Progress of the SACK-based form, over segments or over chunks.
-#[derive(Clone, Debug, Default)]
-pub(super) enum SackStep {
-    #[default]
-    Idle,
-    /// Step 2 waits for the first ACK that advances.
-    First,
-    /// Step 3 has asked for new data, from this position on.
-    Second { recovery_point: u64 },
 }

@@ -20,10 +20,6 @@ struct Trial {
 pub(super) struct Trials(Option<Box<VecDeque<Trial>>>);
 
 impl Trials {
-    pub(super) fn clear(&mut self) {
-        self.0 = None;
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_none()
     }

@@ -43,7 +43,7 @@ impl Engine {
         let effect = self.judge(&acked, sample);
         let decisions = self.recovery.on_ack(&acked, &self.board, self.path.watch.view());
         if decisions.step != Step::Stay || decisions.lost_below.is_some() {
-            self.apply(now, &decisions);
+            self.apply(now, &decisions, Some(&acked));
         }
         if echoed && decisions.step == Step::Stay {
             self.recovery.on_echo(&self.board, self.path.watch.view());
@@ -77,9 +77,9 @@ impl Engine {
         effect
     }
 
-    /// Applies a judgement that no ACK caused.
-    pub(super) fn settle_without_ack(&mut self, judgement: Judgement) {
-        let resumes = self.path.settle_without_ack(judgement, self.board.outstanding());
+    /// Applies a judgement that no detector made on an ACK. `acked` is the ACK that caused it, if any.
+    pub(super) fn settle(&mut self, judgement: Judgement, acked: Option<&Acked<'_>>) {
+        let resumes = self.path.settle_now(judgement, acked, self.board.outstanding());
         self.resume(resumes);
     }
 
@@ -90,8 +90,8 @@ impl Engine {
         }
     }
 
-    /// Applies loss recovery's decisions.
-    pub(super) fn apply(&mut self, now: Instant, decisions: &Decisions) {
+    /// Applies loss recovery's decisions. `acked` is the ACK that caused them, if any.
+    pub(super) fn apply(&mut self, now: Instant, decisions: &Decisions, acked: Option<&Acked<'_>>) {
         let flight = self.flight();
         match decisions.step {
             Step::Stay => {}
@@ -100,11 +100,13 @@ impl Engine {
                 // Otherwise the timer could expire before the ACK of the fast retransmit arrives.
                 self.path.start_timer(now);
             }
-            Step::Restore(resume) => {
-                if resume == Resume::NextUnsent {
-                    self.board.mark_none_lost();
+            Step::SpuriousTimeout => {
+                let spurious =
+                    Judgement::Settled(Outcome::Spurious, "duplicate ACKs report the loss after its timeout");
+                if self.path.watch.episode().is_some_and(|episode| !episode.settled) {
+                    self.settle(spurious, acked);
+                    self.path.note_loss_of_episode();
                 }
-                self.path.restore();
             }
             Step::Repaired => self.path.cut_for_repaired(flight),
             Step::LostAgain => self.path.cut_for_lost_again(flight),

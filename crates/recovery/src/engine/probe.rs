@@ -42,7 +42,7 @@ impl Engine {
                 self.probe = None;
                 self.room = None;
                 let judgement = self.path.watch.refuse_probe();
-                self.settle_without_ack(judgement);
+                self.settle(judgement, None);
                 None
             }
         }

@@ -35,7 +35,7 @@ impl Engine {
     fn ring(&mut self, now: Instant, alarm: Alarm) {
         self.path.on_input();
         let decisions = self.recovery.on_alarm(&self.board, self.path.watch.view());
-        self.apply(now, &decisions);
+        self.apply(now, &decisions, None);
         if matches!(alarm, Alarm::Probe(_)) {
             // RFC 8985, section 7.3.
             self.path.start_timer(now);

@@ -2,8 +2,8 @@
 //! response.
 
 crate::registry::algorithms! { always, once_a_round_trip, unless_losses_follow }
+crate::duplicate::duplicate!(Grant by DuplicateGrant);
 
-use crate::duplicate::DuplicateGrant;
 use eifel_base::time::{Duration, Instant};
 
 /// Guards the window against verdicts, which a peer may have forged.

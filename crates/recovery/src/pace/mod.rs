@@ -2,9 +2,9 @@
 //! other algorithms.
 
 crate::registry::algorithms! { none, burst_limit, pacing, burst_pacer, lasting_pacing }
+crate::duplicate::duplicate!(Pace by DuplicatePace);
 
 use crate::congest::Window;
-use crate::duplicate::DuplicatePace;
 use crate::registry::{Parameter, Parameters};
 use eifel_base::time::{Duration, Instant};
 

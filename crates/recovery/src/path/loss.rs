@@ -68,8 +68,7 @@ impl Path {
         // An earlier episode counts as a loss if nothing has settled it, whether it is closed or
         // still open.
         if self.watch.last_episode().is_some_and(|earlier| !earlier.settled) {
-            let sent_at = self.marked().lost_since;
-            self.note_loss(sent_at);
+            self.note_loss_of_episode();
         }
         let now = self.watch.view().now;
         let lost_since = match cause {

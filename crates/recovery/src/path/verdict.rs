@@ -65,8 +65,7 @@ impl Path {
             }
             Outcome::Genuine => {
                 // [rfc4015:3.1.7]
-                let sent_at = self.marked().lost_since;
-                self.note_loss(sent_at);
+                self.note_loss_of_episode();
                 if let Judgement::Mixed(share) = judgement {
                     self.credit(share, &episode, &saved);
                 }
@@ -75,17 +74,24 @@ impl Path {
         }
     }
 
-    /// Applies a judgement that no ACK caused. `flight` is FlightSize now. Returns the loss signal
-    /// that was undone, as in [`Effect::resumes`].
-    pub(crate) fn settle_without_ack(&mut self, judgement: Judgement, flight: u64) -> Option<Cause> {
-        let effect = self.settle(judgement, None, None, flight);
+    /// Applies a judgement, and changes the timer at once. `acked` is the ACK that caused it, if
+    /// any. `flight` is FlightSize now. Returns the loss signal that was undone, as in
+    /// [`Effect::resumes`].
+    pub(crate) fn settle_now(&mut self, judgement: Judgement, acked: Option<&Acked<'_>>, flight: u64) -> Option<Cause> {
+        let effect = self.settle(judgement, acked, None, flight);
         if effect.change != TimerChange::Keep {
             self.rto.change(effect.change);
         }
         effect.resumes
     }
 
-    /// Records a loss signal that stands, for a segment sent at `at`.
+    /// Records a genuine loss of the episode's first segment.
+    pub(crate) fn note_loss_of_episode(&mut self) {
+        let sent_at = self.marked().lost_since;
+        self.note_loss(sent_at);
+    }
+
+    /// Records a genuine loss of a segment sent at `at`.
     pub(super) fn note_loss(&mut self, at: Instant) {
         self.marked().loss_seen = true;
         self.grant.lost(at);
@@ -144,15 +150,5 @@ impl Path {
             window
         };
         self.watch.tell(Event::Adjusted { episode: episode.number, window: self.window });
-    }
-
-    /// Restores the window of the open episode, unless it was settled. The loss still counts.
-    pub(crate) fn restore(&mut self) {
-        let (Some(episode), Some(saved)) = (self.watch.settle_open(), self.saved()) else { return };
-        let past = self.marked();
-        (past.loss_seen, past.undone) = (true, true);
-        self.window = saved.window;
-        self.watch.tell(Event::Adjusted { episode: episode.number, window: self.window });
-        self.on_undo_of_signal(&saved);
     }
 }

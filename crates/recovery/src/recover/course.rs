@@ -307,10 +307,7 @@ impl Course {
                 return self.next_on_ns2(board, window, view);
             }
             let room = window.cwnd.saturating_sub(board.pipe());
-            return match board.first_hole(board.resent_below(), board.lost_below()) {
-                Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
-                None => Next::New { room },
-            };
+            return Next::hole_or_new(board.first_hole(board.resent_below(), board.lost_below()), room);
         }
         let limits = self.may_limit() && self.rules.limited_transmit;
         self.window_end = board.una() + window.cwnd;

@@ -8,7 +8,7 @@
 use super::course::{Course, Signal};
 use super::on_course::{OnCourse, Repair};
 use super::rules::{Follows, RULES, Rules};
-use super::{Decisions, HighRxt, Next, Step};
+use super::{Decisions, Next, Step};
 use crate::congest::Window;
 use crate::fact::Acked;
 use crate::registry::Entry;
@@ -107,9 +107,6 @@ impl Repair for Fack {
         // awnd = snd.nxt - snd.fack + retran_data. This is the scoreboard's pipe, with everything
         // below snd.fack marked as lost.
         let room = cwnd.saturating_sub(board.pipe());
-        match board.first_hole(board.resent_below(), board.lost_below()) {
-            Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
-            None => Next::New { room },
-        }
+        Next::hole_or_new(board.first_hole(board.resent_below(), board.lost_below()), room)
     }
 }

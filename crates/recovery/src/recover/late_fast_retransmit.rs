@@ -1,7 +1,7 @@
 //! *Looks at* duplicate ACKs for the segment whose timer has expired.
 //! *Decides* that no duplicate begins a fast retransmit any more. At the duplicate that would have
-//! begun one, after a single timeout, it restores the window and continues as if the timer had not
-//! expired.
+//! begun one, after a single timeout, it calls the timeout spurious: the response may undo it, and
+//! sending continues as if the timer had not expired.
 //! *Blind to* the reason why the timer was early. The loss that the duplicates report does not
 //! reduce the window.
 //! *From* Ludwig, chapter 5, sections 5.4.5 and 5.4.6.
@@ -17,7 +17,7 @@ use eifel_base::time::Instant;
 /// A setting of the recoveries that only count duplicate ACKs.
 pub(super) const LATE: Parameter = Parameter::switch(
     "suppress_late_fast_retransmit",
-    "the duplicate ACK that would begin a fast retransmit restores the window if the timer came first (Ludwig, 5.4.6)",
+    "the duplicate ACK that would begin a fast retransmit calls the timeout spurious if the timer came first (Ludwig, 5.4.6)",
     false,
 );
 
@@ -54,7 +54,7 @@ impl Recovery for LateFastRetransmit {
         if self.timeouts > 1 || self.duplicates != self.threshold {
             return decisions;
         }
-        Decisions { step: Step::Restore(self.inner.on_spurious(Cause::Timeout)), ..decisions }
+        Decisions { step: Step::SpuriousTimeout, ..decisions }
     }
 
     fn on_timeout(&mut self, view: &View) {

@@ -10,9 +10,9 @@ pub mod rules;
 mod tlp;
 
 crate::registry::algorithms! { reno, newreno, reno_sack, newreno_sack, fack, rfc6675, rack_tlp }
+crate::duplicate::duplicate!(Recovery by DuplicateRecovery);
 
 use crate::congest::Window;
-use crate::duplicate::DuplicateRecovery;
 use crate::fact::{Acked, Block, Cause, Kind};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
@@ -48,8 +48,9 @@ pub enum Step {
         /// Bytes that Limited Transmit has sent: they do not count in the flight (RFC 3042, section 2).
         limited: u64,
     },
-    /// The window returns to its value before the timeout that opened the episode.
-    Restore(Resume),
+    /// Duplicate ACKs show that the timer expired too early. Its timeout was spurious, but the loss
+    /// that they report counts.
+    SpuriousTimeout,
     /// A tail loss probe has repaired a loss: congestion control learns of it, and nothing is
     /// retransmitted.
     Repaired,
@@ -87,6 +88,14 @@ pub enum Next {
 }
 
 impl Next {
+    /// Retransmits the hole at `hole`, or sends new data if there is none.
+    pub const fn hole_or_new(hole: Option<u64>, room: u64) -> Self {
+        match hole {
+            Some(at) => Self::Retransmit { at, room, mark: HighRxt::Advance },
+            None => Self::New { room },
+        }
+    }
+
     /// Creates a retransmission that ignores the window.
     pub const fn owed(at: u64) -> Self {
         Self::Retransmit { at, room: u64::MAX, mark: HighRxt::Advance }

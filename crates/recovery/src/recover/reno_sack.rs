@@ -8,7 +8,7 @@
 use super::course::{Course, Signal};
 use super::on_course::{OnCourse, Repair};
 use super::rules::{Follows, RULES, Rules};
-use super::{Decisions, HighRxt, Next, Step};
+use super::{Decisions, Next, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Kind};
 use crate::registry::Entry;
@@ -93,10 +93,7 @@ impl Repair for RenoSack {
 
     fn next(&mut self, _: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         let room = Course::room(self.pipe.room(window.cwnd), board, window, view);
-        match board.first_hole(board.resent_below(), board.highest_sacked()) {
-            Some(at) => Next::Retransmit { at, room, mark: HighRxt::Advance },
-            None => Next::New { room },
-        }
+        Next::hole_or_new(board.first_hole(board.resent_below(), board.highest_sacked()), room)
     }
 
     fn on_sent(&mut self, sent: Block, _: Kind) {

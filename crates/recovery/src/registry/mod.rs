@@ -13,8 +13,8 @@ use part::Build;
 /// "Responding to Spurious Timeouts in TCP", a source of several algorithms.
 pub(crate) const RESPONDING: &str = "Responding to Spurious Timeouts in TCP";
 
-/// The families of algorithms: the five seams, three parts that compose with them, and two that
-/// only associations have.
+/// The ten families of algorithms. Detect, Respond, Rto, Recover and Congest are the main seams.
+/// Each of the others is a companion of one of them. Only an association has the last two.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Seam {
     /// Was that retransmission spurious?

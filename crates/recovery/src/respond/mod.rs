@@ -3,10 +3,10 @@
 crate::registry::algorithms! {
     none, option_1, option_2, option_3, option_4, option_4_ssthresh, by_retransmissions, rfc4015, rfc3708, partial_credit, as_carried
 }
+crate::duplicate::duplicate!(Response by DuplicateResponse);
 
 use crate::congest::Window;
 use crate::detect::Share;
-use crate::duplicate::DuplicateResponse;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
 

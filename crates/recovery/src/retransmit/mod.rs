@@ -1,10 +1,10 @@
 //! The path of a retransmission. One file per policy; only an association has several paths.
 
 crate::registry::algorithms! { ; association: rfc9260, all_to_alternate, same_path, largest_window }
+crate::duplicate::duplicate!(Retransmit by DuplicateRetransmit);
 
 use crate::association::PathId;
 use crate::congest::Window;
-use crate::duplicate::DuplicateRetransmit;
 use crate::fact::Cause;
 
 /// A path as a policy sees it.

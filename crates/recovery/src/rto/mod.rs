@@ -12,6 +12,7 @@ pub mod timer;
 mod timing;
 
 crate::registry::algorithms! { rfc6298, lite, eifel, self_trained, linux, fixed; association: rfc9260 }
+crate::duplicate::duplicate!(Rto by DuplicateRto);
 
 pub use back_off::Limits;
 pub use restart::Restart;
@@ -19,7 +20,6 @@ pub use timing::Timing;
 
 use crate::congest::Window;
 use crate::detect::Outcome;
-use crate::duplicate::DuplicateRto;
 use crate::episode::Estimate;
 use crate::registry::Parameter;
 use crate::view::View;

@@ -16,7 +16,7 @@ fn recover(suppress: bool) -> Choice {
 }
 
 fn lite(suppress: bool) -> Config {
-    Config { recover: recover(suppress), ..config("reno") }
+    Config { recover: recover(suppress), respond: Choice::named("option-1"), ..config("reno") }
 }
 
 fn duplicates(talk: &mut Talk, from: u64, count: u64) -> Vec<String> {
@@ -40,6 +40,32 @@ fn the_third_after_the_timeout_restores_the_window() {
     assert_eq!(text(&talk.ack(1300, 12, &[], 1100)), "13 14 15 16 17 18 19 20 21 22 23 24");
     let adjusted = talk.events().into_iter().filter(|event| matches!(event, Event::Adjusted { .. })).count();
     assert_eq!(adjusted, 1);
+}
+
+/// Without a response, the timeout stays. Nor does the third duplicate begin a fast retransmit.
+#[test]
+fn the_response_decides_what_is_restored() {
+    let mut talk = spike(&Config { recover: recover(true), ..config("reno") });
+    assert_eq!(duplicates(&mut talk, 1200, 5), [""; 5]);
+    assert_eq!(window(&talk), (1000, 5500));
+}
+
+/// The duplicates report a loss right after the first undo, so this grant refuses the second. The
+/// sender goes back N, as after a genuine timeout.
+#[test]
+fn a_grant_that_refuses_leaves_the_window_of_the_timeout() {
+    for (grant, restored) in [("always", true), ("unless-losses-follow", false)] {
+        let mut talk = spike(&Config { grant: Choice::named(grant), ..lite(true) });
+        duplicates(&mut talk, 1200, 3);
+        assert_eq!(window(&talk), (11_000, UNSET), "{grant} grants the first");
+        assert_eq!(text(&talk.ack(1300, 2, &[], 1100)), "13 14");
+        let (expired, _) = talk.expire();
+        let sent = (1..=3).flat_map(|d| talk.ack(expired + d, 2, &[], 1100)).collect::<Vec<_>>();
+        assert_eq!(text(&sent), "", "{grant}");
+        assert_eq!(talk.cwnd() > 1000, restored, "{grant}");
+        let next = text(&talk.ack(expired + 100, 3, &[], 1100));
+        assert_eq!(next.contains('r'), !restored, "{grant}: {next}");
+    }
 }
 
 /// Without suppression, fast recovery competes with the timeout, and inflates a window that was
@@ -96,7 +122,7 @@ fn the_next_segment_is_free_again() {
 /// The detector's verdict comes later, and the episode is already settled.
 #[test]
 fn a_verdict_that_comes_after_it_is_not_acted_upon() {
-    let mut talk = spike(&Config { recover: recover(true), ..eifel("reno", "option-3") });
+    let mut talk = spike(&Config { recover: recover(true), ..eifel("reno", "option-1") });
     duplicates(&mut talk, 1200, 3);
     assert_eq!(window(&talk), (11_000, UNSET));
     assert_eq!(text(&talk.ack(1300, 6, &[], 0)), "13 14 15 16 17 18");

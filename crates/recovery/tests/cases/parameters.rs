@@ -353,7 +353,7 @@ fn restart_after_idle() {
 fn suppress_late_fast_retransmit(name: &str) {
     for (on, cwnd) in [(true, 11_000), (false, 1000)] {
         let recover = recover(name, "suppress_late_fast_retransmit", Value::Switch(on));
-        let mut talk = spike(&Config { recover, ..config(name) });
+        let mut talk = spike(&Config { recover, respond: Choice::named("option-1"), ..config(name) });
         for d in 1..=3 {
             assert_eq!(text(&talk.ack(1200 + d, 1, &[], 0)), "");
         }

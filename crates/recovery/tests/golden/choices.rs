@@ -3,6 +3,8 @@
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value, entries};
+use eifel_testkit::hash;
+use eifel_testkit::recorded::recorded;
 
 use crate::dice::Dice;
 
@@ -37,13 +39,24 @@ pub fn choices() -> Vec<(Seam, Choice)> {
     entries().flat_map(|entry| of_entry(entry).into_iter().map(|choice| (entry.seam, choice))).collect()
 }
 
-/// Returns a sender with this choice and the others drawn at random. At least a third of the
-/// senders have RFC 3522's detection, so that undos are frequent but not everywhere. Half of them
-/// have no pacing.
+/// Returns the name of a choice: its seam, its algorithm, and the parameters that are set.
+pub fn name(seam: Seam, choice: &Choice) -> String {
+    let set: String = choice.parameters.iter().map(|(name, value)| format!(" {name} = {value}")).collect();
+    format!("{} {}{set}", seam.name(), choice.name)
+}
+
+/// Returns the draws of a choice's case of this number. Its name is the seed.
+pub fn dice(seam: Seam, choice: &Choice, number: u64) -> Dice {
+    Dice::new(hash(name(seam, choice)).wrapping_add(number))
+}
+
+/// Returns a sender with this choice and the others drawn from the recorded algorithms. At least a
+/// third of the senders have RFC 3522's detection, so that undos are frequent but not everywhere.
+/// Half of them have no pacing.
 pub fn around(seam: Seam, choice: &Choice, dice: &mut Dice) -> Config {
     let mut any = |seam: Seam| {
-        let entries = seam.entries();
-        let entry = &entries[dice.below(entries.len() as u64) as usize];
+        let entries: Vec<_> = recorded(seam.name()).iter().filter_map(|name| seam.entry(name)).collect();
+        let entry = entries[dice.below(entries.len() as u64) as usize];
         let mut drawn = Choice::named(entry.name);
         for parameter in entry.parameters {
             let mut others = others(parameter);

@@ -203,8 +203,8 @@ mod tests {
         for line in text.lines().filter(|line| line.ends_with("of its own shape")) {
             writeln!(digests, "{line}").unwrap();
         }
-        writeln!(digests, "all of it: {}", eifel_golden::digest(&text)).unwrap();
-        eifel_golden::golden!("elements.txt", digests);
+        writeln!(digests, "all of it: {}", eifel_testkit::digest(&text)).unwrap();
+        eifel_testkit::golden!("elements.txt", digests);
     }
 
     /// Lists with a count, and lists up to the end, by hand.

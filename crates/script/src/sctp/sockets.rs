@@ -1,5 +1,7 @@
 //! The application's calls on an association.
 
+use std::net::IpAddr;
+
 use super::calls::Call;
 use super::host::{AssociationEnd, PORTS};
 use super::setup::Setup;
@@ -75,6 +77,10 @@ impl AssociationEnd {
         match self.sockets.state(socket)? {
             Socket::Fresh if self.association.is_none() => {
                 let Setup { settings, peers } = &self.setup;
+                let reached = |peer: &IpAddr| settings.addresses.iter().any(|own| own.is_ipv4() == peer.is_ipv4());
+                if !peers.iter().any(reached) {
+                    return Err("ENETUNREACH");
+                }
                 let association = Association::connect(now, settings, PORTS, peers, 0);
                 self.association = Some(association.map_err(|_| "no such algorithms")?);
                 self.sockets.set(socket, Socket::Connecting);

@@ -191,3 +191,12 @@ fn nesting_beyond_the_limit_is_refused() {
     let long = format!("0 %{{ assert {}1 }}%", "1 + ".repeat(900));
     assert!(parse(&long, "long").is_ok());
 }
+
+#[test]
+fn a_peer_without_an_address_of_the_own_family_is_unreachable() {
+    let call = "0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n+0 connect(3, ..., ...) = -1 ENETUNREACH\n";
+    let script = |peer: &str| format!("//: addresses = 10.0.0.1\n//: peer_addresses = {peer}\n{call}");
+    assert_eq!(run(&parse(&script("fd00::1"), "x.pkt").unwrap()).failure, None);
+    let reached = run(&parse(&script("10.0.0.2"), "x.pkt").unwrap());
+    assert_eq!(reached.failure.unwrap().what, "the call returns -1 EINPROGRESS");
+}

@@ -11,7 +11,7 @@ mod storm;
 mod talk;
 mod told;
 
-use eifel_golden::golden;
+use eifel_testkit::golden;
 
 #[test]
 fn courses_packet_by_packet() {

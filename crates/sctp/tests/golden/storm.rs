@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use eifel_base::time::Duration;
-use eifel_golden::digest;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Causes, Chunk, Data, DataFlags, ForwardTsn, Gaps, Header, Parameters, Sack, SackFlags};
 use eifel_packet::sctp::{Skipped, Unknown, Writer};
 use eifel_packet::segment::Timestamps;
 use eifel_packet::seq::Seq;
 use eifel_sctp::{Association, Delivery, IcmpError, Phase, Settings};
+use eifel_testkit::digest;
 
 use crate::draw::{self, one};
 use crate::talk::{Dice, PORTS, World, address, ms, settings};

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use eifel_base::time::Instant;
-use eifel_golden::digest;
 use eifel_packet::sctp::{self, Chunk};
 use eifel_recovery::association::PathId;
 use eifel_sctp::{Association, Message};
+use eifel_testkit::digest;
 
 use crate::talk::World;
 

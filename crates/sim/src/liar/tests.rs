@@ -3,8 +3,8 @@
 
 use super::schedule::{Answer, Duplicates, Echoed, Gaps, Number};
 use super::*;
-use eifel_golden::{digest, golden};
 use eifel_packet::segment::{SackBlocks, Timestamps};
+use eifel_testkit::{digest, golden};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -5,10 +5,10 @@
 use crate::common::scenario;
 use crate::drawn::{self, KINDS};
 use crate::streaming::Gathered;
-use eifel_golden::{digest, golden};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::{document, schema};
 use eifel_sim::{Options, run_into, run_with};
+use eifel_testkit::{digest, golden};
 use std::fmt::Write;
 
 /// Scenarios of each kind.

@@ -7,9 +7,9 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::segment::Flags;
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine, Kind};
-use eifel_talk::{Flying, Pair};
 use eifel_tcp::settings::{ReceiveKind, SendKind, TimestampSettings};
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
+use eifel_testkit::connections::{Flying, Pair};
 
 use crate::Reasons;
 use crate::capture::{Seen, write};
@@ -78,7 +78,7 @@ fn talk(end: End) -> Talk {
             (!of_data || sent % 10 != 0).then_some(DELAY)
         });
         for one in &mut pair.ends {
-            for event in eifel_talk::events(one) {
+            for event in eifel_testkit::connections::events(one) {
                 assert!(event != Event::TimedOut, "{event:?}");
                 if event == Event::PeerClosed {
                     one.close();

@@ -90,7 +90,7 @@ fn conversation(dice: &mut Dice, (built, believed): (bool, bool), seen: &mut See
     }
     for _ in 0..60 {
         let cwnd = connection.engine().snapshot().cwnd;
-        let left: Vec<u64> = std::iter::from_fn(|| eifel_talk::next(&mut connection, now))
+        let left: Vec<u64> = std::iter::from_fn(|| eifel_testkit::connections::next(&mut connection, now))
             .map(|sent| u64::from(sent.segment.payload_len) + u64::from(sent.segment.flags.has(Flags::FIN)))
             .collect();
         let flight = naive.nxt - naive.una;

@@ -176,7 +176,7 @@ impl Pair {
 
     /// Asserts that the connection sends this acknowledgement and nothing else.
     fn says(&mut self, expected: Option<Answer>, place: &str) {
-        let out = eifel_talk::next(&mut self.connection, self.now);
+        let out = eifel_testkit::connections::next(&mut self.connection, self.now);
         let said = out.map(|out| {
             let segment = out.segment;
             let position = |seq| unwrap(self.receiver.nxt, self.isns.1, seq);
@@ -189,7 +189,7 @@ impl Pair {
             Answer { ack: position(segment.ack), window: u64::from(segment.window), blocks: blocks.collect() }
         });
         assert_eq!(said, expected, "{place}");
-        assert_eq!(eifel_talk::next(&mut self.connection, self.now), None, "{place}");
+        assert_eq!(eifel_testkit::connections::next(&mut self.connection, self.now), None, "{place}");
     }
 }
 

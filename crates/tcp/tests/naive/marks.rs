@@ -7,8 +7,8 @@ use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Marks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
-use eifel_talk::Pair;
 use eifel_tcp::{Connection, Ports, Settings, State};
+use eifel_testkit::connections::Pair;
 
 use crate::dice::Dice;
 

@@ -107,7 +107,7 @@ fn connection(probe: WindowProbe, now: Instant) -> Connection {
 /// Returns all segments sent now.
 fn leaves(connection: &mut Connection, now: Instant) -> Vec<Sent> {
     let near = connection.engine().una();
-    std::iter::from_fn(|| eifel_talk::next(connection, now))
+    std::iter::from_fn(|| eifel_testkit::connections::next(connection, now))
         .map(|sent| (unwrap(near, ISNS.0, sent.segment.seq), u64::from(sent.segment.payload_len)))
         .collect()
 }

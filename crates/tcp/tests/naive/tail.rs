@@ -108,7 +108,7 @@ fn short_segments_wait_as_the_application_asks() {
                     }
                 }
             }
-            let left: Vec<u64> = std::iter::from_fn(|| eifel_talk::next(&mut connection, now))
+            let left: Vec<u64> = std::iter::from_fn(|| eifel_testkit::connections::next(&mut connection, now))
                 .map(|sent| u64::from(sent.segment.payload_len))
                 .collect();
             assert_eq!(left, naive.leaves(), "connection {number}, step {step}");
@@ -120,7 +120,7 @@ fn short_segments_wait_as_the_application_asks() {
                 if naive.more && !naive.corked {
                     naive.push();
                 }
-                let left: Vec<u64> = std::iter::from_fn(|| eifel_talk::next(&mut connection, now))
+                let left: Vec<u64> = std::iter::from_fn(|| eifel_testkit::connections::next(&mut connection, now))
                     .map(|sent| u64::from(sent.segment.payload_len))
                     .collect();
                 assert_eq!(left, naive.leaves(), "connection {number}, step {step}");

@@ -105,7 +105,7 @@ impl Talk {
     }
 
     pub fn sent(&mut self) -> Vec<String> {
-        eifel_talk::all(&mut self.connection, self.now).iter().map(|sent| show(&sent.segment)).collect()
+        eifel_testkit::connections::all(&mut self.connection, self.now).iter().map(|sent| show(&sent.segment)).collect()
     }
 
     /// Asserts that the connection now sends exactly these segments.
@@ -114,7 +114,7 @@ impl Talk {
     }
 
     pub fn events(&mut self) -> Vec<Event> {
-        eifel_talk::events(&mut self.connection)
+        eifel_testkit::connections::events(&mut self.connection)
     }
 
     pub fn is(&self, state: State) {

@@ -1,10 +1,10 @@
 //! Adaptations of the timer to verdicts. One file per adaptation.
 
 crate::registry::algorithms! { none, reseed, back_off, min_plus_plus }
+crate::duplicate::duplicate!(AfterSpurious by DuplicateAfterSpurious);
 
 use super::TimerChange;
 use crate::detect::Outcome;
-use crate::duplicate::DuplicateAfterSpurious;
 use eifel_base::time::Duration;
 
 /// Adapts the timer when a timeout has been judged.

@@ -46,7 +46,7 @@ fn compare_with(choice: &Choice, sack: bool, repair: &mut dyn Repair, new: &dyn 
     for connection in 0..CONNECTIONS {
         let config = Config {
             detect: Choice::named("none"),
-            respond: Choice::named("none"),
+            respond: Choice::named("option-1"),
             recover: choice.clone(),
             congest: Choice::named("reno").with("grow", Value::Word("always".into())),
             ..Config::default()

@@ -4,9 +4,6 @@
 //! `make golden` sets [`RENEW`], and the tests then write the files. A changed output is reviewed
 //! as a change of its file. Long outputs are kept as a [`digest`] per case, so that the file shows
 //! which cases differ.
-#![forbid(unsafe_code)]
-
-pub mod drawn;
 
 use std::fs;
 use std::path::Path;
@@ -57,10 +54,16 @@ fn differences(kept: &str, text: &str) -> String {
     format!("{} lines differ\n{}", differ.len(), shown.collect::<String>())
 }
 
-/// Returns the FNV-1a hash of bytes, as 16 hexadecimal digits.
-pub fn digest(bytes: impl AsRef<[u8]>) -> String {
+/// Returns the FNV-1a hash of bytes. The hash of a case's name is its seed, so that no case shifts
+/// another.
+pub fn hash(bytes: impl AsRef<[u8]>) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{:016x}", bytes.as_ref().iter().fold(0xcbf2_9ce4_8422_2325, step))
+    bytes.as_ref().iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Returns the [`hash`] of bytes as 16 hexadecimal digits.
+pub fn digest(bytes: impl AsRef<[u8]>) -> String {
+    format!("{:016x}", hash(bytes))
 }
 
 /// Rounds each number with a decimal point to nine significant digits. The system's logarithms and

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Connection;
 
-use crate::{Sent, next, payload};
+use super::{Sent, next, payload};
 
 /// A segment on its way to the other end.
 #[derive(Clone, Debug)]

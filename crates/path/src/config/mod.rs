@@ -1,14 +1,17 @@
 //! The settings of a link, as plain values.
 
+mod capacity;
+mod error;
+
+pub use capacity::{Capacity, RateChange};
+pub use error::ConfigError;
+
 use crate::element::ElementConfig;
 use crate::queue::QueueConfig;
 use crate::queue::drop_tail::DropTail;
 use crate::spike::SpikeConfig;
-use crate::trace::Trace;
-use core::fmt;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
-use std::sync::Arc;
 
 /// Upper bound on the parcels of at least 20 bytes that a link sends in the time of the longest IP
 /// packet, 65,535 bytes.
@@ -72,33 +75,11 @@ impl LinkConfig {
     /// Checks each setting, and that the queue fits the capacity.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.capacity.check()?;
-        rising("delay_changes", self.delay_changes.iter().map(|change| change.at))?;
+        capacity::rising("delay_changes", self.delay_changes.iter().map(|change| change.at))?;
         self.queue.check(&self.capacity)?;
         self.spikes.iter().try_for_each(SpikeConfig::check)?;
         self.elements.iter().try_for_each(ElementConfig::check)
     }
-}
-
-/// How fast a link transmits.
-#[derive(Clone, Debug)]
-pub enum Capacity {
-    /// A transmission takes no time.
-    Unlimited,
-    Rate {
-        /// The rate at the beginning.
-        rate: Rate,
-        /// Later rates, in the order of their times.
-        changes: Vec<RateChange>,
-    },
-    /// Transmits at the opportunities of a recorded link.
-    Trace(Arc<Trace>),
-}
-
-/// A new rate. It applies to transmissions that begin at `at` or later.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RateChange {
-    pub at: Instant,
-    pub rate: Rate,
 }
 
 /// A new propagation delay, as at a handover. It applies to transmissions that end at `at` or
@@ -109,62 +90,3 @@ pub struct DelayChange {
     pub at: Instant,
     pub delay: Duration,
 }
-
-/// Checks that the times of the changes under `key` rise.
-fn rising(key: &str, times: impl Iterator<Item = Instant>) -> Result<(), ConfigError> {
-    let mut before = None;
-    for at in times {
-        if let Some(earlier) = before.filter(|&earlier| earlier >= at) {
-            let problem = format!("a change at {at:?} follows one at {earlier:?}; allowed: rising times");
-            return Err(ConfigError { key: key.to_owned(), problem });
-        }
-        before = Some(at);
-    }
-    Ok(())
-}
-
-impl Capacity {
-    fn check(&self) -> Result<(), ConfigError> {
-        let Self::Rate { changes, .. } = self else { return Ok(()) };
-        rising("rate_changes", changes.iter().map(|change| change.at))
-    }
-
-    /// Returns the rate at the beginning, or the mean rate of a recorded link; `None` if unlimited.
-    /// RED's averages depend on it.
-    pub fn rate(&self) -> Option<Rate> {
-        match self {
-            Self::Unlimited => None,
-            Self::Rate { rate, .. } => Some(*rate),
-            Self::Trace(trace) => Some(trace.mean_rate()),
-        }
-    }
-}
-
-/// An invalid setting.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ConfigError {
-    /// The setting, as in `queue.packets`.
-    pub key: String,
-    /// Its value and the allowed range.
-    pub problem: String,
-}
-
-impl ConfigError {
-    /// Returns an error unless `allowed`.
-    pub(crate) fn unless(allowed: bool, key: &str, problem: impl FnOnce() -> String) -> Result<(), Self> {
-        if allowed { Ok(()) } else { Err(Self { key: key.to_owned(), problem: problem() }) }
-    }
-
-    /// Returns an error unless `value` is between 0 and 1.
-    pub(crate) fn unless_probability(value: f64, key: &str) -> Result<(), Self> {
-        Self::unless((0.0..=1.0).contains(&value), key, || format!("{value}; allowed: 0 to 1"))
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key, self.problem)
-    }
-}
-
-impl core::error::Error for ConfigError {}

@@ -1,5 +1,4 @@
 //! Drives connections in tests and attacks.
-#![forbid(unsafe_code)]
 
 mod pair;
 

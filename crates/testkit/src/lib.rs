@@ -1,0 +1,10 @@
+//! What the tests of several crates share. No published crate depends on it outside its tests.
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "connections")]
+pub mod connections;
+pub mod golden;
+pub mod random;
+pub mod recorded;
+
+pub use golden::{digest, hash, rounded, same};
