@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
+from eifel.documents import contains, measured, recorded, stored
 from eifel.papers import artefacts
 from eifel.reproduction import reproduce
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
-
-import measured  # noqa: E402
-import recorded  # noqa: E402
-import stored  # noqa: E402
-
-STORE = stored.stored()
-RECORDED = recorded.stored()
+STORE = stored.read()
+RECORDED = stored.read(recorded.STORE)
 
 
 @pytest.mark.parametrize("name", measured.ARTEFACTS)
 def test_what_is_stored_is_of_the_artefact_as_it_is(name: str) -> None:
-    assert STORE[name]["definition"] == artefacts()[name].definition(), "run docs/measured.py"
+    assert STORE[name]["definition"] == artefacts()[name].definition(), "python -m eifel.documents measured"
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in measured.BLOCKS.values()}))
@@ -40,12 +34,12 @@ def test_no_page_calls_a_table_measured_that_is_not_kept() -> None:
 
 @pytest.mark.parametrize(("page", "sentence"), measured.quotes(STORE))
 def test_a_page_says_what_is_stored(page: str, sentence: str) -> None:
-    assert sentence in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert contains(page, sentence)
 
 
 @pytest.mark.parametrize(("page", "sentence"), recorded.quotes(RECORDED))
 def test_a_page_says_what_was_measured_over_recorded_links(page: str, sentence: str) -> None:
-    assert sentence in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert contains(page, sentence)
 
 
 def test_what_was_measured_over_recorded_links_says_over_which_and_when() -> None:

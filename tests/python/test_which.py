@@ -12,7 +12,7 @@ from eifel.papers.artefact import Artefact
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
 from eifel.reproduction import reproduce
-from eifel.studies import burst, detector_runs, neighbours, neighbours_settings, responses, settings, truth
+from eifel.studies import burst, detector_runs, neighbours, responses, settings, truth
 from eifel.studies.cheating import DEFAULT, PLAIN, scenario
 from eifel.studies.situations import SITUATIONS
 
@@ -104,13 +104,8 @@ def test_line_4_time_alone_is_wrong_and_blind(judged: Measured) -> None:
 
 
 def test_line_4_without_sack_dual_rtt_needs_fast_retransmits_blocked() -> None:
-    asked = [
-        {"sender": "reno", "remedy": remedy, "proxy": False}
-        for remedy in (neighbours_settings.BOTH, neighbours_settings.BLOCKED)
-    ]
-    measured = with_rows(
-        neighbours.ARTEFACT, {"sender": "reno", "remedy": neighbours_settings.NOTHING, "proxy": False}, *asked
-    )
+    asked = [{"sender": "reno", "remedy": remedy, "proxy": False} for remedy in (neighbours.BOTH, neighbours.BLOCKED)]
+    measured = with_rows(neighbours.ARTEFACT, {"sender": "reno", "remedy": neighbours.NOTHING, "proxy": False}, *asked)
     for queue in settings.QUEUES:
         without, blocked = (measured.row(queue=queue, **keys).means for keys in asked)
         assert without["spurious_fast_retransmits"].mean > 0.5

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.studies import facts, settings
-
-if TYPE_CHECKING:
-    pass
-
 
 KEYS = ("queue", "sender", "detector", "response")
 

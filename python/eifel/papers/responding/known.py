@@ -53,28 +53,3 @@ STALLS = (
     "as many as in the paper, which has 5.",
 )
 """Figure 9 (a)."""
-
-CALIBRATION = """\
-## What is known of the rows that are outside
-
-- **The end of a back-off** decides the times of Reno-SACK with Eifel and of options 2 and 3. A spike backs the timer
-  off two or three times. The ACK of an original then brings a valid sample, but acknowledges no new data. Before July
-  2003 only new data ended ns-2's back-off. Its Sack1 ends the back-off with a partial ACK as well.
-- **The side of the access delay** decides the times of the same rows. When a spike begins, ACKs that have left the
-  bottleneck still release segments into a queue that stands still. With a longer way between sender and bottleneck,
-  more of a window enters that queue during the spike, and more of its end is lost. Reno-SACK counts those segments as
-  under way, and waits for the timer.
-- **A spike before the queue** releases all held segments at once, and the queue drops those that it cannot hold.
-  Transfers with Eifel then end too early.
-- **The source of loss recovery's rules** changes little alone. Together with the whole access delay on the sender's
-  side and CBR packets of 210 to 300 bytes, ns-2's rules ([ns2.md](ns2.md)) bring the segments sent again nearest to
-  print. Then the times are off.
-- **Spurious and genuine timeouts together** are as many as spikes, in every printed row of tables 1 and 2: one in 30 s.
-  So in print a genuine timeout replaces a spurious one: one spike in nine finds the oldest segment lost, with all three
-  senders except Reno-SACK with Eifel. Here most genuine timeouts come before the first spike, when slow start has
-  overrun the queue; they add to those of spikes.
-- **FACK with Eifel** sends again less than half of the printed number (options 1 and 4, std, reseed). Two printed rows
-  show where the rest is: back-off and min++ save 59 and 57 segments, and 1.3 and 0.8 spurious timeouts. Both save
-  expiries within a spike. So in print a further expiry within a spike costs some ten segments; here it costs one.
-"""
-"""The text of docs/calibration.md beside the table of trials."""

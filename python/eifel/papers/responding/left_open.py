@@ -113,7 +113,7 @@ FITTED = (
         "with 1 s for each verdict the minimum never reaches the spikes' length",
         rows=("responding.table4: min++",),
     ),
-    Setting("ACK delay", f"{FIT.ack_delay_ms:g} ms", "delayed ACKs are stated, their timer is not", "chosen"),
+    Setting("ACK delay", f"{FIT.ack_delay_ms:g} ms", "delayed ACKs are stated, their timer is not"),
 )
 """The replacements for what the paper leaves open. Rows to which a value was fitted are calibration; the others
 confirm it.
