@@ -49,7 +49,7 @@ test-python: setup test-rust
 	$(BIN)/python -m pytest
 
 # Review the change of each file: it is the change of an output.
-docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, docs/tables.md, the README's picture and THIRD-PARTY.txt
+docs: setup  ## docs/scenario.schema.json, docs/reference/algorithms.md, docs/reference/tables.md, the README's picture and THIRD-PARTY.txt
 	@$(BIN)/python -m eifel.documents
 
 golden: setup  ## writes again what tests keep whole: pages, tables, pictures, verdicts, runs, searches
@@ -79,7 +79,7 @@ TARGETS :=
 fuzz:  ## each fuzz target for a minute (SECONDS=…, TARGETS=…); needs a nightly compiler
 	@SECONDS_EACH=$(SECONDS) fuzz/run.sh $(TARGETS)
 
-# A night for all, on a machine that has nothing else to do, minutes for a change; docs/mutants.md explains what survives.
+# A night for all, on a machine that has nothing else to do, minutes for a change; docs/internals/mutants.md explains what survives.
 CHANGED :=
 BASE := main
 MUTANTS := cargo mutants --cargo-arg=--locked $(if $(CHANGED),--in-diff target/changed.diff)

@@ -13,7 +13,7 @@ import pytest
 import eifel
 from eifel import hunts
 from eifel.cli import main
-from eifel.documents import ROOT, contains, hunted, pictures
+from eifel.documents import AUTHOR, HARM, ROOT, contains, hunted, pictures
 from eifel.scenario import load
 from eifel.statistics import share_interval
 
@@ -137,7 +137,7 @@ def stored() -> dict[str, Any]:
 
 
 def test_the_pages_show_what_was_found(stored: dict[str, Any]) -> None:
-    page = (ROOT / hunted.HARM).read_text(encoding="utf-8")
+    page = (ROOT / HARM).read_text(encoding="utf-8")
     assert page.count("<!-- hunted: ") == len(hunted.TABLES)
     assert hunted.filled(page, stored) == page
     assert [sentence for page, sentence in hunted.quotes(stored) if not contains(page, sentence)] == []
@@ -179,8 +179,8 @@ def test_the_claims_allow_what_was_found_and_little_more(stored: dict[str, Any])
             assert share.mean <= claim.share <= upper + 0.001, claim.name
 
 
-def test_which_md_links_a_scenario_against_each_line_that_has_one() -> None:
-    text = (ROOT / hunted.WHICH).read_text(encoding="utf-8")
+def test_the_advice_links_a_scenario_against_each_line_that_has_one() -> None:
+    text = (ROOT / AUTHOR).read_text(encoding="utf-8")
     linked = re.findall(r"\(\.\./(crates/hunt/counterexamples/[\w-]+\.toml)\)", text)
     assert len(set(linked)) >= 9
     assert all((ROOT / file).is_file() for file in linked)

@@ -99,11 +99,11 @@ def test_what_precise_restarting_is_worth_depends_on_the_packets() -> None:
 
 
 def test_the_page_of_the_thesis_runs_and_its_claims_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = run_blocks((ROOT / "docs/thesis.md").read_text(encoding="utf-8"), tmp_path, monkeypatch)
+    names = run_blocks((ROOT / "docs/internals/thesis.md").read_text(encoding="utf-8"), tmp_path, monkeypatch)
     known = [text for artefact, texts in OPEN.items() if artefact.startswith("thesis") for text in texts]
     failing = [claim["text"] for claim in names["claims"] if not claim["holds"]]
     assert set(failing) <= set(known)
-    page = " ".join((ROOT / "docs" / "timers.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs" / "internals" / "timers.md").read_text(encoding="utf-8").split())
     linux, rfc6298, eifel = (names["waits"][timer] for timer in ("linux", "rfc6298", "eifel"))
     assert f"for {eifel} round trips of 100 ms (Linux's: {linux}, RFC 6298's: {rfc6298})" in page
     assert f"to {names['slow_start_s']['eifel']:.0f} s at 640 segments" in page
@@ -114,7 +114,7 @@ def test_delayed_acks_mislead_a_short_timer_and_the_detector_with_it() -> None:
     flow = made["flow"][0]
     flow["tcp"] = {**flow["tcp"], "delayed_ack_every": 2, "delayed_ack_ms": 40}
     run = eifel.run(made, record=[]).main
-    page = " ".join((ROOT / "docs" / "timers.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs" / "internals" / "timers.md").read_text(encoding="utf-8").split())
     said = f"{run['requests']} answers in a minute have {run['spurious_timeouts']} spurious timeouts"
     assert f"{said}, and Eifel detected {run['detected_spurious']}" in page
 

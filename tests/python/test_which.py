@@ -1,4 +1,4 @@
-"""The advice of docs/which.md, line by line, checked with fewer runs than its artefacts have."""
+"""The advice of docs/author.md, line by line, checked with fewer runs than its artefacts have."""
 
 import re
 from dataclasses import replace
@@ -16,7 +16,7 @@ from eifel.studies import burst, detector_runs, neighbours, responses, settings,
 from eifel.studies.cheating import DEFAULT, PLAIN, scenario
 from eifel.studies.situations import SITUATIONS
 
-PAGE = Path(__file__).parents[2] / "docs" / "which.md"
+PAGE = Path(__file__).parents[2] / "docs" / "author.md"
 POINTS, LENGTHS = 8, 30
 """The points of each situation. Reordering has one per length, since detection depends on the
 length.

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eifel.documents import DOCS, ROOT
+from eifel.documents import REFERENCE, ROOT
 from eifel.registry import algorithms
 
-PAGE = DOCS / "algorithms.md"
+PAGE = REFERENCE / "algorithms.md"
 SOURCES = ROOT / "crates" / "recovery" / "src"
 SEAMS = {
     "detect": ("Detectors", "Was that retransmission spurious?"),

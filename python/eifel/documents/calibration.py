@@ -1,4 +1,4 @@
-"""Writes docs/calibration.md: the sweep over what tables 1-4 leave open, and other attempts, one change at a time."""
+"""Writes the page of the calibration: a sweep over what tables 1-4 leave open, and changes one at a time."""
 
 import copy
 import math
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.documents import DOCS
+from eifel.documents import INTERNALS
 from eifel.papers import select
 from eifel.papers.artefact import Row
 from eifel.papers.responding import distances, settings, swept
 from eifel.papers.responding.calibration import NAMES, WITHIN, judged, results
 from eifel.runs import run_many
 
-PAGE = DOCS / "calibration.md"
+PAGE = INTERNALS / "calibration.md"
 
 
 def _line(cells: Sequence[Any]) -> str:

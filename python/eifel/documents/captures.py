@@ -1,8 +1,8 @@
-"""Tables of docs/captures.md; a part of `documents.measured`."""
+"""Tables of docs/reference/captures.md; a part of `documents.measured`."""
 
 from collections.abc import Callable, Mapping
 
-from eifel.documents import spaced, table
+from eifel.documents import CAPTURES, WHATIF, spaced, table
 from eifel.documents.stored import Stored, mean, row_of
 from eifel.studies.captures_tools import TOOLS
 
@@ -103,8 +103,8 @@ def whatif(store: Stored) -> str:
 
 
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
-    "captures, plain": ("docs/captures.md", plain),
-    "captures, wild": ("docs/captures.md", wild),
-    "captures, tools": ("docs/captures.md", tools),
-    "whatif": ("docs/whatif.md", whatif),
+    "captures, plain": (CAPTURES, plain),
+    "captures, wild": (CAPTURES, wild),
+    "captures, tools": (CAPTURES, tools),
+    "whatif": (WHATIF, whatif),
 }

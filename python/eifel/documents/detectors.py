@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from eifel.documents import spaced, table, worlds
+from eifel.documents import DETECTORS, LIARS, spaced, table, worlds
 from eifel.documents.stored import Stored, half_width, mean
 from eifel.studies import burst, liars_fast, liars_repair, proof
 from eifel.studies import neighbours as remedies
@@ -47,7 +47,7 @@ TRUTH = {
     "Eifel, timestamps, or DSACK": "eifel-timestamps or dsack",
 }
 MET = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-or-f-rto", "eifel-bit", "f-rto-sack", "dsack")
-"""The detectors that docs/detectors.md shows for combined troubles."""
+"""The detectors that docs/internals/detectors.md shows for combined troubles."""
 
 
 def _of(store: Stored, column: str, detector: str, situation: str = "all") -> float:
@@ -312,15 +312,15 @@ def proven(store: Stored) -> str:
 
 
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
-    "truth": ("docs/detectors.md", truth),
-    "crossed": ("docs/detectors.md", crossed),
-    "bursts": ("docs/detectors.md", bursts),
-    "neighbours": ("docs/detectors.md", neighbours),
-    "lies": ("docs/liars.md", lies),
-    "found": ("docs/liars.md", found),
-    "fast": ("docs/liars.md", fast),
-    "repair": ("docs/liars.md", repair),
-    "over sctp": ("docs/liars.md", over_sctp),
-    "proven": ("docs/liars.md", proven),
-    "beside": ("docs/liars.md", beside),
+    "truth": (DETECTORS, truth),
+    "crossed": (DETECTORS, crossed),
+    "bursts": (DETECTORS, bursts),
+    "neighbours": (DETECTORS, neighbours),
+    "lies": (LIARS, lies),
+    "found": (LIARS, found),
+    "fast": (LIARS, fast),
+    "repair": (LIARS, repair),
+    "over sctp": (LIARS, over_sctp),
+    "proven": (LIARS, proven),
+    "beside": (LIARS, beside),
 }

@@ -1,7 +1,7 @@
 """Findings of searches: `python -m eifel.documents hunted` searches again in `out/hunt`, resuming if interrupted.
 
-Writes `docs/hunted.json`, `docs/frontier.svg`, and the tables between `<!-- hunted: NAME -->` and
-`<!-- end -->` of docs/harm.md. Names each sentence of docs/harm.md or docs/which.md with another
+Writes `docs/internals/hunted.json`, `docs/internals/frontier.svg`, and the tables between `<!-- hunted: NAME -->` and
+`<!-- end -->` of docs/internals/harm.md. Names each sentence of docs/internals/harm.md or docs/author.md with another
 number. `make test` compares the pages, and the shares that `eifel hunt all` allows, with that file.
 Names of `PARTS` as arguments limit the search to those.
 """
@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from eifel import hunts
-from eifel.documents import ROOT, name_missing, pictures
+from eifel import documents, hunts
+from eifel.documents import AUTHOR, HARM, ROOT, name_missing, pictures
 from eifel.runs import run, run_many
 from eifel.studies import detector_runs, facts, judged
 from eifel.studies.situations import SITUATIONS
 
 STORE = pictures.STORE
-HARM, WHICH = "docs/harm.md", "docs/which.md"
 COUNTEREXAMPLES = ROOT / "crates" / "hunt" / "counterexamples"
 SCENARIOS = 10_000
 """The scenarios of the search for each sender of the table. Every other claim gets `FEWER`."""
@@ -33,7 +32,7 @@ CUT = ("option-2", "option-3")
 FEWEST = 1500
 """The scenarios of the search for the harm of each of these responses."""
 BY_TIME = tuple(hunts.wrong(name, hunts.SELDOM) for name in ("min-rtt", "dual-rtt"))
-"""Claims about detectors that docs/which.md advises against."""
+"""Claims about detectors that docs/author.md advises against."""
 SCENES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("reordering over a queue of two, window of five", "reordering-tiny-queue", {}),
     ("reordering over a queue of three, window of five", "reordering-small-queue", {}),
@@ -45,7 +44,7 @@ SCENES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("spikes, paced by SRTT", "paced-spikes", {"pace": "pacing"}),
     ("spikes, paced by the smallest round trip (over `none` so paced)", "paced-spikes", {"pace": "lasting-pacing"}),
 )
-"""Scenarios in which detection harms: the name in docs/harm.md, the file, and additional settings
+"""Scenarios in which detection harms: the name in docs/internals/harm.md, the file, and additional settings
 of the senders.
 """
 RUNS, POINTS = 20, 10
@@ -197,7 +196,7 @@ def quotes(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
     gained = [100 * ratio - 100 for ratio in stored["reordered"]]
     cut = [stored["cut"][name] for name in CUT]
     harmed, gain = [share(one) for one in cut], [-100 * one["mean"] for one in cut]
-    which = [
+    advice = [
         f"harm somebody by more than 2 % in {harmed[0]:.1f} and {harmed[1]:.1f} % of the random scenarios, and "
         f"RFC 4015's in {share(default):.1f} %. They gain {gain[0]:.1f} and {gain[1]:.1f} % on average, and it "
         f"{-100 * default['mean']:.1f} %",
@@ -223,7 +222,7 @@ def quotes(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
         f"comparison {found['eifel-timestamps (plain)']:.0f} %",
         f"that is {gained[1]:.0f} % over no detection where the default gains {gained[0]:.0f} %",
     ]
-    return [*((WHICH, sentence) for sentence in which), *((HARM, sentence) for sentence in harm)]
+    return [*((AUTHOR, sentence) for sentence in advice), *((HARM, sentence) for sentence in harm)]
 
 
 RECOVERY = ("rfc6675", "rack-tlp", "newreno-sack", "fack", "reno-sack", "newreno")
@@ -232,9 +231,7 @@ RECOVERY = ("rfc6675", "rack-tlp", "newreno-sack", "fack", "reno-sack", "newreno
 def filled(page: str, stored: Mapping[str, Any]) -> str:
     """Returns the page with tables from the stored findings."""
     for name, make in TABLES.items():
-        before, head, rest = page.partition(f"<!-- hunted: {name} -->\n")
-        _, end, after = rest.partition("\n<!-- end -->")
-        page = before + head + make(stored) + end + after
+        page = documents.filled(page, f"hunted: {name}", make(stored))
     return page
 
 

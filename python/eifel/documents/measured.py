@@ -1,16 +1,28 @@
 """Measured numbers of the documents: `python -m eifel.documents measured [ID…]` measures all again, or these.
 
-Writes `docs/measured.json` (the results of the artefacts named here, with the digests of their
+Writes `docs/internals/measured.json` (the results of the artefacts named here, with the digests of their
 definitions) and the tables between `<!-- measured: NAME -->` and `<!-- end -->`. `make test`
 compares the pages with that file and the digests with the artefacts. It also measures again
 whatever takes a second. Results stored in `out` are not measured again.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from eifel.documents import ROOT, captures, detectors, name_missing, sentences, spaced, stored, timers, worlds
+from eifel.documents import (
+    FINDINGS,
+    ROOT,
+    TIMERS,
+    captures,
+    detectors,
+    filled,
+    name_missing,
+    sentences,
+    spaced,
+    stored,
+    timers,
+    worlds,
+)
 from eifel.documents.stored import STORE, Stored, mean, row_of
 from eifel.papers import artefacts
 from eifel.reproduction import reproduce
@@ -59,9 +71,9 @@ SHOWN = (
     ("table3", {"restore": "option-2"}, "... option 2"),
     ("table3", {"restore": "option-3"}, "... option 3"),
 )
-"""The rows of tables 1-3 in docs/findings.md."""
+"""The rows of tables 1-3 in docs/internals/findings.md."""
 COLUMNS = {"time_s": 1, "retransmissions": 0, "spurious_rtos": 2, "genuine_rtos": 2}
-"""The columns that judge the tables, and their digits in docs/findings.md."""
+"""The columns that judge the tables, and their digits in docs/internals/findings.md."""
 
 
 def tables(store: Stored) -> str:
@@ -136,10 +148,10 @@ def ranking(store: Stored) -> str:
 
 
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
-    "tables": ("docs/findings.md", tables),
-    "agreement": ("docs/findings.md", agreement),
-    "sctp": ("docs/findings.md", sctp),
-    "ranking": ("docs/findings.md", ranking),
+    "tables": (FINDINGS, tables),
+    "agreement": (FINDINGS, agreement),
+    "sctp": (FINDINGS, sctp),
+    "ranking": (FINDINGS, ranking),
     **timers.BLOCKS,
     **detectors.BLOCKS,
     **worlds.BLOCKS,
@@ -157,7 +169,7 @@ def _gain(store: Stored, window: str) -> float:
 
 
 def _dualrtt(store: Stored) -> list[str]:
-    """Returns the sentences of docs/findings.md about tables IV and V and the model of tau."""
+    """Returns the sentences of docs/internals/findings.md about tables IV and V and the model of tau."""
     rows = store["dualrtt.table5"]["rows"]
     printed = [
         abs(row["measured"][column] - value) <= 5
@@ -180,7 +192,7 @@ def _dualrtt(store: Stored) -> list[str]:
 
 
 def _sctp(store: Stored) -> list[str]:
-    """Returns the sentences of docs/findings.md about SCTP."""
+    """Returns the sentences of docs/internals/findings.md about SCTP."""
 
     def sent(share: str, sender: str) -> float:
         return mean(store, "sctp.figure11a", "highest_tsn", reordered=share, sender=sender)
@@ -229,16 +241,22 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
     return [
         ("README.md", f"254 % there, {100 * left:.0f} % with RFC 5681's rule"),
         (
-            "docs/findings.md",
+            FINDINGS,
             f"transfer takes {held:.0f} s instead of {halved:.0f}, and Eifel gains {100 * left:.0f} %",
         ),
-        ("docs/timers.md", f"precise restarts gain {100 * drawn:.0f} % of throughput with packets of 296 bytes"),
-        ("docs/timers.md", f"and cost {100 * large:.0f} % with 576"),
-        *(("docs/findings.md", sentence) for sentence in (*_dualrtt(store), *_sctp(store))),
+        (
+            TIMERS,
+            f"precise restarts gain {100 * drawn:.0f} % of throughput with packets of 296 bytes",
+        ),
+        (TIMERS, f"and cost {100 * large:.0f} % with 576"),
+        *((FINDINGS, sentence) for sentence in (*_dualrtt(store), *_sctp(store))),
         *sentences.quotes(store),
         *timers.quotes(store),
         *worlds.quotes(store),
-        ("docs/timers.md", f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %"),
+        (
+            TIMERS,
+            f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %",
+        ),
     ]
 
 
@@ -247,10 +265,7 @@ def written(page: str, store: Stored) -> str:
     text = (ROOT / page).read_text(encoding="utf-8")
     for name, (of, block) in BLOCKS.items():
         if of == page:
-            mark = re.compile(rf"(<!-- measured: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-            text, found = mark.subn(lambda match: match[1] + block(store) + match[2], text)  # noqa: B023
-            if found != 1:
-                raise LookupError(f"{page}: {found} blocks named {name}, not one")
+            text = filled(text, f"measured: {name}", block(store))
     return text
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from eifel import hunts
-from eifel.documents import DOCS
+from eifel.documents import DOCS, INTERNALS
 from eifel.papers import select
 from eifel.plots import Figure, save, side_by_side, style
 from eifel.runs import run
@@ -13,7 +13,7 @@ from eifel.statistics import share_interval
 
 SPIKE = {"responding.figure1a": "Reno-SACK", "responding.figure2": "Reno-SACK with Eifel"}
 """The README's runs: one spike without and with Eifel."""
-STORE = DOCS / "hunted.json"
+STORE = INTERNALS / "hunted.json"
 COMPARED = {"default": ("the default", hunts.DEFAULT), "careful": ("the careful sender", hunts.CAREFUL)}
 """The two senders that the documents recommend."""
 SENDERS = {
@@ -23,7 +23,7 @@ SENDERS = {
     "unstamped": ("without timestamps, limited", {**hunts.CAREFUL, "detect": "f-rto-sack"}),
     "at-once": ("the default, restoring at once", {**hunts.DEFAULT, "respond": "option-1"}),
 }
-"""The senders whose harm is searched: the name in `hunted.json`, the name in docs/harm.md, and the
+"""The senders whose harm is searched: the name in `hunted.json`, the name in docs/internals/harm.md, and the
 algorithms.
 """
 BELOW = ("default", "limited")
@@ -65,7 +65,7 @@ def frontier(stored: Mapping[str, Any]) -> Figure:
 
 
 def draw_frontier() -> None:
-    save(frontier(json.loads(STORE.read_text(encoding="utf-8"))), DOCS / "frontier.svg", "svg")
+    save(frontier(json.loads(STORE.read_text(encoding="utf-8"))), INTERNALS / "frontier.svg", "svg")
 
 
 def main() -> None:

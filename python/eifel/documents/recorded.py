@@ -1,7 +1,7 @@
-"""Sentences about recorded links in docs/detectors.md and docs/timers.md, measured from the files named.
+"""Sentences of the pages about detectors and timers over recorded links, measured from the files named.
 
 The project may not ship the recordings (README of the Mahimahi tools, mahimahi.mit.edu). So
-`docs/recorded.json` holds the measured values, the files, the date and the version. `make test`
+`docs/internals/recorded.json` holds the measured values, the files, the date and the version. `make test`
 compares the sentences with it.
 """
 
@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from eifel.documents import DOCS, ROOT, name_missing, spaced
+from eifel.documents import DETECTORS, INTERNALS, ROOT, TIMERS, name_missing, spaced
 from eifel.documents.stored import Stored, read, written
 
-STORE = DOCS / "recorded.json"
+STORE = INTERNALS / "recorded.json"
 TRUTH = ("found_timeouts", "false_positives")
-TIMERS = ("goodput_kbps", "genuine_timeouts", "genuine_timeouts_wait_s")
+TIMER_COLUMNS = ("goodput_kbps", "genuine_timeouts", "genuine_timeouts_wait_s")
 LOOKED_AT = ("eifel-timestamps (plain)", "f-rto-sack", "dsack", "dual-rtt", "min-rtt")
 """The detectors that the page names."""
 
@@ -61,7 +61,7 @@ def _timers(files: Sequence[Path]) -> list[dict[str, Any]]:
 
     found = reproduce("thesis.timers", repetitions=1, traces=files)
     return [
-        {"keys": dict(row.row.keys), "measured": {name: round(row.means[name].mean, 4) for name in TIMERS}}
+        {"keys": dict(row.row.keys), "measured": {name: round(row.means[name].mean, 4) for name in TIMER_COLUMNS}}
         for row in found.rows
         if row.row.keys["path"] in set(names(files))
     ]
@@ -85,7 +85,7 @@ def _judged(store: Stored) -> tuple[str, str]:
         f"trip {min_rtt}. The last calls {sum(of('false_positives', 'min-rtt')):.0f} needed ones spurious, the others "
         f"{wrong}"
     )
-    return "docs/detectors.md", said
+    return DETECTORS, said
 
 
 def _timed(store: Stored) -> list[tuple[str, str]]:
@@ -105,9 +105,9 @@ def _timed(store: Stored) -> list[tuple[str, str]]:
         return float(one["genuine_timeouts_wait_s"]) / float(one["genuine_timeouts"])
 
     return [
-        ("docs/timers.md", f"the goodput is the same within {others:.1f} %"),
+        (TIMERS, f"the goodput is the same within {others:.1f} %"),
         (
-            "docs/timers.md",
+            TIMERS,
             f"carries {behind(worst):.0f} % less than the best, since the few timeouts that were needed waited for "
             f"{wait_s('agg, k 0.01'):.0f} s each. The Eifel timer's waited for {wait_s('eifel'):.0f} s there, RFC "
             f"6298's for {wait_s('rfc6298'):.0f}",
@@ -117,7 +117,10 @@ def _timed(store: Stored) -> list[tuple[str, str]]:
 
 def quotes(store: Stored) -> list[tuple[str, str]]:
     """Returns the sentences, and the pages that have to contain them."""
-    pages = {"docs/detectors.md": store["detectors.truth"], "docs/timers.md": store["thesis.timers"]}
+    pages = {
+        DETECTORS: store["detectors.truth"],
+        TIMERS: store["thesis.timers"],
+    }
     how = ((page, f"Measured on {one['on']} with version {one['version']}") for page, one in pages.items())
     return [*how, _judged(store), *_timed(store)]
 

@@ -1,13 +1,13 @@
-"""`docs/measured.json`: the results of the artefacts with numbers in the documents."""
+"""`docs/internals/measured.json`: the results of the artefacts with numbers in the documents."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eifel.documents import DOCS
+from eifel.documents import INTERNALS
 
-STORE = DOCS / "measured.json"
+STORE = INTERNALS / "measured.json"
 Stored = Mapping[str, Any]
 
 

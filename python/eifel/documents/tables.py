@@ -2,12 +2,12 @@
 
 import pyarrow as pa
 
-from eifel.documents import DOCS, ROOT
+from eifel.documents import REFERENCE, ROOT
 from eifel.result import TABLES
 from eifel.runs import run
 from eifel.tables import described
 
-PAGE = DOCS / "tables.md"
+PAGE = REFERENCE / "tables.md"
 NAMES_OF_A_RUN = ("link", "detector", "reason")
 """Columns whose words come from the run, such as the names of its links."""
 

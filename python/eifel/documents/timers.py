@@ -1,14 +1,14 @@
-"""Tables and sentences of docs/timers.md; a part of `documents.measured`."""
+"""Tables and sentences of docs/internals/timers.md; a part of `documents.measured`."""
 
 from collections.abc import Callable, Mapping
 
-from eifel.documents import spaced, table
+from eifel.documents import TIMERS, spaced, table
 from eifel.documents.stored import Stored, mean
 from eifel.papers.thesis import paths
 from eifel.papers.thesis.timers import AGG
 
 COLUMNS = ("goodput_kbps", "spurious_timeouts", "genuine_timeouts", "genuine_timeouts_wait_s")
-TIMERS = {
+NAMES = {
     "rfc6298": "`rfc6298`",
     "rfc6298, 200 ms": "`rfc6298`, 200 ms",
     "lite": "`lite`",
@@ -37,7 +37,7 @@ def _wait_ms(store: Stored, path: str, timer: str) -> float:
 def spikes(store: Stored) -> str:
     """Returns the table for the path with delay spikes: bulk data, and requests."""
     rows = []
-    for timer, name in TIMERS.items():
+    for timer, name in NAMES.items():
         bulk = [
             _of(store, column, paths.BULK, timer, eifel)
             for eifel in (False, True)
@@ -52,7 +52,7 @@ def spikes(store: Stored) -> str:
 def floors(store: Stored) -> str:
     """Returns the table for the short path, and for the path whose round trip is just below a minimum RTO."""
     rows = []
-    for timer, name in TIMERS.items():
+    for timer, name in NAMES.items():
         spurious = (spaced(_of(store, "spurious_timeouts", paths.FLOOR, timer, eifel)) for eifel in (False, True))
         goodput = spaced(_of(store, "goodput_kbps", paths.SHORT, timer))
         rows.append([name, goodput, spaced(_wait_ms(store, paths.SHORT, timer)), ", ".join(spurious)])
@@ -61,16 +61,16 @@ def floors(store: Stored) -> str:
 
 
 def quotes(store: Stored) -> list[tuple[str, str]]:
-    """Returns docs/timers.md's sentences about the tables."""
-    waits = {timer: _wait_ms(store, paths.REQUESTS, timer) / 1000 for timer in TIMERS}
-    count = [RUNS_H * _of(store, "genuine_timeouts", paths.REQUESTS, timer) for timer in TIMERS]
-    bulk = {timer: _of(store, "goodput_kbps", paths.BULK, timer) for timer in TIMERS}
+    """Returns docs/internals/timers.md's sentences about the tables."""
+    waits = {timer: _wait_ms(store, paths.REQUESTS, timer) / 1000 for timer in NAMES}
+    count = [RUNS_H * _of(store, "genuine_timeouts", paths.REQUESTS, timer) for timer in NAMES]
+    bulk = {timer: _of(store, "goodput_kbps", paths.BULK, timer) for timer in NAMES}
     lost = {
         timer: 100 - 100 * _of(store, "goodput_kbps", paths.BULK, timer, False) / bulk["rfc6298"]
         for timer in ("eifel", *AGG)
     }
     short = 100 - 100 * _of(store, "goodput_kbps", paths.SHORT, "rfc6298") / max(
-        _of(store, "goodput_kbps", paths.SHORT, timer) for timer in TIMERS
+        _of(store, "goodput_kbps", paths.SHORT, timer) for timer in NAMES
     )
     floor = {timer: _of(store, "spurious_timeouts", paths.FLOOR, timer) for timer in ("linux", "rfc6298, 200 ms")}
     trained = [waits[timer] for timer in AGG]
@@ -86,10 +86,10 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         f"{spaced(floor['rfc6298, 200 ms'])}",
         f"needed timeouts wait for {' to '.join(dict.fromkeys(f'{one(trained):.1f}' for one in (min, max)))} s",
     ]
-    return [("docs/timers.md", sentence) for sentence in said]
+    return [(TIMERS, sentence) for sentence in said]
 
 
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
-    "timers over spikes": ("docs/timers.md", spikes),
-    "timers and floors": ("docs/timers.md", floors),
+    "timers over spikes": (TIMERS, spikes),
+    "timers and floors": (TIMERS, floors),
 }

@@ -1,8 +1,8 @@
-"""Tables and sentences of docs/worlds.md; a part of `documents.measured`."""
+"""Tables and sentences of docs/internals/worlds.md; a part of `documents.measured`."""
 
 from collections.abc import Callable, Mapping
 
-from eifel.documents import spaced, table
+from eifel.documents import WORLDS, spaced, table
 from eifel.documents.stored import Stored, mean
 from eifel.studies.questions import LATE_MS, SEGMENTS
 from eifel.studies.settings import RESPONSES
@@ -60,7 +60,7 @@ def responses(store: Stored) -> str:
 
 
 def quotes(store: Stored) -> list[tuple[str, str]]:
-    """Returns docs/worlds.md's sentences about the tables."""
+    """Returns docs/internals/worlds.md's sentences about the tables."""
 
     def percent(column: str, detect: str, respond: str) -> float:
         return 100 * _of(store, column, detect, respond, BEHIND) / EVERY
@@ -73,10 +73,10 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         f"With F-RTO {unpaid[0]:.1f} % of all worlds end without a cut although data was lost if RFC 4015 responds, "
         f"and {unpaid[1]:.1f} % if the window is fully restored",
     ]
-    return [("docs/worlds.md", sentence) for sentence in said]
+    return [(WORLDS, sentence) for sentence in said]
 
 
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
-    "worlds": ("docs/worlds.md", detectors),
-    "worlds of responses": ("docs/worlds.md", responses),
+    "worlds": (WORLDS, detectors),
+    "worlds of responses": (WORLDS, responses),
 }

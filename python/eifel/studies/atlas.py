@@ -206,7 +206,7 @@ ROWS = tuple(
 ARTEFACT = Artefact(
     id=TITLE,
     title="Which sender for which path",
-    source='eifel, docs/detectors.md; the cases of "spikes", table I, among its points',
+    source='eifel, docs/internals/detectors.md; the cases of "spikes", table I, among its points',
     columns=tuple(Column(name, f"{name}, kbit/s", digits=1) for name in SENDERS),
     rows=ROWS,
     method=Studied(Study(find, design(TITLE), (find,)), measure=measure, repetitions=3, long=True, show=show),

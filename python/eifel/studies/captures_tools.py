@@ -144,7 +144,7 @@ def _found(measured: Measured, tool: str, place: str) -> float:
 ARTEFACT = Artefact(
     id="captures.tools",
     title="Spurious retransmissions that tools for captures find",
-    source="this project; docs/captures.md",
+    source="this project; docs/reference/captures.md",
     columns=(
         Column("installed", "Installed", digits=0),
         Column("retransmissions", "Retransmissions", digits=0),

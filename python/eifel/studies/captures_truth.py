@@ -79,7 +79,7 @@ def _least(measured: Measured, column: str, *places: str) -> float:
 ARTEFACT = Artefact(
     id="captures.truth",
     title="Retransmissions that the analysis of captures judges right",
-    source="this project; docs/captures.md",
+    source="this project; docs/reference/captures.md",
     columns=(
         Column("captures", "Captures", digits=0),
         Column("retransmissions", "Retransmissions", digits=0),

@@ -78,7 +78,7 @@ def _held(measured: Measured, cross: str) -> float:
 ARTEFACT = Artefact(
     id="captures.whatif",
     title="Predictions from one capture, judged on hidden paths",
-    source="this project; docs/captures.md",
+    source="this project; docs/reference/captures.md",
     columns=(
         Column("paths", "Hidden paths", digits=0),
         Column("refused", "Refused, %", digits=1),

@@ -37,7 +37,7 @@ _ONCE = {"grant": "once-a-round-trip", "respond": "rfc4015"}
 ARTEFACT = Artefact(
     id="detectors.liars",
     title="Goodput of a receiver that cheats, over an honest one's",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=tuple(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
     rows=tuple(Row({"detect": d, "respond": r, "grant": g, "loss": loss}) for d, r, g, loss in _ROWS),
     method=Studied(

@@ -56,7 +56,7 @@ def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 ARTEFACT = Artefact(
     id="detectors.liars_fast",
     title="Goodput of the best liar that a search finds over 100 Mbit/s, over an honest receiver's",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(Column("gain", "Gain", digits=2),),
     rows=tuple(Row({"sender": sender, "loss": loss}) for sender, loss in _ROWS),
     method=Studied(Study(_find, _DESIGN, (_find, cheating, liar_search)), measure=_measure, repetitions=40, long=True),

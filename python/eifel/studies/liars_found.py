@@ -53,7 +53,7 @@ def _most(measured: Measured, detect: str) -> float:
 ARTEFACT = Artefact(
     id="detectors.liars_found",
     title="Goodput of the best liar that a search finds, over an honest receiver's",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(Column("gain", "Gain", digits=2),),
     rows=tuple(Row({"detect": detect, "grant": grant, "loss": loss}) for detect, grant, loss in SENDERS),
     method=Studied(

@@ -78,7 +78,7 @@ def _least(measured: Measured, detect: str) -> float:
 ARTEFACT = Artefact(
     id="detectors.beside",
     title="Goodput beside a receiver that cheats, over that beside an honest one",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(Column("liar", "The liar's", digits=2), Column("beside", "Its neighbour's", digits=2)),
     rows=tuple(Row({"detect": d, "lie": lie, "grant": g, "loss": loss}) for d, lie, g, loss in _ROWS),
     method=Studied(Study(_find, _DESIGN, (_find, cheating)), measure=_measure, repetitions=40, long=True),

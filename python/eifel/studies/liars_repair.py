@@ -91,7 +91,7 @@ def _gain(measured: Measured, sender: str, rate: int) -> float:
 ARTEFACT = Artefact(
     id="detectors.liars_repair",
     title="Goodput of a receiver that lets no repair end, over an honest one's",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(Column("gain", "Gain", digits=2),),
     rows=tuple(Row({"sender": sender, "rate_mbps": rate}) for sender, rate in _ROWS),
     method=Studied(Study(_find, _DESIGN, (_find, ratio)), measure=_measure, repetitions=20, long=True),

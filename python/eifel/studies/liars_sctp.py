@@ -81,7 +81,7 @@ def _most(measured: Measured, *detect: str) -> list[float]:
 ARTEFACT = Artefact(
     id="detectors.liars_sctp",
     title="Goodput of a receiver that cheats over SCTP, over an honest one's",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(
         *(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
         Column("found", "Best of a search", digits=2),

@@ -45,7 +45,7 @@ WIRED_MS, WIRELESS_MS = 45, 150
 
 CHOSEN = (
     Setting("path", f"{WIRED_MS} ms wired, {WIRELESS_MS} ms wireless", "195 ms, as in detectors.responses"),
-    Setting("proxy", "where the wired link ends", "withholds by numbers alone: docs/scenario.md"),
+    Setting("proxy", "where the wired link ends", "withholds by numbers alone: docs/reference/scenario.md"),
     *settings.SPIKES_CHOSEN[1:],
 )
 
@@ -158,7 +158,7 @@ CLAIMS = (
 ARTEFACT = Artefact(
     id="detectors.neighbours",
     title="What the papers weigh detection against: careful duplicate ACKs, and a proxy",
-    source="eifel, docs/detectors.md; DualRTT, section I",
+    source="eifel, docs/internals/detectors.md; DualRTT, section I",
     columns=(
         Column("time_s", "Time, s", digits=1),
         Column("saved", "saved, against nothing and no proxy, %", summary="time_s", digits=1),

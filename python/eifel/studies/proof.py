@@ -70,7 +70,7 @@ def _over_plain(measured: Measured, path: str) -> list[float]:
 ARTEFACT = Artefact(
     id="detectors.proof",
     title="What it costs to believe only the original's own timestamp",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(
         Column("goodput_mbps", "Goodput, Mbit/s", summary="goodput_bps", scale=1e-6, digits=3),
         Column("over_none", "Over no detection", summary="goodput_bps", digits=3),

@@ -90,7 +90,7 @@ CLAIMS = (
 ARTEFACT = Artefact(
     id="detectors.responses",
     title="Each response with each detector and each way of recovering",
-    source="eifel, docs/detectors.md",
+    source="eifel, docs/internals/detectors.md",
     columns=(
         Column("time_s", "Time, s", digits=1),
         Column("saved", "saved, against no detection, %", summary="time_s", digits=1),

@@ -235,7 +235,7 @@ CLAIMS = (
 )
 
 CHOSEN = (
-    Setting("mix", "drawn from the seed", "docs/detectors.md lists the situations and what each draws"),
+    Setting("mix", "drawn from the seed", "docs/internals/detectors.md lists the situations and what each draws"),
     Setting("timer", "Linux's, at least 200 ms above the round trip", "shorter spikes matter then too"),
     Setting("response", "none", "what was seen before a verdict is then what every sender would have seen"),
 )
@@ -243,7 +243,7 @@ CHOSEN = (
 ARTEFACT = Artefact(
     id=TITLE,
     title="Every detector against the simulator's truth",
-    source="eifel, docs/detectors.md",
+    source="eifel, docs/internals/detectors.md",
     columns=COLUMNS,
     rows=rows(),
     claims=CLAIMS,

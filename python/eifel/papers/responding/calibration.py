@@ -1,6 +1,6 @@
 """What tables 1-4 leave open, and what no setting meets: the front of the sweep in `swept.py`, judged and drawn.
 
-`eifel reproduce responding.calibration responding.front` measures it. docs/calibration.md has the trials.
+`eifel reproduce responding.calibration responding.front` measures it. docs/internals/calibration.md has the trials.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Known causes of the differences between the values of tables 1-4 and print.
 
 Numbers in these sentences are the paper's. Measured numbers are in the tables and in the generated
-docs/calibration.md.
+docs/internals/calibration.md.
 """
 
 PLAIN = (
@@ -11,10 +11,10 @@ PLAIN = (
 """Table 1."""
 
 FACK = (
-    "FACK with Eifel sends again less than half of the printed number; so does ns-2.35's own FACK with every timeout "
-    "undone (docs/ns2.md). Two printed rows show where the rest is: back-off and min++ save 59 and 57 segments, "
-    "though they save 1.3 and 0.8 spurious timeouts. Both save expiries of the timer within a spike. Each costs one "
-    "segment here and some ten in print.",
+    "FACK with Eifel retransmits less than half of the printed number; so does ns-2.35's own FACK with every timeout "
+    "undone (docs/internals/ns2.md). Two printed rows show where the rest is: back-off and min++ save 59 and 57 "
+    "segments, though they save 1.3 and 0.8 spurious timeouts. Both save expiries of the timer within a spike. Each "
+    "costs one segment here and some ten in print.",
 )
 """Tables 2 to 4."""
 
@@ -27,7 +27,7 @@ TOGETHER = (
 
 RENO_SACK = (
     "Reno-SACK with Eifel, and options 2 and 3, depend on the side of the bottleneck that has the rest of the delay, "
-    "and on the end of a back-off: docs/calibration.md has both, one change at a time.",
+    "and on the end of a back-off: docs/internals/calibration.md has both, one change at a time.",
     "They have fewer genuine timeouts than printed, and each takes longer.",
 )
 """Tables 2 and 3."""
@@ -36,9 +36,10 @@ TIMERS = ("The minimum of min++ grows too slowly: each expiry adds 1 s, and spik
 """Table 4."""
 
 FRONT = (
-    "No setting meets all of it: docs/calibration.md lists the front of the sweep. With Eifel the paper's senders send "
-    "two to four times as much again. The cause must be the paper's own Eifel or its version of ns-2: ns-2.35 sends as "
-    "little again as this project over the same spikes, behind the queue and before it (docs/ns2.md).",
+    "No setting meets all of it: docs/internals/calibration.md lists the front of the sweep. With Eifel the paper's "
+    "senders retransmit two to four times as much. The cause must be the paper's own Eifel or its version of ns-2: "
+    "ns-2.35 retransmits as little as this project over the same spikes, behind the queue and before it "
+    "(docs/internals/ns2.md).",
 )
 """The sweep."""
 

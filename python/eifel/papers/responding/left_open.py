@@ -60,7 +60,7 @@ FIT = EARLIER
 """The one setting for all four tables with which `calibration.py` found the most values within tolerance."""
 
 _SWEPT = ("responding.table1", "responding.table2", "responding.table3", "responding.table4")
-"""All rows of these tables, by the sweep in docs/calibration.md."""
+"""All rows of these tables, by the sweep in docs/internals/calibration.md."""
 FITTED = (
     Setting(
         "one-way delay",
@@ -98,7 +98,7 @@ FITTED = (
         "end of a back-off",
         "an ACK for data that was unsent when the timer expired",
         "as RFC 2988 has it, which the paper cites, and ns-2's FACK; its Sack1 ends it with a partial ACK too. Where "
-        "any valid sample ends it, Reno-SACK with Eifel and options 2 and 3 are faster: see docs/calibration.md",
+        "any valid sample ends it, Reno-SACK with Eifel and options 2 and 3 are faster: docs/internals/calibration.md",
         rows=("responding.table2: reno-sack, eifel on", "responding.table3: option-2", "responding.table3: option-3"),
     ),
     Setting(

@@ -58,6 +58,6 @@ FIGURE_4 = micro.figure(
     known=(
         "The paper gives no length of the spike. With 1.8 s, 19 of 45 retransmissions overtake their originals; the "
         "alternate's slow start has sent all of them 1 s after the timeout. ns-2.35 sends 35 again with any of these "
-        "lengths, because its spike holds less data, between queue and transmitter (docs/ns2.md).",
+        "lengths, because its spike holds less data, between queue and transmitter (docs/internals/ns2.md).",
     ),
 )

@@ -57,7 +57,7 @@ _TIMESTAMP_BYTES = 12
 Sctp = Mapping[str, Any]
 PLAIN: Sctp = {"sender": {"detect": "none"}}
 OLDER: Mapping[str, Any] = {"name": "eifel-cover-timestamps", "proof": "older"}
-"""Any echo older than the first retransmission proves the originals. docs/liars.md has a safer
+"""Any echo older than the first retransmission proves the originals. docs/internals/liars.md has a safer
 rule.
 """
 CLOCK: Mapping[str, Any] = {"timestamp_chunk": "agreed", "timestamp_values": "clock"}

@@ -127,7 +127,7 @@ FIGURE_5_16 = figure(
     known=(
         "How much precise restarting gains depends on whether the retransmission, which now comes earlier, finds room"
         " in the buffer of one packet, and so on the packets' size, which the thesis does not say: the figure confirms"
-        " nothing (docs/timers.md).",
+        " nothing (docs/internals/timers.md).",
     ),
 )
 FIGURE_5_17 = figure(
