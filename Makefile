@@ -55,13 +55,8 @@ test-python: setup test-rust
 	$(BIN)/python -m pytest
 
 # Review the change of each file: it is the change of an output.
-docs: setup  ## docs/scenario.schema.json, docs/algorithms.md, docs/tables.md, the README's picture and THIRD-PARTY.txt
-	@$(BIN)/eifel list schema > docs/scenario.schema.json.new
-	@mv docs/scenario.schema.json.new docs/scenario.schema.json
-	@$(BIN)/python docs/algorithms.py
-	@$(BIN)/python docs/tables.py
-	@$(BIN)/python docs/spike.py
-	@$(BIN)/python docs/licences.py
+docs: setup  ## docs/scenario.schema.json, docs/reference/algorithms.md, docs/reference/tables.md, the README's picture and THIRD-PARTY.txt
+	@$(BIN)/python -m eifel.documents
 
 golden: setup  ## writes again what tests keep whole: pages, tables, pictures, verdicts, runs, searches
 	EIFEL_RENEW_GOLDENS=1 cargo test --locked --quiet --no-fail-fast --workspace --exclude eifel-python
@@ -90,7 +85,7 @@ TARGETS :=
 fuzz:  ## each fuzz target for a minute (SECONDS=…, TARGETS=…); needs a nightly compiler
 	@SECONDS_EACH=$(SECONDS) fuzz/run.sh $(TARGETS)
 
-# A night for all, on a machine that has nothing else to do, minutes for a change; docs/mutants.md explains what survives.
+# A night for all, on a machine that has nothing else to do, minutes for a change; docs/internals/mutants.md explains what survives.
 CHANGED :=
 BASE := main
 MUTANTS := cargo mutants --cargo-arg=--locked $(if $(CHANGED),--in-diff target/changed.diff)
@@ -121,8 +116,8 @@ lint: setup  ## what a reviewer should not have to say
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path mutants/Cargo.toml --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --workspace --exclude eifel-python
-	$(BIN)/ruff check python tests/python benches docs crates/web/page
-	$(BIN)/ruff format --check python tests/python benches docs crates/web/page
+	$(BIN)/ruff check python tests/python benches crates/web/page
+	$(BIN)/ruff format --check python tests/python benches crates/web/page
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest eifel._engine
 	@if command -v cargo-deny >/dev/null; then .ci/deny; else echo "cargo-deny is not installed: dependencies are not judged"; fi
@@ -138,8 +133,8 @@ format:  setup  ## put the sources in order
 	cargo fmt
 	cargo fmt --manifest-path mutants/Cargo.toml
 	rustfmt --edition 2024 $(ALGORITHMS)
-	$(BIN)/ruff check --fix-only --quiet python tests/python benches docs crates/web/page
-	$(BIN)/ruff format python tests/python benches docs crates/web/page
+	$(BIN)/ruff check --fix-only --quiet python tests/python benches crates/web/page
+	$(BIN)/ruff format python tests/python benches crates/web/page
 
 clean:  ## everything made here
 	rm -rf $(VENV) target out

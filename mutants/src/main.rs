@@ -2,7 +2,7 @@
 //! `make mutants SAMPLE=100 SEED=1`.
 //!
 //! All changes of a sample are compiled together, each behind a switch. The test programs that
-//! reach a change then test it. docs/mutants.md lists the findings.
+//! reach a change then test it. docs/internals/mutants.md lists the findings.
 
 mod cargo;
 mod change;

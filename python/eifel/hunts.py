@@ -46,7 +46,7 @@ class Claim:
 
 
 CAREFUL = {"detect": "eifel-or-f-rto", "respond": "as-carried", "grant": "unless-losses-follow"}
-"""The sender that docs/which.md recommends if detection must do no harm."""
+"""The sender that docs/author.md recommends if detection must do no harm."""
 DEFAULT = {"detect": "eifel-timestamps", "respond": "rfc4015", "grant": "once-a-round-trip"}
 """The default sender of a scenario."""
 BASELINE = {"detect": "none"}
@@ -97,7 +97,7 @@ PUBLISHED = (
     wrong("f-rto-sack", SELDOM, share=0.004),
 )
 """The claims of the documents. The shares are the upper ends of the 95 % intervals in
-docs/hunted.json.
+docs/internals/hunted.json.
 """
 
 

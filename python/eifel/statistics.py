@@ -71,6 +71,13 @@ def share_interval(hits: int, count: int, confidence: float = 0.95) -> Mean:
     return Mean(share, None, count, (min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)))
 
 
+def percent_interval(hits: int, count: int) -> Mean:
+    """Returns the share of hits in percent, with its 95 % interval. Raises ValueError if `count` is 0."""
+    share = share_interval(hits, count)
+    low, high = share.interval or (share.mean, share.mean)
+    return Mean(100 * share.mean, None, count, (100 * low, 100 * high))
+
+
 def bootstrap_interval(
     values: ArrayLike,
     statistic: Callable[[NDArray[Any]], float] = np.mean,

@@ -55,7 +55,7 @@ class Worlds:
     truth about the first retransmission, and by the detector's verdict.
     """
     failed: Mapping[str, Failed]
-    """By kind of failure; see docs/worlds.md."""
+    """By kind of failure; see docs/internals/worlds.md."""
 
     @property
     def caught(self) -> int:

@@ -13,8 +13,7 @@ from eifel.papers.study import Study
 from eifel.report import build
 from eifel.report.atlas import Cases, atlas
 from eifel.statistics import Mean
-from eifel.studies import atlas as detectors_atlas
-from eifel.studies import map_settings
+from eifel.studies import atlas as study
 from eifel.sweeps import load
 
 
@@ -176,27 +175,27 @@ def test_the_page_has_the_map_in_place_of_the_table_and_asks_nobody() -> None:
 
 
 def test_the_grid_and_the_sweep_are_in_the_same_order() -> None:
-    plan = load({**map_settings.design("test"), "seed": 1, "repetitions": 1})
-    rows = detectors_atlas.ROWS
-    assert plan.cells == len(map_settings.SENDERS) * len(rows)
+    plan = load({**study.design("test"), "seed": 1, "repetitions": 1})
+    rows = study.ROWS
+    assert plan.cells == len(study.SENDERS) * len(rows)
     for number in (0, 1, 5, 777, len(rows) - 1, len(rows), plan.cells - 1):
         cell, row = plan.cell(number), rows[number % len(rows)]
-        assert cell.case == list(map_settings.SENDERS)[number // len(rows)]
-        for axis in map_settings.AXES:
+        assert cell.case == list(study.SENDERS)[number // len(rows)]
+        for axis in study.AXES:
             assert cell.settings[axis.key] == row.keys[axis.name] * axis.scale
     plan.source(plan.cell(0))
 
 
 def test_the_cases_of_table_1_are_places_of_the_grid() -> None:
-    assert len({point.name for point in map_settings.POINTS}) == 8
-    places = [dict(row.keys) for row in detectors_atlas.ROWS]
-    assert all(dict(point.place) in places for point in map_settings.POINTS)
-    assert map_settings.START in places
+    assert len({point.name for point in study.POINTS}) == 8
+    places = [dict(row.keys) for row in study.ROWS]
+    assert all(dict(point.place) in places for point in study.POINTS)
+    assert study.START in places
 
 
 def test_the_labels_of_the_maps_axes_are_their_values() -> None:
     units = {"kbit/s": 1e3, "Mbit/s": 1e6, "ms": 1.0, "s": 1.0, "%": 0.01, "": 1.0}
-    for axis in map_settings.AXES:
+    for axis in study.AXES:
         # Round trips are in milliseconds, and spikes in seconds.
         seconds = 1000.0 if axis.name == "rtt_ms" else 1.0
         for value, label in zip(axis.values, axis.labels, strict=True):

@@ -14,7 +14,7 @@ import pytest
 
 import eifel
 from eifel.cli import main
-from eifel.studies.capture_tools import tstat_kinds
+from eifel.studies.captures_tools import tstat_kinds
 
 SCENARIO = """
 duration_s = 300

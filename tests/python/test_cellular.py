@@ -14,7 +14,7 @@ from eifel.cli import main
 from eifel.cli.reproduce import show
 from eifel.papers import artefacts
 from eifel.reproduction import reproduce
-from eifel.studies import recorded, situations, truth_study
+from eifel.studies import recorded, situations, truth
 from eifel.studies.crossed_situations import CROSSED
 
 
@@ -124,8 +124,8 @@ def test_recorded_links_are_rows_of_their_own_in_the_judgement(traces: list[Path
     given = artefacts()["detectors.truth"].with_traces(traces)
     few = tuple(replace(situation, points=2) for situation in situations.SITUATIONS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(truth_study, "SITUATIONS", few)
-        patch.setattr(truth_study, "CROSSED", tuple(replace(one, points=1, duration_s=20) for one in CROSSED))
+        patch.setattr(truth, "SITUATIONS", few)
+        patch.setattr(truth, "CROSSED", tuple(replace(one, points=1, duration_s=20) for one in CROSSED))
         patch.setattr(recorded, "POINTS", 3)
         alone = reproduce("detectors.truth", out=tmp_path)
         beside = reproduce(given, out=tmp_path)

@@ -8,7 +8,7 @@ import altered
 import golden
 from eifel.papers import artefacts, published
 from eifel.papers.artefact import Artefact
-from eifel.papers.dualrtt import grid, table4
+from eifel.papers.dualrtt import grid, tables4_and_5
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort
 from eifel.plots import save
@@ -123,9 +123,9 @@ def test_a_short_study_is_as_published(name: str) -> None:
 
 
 def test_a_few_spikes_already_show_the_best_tau(tmp_path: Path) -> None:
-    asked = grid.design("few", [(path, tau) for path in table4.PATHS for tau in (None, *grid.TAUS)])
+    asked = grid.design("few", [(path, tau) for path in tables4_and_5.PATHS_4 for tau in (None, *grid.TAUS)])
     found = grid.counts(Effort(1, 10, None, tmp_path), asked, len(grid.TAUS))
-    detected = found["detected"].reshape(len(table4.PATHS), -1)
+    detected = found["detected"].reshape(len(tables4_and_5.PATHS_4), -1)
     best = [grid.TAUS[int((row[1:] >= row[0]).argmax())] for row in detected[1:]]
     assert best == published.table("dualrtt", "table5")["optimal"][1:]
     # Every spike outlasts two round trips, except at the lowest rate.

@@ -6,9 +6,8 @@ import pytest
 import eifel
 from eifel import _engine, toml
 from eifel.papers.study import Effort
-from eifel.statistics import Mean
+from eifel.statistics import percent_interval
 from eifel.studies import detector_runs, facts, judged
-from eifel.studies.facts import _percent
 from eifel.studies.judged import (
     FAST_RETRANSMIT,
     GENUINE,
@@ -186,5 +185,6 @@ def test_the_runs_go_on_where_it_was(tmp_path) -> None:
 
 
 def test_a_share_in_percent_keeps_the_ends_of_its_interval() -> None:
-    assert _percent(Mean(0.5, None, 8, (0.25, 0.75))) == Mean(50.0, None, 8, (25.0, 75.0))
-    assert _percent(Mean(0.5, None, 1)) == Mean(50.0, None, 1, (50.0, 50.0))
+    share = percent_interval(4, 8)
+    assert (share.mean, share.n) == (50.0, 8)
+    assert share.interval == pytest.approx((21.5, 78.5), abs=0.1)

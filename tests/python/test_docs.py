@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ import pytest
 
 import eifel
 from eifel import _engine
+from eifel.documents import algorithms, tables
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "docs" / "scenario.schema.json"
-TOUR = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-SWEEP = (ROOT / "docs" / "sweep.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+SWEEP = (ROOT / "docs" / "reference" / "sweep.md").read_text(encoding="utf-8")
 OPTIONAL = ("pandas", "polars", "duckdb")
 
 
@@ -69,11 +71,40 @@ def test_the_scenario_of_the_readme_runs_and_has_its_spike(tmp_path: Path) -> No
     assert flow["completed"] and flow["spurious_timeouts"] == flow["undos"] == 1
 
 
+def anchor(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_page_links_is_there(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for link in re.findall(r"\]\((?!https?://)([^)\s]+)\)", text):
+        file, _, part = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        if part:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert part in map(anchor, headings), link
+
+
+def test_each_page_is_reached_from_the_readme() -> None:
+    reached, left = set(), [ROOT / "README.md"]
+    while left:
+        page = left.pop().resolve()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        links = re.findall(r"\]\((?!https?://)([^)#\s]+)", page.read_text(encoding="utf-8"))
+        left += [page.parent / link for link in links]
+    assert {page.resolve() for page in PAGES} <= reached
+
+
 def test_what_the_readme_names_is_there() -> None:
-    named = re.findall(r"\]\(([\w./-]+)\)|(?:^|\s)((?:examples|docs|crates)/[\w./-]*\w)", README)
-    assert len(named) > 30
-    for link, path in named:
-        assert (ROOT / (link or path)).exists(), link or path
+    named = re.findall(r"(?:^|\s)((?:examples|docs|crates)/[\w./-]*\w)", README)
+    assert [path for path in named if not (ROOT / path).exists()] == []
     commands = re.findall(r"^eifel (\w+)", README, re.MULTILINE)
     helped = subprocess.run([sys.executable, "-m", "eifel", "--help"], capture_output=True, text=True, check=True)
     assert len(set(commands)) >= 8 and all(f" {command} " in helped.stdout for command in commands)
@@ -108,17 +139,11 @@ def test_an_editor_finds_the_schema_of_an_example(example: Path) -> None:
 
 
 def test_the_page_of_algorithms_is_the_registrys() -> None:
-    sys.path.insert(0, str(ROOT / "docs"))
-    import algorithms
-
-    assert (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8") == algorithms.page(), "make docs"
+    assert algorithms.PAGE.read_text(encoding="utf-8") == algorithms.page(), "make docs"
 
 
 def test_the_page_of_tables_is_the_engines() -> None:
-    sys.path.insert(0, str(ROOT / "docs"))
-    import tables
-
-    assert (ROOT / "docs" / "tables.md").read_text(encoding="utf-8") == tables.page(), "make docs"
+    assert tables.PAGE.read_text(encoding="utf-8") == tables.page(), "make docs"
 
 
 def test_parquet_files_say_what_their_columns_mean(tmp_path: Path) -> None:
@@ -128,3 +153,19 @@ def test_parquet_files_say_what_their_columns_mean(tmp_path: Path) -> None:
     schema = pq.read_schema(tmp_path / "run" / "timer.parquet")
     assert schema.metadata[b"about"] == b"A sender's retransmission timer."
     assert all(field.metadata[b"meaning"].endswith(b".") for field in schema)
+
+
+def test_the_page_of_mutants_has_the_sums_of_its_data() -> None:
+    data = tomllib.loads((ROOT / "docs/internals/mutants.toml").read_text(encoding="utf-8"))
+    page = (ROOT / "docs/internals/mutants.md").read_text(encoding="utf-8")
+    brain = {key: sum(row[key] for row in data["brain"]) for key in data["brain"][0] if key != "files"}
+    counted = brain["changes"] - brain["do_not_compile"] - brain["constants"]
+    noticed = brain["caught"] + brain["since"]
+    assert f"| {brain['changes']} | {counted} | {noticed} | {noticed / counted:.0%} |".replace("%", " %") in page
+    crates = {path.name for path in (ROOT / "crates").iterdir()}
+    for seed in (20261228, 20261230):
+        rows = [row for row in data["sample"] if row["seed"] == seed and row["what"] in crates]
+        changes, counted, noticed = (
+            sum(row[key] for row in rows) for key in ("changes", "make_a_difference", "noticed")
+        )
+        assert f"| {changes} | {counted} | {noticed} | {noticed / counted:.0%} |".replace("%", " %") in page, seed

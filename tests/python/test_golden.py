@@ -20,7 +20,7 @@ from eifel.statistics import Mean
 
 ALL = list(artefacts().values())
 PAPERS = sorted({artefact.id.partition(".")[0] for artefact in ALL})
-STORE = json.loads((Path(__file__).parents[2] / "docs" / "measured.json").read_text(encoding="utf-8"))
+STORE = json.loads((Path(__file__).parents[2] / "docs" / "internals" / "measured.json").read_text(encoding="utf-8"))
 OF_MEANS = [artefact for artefact in ALL if not artefact.is_recorded and artefact.rows]
 SHORT = [artefact for artefact in OF_MEANS if not artefact.is_long]
 

@@ -26,7 +26,7 @@ from eifel.report.headlines import headlines
 from eifel.result import Result
 from eifel.scenario import Source
 from eifel.statistics import Mean
-from eifel.studies import capture_tools
+from eifel.studies import captures_tools
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_the_headlines_of_the_map_count_where_each_sender_carries_most() -> None
 def test_a_tool_is_there_with_all_that_it_needs(
     tools: tuple[str, ...], installed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capture_tools.shutil, "which", lambda name: name if name in tools else None)
-    assert capture_tools.installed() == installed
+    monkeypatch.setattr(captures_tools.shutil, "which", lambda name: name if name in tools else None)
+    assert captures_tools.installed() == installed
 
 
 def test_each_tool_is_counted_by_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -172,12 +172,12 @@ def test_each_tool_is_counted_by_what_it_says(monkeypatch: pytest.MonkeyPatch, t
     said = {3: "spurious retransmission", 5: "fast retransmission", 7: "spurious retransmission", 8: "out-of-order"}
     monkeypatch.setattr("eifel.captures.analyze", lambda _: SimpleNamespace(report={"retransmissions": ours}))
     monkeypatch.setattr("eifel.tshark.flags", lambda _, timeout_s: {**said, timeout_s: "previous"})
-    monkeypatch.setattr(capture_tools, "installed", lambda: list(capture_tools.TOOLS))
+    monkeypatch.setattr(captures_tools, "installed", lambda: list(captures_tools.TOOLS))
     lines: list[list[str]] = []
 
     def ran(line: list[str], **how: Any) -> Any:
         lines.append([Path(word).name for word in line])
-        assert how["timeout"] == capture_tools.PATIENCE_S == 60 and how["check"] is False
+        assert how["timeout"] == captures_tools.PATIENCE_S == 60 and how["check"] is False
         if line[0] == "tstat":
             out = Path(line[line.index("-s") + 1]) / "2004_07_30"
             out.mkdir(parents=True)
@@ -187,11 +187,11 @@ def test_each_tool_is_counted_by_what_it_says(monkeypatch: pytest.MonkeyPatch, t
             (out / "log_udp_complete").write_text("never read")
         return subprocess.CompletedProcess(line, 0, "rexmt data pkts:   12   rexmt data pkts:  3\n", "")
 
-    monkeypatch.setattr(capture_tools.subprocess, "run", ran)
+    monkeypatch.setattr(captures_tools.subprocess, "run", ran)
     there = {"retransmissions": 4, "spurious": 3}
     kinds = ("eifel", 3, 1, 1), ("tshark", 3, 1, 0), ("tcptrace", 15, 0, 0), ("tstat", 21, 3, 3)
-    monkeypatch.setattr(capture_tools, "TSTAT_KINDS", ("rto", "unrto"))
-    assert capture_tools.told(tmp_path / "capture.pcapng", truth) == [
+    monkeypatch.setattr(captures_tools, "TSTAT_KINDS", ("rto", "unrto"))
+    assert captures_tools.findings(tmp_path / "capture.pcapng", truth) == [
         {"tool": tool, "counted": counted, **there, "found": found, "wrongly": wrongly}
         for tool, counted, found, wrongly in kinds
     ]

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 import golden
-from eifel.papers.responding import distances, page, settings, tried
+from eifel.documents import calibration as page
+from eifel.papers.responding import distances, settings, swept
 from eifel.papers.responding.calibration import JUDGES, NAMES
 from eifel.papers.responding.left_open import EARLIER
 from eifel.papers.responding.swept import _columns
 from eifel.runs import Runs
-from eifel.studies import atlas, map_settings
+from eifel.studies import atlas
 
 
 def test_each_run_of_the_atlas_counts_in_its_place_for_its_sender() -> None:
-    rows, senders, times = atlas.ARTEFACT.rows, list(map_settings.SENDERS), 3
+    rows, senders, times = atlas.ARTEFACT.rows, list(atlas.SENDERS), 3
     # In the sweep's order: senders vary slowest, then places, then repetitions.
     of = list(itertools.product(range(len(senders)), range(len(rows)), range(times)))
     found = Runs(
@@ -39,8 +40,8 @@ def test_each_run_of_the_atlas_counts_in_its_place_for_its_sender() -> None:
 
 def stored() -> dict[str, np.ndarray]:
     """Returns some settings of each stage with values near print, each with a different error."""
-    screen = [one for one, _ in zip(tried.sample(), range(6), strict=False)]
-    steps = tried.neighbours(screen[:1], screen)[:3]
+    screen = [one for one, _ in zip(swept.sample(), range(6), strict=False)]
+    steps = swept.neighbours(screen[:1], screen)[:3]
     judged = [EARLIER, *[one for one in screen if one != EARLIER][:2]]
     seeds = [1, 2, 3]
 

@@ -19,10 +19,11 @@ import pytest
 
 import golden
 from eifel import _engine
+from eifel.documents import calibration as page
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact, Repeated, Studied
 from eifel.papers.dualrtt import grid
-from eifel.papers.responding import calibration, distances, front, nearness, swept, tried
+from eifel.papers.responding import calibration, distances, swept
 from eifel.papers.study import Effort
 from eifel.runs import Runs
 from eifel.statistics import Mean
@@ -176,7 +177,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Makes a sweep over what the tables leave open, with few settings in each stage."""
     engine = Engine()
     for place, name, value in (
-        *((tried, "SAMPLE", 6), (tried, "STEPS", 5), (swept, "FINALISTS", 4), (swept, "CHUNK", 4)),
+        *((swept, "SAMPLE", 6), (swept, "STEPS", 5), (swept, "FINALISTS", 4), (swept, "CHUNK", 4)),
         *((swept, "SCREEN", 1), (swept, "AGAIN", 2), (swept, "FULL", 3), (distances, "run_many", engine)),
     ):
         monkeypatch.setattr(place, name, value)
@@ -187,7 +188,7 @@ def test_the_sweep_goes_from_stage_to_stage(few: Engine, effort: Effort) -> None
     found = swept.find(effort)
     told = digest(TOLD)
     golden.check("studies/swept", {"columns": columns_of(found), "asked": few.asked, "told": told})
-    for artefact in (calibration.ARTEFACT, front.ARTEFACT):
+    for artefact in (calibration.CALIBRATION, calibration.FRONT):
         golden.check(f"studies/{artefact.id}", measured(artefact, found))
 
 
@@ -204,12 +205,12 @@ def test_the_stored_sweep_is_the_one_of_the_folder(
 
 def test_other_values_come_as_near_as_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine()
-    monkeypatch.setattr(nearness, "run_many", engine)
+    monkeypatch.setattr(page, "run_many", engine)
     changed: list[dict[str, Any]] = []
-    found = nearness.of(changed.append, 4)
-    assert len(changed) == len(nearness.rows()) and engine.asked[0][1:] == [len(changed), 4, None]
+    found = page.nearness(changed.append, 4)
+    assert len(changed) == len(page.rows()) and engine.asked[0][1:] == [len(changed), 4, None]
     shown_means = golden.summary([list(row.values()) for row in found.means])
-    golden.check("studies/nearness", [found.distance, dict(found.within), found.values_within, shown_means])
+    golden.check("studies/nearness", [found.distance, dict(found.within), sum(found.within.values()), shown_means])
 
 
 @pytest.mark.parametrize("name", ["dualrtt.table5", "dualrtt.model", "dualrtt.figure7", "dualrtt.figure9"])
@@ -248,7 +249,7 @@ def test_captures_are_judged_where_they_were_made(effort: Effort, monkeypatch: p
 def test_captures_are_shown_to_each_tool(effort: Effort, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(captures_tools, "TRANSFERS", 4)
     monkeypatch.setattr(captures_tools, "AT_A_TIME", 2)
-    monkeypatch.setattr("eifel.studies.capture_tools.installed", lambda: ["eifel"])
+    monkeypatch.setattr("eifel.studies.captures_tools.installed", lambda: ["eifel"])
     monkeypatch.setattr(captures_tools, "installed", lambda: ["eifel"])
     check("captures.tools", captures_tools.ARTEFACT, effort)
 

@@ -16,8 +16,7 @@ from eifel import live
 from eifel.cli import main
 from eifel.papers import artefacts
 from eifel.papers.artefact import Studied
-from eifel.papers.live import kernel, linux, looped, predicted, spike, thesis, wire
-from eifel.papers.live.linux_settings import SWITCHES
+from eifel.papers.live import kernel, linux, loop, spike, thesis, whatif, wire
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort
 from eifel.reproduction import reproduce
@@ -137,14 +136,14 @@ def test_our_engine_is_asked_beside_linux_profile_by_profile(monkeypatch: pytest
 
     def sends(_folder: Path, path: Any, size: int, sysctls: Mapping[str, int]) -> dict[str, float]:
         asked.append((dict(sysctls), size, path == spike.scenario()))
-        number = list(SWITCHES.values()).index(sysctls)
+        number = list(linux.SWITCHES.values()).index(sysctls)
         return {name: 100.0 * number + place for place, name in enumerate(linux.COLUMNS)}
 
     monkeypatch.setattr(kernel, "sends", sends)
     told: list[tuple[int, int]] = []
     effort = Effort(1, 1, None, Path("nowhere"), progress=lambda done, total: told.append((done, total)))
     found = linux.find(effort)
-    assert len(asked) == len(SWITCHES) and told == [(2 * len(SWITCHES), 2 * len(SWITCHES))]
+    assert len(asked) == len(linux.SWITCHES) and told == [(2 * len(linux.SWITCHES), 2 * len(linux.SWITCHES))]
     assert all(size == linux.BYTES and same for _, size, same in asked)
     measured = measured_table(linux.ARTEFACT, Runs(found, []), 1, 1, 0.0)
     golden.check("rows/live.linux", {**rows_of(measured), "asked": [sysctls for sysctls, *_ in sorted(asked, key=str)]})
@@ -214,9 +213,9 @@ def test_what_linux_shows_predicts_what_it_then_does(monkeypatch: pytest.MonkeyP
         return {"retransmissions": float(run(one).main["retransmissions"]), "goodput_bps": 1.0}
 
     monkeypatch.setattr(kernel, "sends", sends)
-    monkeypatch.setattr(predicted, "DRAWS", 5)
+    monkeypatch.setattr(whatif, "DRAWS", 5)
     artefact = artefacts()["live.whatif"]
-    found = predicted.find(Effort(1, 1, None, Path("nowhere")))
+    found = whatif.find(Effort(1, 1, None, Path("nowhere")))
     assert isinstance(artefact.method, Studied)
     measured = measured_table(artefact, Runs(found, []), 1, 1, 0.0)
     golden.check("rows/live.whatif", {**rows_of(measured), "asked": asked})
@@ -243,10 +242,10 @@ def test_a_loop_goes_round_once_for_each_path(
     monkeypatch.setattr(kernel, "sends", sends)
     told: list[tuple[int, int]] = []
     effort = Effort(1, 1, None, Path("nowhere"), progress=lambda done, total: told.append((done, total)))
-    found = looped.find(effort)
+    found = loop.find(effort)
     assert told == [(20, 20)]
     # Two rounds of four paths, and one of the refused path.
-    assert asked == [(looped.BYTES, {}, looped.BUFFER)] * 9
+    assert asked == [(loop.BYTES, {}, loop.BUFFER)] * 9
     assert "live.loop: " in capsys.readouterr().err
     measured = measured_table(artefacts()["live.loop"], Runs(found, []), 1, 1, 0.0)
     golden.check("rows/live.loop", rows_of(measured))

@@ -11,9 +11,10 @@ import pytest
 import golden
 from eifel.cli import main, output
 from eifel.cli.compare import _letters, _short
+from eifel.documents import calibration
 from eifel.papers import artefacts
 from eifel.papers.measured import Measured, MeasuredRow
-from eifel.papers.responding import nearness, settings, variants
+from eifel.papers.responding import settings
 from eifel.registry import algorithms
 from eifel.report import build
 from eifel.report.headlines import headlines
@@ -69,19 +70,19 @@ def test_the_table_of_what_else_was_tried(monkeypatch: pytest.MonkeyPatch) -> No
     """Each variant is a line, and its scenarios differ from those of every other variant."""
     asked = []
 
-    def near(change: variants.Change, repetitions: int) -> nearness.Nearness:
-        changed = [json.loads(json.dumps(dict(row.scenario))) for row in nearness.rows()]
+    def near(change: calibration.Change, repetitions: int) -> calibration.Nearness:
+        changed = [json.loads(json.dumps(dict(row.scenario))) for row in calibration.rows()]
         for scenario in changed:
             change(scenario)
         asked.append((golden.rounded(changed), repetitions))
         number = len(asked)
-        means = [dict.fromkeys(row.published, 100.0 * number + place) for place, row in enumerate(nearness.rows())]
-        return nearness.Nearness(number / 7, {column.name: number for column in settings.COLUMNS}, means)
+        means = [dict.fromkeys(row.published, 100.0 * number + place) for place, row in enumerate(calibration.rows())]
+        return calibration.Nearness(number / 7, {column.name: number for column in settings.COLUMNS}, means)
 
-    monkeypatch.setattr(nearness, "of", near)
-    golden.check("printed/variants", variants.report())
-    assert {repetitions for _, repetitions in asked} == {variants.REPETITIONS}
-    assert len({json.dumps(scenarios) for scenarios, _ in asked}) == len(variants.VARIANTS)
+    monkeypatch.setattr(calibration, "nearness", near)
+    golden.check("printed/variants", calibration.variants_report())
+    assert {repetitions for _, repetitions in asked} == {calibration.REPETITIONS}
+    assert len({json.dumps(scenarios) for scenarios, _ in asked}) == len(calibration.VARIANTS)
     golden.check("rows/variants", [_digest(scenarios) for scenarios, _ in asked])
 
 

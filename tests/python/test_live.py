@@ -11,7 +11,7 @@ import eifel
 from eifel import live, store
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.live import kernel, looped, predicted, wire
+from eifel.papers.live import kernel, loop, whatif, wire
 from eifel.result import Result
 from eifel.runs import run
 from eifel.toml import dumps
@@ -132,15 +132,15 @@ def test_a_capture_that_shows_no_path_leaves_rows_empty_and_fails_claims(
         raise eifel.PathError("sender.pcapng: one queue does not explain it")
 
     monkeypatch.setattr(kernel, "sends", lambda *_asked: {"retransmissions": 23.0, "goodput_bps": 1e6})
-    monkeypatch.setattr(predicted, "extract_path", refused)
+    monkeypatch.setattr(whatif, "extract_path", refused)
     monkeypatch.setattr("eifel.cli.reproduce.missing", lambda: "")
     assert main(["reproduce", "live.whatif", "--fresh", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr()
-    assert f"live.whatif: {predicted.CAPTURED}: sender.pcapng: one queue does not explain it" in said.err
+    assert f"live.whatif: {whatif.CAPTURED}: sender.pcapng: one queue does not explain it" in said.err
     measured = store.read(tmp_path, artefacts()["live.whatif"])
     assert measured is not None
-    assert measured.mean("retransmissions", what=predicted.HAPPENED) == 23
-    assert not measured.row(what=predicted.PREDICTED).means
+    assert measured.mean("retransmissions", what=whatif.HAPPENED) == 23
+    assert not measured.row(what=whatif.PREDICTED).means
     assert not any(claim["holds"] for claim in measured.claims())
 
 
@@ -185,7 +185,7 @@ def test_the_log_of_a_box_is_stored_as_parquet(tmp_path: Path, capfd: pytest.Cap
 def test_what_was_recorded_is_put_into_the_box_as_a_path(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Runs record, extract and hiccup one after another, as a user would."""
     first, second = tmp_path / "first.toml", tmp_path / "second.toml"
-    first.write_text(dumps(looped.path(loss={"kind": "random", "rate": 0.02}, rate_bps=4_000_000)))
+    first.write_text(dumps(loop.path(loss={"kind": "random", "rate": 0.02}, rate_bps=4_000_000)))
     (tmp_path / "sink.py").write_text(kernel.SINK)
     (tmp_path / "source.py").write_text(kernel.SOURCE)
     dropped = []
@@ -204,7 +204,7 @@ def test_what_was_recorded_is_put_into_the_box_as_a_path(tmp_path: Path, capfd: 
             assert "retransmissions" in capfd.readouterr().out
     link = tomllib.loads(second.read_text())["point_to_point"]
     assert link["rate_bps"] == pytest.approx(4_000_000, rel=0.05)
-    assert 2 * link["delay_ms"] == pytest.approx(looped.ROUND_TRIP_MS, rel=0.05)
+    assert 2 * link["delay_ms"] == pytest.approx(loop.ROUND_TRIP_MS, rel=0.05)
     # The second run has the losses of the first one, as a list of segments and not as a rate.
     assert dropped[0] == dropped[1] > 0
     assert sum(drop["copies"] * len(drop["segments"]) for drop in link["drops"]) == dropped[0]

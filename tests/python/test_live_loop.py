@@ -2,8 +2,7 @@
 
 import pytest
 
-from eifel.papers.live.loop import ARTEFACT
-from eifel.papers.live.looped import CHANGES, LOSSES, QUEUE, REORDERING, SPIKE, STAGES
+from eifel.papers.live.loop import ARTEFACT, CHANGES, LOSSES, QUEUE, REORDERING, SPIKE, STAGES
 from eifel.papers.measured import Measured, MeasuredRow
 from eifel.statistics import Mean
 

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
+from eifel.documents import contains, measured, recorded, stored
 from eifel.papers import artefacts
 from eifel.reproduction import reproduce
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
-
-import measured  # noqa: E402
-import recorded  # noqa: E402
-import stored  # noqa: E402
-
-STORE = stored.stored()
-RECORDED = recorded.stored()
+STORE = stored.read()
+RECORDED = stored.read(recorded.STORE)
 
 
 @pytest.mark.parametrize("name", measured.ARTEFACTS)
 def test_what_is_stored_is_of_the_artefact_as_it_is(name: str) -> None:
-    assert STORE[name]["definition"] == artefacts()[name].definition(), "run docs/measured.py"
+    assert STORE[name]["definition"] == artefacts()[name].definition(), "python -m eifel.documents measured"
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in measured.BLOCKS.values()}))
@@ -33,19 +27,21 @@ def test_a_pages_tables_are_what_is_stored(page: str) -> None:
 
 
 def test_no_page_calls_a_table_measured_that_is_not_kept() -> None:
-    pages = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in ROOT.glob("docs/*.md")}
+    pages = {
+        page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md")
+    }
     marked = {(name, page) for page, text in pages.items() for name in re.findall(r"<!-- measured: (.*?) -->", text)}
     assert marked == {(name, page) for name, (page, _) in measured.BLOCKS.items()}
 
 
 @pytest.mark.parametrize(("page", "sentence"), measured.quotes(STORE))
 def test_a_page_says_what_is_stored(page: str, sentence: str) -> None:
-    assert sentence in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert contains(page, sentence)
 
 
 @pytest.mark.parametrize(("page", "sentence"), recorded.quotes(RECORDED))
 def test_a_page_says_what_was_measured_over_recorded_links(page: str, sentence: str) -> None:
-    assert sentence in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert contains(page, sentence)
 
 
 def test_what_was_measured_over_recorded_links_says_over_which_and_when() -> None:
@@ -65,7 +61,7 @@ def test_measured_again_it_is_the_same(name: str) -> None:
 def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
     """The page has each seed separately; the artefact has the fit's seed, and the mean of the others."""
     found: dict[tuple[str, bool, bool], list[list[int]]] = {}
-    for line in (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs" / "internals" / "calibration.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 7 and cells[2] in ("tables 1 and 2", "tables 3 and 4"):
             counts = [int(cell.split(" of ")[0]) for cell in cells[3:]]
@@ -81,7 +77,7 @@ def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
 
 def test_findings_say_how_many_values_agree_on_the_other_seeds() -> None:
     """Counts the tables' own setting, over tables 1 to 4, by seed."""
-    lines = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "internals" / "calibration.md").read_text(encoding="utf-8").splitlines()
     counts: dict[str, list[int]] = {}
     for line in lines:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -94,11 +90,11 @@ def test_findings_say_how_many_values_agree_on_the_other_seeds() -> None:
         f"On two seeds that no fit has seen, {time} and {other[0]} times are within, {spurious} and {other[2]} counts "
         f"of spurious timeouts, {genuine} of genuine ones, and again {again} of what is sent again."
     )
-    assert said in " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
+    assert said in " ".join((ROOT / "docs" / "internals" / "findings.md").read_text(encoding="utf-8").split())
 
 
 def test_the_pages_front_is_the_artefacts() -> None:
-    lines = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "internals" / "calibration.md").read_text(encoding="utf-8").splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     front = [(float(row[0]), float(row[1]), row[3]) for row in cells if len(row) == 13 and row[0][0].isdigit()]
     rows = STORE["responding.front"]["rows"]

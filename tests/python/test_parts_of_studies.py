@@ -10,7 +10,7 @@ import pytest
 
 from eifel.papers.dualrtt import nrtt, sessions, settings
 from eifel.papers.live import wire
-from eifel.papers.responding import figure8a
+from eifel.papers.responding import figures8_and_9
 from eifel.papers.thesis import timing
 from eifel.sweeps import Design, Folder, load, sweep
 from eifel.tables import Frame
@@ -176,8 +176,8 @@ def test_shards_are_read_in_their_order_whatever_the_folder_lists_first(
 
 
 def test_a_window_is_reduced_every_time_only_if_it_is_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figure8a.facts, "timeout_episodes", lambda run, _: run.of("episodes"))
-    monkeypatch.setattr(figure8a.facts, "window_at", lambda run, t_ns: 10)
-    monkeypatch.setattr(figure8a.facts, "window_after", lambda run, t_ns: t_ns)
+    monkeypatch.setattr(figures8_and_9.facts, "timeout_episodes", lambda run, _: run.of("episodes"))
+    monkeypatch.setattr(figures8_and_9.facts, "window_at", lambda run, t_ns: 10)
+    monkeypatch.setattr(figures8_and_9.facts, "window_after", lambda run, t_ns: t_ns)
     for opened, reduced in (([], False), ([9], True), ([5, 9], True), ([5, 10], False), ([11, 12], False)):
-        assert figure8a._reduces_every_time(Run(episodes={"opened_ns": opened})) == reduced  # type: ignore[arg-type]
+        assert figures8_and_9._reduces_every_time(Run(episodes={"opened_ns": opened})) == reduced  # type: ignore[arg-type]

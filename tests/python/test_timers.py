@@ -1,7 +1,6 @@
 """The comparison of timers, and the notebook of the thesis's argument."""
 
 import json
-import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +11,13 @@ from eifel import store
 from eifel.cli import main
 from eifel.papers import artefacts
 from eifel.papers.measured import Measured, MeasuredRow
-from eifel.papers.thesis import comparison, cycles, figure5_16, paths
+from eifel.papers.thesis import cycles, figures5_16_and_5_17, paths, timers
 from eifel.report import build
 from eifel.reproduction import reproduce
 from eifel.runs import run_many
 from eifel.statistics import Mean
 from test_claims import OPEN
+from test_docs import run_blocks
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -44,10 +44,10 @@ def test_linuxs_wait_is_held_against_two_thirds(measured: Measured, share: float
 
 
 def test_every_timer_of_the_registry_takes_part(measured: Measured) -> None:
-    assert {timer["name"] for timer in comparison.TIMERS.values()} == {
+    assert {timer["name"] for timer in timers.TIMERS.values()} == {
         entry["name"] for entry in eifel.algorithms("rto") if not entry["association"]
     }
-    assert len(measured.rows) == len(paths.MADE) * len(comparison.TIMERS) * 2
+    assert len(measured.rows) == len(paths.MADE) * len(timers.TIMERS) * 2
 
 
 def test_the_hiccup_of_a_cycle_begins_half_a_segment_after_the_first_ack() -> None:
@@ -76,9 +76,9 @@ def test_over_a_recorded_link_beside_the_others(tmp_path: Path) -> None:
     found = {
         (row["keys"]["timer"], row["keys"]["eifel"]): row for row in stored["rows"] if row["keys"]["path"] == "gap"
     }
-    assert len(found) == len(comparison.TIMERS) * 2
+    assert len(found) == len(timers.TIMERS) * 2
     assert all(row["measured"]["goodput_kbps"] > 1000 for row in found.values() if row["keys"]["eifel"])
-    assert len(stored["rows"]) == (len(paths.MADE) + 1) * len(comparison.TIMERS) * 2, "the other paths are measured too"
+    assert len(stored["rows"]) == (len(paths.MADE) + 1) * len(timers.TIMERS) * 2, "the other paths are measured too"
     again = store.read(out, artefacts()["thesis.timers"])
     assert again is not None
     assert len(again.rows) == len(stored["rows"])
@@ -90,7 +90,7 @@ def test_what_precise_restarting_is_worth_depends_on_the_packets() -> None:
     """It depends on room in the buffer for the retransmission, as the notebook and figure 5-16 say."""
     sizes = (296, 488, 1500)
     runs = run_many(
-        [figure5_16.scenario(restart, size) for size in sizes for restart in ("full", "age")], repetitions=1
+        [figures5_16_and_5_17.scenario(restart, size) for size in sizes for restart in ("full", "age")], repetitions=1
     )
     goodput = runs["goodput_bps"].reshape(len(sizes), 2)
     gains = goodput[:, 1] / goodput[:, 0] - 1
@@ -98,23 +98,23 @@ def test_what_precise_restarting_is_worth_depends_on_the_packets() -> None:
     assert gains[2] < 0
 
 
-def test_the_notebook_runs() -> None:
-    told = runpy.run_path(str(ROOT / "docs/timers.py"))
+def test_the_page_of_the_thesis_runs_and_its_claims_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = run_blocks((ROOT / "docs/internals/thesis.md").read_text(encoding="utf-8"), tmp_path, monkeypatch)
     known = [text for artefact, texts in OPEN.items() if artefact.startswith("thesis") for text in texts]
-    failing = [claim["text"] for claim in told["claims"] if not claim["holds"]]
+    failing = [claim["text"] for claim in names["claims"] if not claim["holds"]]
     assert set(failing) <= set(known)
-    page = " ".join((ROOT / "docs" / "timers.md").read_text(encoding="utf-8").split())
-    linux, rfc6298, eifel = (told["waits"][timer] for timer in ("linux", "rfc6298", "eifel"))
+    page = " ".join((ROOT / "docs" / "internals" / "timers.md").read_text(encoding="utf-8").split())
+    linux, rfc6298, eifel = (names["waits"][timer] for timer in ("linux", "rfc6298", "eifel"))
     assert f"for {eifel} round trips of 100 ms (Linux's: {linux}, RFC 6298's: {rfc6298})" in page
-    assert f"to {told['slow_start_s']['eifel']:.0f} s at 640 segments" in page
+    assert f"to {names['slow_start_s']['eifel']:.0f} s at 640 segments" in page
 
 
 def test_delayed_acks_mislead_a_short_timer_and_the_detector_with_it() -> None:
-    made = paths.with_timer(paths.MADE[paths.SHORT], comparison.TIMERS["eifel, 1 ms ticks"], eifel=True)
+    made = paths.with_timer(paths.MADE[paths.SHORT], timers.TIMERS["eifel, 1 ms ticks"], eifel=True)
     flow = made["flow"][0]
     flow["tcp"] = {**flow["tcp"], "delayed_ack_every": 2, "delayed_ack_ms": 40}
     run = eifel.run(made, record=[]).main
-    page = " ".join((ROOT / "docs" / "timers.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs" / "internals" / "timers.md").read_text(encoding="utf-8").split())
     said = f"{run['requests']} answers in a minute have {run['spurious_timeouts']} spurious timeouts"
     assert f"{said}, and Eifel detected {run['detected_spurious']}" in page
 

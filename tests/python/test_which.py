@@ -1,4 +1,4 @@
-"""The advice of docs/which.md, line by line, checked with fewer runs than its artefacts have."""
+"""The advice of docs/author.md, line by line, checked with fewer runs than its artefacts have."""
 
 import re
 from dataclasses import replace
@@ -12,11 +12,11 @@ from eifel.papers.artefact import Artefact
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
 from eifel.reproduction import reproduce
-from eifel.studies import burst, detector_runs, neighbours, neighbours_settings, responses, settings, truth
+from eifel.studies import burst, detector_runs, neighbours, responses, settings, truth
 from eifel.studies.cheating import DEFAULT, PLAIN, scenario
 from eifel.studies.situations import SITUATIONS
 
-PAGE = Path(__file__).parents[2] / "docs" / "which.md"
+PAGE = Path(__file__).parents[2] / "docs" / "author.md"
 POINTS, LENGTHS = 8, 30
 """The points of each situation. Reordering has one per length, since detection depends on the
 length.
@@ -104,13 +104,8 @@ def test_line_4_time_alone_is_wrong_and_blind(judged: Measured) -> None:
 
 
 def test_line_4_without_sack_dual_rtt_needs_fast_retransmits_blocked() -> None:
-    asked = [
-        {"sender": "reno", "remedy": remedy, "proxy": False}
-        for remedy in (neighbours_settings.BOTH, neighbours_settings.BLOCKED)
-    ]
-    measured = with_rows(
-        neighbours.ARTEFACT, {"sender": "reno", "remedy": neighbours_settings.NOTHING, "proxy": False}, *asked
-    )
+    asked = [{"sender": "reno", "remedy": remedy, "proxy": False} for remedy in (neighbours.BOTH, neighbours.BLOCKED)]
+    measured = with_rows(neighbours.ARTEFACT, {"sender": "reno", "remedy": neighbours.NOTHING, "proxy": False}, *asked)
     for queue in settings.QUEUES:
         without, blocked = (measured.row(queue=queue, **keys).means for keys in asked)
         assert without["spurious_fast_retransmits"].mean > 0.5

@@ -36,7 +36,7 @@ def test_counts_and_the_smallest_world(worlds: Worlds) -> None:
 
 
 def test_the_page_shows_what_is_found(worlds: Worlds) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "worlds.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "internals" / "worlds.md").read_text()
     smallest = worlds.failed["false-undo"].smallest
     assert smallest is not None
     assert smallest.text in page

@@ -1,5 +1,5 @@
-//! Every requirement of `docs/requirements.md` has a mark, for example `[rfc6298:2.1]`, in the code
-//! that meets it and in a test. Otherwise `docs/deviations.md` lists it with a reason.
+//! Every requirement of `docs/reference/requirements.md` has a mark, for example `[rfc6298:2.1]`, in the code
+//! that meets it and in a test. Otherwise `docs/reference/deviations.md` lists it with a reason.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read is a failed test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +76,7 @@ fn all_marks() -> Marks {
 
 #[test]
 fn every_requirement_is_met_and_tested_or_explained() {
-    let (requirements, deviations, found) = (table("docs/requirements.md"), table("docs/deviations.md"), all_marks());
+    let (requirements, deviations, found) = (table("docs/reference/requirements.md"), table("docs/reference/deviations.md"), all_marks());
     let mut open = Vec::new();
     for (id, says) in &requirements {
         let (code, test) = (found.code.contains(id), found.tests.contains(id));
@@ -99,16 +99,16 @@ fn missing(code: bool, test: bool) -> &'static str {
 
 #[test]
 fn every_mark_and_every_deviation_names_a_requirement() {
-    let (requirements, deviations, found) = (table("docs/requirements.md"), table("docs/deviations.md"), all_marks());
+    let (requirements, deviations, found) = (table("docs/reference/requirements.md"), table("docs/reference/deviations.md"), all_marks());
     let named = found.code.iter().chain(&found.tests).chain(deviations.keys());
     let unknown: Vec<&String> = named.filter(|id| !requirements.contains_key(*id)).collect();
-    assert!(unknown.is_empty(), "not in docs/requirements.md: {unknown:?}");
+    assert!(unknown.is_empty(), "not in docs/reference/requirements.md: {unknown:?}");
     assert!(deviations.values().all(|reason| reason.len() > 20), "a deviation needs its reason");
 }
 
 #[test]
 fn every_rfc_is_there() {
-    let requirements = table("docs/requirements.md");
+    let requirements = table("docs/reference/requirements.md");
     for rfc in ["rfc3522:", "rfc4015:", "rfc6298:", "rfc8540:"] {
         assert!(requirements.keys().any(|id| id.starts_with(rfc)), "{rfc}");
     }

@@ -2,7 +2,7 @@
 //!
 //! A script lists packets that arrive, calls of the application, packets that must leave and when,
 //! and assertions about the connection's variables. The language is the part of packetdrill's that
-//! needs no operating system. `docs/scripts.md` describes it and lists the omissions.
+//! needs no operating system. `docs/reference/scripts.md` describes it and lists the omissions.
 //!
 //! ```
 //! let text = "

@@ -155,7 +155,7 @@ def _add_sweep(commands: Commands) -> None:
         "run many scenarios that differ in chosen keys; go on where an earlier call stopped",
         "eifel sweep sweep.toml --out results",
     )
-    parser.add_argument("sweep", type=path, metavar="SWEEP.toml", help="the sweep file (docs/sweep.md)")
+    parser.add_argument("sweep", type=path, metavar="SWEEP.toml", help="the sweep file (docs/reference/sweep.md)")
     parser.add_argument(
         "--out", type=path, metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
     )

@@ -52,7 +52,9 @@ def add_analyze(commands: Commands) -> None:
         help="copy the capture without payload, with other addresses, and with all that verdicts rest on",
     )
     parser.add_argument("--compare-tshark", action="store_true", help="show where tshark differs, and why")
-    parser.add_argument("--score", type=path, metavar="TRUTH.csv", help="compare with the truth (docs/captures.md)")
+    parser.add_argument(
+        "--score", type=path, metavar="TRUTH.csv", help="compare with the truth (docs/reference/captures.md)"
+    )
     repeated(
         parser,
         "--fail-if",

@@ -1,6 +1,6 @@
 """The tables and figures of the papers, and this project's own studies.
 
-Each module of `papers/<paper>/` or `studies/` that declares an `ARTEFACT` is an artefact.
+Each `Artefact` at the top level of a module of `papers/<paper>/` or `studies/` is found.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ def artefacts() -> dict[str, Artefact]:
     for name in (*papers, "eifel.studies"):
         package = import_module(name)
         for module in pkgutil.iter_modules(package.__path__):
-            artefact = getattr(import_module(f"{package.__name__}.{module.name}"), "ARTEFACT", None)
-            if artefact is not None:
-                found[artefact.id] = artefact
+            declared = vars(import_module(f"{package.__name__}.{module.name}")).values()
+            found |= {artefact.id: artefact for artefact in declared if isinstance(artefact, Artefact)}
     return {name: found[name] for name in sorted(found, key=lambda name: (found[name].needs_traces, _order(name)))}
 
 

@@ -84,18 +84,18 @@ class Setting:
     name: str
     value: str
     reason: str
-    kind: Literal["fitted", "chosen"] = "fitted"
-    """`fitted` so that `rows` come out as published, or `chosen` because the paper offers nothing
-    to fit it to.
-    """
     rows: tuple[str, ...] = ()
     """The rows to which the value was fitted, so that they cannot confirm it:
     `responding.table1: eifel off`, a table's id, or words.
     """
 
+    @property
+    def kind(self) -> Literal["fitted", "chosen"]:
+        """`fitted` so that `rows` come out as published, or `chosen` because the paper offers nothing to fit it to."""
+        return "fitted" if self.rows else "chosen"
+
     def json(self) -> dict[str, Any]:
-        """Returns the setting as one JSON object."""
-        return {**vars(self), "rows": list(self.rows)}
+        return {"name": self.name, "value": self.value, "reason": self.reason, "kind": self.kind, "rows": [*self.rows]}
 
 
 Draw = Callable[["Measured"], "Figure"]
@@ -161,7 +161,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Artefact:
-    """One table or figure. Its file declares one of these as `ARTEFACT`."""
+    """One table or figure, declared at the top level of a module."""
 
     id: str
     """The paper and the number: `responding.table1`."""
@@ -264,6 +264,13 @@ class Artefact:
             # Its rows are computed from stored results. Changed rows do not make it another study.
             runs = [self.id, self.study.design, self.study.source, self.inputs]
         return hashlib.sha256(json.dumps(runs, sort_keys=True).encode()).hexdigest()
+
+
+def cited(figure: str) -> str:
+    """Returns a figure's place in its paper: `figure 10 (a)` for `10a`."""
+    number = figure.rstrip("abcdef")
+    part = figure.removeprefix(number)
+    return f"figure {number} ({part})" if part else f"figure {number}"
 
 
 def word(value: Key) -> str:

@@ -1,6 +1,6 @@
 """Eifel detection as in the papers: RFC 3522's plain comparison (section 3.2), with clock timestamps.
 
-The engine's default is safer; see docs/liars.md.
+The engine's default is safer; see docs/internals/liars.md.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Effort:
     progress: Callable[[int, int], object] | None = None
 
     def sweep(self, design: Mapping[str, Any]) -> pa.Table:
-        """Runs a sweep in its file's form (docs/sweep.md), with this seed and these repetitions.
+        """Runs a sweep in its file's form (docs/reference/sweep.md), with this seed and these repetitions.
 
         Raises BadInputError for a refused sweep, and RuntimeError if a run failed.
         """

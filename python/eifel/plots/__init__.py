@@ -9,9 +9,12 @@ from typing import IO, TYPE_CHECKING, Any
 from eifel.files import opened, put
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
 
     from eifel.result import Result
+else:
+    # Annotations need the name only, and importing matplotlib takes a second.
+    Figure = Any
 
 
 def time_sequence_figure(result: Result, flow: int = 0, title: str = "") -> Figure:

@@ -131,7 +131,7 @@ def _burst(known: Mapping[str, Measured]) -> str:
 
 
 ADVISED = "eifel-timestamps or dsack"
-"""The pair that docs/which.md recommends."""
+"""The pair that docs/author.md recommends."""
 
 
 def _detectors(known: Mapping[str, Measured]) -> str:

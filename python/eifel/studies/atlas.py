@@ -8,24 +8,168 @@ map.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study
+from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval
-from eifel.studies import map_settings as settings
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
 
 TITLE = "detectors.atlas"
 
 
+@dataclass(frozen=True)
+class Axis:
+    """One axis of the grid: a key of the scenario and its values."""
+
+    name: str
+    title: str
+    key: str
+    values: tuple[float, ...]
+    labels: tuple[str, ...]
+    scale: float = 1
+    """The factor from the axis to the scenario."""
+
+
+AXES = (
+    Axis(
+        "rate_bps",
+        "Rate",
+        "point_to_point.rate_bps",
+        (21_400, 128_000, 500_000, 1_500_000, 10_000_000),
+        ("21.4 kbit/s", "128 kbit/s", "500 kbit/s", "1.5 Mbit/s", "10 Mbit/s"),
+    ),
+    Axis(
+        "rtt_ms",
+        "Round trip",
+        "point_to_point.delay_ms",
+        (40, 200, 600, 2800),
+        ("40 ms", "200 ms", "600 ms", "2.8 s"),
+        scale=0.5,
+    ),
+    Axis(
+        "queue",
+        "Queue, packets",
+        "point_to_point.queue.packets",
+        (13, 50, 100, 250),
+        ("13", "50", "100", "250"),
+    ),
+    Axis(
+        "window",
+        "Peer's window, segments",
+        "flow.main.tcp.receive_window_segments",
+        (20, 60, 250),
+        ("20", "60", "250"),
+    ),
+    Axis("spike_s", "Spike", "spike.0.length_s", (1, 3, 6, 12), ("1 s", "3 s", "6 s", "12 s")),
+    Axis("loss", "Loss at random", "point_to_point.loss.rate", (0, 0.01), ("none", "1 %")),
+)
+
+PRR = {"name": "rack-tlp", "reduction": "prr"}
+SENDERS: dict[str, dict[str, Any]] = {
+    "Reno": {"detect": "none", "respond": "none", "recover": "reno"},
+    "Eifel, Reno": {"detect": "eifel-timestamps", "respond": "option-1", "recover": "reno"},
+    "SACK": {"detect": "none", "respond": "none"},
+    "Eifel, SACK": {"detect": "eifel-timestamps", "respond": "rfc4015"},
+    "Eifel, SACK, paced restore": {"detect": "eifel-timestamps", "respond": "option-1", "pace": "pacing"},
+    "F-RTO, SACK": {"detect": "f-rto-sack", "respond": "rfc4015"},
+    "DSACK, SACK": {"detect": "dsack", "respond": "rfc3708"},
+    "DualRTT, SACK": {"detect": "dual-rtt", "respond": "option-1"},
+    "RACK, CUBIC": {"detect": "none", "respond": "none", "recover": PRR, "congest": "cubic"},
+    "Eifel, RACK, CUBIC": {"detect": "eifel-timestamps", "respond": "rfc4015", "recover": PRR, "congest": "cubic"},
+    "F-RTO, RACK, CUBIC": {"detect": "f-rto-sack", "respond": "rfc4015", "recover": PRR, "congest": "cubic"},
+}
+"""Detector, response and recovery by displayed name."""
+
+FAMILIES = {name: name.split(",")[0] if SENDERS[name]["detect"] != "none" else "no detector" for name in SENDERS}
+"""The colour of a place on the map: the detector of the winning sender."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A case of a paper as a place of the grid."""
+
+    name: str
+    place: Mapping[str, float]
+    lossy: bool
+
+
+def _point(rate_bps: int, window: int, *, lossy: bool) -> Point:
+    rate = "low" if rate_bps < 100_000 else "high"
+    size = "small" if window == 20 else "large"
+    queue = {20: 13, 60: 50}[window] if lossy else 250
+    place = {"rate_bps": rate_bps, "rtt_ms": 2800, "queue": queue, "window": window, "spike_s": 12, "loss": 0}
+    return Point(f"{'spike + loss' if lossy else 'spike'}, {rate} rate, {size} window", place, lossy)
+
+
+POINTS = tuple(
+    _point(rate, window, lossy=lossy) for lossy in (False, True) for rate in (21_400, 1_500_000) for window in (20, 60)
+)
+"""Table I of "spikes": a window of 20 or 60 segments, and for losses the paper's queues of 13 and 50."""
+
+START = {"rate_bps": 1_500_000, "rtt_ms": 200, "queue": 50, "window": 60, "spike_s": 3, "loss": 0}
+"""The place at which the map opens."""
+
+CHOSEN = (
+    Setting("spikes", "at about 20 and 60 s of 100 s, both directions held", "long enough to come back between"),
+    Setting("sender", "an initial window of 10, timestamps for those who look at them", "today's"),
+    Setting("timer", "RFC 6298's, 3 s before the first sample", "a round trip of 2.8 s is else a timeout at once"),
+    Setting(
+        "table I",
+        "without SCTP, and two spikes instead of one",
+        "at the low rate a window of 60 has not filled when they come, so that they lose nothing where the paper's did",
+    ),
+)
+
+
+def design(title: str) -> dict[str, Any]:
+    """Returns the grid as a sweep: each sender at each place, over the same spikes and losses."""
+    spike = {
+        "links": ["bottleneck", "bottleneck-back"],
+        "holds": "sending",
+        "first_s": {"uniform": [18, 22]},
+        "length_s": 1,
+        "interval_s": 40,
+        "interval": "start-to-start",
+    }
+    queue, loss = {"kind": "drop-tail", "packets": 50}, {"kind": "random", "rate": 0}
+    flow = {
+        "name": "main",
+        "from": "sender",
+        "to": "receiver",
+        "application": {"kind": "bulk", "endless": True},
+        "tcp": {"receive_window_segments": 20},
+        "sender": {"rto": {"name": "rfc6298", "initial_ms": 3000}},
+    }
+    scenario = {
+        "duration_s": 100,
+        "point_to_point": {"rate_bps": 1_000_000, "delay_ms": 100, "queue": queue, "loss": loss},
+        "spike": [spike],
+        "flow": [flow],
+    }
+    cases = []
+    for name, algorithms in SENDERS.items():
+        timestamps = algorithms["detect"] == "eifel-timestamps"
+        set_ = {f"flow.main.sender.{key}": value for key, value in algorithms.items()}
+        cases.append({"name": name, "set": {**set_, "flow.main.tcp.timestamps": timestamps}})
+    return {
+        "title": title,
+        "scenario": scenario,
+        "case": cases,
+        "product": {axis.key: [_whole(value * axis.scale) for value in axis.values] for axis in AXES},
+    }
+
+
+def _whole(value: float) -> float:
+    return int(value) if value == int(value) else value
+
+
 def find(effort: Effort) -> Mapping[str, Any]:
     """Returns the goodput of each run, by the number of its cell in the sweep."""
-    table = effort.sweep(settings.design(TITLE)).select(["cell", "repetition", "goodput_bps"])
+    table = effort.sweep(design(TITLE)).select(["cell", "repetition", "goodput_bps"])
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
@@ -33,54 +177,51 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     """Returns each place's goodput by sender."""
     places, times = len(artefact.rows), int(runs["repetition"].max()) + 1
     # In the sweep, senders vary slowest and repetitions fastest.
-    goodput = runs["goodput_bps"].reshape(len(settings.SENDERS), places, times) / 1000
-    return [
-        {name: mean_interval(goodput[code, place]) for code, name in enumerate(settings.SENDERS)}
-        for place in range(places)
-    ]
+    goodput = runs["goodput_bps"].reshape(len(SENDERS), places, times) / 1000
+    return [{name: mean_interval(goodput[code, place]) for code, name in enumerate(SENDERS)} for place in range(places)]
 
 
 def show(measured: Measured) -> str:
     """Returns the map for the report."""
     from eifel.report.atlas import Cases, atlas
 
-    cases = Cases('A case of "spikes", table I:', settings.POINTS, settings.START, ("rate_bps", "spike_s"))
-    return atlas(measured, settings.AXES, settings.FAMILIES, cases)
+    cases = Cases('A case of "spikes", table I:', POINTS, START, ("rate_bps", "spike_s"))
+    return atlas(measured, AXES, FAMILIES, cases)
 
 
-def _better(measured: Measured, point: settings.Point, more: str, less: str) -> bool:
+def _better(measured: Measured, point: Point, more: str, less: str) -> bool:
     means = measured.row(**point.place).means
     return means[more].mean > means[less].mean
 
 
-def _lossy(point: settings.Point) -> Claim:
+def _lossy(point: Point) -> Claim:
     return Claim(f"{point.name}: Reno is before Eifel", lambda m: _better(m, point, "Reno", "Eifel, Reno"))
 
 
 ROWS = tuple(
-    Row(dict(zip((axis.name for axis in settings.AXES), values, strict=True)))
-    for values in product(*(axis.values for axis in settings.AXES))
+    Row(dict(zip((axis.name for axis in AXES), values, strict=True)))
+    for values in product(*(axis.values for axis in AXES))
 )
 
 ARTEFACT = Artefact(
     id=TITLE,
     title="Which sender for which path",
-    source='eifel, docs/detectors.md; the cases of "spikes", table I, among its points',
-    columns=tuple(Column(name, f"{name}, kbit/s", digits=1) for name in settings.SENDERS),
+    source='eifel, docs/internals/detectors.md; the cases of "spikes", table I, among its points',
+    columns=tuple(Column(name, f"{name}, kbit/s", digits=1) for name in SENDERS),
     rows=ROWS,
-    method=Studied(Study(find, settings.design(TITLE), (find,)), measure=measure, repetitions=3, long=True, show=show),
+    method=Studied(Study(find, design(TITLE), (find,)), measure=measure, repetitions=3, long=True, show=show),
     claims=(
         Claim(
             "spikes, table I: where nothing is lost, Eifel is before Reno in all four cases",
-            lambda m: all(_better(m, point, "Eifel, Reno", "Reno") for point in settings.POINTS if not point.lossy),
+            lambda m: all(_better(m, point, "Eifel, Reno", "Reno") for point in POINTS if not point.lossy),
         ),
-        *(_lossy(point) for point in settings.POINTS if point.lossy),
+        *(_lossy(point) for point in POINTS if point.lossy),
         Claim(
             "with SACK, Eifel is no more than 3 % behind in any of the eight",
             lambda m: all(
-                m.mean("Eifel, SACK", **point.place) > 0.97 * m.mean("SACK", **point.place) for point in settings.POINTS
+                m.mean("Eifel, SACK", **point.place) > 0.97 * m.mean("SACK", **point.place) for point in POINTS
             ),
         ),
     ),
-    fitted=settings.CHOSEN,
+    fitted=CHOSEN,
 )

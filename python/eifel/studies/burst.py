@@ -8,15 +8,11 @@ queues hold an eighth of the path's capacity to twice that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured, means_of
-from eifel.statistics import Mean, share_interval
+from eifel.runs import Runs
+from eifel.statistics import Mean, percent_interval
 from eifel.studies import settings
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
 
 EARLY, LATE = "at the first ACK", "a round trip later"
 _DETECT = {EARLY: "eifel-timestamps", LATE: "dsack"}
@@ -46,9 +42,7 @@ def _measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     measured = means_of(artefact, runs)
     for number, means in enumerate(measured):
         burst = runs.where(scenario=number)["drops_after_undo"]
-        share = share_interval(int((burst > 0).sum()), len(burst))
-        low, high = share.interval or (share.mean, share.mean)
-        means["runs_with_drops"] = Mean(100 * share.mean, None, share.count, (100 * low, 100 * high))
+        means["runs_with_drops"] = percent_interval(int((burst > 0).sum()), len(burst))
     return measured
 
 

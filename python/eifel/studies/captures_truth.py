@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study, Tell
-from eifel.statistics import Mean, mean_interval
-from eifel.studies.known import CAPTURES
-from eifel.studies.shares import percent
-
-if TYPE_CHECKING:
-    from eifel.papers.measured import Measured
-    from eifel.runs import Runs
+from eifel.runs import Runs
+from eifel.statistics import Mean, mean_interval, percent_interval
 
 TRANSFERS = {"plain": 2000, "wild": 1000}
 AT_A_TIME = 100
@@ -65,12 +61,12 @@ def _row(runs: Runs, weather: str, place: str) -> dict[str, Mean]:
     return {
         "captures": mean_interval([float(mine.sum())]),
         "retransmissions": mean_interval([float(every)]),
-        "found": percent(sums["found"], every),
-        "cause": percent(sums["cause_right"], sums["found"]),
-        "cause_decided": percent(sums["cause_right"] - sums["cause_undecided_right"], sums["found"] - open_),
-        "cause_undecided": percent(open_, sums["found"]),
-        "decided": percent(sums["verdict_right"], every - sums["undecidable"]),
-        "undecidable": percent(sums["undecidable"], every),
+        "found": percent_interval(sums["found"], every),
+        "cause": percent_interval(sums["cause_right"], sums["found"]),
+        "cause_decided": percent_interval(sums["cause_right"] - sums["cause_undecided_right"], sums["found"] - open_),
+        "cause_undecided": percent_interval(open_, sums["found"]),
+        "decided": percent_interval(sums["verdict_right"], every - sums["undecidable"]),
+        "undecidable": percent_interval(sums["undecidable"], every),
         "wrongly": mean_interval([float(sums["needed_called_spurious"])]),
         "wrongly_certain": mean_interval([float(sums["needed_called_spurious_certainly"])]),
     }
@@ -83,7 +79,7 @@ def _least(measured: Measured, column: str, *places: str) -> float:
 ARTEFACT = Artefact(
     id="captures.truth",
     title="Retransmissions that the analysis of captures judges right",
-    source="this project; docs/captures.md",
+    source="this project; docs/reference/captures.md",
     columns=(
         Column("captures", "Captures", digits=0),
         Column("retransmissions", "Retransmissions", digits=0),
@@ -99,10 +95,13 @@ ARTEFACT = Artefact(
     rows=tuple(Row({"weather": weather, "place": place}) for weather, place in ROWS),
     method=Studied(Study(_find, {"transfers": TRANSFERS, "first seed": FIRST}, (_find,)), measure=_measure, long=True),
     fitted=(
-        Setting("plain", "crates/hostile/src/generate/plain.rs", "stacks and paths such as there are", "chosen"),
-        Setting("wild", "crates/hostile/src/generate/mod.rs", "anything that a scenario can set", "chosen"),
+        Setting("plain", "crates/hostile/src/generate/plain.rs", "stacks and paths such as there are"),
+        Setting("wild", "crates/hostile/src/generate/mod.rs", "anything that a scenario can set"),
     ),
-    known=CAPTURES,
+    known=(
+        "causes at the receiver: with the undecided ones, 94.0 % are right, and between 96.8 %. Without timestamps, "
+        "what a sender had heard is known to a round trip only, and a path that holds packets hides when they left",
+    ),
     claims=(
         Claim(
             "at the sender 99 % of the causes are right, and 99 % of the decided verdicts, on plain paths",

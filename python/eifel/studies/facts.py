@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Row
 from eifel.papers.measured import means_of
-from eifel.statistics import Mean, mean_interval, share_interval
+from eifel.runs import Runs
+from eifel.statistics import Mean, mean_interval, percent_interval
 from eifel.studies.judged import FAST_RETRANSMIT, GENUINE, MIXED, NEEDED, NEEDLESS, SPURIOUS, TIMEOUT, UNDECIDED
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
 
 
 def fallen_back(first: Mapping[str, Any], fallback: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +58,7 @@ def counts(columns: Mapping[str, Any]) -> dict[str, Mean]:
     }
     for name, of in shares.items():
         if of.any():
-            means[name] = _percent(share_interval(int((of & (verdict == SPURIOUS)).sum()), int(of.sum())))
+            means[name] = percent_interval(int((of & (verdict == SPURIOUS)).sum()), int(of.sum()))
     undone_beside_loss = (truth != NEEDLESS) & (verdict == SPURIOUS)
     if undone_beside_loss.any():
         means["lost_bytes"] = mean_interval(columns["needed_bytes"][undone_beside_loss])
@@ -76,11 +74,6 @@ def counts(columns: Mapping[str, Any]) -> dict[str, Mean]:
 
 def _count(number: int) -> Mean:
     return Mean(float(number), None, 1)
-
-
-def _percent(share: Mean) -> Mean:
-    low, high = share.interval or (share.mean, share.mean)
-    return Mean(100 * share.mean, None, share.count, (100 * low, 100 * high))
 
 
 def against(begins: Callable[[Row], bool]) -> Callable[[Artefact, Runs], list[dict[str, Mean]]]:

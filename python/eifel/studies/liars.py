@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
+from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating
 from eifel.studies.cheating import DEFAULT, DURATION_S, LIES, LOSSES, PLAIN, find, ratio, scenario, senders
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
 
 BOUND = 1.05
 
@@ -41,7 +37,7 @@ _ONCE = {"grant": "once-a-round-trip", "respond": "rfc4015"}
 ARTEFACT = Artefact(
     id="detectors.liars",
     title="Goodput of a receiver that cheats, over an honest one's",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=tuple(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
     rows=tuple(Row({"detect": d, "respond": r, "grant": g, "loss": loss}) for d, r, g, loss in _ROWS),
     method=Studied(
@@ -55,10 +51,8 @@ ARTEFACT = Artefact(
         long=True,
     ),
     fitted=(
-        Setting(
-            "path", "10 Mbit/s, 100 ms, 80 packets, random loss", "an undo that is not due pays most there", "chosen"
-        ),
-        Setting("transfer", f"{DURATION_S} s", "hundreds of losses", "chosen"),
+        Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "an undo that is not due pays most there"),
+        Setting("transfer", f"{DURATION_S} s", "hundreds of losses"),
     ),
     claims=(
         Claim(

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study, Tell
-from eifel.runs import run_many
+from eifel.runs import Runs, run_many
 from eifel.statistics import Mean
 from eifel.studies import cheating
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN, ratio, scenario
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
 
 OWN = {
     DEFAULT: ("forged-echo", "guessed-echo"),
@@ -81,13 +78,11 @@ def _least(measured: Measured, detect: str) -> float:
 ARTEFACT = Artefact(
     id="detectors.beside",
     title="Goodput beside a receiver that cheats, over that beside an honest one",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(Column("liar", "The liar's", digits=2), Column("beside", "Its neighbour's", digits=2)),
     rows=tuple(Row({"detect": d, "lie": lie, "grant": g, "loss": loss}) for d, lie, g, loss in _ROWS),
     method=Studied(Study(_find, _DESIGN, (_find, cheating)), measure=_measure, repetitions=40, long=True),
-    fitted=(
-        Setting("path", "that of detectors.liars, shared by two", "where a liar gains, somebody may lose", "chosen"),
-    ),
+    fitted=(Setting("path", "that of detectors.liars, shared by two", "where a liar gains, somebody may lose"),),
     claims=(
         Claim(
             "no honest flow loses 5 % beside a receiver that lies to the default",

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study, Tell
-from eifel.runs import run_many
+from eifel.runs import Runs, run_many
 from eifel.statistics import Mean
 from eifel.studies.cheating import ratio
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
 
 DURATION_S = 120
 RTT_MS = 100
@@ -94,13 +91,13 @@ def _gain(measured: Measured, sender: str, rate: int) -> float:
 ARTEFACT = Artefact(
     id="detectors.liars_repair",
     title="Goodput of a receiver that lets no repair end, over an honest one's",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(Column("gain", "Gain", digits=2),),
     rows=tuple(Row({"sender": sender, "rate_mbps": rate}) for sender, rate in _ROWS),
     method=Studied(Study(_find, _DESIGN, (_find, ratio)), measure=_measure, repetitions=20, long=True),
     fitted=(
-        Setting("path", f"{RTT_MS} ms, a queue of a round trip, a loss in ten seconds", "large windows", "chosen"),
-        Setting("transfer", f"{DURATION_S} s", "a dozen losses", "chosen"),
+        Setting("path", f"{RTT_MS} ms, a queue of a round trip, a loss in ten seconds", "large windows"),
+        Setting("transfer", f"{DURATION_S} s", "a dozen losses"),
     ),
     claims=(
         Claim(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +11,10 @@ from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings as sctp
 from eifel.papers.study import Effort, Study, Tell
+from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
 from eifel.studies.cheating import LOSSES, ratio
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
 
 RUNS = 500
 DURATION_S = 15
@@ -83,7 +81,7 @@ def _most(measured: Measured, *detect: str) -> list[float]:
 ARTEFACT = Artefact(
     id="detectors.liars_sctp",
     title="Goodput of a receiver that cheats over SCTP, over an honest one's",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(
         *(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
         Column("found", "Best of a search", digits=2),
@@ -91,9 +89,9 @@ ARTEFACT = Artefact(
     rows=tuple(Row({"detect": detect, "loss": loss}) for detect, loss in _ROWS),
     method=Studied(Study(_find, _DESIGN, (_find, cheating, liar_search)), measure=_measure, repetitions=40, long=True),
     fitted=(
-        Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "that of detectors.liars", "chosen"),
-        Setting("transfer", f"{DURATION_S} s", "150 round trips", "chosen"),
-        Setting("search", f"{RUNS} runs a row, half at random, half uphill", "minutes in all", "chosen"),
+        Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "that of detectors.liars"),
+        Setting("transfer", f"{DURATION_S} s", "150 round trips"),
+        Setting("search", f"{RUNS} runs a row, half at random, half uphill", "minutes in all"),
     ),
     claims=(
         Claim(

@@ -1,6 +1,6 @@
 """The mix that judges detectors: paths and their effects on packets, drawn from a seed.
 
-docs/detectors.md describes it.
+docs/internals/detectors.md describes it.
 
 A point is one scenario of a situation. Each point has its own random stream, so more points or
 another situation leave the others unchanged.

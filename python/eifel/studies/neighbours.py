@@ -10,22 +10,82 @@ from __future__ import annotations
 
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated
+from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row, Setting
 from eifel.papers.measured import Measured
 from eifel.statistics import Mean
-from eifel.studies import facts
-from eifel.studies.neighbours_settings import (
-    BLOCKED,
-    CAREFUL,
-    CHOSEN,
-    DSACK,
-    EIFEL,
-    KEYS,
-    NOTHING,
-    SENDERS,
-    rows,
-)
+from eifel.studies import facts, settings
 from eifel.studies.settings import HOLDS, LOSES, QUEUES
+
+KEYS = ("queue", "sender", "remedy", "proxy")
+NOTHING, CAREFUL, EIFEL, DSACK = "nothing", "careful duplicate ACKs (RFC 2582)", "eifel-timestamps", "dsack"
+BOTH, BLOCKED = "dual-rtt, careful", "dual-rtt, careful after its verdict too"
+_RENO = {"name": "reno", "bugfix": False}
+_CAREFUL = {"name": "reno", "bugfix": True}
+RENO: dict[str, dict[str, Any]] = {
+    NOTHING: {"detect": "none"},
+    CAREFUL: {"detect": "none", "recover": _CAREFUL},
+    EIFEL: {"detect": EIFEL},
+    "dual-rtt": {"detect": "dual-rtt"},
+    BOTH: {"detect": "dual-rtt", "recover": _CAREFUL},
+    BLOCKED: {"detect": "dual-rtt", "recover": {**_CAREFUL, "fast_retransmit_below_recovery_point": "blocked"}},
+}
+RFC6675: dict[str, dict[str, Any]] = {
+    NOTHING: {"detect": "none"},
+    EIFEL: {"detect": EIFEL},
+    "f-rto-sack": {"detect": "f-rto-sack"},
+    DSACK: {"detect": DSACK},
+}
+SENDERS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, dict[str, Any]]]] = {
+    "reno": ({"sack": False}, {"recover": _RENO}, RENO),
+    "rfc6675": ({"sack": True}, {"recover": "rfc6675"}, RFC6675),
+}
+"""The connection's settings, the sender's recovery, and the changes of each remedy."""
+WIRED_MS, WIRELESS_MS = 45, 150
+
+
+CHOSEN = (
+    Setting("path", f"{WIRED_MS} ms wired, {WIRELESS_MS} ms wireless", "195 ms, as in detectors.responses"),
+    Setting("proxy", "where the wired link ends", "withholds by numbers alone: docs/reference/scenario.md"),
+    *settings.SPIKES_CHOSEN[1:],
+)
+
+
+def _scenario(queue: int, sender: str, remedy: str, proxy: bool) -> dict[str, Any]:
+    """Returns the spikes of `detectors.responses` on a path whose first quarter is wired."""
+    made = settings.spikes(queue, "rfc6675", "none", "none")
+    wireless = {**made.pop("point_to_point"), "delay_ms": WIRELESS_MS}
+    tcp, recovers, remedies = SENDERS[sender]
+    flow = {
+        **made["flow"][0],
+        "from": "left1",
+        "to": "right1",
+        "tcp": {**made["flow"][0]["tcp"], **tcp},
+        "sender": {"respond": "option-1", **recovers, **remedies[remedy]},
+    }
+    return {
+        **made,
+        "dumbbell": {
+            "left": 1,
+            "right": 1,
+            "left_access": {"rate_bps": 100_000_000, "delay_ms": WIRED_MS},
+            "right_access": {"rate_bps": "unlimited", "delay_ms": 0},
+            "bottleneck": wireless,
+        },
+        "flow": [flow],
+        **({"proxy": {"links": ["bottleneck"]}} if proxy else {}),
+    }
+
+
+def _rows() -> tuple[Row, ...]:
+    """Returns a row for each remedy, with and without a proxy."""
+    return tuple(
+        Row(dict(zip(KEYS, values, strict=True)), _scenario(*values))
+        for queue in settings.QUEUES
+        for sender, (_, _, remedies) in SENDERS.items()
+        for remedy in remedies
+        for proxy in (False, True)
+        for values in [(queue, sender, remedy, proxy)]
+    )
 
 
 def _of(measured: Measured, column: str, *values: Any) -> Mean:
@@ -98,7 +158,7 @@ CLAIMS = (
 ARTEFACT = Artefact(
     id="detectors.neighbours",
     title="What the papers weigh detection against: careful duplicate ACKs, and a proxy",
-    source="eifel, docs/detectors.md; DualRTT, section I",
+    source="eifel, docs/internals/detectors.md; DualRTT, section I",
     columns=(
         Column("time_s", "Time, s", digits=1),
         Column("saved", "saved, against nothing and no proxy, %", summary="time_s", digits=1),
@@ -108,7 +168,7 @@ ARTEFACT = Artefact(
         Column("undos", "Undos", digits=2),
         Column("drops", "Packets dropped", digits=1),
     ),
-    rows=rows(),
+    rows=_rows(),
     method=Repeated(
         repetitions=50, measure=facts.against(lambda row: row.keys["remedy"] == NOTHING and row.keys["proxy"] is False)
     ),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row, Setting
 from eifel.papers.measured import Measured, means_of
+from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies.cheating import ratio
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
 
 NONE, PLAIN, DEFAULT = "none", "plain", "original"
 DETECT: Mapping[str, Any] = {NONE: "none", PLAIN: dict(rfc3522.PLAIN), DEFAULT: "eifel-timestamps"}
@@ -72,7 +70,7 @@ def _over_plain(measured: Measured, path: str) -> list[float]:
 ARTEFACT = Artefact(
     id="detectors.proof",
     title="What it costs to believe only the original's own timestamp",
-    source="this project; docs/liars.md",
+    source="this project; docs/internals/liars.md",
     columns=(
         Column("goodput_mbps", "Goodput, Mbit/s", summary="goodput_bps", scale=1e-6, digits=3),
         Column("over_none", "Over no detection", summary="goodput_bps", digits=3),
@@ -87,9 +85,9 @@ ARTEFACT = Artefact(
     ),
     method=Repeated(repetitions=100, measure=_measure),
     fitted=(
-        Setting("path", "5 Mbit/s, 80 ms, 60 packets", "a flight of some 35 to 95 segments", "chosen"),
-        Setting("spikes", "0.5 to 4 s, every 6 to 12 s", "most make the timer expire", "chosen"),
-        Setting("reordering", "1 % by five packets, 5 % by ten", "a little, and a lot", "chosen"),
+        Setting("path", "5 Mbit/s, 80 ms, 60 packets", "a flight of some 35 to 95 segments"),
+        Setting("spikes", "0.5 to 4 s, every 6 to 12 s", "most make the timer expire"),
+        Setting("reordering", "1 % by five packets, 5 % by ten", "a little, and a lot"),
     ),
     claims=(
         Claim(

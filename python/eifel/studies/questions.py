@@ -34,7 +34,7 @@ DETECTORS: dict[str, tuple[Any, dict[str, Any]]] = {
 working without them is a detector's advantage.
 """
 FAILURES = ("false-verdict", "missed", "undecided", "false-undo", "loss-undone", "unpaid", "needless-cut", "stuck")
-"""The possible failures in a world; see docs/worlds.md."""
+"""The possible failures in a world; see docs/internals/worlds.md."""
 
 
 def scenario(detect: str, respond: str) -> dict[str, Any]:

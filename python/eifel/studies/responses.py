@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.studies import facts, settings
-
-if TYPE_CHECKING:
-    pass
-
 
 KEYS = ("queue", "sender", "detector", "response")
 
@@ -94,7 +90,7 @@ CLAIMS = (
 ARTEFACT = Artefact(
     id="detectors.responses",
     title="Each response with each detector and each way of recovering",
-    source="eifel, docs/detectors.md",
+    source="eifel, docs/internals/detectors.md",
     columns=(
         Column("time_s", "Time, s", digits=1),
         Column("saved", "saved, against no detection, %", summary="time_s", digits=1),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from eifel import worlds
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
+from eifel.plots import Figure
+from eifel.plots.ladder import ladder_figure
+from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import questions as asking
 from eifel.studies.questions import (
@@ -23,11 +25,6 @@ from eifel.studies.questions import (
 )
 from eifel.studies.settings import RESPONSES
 from eifel.worlds import small_worlds
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.runs import Runs
 
 _EVIDENT = ("eifel-timestamps", "eifel-timestamps, plain", "eifel-bit", "dsack", "min-rtt")
 _WHOLE = tuple(respond for respond in RESPONSES if respond != "partial-credit")
@@ -44,8 +41,6 @@ def _measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 def _draw(measured: Measured) -> Figure:
     """Draws the smallest worlds among those of four segments, which run quickly."""
-    from eifel.plots.ladder import ladder_figure
-
     shown = {}
     for detect, late, kind, said in (
         ("f-rto", 60, "false-undo", "F-RTO gives a window back that was cut for a loss"),
@@ -71,16 +66,16 @@ def _worlds(
 
 
 _CHOSEN = (
-    ("window", f"{WINDOW} segments, in congestion avoidance", "the last two follow as ACKs let them"),
-    ("round trip", "100 ms, known from two segments before", "constant, so that no other cause shows"),
-    ("RTO", "1 s, the least of RFC 6298", "ten round trips"),
+    Setting("window", f"{WINDOW} segments, in congestion avoidance", "the last two follow as ACKs let them"),
+    Setting("round trip", "100 ms, known from two segments before", "constant, so that no other cause shows"),
+    Setting("RTO", "1 s, the least of RFC 6298", "ten round trips"),
 )
 _EVERY = 1 << 4 * SEGMENTS
 
 ARTEFACT = Artefact(
     id="detectors.small_worlds",
     title="Every fate of six segments and of their ACKs: 16 777 216 worlds a row",
-    source="this project; docs/worlds.md",
+    source="this project; docs/internals/worlds.md",
     columns=(
         Column("worlds", "Worlds", digits=0),
         Column("caught", "Spurious episodes caught", digits=0),
@@ -97,7 +92,7 @@ ARTEFACT = Artefact(
         long=True,
         draw=_draw,
     ),
-    fitted=tuple(Setting(name, value, reason, "chosen") for name, value, reason in _CHOSEN),
+    fitted=_CHOSEN,
     claims=(
         Claim(
             "every world is counted, and none is stuck",

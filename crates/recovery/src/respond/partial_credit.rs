@@ -2,7 +2,7 @@
 //! *Decides* to restore the window if all of them were needless. If some were, it slow-starts up to the cut window plus
 //! that share of the cut, but never beyond 0.7 of the old window.
 //! *Blind to* where in the window the losses were; it needs a detector that judges each retransmission.
-//! *From* this project: `docs/partial_credit.md` defines it and says why it is safe.
+//! *From* this project: `docs/internals/partial_credit.md` defines it and says why it is safe.
 
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
@@ -13,7 +13,7 @@ use crate::registry::Entry;
 pub(super) const ENTRY: Entry = Entry {
     name: "partial-credit",
     summary: "undoes in proportion where a part was really lost, up to 0.7 of the old window",
-    source: "docs/partial_credit.md",
+    source: "docs/internals/partial_credit.md",
     ..Entry::response(|_| Box::new(PartialCredit))
 };
 

@@ -1,4 +1,4 @@
-//! The page on the language, docs/scripts.md, is complete, and its example runs.
+//! The page on the language, docs/reference/scripts.md, is complete, and its example runs.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use eifel_script::variables::{CONSTANTS, of_associations, variables};
 use eifel_script::{parse, run};
 
 fn page() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scripts.md")).unwrap()
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scripts.md")).unwrap()
 }
 
 #[test]

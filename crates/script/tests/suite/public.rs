@@ -1,4 +1,4 @@
-//! The statements of docs/scripts.md about public suites. The suites are not shipped:
+//! The statements of docs/reference/scripts.md about public suites. The suites are not shipped:
 //! `EIFEL_PACKETDRILL` names a folder with `google` and `freebsd`, and without it only the page
 //! itself is checked.
 
@@ -15,7 +15,7 @@ use crate::folder::scripts;
 type Counts = [usize; 3];
 
 fn page() -> String {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scripts.md")).unwrap();
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scripts.md")).unwrap();
     page.split("## Public suites").nth(1).unwrap().split("\n## ").next().unwrap().to_owned()
 }
 

@@ -1,5 +1,5 @@
 //! RFC 8540's errata to RFC 4960, as included in RFC 9260, that have no other test. The ids in
-//! brackets are those of `docs/requirements.md`, which describes them.
+//! brackets are those of `docs/reference/requirements.md`, which describes them.
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;

@@ -1,5 +1,5 @@
 //! A run as data. A scenario is TOML, or JSON of the same structure. It is either understood
-//! completely, or refused with one line that says where and why. `docs/scenario.md` is the
+//! completely, or refused with one line that says where and why. `docs/reference/scenario.md` is the
 //! reference of the format.
 //!
 //! The text is parsed into a tree of values with their lines. The tree is checked against the

@@ -80,16 +80,18 @@ def _sum(measured: Measured, column: str, eifel: bool) -> float:
 
 
 _CHOSEN = (
-    ("one-way delay", f"{DELAY_MS} ms", "beyond what the trace itself takes"),
-    (
+    Setting("one-way delay", f"{DELAY_MS} ms", "beyond what the trace itself takes"),
+    Setting(
         "queue",
         f"{QUEUE_PACKETS} packets, drop-tail",
         "about a second of these links; with many times that the round trip is so long that few timers notice a spike",
     ),
-    ("ACKs", f"{ACK_BPS // 1_000_000} Mbit/s", "a plain link, so that what is measured is the trace's doing"),
-    ("transfer", f"{DURATION_S} s, endless", "long enough for gaps that come minutes apart; the trace begins again"),
-    ("receive window", f"{WINDOW_BYTES // 1_000_000} MB", "does not limit"),
-    ("response", "rfc4015", "the one that is a standard"),
+    Setting("ACKs", f"{ACK_BPS // 1_000_000} Mbit/s", "a plain link, so that what is measured is the trace's doing"),
+    Setting(
+        "transfer", f"{DURATION_S} s, endless", "long enough for gaps that come minutes apart; the trace begins again"
+    ),
+    Setting("receive window", f"{WINDOW_BYTES // 1_000_000} MB", "does not limit"),
+    Setting("response", "rfc4015", "the one that is a standard"),
 )
 
 ARTEFACT = Artefact(
@@ -104,7 +106,7 @@ ARTEFACT = Artefact(
         Column("spurious_timeouts", "Spurious timeouts", digits=0),
         Column("genuine_timeouts", "Genuine timeouts", digits=0),
     ),
-    fitted=tuple(Setting(name, value, reason, "chosen") for name, value, reason in _CHOSEN),
+    fitted=_CHOSEN,
     claims=(
         Claim(
             "Eifel makes no more spurious retransmissions than there are without it",

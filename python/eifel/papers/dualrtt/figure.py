@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Recorded, Row
 from eifel.papers.dualrtt import settings
 from eifel.papers.measured import Measured
 from eifel.papers.responding import facts
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.result import Result
+from eifel.plots import Figure, time_sequence_figure
+from eifel.result import Result
 
 COLUMNS = (
     Column("segments_sent", "Segments sent", digits=0),
@@ -78,8 +75,6 @@ def segments(first: int, last: int, cause: str = "timeout") -> Callable[[Measure
 
 
 def _draw(measured: Measured) -> Figure:
-    from eifel.plots import time_sequence_figure
-
     return time_sequence_figure(measured.result(), title=measured.artefact.title)
 
 
@@ -89,7 +84,7 @@ def drawn(
     scenario: Mapping[str, Any],
     *claims: Claim,
     source: str,
-    draw: Callable[[Measured], Figure] = _draw,
+    draw: Draw = _draw,
     chart: bool = True,
     known: tuple[str, ...] = (),
 ) -> Artefact:

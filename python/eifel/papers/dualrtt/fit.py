@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers.dualrtt import grid
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.runs import Runs
+from eifel.runs import Runs
 
 PHI = (0.2, 0.8)
 """The weights of equation (2): for missing a spurious timeout (SMT), and for calling a genuine one

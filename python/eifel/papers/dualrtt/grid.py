@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers.dualrtt import settings
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.papers.study import Effort
+from eifel.papers.study import Effort
 
 RATES_BPS = (31_200, 62_400, 130_000, 360_000, 1_000_000, 1_500_000)
 DELAYS_MS = (100, 200, 400, 800, 1200, 1600, 2000)

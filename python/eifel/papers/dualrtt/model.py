@@ -8,24 +8,18 @@ section V.B.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Column, Key, Row, Studied
-from eifel.papers.dualrtt import chosen, fit, grid, settings, table5
-from eifel.papers.study import Study
+from eifel.papers.dualrtt import chosen, fit, grid, settings, tables4_and_5
+from eifel.papers.study import Effort, Study
 from eifel.runs import Runs
-from eifel.statistics import Mean, share_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from eifel.papers.study import Effort
+from eifel.statistics import Mean, percent_interval
 
 _AS_PAPER: Mapping[str, Key] = {"fitted_to": "all 168", "model": "as in the paper"}
 _INTERCEPT: Mapping[str, Key] = {"fitted_to": "all 168", "model": "with an intercept"}
@@ -38,7 +32,7 @@ _SAYS = published.table("dualrtt", "model")
 
 
 def _find(effort: Effort) -> Mapping[str, NDArray[Any]]:
-    best = fit.best(Runs(table5.STUDY.find(effort), []))
+    best = fit.best(Runs(tables4_and_5.STUDY.find(effort), []))
     # Without a spurious timeout, equation (2) is zero for each tau, and the smallest is chosen as
     # elsewhere.
     everywhere = {path: best.get(path, grid.TAUS[0]) for path in grid.PATHS}
@@ -66,16 +60,11 @@ def _measure(_artefact: Artefact, found: Runs) -> list[dict[str, Mean]]:
         row = {
             name.rstrip("_"): Mean(float(here[name][0]), None, 1) for name in ("alpha", "lambda_", "omega", "intercept")
         }
-        row["smt"] = _percent(share_interval(int(here["missed"].sum()), spurious))
-        row["tms"] = _percent(share_interval(int(here["wrong"].sum()), spurious))
-        row["untrue"] = _percent(share_interval(int(here["untrue"].sum()), spurious))
+        row["smt"] = percent_interval(int(here["missed"].sum()), spurious)
+        row["tms"] = percent_interval(int(here["wrong"].sum()), spurious)
+        row["untrue"] = percent_interval(int(here["untrue"].sum()), spurious)
         rows.append(row)
     return rows
-
-
-def _percent(share: Mean) -> Mean:
-    low, high = share.interval or (share.mean, share.mean)
-    return Mean(100 * share.mean, None, share.count, (100 * low, 100 * high))
 
 
 _PRINTS = {
@@ -84,7 +73,7 @@ _PRINTS = {
     "tms": float(_SAYS["tms_percent"]),
 }
 
-_STUDY = Study(_find, {"grid": table5.STUDY.design, "models": list(map(dict, _MODELS))}, (_find, fit, grid))
+_STUDY = Study(_find, {"grid": tables4_and_5.STUDY.design, "models": list(map(dict, _MODELS))}, (_find, fit, grid))
 
 ARTEFACT = Artefact(
     id="dualrtt.model",

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers.dualrtt import settings
 from eifel.papers.responding import facts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.result import Result
-    from eifel.tables import Frame
-
+from eifel.result import Result
+from eifel.tables import Frame
 
 KNOWN = (
     "at 42.905 s the paper has an NRTT of 13.9 s: the time since segment 131 was sent for the first time, though its "

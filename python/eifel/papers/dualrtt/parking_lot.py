@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers import rfc3522
 from eifel.papers.dualrtt import settings
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.papers.study import Effort
+from eifel.papers.study import Effort
 
 WIRELESS_KBPS = (15.6, 21.4, 31.2, 42.8, 62.4, 100, 130, 160, 200, 360, 500, 1000, 1500)
 BOTTLENECK_MBPS = (0.2, 0.5, 1.0, 1.5, 3.5)

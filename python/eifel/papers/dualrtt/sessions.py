@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Artefact, Claim, Column
 from eifel.papers.dualrtt import parking_lot, settings
+from eifel.papers.measured import Measured
+from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.papers.measured import Measured
-    from eifel.runs import Runs
 
 COLUMNS = (
     Column("segments", "Segments delivered", digits=1),

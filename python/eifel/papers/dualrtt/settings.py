@@ -24,8 +24,8 @@ tau.
 """
 
 CHOSEN = (
-    Setting("headers", "40 bytes, and 12 more with timestamps", "20 of TCP are stated; IP has 20", "chosen"),
-    Setting("ACKs", "one a segment, each a packet on a path without loss", "not stated", "chosen"),
+    Setting("headers", "40 bytes, and 12 more with timestamps", "20 of TCP are stated; IP has 20"),
+    Setting("ACKs", "one a segment, each a packet on a path without loss", "not stated"),
     Setting(
         "timer",
         f"ns-2's whole numbers, ticks of {TICK_MS} ms, one sample a round trip, and one an ACK with timestamps",
@@ -38,7 +38,7 @@ CHOSEN = (
         "1 is stated; the segments' numbers, the instants of the ACKs and a MinRTT of 2.8 s ask for the handshake",
         rows=("dualrtt.table2", "all rows of table III, and the segments' numbers in figures 2 to 5"),
     ),
-    Setting("tau", "0.1", "section V.B: while the path is not known", "chosen"),
+    Setting("tau", "0.1", "section V.B: while the path is not known"),
 )
 
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Column, Setting, Studied
 from eifel.papers.dualrtt import settings
-from eifel.papers.study import Study
+from eifel.papers.measured import Measured
+from eifel.papers.study import Effort, Study
+from eifel.runs import Runs
 from eifel.statistics import Mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from numpy.typing import NDArray
-
-    from eifel.papers.measured import Measured
-    from eifel.papers.study import Effort
-    from eifel.runs import Runs
 
 HEADERS = {"eifel": 32, "dualrtt": 20}
 """The bytes of TCP's header, with and without timestamps. IP's are not counted."""
@@ -64,9 +58,7 @@ ARTEFACT = Artefact(
     method=Studied(
         Study(_find, {"header_bytes": HEADERS, "payload_bytes": _BYTES}, (_find, efficiency)), measure=_measure
     ),
-    fitted=(
-        Setting("IP's header", "not counted", "as in the paper's own numbers, though a link carries it", "chosen"),
-    ),
+    fitted=(Setting("IP's header", "not counted", "as in the paper's own numbers, though a link carries it"),),
     claims=(
         Claim(
             f"over the traffic that was measured the increase is {_WEIGHTED} %",

@@ -8,17 +8,15 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from eifel.papers.artefact import Artefact
 from eifel.papers.live import wire
+from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.toml import dumps
-
-if TYPE_CHECKING:
-    from eifel.papers.artefact import Artefact
-    from eifel.runs import Runs
 
 SINK = """
 import socket, sys

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.live import kernel, spike, wire
-from eifel.papers.live.linux_settings import MATCHING, SWITCHES
+from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.papers.measured import Measured
-
+SWITCHES = {
+    "none": {"tcp_timestamps": 0, "tcp_frto": 0, "tcp_dsack": 0, "tcp_recovery": 0},
+    "timestamps": {"tcp_timestamps": 1, "tcp_frto": 0, "tcp_dsack": 0, "tcp_recovery": 0},
+    "f-rto": {"tcp_timestamps": 0, "tcp_frto": 2, "tcp_dsack": 0, "tcp_recovery": 0},
+    "dsack": {"tcp_timestamps": 0, "tcp_frto": 0, "tcp_dsack": 1, "tcp_recovery": 0},
+    "all, with RACK": {"tcp_timestamps": 1, "tcp_frto": 2, "tcp_dsack": 1, "tcp_recovery": 1},
+}
+"""The profiles as sysctls below net.ipv4 in the sender's namespace."""
+MATCHING: Mapping[str, dict[str, Any]] = {
+    "none": {"detect": "none", "recover": "rfc6675"},
+    "timestamps": {"detect": "eifel-timestamps", "recover": "rfc6675"},
+    "f-rto": {"detect": "f-rto-sack", "recover": "rfc6675"},
+    "dsack": {"detect": "dsack", "recover": "rfc6675"},
+    "all, with RACK": {"detect": "eifel-timestamps", "observers": ["f-rto-sack", "dsack"], "recover": "rack-tlp"},
+}
+"""The profiles as senders of our engine."""
 STACKS = ("Linux", "ours")
 BYTES = 800_000
 COLUMNS = ("retransmissions", "spurious", "undos", "goodput_bps")
@@ -52,18 +65,16 @@ def _of(measured: Measured, column: str, profile: str, stack: str) -> float:
     return measured.mean(column, profile=profile, stack=stack)
 
 
-COLUMNS_SHOWN = (
-    Column("retransmissions", "Retransmissions", digits=0),
-    Column("spurious", "of these spurious", digits=0),
-    Column("undos", "Episodes undone", digits=0),
-    Column("goodput_bps", "Goodput, Mbit/s", scale=1e-6, digits=3),
-)
-
 ARTEFACT = Artefact(
     id="live.linux",
     title="Linux's sender over a spike, and ours in the matching profile",
     source="the kernel of this machine; truth by `eifel live judge`",
-    columns=COLUMNS_SHOWN,
+    columns=(
+        Column("retransmissions", "Retransmissions", digits=0),
+        Column("spurious", "of these spurious", digits=0),
+        Column("undos", "Episodes undone", digits=0),
+        Column("goodput_bps", "Goodput, Mbit/s", scale=1e-6, digits=3),
+    ),
     rows=tuple(Row({"profile": profile, "stack": stack}) for profile in SWITCHES for stack in STACKS),
     method=Studied(
         Study(
@@ -97,13 +108,8 @@ ARTEFACT = Artefact(
         ),
     ),
     fitted=(
-        Setting(
-            "window",
-            f"{kernel.WINDOW} segments, by the receiver's buffer",
-            "nothing is lost: all is spurious",
-            "chosen",
-        ),
-        Setting("congestion control", "Reno in both", "Linux's default is another on some machines", "chosen"),
-        Setting("tail-loss probes", "off in Linux but with RACK", "they would hide the first timeout", "chosen"),
+        Setting("window", f"{kernel.WINDOW} segments, by the receiver's buffer", "nothing is lost: all is spurious"),
+        Setting("congestion control", "Reno in both", "Linux's default is another on some machines"),
+        Setting("tail-loss probes", "off in Linux but with RACK", "they would hide the first timeout"),
     ),
 )

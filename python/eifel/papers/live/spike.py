@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
 from eifel.papers.live import wire
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.papers.measured import Measured
+from eifel.papers.measured import Measured
+from eifel.plots import Figure, style, time_sequence
 
 WITHIN_MS = 5
 WORLDS = ("simulated", "live")
@@ -55,8 +52,6 @@ def scenario(detect: str = "eifel-timestamps") -> dict[str, Any]:
 
 
 def _draw(measured: Measured) -> Figure:
-    from eifel.plots import style, time_sequence
-
     figure, axes = style.new_figure(len(measured.rows), (7.0, 2.2 * len(measured.rows)))
     for place, row, result in zip(axes, measured.rows, measured.results, strict=True):
         time_sequence.draw(place, result)
@@ -112,5 +107,5 @@ ARTEFACT = Artefact(
             ),
         ),
     ),
-    fitted=(Setting("window", "40 segments", "it fills the link and never its queue", "chosen"),),
+    fitted=(Setting("window", "40 segments", "it fills the link and never its queue"),),
 )

@@ -2,46 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from eifel.papers.artefact import Artefact, Claim, Recorded, Row
 from eifel.papers.live import wire
+from eifel.papers.measured import Measured
 from eifel.papers.published import numbers
-from eifel.papers.thesis import figure5_2, figure5_3, figure5_4, figure5_5, figure5_6, traces
+from eifel.papers.thesis import figures5_1_to_5_3 as go_back_n
+from eifel.papers.thesis import figures5_4_to_5_6 as eifel
+from eifel.papers.thesis import traces
 from eifel.papers.thesis.traced_figure import COLUMNS, OPEN
 from eifel.papers.thesis.transfers import SOURCE
+from eifel.plots import Figure
+from eifel.plots.both_traces import both_traces_figure
+from eifel.runs import run
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.papers.measured import Measured
-
-FIGURES = {"5-2": figure5_2, "5-3": figure5_3, "5-4": figure5_4, "5-5": figure5_5, "5-6": figure5_6}
+FIGURES: Mapping[str, Artefact] = {
+    "5-2": go_back_n.FIGURE_5_2,
+    "5-3": go_back_n.FIGURE_5_3,
+    "5-4": eifel.FIGURE_5_4,
+    "5-5": eifel.FIGURE_5_5,
+    "5-6": eifel.FIGURE_5_6,
+}
+OVERTAKEN = {"5-4": eifel.OVERTAKEN_4, "5-6": eifel.OVERTAKEN_6}
 SHOWN_S = (28, 71)
-REORDERED, SPIKED = ("5-4", "5-6"), ("5-2", "5-3", "5-5")
+SPIKED = ("5-2", "5-3", "5-5")
 
 
 def _draw(measured: Measured) -> Figure:
-    from eifel.plots.both_traces import both_traces_figure
-
     runs = {f"figure {row.row.keys['figure']}": r for row, r in zip(measured.rows, measured.results, strict=True)}
     return both_traces_figure(runs, SHOWN_S, title=measured.artefact.title)
 
 
 def _as_simulated(measured: Measured, figure: str) -> bool:
     """Returns whether the simulator retransmits the same segments."""
-    from eifel.runs import run
-
     live = measured.result(figure=figure)
     scenario = measured.rows[list(FIGURES).index(figure)].row.scenario
     return wire.retransmissions(run(scenario)) == wire.retransmissions(live)
 
 
-def _near(measured: Measured, figure: str, module: object) -> bool:
+def _near(measured: Measured, figure: str) -> bool:
     """Returns whether the fast retransmit follows the held packet as printed, within two packet times."""
     result, printed = measured.result(figure=figure), numbers("thesis", f"figure{figure.replace('-', '_')}")
-    held = traces.seconds(traces.sent(result, segment=module.OVERTAKEN, kind="new"))  # type: ignore[attr-defined]
-    waited = traces.retransmitted_at(result) - held
+    waited = traces.retransmitted_at(result) - eifel.held_s(result, OVERTAKEN[figure])
     return traces.near(waited, printed["fast_retransmit_s"] - printed["held_s"], packets=2)
 
 
@@ -55,7 +58,7 @@ ARTEFACT = Artefact(
     title="Figures 5-2 to 5-6 of the thesis on the wire",
     source=f"{SOURCE}, figures 5-2 to 5-6",
     columns=COLUMNS,
-    rows=tuple(Row({"figure": name}, module.ARTEFACT.rows[0].scenario) for name, module in FIGURES.items()),
+    rows=tuple(Row({"figure": name}, artefact.rows[0].scenario) for name, artefact in FIGURES.items()),
     method=Recorded(_draw, chart=False, wire=wire.results),
     fitted=OPEN,
     claims=(
@@ -81,11 +84,11 @@ ARTEFACT = Artefact(
         ),
         Claim(
             "in 5-4 and 5-6 six packets overtake one, and the receiver sends six duplicate ACKs",
-            lambda m: all(_duplicates(m, figure) == 6 for figure in REORDERED),
+            lambda m: all(_duplicates(m, figure) == 6 for figure in OVERTAKEN),
         ),
         Claim(
             "there the fast retransmit comes as long after the held packet as printed, within two packets on the line",
-            lambda m: _near(m, "5-4", figure5_4) and _near(m, "5-6", figure5_6),
+            lambda m: all(_near(m, figure) for figure in OVERTAKEN),
         ),
         Claim(
             "in 5-5 a retransmission leaves at second 54.7, within a packet on the line, and no other does",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eifel import live
+from eifel.papers.artefact import Row
+from eifel.result import Result
 from eifel.runs import run
-
-if TYPE_CHECKING:
-    from eifel.papers.artefact import Row
-    from eifel.result import Result
 
 ON_TIME_US = 2000
 """If no packet was later than this, the emulated path behaved like the simulated one."""

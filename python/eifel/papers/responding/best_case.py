@@ -14,20 +14,22 @@ INITIAL_WINDOW = 4
 WINDOW_BYTES = 4_000_000
 
 _CHOSEN = (
-    (
+    Setting(
         "link",
         f"{RATE_BPS // 1_000_000} Mbit/s, {DELAY_MS} ms each way",
         "a high-delay bandwidth path, as the paper says",
     ),
-    ("queue", f"{QUEUE_PACKETS} packets", "about what the path holds: a loss says when to slow down"),
-    (
+    Setting("queue", f"{QUEUE_PACKETS} packets", "about what the path holds: a loss says when to slow down"),
+    Setting(
         "spike",
         f"0 to {SPIKE_END_S:g} s",
         "longer than the timer's first value, so that it expires in the initial window",
     ),
-    ("initial window", f"{INITIAL_WINDOW} segments", "the paper names none; RFC 3390's for segments of 1000 bytes"),
-    ("receive window", f"{WINDOW_BYTES // 1_000_000} MB", "does not limit"),
-    ("data", f"{BYTES // 1_000_000} MB", "long enough for the window to matter more than the spike itself"),
+    Setting(
+        "initial window", f"{INITIAL_WINDOW} segments", "the paper names none; RFC 3390's for segments of 1000 bytes"
+    ),
+    Setting("receive window", f"{WINDOW_BYTES // 1_000_000} MB", "does not limit"),
+    Setting("data", f"{BYTES // 1_000_000} MB", "long enough for the window to matter more than the spike itself"),
 )
 
 
@@ -59,7 +61,7 @@ ARTEFACT = Artefact(
     ),
     rows=tuple(Row({"eifel": eifel}, _scenario(eifel)) for eifel in (False, True)),
     seed=settings.SEED,
-    fitted=tuple(Setting(name, value, reason, "chosen") for name, value, reason in _CHOSEN),
+    fitted=_CHOSEN,
     claims=(
         Claim(
             "the timeout is spurious with and without Eifel",

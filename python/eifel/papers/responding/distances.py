@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers.responding import settings
 from eifel.papers.responding.left_open import Open
 from eifel.runs import run_many
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 TABLES = ("table1", "table2", "table3", "table4")
 FITTED_TO = ("table1", "table2")

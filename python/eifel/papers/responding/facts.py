@@ -1,28 +1,10 @@
 """Reads facts off a recorded run: the paper's sentences as predicates on the drawn run."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from eifel.papers.measured import Measured
-
-if TYPE_CHECKING:
-    from eifel.result import Result
-    from eifel.tables import Frame
+from eifel.result import Result
+from eifel.tables import Frame
 
 FLOW = 0
 """The figures always show the first flow."""
-
-
-def of(question: Callable[[Result], bool]) -> Callable[[Measured], bool]:
-    """Turns a predicate on the first run into a claim's check."""
-    return lambda measured: question(measured.result())
-
-
-def number(name: str, compare: Callable[[float], bool]) -> Callable[[Measured], bool]:
-    """Turns a predicate on one number of the first run's summary into a claim's check."""
-    return lambda measured: compare(float(measured.result().main[name]))
 
 
 def retransmissions(result: Result, **wanted: str | tuple[str, ...]) -> Frame:

@@ -1,7 +1,7 @@
 """Known causes of the differences between the values of tables 1-4 and print.
 
 Numbers in these sentences are the paper's. Measured numbers are in the tables and in the generated
-docs/calibration.md.
+docs/internals/calibration.md.
 """
 
 PLAIN = (
@@ -11,10 +11,10 @@ PLAIN = (
 """Table 1."""
 
 FACK = (
-    "FACK with Eifel sends again less than half of the printed number; so does ns-2.35's own FACK with every timeout "
-    "undone (docs/ns2.md). Two printed rows show where the rest is: back-off and min++ save 59 and 57 segments, "
-    "though they save 1.3 and 0.8 spurious timeouts. Both save expiries of the timer within a spike. Each costs one "
-    "segment here and some ten in print.",
+    "FACK with Eifel retransmits less than half of the printed number; so does ns-2.35's own FACK with every timeout "
+    "undone (docs/internals/ns2.md). Two printed rows show where the rest is: back-off and min++ save 59 and 57 "
+    "segments, though they save 1.3 and 0.8 spurious timeouts. Both save expiries of the timer within a spike. Each "
+    "costs one segment here and some ten in print.",
 )
 """Tables 2 to 4."""
 
@@ -27,7 +27,7 @@ TOGETHER = (
 
 RENO_SACK = (
     "Reno-SACK with Eifel, and options 2 and 3, depend on the side of the bottleneck that has the rest of the delay, "
-    "and on the end of a back-off: docs/calibration.md has both, one change at a time.",
+    "and on the end of a back-off: docs/internals/calibration.md has both, one change at a time.",
     "They have fewer genuine timeouts than printed, and each takes longer.",
 )
 """Tables 2 and 3."""
@@ -36,9 +36,10 @@ TIMERS = ("The minimum of min++ grows too slowly: each expiry adds 1 s, and spik
 """Table 4."""
 
 FRONT = (
-    "No setting meets all of it: docs/calibration.md lists the front of the sweep. With Eifel the paper's senders send "
-    "two to four times as much again. The cause must be the paper's own Eifel or its version of ns-2: ns-2.35 sends as "
-    "little again as this project over the same spikes, behind the queue and before it (docs/ns2.md).",
+    "No setting meets all of it: docs/internals/calibration.md lists the front of the sweep. With Eifel the paper's "
+    "senders retransmit two to four times as much. The cause must be the paper's own Eifel or its version of ns-2: "
+    "ns-2.35 retransmits as little as this project over the same spikes, behind the queue and before it "
+    "(docs/internals/ns2.md).",
 )
 """The sweep."""
 
@@ -53,28 +54,3 @@ STALLS = (
     "as many as in the paper, which has 5.",
 )
 """Figure 9 (a)."""
-
-CALIBRATION = """\
-## What is known of the rows that are outside
-
-- **The end of a back-off** decides the times of Reno-SACK with Eifel and of options 2 and 3. A spike backs the timer
-  off two or three times. The ACK of an original then brings a valid sample, but acknowledges no new data. Before July
-  2003 only new data ended ns-2's back-off. Its Sack1 ends the back-off with a partial ACK as well.
-- **The side of the access delay** decides the times of the same rows. When a spike begins, ACKs that have left the
-  bottleneck still release segments into a queue that stands still. With a longer way between sender and bottleneck,
-  more of a window enters that queue during the spike, and more of its end is lost. Reno-SACK counts those segments as
-  under way, and waits for the timer.
-- **A spike before the queue** releases all held segments at once, and the queue drops those that it cannot hold.
-  Transfers with Eifel then end too early.
-- **The source of loss recovery's rules** changes little alone. Together with the whole access delay on the sender's
-  side and CBR packets of 210 to 300 bytes, ns-2's rules ([ns2.md](ns2.md)) bring the segments sent again nearest to
-  print. Then the times are off.
-- **Spurious and genuine timeouts together** are as many as spikes, in every printed row of tables 1 and 2: one in 30 s.
-  So in print a genuine timeout replaces a spurious one: one spike in nine finds the oldest segment lost, with all three
-  senders except Reno-SACK with Eifel. Here most genuine timeouts come before the first spike, when slow start has
-  overrun the queue; they add to those of spikes.
-- **FACK with Eifel** sends again less than half of the printed number (options 1 and 4, std, reseed). Two printed rows
-  show where the rest is: back-off and min++ save 59 and 57 segments, and 1.3 and 0.8 spurious timeouts. Both save
-  expiries within a spike. So in print a further expiry within a spike costs some ten segments; here it costs one.
-"""
-"""The text of docs/calibration.md beside the table of trials."""

@@ -60,7 +60,7 @@ FIT = EARLIER
 """The one setting for all four tables with which `calibration.py` found the most values within tolerance."""
 
 _SWEPT = ("responding.table1", "responding.table2", "responding.table3", "responding.table4")
-"""All rows of these tables, by the sweep in docs/calibration.md."""
+"""All rows of these tables, by the sweep in docs/internals/calibration.md."""
 FITTED = (
     Setting(
         "one-way delay",
@@ -98,7 +98,7 @@ FITTED = (
         "end of a back-off",
         "an ACK for data that was unsent when the timer expired",
         "as RFC 2988 has it, which the paper cites, and ns-2's FACK; its Sack1 ends it with a partial ACK too. Where "
-        "any valid sample ends it, Reno-SACK with Eifel and options 2 and 3 are faster: see docs/calibration.md",
+        "any valid sample ends it, Reno-SACK with Eifel and options 2 and 3 are faster: docs/internals/calibration.md",
         rows=("responding.table2: reno-sack, eifel on", "responding.table3: option-2", "responding.table3: option-3"),
     ),
     Setting(
@@ -113,7 +113,7 @@ FITTED = (
         "with 1 s for each verdict the minimum never reaches the spikes' length",
         rows=("responding.table4: min++",),
     ),
-    Setting("ACK delay", f"{FIT.ack_delay_ms:g} ms", "delayed ACKs are stated, their timer is not", "chosen"),
+    Setting("ACK delay", f"{FIT.ack_delay_ms:g} ms", "delayed ACKs are stated, their timer is not"),
 )
 """The replacements for what the paper leaves open. Rows to which a value was fitted are calibration; the others
 confirm it.

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import facts, micro, settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.result import Result
+from eifel.plots import Figure, style
+from eifel.result import Result
 
 DELAYS_MS = (50, 100, 200, 300)
 """One-way delays of the alternate path. The primary's is 100 ms."""
@@ -50,8 +45,6 @@ def _rule(measured: Measured, ways: int) -> tuple[bool, bool]:
 
 
 def _draw(measured: Measured) -> Figure:
-    from eifel.plots import style
-
     figure, (axes,) = style.new_figure(1, (7.2, 4.2))
     marks = {"Eifel": (style.ACK, "o"), "DupTSN alone": (style.NEEDED, "D"), "none": (style.DROP, "x")}
     points: dict[str, list[tuple[float, float]]] = {name: [] for name in marks}

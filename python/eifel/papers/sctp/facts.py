@@ -1,32 +1,18 @@
 """Reads facts off runs: the paper's sentences as predicates on the runs of the figures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eifel.papers.artefact import Key
+from eifel.papers.claims import Check
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings
-
-if TYPE_CHECKING:
-    from eifel.result import Result
-    from eifel.tables import Frame
+from eifel.result import Result
+from eifel.tables import Frame
 
 PRIMARY, ALTERNATE = 0, 1
-
-
-def of(question: Callable[[Result], bool]) -> Callable[[Measured], bool]:
-    """Turns a predicate on the first run into a claim's check."""
-    return lambda measured: question(measured.results[0])
-
-
-def number(name: str, compare: Callable[[float], bool]) -> Callable[[Measured], bool]:
-    """Turns a predicate on one number of the first run's summary into a claim's check."""
-    return lambda measured: compare(float(measured.results[0].main[name]))
 
 
 def again(result: Result) -> Frame:
@@ -70,6 +56,11 @@ def restored(result: Result) -> int:
     after = window.rows(window["t_ns"] >= episode["verdict_ns"][0])
     same = after["t_ns"] == after["t_ns"][0]
     return int(after["cwnd"][same][-1])
+
+
+def restores_less(than: str) -> Check:
+    """Checks that the drawn run restores a smaller window than another run."""
+    return lambda m: restored(m.result(run="drawn")) < restored(m.result(run=than))
 
 
 def verdict_s(result: Result) -> float:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Claim
+from eifel.papers.claims import of
 from eifel.papers.sctp import micro, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from eifel.result import Result
-    from eifel.tables import Frame
+from eifel.result import Result
+from eifel.tables import Frame
 
 LATE, LOST = 307, 308
 """The paper's DATA 11 and DATA 12. DATA 11 shares its packet with a SACK; DATA 12 leaves in the
@@ -60,14 +58,12 @@ def _verdict(result: Result) -> str:
     return str(result.of("episodes").where(end="from")["verdict"][0])
 
 
-ARTEFACT = micro.figure(
+FIGURE_5 = micro.figure(
     "5",
     "Chunk bundling: one packet carries a reordered chunk and a lost one again",
     {"drawn": _run(settings.OLDER), "RFC 3522": _run(rfc3522.PLAIN)},
-    Claim(
-        "one packet carries DATA 11, which was reordered, and DATA 12, which was lost", lambda m: _bundled(m.results[0])
-    ),
-    Claim("the SACK of the late DATA 11 is an acceptable ACK", lambda m: _acceptable(m.results[0])),
+    Claim("one packet carries DATA 11, which was reordered, and DATA 12, which was lost", of(_bundled)),
+    Claim("the SACK of the late DATA 11 is an acceptable ACK", of(_acceptable)),
     Claim(
         "the Eifel algorithm of RFC 3522 would incorrectly interpret the congestion loss as spurious",
         lambda m: _verdict(m.result(run="RFC 3522")) == "spurious",

@@ -4,15 +4,16 @@ The first half of the repetitions chooses a setting by figure 11 (b) alone. The 
 it by all figures.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Repeated, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.papers.published import numbers
-from eifel.papers.sctp import facts, halves, macro, settings
+from eifel.papers.sctp import facts, macro, settings
+from eifel.runs import Runs
+from eifel.statistics import Mean
 
 HOLDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "before the queue": ("arriving", settings.HELD_BEFORE_QUEUE),
@@ -22,6 +23,8 @@ FIRST: Mapping[str, Any] = {"drawn": None, "10 s": 10}
 FITTED = ("11b, 10-20 s", "11b, 70-80 s")
 """The figures that choose a setting."""
 FIGURES = (*FITTED, "14a", "14b")
+JUDGED = "judged_"
+"""The prefix of a column over the judging half of the repetitions."""
 
 
 def _scenario(figure: str, hold: str, window: int, first: str, protocol: settings.Sctp) -> dict[str, Any]:
@@ -55,9 +58,7 @@ SETTINGS = [
 ]
 
 
-def missed(
-    measured: Measured, setting: Mapping[str, str], figures: tuple[str, ...], prefix: str = halves.JUDGED
-) -> int:
+def missed(measured: Measured, setting: Mapping[str, str], figures: tuple[str, ...], prefix: str = JUDGED) -> int:
     """Returns how many of the printed gains a setting misses by more than a third."""
     count = 0
     for figure in figures:
@@ -77,11 +78,31 @@ def _fewest(measured: Measured, figures: tuple[str, ...]) -> int:
     return min(missed(measured, setting, figures) for setting in SETTINGS)
 
 
+def _columns(chosen_by: Sequence[Column]) -> tuple[Column, ...]:
+    """Returns the columns of both halves."""
+    judging = (replace(column, name=JUDGED + column.name, title=f"{column.title}, judged") for column in chosen_by)
+    return (*chosen_by, *judging)
+
+
+def _means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    """Returns the means of both halves, by row."""
+    own = [column for column in artefact.columns if not column.name.startswith(JUDGED)]
+    plain = replace(artefact, columns=tuple(own))
+    last = runs["repetition"] >= (int(runs["repetition"].max()) + 1) // 2
+    halves = [
+        macro.means(plain, Runs({name: column[rows] for name, column in runs.columns.items()}, runs.scenarios))
+        for rows in (~last, last)
+    ]
+    return [
+        {**one, **{JUDGED + name: mean for name, mean in other.items()}} for one, other in zip(*halves, strict=True)
+    ]
+
+
 ARTEFACT = Artefact(
     id="sctp.left_open",
     title="Figures 11 (b) and 14 with each setting that the paper leaves open",
     source=f"{settings.SOURCE}, section 6",
-    columns=halves.columns((macro.HIGHEST, macro.TIME)),
+    columns=_columns((macro.HIGHEST, macro.TIME)),
     rows=tuple(
         Row(
             {"figure": figure, **setting, "sender": sender},
@@ -116,5 +137,5 @@ ARTEFACT = Artefact(
         "No other setting gains more than 22 s in figure 14 (a).",
     ),
     fitted=settings.CHOSEN,
-    method=Repeated(settings.REPETITIONS, halves.means, long=True),
+    method=Repeated(settings.REPETITIONS, _means, long=True),
 )

@@ -1,19 +1,13 @@
-"""Common parts of figures 11 to 14: means of many runs of three senders."""
-
-from __future__ import annotations
+"""Common parts of figures 11 to 14: means of many runs of several senders."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Draw, Key, Repeated, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Key, Repeated, Row, cited
 from eifel.papers.measured import Measured
-from eifel.papers.published import numbers
-from eifel.papers.sctp import facts, pictures, settings
-from eifel.statistics import mean_interval
-
-if TYPE_CHECKING:
-    from eifel.runs import Runs
-    from eifel.statistics import Mean
+from eifel.papers.sctp import pictures, settings
+from eifel.runs import Runs
+from eifel.statistics import Mean, mean_interval
 
 ENDLESS: Mapping[str, Any] = {"kind": "bulk", "endless": True}
 DOWNLOAD: Mapping[str, Any] = {"kind": "bulk", "bytes": settings.DOWNLOAD_BYTES}
@@ -36,11 +30,10 @@ def figure(
     draw: Draw = pictures.by_sender,
 ) -> Artefact:
     """Returns a figure of means. The scenario of each row runs as often as in the paper."""
-    part = name[len(name.rstrip("ab")) :]
     return Artefact(
         id=f"sctp.figure{name}",
         title=title,
-        source=f"{settings.SOURCE}, figure {name.rstrip('ab')}" + (f" ({part})" if part else ""),
+        source=f"{settings.SOURCE}, {cited(name)}",
         columns=columns,
         rows=tuple(Row(keys, scenario) for keys, scenario in rows),
         seed=settings.SEED,
@@ -49,6 +42,12 @@ def figure(
         known=known,
         method=Repeated(settings.REPETITIONS, means, long=True, draw=draw),
     )
+
+
+def everywhere(text: str, check: Callable[[Measured, str], bool]) -> Claim:
+    """Makes a claim about every interval between spikes, which `check` gets as the key of its rows."""
+    intervals = [f"{low}-{high} s" for low, high in settings.SPIKE_INTERVALS_S]
+    return Claim(text, lambda measured: all(check(measured, spikes) for spikes in intervals))
 
 
 def means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
@@ -68,52 +67,16 @@ def spiky(interval_s: tuple[int, int], protocol: settings.Sctp, paths: int, **mo
     return settings.scenario(protocol, ENDLESS, settings.TRANSFER_S, paths=paths, spike=spike, **more)
 
 
+def reordered(rate: float, protocol: settings.Sctp, paths: int = 1) -> dict[str, Any]:
+    """Returns a transfer of 200 s in which this share of the packets is reordered."""
+    late = {"reorder": {"rate": rate, "length": settings.REORDERED_BY}}
+    return settings.scenario(protocol, ENDLESS, settings.TRANSFER_S, paths=paths, forward=late)
+
+
 def by_interval(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
     """Returns the rows of figures 11 (b) and 13: each interval with each sender, including those beyond the paper."""
     return [
         ({"spikes": f"{low}-{high} s", "sender": name}, spiky((low, high), protocol, paths))
         for low, high in settings.SPIKE_INTERVALS_S
-        for name, protocol in {**settings.PROTOCOLS, **settings.BEYOND}.items()
+        for name, protocol in settings.SENDERS.items()
     ]
-
-
-def satellite(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
-    """Returns the rows of figure 14: a download over 250 kbit/s with a spike every 10 to 20 s, for both windows."""
-    spike = settings.spikes(settings.SPIKE_INTERVALS_S[0])
-    return [
-        (
-            {"window": f"{window // 1024} kB", "sender": name},
-            settings.scenario(
-                protocol,
-                DOWNLOAD,
-                LATEST_S,
-                paths=paths,
-                rate_bps=settings.SATELLITE_BPS,
-                spike=spike,
-                window_bytes=window,
-            ),
-        )
-        for window in settings.WINDOWS_BYTES
-        for name, protocol in {**settings.PROTOCOLS, **settings.BEYOND}.items()
-    ]
-
-
-def satellite_figure(name: str, where: str, paths: int, known: tuple[str, ...]) -> Artefact:
-    """Returns a part of figure 14, with the gains that its text gives."""
-    printed = numbers("sctp", f"figure{name}")
-    senders = (("plain", "plain", "plain SCTP"), ("dup-tsn", "dup_tsn", "DupTSN"))
-
-    def check(window: str, over: str, published: float) -> Callable[[Measured], bool]:
-        return lambda measured: facts.near(-facts.gain(measured, "time_s", over, window=window), published)
-
-    claims = [
-        Claim(
-            f"with a window of {window}, Eifel is about {printed[f'against_{key}_s']:g} s faster than {title}"
-            f" ({printed[f'against_{key}']:.0%})",
-            check(window, over, printed[f"against_{key}_s"]),
-        )
-        for window in ("64 kB", "128 kB")
-        for over, key, title in senders
-    ]
-    title = f"Time of a download of 4 MB over 250 kbit/s with a delay spike every 10 to 20 s ({where})"
-    return figure(name, title, satellite(paths), (TIME, NEEDLESS), *claims, known=known)

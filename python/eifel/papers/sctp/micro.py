@@ -1,17 +1,13 @@
 """Common parts of figures 2 to 10: recorded runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, cited
+from eifel.papers.claims import count
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from eifel.plots import Figure, paths_figure
 
 ENDLESS: Mapping[str, Any] = {"kind": "bulk", "endless": True}
 DURATION_S = 16
@@ -25,20 +21,17 @@ COLUMNS = (
     Column("detected_spurious", "Told to be spurious", digits=0),
     Column("undos", "Undos", digits=0),
 )
+TOLD = Claim("the timeout is told to be spurious", count("detected_spurious", 1))
 
 
 def figure(
-    name: str,
-    title: str,
-    runs: Mapping[str, Mapping[str, Any]],
-    *claims: Claim,
-    known: tuple[str, ...] = (),
+    name: str, title: str, runs: Mapping[str, Mapping[str, Any]], *claims: Claim, known: tuple[str, ...] = ()
 ) -> Artefact:
     """Returns a figure that draws the first run. A claim may compare it with the others."""
     return Artefact(
         id=f"sctp.figure{name}",
         title=title,
-        source=f"{settings.SOURCE}, figure {name.rstrip('abcdef')}" + _part(name),
+        source=f"{settings.SOURCE}, {cited(name)}",
         columns=COLUMNS,
         rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         seed=settings.SEED,
@@ -49,15 +42,8 @@ def figure(
     )
 
 
-def _part(name: str) -> str:
-    letter = name[len(name.rstrip("abcdef")) :]
-    return f" ({letter})" if letter else ""
-
-
 def _draw(measured: Measured) -> Figure:
-    from eifel.plots import paths_figure
-
-    return paths_figure(measured.result(run=measured.artefact.rows[0].keys["run"]), title=measured.artefact.title)
+    return paths_figure(measured.result(), title=measured.artefact.title)
 
 
 def association(protocol: settings.Sctp, length_s: float, paths: int = 1, **more: Any) -> dict[str, Any]:

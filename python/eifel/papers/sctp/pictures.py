@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from eifel.papers.artefact import Draw, word
+from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.papers.measured import Measured
-    from eifel.statistics import Mean
+from eifel.plots import Figure, intervals, style
+from eifel.statistics import Mean
 
 _SIZE_IN = (7.2, 4.2)
 
@@ -26,8 +22,6 @@ def lines(
     """
 
     def draw(measured: Measured) -> Figure:
-        from eifel.plots import intervals, style
-
         names, series = _series(measured, *measured.artefact.keys)
         figure, (axes,) = style.new_figure(1, _SIZE_IN)
         intervals.lines(axes, places, series)
@@ -52,8 +46,6 @@ BY_INTERVAL = lines(tuple(sum(ends) / 2 for ends in settings.SPIKE_INTERVALS_S),
 
 def by_sender(measured: Measured) -> Figure:
     """Draws a mark for each sender, with several windows side by side."""
-    from eifel.plots import intervals, style
-
     *over, sender = measured.artefact.keys
     names, series = _series(measured, sender, *over)
     figure, (axes,) = style.new_figure(1, _SIZE_IN)

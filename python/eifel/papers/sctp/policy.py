@@ -10,7 +10,6 @@ from eifel.papers.measured import Measured
 from eifel.papers.sctp import macro, settings
 
 POLICIES = ("all-to-alternate", "rfc9260", "same-path", "largest-window")
-_SENDERS = {**settings.PROTOCOLS, **settings.BEYOND}
 
 
 def _with(policy: str, protocol: settings.Sctp) -> settings.Sctp:
@@ -18,11 +17,10 @@ def _with(policy: str, protocol: settings.Sctp) -> settings.Sctp:
 
 
 def _cases(protocol: settings.Sctp) -> Mapping[str, dict[str, Any]]:
-    late = {"reorder": {"rate": 0.02, "length": settings.REORDERED_BY}}
     loss = {"loss": {"kind": "random", "rate": 0.01}}
     return {
         "spikes": macro.spiky(settings.SPIKE_INTERVALS_S[0], protocol, 2),
-        "2 % reordered": settings.scenario(protocol, macro.ENDLESS, settings.TRANSFER_S, paths=2, forward=late),
+        "2 % reordered": macro.reordered(0.02, protocol, 2),
         "1 % lost": settings.scenario(protocol, macro.ENDLESS, settings.TRANSFER_S, paths=2, forward=loss),
     }
 
@@ -47,7 +45,7 @@ ARTEFACT = Artefact(
         Row({"case": case, "policy": policy, "sender": sender}, _cases(_with(policy, protocol))[case])
         for case in CASES
         for policy in POLICIES
-        for sender, protocol in _SENDERS.items()
+        for sender, protocol in settings.SENDERS.items()
     ),
     seed=settings.SEED,
     claims=(
@@ -59,7 +57,7 @@ ARTEFACT = Artefact(
             "with spikes RFC 9260's policy is the paper's, because timed-out chunks go to the alternate: within 1 %",
             lambda m: all(
                 abs(_highest(m, "spikes", "rfc9260", s) / _highest(m, "spikes", "all-to-alternate", s) - 1) < 0.01
-                for s in _SENDERS
+                for s in settings.SENDERS
             ),
         ),
         Claim(
@@ -71,6 +69,6 @@ ARTEFACT = Artefact(
             ),
         ),
     ),
-    fitted=(settings.CHOSEN[1], settings.CHOSEN[2], settings.CHOSEN[3], settings.BOX),
+    fitted=(*settings.CHOSEN[1:], settings.BOX),
     method=Repeated(settings.REPETITIONS, macro.means, long=True),
 )

@@ -30,11 +30,10 @@ def _short(scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cases(protocol: settings.Sctp) -> Mapping[str, dict[str, Any]]:
-    late = {"reorder": {"rate": 0.02, "length": settings.REORDERED_BY}}
     return {
         "spikes": macro.spiky(_OFTEN, protocol, 1),
         "spikes, queue of 30": _short(macro.spiky(_OFTEN, protocol, 1)),
-        "2 % reordered": settings.scenario(protocol, macro.ENDLESS, settings.TRANSFER_S, forward=late),
+        "2 % reordered": macro.reordered(0.02, protocol),
     }
 
 

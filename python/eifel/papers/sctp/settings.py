@@ -57,7 +57,7 @@ _TIMESTAMP_BYTES = 12
 Sctp = Mapping[str, Any]
 PLAIN: Sctp = {"sender": {"detect": "none"}}
 OLDER: Mapping[str, Any] = {"name": "eifel-cover-timestamps", "proof": "older"}
-"""Any echo older than the first retransmission proves the originals. docs/liars.md has a safer
+"""Any echo older than the first retransmission proves the originals. docs/internals/liars.md has a safer
 rule.
 """
 CLOCK: Mapping[str, Any] = {"timestamp_chunk": "agreed", "timestamp_values": "clock"}
@@ -84,6 +84,7 @@ PROTOCOLS: Mapping[str, Sctp] = {"plain": PLAIN, "eifel": EIFEL_OR_DUP_TSN, "dup
 
 BEYOND: Mapping[str, Sctp] = {"eifel-bit": EIFEL_BIT_OR_DUP_TSN, "f-rto": F_RTO}
 """Senders that the paper did not run: the bit, which it expects to be better still, and F-RTO."""
+SENDERS: Mapping[str, Sctp] = {**PROTOCOLS, **BEYOND}
 WINDOWS_BYTES = (65_536, 131_072)
 """For figure 14. Its absolute times agree with the first value, and its gains with the second."""
 
@@ -92,17 +93,13 @@ CHOSEN = (
         "retransmissions",
         "all to the alternate path",
         "as the paper says of RFC 2960; RFC 9260 sends fast retransmits on the same path",
-        "chosen",
     ),
-    Setting(
-        "missing reports", "3", "those of RFC 9260; the paper's simulator followed RFC 2960, which wants 4", "chosen"
-    ),
-    Setting("receive window", f"{RECEIVE_WINDOW_BYTES} bytes", "not stated; ns-2's default", "chosen"),
+    Setting("missing reports", "3", "those of RFC 9260; the paper's simulator followed RFC 2960, which wants 4"),
+    Setting("receive window", f"{RECEIVE_WINDOW_BYTES} bytes", "not stated; ns-2's default"),
     Setting(
         "round-trip samples",
         "one a round trip, with timestamp chunks too",
         "RFC 9260, 6.3.1, C4; the paper does not say whether it uses timestamps to measure round trips",
-        "chosen",
     ),
 )
 """The settings that the paper leaves open."""
@@ -110,7 +107,6 @@ BOX = Setting(
     "what a spike holds",
     "packets of both directions, before the bottleneck's queue",
     "the hiccup module stands in front of the link; its direction is not stated",
-    "chosen",
 )
 """For figures 11 to 14."""
 FAR_END = Setting(
@@ -126,7 +122,6 @@ LENGTHS = (
         "short spike",
         f"{SHORT_SPIKE_S} s, from {SPIKE_S} s on; {TWO_TIMEOUTS_S} s in figure 9",
         "not stated; one timeout, and two",
-        "chosen",
     ),
     Setting(
         "long spike",

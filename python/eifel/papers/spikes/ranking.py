@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact
 from eifel.papers.spikes import settings
-from eifel.statistics import mean_interval
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.papers.study import Effort
-    from eifel.runs import Runs
-    from eifel.statistics import Mean
+from eifel.papers.study import Effort
+from eifel.runs import Runs
+from eifel.statistics import Mean, mean_interval
 
 _BANDS = {"low": settings.LOW_KBPS, "high": settings.HIGH_KBPS}
 PRINTED = {tuple(keys): order for *keys, order in published.table("spikes", "table1")["rows"]}

@@ -73,14 +73,12 @@ CHOSEN = (
         "spike",
         f"begins between {SPIKE_FROM_S[0]} and {SPIKE_FROM_S[1]} s, drawn; all senders meet the same",
         "the paper has one run with a spike at 28 s",
-        "chosen",
     ),
-    Setting("where it holds", "before the link's queue", "60 segments are released into a queue of 50", "chosen"),
+    Setting("where it holds", "before the link's queue", "60 segments are released into a queue of 50"),
     Setting(
         "headers",
         "the real ones: SCTP's DATA 48 bytes, its SACK 48",
         "the paper's 52 and 68 bytes are its simulator's",
-        "chosen",
     ),
     Setting(
         "Eifel for SCTP",
@@ -90,7 +88,6 @@ CHOSEN = (
         "kbit/s with a small window, and 2 to 4 % less at up to 15.6 kbit/s with a large one. There the cause is the "
         "timer: round trips to the microsecond leave it a shorter RTO than those of a clock of 1 ms, and it expires "
         "while the losses are repaired",
-        "chosen",
     ),
     *dualrtt.CHOSEN[1:4],
 )

@@ -5,17 +5,14 @@ Some begin in the state after that retransmission, and some cause it by a hiccup
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.model import loss
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.papers.measured import Measured
-    from eifel.result import Result
+from eifel.papers.measured import Measured
+from eifel.result import Result
 
 WINDOW = 80
 RATIOS = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0)

@@ -1,16 +1,11 @@
 """Figure 5-11: the "REXMT-restart bug" (measured)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from eifel.papers.artefact import Claim
 from eifel.papers.measured import Measured
 from eifel.papers.thesis import transfers
-from eifel.papers.thesis.timer_figure import figure, timed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from eifel.papers.thesis.timer_figure import draw_run, figure, timed
 
 LOAD = 40
 
@@ -24,13 +19,7 @@ def _offset(measured: Measured, run: str) -> float:
     return float(np.mean((found.rexmt_s[part] - found.rto_s[after]) / found.rtt_s[part]))
 
 
-def _draw(measured: Measured) -> "Figure":
-    from eifel.plots.timed import timed_figure
-
-    return timed_figure(timed(measured, "full"), "RTO$_L$", title=measured.artefact.title, cycles=2, rexmt=True)
-
-
-ARTEFACT = figure(
+FIGURE_5_11 = figure(
     11,
     "The REXMT-restart bug (measured)",
     {
@@ -49,5 +38,5 @@ ARTEFACT = figure(
         "restarted with the age of the oldest segment, the same timer expires many times, always spuriously",
         lambda m: m.mean("spurious_timeouts", run="age") > 50 and m.mean("genuine_timeouts", run="age") == 0,
     ),
-    draw=_draw,
+    draw=draw_run("RTO$_L$", "full", cycles=2, rexmt=True),
 )

@@ -1,20 +1,18 @@
 """Figure 5-18: a self-trained RTO converges to the round trip, and backs off (model)."""
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from eifel.model import Prediction
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Claim
 from eifel.papers.measured import Measured
 from eifel.papers.thesis import transfers
 from eifel.papers.thesis.timer_figure import figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.model import Prediction
+from eifel.plots import Figure
+from eifel.plots.prediction import prediction_figure
 
 LOAD = 26
 CYCLES = 30
@@ -53,13 +51,11 @@ def _scenario() -> dict[str, Any]:
 
 
 def _draw(measured: Measured) -> "Figure":
-    from eifel.plots.prediction import prediction_figure
-
     names = ["RTO$_{AGG}$(i - 1)"]
     return prediction_figure([_prediction(50)], CYCLES, title=measured.artefact.title, names=names)
 
 
-ARTEFACT = figure(
+FIGURE_5_18 = figure(
     18,
     "A self-trained RTO (model, largest load 26, k = 0.05)",
     {"simulated": _scenario()},

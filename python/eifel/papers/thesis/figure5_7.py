@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from eifel.model import loss
 from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
+from eifel.papers.measured import Measured
 from eifel.papers.published import numbers
 from eifel.papers.thesis.cycles import BEGINNINGS, KINDS, RATIOS, WINDOW, losses, scenario
 from eifel.papers.thesis.transfers import SOURCE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.papers.measured import Measured
+from eifel.plots import Figure
+from eifel.plots.loss import loss_figure
 
 HICCUP = " by hiccup"
 
@@ -49,12 +45,10 @@ def _hiccups_timeout_costs_less(measured: Measured) -> bool:
 
 
 def _draw(measured: Measured) -> Figure:
-    from eifel.plots.loss import loss_figure
-
     return loss_figure(WINDOW, (losses(measured), losses(measured, HICCUP)), PRINTED, measured.artefact.title)
 
 
-ARTEFACT = Artefact(
+FIGURE_5_7 = Artefact(
     id="thesis.figure5_7",
     title="Approximating the performance loss",
     source=f"{SOURCE}, figure 5-7",
@@ -88,9 +82,7 @@ ARTEFACT = Artefact(
         ),
     ),
     fitted=(
-        Setting(
-            "largest load", f"{WINDOW} segments", "the text has none; more of them shorten slow start's part", "chosen"
-        ),
+        Setting("largest load", f"{WINDOW} segments", "the text has none; more of them shorten slow start's part"),
         Setting(
             "share",
             "of what is sent, not of what could have been",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eifel.papers import rfc3522
+from eifel.papers.artefact import Setting
 from eifel.papers.cellular import trace as recorded
 
 BULK = "spikes, bulk"
@@ -105,16 +106,26 @@ MADE: Mapping[str, Mapping[str, Any]] = {
 """The paths that are measured with or without traces."""
 
 CHOSEN = (
-    (
+    Setting(
         BULK,
         "2 Mbit/s, 80 ms, 40 packets, 0.5 % random loss each way",
         "a mobile link; losses, so that timeouts are needed",
     ),
-    ("spikes", "log-normal, median 1 s, sigma 0.8, 20 s apart in the mean", "short ones often, long ones now and then"),
-    (REQUESTS, "300 bytes ask for 30 kB, a second apart in the mean", "the ends of answers have only the timer"),
-    (SHORT, "10 Gbit/s, 50 us, 0.1 % loss, requests 10 ms apart", "a floor of 1 s is thousands of its round trips"),
-    (FLOOR, "20 Mbit/s, 180 ms, one segment an answer", "a floor of 200 ms is just above its round trip"),
-    ("holds there", "log-normal, median 50 ms, sigma 0.5, 2 s apart in the mean", "what a scheduler or a queue may do"),
-    ("recorded links", "as cellular.trace has them", "where files are given"),
-    ("recovery, response", "rfc6675, rfc4015", "the standards"),
+    Setting(
+        "spikes",
+        "log-normal, median 1 s, sigma 0.8, 20 s apart in the mean",
+        "short ones often, long ones now and then",
+    ),
+    Setting(REQUESTS, "300 bytes ask for 30 kB, a second apart in the mean", "the ends of answers have only the timer"),
+    Setting(
+        SHORT, "10 Gbit/s, 50 us, 0.1 % loss, requests 10 ms apart", "a floor of 1 s is thousands of its round trips"
+    ),
+    Setting(FLOOR, "20 Mbit/s, 180 ms, one segment an answer", "a floor of 200 ms is just above its round trip"),
+    Setting(
+        "holds there",
+        "log-normal, median 50 ms, sigma 0.5, 2 s apart in the mean",
+        "what a scheduler or a queue may do",
+    ),
+    Setting("recorded links", "as cellular.trace has them", "where files are given"),
+    Setting("recovery, response", "rfc6675, rfc4015", "the standards"),
 )

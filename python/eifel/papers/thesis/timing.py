@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from eifel.model import Prediction
+from eifel.result import Result
 
-    from eifel.model import Prediction
-    from eifel.result import Result
-
-    Floats = NDArray[np.float64]
-
+Floats = NDArray[np.float64]
 PLACES = (np.arange(50) + 0.5) / 50
 """The places in a load cycle at which model and measurement are compared: 0 is its first sample, 1
 its last.

@@ -1,19 +1,14 @@
 """Common parts of figures 5-1 to 5-6."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
+from eifel.papers.measured import Measured
 from eifel.papers.thesis.hiccup import BUFFER_PACKETS, DELAY_MS, LOAD, PACKET_BYTES, PACKET_S, RATE_BPS
 from eifel.papers.thesis.transfers import SOURCE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from matplotlib.figure import Figure
-
-    from eifel.papers.measured import Measured
+from eifel.plots import Figure
+from eifel.plots.both_traces import both_traces_figure
 
 COLUMNS = (
     Column("retransmissions", "Retransmissions", digits=0),
@@ -24,6 +19,7 @@ COLUMNS = (
     Column("drops", "Packets dropped", digits=0),
 )
 
+DRAWN = {"": "drawn"}
 OPEN = (
     Setting(
         "packet time",
@@ -37,8 +33,8 @@ OPEN = (
         "the round trip before the third duplicate ACK in figures 5-4 and 5-6: 7.0 and 5.8 s, less three packets",
         rows=("all rows: the instants that the text gives for figures 5-4 and 5-6",),
     ),
-    Setting("propagation", f"{DELAY_MS} ms", "a serial line in one room; next to nothing of the round trip", "chosen"),
-    Setting("interface buffer", f"{BUFFER_PACKETS} packets", "FreeBSD's; figure 5-3 has its own", "chosen"),
+    Setting("propagation", f"{DELAY_MS} ms", "a serial line in one room; next to nothing of the round trip"),
+    Setting("interface buffer", f"{BUFFER_PACKETS} packets", "FreeBSD's; figure 5-3 has its own"),
     Setting(
         "timer",
         "RFC 6298 with a clock of 500 ms and at least 1 s",
@@ -46,7 +42,7 @@ OPEN = (
         "53.5 to 53.8 s for the printed 54.7, and by its heartbeat also in second 2, while slow start fills the queue",
         rows=("all rows: the expiry that the text gives for figure 5-5",),
     ),
-    Setting("recovery", "reno, bugfix off, no Limited Transmit", "TCP-Lite, as the text describes it", "chosen"),
+    Setting("recovery", "reno, bugfix off, no Limited Transmit", "TCP-Lite, as the text describes it"),
 )
 
 
@@ -54,11 +50,21 @@ def figure(
     number: int,
     title: str,
     runs: Mapping[str, Mapping[str, Any]],
-    draw: Callable[[Measured], Figure],
+    shown_s: tuple[float, float],
     *claims: Claim,
     fitted: tuple[Setting, ...] = OPEN,
+    panels: Mapping[str, str] = DRAWN,
+    **how: Any,
 ) -> Artefact:
-    """Returns a figure of sections 5.1 and 5.2. The first run is the one described in the text."""
+    """Returns a figure of sections 5.1 and 5.2, drawn over an interval. The first run is the one of the text.
+
+    `panels` are the drawn runs by the names of their panels. `how` is passed to the drawing.
+    """
+
+    def draw(measured: Measured) -> Figure:
+        drawn = {name: measured.result(run=run) for name, run in panels.items()}
+        return both_traces_figure(drawn, shown_s, title=measured.artefact.title, **how)
+
     return Artefact(
         id=f"thesis.figure5_{number}",
         title=title,

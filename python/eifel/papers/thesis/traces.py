@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
+from eifel.papers.measured import Measured
 from eifel.papers.thesis.hiccup import PACKET_S
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.papers.measured import Measured
-    from eifel.result import Result
-    from eifel.tables import Frame
+from eifel.result import Result
+from eifel.tables import Frame
 
 
 def sent(result: Result, **wanted: str | int) -> Frame:
@@ -113,3 +108,11 @@ def window_restored(measured: Measured) -> bool:
     saved = (int(episode["saved_cwnd"][0]), int(episode["saved_ssthresh"][0]))
     now = (int(after["cwnd"][0]), int(after["ssthresh"][0]))
     return now[0] >= saved[0] and now[1] == saved[1]
+
+
+def idle_share(result: Result, start_s: float, end_s: float) -> float:
+    """Returns the share of an interval without arriving data, beyond a packet time for each arrival."""
+    arrivals = result.of("arrivals")["t_ns"] / 1e9
+    here = arrivals[(arrivals >= start_s) & (arrivals <= end_s)]
+    gaps = np.diff(np.concatenate([[start_s], np.sort(here), [end_s]]))
+    return float(np.maximum(gaps - PACKET_S * 1.01, 0).sum() / (end_s - start_s))

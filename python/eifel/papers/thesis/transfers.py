@@ -97,20 +97,17 @@ def steady(max_load: int, rto: Mapping[str, Any], *, timestamps: bool = True) ->
     }
 
 
-CHOSEN = tuple(
-    Setting(name, value, reason, "chosen")
-    for name, value, reason in (
-        ("link rate", f"{RATE_BPS} bit/s", "a slow serial link; stated for figure 5-16 alone"),
-        ("packets", f"{PACKET_BYTES} bytes", "what Ethernet and serial links of the time carried"),
-        ("one-way delay", f"{DELAY_MS} ms", "a serial cable: the pipe holds one segment"),
-        (
-            "queue",
-            "as many packets as the largest load",
-            "the path is over-buffered, and the load ends where it is full",
-        ),
-        ("first RTO", "an hour", "steady state is what is looked at, not how it begins"),
-        ("recovery", "Reno", "FreeBSD's of the time"),
-    )
+CHOSEN = (
+    Setting("link rate", f"{RATE_BPS} bit/s", "a slow serial link; stated for figure 5-16 alone"),
+    Setting("packets", f"{PACKET_BYTES} bytes", "what Ethernet and serial links of the time carried"),
+    Setting("one-way delay", f"{DELAY_MS} ms", "a serial cable: the pipe holds one segment"),
+    Setting(
+        "queue",
+        "as many packets as the largest load",
+        "the path is over-buffered, and the load ends where it is full",
+    ),
+    Setting("first RTO", "an hour", "steady state is what is looked at, not how it begins"),
+    Setting("recovery", "Reno", "FreeBSD's of the time"),
 )
 """The settings that the thesis leaves open for these transfers in simulation. The model uses the
 first two and the fifth.

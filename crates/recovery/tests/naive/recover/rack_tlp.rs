@@ -1,4 +1,4 @@
-//! RFC 8985, sections 6 and 7, with the deviation of docs/deviations.md: a timeout deems everything
+//! RFC 8985, sections 6 and 7, with the deviation of docs/reference/deviations.md: a timeout deems everything
 //! lost.
 
 use eifel_recovery::fact::Cause;

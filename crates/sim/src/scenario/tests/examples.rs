@@ -100,7 +100,7 @@ fn tables_that_repeat_flows_keep_their_own_settings() {
 
 #[test]
 fn every_scenario_of_the_reference_is_understood() {
-    let text = std::fs::read_to_string(root().join("docs/scenario.md")).expect("the reference");
+    let text = std::fs::read_to_string(root().join("docs/reference/scenario.md")).expect("the reference");
     let blocks: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     let whole: Vec<&&str> = blocks.iter().filter(|block| block.contains("duration_s")).collect();
     assert!(!whole.is_empty());

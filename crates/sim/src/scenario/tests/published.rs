@@ -30,13 +30,13 @@ fn tables() -> Vec<&'static Table> {
 
 #[test]
 fn every_key_is_in_the_reference() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scenario.md");
     let text = std::fs::read_to_string(file).expect("the reference");
     let quoted = text.split('`').skip(1).step_by(2);
     let words: Vec<&str> = quoted.map(|word| word.trim_matches(['[', ']'])).collect();
     for table in tables() {
         for key in table.keys {
-            assert!(words.contains(&key.name), "docs/scenario.md does not describe `{}` of {}", key.name, table.name);
+            assert!(words.contains(&key.name), "docs/reference/scenario.md does not describe `{}` of {}", key.name, table.name);
         }
     }
 }

@@ -1,0 +1,48 @@
+"""Writes the generated parts of the documents, from a checkout: `python -m eifel.documents [NAME [ARGUMENT…]]`."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+INTERNALS, REFERENCE = DOCS / "internals", DOCS / "reference"
+AUTHOR = "docs/author.md"
+CAPTURES, WHATIF = (f"docs/reference/{name}.md" for name in ("captures", "whatif"))
+DETECTORS, FINDINGS, HARM, LIARS, PARTIAL_CREDIT, TIMERS, WORLDS = (
+    f"docs/internals/{name}.md"
+    for name in ("detectors", "findings", "harm", "liars", "partial_credit", "timers", "worlds")
+)
+"""Pages with quoted numbers, by their paths in the checkout."""
+
+
+def spaced(number: float) -> str:
+    """Formats a whole number with a space between thousands."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table as Markdown."""
+    first, *others = ("|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|" for cells in (head, *rows))
+    return "\n".join((first, "|" + "---|" * len(head), *others))
+
+
+def filled(text: str, mark: str, block: str) -> str:
+    """Returns the page with this block between the comment `mark` and the next `end`."""
+    before, head, rest = text.partition(f"<!-- {mark} -->\n")
+    _, end, after = rest.partition("\n<!-- end -->")
+    if not end:
+        raise LookupError(f"no block {mark}")
+    return before + head + block + end + after
+
+
+def contains(page: str, sentence: str) -> bool:
+    """Returns whether a page, by its path in the checkout, has this sentence, however its lines are broken."""
+    return sentence in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+def name_missing(quotes: Iterable[tuple[str, str]]) -> None:
+    """Prints each sentence that its page lacks."""
+    for page, sentence in quotes:
+        if not contains(page, sentence):
+            print(f"{page}: does not say: {sentence}", file=sys.stderr)

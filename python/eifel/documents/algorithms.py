@@ -1,0 +1,75 @@
+"""Writes algorithms.md: every algorithm of the registry, with the four lines that open its file."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eifel.documents import REFERENCE, ROOT
+from eifel.registry import algorithms
+
+PAGE = REFERENCE / "algorithms.md"
+SOURCES = ROOT / "crates" / "recovery" / "src"
+SEAMS = {
+    "detect": ("Detectors", "Was that retransmission spurious?"),
+    "respond": ("Responses", "What is undone after a spurious retransmission?"),
+    "grant": ("Grants", "May it be undone, whatever the detector says?"),
+    "rto": ("Timers", "How long to wait before giving a segment up?"),
+    "after-spurious": ("Adaptations of the timer", "What does the timer learn from a spurious timeout?"),
+    "recover": ("Loss recovery", "Which segments are lost, and what goes out next?"),
+    "congest": ("Congestion control", "How large is the window?"),
+    "pace": ("Pacing", "How fast may what the window allows leave?"),
+    "retransmit": ("Paths of retransmissions", "On which path of an association does a chunk leave again?"),
+    "credit": ("Credit", "Which acknowledged chunks let the window of an association's path grow?"),
+}
+
+
+def _source(algorithm: Mapping[str, Any]) -> Path:
+    folder = "rto/after_spurious" if algorithm["seam"] == "after-spurious" else algorithm["seam"]
+    return SOURCES / folder / f"{algorithm['name'].replace('-', '_')}.rs"
+
+
+def _opening(file: Path) -> str:
+    """Returns the paragraph that opens the file: looks at, decides, blind to, from."""
+    lines = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("//! "):
+            break
+        lines.append(line.removeprefix("//! "))
+    return re.sub(r"\n(?=\*)", "  \n", "\n".join(lines))
+
+
+def _parameter(one: Mapping[str, Any]) -> str:
+    """Returns a row of the table of parameters."""
+    if one["kind"] == "word":
+        allowed = ", ".join(f"`{word}`" for word in one["allowed"])
+    elif one["kind"] == "switch":
+        allowed = "`true`, `false`"
+    else:
+        allowed = f"{one['minimum']:g} to {one['maximum']:g}"
+    default = str(one["default"]).lower() if one["kind"] == "switch" else one["default"]
+    return f"| `{one['name']}` | {allowed} | `{default}` | {one['summary']} |"
+
+
+def page() -> str:
+    """Returns the page as Markdown."""
+    parts = [
+        "# The algorithms",
+        "Each stands in one file and opens with what it looks at, what it decides, what it is blind to, and where it\n"
+        "comes from. In a scenario each is a name, or a table of `name` and parameters\n"
+        "(see [scenario.md](scenario.md)). Written by `make docs` from the registry.",
+    ]
+    for seam, (title, question) in SEAMS.items():
+        parts += [f"## {title}", f"`{seam}`: {question}"]
+        for algorithm in algorithms(seam):
+            parts += [
+                f"### {algorithm['name']}",
+                f"{algorithm['summary']} ({algorithm['source']})"
+                + (f"; needs {algorithm['needs']} on the connection" if algorithm["needs"] else "")
+                + ("; for SCTP only" if algorithm["association"] else ""),
+                _opening(_source(algorithm)),
+            ]
+            if algorithm["parameters"]:
+                head = "| parameter | allowed | default | meaning |\n|---|---|---|---|"
+                parts.append("\n".join([head, *map(_parameter, algorithm["parameters"])]))
+    return "\n\n".join(parts) + "\n"

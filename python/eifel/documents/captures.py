@@ -1,0 +1,110 @@
+"""Tables of docs/reference/captures.md; a part of `documents.measured`."""
+
+from collections.abc import Callable, Mapping
+
+from eifel.documents import CAPTURES, WHATIF, spaced, table
+from eifel.documents.stored import Stored, mean, row_of
+from eifel.studies.captures_tools import TOOLS
+
+KEPT = {
+    "captures.truth": (
+        *("captures", "retransmissions", "found", "cause", "cause_decided", "cause_undecided", "decided"),
+        *("undecidable", "wrongly", "wrongly_certain"),
+    ),
+    "captures.tools": ("installed", "retransmissions", "counted", "found", "wrongly"),
+    "captures.whatif": ("paths", "refused", "held", "width", "stated", "order"),
+}
+"""The artefacts, and the columns kept of each."""
+INTERVALS = ("captures.whatif",)
+"""The artefacts whose 95 % intervals are kept too."""
+CROSS = {"none": "none", "transfer": "another transfer", "bursts": "bursts of datagrams"}
+PLACES = {"sender": "at the sender", "between": "between", "receiver": "at the receiver"}
+HEAD = (
+    *("captured", "retransmissions", "seen as such", "of these, cause right", "of the decided", "cause undecided"),
+    *("verdict right, of the decided", "undecidable", "needed called spurious, unsure", "with certainty"),
+)
+
+
+def _truth(store: Stored, weather: str) -> str:
+    def of(place: str, column: str) -> float:
+        return mean(store, "captures.truth", column, weather=weather, place=place)
+
+    rows = []
+    for place, name in PLACES.items():
+        columns = ("found", "cause", "cause_decided", "cause_undecided", "decided", "undecidable")
+        shares = [f"{of(place, column):.1f} %" for column in columns]
+        counts = [spaced(of(place, column)) for column in ("wrongly", "wrongly_certain")]
+        rows.append([name, spaced(of(place, "retransmissions")), *shares, *counts])
+    return table(HEAD, rows)
+
+
+def plain(store: Stored) -> str:
+    """Returns the table for realistic stacks and paths."""
+    return _truth(store, "plain")
+
+
+def wild(store: Stored) -> str:
+    """Returns the table for anything that a scenario can set."""
+    return _truth(store, "wild")
+
+
+def tools(store: Stored) -> str:
+    """Returns the table of other tools beside this one."""
+
+    def of(tool: str, place: str, column: str) -> float:
+        return mean(store, "captures.tools", column, tool=tool, place=place)
+
+    rows = []
+    for tool in TOOLS:
+        for place in ("sender", "receiver"):
+            if not of(tool, place, "installed"):
+                rows.append([tool, PLACES[place], "not installed", "", "", ""])
+                continue
+            counts = [spaced(of(tool, place, column)) for column in ("retransmissions", "counted")]
+            share, wrongly = f"{of(tool, place, 'found'):.1f} %", spaced(of(tool, place, "wrongly"))
+            rows.append([tool, PLACES[place], *counts, share, wrongly])
+    head = ("tool", "captured", "retransmissions", "counted", "spurious ones called so", "needed called spurious")
+    return table(head, rows)
+
+
+FEW = 10
+"""With fewer predictions than this, the page has the count of correct ones, since a share would
+mean little.
+"""
+
+
+def whatif(store: Stored) -> str:
+    """Returns the table of predictions on hidden paths."""
+    head = (
+        "other traffic",
+        "paths",
+        "refused",
+        "90 % ranges that hold the truth",
+        "median width",
+        "orders stated, and right",
+    )
+    rows = []
+    for cross, name in CROSS.items():
+        row = row_of(store, "captures.whatif", {"cross": cross})
+        found = row["measured"]
+        paths, stated = found["paths"], found["stated"]
+        made = round(paths * (100 - found["refused"]) / 100)
+        held, width = "none was made", ""
+        if made >= FEW:
+            low, high = row["interval95"]["held"]
+            held = f"{found['held']:.1f} % of {made} ({low:.0f} to {high:.0f})"
+        elif made:
+            held = f"{found['held'] * made / 100:.0f} of {made}"
+        if made > 1:
+            width = f"{found['width']:.0f} %"
+        right = f", {found['order'] * stated / 100:.0f} right" if stated else ""
+        rows.append([name, spaced(paths), f"{found['refused']:.0f} %", held, width, f"{stated:.0f}{right}"])
+    return table(head, rows)
+
+
+BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
+    "captures, plain": (CAPTURES, plain),
+    "captures, wild": (CAPTURES, wild),
+    "captures, tools": (CAPTURES, tools),
+    "whatif": (WHATIF, whatif),
+}

@@ -1,0 +1,326 @@
+"""Tables and sentences of the documents measured by the judgement's artefacts; a part of `documents.measured`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from eifel.documents import DETECTORS, LIARS, spaced, table, worlds
+from eifel.documents.stored import Stored, half_width, mean
+from eifel.studies import burst, liars_fast, liars_repair, proof
+from eifel.studies import neighbours as remedies
+from eifel.studies.cheating import DEFAULT, PLAIN
+from eifel.studies.crossed_situations import CROSSED
+from eifel.studies.settings import BUFFERS, HOLDS, LOSES
+
+KEPT: Mapping[str, tuple[str, ...]] = {
+    "detectors.truth": (
+        *("found_timeouts", "found_fast_retransmits", "mixed", "needless_bytes"),
+        *("true_positives", "false_negatives", "undecided_needless"),
+        *("false_positives", "true_negatives", "undecided_needed", "mixed_undone", "mixed_kept", "undecided_mixed"),
+    ),
+    "detectors.responses": ("saved",),
+    "detectors.burst": ("goodput_mbps", "runs_with_drops", "drops"),
+    "detectors.neighbours": ("saved", "spurious_fast_retransmits"),
+    "detectors.liars": (),
+    "detectors.liars_found": ("gain",),
+    "detectors.liars_fast": ("gain",),
+    "detectors.liars_repair": ("gain",),
+    "detectors.liars_sctp": ("forged_echo", "forged_mark", "forged_dsack", "withheld_ack"),
+    "detectors.beside": ("beside",),
+    "detectors.proof": ("over_none", "over_plain"),
+    "detectors.small_worlds": worlds.COLUMNS,
+}
+"""The artefacts, and the columns kept of each. An empty tuple means all."""
+ONLY: Mapping[str, Mapping[str, str]] = {"detectors.liars": {"respond": "rfc4015"}}
+"""The common keys of the kept rows, if not all rows are kept."""
+
+
+TRUTH = {
+    "Eifel, timestamps (the default: the original's own)": "eifel-timestamps",
+    "the same, RFC 3522's plain comparison": "eifel-timestamps (plain)",
+    "Eifel, marks": "eifel-bit",
+    "DSACK": "dsack",
+    "F-RTO with SACK": "f-rto-sack",
+    "Eifel, else F-RTO": "eifel-or-f-rto",
+    "DualRTT": "dual-rtt",
+    "smallest round trip": "min-rtt",
+    "Eifel, timestamps, or DSACK": "eifel-timestamps or dsack",
+}
+MET = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-or-f-rto", "eifel-bit", "f-rto-sack", "dsack")
+"""The detectors that docs/internals/detectors.md shows for combined troubles."""
+
+
+def _of(store: Stored, column: str, detector: str, situation: str = "all") -> float:
+    return mean(store, "detectors.truth", column, situation=situation, detector=detector)
+
+
+def episodes(store: Stored, detector: str, situation: str = "all") -> dict[str, float]:
+    """Returns the number of episodes of each kind that a detector saw."""
+    kinds = {
+        "needless": ("true_positives", "false_negatives", "undecided_needless"),
+        "mixed": ("mixed_undone", "mixed_kept", "undecided_mixed"),
+        "needed": ("false_positives", "true_negatives", "undecided_needed"),
+    }
+    return {kind: sum(_of(store, column, detector, situation) for column in columns) for kind, columns in kinds.items()}
+
+
+def truth(store: Stored) -> str:
+    """Returns the table of detectors over the whole mix."""
+    kinds = episodes(store, "eifel-bit")
+    head = (
+        "",
+        "needless timeouts found %",
+        "needless fast retransmits found %",
+        f"of {spaced(kinds['mixed'])} mixed called spurious %",
+        f"of {spaced(kinds['needed'])} needed called spurious",
+        "sent needlessly until the verdict, bytes",
+    )
+    columns = {
+        "found_timeouts": 2,
+        "found_fast_retransmits": 2,
+        "mixed": 1,
+        "false_positives": 0,
+        "needless_bytes": 0,
+    }
+    rows = [[name, *(f"{_of(store, c, one):.{n}f}" for c, n in columns.items())] for name, one in TRUTH.items()]
+    return table(head, rows)
+
+
+def crossed(store: Stored) -> str:
+    """Returns the share of needless timeouts that each detector finds where two troubles meet."""
+
+    def cell(detector: str, situation: str) -> str:
+        try:
+            return f"{_of(store, 'found_timeouts', detector, situation):.0f}"
+        except KeyError:
+            return ""
+
+    rows = [
+        [name, spaced(episodes(store, "eifel-bit", name)["needless"]), *(cell(detector, name) for detector in MET)]
+        for name in ("two troubles", *(situation.name for situation in CROSSED))
+    ]
+    return table(("", "needless episodes", *(f"`{name}`" for name in MET)), rows)
+
+
+def bursts(store: Stored) -> str:
+    """Returns goodput after a late undo, by queue."""
+    parts = {8: "1/8", 15: "1/4", 30: "1/2", 60: "1", 120: "2"}
+    ways = (("never", "none", "none"), *((burst.LATE, *w) for w in _WAYS))
+    rows = []
+    for buffer in BUFFERS:
+
+        def of(column: str, way: Sequence[str], buffer: int = buffer) -> float:
+            keys = dict(zip(("verdict", "response", "pace"), way, strict=True))
+            return mean(store, "detectors.burst", column, buffer=buffer, **keys)
+
+        goodput = [of("goodput_mbps", way) for way in ways]
+        cells = [f"**{one:.2f}**" if one == max(goodput) else f"{one:.2f}" for one in goodput]
+        drops = round(of("runs_with_drops", (burst.LATE, "option-1", "none")) * 24 / 100)
+        rows.append([parts[buffer], *cells, f"{drops} of 24"])
+    head = ("no undo", "flight + initial window", "full restore", "full restore, paced")
+    where = "queue, in what the path holds (60 packets)"
+    return table((where, *head, "runs with drops right after a full restore"), rows)
+
+
+_WAYS = (("rfc4015", "none"), ("option-1", "none"), ("option-1", "pacing"))
+_REMEDIES: tuple[tuple[str, Any, bool], ...] = (
+    ("nothing", remedies.NOTHING, False),
+    ("a proxy", remedies.NOTHING, True),
+    ("careful duplicate ACKs", remedies.CAREFUL, False),
+    ("DualRTT", "dual-rtt", False),
+    ("DualRTT, and a proxy", "dual-rtt", True),
+    ("DualRTT, careful after its verdict too", remedies.BLOCKED, False),
+    ("Eifel by timestamps", remedies.EIFEL, False),
+)
+
+
+def neighbours(store: Stored) -> str:
+    """Returns the savings of each remedy with Reno."""
+
+    def of(queue: int, remedy: str, proxy: bool) -> tuple[float, float]:
+        keys = {"queue": queue, "sender": "reno", "remedy": remedy, "proxy": proxy}
+        name = "detectors.neighbours"
+        return mean(store, name, "saved", **keys), half_width(store, name, "saved", **keys)
+
+    best = {queue: round(max(of(queue, *way)[0] for _, *way in _REMEDIES)) for queue in (HOLDS, LOSES)}
+    rows = []
+    for name, remedy, proxy in _REMEDIES:
+        cells = []
+        for queue in (HOLDS, LOSES):
+            saved, half = of(queue, remedy, proxy)
+            cell = f"{saved:.0f} ± {half:.0f}" if (remedy, proxy) != (remedies.NOTHING, False) else "0"
+            cells.append(f"**{cell}**" if round(saved) == best[queue] else cell)
+        keys = {"queue": HOLDS, "sender": "reno", "remedy": remedy, "proxy": proxy}
+        again = mean(store, "detectors.neighbours", "spurious_fast_retransmits", **keys)
+        rows.append([name, *cells, f"{again:.1f}" if again else "0"])
+    return table(
+        (
+            "Reno, without SACK",
+            "nothing lost (150 packets)",
+            "the window's tail lost (75)",
+            "spurious fast retransmits, nothing lost",
+        ),
+        rows,
+    )
+
+
+LIES = (
+    ("**the default**, Eifel by the original's timestamp, `forged-echo`", DEFAULT, "forged_echo"),
+    ("the same, `guessed-echo`", DEFAULT, "guessed_echo"),
+    ("... or the second ACK (`eifel-or-f-rto`), `forged-echo`", "eifel-or-f-rto", "forged_echo"),
+    ("the same, `withheld-ack`", "eifel-or-f-rto", "withheld_ack"),
+    ('RFC 3522\'s plain comparison (`proof = "older"`), `forged-echo`', PLAIN, "forged_echo"),
+    ("Eifel by a bit, `forged-mark`", "eifel-bit", "forged_mark"),
+    ("DSACK, `forged-dsack`", "dsack", "forged_dsack"),
+    ("F-RTO, `withheld-ack`", "f-rto", "withheld_ack"),
+    ("minimum round trip, `withheld-ack`", "min-rtt", "withheld_ack"),
+)
+BESIDE = (
+    ("**the default**, `forged-echo`", DEFAULT, "forged-echo"),
+    ("the same, `guessed-echo`", DEFAULT, "guessed-echo"),
+    ("plain comparison, `forged-echo`", PLAIN, "forged-echo"),
+    ("DSACK, `forged-dsack`", "dsack", "forged-dsack"),
+    ("Eifel by a bit, `forged-mark`", "eifel-bit", "forged-mark"),
+)
+GRANTS = {"once a round trip": "once-a-round-trip", "always": "always"}
+
+
+def _gains(store: Stored, artefact: str, column: str, **keys: Any) -> list[str]:
+    def cell(loss: float) -> str:
+        half = half_width(store, artefact, column, loss=loss, **keys)
+        return f"{mean(store, artefact, column, loss=loss, **keys):.2f} ± {half:.2f}"
+
+    rows = store[artefact]["rows"]
+    return [cell(loss) for loss in dict.fromkeys(row["keys"]["loss"] for row in rows)]
+
+
+def _by_grant(name: str, gains: Callable[..., list[str]]) -> list[list[str]]:
+    """Returns rows for both grants, or one row if they are equal."""
+    (once, limited), (always, free) = ((shown, gains(grant=grant)) for shown, grant in GRANTS.items())
+    return [[name, "either", *limited]] if limited == free else [[name, once, *limited], ["", always, *free]]
+
+
+def lies(store: Stored) -> str:
+    """Returns the gain of each listed lie."""
+    rows = []
+    for name, detect, lie in LIES:
+        rows += _by_grant(
+            name,
+            partial(_gains, store, "detectors.liars", lie, detect=detect, respond="rfc4015"),
+        )
+    return table(("detector, and the lie against it", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+def beside(store: Stored) -> str:
+    """Returns the goodput left to a neighbour."""
+    rows = []
+    for name, detect, lie in BESIDE:
+        rows += _by_grant(
+            name,
+            partial(_gains, store, "detectors.beside", "beside", detect=detect, lie=lie),
+        )
+    return table(("detector of both, and the lie", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+FOUND = {
+    DEFAULT: "**the default**",
+    "eifel-or-f-rto": "... or the second ACK (`eifel-or-f-rto`)",
+    PLAIN: "RFC 3522's plain comparison",
+    "eifel-bit": "Eifel by a bit",
+    "dsack": "DSACK",
+    "f-rto": "F-RTO",
+    "f-rto-sack": "F-RTO with SACK",
+    "dual-rtt": "DualRTT",
+    "min-rtt": "minimum round trip",
+}
+
+
+def found(store: Stored) -> str:
+    """Returns the gain of the best liar that a search found, by detector."""
+    rows = []
+    for detect, name in FOUND.items():
+        rows += _by_grant(
+            name,
+            partial(_gains, store, "detectors.liars_found", "gain", detect=detect),
+        )
+    return table(("detector", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+SENDERS = {
+    liars_repair.DEFAULT: "the default: Reno, half of FlightSize (RFC 5681)",
+    liars_repair.UNDETECTED: "the same without a detector",
+    liars_repair.HALF_OF_CWND: 'half of cwnd (`ssthresh_from = "window"`)',
+    liars_repair.RACK: "recovery by RACK-TLP",
+    "cubic": "CUBIC",
+}
+
+
+def fast(store: Stored) -> str:
+    """Returns a receiver's gain from the best lie that a search finds, with large windows."""
+    rows = [[name, *_gains(store, "detectors.liars_fast", "gain", sender=sender)] for sender, name in SENDERS.items()]
+    return table(("sender", *(f"loss {100 * loss:g} %" for loss in liars_fast.LOSSES)), rows)
+
+
+def repair(store: Stored) -> str:
+    """Returns the gain of a receiver that never ends a repair."""
+
+    def cell(sender: str, rate: int) -> str:
+        keys = {"sender": sender, "rate_mbps": rate}
+        half = half_width(store, "detectors.liars_repair", "gain", **keys)
+        return f"{mean(store, 'detectors.liars_repair', 'gain', **keys):.2f} ± {half:.2f}"
+
+    rows = [[name, *(cell(sender, rate) for rate in liars_repair.PATHS)] for sender, name in SENDERS.items()]
+    return table(("sender", *(f"{rate} Mbit/s" for rate in liars_repair.PATHS)), rows)
+
+
+OVER_SCTP = (
+    ("**plain SCTP**, the default", "none", "forged_echo"),
+    ("**Eifel by each original's own timestamp**", "eifel", "forged_echo"),
+    ("Eifel by older timestamps, as the paper", "eifel-older", "forged_echo"),
+    ("Eifel by the bit, then DupTSN", "eifel-bit", "forged_mark"),
+    ("", "eifel-bit", "forged_dsack"),
+    ("DupTSN", "dup-tsn", "forged_dsack"),
+    ("F-RTO", "f-rto", "withheld_ack"),
+)
+"""The detectors of an association, and the listed lies that gain most against each."""
+
+
+def over_sctp(store: Stored) -> str:
+    """Returns the gains of the listed lies over SCTP."""
+    rows = [
+        [name, f"`{lie.replace('_', '-')}`", *_gains(store, "detectors.liars_sctp", lie, detect=detect)]
+        for name, detect, lie in OVER_SCTP
+    ]
+    return table(("detector", "lie", "loss 0.1 %", "1 %", "5 %"), rows)
+
+
+def proven(store: Stored) -> str:
+    """Returns the cost of accepting only the original's own timestamp."""
+
+    def cell(column: str, **keys: Any) -> str:
+        half = half_width(store, "detectors.proof", column, **keys)
+        return f"{mean(store, 'detectors.proof', column, **keys):.2f} ± {half:.2f}"
+
+    rows = []
+    for path in dict.fromkeys(row["keys"]["path"] for row in store["detectors.proof"]["rows"]):
+        for recovery in proof.RECOVERIES:
+            keys = {"path": path, "recovery": recovery}
+            gains = [cell("over_none", proof=which, **keys) for which in (proof.PLAIN, proof.DEFAULT)]
+            rows.append([path, f"`{recovery}`", *gains, cell("over_plain", proof=proof.DEFAULT, **keys)])
+    head = ("", "recovery", "plain comparison, over none", "the default, over none", "the default, over plain")
+    return table(head, rows)
+
+
+BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
+    "truth": (DETECTORS, truth),
+    "crossed": (DETECTORS, crossed),
+    "bursts": (DETECTORS, bursts),
+    "neighbours": (DETECTORS, neighbours),
+    "lies": (LIARS, lies),
+    "found": (LIARS, found),
+    "fast": (LIARS, fast),
+    "repair": (LIARS, repair),
+    "over sctp": (LIARS, over_sctp),
+    "proven": (LIARS, proven),
+    "beside": (LIARS, beside),
+}

@@ -1,0 +1,299 @@
+"""Measured numbers of the documents: `python -m eifel.documents measured [ID…]` measures all again, or these.
+
+Writes `docs/internals/measured.json` (the results of the artefacts named here, with the digests of their
+definitions) and the tables between `<!-- measured: NAME -->` and `<!-- end -->`. `make test`
+compares the pages with that file and the digests with the artefacts. It also measures again
+whatever takes a second. Results stored in `out` are not measured again.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from eifel.documents import (
+    FINDINGS,
+    ROOT,
+    TIMERS,
+    captures,
+    detectors,
+    filled,
+    name_missing,
+    sentences,
+    spaced,
+    stored,
+    timers,
+    worlds,
+)
+from eifel.documents.stored import STORE, Stored, mean, row_of
+from eifel.papers import artefacts
+from eifel.reproduction import reproduce
+
+ARTEFACTS = (
+    "responding.table1",
+    "responding.table2",
+    "responding.table3",
+    "responding.table4",
+    "responding.rfc5681",
+    "responding.calibration",
+    "responding.front",
+    "thesis.figure5_16",
+    "thesis.timers",
+    "dualrtt.table5",
+    "dualrtt.model",
+    "sctp.figure11a",
+    "sctp.figure11b",
+    "sctp.figure12",
+    "sctp.figure14a",
+    "sctp.figure14b",
+    "sctp.policy",
+    "sctp.responses",
+    "spikes.table1",
+    *detectors.KEPT,
+    *captures.KEPT,
+)
+INTERVALS = (
+    "spikes.table1",
+    *captures.INTERVALS,
+    *(
+        f"detectors.{one}"
+        for one in ("neighbours", "liars", "liars_found", "liars_fast", "liars_repair", "liars_sctp", "beside", "proof")
+    ),
+)
+"""The artefacts whose 95 % intervals are kept too."""
+SHOWN = (
+    ("table1", {"eifel": False}, "Reno-SACK, no other traffic"),
+    ("table1", {"eifel": True}, "... with Eifel"),
+    ("table2", {"recovery": "reno-sack", "eifel": False}, "Reno-SACK, congested"),
+    ("table2", {"recovery": "reno-sack", "eifel": True}, "... with Eifel"),
+    ("table2", {"recovery": "newreno-sack", "eifel": False}, "NewReno-SACK, congested"),
+    ("table2", {"recovery": "newreno-sack", "eifel": True}, "... with Eifel"),
+    ("table2", {"recovery": "fack", "eifel": False}, "FACK, congested"),
+    ("table2", {"recovery": "fack", "eifel": True}, "... with Eifel"),
+    ("table3", {"restore": "option-2"}, "... option 2"),
+    ("table3", {"restore": "option-3"}, "... option 3"),
+)
+"""The rows of tables 1-3 in docs/internals/findings.md."""
+COLUMNS = {"time_s": 1, "retransmissions": 0, "spurious_rtos": 2, "genuine_rtos": 2}
+"""The columns that judge the tables, and their digits in docs/internals/findings.md."""
+
+
+def tables(store: Stored) -> str:
+    """Returns rows of tables 1-3, published beside measured. Values outside the tolerance are bold."""
+    lines = [
+        "| | time, s | | segments sent | | sent again | | spurious timeouts | | genuine timeouts | |",
+        "|---|" + "---:|" * 10,
+        "| |" + " paper | here |" * 5,
+    ]
+    for table, keys, name in SHOWN:
+        row = row_of(store, f"responding.{table}", keys)
+        cells = []
+        for column, digits in {"time_s": 1, "segments_sent": 0, **COLUMNS}.items():
+            here = f"{row['measured'][column]:.{digits}f}"
+            cells += [f"{row['published'][column]:g}", here if row["agrees"][column] else f"**{here}**"]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def agreement(store: Stored) -> str:
+    """Returns how many values in all rows of tables 1-4 are within their tolerance, as a sentence."""
+    rows = [row for table in "1234" for row in store[f"responding.table{table}"]["rows"] if row["published"]]
+    counts = {column: sum(row["agrees"][column] for row in rows) for column in COLUMNS}
+    words = [f"{counts['time_s']} times", f"{counts['retransmissions']} counts of what is sent again"]
+    words += [f"{counts['spurious_rtos']} of spurious and {counts['genuine_rtos']} of genuine timeouts"]
+    return f"Of the {len(rows)} rows of tables 1-4, " + ", ".join(words) + " are within."
+
+
+def sctp(store: Stored) -> str:
+    """Returns Eifel's printed gains beside the measured ones."""
+    often, rarely = {"spikes": "10-20 s"}, {"spikes": "70-80 s"}
+    small, large = {"window": "64 kB"}, {"window": "128 kB"}
+    rows: list[tuple[str, str, str, str, Mapping[str, str], str]] = [
+        ("packets in 200 s, a spike every 10 to 20 s", "11b", "highest_tsn", "plain", often, "+1000"),
+        ("... every 70 to 80 s", "11b", "highest_tsn", "plain", rarely, "+400"),
+        ("s for 4 MB, spikes, one path", "14a", "time_s", "plain", small, "-35"),
+        ("... against DupTSN", "14a", "time_s", "dup-tsn", small, "-15"),
+        ("... a window of 128 kB, against plain", "14a", "time_s", "plain", large, "-35"),
+        ("... against DupTSN", "14a", "time_s", "dup-tsn", large, "-15"),
+        ("s for 4 MB, spikes, two paths", "14b", "time_s", "plain", small, "-17"),
+        ("... against DupTSN", "14b", "time_s", "dup-tsn", small, "-10"),
+        ("s for 4 MB, 1 % reordered", "12", "time_s", "plain", {}, "faster"),
+        ("... against DupTSN", "12", "time_s", "dup-tsn", {}, "nearly the same"),
+    ]
+    lines = ["| Eifel against plain SCTP | paper | here | plain SCTP, or DupTSN |", "|---|---:|---:|---:|"]
+    for title, figure, column, over, keys, printed in rows:
+        name, digits = f"sctp.figure{figure}", 0 if column == "highest_tsn" else 1
+        other = mean(store, name, column, sender=over, **keys)
+        gain = mean(store, name, column, sender="eifel", **keys) - other
+        lines.append(f"| {title} | {printed} | {gain:+.{digits}f} | {other:.{digits}f} |")
+    return "\n".join(lines)
+
+
+def ranking(store: Stored) -> str:
+    """Returns table I: each cell's printed order, whether it is confirmed, and each sender's delivery."""
+    senders = ("reno", "eifel", "sctp", "rfc6675+eifel", "rack+eifel", "sctp+eifel")
+    lines = [
+        "| case | printed order | here | " + " | ".join(senders) + " |",
+        "|---|---|---|" + "---:|" * len(senders),
+    ]
+    cells: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
+    for row in store["spikes.table1"]["rows"]:
+        keys = row["keys"]
+        cells.setdefault((keys["case"], keys["bandwidth"], keys["window"]), {})[keys["sender"]] = row
+    for cell, rows in cells.items():
+        order = sorted((s for s in rows if "rank" in rows[s]["published"]), key=lambda s: rows[s]["published"]["rank"])
+        low, high = (min(rows[s]["interval95"]["lead"][end] for s in order[:-1]) for end in (0, 1))
+        verdict = "contradicted" if high < 0 else "confirmed" if low > 0 else "tied"
+        shares = " | ".join(f"{rows[s]['measured']['share']:.1f}" for s in senders)
+        lines.append(f"| {cell[0]}, {cell[1]} rate, {cell[2]} window | {', '.join(order)} | {verdict} | {shares} |")
+    return "\n".join(lines)
+
+
+BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
+    "tables": (FINDINGS, tables),
+    "agreement": (FINDINGS, agreement),
+    "sctp": (FINDINGS, sctp),
+    "ranking": (FINDINGS, ranking),
+    **timers.BLOCKS,
+    **detectors.BLOCKS,
+    **worlds.BLOCKS,
+    **captures.BLOCKS,
+}
+"""The blocks between marks: the page, and the function for the content."""
+
+
+def _gain(store: Stored, window: str) -> float:
+    times = [
+        mean(store, "responding.rfc5681", "time_s", window=window, congested=False, recovery="reno-sack", eifel=eifel)
+        for eifel in (False, True)
+    ]
+    return times[0] / times[1] - 1
+
+
+def _dualrtt(store: Stored) -> list[str]:
+    """Returns the sentences of docs/internals/findings.md about tables IV and V and the model of tau."""
+    rows = store["dualrtt.table5"]["rows"]
+    printed = [
+        abs(row["measured"][column] - value) <= 5
+        for row in rows
+        for column, value in row["published"].items()
+        if column != "best"
+    ]
+    spurious = spaced(sum(row["measured"]["eifel"] for row in rows))
+
+    def missed(fitted_to: str, model: str) -> float:
+        return mean(store, "dualrtt.model", "smt", fitted_to=fitted_to, model=model)
+
+    without, one = missed("all 168", "as in the paper"), missed("those with timeouts", "with an intercept")
+    return [
+        f"{sum(printed)} of {len(printed)} counts come out within 5 of 300",
+        f"Of the 50 400 spikes of the grid {spurious} cause a spurious timeout",
+        f"DualRTT misses {missed('as printed', 'as in the paper'):.1f} % of the spurious timeouts",
+        f"Refitted, it misses {without:.0f} % without an intercept, and {one:.1f} % with one",
+    ]
+
+
+def _sctp(store: Stored) -> list[str]:
+    """Returns the sentences of docs/internals/findings.md about SCTP."""
+
+    def sent(share: str, sender: str) -> float:
+        return mean(store, "sctp.figure11a", "highest_tsn", reordered=share, sender=sender)
+
+    def less(share: str, sender: str) -> float:
+        return 100 * (1 - sent(share, sender) / sent(share, "eifel"))
+
+    def seconds(figure: str, sender: str) -> float:
+        return mean(store, f"sctp.figure{figure}", "time_s", window="64 kB", sender=sender)
+
+    def by(policy: str, sender: str) -> float:
+        return mean(store, "sctp.policy", "highest_tsn", case="spikes", policy=policy, sender=sender)
+
+    def after(response: str) -> float:
+        return mean(store, "sctp.responses", "highest_tsn", case="2 % reordered", response=response)
+
+    more = 100 * (by("same-path", "eifel") / by("rfc9260", "eifel") - 1)
+    bit, stamp = (
+        mean(store, "sctp.figure11a", "goodput_bps", reordered="1 %", sender=s) for s in ("eifel-bit", "eifel")
+    )
+    return [
+        f"{sent('1 %', 'plain'):.0f} packets in 200 s, and with Eifel {sent('1 %', 'eifel'):.0f}",
+        f"DupTSN sends {less('2 %', 'dup-tsn'):.0f} % less at 2 %, and {less('5 %', 'dup-tsn'):.0f} % less at 5 %",
+        f"as many packets, and {100 * (bit / stamp - 1):.0f} % more user data",
+        f"With 10 % of the packets reordered it sends {less('10 %', 'eifel-bit'):.0f} % fewer",
+        f"takes {seconds('14a', 'plain'):.1f} s with plain SCTP and {seconds('14a', 'dup-tsn'):.1f} with DupTSN",
+        f"Here both take {seconds('14b', 'dup-tsn'):.0f} to {seconds('14b', 'eifel'):.0f} s, and plain SCTP "
+        f"{seconds('14b', 'plain'):.0f}",
+        f"Eifel sends {by('same-path', 'eifel'):.0f} packets, {more:.0f} % more",
+        f"RFC 4015's response sends {after('rfc4015'):.0f} packets in 200 s, RFC 3708's {after('rfc3708'):.0f}",
+        f"Option 2 sends {after('option-2'):.0f}, as many as without any response, "
+        f"and option 3 {after('option-3'):.0f}",
+    ]
+
+
+def quotes(store: Stored) -> list[tuple[str, str]]:
+    """Returns sentences with measured numbers, and the pages that have to contain them."""
+    alone = {"congested": False, "recovery": "reno-sack"}
+    held = mean(store, "responding.rfc5681", "time_s", window="rfc5681", eifel=False, **alone)
+    halved = mean(store, "responding.rfc5681", "time_s", window="of-its-time", eifel=False, **alone)
+    left = _gain(store, "rfc5681")
+    goodput = {row["keys"]["run"]: row["measured"]["goodput_bps"] for row in store["thesis.figure5_16"]["rows"]}
+    drawn = goodput["age"] / goodput["full"] - 1
+    large = 1 - goodput["age, 576 bytes"] / goodput["full, 576 bytes"]
+    gains = [goodput[run] / goodput[run.replace("age", "full")] - 1 for run in goodput if run.startswith("age")]
+    return [
+        ("README.md", f"254 % there, {100 * left:.0f} % with RFC 5681's rule"),
+        (
+            FINDINGS,
+            f"transfer takes {held:.0f} s instead of {halved:.0f}, and Eifel gains {100 * left:.0f} %",
+        ),
+        (
+            TIMERS,
+            f"precise restarts gain {100 * drawn:.0f} % of throughput with packets of 296 bytes",
+        ),
+        (TIMERS, f"and cost {100 * large:.0f} % with 576"),
+        *((FINDINGS, sentence) for sentence in (*_dualrtt(store), *_sctp(store))),
+        *sentences.quotes(store),
+        *timers.quotes(store),
+        *worlds.quotes(store),
+        (
+            TIMERS,
+            f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %",
+        ),
+    ]
+
+
+def written(page: str, store: Stored) -> str:
+    """Returns a page with its blocks filled."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name, (of, block) in BLOCKS.items():
+        if of == page:
+            text = filled(text, f"measured: {name}", block(store))
+    return text
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Returns an artefact's rows, and the digest of its definition."""
+    found = reproduce(name, out=ROOT / "out").json()
+    kept_of = {**detectors.KEPT, **captures.KEPT}
+    columns = kept_of.get(name, ())
+    only = detectors.ONLY.get(name, {})
+    rows = []
+    for row in (row for row in found["rows"] if only.items() <= row["keys"].items()):
+        chosen = [column for column in row["measured"] if not columns or column in columns]
+        measured = {column: round(row["measured"][column], 6) for column in chosen}
+        one = {"keys": row["keys"], "published": row["published"], "measured": measured, "agrees": row["agrees"]}
+        if name in kept_of:
+            one = {"keys": row["keys"], "measured": measured}
+        if name in INTERVALS:
+            between = row.get("interval95", {})
+            one["interval95"] = {c: [round(end, 6) for end in between[c]] for c in chosen if c in between}
+        rows.append(one)
+    return {"definition": artefacts()[name].definition(), "repetitions": found["repetitions"], "rows": rows}
+
+
+def main(names: Sequence[str]) -> None:
+    """Measures everything, or the named artefacts, and writes the results."""
+    before = stored.read() if names else {}
+    store = {name: measure(name) if name in names or not names else before[name] for name in ARTEFACTS}
+    STORE.write_text(stored.written(store), encoding="utf-8")
+    for page in sorted({page for page, _ in BLOCKS.values()}):
+        (ROOT / page).write_text(written(page, store), encoding="utf-8")
+    name_missing(quotes(store))

@@ -1,0 +1,192 @@
+"""Sentences of the documents with the judgement's numbers; a part of `documents.measured`."""
+
+import math
+from collections.abc import Sequence
+
+from eifel.documents import AUTHOR, DETECTORS, FINDINGS, LIARS, PARTIAL_CREDIT, spaced
+from eifel.documents.detectors import episodes
+from eifel.documents.stored import Stored, mean
+from eifel.studies import proof as proof_study
+from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
+from eifel.studies.proof import RECOVERIES
+from eifel.studies.settings import HOLDS, LOSES, SACK_SENDERS
+from eifel.studies.truth import MET, PROVING
+
+
+def truth(store: Stored) -> list[tuple[str, str]]:
+    """Returns the pages' sentences about detectors."""
+
+    def found(detector: str, situation: str = "all", column: str = "found_timeouts") -> str:
+        return f"{mean(store, 'detectors.truth', column, situation=situation, detector=detector):.0f}"
+
+    def never(column: str, detectors: Sequence[str]) -> str:
+        of = [mean(store, "detectors.truth", column, situation="all", detector=detector) for detector in detectors]
+        return "some" if any(of) else "none"
+
+    kinds = episodes(store, "eifel-bit")
+    total, needed, mixed = sum(kinds.values()), spaced(kinds["needed"]), found("eifel-timestamps", column="mixed")
+    wrong, kept = never("false_positives", PROVING), never("mixed", ("f-rto", "f-rto-sack", "dsack"))
+    early, late = (float(found(name, "spike", "needless_bytes")) for name in ("eifel-timestamps", "dsack"))
+    lost, copied, closed = "lost ACKs", "duplicates", "spikes with closing windows"
+    return [
+        (
+            DETECTORS,
+            f"there are {spaced(total)} episodes: {spaced(kinds['needless'])} needless, "
+            f"{spaced(kinds['mixed'])} mixed, {needed} needed",
+        ),
+        (
+            DETECTORS,
+            f"Eifel by marks finds {found('eifel-bit', lost)} % of the spurious timeouts, "
+            f"F-RTO {found('f-rto', lost)}, Eifel by timestamps {found('eifel-timestamps', lost)}, "
+            f"DSACK {found('dsack', lost)}",
+        ),
+        (
+            DETECTORS,
+            f"Eifel by timestamps then finds {found('eifel-timestamps', copied)} %, since step 5 ignores ACKs that "
+            f"carry a DSACK. F-RTO finds {found('f-rto', copied)} %, with SACK {found('f-rto-sack', copied)}",
+        ),
+        (
+            FINDINGS,
+            f"Of {needed} episodes in which all was lost Eifel, DSACK and F-RTO called {wrong} spurious; the detector "
+            f"that compares with the smallest round trip called {found('min-rtt', column='false_positives')} so. "
+            f"Of the needless timeouts Eifel found {found('eifel-timestamps')} %, F-RTO {found('f-rto-sack')} %, and "
+            f"DSACK {found('dsack')} %",
+        ),
+        (
+            FINDINGS,
+            f"In {100 * kinds['mixed'] / total:.0f} of 100 episodes the first retransmission was needless and a later "
+            f"one was not. Eifel calls {mixed} % of these spurious; F-RTO and DSACK call {kept} so",
+        ),
+        ("README.md", f"in which all was lost, of {needed}. But Eifel calls {mixed} % of those spurious"),
+        (AUTHOR, f"Of {needed} episodes in which all was lost {wrong} was called spurious"),
+        (AUTHOR, f"after {late / early:.0f} times as many needless bytes"),
+        (
+            AUTHOR,
+            f"they find {found('eifel-timestamps', MET)} % of the spurious timeouts, and `eifel-or-f-rto` "
+            f"{found('eifel-or-f-rto', MET)} %",
+        ),
+        (AUTHOR, f"it finds {found('f-rto-sack', MET)} %, and {found('f-rto-sack', closed)} % where windows close"),
+    ]
+
+
+def responses(store: Stored) -> list[tuple[str, str]]:
+    """Returns docs/author.md's sentences about responses and loss recovery."""
+
+    def saved(queue: int, sender: str, response: str) -> float:
+        keys = {"queue": queue, "sender": sender, "detector": "eifel-timestamps", "response": response}
+        return mean(store, "detectors.responses", "saved", **keys)
+
+    costs = [-saved(LOSES, sender, response) for sender in SACK_SENDERS for response in ("option-2", "option-3")]
+    kept = {response: saved(HOLDS, "rfc6675", response) for response in ("option-1", "option-2", "option-3")}
+    cubic = "rack-tlp, PRR, CUBIC"
+    full = ("option-1", "option-4", "option-4-ssthresh", "by-retransmissions", "partial-credit")
+    lost = [-saved(LOSES, cubic, response) for response in full]
+    third = saved(HOLDS, cubic, "option-1") / saved(HOLDS, "rfc6675", "option-1")
+    return [
+        (AUTHOR, f"a transfer takes {min(costs):.0f} to {max(costs):.0f} % longer"),
+        (
+            AUTHOR,
+            f"they save {kept['option-2']:.0f} and {kept['option-3']:.0f} %, where a full restore saves "
+            f"{kept['option-1']:.0f}",
+        ),
+        (AUTHOR, f"a part of the window: {-saved(LOSES, 'newreno', 'option-1'):.0f} % more time"),
+        (
+            AUTHOR,
+            f"RFC 4015's response costs {-saved(LOSES, cubic, 'rfc4015'):.1f} % where a part of the window is lost, "
+            f"within chance, and `as-carried` {-saved(LOSES, cubic, 'as-carried'):.1f} %; the others that restore the "
+            f"window at once cost {min(lost):.0f} to {max(lost):.0f} %",
+        ),
+        (AUTHOR, f"An undo saves {100 * third:.0f} % of what it saves with Reno's window"),
+    ]
+
+
+def liars(store: Stored) -> list[tuple[str, str]]:
+    """Returns docs/internals/findings.md's sentences about a liar and its neighbour."""
+
+    def least(grant: str) -> float:
+        keys = {"detect": PLAIN, "lie": "forged-echo", "grant": grant}
+        return 100 * min(mean(store, "detectors.beside", "beside", loss=loss, **keys) for loss in LOSSES)
+
+    most = max(
+        mean(store, "detectors.liars", "forged_echo", detect=PLAIN, grant="once-a-round-trip", loss=loss)
+        for loss in LOSSES
+    )
+    return [
+        (
+            FINDINGS,
+            f"gets up to {most:.1f} times its goodput. An honest flow beside it keeps as little as "
+            f"{least('once-a-round-trip'):.0f} % of its own, and "
+            f"{least('always'):.0f} % where undos are not limited",
+        )
+    ]
+
+
+def partial_credit() -> list[tuple[str, str]]:
+    """Returns AIMD windows for decreases b beside Reno's: sqrt((2 - b) / (2 b p)) for increases of one."""
+    ours, reno = (math.sqrt((2 - decrease) / (2 * decrease)) for decrease in (0.3, 0.5))
+    return [
+        (PARTIAL_CREDIT, f"= {ours:.2f} / sqrt(p) segments. Reno's is {reno:.2f} / sqrt(p)"),
+        (PARTIAL_CREDIT, f"so the factor is {ours / reno:.2f}"),
+    ]
+
+
+def found(store: Stored) -> list[tuple[str, str]]:
+    """Returns the pages' sentences about the best liar that a search finds."""
+
+    def most(detect: str, *grants: str) -> float:
+        rows = store["detectors.liars_found"]["rows"]
+        mine = (row for row in rows if row["keys"]["detect"] == detect)
+        return max(float(row["measured"]["gain"]) for row in mine if not grants or row["keys"]["grant"] in grants)
+
+    listed = max(
+        mean(store, "detectors.liars", "forged_mark", detect="eifel-bit", grant="once-a-round-trip", loss=loss)
+        for loss in LOSSES
+    )
+    return [
+        (
+            AUTHOR,
+            f"at most {most(DEFAULT):.2f} against the default, {most('eifel-or-f-rto'):.2f} against `eifel-or-f-rto`",
+        ),
+        (
+            LIARS,
+            f"gains up to {most('eifel-bit', 'once-a-round-trip'):.1f} times its goodput with it",
+        ),
+        (
+            LIARS,
+            f"The listed `forged-mark` is caught, and gains {listed:.2f} at most under that grant",
+        ),
+    ]
+
+
+def proof(store: Stored) -> list[tuple[str, str]]:
+    """Returns docs/internals/liars.md's sentences about the cost of the proof."""
+
+    def cost(*paths: str) -> str:
+        keys = [{"path": path, "recovery": recovery} for path in paths for recovery in RECOVERIES]
+        over = [mean(store, "detectors.proof", "over_plain", proof=proof_study.DEFAULT, **one) for one in keys]
+        least, most = (f"{100 - 100 * one:.1f}" for one in (max(over), min(over)))
+        if most == "0.0":
+            return "Nothing"
+        return f"{most} %" if least == most else f"{least} to {most} %"
+
+    return [
+        (LIARS, f"**{cost(proof_study.SPIKES, proof_study.SPIKES_AND_LOSS)} over delay spikes**"),
+        (LIARS, f"**{cost(proof_study.LOST_ACKS)} where 10 % of the ACKs are lost besides**"),
+        (
+            LIARS,
+            f"**{cost(proof_study.LITTLE)} where 1 % of the packets are overtaken by five others.**",
+        ),
+        (LIARS, f"**{cost(proof_study.MUCH)} where 5 % are overtaken by ten others**"),
+    ]
+
+
+def quotes(store: Stored) -> list[tuple[str, str]]:
+    """Returns all of these sentences, and the pages that have to contain them."""
+    return [
+        *truth(store),
+        *responses(store),
+        *liars(store),
+        *partial_credit(),
+        *found(store),
+        *proof(store),
+    ]

@@ -1,0 +1,246 @@
+"""Figures 2 to 4 and 7 to 9: one run over the paper's own spike, from 28 to 40 s, without and with losses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
+from eifel.papers.claims import count, of
+from eifel.papers.dualrtt import figure as dualrtt
+from eifel.papers.measured import Measured
+from eifel.papers.responding import facts
+from eifel.papers.sctp import facts as sctp
+from eifel.papers.spikes import settings
+from eifel.plots import Figure, paths_figure, time_sequence_figure
+from eifel.result import Result
+from eifel.tables import Frame
+
+COLUMNS = (
+    *dualrtt.COLUMNS,
+    Column("drops", "Drops", digits=0),
+    Column("segments", "Segments delivered", summary="bytes", scale=1 / settings.PAYLOAD_BYTES, digits=0),
+)
+SERIES = 5
+"""The least number of duplicate SACKs in a series."""
+LOSSLESS_S = 55
+LOSSY_KBPS = 50
+LOSSY = Setting(
+    "rate of figures 7 to 9",
+    f"{LOSSY_KBPS} kbit/s",
+    "not stated; in steps of 0.5 kbit/s from 46.8 the first with a fast retransmit at 47.8 s",
+    rows=("all rows of figure 8, by the instant of the fast retransmit",),
+)
+
+
+def _figure(
+    number: int,
+    title: str,
+    runs: Mapping[str, Mapping[str, Any]],
+    *claims: Claim,
+    known: tuple[str, ...] = (),
+) -> Artefact:
+    """Returns a figure that draws the first run. A claim may compare it with the others."""
+    lossy = number > 4
+    return Artefact(
+        id=f"spikes.figure{number}",
+        title=title,
+        source=f"{settings.SOURCE}, figure {number}",
+        columns=COLUMNS,
+        rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
+        seed=settings.SEED,
+        claims=claims,
+        known=known,
+        fitted=(*settings.CHOSEN[1:], *((LOSSY,) if lossy else ())),
+        method=Recorded(_draw, chart=False),
+    )
+
+
+def _draw(measured: Measured) -> Figure:
+    result = measured.results[0]
+    draw = paths_figure if "path" in result.tables["transmissions"].column_names else time_sequence_figure
+    return draw(result, title=measured.artefact.title)
+
+
+def _lossless(sender: str, bugfix: bool | None = None) -> dict[str, Any]:
+    """Returns a session of section II.B-D: 46.8 kbit/s, small window."""
+    made = settings.scenario(sender, 46.8, "small", "spike", spike=settings.one_spike(), duration_s=LOSSLESS_S)
+    if bugfix is not None:
+        recover = made["flow"][0]["sender"]["recover"]
+        made["flow"][0]["sender"]["recover"] = {**recover, "bugfix": bugfix}
+    return made
+
+
+def _lossy(sender: str, case: str = "spike+loss") -> dict[str, Any]:
+    """Returns a session of section III.A: large window, queue of 50 packets."""
+    return settings.scenario(sender, LOSSY_KBPS, "large", case, spike=settings.one_spike())
+
+
+def _again(result: Result, **wanted: str) -> Frame:
+    """Returns the retransmissions in order of time."""
+    return result.of("transmissions").where(kind="retransmission", **wanted)
+
+
+def _lost_come_again_by_timeout(result: Result) -> bool:
+    """Returns whether segments are lost, and go-back-N retransmits each of them."""
+    lost = {*result.of("transmissions").where(fate="dropped")["segment"].tolist()}
+    return bool(lost) and lost <= {*_again(result, cause="timeout")["segment"].tolist()}
+
+
+def _held(result: Result) -> int:
+    """Returns the number of packets sent during the spike, which its end releases."""
+    sent = result.of("transmissions")["t_ns"] / 1e9
+    start = settings.SPIKE_S
+    return int(((sent >= start) & (sent < start + settings.SPIKE_LENGTH_S)).sum())
+
+
+def _costs_little(measured: Measured) -> bool:
+    """Returns whether the losses cost at most a tenth of the delivery without them."""
+    return measured.mean("segments", run="drawn") >= 0.9 * measured.mean("segments", run="no losses")
+
+
+def _stall_s(result: Result) -> tuple[float, float]:
+    """Returns the longest time without a packet after the spike: its begin and its end, in seconds."""
+    sent = result.of("transmissions")["t_ns"] / 1e9
+    sent = sent[sent >= settings.SPIKE_S + settings.SPIKE_LENGTH_S]
+    longest = int((sent[1:] - sent[:-1]).argmax())
+    return float(sent[longest]), float(sent[longest + 1])
+
+
+def _oldest(number: int) -> Claim:
+    return Claim(
+        f"the ACK for the original segment {number} tells it",
+        lambda m: dualrtt.sent_again(m.results[0]) == [number],
+    )
+
+
+def _acknowledged_again(result: Result) -> int:
+    """Returns the TSN, counted from 1, that the longest series of duplicate SACKs acknowledges."""
+    duplicates = result.of("acks").where(duplicate=True)["cumulative"].tolist()
+    most = max(set(duplicates), key=duplicates.count)
+    if duplicates.count(most) < SERIES:
+        raise LookupError("no series of duplicate SACKs")
+    return int(most)
+
+
+def _largest_rto_s(result: Result) -> float:
+    """Returns the largest RTO before the sender falls silent, in seconds."""
+    timer = result.of("timer")
+    return float(timer["rto_ns"][timer["t_ns"] <= _stall_s(result)[0] * 1e9].max()) / 1e9
+
+
+FIGURE_2 = _figure(
+    2,
+    "Spurious retransmission and spurious fast retransmission in TCP Reno",
+    {"drawn": _lossless("reno", bugfix=False), "bugfix": _lossless("reno", bugfix=True)},
+    Claim("the delay spike causes two timeouts", lambda m: m.mean("timeouts", run="drawn") == 2),
+    Claim(
+        "a spurious go-back-N retransmission of segments 132-150",
+        lambda m: dualrtt.sent_again(m.results[0])[1:] == [*range(132, 151)],
+    ),
+    Claim(
+        "a spurious fast retransmission of segment 151",
+        lambda m: dualrtt.sent_again(m.results[0], "fast-retransmit") == [151],
+    ),
+    Claim(
+        'the fast retransmission can be eliminated by the "bug fix" of RFC 2582',
+        lambda m: m.mean("fast_retransmits", run="bugfix") == 0,
+    ),
+)
+FIGURE_3 = _figure(
+    3,
+    "Detecting a spurious timeout with Eifel",
+    {"drawn": _lossless("eifel")},
+    Claim(
+        "at t = 42.9 s it detects the spurious timeout",
+        lambda m: dualrtt.near(dualrtt.verdicts_s(m.results[0])[0], 42.9),
+    ),
+    _oldest(131),
+    Claim(
+        "segments 132-150 are not retransmitted",
+        lambda m: not {*range(132, 151)} & {*dualrtt.sent_again(m.results[0])},
+    ),
+    Claim(
+        "no duplicate ACK causes a spurious fast retransmit",
+        lambda m: m.mean("fast_retransmits", run="drawn") == 0,
+    ),
+    known=(
+        "It is the ACK for segment 130: with its timestamps a segment takes 12 bytes more than Reno's of figure 2, "
+        "and so the one before 131 comes to the link 5 ms too late.",
+    ),
+)
+FIGURE_4 = _figure(
+    4,
+    "Spurious timeout in SCTP due to a delay spike",
+    {"drawn": _lossless("sctp")},
+    Claim("SCTP suffers from a spurious timeout", lambda m: m.mean("timeouts", run="drawn") >= 1),
+    Claim("it exhibits a go-back-N behaviour", of(sctp.window_sent_again)),
+    Claim("a series of duplicate SACKs acknowledges segment 134", lambda m: _acknowledged_again(m.results[0]) == 134),
+    Claim(
+        "the sender does not do a spurious fast retransmission of the next one",
+        lambda m: _acknowledged_again(m.results[0]) > 0 and m.mean("fast_retransmits", run="drawn") == 0,
+    ),
+    known=(
+        "Here they acknowledge chunk 133. How many chunks are sent before the spike depends on the handshake and on "
+        "the initial window, and the paper gives neither for SCTP.",
+    ),
+)
+FIGURE_7 = _figure(
+    7,
+    "TCP Reno in a delay spike with packet loss (bug fix on)",
+    {"drawn": _lossy("reno"), "no losses": _lossy("reno", "spike")},
+    Claim("at the end of the spike 60 segments are released", of(lambda result: _held(result) == 60)),
+    Claim("10 segments are dropped by the queue", count("drops", 10)),
+    Claim("there is a timeout during the spike", count("spurious_timeouts", 1)),
+    Claim("go-back-N recovers the lost segments", of(_lost_come_again_by_timeout)),
+    Claim("the loss has not much effect: a tenth of what is delivered at most", _costs_little),
+)
+FIGURE_8 = _figure(
+    8,
+    "Eifel in a delay spike with packet loss (bug fix off)",
+    {"drawn": _lossy("eifel"), "reno": _lossy("reno")},
+    Claim("at the end of the spike 60 segments are released", of(lambda result: _held(result) == 60)),
+    Claim("10 segments are dropped by the queue", count("drops", 10)),
+    Claim(
+        "Eifel detects the spurious timeout, and resumes transmitting new segments",
+        of(facts.resumes_with_new_data),
+    ),
+    Claim(
+        "the sender fast retransmits segment 257",
+        of(lambda result: _again(result, cause="fast-retransmit")["segment"][0] == 257),
+    ),
+    Claim(
+        "the rest of the lost segments cannot be retransmitted until a timeout",
+        of(
+            lambda result: (
+                {*result.of("transmissions").where(fate="dropped")["segment"].tolist()[1:]}
+                <= {*_again(result, cause="timeout")["segment"].tolist()}
+            )
+        ),
+    ),
+    Claim(
+        "the RTO is increased to 30.2 s: by one second at most it is another",
+        of(lambda result: abs(_largest_rto_s(result) - 30.2) <= 1),
+    ),
+    Claim(
+        "from t = 47.8 s transmission stalls for about 30 s: by 3 s at most another time",
+        of(
+            lambda result: (
+                abs(_stall_s(result)[0] - 47.8) <= 1 and abs(_stall_s(result)[1] - _stall_s(result)[0] - 30.2) <= 3
+            )
+        ),
+    ),
+    Claim("Eifel delivers less than Reno", lambda m: m.mean("segments", run="drawn") < m.mean("segments", run="reno")),
+    known=(
+        "61 segments are released and 11 dropped: the retransmission of the timeout is one of them. It takes 12 bytes "
+        "of timestamps more a segment than Reno, so that 255 is the first that is lost.",
+    ),
+)
+FIGURE_9 = _figure(
+    9,
+    "SCTP in a delay spike with packet loss",
+    {"drawn": _lossy("sctp"), "no losses": _lossy("sctp", "spike")},
+    Claim("10 segments are dropped by the queue", count("drops", 10)),
+    Claim("go-back-N recovers the lost segments", of(_lost_come_again_by_timeout)),
+    Claim("the loss has not much effect: a tenth of what is delivered at most", _costs_little),
+)
