@@ -1,14 +1,17 @@
 //! Finds the connections and retransmissions of one capture from its frames.
 
-use std::collections::BTreeMap;
+mod found;
+pub mod share;
 
-use crate::association::Associations;
-use crate::decode::common::{self, Common, Found};
-use crate::decode::{self, Fragments, Held, Other, Packet, TooBig, sctp};
-use crate::flow::{self, Ahead, Connection, Summary, Table, Way, When};
-use crate::read::{Frame, Sink};
-use crate::report::Retransmission;
-use crate::share::{Part, Share};
+pub use found::{Analysis, Frames, SoFar};
+
+use crate::frame::decode::common::{self, Common, Found};
+use crate::frame::decode::{self, Fragments, Held, Other, Packet, TooBig, sctp};
+use crate::frame::read::{Frame, Sink};
+use crate::result::{Flow, Retransmission, Summary, When};
+use crate::sctp::Associations;
+use crate::tcp::{Connection, Preload, Table, hash};
+use share::{Part, Share};
 
 /// Analyses the frames of one capture, in the order in which they are passed in. The capture may
 /// consist of several files; frames are then numbered across all of them.
@@ -18,7 +21,7 @@ pub struct Analyzer {
     table: Table,
     associations: Associations,
     fragments: Fragments,
-    ahead: Ahead,
+    preload: Preload,
     connections: u64,
     /// The frames in which connections began; filled only for one of several shares.
     opened: Vec<u64>,
@@ -32,51 +35,15 @@ impl Default for Analyzer {
     }
 }
 
-/// The results of analysing a capture.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Analysis {
-    /// Frames read.
-    pub frames: u64,
-    /// TCP segments among them.
-    pub segments: u64,
-    /// SCTP packets among them.
-    pub sctp_packets: u64,
-    /// Frames with neither TCP nor SCTP, by reason.
-    pub others: BTreeMap<Other, u64>,
-    /// Frames older than the one before them.
-    pub backwards: u64,
-    /// Connections evicted to make room; TCP connections only if they were not over.
-    pub evicted: u64,
-    /// Connections without data. Nothing else about them is kept.
-    pub without_data: u64,
-    /// Connections with data, in the order of their first packets.
-    pub connections: Vec<Summary>,
-    /// The retransmissions, in the order of their frames.
-    pub retransmissions: Vec<Retransmission>,
-}
-
-/// The totals of a capture while it is still being read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SoFar {
-    /// Frames read.
-    pub frames: u64,
-    /// TCP and SCTP packets among them.
-    pub packets: u64,
-    /// Ended connections with data, and all current TCP connections.
-    pub connections: u64,
-    /// Retransmissions in those connections.
-    pub retransmissions: u64,
-}
-
 impl Analyzer {
-    /// Returns an analyser for the connections of one share only. See [`share`](crate::share).
+    /// Returns an analyser for the connections of one share only. See [`share`](share).
     pub fn of(share: Share) -> Self {
         Self {
             share,
             table: Table::default(),
             associations: Associations::default(),
             fragments: Fragments::default(),
-            ahead: Ahead::default(),
+            preload: Preload::default(),
             connections: 0,
             opened: Vec::new(),
             found: Analysis::default(),
@@ -130,8 +97,8 @@ impl Analyzer {
         if self.share.is_first() {
             *self.found.others.entry(Other::NotTcp).or_default() += 1;
         }
-        let way = Way::new(&message.addresses, message.ports, message.tunnel);
-        if let Some((connection, side)) = self.table.find(&way) {
+        let flow = Flow::new(&message.addresses, message.ports, message.tunnel);
+        if let Some((connection, side)) = self.table.find(&flow) {
             connection.on_too_big(message, side, when);
         }
     }
@@ -145,27 +112,27 @@ impl Analyzer {
             return connection.on_packet(packet, side, when);
         }
         let ports = (packet.segment.source_port, packet.segment.destination_port);
-        let way = Way::new(&packet.addresses, ports, packet.tunnel);
-        if self.share.is_part() && !self.share.holds(flow::hash(&way)) {
+        let flow = Flow::new(&packet.addresses, ports, packet.tunnel);
+        if self.share.is_part() && !self.share.holds(hash(&flow)) {
             self.found.segments -= 1;
             return;
         }
-        if let Some((connection, side)) = self.table.find(&way)
+        if let Some((connection, side)) = self.table.find(&flow)
             && !connection.is_reopened_by(packet, side)
         {
             return connection.on_packet(packet, side, when);
         }
-        self.open(way, packet, when);
+        self.open(flow, packet, when);
     }
 
     /// Opens a connection with its first packet.
     #[cold]
     #[inline(never)]
-    fn open(&mut self, way: Way, packet: &Packet, when: When) {
-        if let Some(over) = self.table.remove(&way) {
+    fn open(&mut self, flow: Flow, packet: &Packet, when: When) {
+        if let Some(over) = self.table.remove(&flow) {
             self.end(over.is_without_data(), over.finish());
         }
-        let mut connection = Connection::new(way, self.next_number(when), when);
+        let mut connection = Connection::new(flow, self.next_number(when), when);
         self.begin(when);
         connection.on_packet(packet, 0, when);
         if let Some(evicted) = self.table.insert(connection) {
@@ -280,12 +247,12 @@ impl Sink for Analyzer {
     #[inline(always)]
     fn comes_soon(&mut self, link: u32, bytes: &[u8]) {
         if let Some(ends) = common::ends(link, bytes) {
-            self.ahead.add(ends);
+            self.preload.add(ends);
         }
     }
 
     fn begins(&mut self) {
-        self.ahead.load(&mut self.table);
+        self.preload.load(&mut self.table);
     }
 
     #[inline(always)]
@@ -311,41 +278,5 @@ impl Sink for Analyzer {
             let frame = *frame;
             self.slowly(&frame, when);
         }
-    }
-}
-
-/// Finds the file of a frame that is numbered across several files.
-#[derive(Clone, Debug)]
-pub struct Frames {
-    /// The number of frames before each file.
-    before: Vec<u64>,
-}
-
-impl Frames {
-    /// Takes the number of frames of each file.
-    pub fn new(frames: impl Iterator<Item = u64>) -> Self {
-        let before = frames.scan(0, |sum, frames| {
-            let before = *sum;
-            *sum += frames;
-            Some(before)
-        });
-        Self { before: before.collect() }
-    }
-
-    /// Returns the number of the file, from 0, and the number of the frame in it, from 1.
-    pub fn find(&self, frame: u64) -> (usize, u64) {
-        let file = self.before.partition_point(|before| *before < frame).saturating_sub(1);
-        (file, frame - self.before.get(file).copied().unwrap_or(0))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_are_found_in_their_files() {
-        let frames = Frames::new([3, 0, 2].into_iter());
-        assert_eq!([1, 3, 4, 5].map(|frame| frames.find(frame)), [(0, 1), (0, 3), (2, 1), (2, 2)]);
     }
 }

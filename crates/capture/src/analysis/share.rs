@@ -3,7 +3,7 @@
 //! Each share reads all frames but analyses only its own connections. The joined shares equal an
 //! undivided analysis, unless more connections are open at a time than a share may keep.
 
-use crate::analysis::Analysis;
+use super::found::Analysis;
 
 /// One of the shares into which the connections of a capture are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

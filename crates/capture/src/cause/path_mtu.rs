@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::When;
-use super::half::{Data, Half, Setting};
-use super::sent::Sent;
-use crate::decode::TooBig;
+use crate::frame::decode::TooBig;
+use crate::order::Transmission;
+use crate::result::When;
+use crate::stream::{Data, Stream};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::unwrap;
 
@@ -24,7 +24,7 @@ const MOST_REPORTED: usize = 1 << 12;
 
 /// The reports of one direction.
 #[derive(Debug, Default)]
-pub(super) struct PathMtu {
+pub(crate) struct PathMtu {
     /// Data below this position were sent before the last message. 0 if a retransmission can no
     /// longer be due to it.
     below: u64,
@@ -38,30 +38,25 @@ pub(super) struct PathMtu {
     reported: BTreeMap<u64, (u64, u64)>,
 }
 
-/// Handles a router's report about a segment of this direction. A report about data that are not
-/// outstanding is ignored, as senders do (RFC 5927).
-pub(super) fn on_too_big(half: &mut Half, message: &TooBig, setting: &Setting) {
-    let Some(initial) = half.initial else { return };
-    let position = unwrap(half.nxt, initial, message.seq);
+/// Returns the outstanding segment that a router's report is about, and the longest payload that
+/// passes. A report about data that are not outstanding is ignored, as senders do (RFC 5927).
+pub(crate) fn reported(stream: &Stream, message: &TooBig) -> Option<(Transmission, u32)> {
+    let position = unwrap(stream.nxt, stream.initial?, message.seq);
     let (ip_header_len, _) = message.lengths;
-    let headers = ip_header_len + TCP_HEADER + if half.stamped { TIMESTAMPS } else { 0 };
+    let headers = ip_header_len + TCP_HEADER + if stream.stamped { TIMESTAMPS } else { 0 };
     let most = message.mtu.saturating_sub(headers);
-    let reported = half.out.overlapping(Block { start: position, end: position.saturating_add(1) }).next().copied();
-    let Some(sent) = reported.filter(|sent| is_longer(sent, most)) else { return };
-    half.begin(setting);
-    let (una, nxt) = (half.una, half.nxt);
-    if let Some(trouble) = &mut half.trouble {
-        trouble.path_mtu.on_message(&sent, most, (una, nxt), setting.when);
-    }
+    let sent = *stream.out.overlapping(Block { start: position, end: position.saturating_add(1) }).next()?;
+    is_longer(&sent, most).then_some((sent, most))
 }
 
 /// Returns whether a segment is known to carry more than `most` bytes.
-fn is_longer(sent: &Sent, most: u32) -> bool {
+fn is_longer(sent: &Transmission, most: u32) -> bool {
     !sent.missing && sent.len > most
 }
 
 impl PathMtu {
-    fn on_message(&mut self, sent: &Sent, most: u32, (una, nxt): (u64, u64), when: When) {
+    /// Handles a router's report about `sent`, when everything below `nxt` was sent.
+    pub(crate) fn on_message(&mut self, sent: &Transmission, most: u32, (una, nxt): (u64, u64), when: When) {
         self.reported = self.reported.split_off(&una);
         // Of a segment that was sent again, the message may be about either sending.
         if sent.copies == 1 && self.reported.len() < MOST_REPORTED {
@@ -71,31 +66,31 @@ impl PathMtu {
     }
 
     /// Returns the frame of the message that reports the segment at `start` as dropped.
-    pub(super) fn report(&self, start: u64) -> Option<u64> {
+    pub(crate) fn report(&self, start: u64) -> Option<u64> {
         let (_, &(end, frame)) = self.reported.range(..=start).next_back()?;
         (start < end).then_some(frame)
     }
 
     /// Returns whether a retransmission of `block` is due to a message. `is_missed` says whether ACKs
     /// have reported a loss.
-    pub(super) fn explains(
+    pub(crate) fn explains(
         &mut self,
         block: Block,
         data: &Data,
-        half: &Half,
+        stream: &Stream,
         (is_missed, trip): (bool, Option<u64>),
     ) -> bool {
         if block.start >= self.below {
             return false;
         }
-        let smoothed = half.whole_estimate(trip).map_or(0, |(smoothed, _)| smoothed);
+        let smoothed = stream.whole_estimate(trip).map_or(0, |(smoothed, _)| smoothed);
         // A capture at the sender may show several segments as one. Then its length tells nothing.
         // But a repair of the usual length that follows reports is an answer to those.
         if data.left.saturating_sub(self.last) > SOON + smoothed || is_missed && data.payload > self.most {
             self.below = 0;
             return false;
         }
-        let longer = half.out.overlapping(block).filter(|sent| sent.copies == 1 && is_longer(sent, self.most));
+        let longer = stream.out.overlapping(block).filter(|sent| sent.copies == 1 && is_longer(sent, self.most));
         match longer.last() {
             Some(sent) => self.rest = self.rest.max(sent.end()),
             None if block.start < self.rest => {}

@@ -5,8 +5,7 @@
 //!
 //! Retransmissions form a group: all that leave until the whole group is acknowledged.
 
-use super::connection::Cost;
-use crate::verdict::Noticed;
+use crate::result::{Cost, StackReaction};
 use std::ops::Range;
 
 /// Round trips within which a stack that undid its reaction fills the path again.
@@ -37,7 +36,7 @@ struct Watched {
 struct After {
     /// The row numbers of the retransmissions.
     rows: Range<usize>,
-    noticed: Noticed,
+    noticed: StackReaction,
     /// Bytes by which the flight size stayed below its earlier value in the round trips afterwards.
     window_lost: Option<u64>,
     /// Nanoseconds from the first retransmission until the flight size had recovered.
@@ -50,7 +49,7 @@ struct After {
 /// The effect of one retransmission on the sender's flight size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
-    pub(crate) noticed: Noticed,
+    pub(crate) noticed: StackReaction,
     /// Bytes by which the flight size stayed below its earlier value in the round trips afterwards.
     pub(crate) window_lost: Option<u64>,
     /// Milliseconds from the first retransmission of the group until the flight size had recovered.
@@ -98,10 +97,10 @@ impl Watched {
         let Self { rows, before, most, until, .. } = self;
         // If no new data left, the sender had nothing to send or was not allowed to.
         let noticed = match (until, most) {
-            (None, _) | (_, 0) => Noticed::CannotBeTold,
-            _ if most >= before / 10 * 8 => Noticed::Undone,
-            _ if most <= before / 10 * 6 => Noticed::NotUndone,
-            _ => Noticed::CannotBeTold,
+            (None, _) | (_, 0) => StackReaction::CannotBeTold,
+            _ if most >= before / 10 * 8 => StackReaction::Undone,
+            _ if most <= before / 10 * 6 => StackReaction::NotUndone,
+            _ => StackReaction::CannotBeTold,
         };
         After {
             rows,
@@ -115,15 +114,15 @@ impl Watched {
 
 /// Measures the flight size after retransmissions, one group after another.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Flight {
+pub(crate) struct FlightWatch {
     watched: Option<Watched>,
     settled: Vec<After>,
 }
 
-impl Flight {
+impl FlightWatch {
     /// Handles the retransmission of row `row`, up to position `end`, at a flight size of `flight`
     /// bytes.
-    pub(crate) fn on_again(&mut self, now: u64, row: usize, end: u64, flight: u64) {
+    pub(crate) fn on_retransmission(&mut self, now: u64, row: usize, end: u64, flight: u64) {
         match &mut self.watched {
             Some(watched) if watched.until.is_none() => {
                 watched.rows.end = row + 1;
@@ -182,7 +181,7 @@ impl Flight {
     /// have a reaction. Adds their cost to `cost`.
     pub(crate) fn reactions(&mut self, needless: &[bool], cost: &mut Cost) -> Vec<Reaction> {
         let mut reactions =
-            vec![Reaction { noticed: Noticed::CannotBeTold, window_lost: None, back_ms: None }; needless.len()];
+            vec![Reaction { noticed: StackReaction::CannotBeTold, window_lost: None, back_ms: None }; needless.len()];
         for after in self.finish() {
             // If a group also has a needed retransmission, the loss alone would have cost as much.
             if needless[after.rows.clone()].iter().all(|needless| *needless) {
@@ -205,10 +204,10 @@ mod tests {
     use eifel_golden::{digest, golden};
     use std::fmt::Write;
 
-    fn after(flight: u64) -> Noticed {
-        let mut watched = Flight::default();
-        watched.on_again(0, 0, 1000, 20_000);
-        watched.on_again(0, 1, 2000, 20_000);
+    fn after(flight: u64) -> StackReaction {
+        let mut watched = FlightWatch::default();
+        watched.on_retransmission(0, 0, 1000, 20_000);
+        watched.on_retransmission(0, 1, 2000, 20_000);
         watched.on_new(5, 30_000);
         watched.on_ack(10, 2000, 30_000, 100);
         watched.on_new(150, flight);
@@ -223,14 +222,14 @@ mod tests {
     fn the_flight_tells_whether_the_window_was_given_back() {
         assert_eq!(
             [19_000, 10_000, 14_000, 0].map(after),
-            [Noticed::Undone, Noticed::NotUndone, Noticed::CannotBeTold, Noticed::CannotBeTold]
+            [StackReaction::Undone, StackReaction::NotUndone, StackReaction::CannotBeTold, StackReaction::CannotBeTold]
         );
     }
 
     #[test]
     fn what_is_missing_counts_until_as_much_is_under_way() {
-        let mut watched = Flight::default();
-        watched.on_again(1000, 0, 1000, 20_000);
+        let mut watched = FlightWatch::default();
+        watched.on_retransmission(1000, 0, 1000, 20_000);
         watched.on_ack(1100, 1000, 5_000, 100);
         watched.on_new(1200, 10_000);
         watched.on_new(1500, 20_000);
@@ -247,13 +246,13 @@ mod tests {
         for group in 0..20 {
             let mut said = String::new();
             for _ in 0..200 {
-                let (mut flight, mut now, mut rows, mut cost) = (Flight::default(), 100, 0, Cost::default());
+                let (mut flight, mut now, mut rows, mut cost) = (FlightWatch::default(), 100, 0, Cost::default());
                 for _ in 0..random.below(20) {
                     now += random.below(4);
                     let bytes = random.below(12) * 10;
                     match random.below(5) {
                         0 => {
-                            flight.on_again(now, rows, random.below(6), bytes);
+                            flight.on_retransmission(now, rows, random.below(6), bytes);
                             rows += 1;
                         }
                         1 | 2 => flight.on_ack(now, random.below(6), bytes, random.below(4)),

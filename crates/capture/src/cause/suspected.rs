@@ -1,6 +1,6 @@
 //! Tracks the data that ACKs gave the sender reason to consider lost.
 
-use super::half::Acknowledgement;
+use crate::stream::Acknowledgement;
 use eifel_base::ranges::{Block, Ranges};
 
 /// Without SACK, the number of duplicate ACKs that reports a loss.
@@ -10,7 +10,7 @@ const MOST: usize = 1 << 12;
 
 /// Positions that a recovery may repair: from the first missing byte to the recovery point.
 #[derive(Debug, Default)]
-pub(super) struct Doubts {
+pub(crate) struct SuspectedLosses {
     positions: Ranges,
     /// With SACK: the gaps that SACK blocks have shown.
     gaps: Ranges,
@@ -22,10 +22,10 @@ pub(super) struct Doubts {
     fresh: Option<u64>,
 }
 
-impl Doubts {
+impl SuspectedLosses {
     /// Handles an ACK that the sender receives after sending everything below `nxt`. SACK has
     /// reported data up to `highest`.
-    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, nxt: u64, sack: bool, highest: Option<u64>) {
+    pub(crate) fn on_ack(&mut self, ack: &Acknowledgement, nxt: u64, sack: bool, highest: Option<u64>) {
         if sack {
             let mut blocks = ack.sacks;
             let blocks = &mut blocks[..ack.count];
@@ -70,14 +70,14 @@ impl Doubts {
     }
 
     /// Starts the count with `duplicates` duplicate ACKs for `una`.
-    pub(super) fn begin(&mut self, una: u64, duplicates: u32) {
+    pub(crate) fn begin(&mut self, una: u64, duplicates: u32) {
         self.repeated = (una, duplicates);
     }
 
     /// Handles a retransmission at `position` that passes after everything below `nxt`. Data that
     /// pass before the first retransmission of a recovery left before it, so they raise the
     /// recovery point.
-    pub(super) fn on_again(&mut self, position: u64, nxt: u64) {
+    pub(crate) fn on_retransmission(&mut self, position: u64, nxt: u64) {
         if let Some(start) = self.fresh
             && (start..self.recovers_to).contains(&position)
         {
@@ -88,13 +88,13 @@ impl Doubts {
     }
 
     /// Returns whether SACK blocks have shown a gap at the position.
-    pub(super) fn shows(&self, position: u64) -> bool {
+    pub(crate) fn shows(&self, position: u64) -> bool {
         self.gaps.containing(position).is_some()
     }
 
     /// Returns whether a recovery that reaches beyond the position was opened or continued by an
     /// ACK that did not cover it.
-    pub(super) fn covers(&self, position: u64) -> bool {
+    pub(crate) fn covers(&self, position: u64) -> bool {
         self.positions.containing(position).is_some()
     }
 }
@@ -102,7 +102,7 @@ impl Doubts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::When;
+    use crate::result::When;
 
     fn ack(cumulative: u64, blocks: &[(u64, u64)]) -> Acknowledgement {
         let mut sacks = [Block { start: 0, end: 0 }; 4];
@@ -124,35 +124,35 @@ mod tests {
 
     #[test]
     fn sack_shows_gaps_and_a_recovery_reaches_to_all_that_had_left() {
-        let mut doubts = Doubts::default();
-        doubts.on_ack(&ack(1000, &[(5000, 6000), (2000, 3000)]), 8000, true, None);
-        let shown = [1000, 2000, 3000, 4999, 5000].map(|position| doubts.shows(position));
+        let mut suspected = SuspectedLosses::default();
+        suspected.on_ack(&ack(1000, &[(5000, 6000), (2000, 3000)]), 8000, true, None);
+        let shown = [1000, 2000, 3000, 4999, 5000].map(|position| suspected.shows(position));
         assert_eq!(shown, [true, false, true, true, false]);
-        let covered = [999, 1000, 7999, 8000].map(|position| doubts.covers(position));
+        let covered = [999, 1000, 7999, 8000].map(|position| suspected.covers(position));
         assert_eq!(covered, [false, true, true, false]);
         // New data pass before the first retransmission does: they had left before it.
-        doubts.on_again(1000, 9000);
-        assert!(doubts.covers(8999));
-        doubts.on_again(3000, 12_000);
-        assert!(!doubts.covers(9000));
+        suspected.on_retransmission(1000, 9000);
+        assert!(suspected.covers(8999));
+        suspected.on_retransmission(3000, 12_000);
+        assert!(!suspected.covers(9000));
         // Of the data that left later, only those below the last reported block are doubted.
-        doubts.on_ack(&ack(1000, &[(12_000, 13_000), (10_000, 11_000)]), 13_000, true, None);
-        assert_eq!([11_999, 12_000].map(|position| doubts.covers(position)), [true, false]);
+        suspected.on_ack(&ack(1000, &[(12_000, 13_000), (10_000, 11_000)]), 13_000, true, None);
+        assert_eq!([11_999, 12_000].map(|position| suspected.covers(position)), [true, false]);
     }
 
     #[test]
     fn without_sack_the_third_duplicate_raises_a_doubt() {
-        let mut doubts = Doubts::default();
-        doubts.begin(1000, 1);
-        doubts.on_ack(&ack(1000, &[]), 8000, false, None);
-        assert!(!doubts.covers(1000));
-        doubts.on_ack(&ack(1000, &[]), 8000, false, None);
-        let covered = [999, 1000, 7999].map(|position| doubts.covers(position));
-        assert_eq!((covered, doubts.shows(1000)), ([false, true, true], false));
+        let mut suspected = SuspectedLosses::default();
+        suspected.begin(1000, 1);
+        suspected.on_ack(&ack(1000, &[]), 8000, false, None);
+        assert!(!suspected.covers(1000));
+        suspected.on_ack(&ack(1000, &[]), 8000, false, None);
+        let covered = [999, 1000, 7999].map(|position| suspected.covers(position));
+        assert_eq!((covered, suspected.shows(1000)), ([false, true, true], false));
     }
     #[test]
     fn as_many_gaps_and_recoveries_are_kept_as_there_is_room_for() {
-        let (mut by_sack, mut by_count) = (Doubts::default(), Doubts::default());
+        let (mut by_sack, mut by_count) = (SuspectedLosses::default(), SuspectedLosses::default());
         for number in 0..=MOST as u64 {
             let at = 10 * number + 10;
             by_sack.on_ack(&ack(0, &[(at + 5, at + 6)]), at + 9, true, Some(at));

@@ -1,350 +1,254 @@
-//! The retransmissions of one direction, and the evidence about each retransmitted segment.
+//! The evidence about each retransmitted segment: which of its transmissions ACKs answer, what the
+//! receiver reported as duplicates, and what it answered without a report.
+
+mod attribution;
+mod newly_acked;
+mod segment;
+mod unreported;
+
+pub(crate) use attribution::{Answer, candidates};
+pub(crate) use segment::{Answered, REORDERED_WITHIN, SegmentEvidence};
 
 use std::collections::BTreeMap;
 
-use super::When;
-use super::calm::Rest;
-use super::flight::Flight;
-use super::half::{Acknowledgement, Data, Half, Setting};
-use super::implied::{Implied, MOST_OVERTAKEN};
-use super::path_mtu::PathMtu;
-use super::popped::Popped;
-use super::replica::Replica;
-use super::rows::Row;
-use super::sent::Sent;
-use crate::attribute::Sending;
-use crate::sender::Cause;
-use crate::verdict::{Answered, Original, REORDERED_WITHIN, Repeated};
+use crate::order::{CapturePoint, Original, Transmission, is_late_original, reordered_within};
+use crate::result::When;
+use crate::stream::{Acknowledgement, Stream};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
+use newly_acked::NewlyAcked;
+use unreported::{MOST_OVERTAKEN, Unreported};
 
 /// Retransmitted segments remembered per direction. Beyond this number the lowest are forgotten.
 const MOST_REMEMBERED: usize = 1 << 16;
-/// Until a round trip is known, data that are late by less than this, in nanoseconds, count as
-/// reordered.
-const AT_FIRST: u64 = 3_000_000;
 /// Time within which a receiver next to the capture point answers, in nanoseconds.
 const HOST: u64 = 1_000_000;
 /// The most segments that a delayed ACK covers. An ACK of more shows that some had arrived before.
 const MOST_DELAYED: usize = 2;
 
-/// The retransmissions of one direction and the state that judges them.
-#[derive(Debug)]
-pub(super) struct Trouble {
+/// The start position of a segment, and the index of one of its transmissions. Index 1 is the first
+/// retransmission.
+pub(crate) type Part = (u64, usize);
+
+/// The evidence about the retransmissions of one direction.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
     /// Evidence by start position. Boxed, because a map node has room for eleven entries, and most
     /// directions retransmit one or two segments.
-    pub(super) repeated: BTreeMap<u64, Box<Repeated>>,
+    pub(crate) segments: BTreeMap<u64, Box<SegmentEvidence>>,
     /// Every retransmitted segment starts below this position.
-    pub(super) repaired_below: u64,
+    repaired_below: u64,
     /// Start positions of the retransmitted segments for which ACKs may add evidence other than
     /// duplicates.
-    pub(super) active: Vec<u64>,
-    pub(super) sacked: Ranges,
+    pub(crate) active: Vec<u64>,
+    pub(crate) sacked: Ranges,
     /// Whether the receiver has reported a duplicate.
-    pub(super) reports: bool,
+    pub(crate) reports: bool,
     /// The newest timestamp that the receiver has echoed.
-    pub(super) echoed: Option<Timestamp>,
-    /// Duplicates that the receiver answered without reporting them.
-    pub(super) implied: Implied,
+    pub(crate) echoed: Option<Timestamp>,
+    unreported: Unreported,
     /// Whether an ACK later than [`HOST`] did not cover a segment that had passed here.
-    pub(super) lost_behind: bool,
+    pub(crate) lost_behind: bool,
     /// The end of the highest segment sent once that the last ACK of new data covers, and when that
     /// ACK passed.
-    pub(super) neighbour: Option<(u64, When)>,
-    /// The record of the segments that the last ACK covered, kept for its memory.
-    pub(super) popped: Popped,
-    pub(super) rest: Rest,
-    pub(super) rows: Vec<Row>,
-    pub(super) replica: Replica,
-    pub(super) flight: Flight,
-    pub(super) path_mtu: PathMtu,
+    neighbour: Option<(u64, When)>,
+    newly_acked: NewlyAcked,
     /// When the last ACK with news came, in nanoseconds, and the number of ACKs without news since
     /// then. An ACK has news if it covers data that no ACK has covered.
     last_news: u64,
     without_news: u32,
 }
 
-/// Handles a segment whose positions `block` were sent before, or passed over as not seen.
-pub(super) fn on_again(half: &mut Half, block: Block, data: &Data, setting: &Setting) {
-    half.begin(setting);
-    let Some(mut trouble) = half.trouble.take() else { return };
-    trouble.stir(half.nxt, setting);
-    trouble.on_again(half, block, data, setting);
-    half.trouble = Some(trouble);
-}
-
-/// Handles a segment that is sent again without a loss.
-pub(super) fn on_probe(half: &mut Half, block: Block, data: &Data, cause: Cause, setting: &Setting) {
-    if data.payload == 0 && !data.syn {
-        return;
-    }
-    half.begin(setting);
-    let acknowledged = half.acknowledged(block.end);
-    let Some(trouble) = &mut half.trouble else { return };
-    trouble.stir(half.nxt, setting);
-    let parts = trouble.repeat(half.out.get(0).copied().filter(|sent| sent.start == block.start), block, data, setting);
-    half.counts.retransmissions += u64::from(data.payload > 0);
-    half.counts.bytes_again += u64::from(data.payload);
-    trouble.flight.on_again(data.left, trouble.rows.len(), block.end, half.nxt - half.una);
-    trouble.rows.push(Row {
-        when: setting.when,
-        block,
-        payload: data.payload,
-        copy: parts.1 + 1,
-        known: Some(cause),
-        episode: None,
-        parts: vec![parts],
-        acknowledged,
-    });
-}
-
-/// Returns the delay, in nanoseconds, below which late data count as reordered: no sender reacts
-/// sooner.
-fn within(setting: &Setting) -> u64 {
-    setting.round_trip().map_or(AT_FIRST, |round_trip| round_trip / 2)
-}
-
-impl Trouble {
-    /// Returns the state without any retransmissions, at rest.
-    pub(super) fn new(replica: Replica) -> Self {
-        Self {
-            repeated: BTreeMap::new(),
-            repaired_below: 0,
-            active: Vec::new(),
-            sacked: Ranges::default(),
-            reports: false,
-            echoed: None,
-            implied: Implied::default(),
-            lost_behind: false,
-            neighbour: None,
-            popped: Popped::default(),
-            rest: Rest::Asleep,
-            rows: Vec::new(),
-            replica,
-            flight: Flight::default(),
-            path_mtu: PathMtu::default(),
-            last_news: 0,
-            without_news: 0,
-        }
+impl Evidence {
+    /// Returns whether the receiver has answered a duplicate without reporting it.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.unreported.silent
     }
 
-    fn on_again(&mut self, half: &mut Half, block: Block, data: &Data, setting: &Setting) {
-        let is_missed = half.duplicates > 0 || !self.sacked.is_empty();
-        let by_message = self.path_mtu.explains(block, data, half, (is_missed, setting.sender()));
-        let known = by_message.then_some(Cause::PathMtu);
-        let mut parts = Vec::new();
-        if block.start < half.una {
-            if self.is_late_original(block.start, data, setting) {
-                half.counts.reordered += 1;
-                return;
-            }
-            let known = Block { start: block.start, end: block.end.min(half.una) };
-            parts.push(self.repeat(None, known, data, setting));
-        }
-        let open = Block { start: block.start.max(half.una), end: block.end };
-        if open.start < open.end {
-            let mut index = half.out.align(open.start, open.end);
-            while let Some(sent) = half.out.get(index).copied().filter(|sent| sent.start < open.end) {
-                if self.came_late(half, index, &sent, data, setting) {
-                    half.counts.reordered += 1;
-                } else {
-                    let block = Block { start: sent.start, end: sent.end() };
-                    self.lost_behind |= self.is_lost_behind(half, &sent, setting);
-                    parts.push(self.repeat(Some(sent), block, data, setting));
-                    if let Some(sent) = half.out.get_mut(index) {
-                        sent.copies = sent.copies.saturating_add(1);
-                    }
-                }
-                index += 1;
-            }
-        }
-        let Some(copy) = parts.iter().map(|(_, index)| index + 1).max() else { return };
-        let acknowledged = half.acknowledged(block.end);
-        half.counts.retransmissions += 1;
-        half.counts.bytes_again += u64::from(data.payload.min((block.end - block.start) as u32));
-        let episode = if known.is_none() { self.replica.on_again(block, data, half, setting) } else { None };
-        let (when, payload) = (setting.when, data.payload);
-        self.flight.on_again(data.left, self.rows.len(), block.end, half.nxt - half.una);
-        self.rows.push(Row { when, block, payload, copy, known, episode, parts, acknowledged });
+    /// Returns whether ACKs can add no evidence other than duplicates.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.active.is_empty() && self.sacked.is_empty()
     }
 
-    /// Returns whether the last ACK should have covered `sent` and did not, because it is later
+    /// Returns whether all retransmissions lie below `una` and are acknowledged, nothing above is
+    /// reported by SACK, and the last ACK brought news.
+    #[inline]
+    pub(crate) fn is_repaired(&self, una: u64) -> bool {
+        self.repaired_below <= una && self.is_complete() && self.without_news == 0
+    }
+
+    /// Records whether the last ACK should have covered `sent` and did not, because it is later
     /// than [`HOST`]. That shows a loss behind the capture point only if the capture seems to be
     /// made at the receiver.
-    fn is_lost_behind(&self, half: &Half, sent: &Sent, setting: &Setting) -> bool {
-        let last = self.repeated.get(&sent.start).and_then(|one| one.sendings.last());
+    pub(crate) fn note_lost_behind(&mut self, sent: &Transmission, stream: &Stream, sack: bool) {
+        let last = self.segments.get(&sent.start).and_then(|one| one.transmissions.last());
         let passed = last.map_or(sent.nanos, |last| last.nanos);
-        let missed = sent.start == half.una || setting.sack && self.sacked.covered(sent.start, sent.end()) == 0;
-        missed && !sent.missing && half.last_ack > passed.saturating_add(HOST)
+        let missed = sent.start == stream.una || sack && self.sacked.covered(sent.start, sent.end()) == 0;
+        self.lost_behind |= missed && !sent.missing && stream.last_ack > passed.saturating_add(HOST);
     }
 
-    /// Returns whether this is the first sending of a segment that passed only as a retransmission
-    /// so far. Marks the segment if so.
-    fn is_late_original(&mut self, start: u64, data: &Data, setting: &Setting) -> bool {
-        let Some(one) = self.repeated.get_mut(&start).filter(|one| one.original == Original::Unseen) else {
-            return false;
-        };
-        let Some(again) = one.sendings.get(1) else { return false };
-        let late = match (data.stamp, again.stamp) {
-            (Some(stamp), Some(again)) if stamp != again => stamp.precedes(again),
-            // No sender retransmits a second time so soon.
-            _ => setting.when.nanos.saturating_sub(again.nanos) < within(setting),
-        };
+    /// Returns whether `passing` is the first transmission of a segment that passed only as a
+    /// retransmission so far. Marks the segment if so.
+    pub(crate) fn takes_late_original(&mut self, passing: &Transmission, frame: u64, within: u64) -> bool {
+        let unseen = self.segments.get_mut(&passing.start).filter(|one| one.original == Original::Unseen);
+        let Some(one) = unseen else { return false };
+        let late = one.transmissions.get(1).is_some_and(|again| is_late_original(passing, again, within));
         if late {
-            one.original = Original::Late { frame: setting.when.frame };
+            one.original = Original::Late { frame };
         }
         late
     }
 
-    /// Returns whether this is the first sending of a segment that was passed over, or that passed
-    /// only as a retransmission so far. Marks the segment if so.
-    fn came_late(&mut self, half: &mut Half, index: usize, sent: &Sent, data: &Data, setting: &Setting) -> bool {
-        if self.is_late_original(sent.start, data, setting) {
+    /// Returns whether `passing` is the first transmission of outstanding segment `index`, which was
+    /// passed over, or passed only as a retransmission so far. Marks the segment if so.
+    pub(crate) fn takes_original(
+        &mut self,
+        stream: &mut Stream,
+        index: usize,
+        passing: &Transmission,
+        point: &CapturePoint,
+    ) -> bool {
+        let within = reordered_within(point.round_trip());
+        let Some(sent) = stream.out.get(index).copied() else { return false };
+        if self.takes_late_original(&Transmission { start: sent.start, ..*passing }, point.when.frame, within) {
             return true;
         }
-        if !sent.missing || self.repeated.contains_key(&sent.start) {
+        if !sent.missing || self.segments.contains_key(&sent.start) {
             return false;
         }
-        let next = half.out.iter().skip(index + 1).find(|next| !next.missing);
-        let by_stamp = match (data.stamp, next.filter(|_| half.stamped)) {
-            (Some(stamp), Some(next)) if stamp.precedes(Timestamp(next.stamp)) => Some(true),
-            (Some(stamp), Some(next)) if Timestamp(next.stamp).precedes(stamp) => Some(false),
-            (Some(_), Some(_)) if half.has_fine_clock() => Some(true),
-            _ => None,
-        };
-        let late = by_stamp.unwrap_or(setting.when.nanos.saturating_sub(sent.nanos) < within(setting));
-        if let Some(sent) = half.out.get_mut(index).filter(|_| late) {
-            sent.missing = false;
-            sent.nanos = setting.when.nanos;
-            sent.stamp = data.stamp.map_or(0, |stamp| stamp.0);
+        let next = stream.out.iter().skip(index + 1).find(|next| !next.missing).filter(|_| stream.stamped);
+        let late = stream.order.is_reordered(passing, &sent, next, within);
+        if let Some(sent) = stream.out.get_mut(index).filter(|_| late) {
+            *sent = Transmission { start: sent.start, len: sent.len, copies: sent.copies, ..*passing };
         }
         late
     }
 
-    /// Records one more sending of a segment. Returns the segment's start position and the number
-    /// of the sending; number 1 is the first retransmission.
-    fn repeat(&mut self, sent: Option<Sent>, block: Block, data: &Data, setting: &Setting) -> (u64, usize) {
-        if self.repeated.len() >= MOST_REMEMBERED {
-            self.repeated.pop_first();
+    /// Records a retransmission of `block`. `first` is the first transmission of the segment, and
+    /// `dropped` the frame in which a router reports it as dropped.
+    pub(crate) fn add(
+        &mut self,
+        first: Option<Transmission>,
+        (block, passing): (Block, &Transmission),
+        frame: u64,
+        dropped: Option<u64>,
+    ) -> Part {
+        if self.segments.len() >= MOST_REMEMBERED
+            && let Some((forgotten, _)) = self.segments.pop_first()
+        {
+            self.active.retain(|start| *start != forgotten);
         }
         self.repaired_below = self.repaired_below.max(block.start + 1);
-        // The receiver had already echoed a newer timestamp than that of the first sending.
-        let stamp = data.stamp.and(sent).map(|sent| Timestamp(sent.stamp));
-        let refused = stamp.zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
-        let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(setting.when.frame);
-        let one = self.repeated.entry(block.start).or_insert_with(|| {
-            let first = sent.map_or(Sending { nanos: 0, stamp: None }, |sent| Sending {
-                nanos: sent.nanos,
-                stamp: data.stamp.map(|_| Timestamp(sent.stamp)),
-            });
-            Box::new(Repeated {
-                end: block.end,
-                sendings: vec![first],
-                original: if sent.is_some_and(|sent| sent.missing) { Original::Unseen } else { Original::Seen },
-                answer: None,
-                duplicates: Vec::new(),
-                gap: None,
-                in_order: None,
-                there_before: None,
-                neighbour: None,
-                filler: None,
-                refused,
-                dropped: self.path_mtu.report(block.start),
-                doubted: false,
-            })
+        let unseen = Transmission { start: block.start, ..Transmission::default() };
+        // The first transmission counts as stamped if the retransmission is.
+        let stamped = passing.stamped && first.is_some();
+        let first = Transmission { stamped, ..first.unwrap_or(unseen) };
+        // The receiver had already echoed a newer timestamp than that of the first transmission.
+        let refused = first.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
+        let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(frame);
+        let one = self.segments.entry(block.start).or_insert_with(|| {
+            Box::new(SegmentEvidence { refused, dropped, ..SegmentEvidence::new(block.end, first) })
         });
         one.end = one.end.min(block.end);
         one.gap = one.gap.or(gap);
-        one.sendings.push(Sending { nanos: setting.when.nanos, stamp: data.stamp });
-        let index = one.sendings.len() - 1;
-        self.implied.on_again(setting.when.nanos, block.start, index);
-        if one.answer.is_none() && !self.active.contains(&block.start) {
+        one.transmissions.push(*passing);
+        let index = one.transmissions.len() - 1;
+        self.unreported.on_retransmission(passing.nanos, block.start, index);
+        if index == 1 {
             self.active.push(block.start);
         }
         (block.start, index)
     }
 
-    /// Handles an ACK of new data, which covers `block`.
-    pub(super) fn on_advance(
+    /// Removes the segments below `cumulative` from the stream. Returns the last one.
+    pub(crate) fn take_acked(
         &mut self,
-        half: &Half,
-        block: Block,
-        ack: &Acknowledgement,
-        popped: &Popped,
-        setting: &Setting,
-    ) {
+        stream: &mut Stream,
+        cumulative: u64,
+        point: &CapturePoint,
+    ) -> Option<Transmission> {
+        let Self { segments, sacked, newly_acked, .. } = self;
+        stream.out.pop_below(cumulative, |sent| newly_acked.note(sent, segments, sacked, point))
+    }
+
+    /// Starts with an ACK after `duplicates` duplicate ACKs.
+    pub(crate) fn begin_ack(&mut self, duplicates: u32) {
+        self.newly_acked.clear(duplicates);
+    }
+
+    /// Returns whether the ACK covers data that SACK had reported before.
+    pub(crate) fn was_reported_before(&self) -> bool {
+        self.newly_acked.reported_before
+    }
+
+    /// Handles an ACK of new data, which covers `block`.
+    pub(crate) fn on_advance(&mut self, stream: &Stream, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
         // A segment that fills the gap at the front is ACKed at once (RFC 5681, section 4.2). The
         // other segments that this ACK covers had arrived before it. So they did not arrive by a
-        // sending that left after the filler.
-        let shortest = setting.receiver().unwrap_or(0);
+        // transmission that left after the filler.
+        let shortest = point.receiver_rtt().unwrap_or(0);
         let mut filled_by = None;
-        if let Some(front) = self.repeated.get_mut(&block.start)
+        if let Some(front) = self.segments.get_mut(&block.start)
             && let Some(index) = front.latest_that_arrived(ack.when.nanos, shortest)
         {
-            let filler = front.sendings[index];
+            let filler = front.transmissions[index];
             front.filler = Some(index);
             // If the ACK echoes a newer timestamp than the filler's, it is not the first ACK after
             // the filler arrived. The first one was lost.
-            let later = matches!((filler.stamp, ack.echo), (Some(stamp), Some(echo)) if stamp.precedes(echo));
+            let later = matches!((filler.stamp(), ack.echo), (Some(stamp), Some(echo)) if stamp.precedes(echo));
             filled_by = Some(filler.nanos).filter(|_| !later);
-            self.implied.takes = ack.when.nanos - filler.nanos;
+            self.unreported.takes = ack.when.nanos - filler.nanos;
         }
-        let data_behind = popped.duplicates > 0 || popped.count > MOST_DELAYED;
+        let newly = &self.newly_acked;
+        let data_behind = newly.duplicates > 0 || newly.count > MOST_DELAYED;
         for start in &self.active {
-            let Some(one) = self.repeated.get_mut(start) else { continue };
+            let Some(one) = self.segments.get_mut(start) else { continue };
             match &mut one.answer {
                 Some(answer) => {
-                    let second = one.sendings.get(1).map_or(0, |second| second.nanos);
-                    if answer.up_to.take().is_some() && popped.front.is_some_and(|front| front < second) {
+                    let second = one.transmissions.get(1).map_or(0, |second| second.nanos);
+                    if answer.up_to.take().is_some() && newly.front.is_some_and(|front| front < second) {
                         one.in_order = Some(ack.when.frame);
                     }
                 }
                 None if one.end <= block.end => {
-                    let fills = *start <= block.start && !half.may_miss_before(block.start);
-                    let echo = ack.echo.filter(|_| fills && half.stamped);
+                    let fills = *start <= block.start && !stream.may_miss_before(block.start);
+                    let echo = ack.echo.filter(|_| fills && stream.stamped);
                     one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
                     // With SACK, an earlier ACK would have reported it.
-                    let silently = !fills && !setting.sack && (data_behind || popped.beyond(one.end));
+                    let silently = !fills && !point.sack && (data_behind || newly.beyond(one.end));
                     one.there_before = filled_by.filter(|_| silently);
-                    one.neighbour = popped
+                    one.neighbour = newly
                         .neighbour(*start, ack.when)
                         .or(self.neighbour.filter(|one| one.0 == *start).map(|one| one.1));
                 }
                 None => {}
             }
         }
-        self.flight.on_ack(ack.when.nanos, block.end, half.nxt - block.end, setting.round_trip().unwrap_or(0));
-        self.neighbour = popped.originals.last().map(|last| (last.end, ack.when));
+        self.neighbour = newly.originals.last().map(|last| (last.end, ack.when));
         self.sacked.remove_below(block.end, |_| {});
     }
 
     /// Handles an ACK of new data after all repairs were acknowledged. `original` is the end of the
     /// highest segment sent once that it covers.
-    pub(super) fn on_mended(&mut self, original: Option<u64>, when: When) {
+    pub(crate) fn on_repaired(&mut self, original: Option<u64>, when: When) {
         self.neighbour = original.map(|end| (end, when));
         self.last_news = when.nanos;
     }
 
-    /// Returns whether the latest ACKs brought no news.
-    #[inline]
-    pub(super) fn is_without_news(&self) -> bool {
-        self.without_news > 0
-    }
-
     /// Applies SACK blocks and DSACKs.
-    pub(super) fn on_report(&mut self, half: &Half, ack: &Acknowledgement, setting: &Setting) {
+    pub(crate) fn on_report(&mut self, stream: &Stream, ack: &Acknowledgement, point: &CapturePoint) {
         let news = ack.sacks().iter().any(|block| !self.sacked.covers(*block));
         if let Some(dsack) = ack.dsack {
             self.reports = true;
-            self.on_duplicate(dsack, ack);
-        } else if !news && self.implies_duplicate(half, ack, setting) {
-            self.on_implied_duplicate(ack, setting);
+            self.on_duplicate(dsack, ack.when);
+        } else if !news && self.implies_duplicate(stream, ack, point) {
+            self.on_unreported(ack, point);
         }
-        self.on_without_news(ack, news, setting);
+        self.on_without_news(ack, news, point.sack);
         let highest = ack.sacks().iter().map(|block| block.end).max();
-        let repeated = &mut self.repeated;
+        let segments = &mut self.segments;
         self.active.retain(|start| {
-            let Some(one) = repeated.get_mut(start) else { return false };
+            let Some(one) = segments.get_mut(start) else { return false };
             if one.answer.is_none() {
                 let reported = ack.sacks().iter().any(|block| block.start <= *start && one.end <= block.end);
                 if reported {
@@ -366,33 +270,34 @@ impl Trouble {
     /// has overtaken, so the candidates become doubted. With SACK every ACK without news counts.
     /// Without SACK only a single one counts, because several in a row are duplicate ACKs for
     /// another loss.
-    fn on_without_news(&mut self, ack: &Acknowledgement, news: bool, setting: &Setting) {
+    fn on_without_news(&mut self, ack: &Acknowledgement, news: bool, sack: bool) {
         if !ack.advances && !news {
             self.without_news += u32::from(ack.plain && ack.dsack.is_none());
             return;
         }
         let (since, count) = (self.last_news, self.without_news);
         (self.last_news, self.without_news) = (ack.when.nanos, 0);
-        if count == 0 || count > 1 && !setting.sack {
+        if count == 0 || count > 1 && !sack {
             return;
         }
-        let recent = |one: &Repeated| {
+        let recent = |one: &SegmentEvidence| {
             let answer = one.answer.map(|answer| answer.when.nanos);
             answer.is_some_and(|answer| answer <= since && since - answer < REORDERED_WITHIN)
         };
-        for one in self.repeated.values_mut().rev().take(MOST_OVERTAKEN).filter(|one| recent(one)) {
+        for one in self.segments.values_mut().rev().take(MOST_OVERTAKEN).filter(|one| recent(one)) {
             one.doubted = true;
         }
     }
 
-    fn on_duplicate(&mut self, dsack: Block, ack: &Acknowledgement) {
-        for (start, one) in self.repeated.range_mut(..dsack.end).rev() {
+    /// Records that the receiver reports the data of `block` as duplicates.
+    pub(crate) fn on_duplicate(&mut self, block: Block, when: When) {
+        for (start, one) in self.segments.range_mut(..block.end).rev() {
             // Segments do not overlap, so all segments below this one end below the block too.
-            if one.end <= dsack.start {
+            if one.end <= block.start {
                 break;
             }
-            if dsack.start <= *start && one.end <= dsack.end {
-                one.duplicates.push(ack.when);
+            if block.start <= *start && one.end <= block.end {
+                one.duplicates.push(when);
             }
         }
     }

@@ -1,17 +1,18 @@
-//! The segments that one ACK covers.
+//! The segments that one ACK newly acknowledges.
 
-use super::When;
-use super::again::Trouble;
-use super::half::Setting;
-use super::sent::Sent;
-use eifel_base::ranges::Block;
+use std::collections::BTreeMap;
 
-/// A summary of the segments that one ACK covers.
+use super::SegmentEvidence;
+use crate::order::{CapturePoint, Transmission};
+use crate::result::When;
+use eifel_base::ranges::{Block, Ranges};
+
+/// A summary of the segments that one ACK newly acknowledges.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Popped {
-    /// When the first sending of the lowest segment left, if the ACK answers that sending.
+pub(super) struct NewlyAcked {
+    /// When the lowest segment left for the first time, if the ACK answers that transmission.
     pub(super) front: Option<u64>,
-    /// The data whose first sending the ACK answers, as maximal blocks in ascending order.
+    /// The data whose first transmission the ACK answers, as maximal blocks in ascending order.
     pub(super) originals: Vec<Block>,
     pub(super) reported_before: bool,
     /// The number of segments.
@@ -20,15 +21,15 @@ pub(super) struct Popped {
     pub(super) duplicates: u32,
 }
 
-impl Popped {
-    /// Returns an empty summary for the next ACK, which reuses the memory.
-    pub(super) fn reused(&mut self, duplicates: u32) -> Self {
+impl NewlyAcked {
+    /// Starts with the next ACK, and keeps the memory.
+    pub(super) fn clear(&mut self, duplicates: u32) {
         let mut originals = std::mem::take(&mut self.originals);
         originals.clear();
-        Self { originals, duplicates, ..Self::default() }
+        *self = Self { originals, duplicates, ..Self::default() };
     }
 
-    /// Returns whether the ACK answers first sendings above `position`.
+    /// Returns whether the ACK answers first transmissions above `position`.
     pub(super) fn beyond(&self, position: u64) -> bool {
         self.originals.last().is_some_and(|block| block.end > position)
     }
@@ -39,22 +40,26 @@ impl Popped {
         self.originals.iter().any(|block| block.start < position && position <= block.end).then_some(when)
     }
 
-    pub(super) fn note(&mut self, sent: &Sent, trouble: &Trouble, setting: &Setting) {
-        self.judge(sent, trouble, setting);
+    /// Adds a segment, given the evidence so far.
+    pub(super) fn note(
+        &mut self,
+        sent: &Transmission,
+        segments: &BTreeMap<u64, Box<SegmentEvidence>>,
+        sacked: &Ranges,
+        point: &CapturePoint,
+    ) {
+        let first = self.count == 0;
         self.count += 1;
-    }
-
-    fn judge(&mut self, sent: &Sent, trouble: &Trouble, setting: &Setting) {
-        if !trouble.sacked.is_empty() && trouble.sacked.covered(sent.start, sent.end()) > 0 {
+        if !sacked.is_empty() && sacked.covered(sent.start, sent.end()) > 0 {
             self.reported_before = true;
             return;
         }
         let original = sent.copies == 1
-            || trouble.repeated.get(&sent.start).and_then(|one| one.sendings.get(1)).is_some_and(|second| {
-                second.nanos.saturating_add(setting.receiver().unwrap_or(0)) > setting.when.nanos
+            || segments.get(&sent.start).and_then(|one| one.transmissions.get(1)).is_some_and(|second| {
+                second.nanos.saturating_add(point.receiver_rtt().unwrap_or(0)) > point.when.nanos
             });
         if original && !sent.missing {
-            if self.count == 0 {
+            if first {
                 self.front = Some(sent.nanos);
             }
             match self.originals.last_mut().filter(|last| last.end == sent.start) {

@@ -1,29 +1,26 @@
-//! Reads captures from files and pipes, compressed or not.
+//! Analyses, annotates, draws and anonymises the captures in files and pipes.
 
-mod files;
+mod parallel;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::analysis::{Analyzer, SoFar};
-use crate::annotate::Annotator;
-use crate::anonymise::Anonymiser;
-use crate::decode::{self, Fragments};
-use crate::error::Error;
-use crate::flow::{Summary, When};
+use crate::frame::decode::{self, Fragments};
+use crate::frame::read::Frame;
+use crate::frame::source::{STANDARD_INPUT, Stopped, damage, frames_of, length, open, pieces_of, plain};
 use crate::quic::{self, Losses};
-use crate::read::{Frame, Reader};
-use crate::report::{Capture, End, Report, Retransmission};
-use crate::xpl::Plot;
+use crate::report::annotate::Annotator;
+use crate::report::anonymise::Anonymiser;
+use crate::report::xpl::Plot;
+use crate::report::{Capture, Report};
+use crate::result::{End, Retransmission, Summary, When};
 
-pub use files::analyze;
+pub use parallel::analyze;
 
-/// Bytes read at a time.
-const PIECE: usize = 1 << 18;
 /// The largest log read, in bytes.
 const MOST_LOG: u64 = 1 << 30;
 /// A log is refused as a decompression bomb if it expands to more than this many times its stored
@@ -33,11 +30,6 @@ const MOST_EXPANSION: u64 = 100;
 const LEAST_LOG: u64 = 1 << 20;
 /// The most directions that are plotted.
 pub const MOST_PLOTS: usize = 50;
-/// The name of standard input.
-const STANDARD_INPUT: &str = "-";
-
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Receives the bytes read so far and the total bytes, both as stored; the total is 0 if unknown.
 /// An error stops the analysis.
@@ -65,11 +57,7 @@ pub fn stream(
         }
         Ok(progress(read, total))
     });
-    let error = match read {
-        Ok(()) => None,
-        Err(Stopped::ByFile(message)) if frames > 0 => Some(message),
-        Err(Stopped::ByFile(message) | Stopped::ByCaller(message)) => return Err(message),
-    };
+    let error = damage(read, frames)?;
     let mut report = Report::default();
     let capture = Capture { file: path.display().to_string(), frames, error };
     report.add(vec![capture], analyzer.finish_each(take));
@@ -87,11 +75,7 @@ pub fn follow(path: &Path, hear: &mut dyn FnMut(SoFar) -> Result<(), String>) ->
         reader.each(&mut analyzer)?;
         Ok(hear(analyzer.so_far()))
     });
-    let error = match read {
-        Ok(()) => None,
-        Err(Stopped::ByFile(message)) if analyzer.so_far().frames > 0 => Some(message),
-        Err(Stopped::ByFile(message) | Stopped::ByCaller(message)) => return Err(message),
-    };
+    let error = damage(read, analyzer.so_far().frames)?;
     let analysis = analyzer.finish();
     let mut report = Report::default();
     report.add(vec![Capture { file: path.display().to_string(), frames: analysis.frames, error }], analysis);
@@ -150,53 +134,6 @@ fn in_order_of_time(files: &[PathBuf]) -> Result<Vec<(u64, PathBuf)>, String> {
     }
     timed.sort();
     Ok(timed)
-}
-
-/// Why reading frames stopped.
-#[derive(Debug)]
-pub enum Stopped {
-    /// The file is damaged, cut off, or no capture; the message names it.
-    ByFile(String),
-    /// The progress callback returned an error.
-    ByCaller(String),
-}
-
-/// Reads all frames of a file, or of standard input.
-///
-/// # Errors
-/// Returns why reading stopped before the end.
-pub fn frames_of(
-    path: &Path,
-    mut take: impl FnMut(&Frame<'_>),
-    mut progress: impl FnMut(u64) -> Result<(), String>,
-) -> Result<(), Stopped> {
-    pieces_of(path, |reader, read| {
-        reader.each(&mut take)?;
-        Ok(progress(read))
-    })
-}
-
-/// Reads a file, or standard input, piece by piece. After each piece it calls `piece` with the
-/// reader and the number of bytes read so far. `piece` takes the frames out of the reader. It
-/// returns the fault of the file, or an error to stop.
-fn pieces_of(
-    path: &Path,
-    mut piece: impl FnMut(&mut Reader, u64) -> Result<Result<(), String>, Error>,
-) -> Result<(), Stopped> {
-    let said = |message: String| Stopped::ByFile(format!("{}: {message}", path.display()));
-    let count = Rc::new(Cell::new(0));
-    let mut source = open(path, &count).map_err(|error| said(plain(&error)))?;
-    let mut reader = Reader::new();
-    loop {
-        match reader.feed_from(&mut source, PIECE) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(said(plain(&error))),
-        }
-        piece(&mut reader, count.get()).map_err(|error| said(error.to_string()))?.map_err(Stopped::ByCaller)?;
-    }
-    reader.finish().map_err(|error| said(error.to_string()))
 }
 
 /// Copies the only file of a report to a pcapng file, with the results as comments.
@@ -278,7 +215,7 @@ pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
                 .retransmissions
                 .iter()
                 .filter(|other| other.connection == one.connection && other.sender == one.sender);
-            plots.insert((one.connection, from_server), Plot::new(connection.way(from_server), same));
+            plots.insert((one.connection, from_server), Plot::new(connection.flow(from_server), same));
         }
     }
     let mut fragments = Fragments::default();
@@ -322,47 +259,6 @@ fn written(output: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Re
         let _ = std::fs::remove_file(&beside);
     }
     done.map_err(said)
-}
-
-/// Returns the text of an error without the number that Rust adds.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_string()
-}
-
-fn length(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |file| if file.is_file() { file.len() } else { 0 })
-}
-
-/// Opens a file, and decompresses it if its first bytes are those of gzip or zstd.
-fn open(path: &Path, count: &Rc<Cell<u64>>) -> io::Result<Box<dyn Read>> {
-    let raw: Box<dyn Read> =
-        if path.as_os_str() == STANDARD_INPUT { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-    let mut buffered = BufReader::with_capacity(PIECE / 8, Counting { inner: raw, count: Rc::clone(count) });
-    let first = buffered.fill_buf()?;
-    if first.starts_with(&GZIP) {
-        return Ok(Box::new(flate2::bufread::MultiGzDecoder::new(buffered)));
-    }
-    if first.starts_with(&ZSTD) {
-        let decoder = ruzstd::decoding::StreamingDecoder::new(buffered)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
-        return Ok(Box::new(decoder));
-    }
-    Ok(Box::new(buffered))
-}
-
-/// Counts the bytes that are read, as stored.
-struct Counting<R> {
-    inner: R,
-    count: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for Counting<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        self.count.set(self.count.get() + length as u64);
-        Ok(length)
-    }
 }
 
 #[cfg(test)]

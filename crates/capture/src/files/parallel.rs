@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Progress, Stopped, in_order_of_time, is_log, length, losses, pieces_of};
+use super::{Progress, in_order_of_time, is_log, losses};
 use crate::analysis::Analyzer;
+use crate::analysis::share::{self, Part, Share};
+use crate::frame::source::{damage, length, pieces_of};
 use crate::report::{Capture, Report};
-use crate::share::{self, Part, Share};
 
 /// The total size in bytes from which several threads are used.
 const LARGE: u64 = 1 << 24;
@@ -100,12 +101,7 @@ fn in_groups(
             frames = reader.frames();
             whole.map(|()| progress(before + read))
         });
-        let error = match read {
-            Ok(()) => None,
-            Err(Stopped::ByCaller(message)) => return Err(message),
-            Err(Stopped::ByFile(message)) if frames == 0 => return Err(message),
-            Err(Stopped::ByFile(message)) => Some(message),
-        };
+        let error = damage(read, frames)?;
         before += length(path);
         captures.push(Capture { file: path.display().to_string(), frames, error });
     }

@@ -4,23 +4,26 @@
 //! sender shows how late the sender's reactions are seen. If one of them is near zero, the capture
 //! was made at that end.
 
-use super::When;
-use serde::Serialize;
+use crate::result::{Vantage, When};
+
+/// If the round trip to the sender is shorter than this, in nanoseconds, segments pass here when
+/// they leave.
+const NEXT_TO: u64 = 1_000_000;
 
 /// The shortest round trip seen, in nanoseconds; `u64::MAX` if there was none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shortest(u64);
+pub(crate) struct ShortestRtt(u64);
 
-impl Shortest {
+impl ShortestRtt {
     #[inline]
-    pub(super) fn shortest(self) -> Option<u64> {
+    pub(crate) fn shortest(self) -> Option<u64> {
         (self.0 != u64::MAX).then_some(self.0)
     }
 }
 
 /// Round trips between the capture point and one end, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trip {
+pub(crate) struct RoundTrip {
     shortest: u64,
     /// When the timestamp being timed passed on its way to that end, and the timestamp; 0 while
     /// none is timed.
@@ -29,13 +32,13 @@ pub(crate) struct Trip {
     latest_stamp: u32,
 }
 
-impl Default for Trip {
+impl Default for RoundTrip {
     fn default() -> Self {
         Self { shortest: u64::MAX, passed: 0, stamp: 0, latest_stamp: 0 }
     }
 }
 
-impl Trip {
+impl RoundTrip {
     /// Returns the shortest round trip so far.
     #[inline]
     pub(crate) fn shortest(&self) -> Option<u64> {
@@ -44,8 +47,8 @@ impl Trip {
 
     /// Returns the shortest round trip so far in its stored form.
     #[inline]
-    pub(super) fn kept(&self) -> Shortest {
-        Shortest(self.shortest)
+    pub(crate) fn kept(&self) -> ShortestRtt {
+        ShortestRtt(self.shortest)
     }
 
     #[inline]
@@ -56,7 +59,7 @@ impl Trip {
     /// Handles a packet to that end with timestamp `stamp`. Only one timestamp is timed at a time,
     /// from the first packet that carries it; a first timestamp of 0 is not timed.
     #[inline]
-    pub(super) fn passes(&mut self, stamp: u32, when: When) {
+    pub(crate) fn passes(&mut self, stamp: u32, when: When) {
         if self.passed == 0 && self.latest_stamp != stamp {
             (self.stamp, self.passed) = (stamp, when.nanos);
         }
@@ -66,7 +69,7 @@ impl Trip {
     /// Handles a packet from that end that echoes `echo`. Returns the round trip of the timestamp
     /// being timed, in nanoseconds, if this is its echo.
     #[inline]
-    pub(super) fn returns(&mut self, echo: u32, when: When) -> Option<u64> {
+    pub(crate) fn returns(&mut self, echo: u32, when: When) -> Option<u64> {
         if self.passed == 0 || echo.wrapping_sub(self.stamp) >= 1 << 31 {
             return None;
         }
@@ -76,54 +79,46 @@ impl Trip {
     }
 }
 
-/// The position of the capture point relative to one direction of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
-#[serde(rename_all = "kebab-case")]
-pub enum Vantage {
-    /// At the sender of the data, or close to it.
-    Sender,
-    /// At the receiver of the data, or close to it.
-    Receiver,
-    /// Between the two ends.
-    Between,
-    /// Unknown: too few packets were seen to tell.
-    Unknown,
+/// The capture point when a packet passes: the time, the distances of both ends, and whether these
+/// agreed on SACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CapturePoint {
+    pub(crate) when: When,
+    pub(crate) to_receiver: ShortestRtt,
+    pub(crate) to_sender: ShortestRtt,
+    pub(crate) sack: bool,
 }
 
-impl Vantage {
-    /// Finds the vantage from the round trips to the sender and to the receiver, in nanoseconds.
-    pub(crate) fn find(sender: Option<u64>, receiver: Option<u64>) -> Self {
-        /// The time within which a host answers, in nanoseconds.
-        const HOST: u64 = 1_000_000;
-        let (Some(sender), Some(receiver)) = (sender, receiver) else { return Self::Unknown };
-        let near = |one: u64, other: u64| one < HOST && other > one.saturating_mul(4);
-        if near(sender, receiver) {
-            Self::Sender
-        } else if near(receiver, sender) {
-            Self::Receiver
-        } else {
-            Self::Between
-        }
+impl CapturePoint {
+    /// Returns the shortest round trip from here to the receiver and back, in nanoseconds.
+    pub(crate) fn receiver_rtt(&self) -> Option<u64> {
+        self.to_receiver.shortest()
     }
 
-    /// Returns a description of the place for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sender => "at the sender",
-            Self::Receiver => "at the receiver",
-            Self::Between => "on the path between",
-            Self::Unknown => "at an unknown place",
-        }
+    /// Returns the shortest round trip from here to the sender and back, in nanoseconds.
+    pub(crate) fn sender_rtt(&self) -> Option<u64> {
+        self.to_sender.shortest()
     }
 
-    /// Returns the evidence for it, in words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::Sender => "the sender reacts to ACKs at once, the receiver answers a round trip later",
-            Self::Receiver => "the receiver answers data at once, the sender reacts a round trip later",
-            Self::Between => "both ends are some time away",
-            Self::Unknown => "no round trip was seen whole",
-        }
+    pub(crate) fn vantage(&self) -> Vantage {
+        Vantage::find(self.sender_rtt(), self.receiver_rtt())
+    }
+
+    /// Returns whether segments pass here when they leave. True if the round trip to the sender is
+    /// short, or if none was seen.
+    #[inline]
+    pub(crate) fn is_next_to_sender(&self) -> bool {
+        self.sender_rtt().is_none_or(|trip| trip < NEXT_TO)
+    }
+
+    /// Returns whether a measured round trip shows that the sender is near.
+    pub(crate) fn is_known_next_to_sender(&self) -> bool {
+        self.sender_rtt().is_some() && self.is_next_to_sender()
+    }
+
+    /// Returns the shortest round trip between sender and receiver, in nanoseconds.
+    pub(crate) fn round_trip(&self) -> Option<u64> {
+        Some(self.sender_rtt()? + self.receiver_rtt()?)
     }
 }
 
@@ -134,7 +129,7 @@ mod tests {
     #[test]
     fn a_stamp_is_timed_from_its_first_packet_to_its_first_echo() {
         let at = |nanos| When { nanos, frame: 1 };
-        let mut trip = Trip::default();
+        let mut trip = RoundTrip::default();
         trip.passes(5, at(100));
         trip.passes(5, at(150));
         trip.passes(6, at(160));

@@ -16,7 +16,7 @@ const LONG_ENOUGH: u64 = 100_000_000;
 
 /// Converts TSvals to the capture's time. Kept small: a capture may have a hundred thousand clocks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clock {
+pub(crate) struct SenderClock {
     /// The first TSval, and when it passed; 0 before that.
     first: Timestamp,
     began: u64,
@@ -33,29 +33,29 @@ pub(super) struct Clock {
     bases: [i64; FINE],
 }
 
-impl Clock {
+impl SenderClock {
     /// Returns whether its ticks are known and shorter than the time that a sender takes to
     /// retransmit.
-    pub(super) fn is_fine(&self) -> bool {
+    pub(crate) fn is_fine(&self) -> bool {
         self.place.is_some()
     }
 
     /// Reads a field from each cache line of the clock.
-    pub(super) fn touch(&self) -> u64 {
+    pub(crate) fn touch(&self) -> u64 {
         self.left ^ self.bases[FINE - 1] as u64
     }
 
     /// Does the same as [`left`](Self::left) if the segment carries the last TSval; otherwise
     /// returns `None`.
     #[inline(always)]
-    pub(super) fn left_with(&self, stamp: Timestamp, nanos: u64) -> Option<u64> {
+    pub(crate) fn left_with(&self, stamp: Timestamp, nanos: u64) -> Option<u64> {
         (self.began != 0 && self.same == stamp).then(|| self.left.min(nanos))
     }
 
     /// Returns when a segment left that carries `stamp` and passes at `nanos`; never later than
     /// `nanos`.
     #[inline]
-    pub(super) fn left(&mut self, stamp: Option<Timestamp>, nanos: u64) -> u64 {
+    pub(crate) fn left(&mut self, stamp: Option<Timestamp>, nanos: u64) -> u64 {
         let Some(stamp) = stamp else { return nanos };
         if self.began == 0 || self.same != stamp {
             self.left = self.left_by(stamp, nanos).unwrap_or(u64::MAX);
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_was_held_left_before_it_passed() {
-        let mut clock = Clock::default();
+        let mut clock = SenderClock::default();
         let stamp = |millis: u64| Some(Timestamp((u32::MAX as u64 - 50 + millis) as u32));
         for millis in (0..400).step_by(10) {
             clock.left(stamp(millis), (1000 + millis + 30) * MS);

@@ -10,9 +10,9 @@
 //! - A segment is no twin if no packet had one for some time. A sender may send two copies at once:
 //!   one because of an ACK, the other because its timer expires.
 
-use super::When;
-use crate::decode::Packet;
-use crate::decode::common::Common;
+use crate::frame::decode::Packet;
+use crate::frame::decode::common::Common;
+use crate::result::When;
 use eifel_packet::segment::Flags;
 
 /// The time within which a twin follows while no round trip is known, in nanoseconds.
@@ -23,12 +23,12 @@ const ALONE: u8 = 16;
 
 /// A hash of the fields that a packet shares with its twin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Print(u64);
+pub(crate) struct Fingerprint(u64);
 
 /// The last two packets of a direction, and when they passed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Twins {
-    prints: [(Print, u64); 2],
+pub(crate) struct DuplicateFrames {
+    prints: [(Fingerprint, u64); 2],
     identification: u16,
     identifies: bool,
     seen: bool,
@@ -36,18 +36,18 @@ pub(super) struct Twins {
     alone: u8,
 }
 
-impl Twins {
+impl DuplicateFrames {
     /// Returns whether a packet with this identification cannot be recognised as a twin: it has no
     /// identification, and the last packets had no twins.
     #[inline(always)]
-    pub(super) fn are_none(&self, identification: u16) -> bool {
+    pub(crate) fn are_none(&self, identification: u16) -> bool {
         identification == 0 && self.alone == ALONE
     }
 
     /// Returns whether this packet is a twin. `shortest` returns the shortest round trip between
     /// the ends, in nanoseconds.
     #[inline]
-    pub(super) fn knows(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
+    pub(crate) fn knows(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
         if self.are_none(packet.identification) {
             return false;
         }
@@ -65,13 +65,13 @@ impl Twins {
 
     /// Returns whether a packet with this fingerprint may be a twin.
     #[inline]
-    pub(super) fn may_know(&self, print: Print) -> bool {
+    pub(crate) fn may_know(&self, print: Fingerprint) -> bool {
         self.prints[0].0 == print || self.prints[1].0 == print
     }
 
     /// Records a packet that is not a twin.
     #[inline]
-    pub(super) fn note(&mut self, print: Print, identification: u16, when: When) {
+    pub(crate) fn note(&mut self, print: Fingerprint, identification: u16, when: When) {
         self.identify(identification);
         self.prints[1] = self.prints[0];
         self.prints[0] = (print, when.nanos);
@@ -105,13 +105,13 @@ impl Twins {
             self.alone = 0;
             // Without an identification, each packet has one twin: a third equal packet is a new
             // one.
-            self.prints[index].0 = if named { print } else { Print(!print.0) };
+            self.prints[index].0 = if named { print } else { Fingerprint(!print.0) };
         }
         is_twin
     }
 }
 
-fn fingerprint(packet: &Packet) -> Print {
+fn fingerprint(packet: &Packet) -> Fingerprint {
     let segment = &packet.segment;
     let sack = match segment.options.sack.as_slice() {
         [] => 0,
@@ -121,22 +121,22 @@ fn fingerprint(packet: &Packet) -> Print {
     let stamps = stamps.map_or(0, |stamps| u64::from(stamps.value) << 32 | u64::from(stamps.echo));
     let rest = u32::from(segment.flags.0) << 16 | u32::from(segment.window);
     let words = (numbers.to_be_bytes(), stamps.to_be_bytes(), rest.to_be_bytes());
-    let Print(print) = print(words, segment.payload_len, packet.identification);
-    Print(print ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43))
+    let Fingerprint(print) = print(words, segment.payload_len, packet.identification);
+    Fingerprint(print ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43))
 }
 
 /// Returns the fingerprint of a segment without SACK blocks.
 #[inline(always)]
-pub(super) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) -> Print {
+pub(crate) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) -> Fingerprint {
     print(common.words(), common.payload_len, common.identification())
 }
 
 #[inline(always)]
-fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> Print {
+fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> Fingerprint {
     let rest = u64::from(u32::from_le_bytes(rest)) ^ u64::from(payload_len) << 32 ^ u64::from(identification) << 48;
     // If two packets have equal numbers, differences in their other fields must not cancel each
     // other. The lowest bytes of the timestamps, which change most, meet the flags and the length,
     // which change together with the numbers.
     let rest = rest ^ u64::from_le_bytes(stamps).rotate_left(44);
-    Print(u64::from_le_bytes(numbers).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest)
+    Fingerprint(u64::from_le_bytes(numbers).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest)
 }

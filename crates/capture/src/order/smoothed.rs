@@ -3,7 +3,7 @@
 /// Both in nanoseconds. The mean is `u64::MAX` without samples: an `Option` would be larger, and a
 /// capture may hold a hundred thousand of these.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Smoothed {
+pub(crate) struct Smoothed {
     mean: u64,
     variation: u64,
 }
@@ -17,13 +17,13 @@ impl Default for Smoothed {
 impl Smoothed {
     /// Returns the mean and the variation, if there are samples.
     #[inline]
-    pub(super) fn get(self) -> Option<(u64, u64)> {
+    pub(crate) fn get(self) -> Option<(u64, u64)> {
         (self.mean != u64::MAX).then_some((self.mean, self.variation))
     }
 
     /// Adds one of many samples in a round trip.
     #[inline]
-    pub(super) fn sample(&mut self, nanos: u64) {
+    pub(crate) fn sample(&mut self, nanos: u64) {
         *self = match self.get() {
             None => Self { mean: nanos, variation: nanos / 2 },
             Some((mean, variation)) => {
@@ -33,7 +33,7 @@ impl Smoothed {
     }
 
     /// Adds the only sample in a round trip, which counts for half of the mean.
-    pub(super) fn sample_of_all(&mut self, nanos: u64) {
+    pub(crate) fn sample_of_all(&mut self, nanos: u64) {
         *self = match self.get() {
             None => Self { mean: nanos, variation: nanos / 2 },
             Some((mean, variation)) => {

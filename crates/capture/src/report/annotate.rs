@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::read::Frame;
-use crate::report::Retransmission;
+use crate::frame::read::Frame;
+use crate::result::Retransmission;
 use eifel_packet::pcapng::{Interface, Packet, Writer};
 
 /// Copies frames into a pcapng file. Adds a comment to each retransmission and to each frame at
@@ -121,7 +121,7 @@ mod tests {
             annotator.frame(frame).unwrap();
         }
         let file = annotator.finish().unwrap();
-        let mut reader = crate::read::Reader::new();
+        let mut reader = crate::frame::read::Reader::new();
         reader.feed(&file);
         for (index, original) in frames.iter().enumerate() {
             let copy = reader.frame().unwrap().unwrap();

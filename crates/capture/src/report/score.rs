@@ -15,8 +15,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::report::Retransmission;
-use crate::verdict::{Confidence, Verdict};
+use crate::result::Retransmission;
+use crate::result::{Confidence, Verdict};
 use serde::Serialize;
 
 /// The largest difference between the clocks of two captures, in seconds.
@@ -230,9 +230,9 @@ fn word(spurious: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{End, Number};
-    use crate::sender::Cause;
-    use crate::verdict::Noticed;
+    use crate::result::Cause;
+    use crate::result::StackReaction;
+    use crate::result::{End, Number};
 
     fn one(frame: u64, time_s: f64, seq: u32, sender: End) -> Retransmission {
         Retransmission {
@@ -250,7 +250,7 @@ mod tests {
             confidence: Confidence::Certain,
             reason: "",
             evidence_frame: None,
-            stack_noticed: Noticed::CannotBeTold,
+            stack_noticed: StackReaction::CannotBeTold,
             window_lost_bytes: None,
             flight_back_ms: None,
             first_told: Vec::new(),

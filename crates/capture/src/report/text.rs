@@ -4,11 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::flow::{Direction, Summary};
+use super::Report;
 use crate::quic::{Fate, Losses};
-use crate::report::{End, Report, Retransmission};
-use crate::sender::Cause;
-use crate::verdict::{Confidence, Noticed, Verdict};
+use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, StackReaction, Summary, Verdict};
 
 /// The number of directions that a summary lists, those with the most spurious retransmissions
 /// first.
@@ -95,7 +93,7 @@ fn logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
         all - spurious - genuine
     )?;
     let events = losses.events.len();
-    let undone = losses.events.iter().filter(|event| event.stack_noticed == Noticed::Undone).count();
+    let undone = losses.events.iter().filter(|event| event.stack_noticed == StackReaction::Undone).count();
     writeln!(
         text,
         "{events} congestion events, {undone} of them undone by the stack; what known rules would take back:"
@@ -150,7 +148,7 @@ fn shown(report: &Report, text: &mut String) -> std::fmt::Result {
 
 fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut String) -> std::fmt::Result {
     let (from, to) = if from_server { (one.server, one.client) } else { (one.client, one.server) };
-    let Direction { vantage, rtt_ms_min, model, cost, counts: data } = &one.directions[usize::from(from_server)];
+    let DirectionSummary { vantage, rtt_ms_min, model, cost, counts: data } = &one.directions[usize::from(from_server)];
     let (all, spurious) = counts;
     writeln!(
         text,

@@ -5,17 +5,17 @@
 
 use std::fmt::Write;
 
-use crate::decode::Packet;
-use crate::flow::{Way, When};
-use crate::report::Retransmission;
-use crate::verdict::Verdict;
+use crate::frame::decode::Packet;
+use crate::result::Retransmission;
+use crate::result::Verdict;
+use crate::result::{Flow, When};
 use eifel_packet::segment::Flags;
 use eifel_packet::seq::{Seq, unwrap};
 
 /// The graph of one direction of a connection.
 #[derive(Debug)]
 pub struct Plot {
-    way: Way,
+    flow: Flow,
     initial: Option<Seq>,
     nxt: u64,
     acknowledged: Option<(u64, u64, u64)>,
@@ -26,21 +26,21 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Returns an empty plot of the data that goes in direction `way`.
-    pub fn new<'a>(way: Way, again: impl Iterator<Item = &'a Retransmission>) -> Self {
+    /// Returns an empty plot of the data that goes in direction `flow`.
+    pub fn new<'a>(flow: Flow, again: impl Iterator<Item = &'a Retransmission>) -> Self {
         let again = again.map(|one| (one.frame, one.verdict == Verdict::Spurious)).collect();
-        let title = format!("{}_==>_{} (time sequence graph)", way.source, way.destination);
+        let title = format!("{}_==>_{} (time sequence graph)", flow.source, flow.destination);
         let text = format!("timeval unsigned\ntitle\n{title}\nxlabel\ntime\nylabel\nsequence number\n");
-        Self { way, initial: None, nxt: 0, acknowledged: None, shifts: [None; 2], again, text }
+        Self { flow, initial: None, nxt: 0, acknowledged: None, shifts: [None; 2], again, text }
     }
 
     /// Draws a packet if it belongs to this connection.
     pub fn packet(&mut self, packet: &Packet, when: When) {
         let ports = (packet.segment.source_port, packet.segment.destination_port);
-        let way = Way::new(&packet.addresses, ports, packet.tunnel);
-        if way == self.way {
+        let flow = Flow::new(&packet.addresses, ports, packet.tunnel);
+        if flow == self.flow {
             self.data(packet, when);
-        } else if way.source == self.way.destination && way.destination == self.way.source {
+        } else if flow.source == self.flow.destination && flow.destination == self.flow.source {
             self.ack(packet, when);
         }
     }
@@ -134,8 +134,8 @@ mod tests {
     /// then 1000 bytes are acknowledged.
     fn edges(scales: [Option<u8>; 2]) -> Vec<String> {
         let data = packet(false, Flags::ACK, (1, 1), 1000, None);
-        let way = Way::new(&data.addresses, (1000, 80), 0);
-        let mut plot = Plot::new(way, std::iter::empty());
+        let flow = Flow::new(&data.addresses, (1000, 80), 0);
+        let mut plot = Plot::new(flow, std::iter::empty());
         let frames = [
             packet(false, Flags::SYN, (0, 0), 0, scales[0]),
             packet(true, Flags::SYN.with(Flags::ACK), (0, 1), 0, scales[1]),

@@ -5,16 +5,15 @@
 //! handshake, or are joined by the addresses of the first packets.
 
 mod chunks;
-mod rows;
+mod detector_feed;
 mod table;
-mod witness;
 
-pub use table::Associations;
+pub(crate) use table::Associations;
 
-use crate::decode::sctp::{Chunk, Packet};
-use crate::flow::{Direction, Endpoint, Protocol, Summary, Trip, Vantage, When};
-use crate::report::{End, Retransmission};
-use chunks::{Chunks, Place};
+use crate::frame::decode::sctp::{Chunk, Packet};
+use crate::order::{CapturePoint, RoundTrip};
+use crate::result::{DirectionSummary, End, Endpoint, Protocol, Retransmission, Summary, When};
+use chunks::Chunks;
 use eifel_packet::seq::Seq;
 use std::net::IpAddr;
 
@@ -31,7 +30,7 @@ pub(crate) struct Association {
     last: When,
     tunnel: u32,
     packets: u64,
-    twins: u64,
+    duplicates: u64,
     over: bool,
     ends: [Side; 2],
     chunks: [Chunks; 2],
@@ -45,11 +44,11 @@ struct Side {
     /// The verification tag in packets to this end; `None` until it is known.
     tag: Option<u32>,
     /// Round trips from here to this end and back.
-    trip: Trip,
+    round_trip: RoundTrip,
     /// When the pending request to this end passed, in nanoseconds, and the request.
     asked: Option<(u64, Asked)>,
     /// The hash of the last packet, and when it passed, in nanoseconds.
-    print: (u64, u64),
+    fingerprint: (u64, u64),
 }
 
 /// A chunk that the other end answers at once.
@@ -63,7 +62,14 @@ enum Asked {
 
 impl Side {
     fn new(address: IpAddr, port: u16) -> Self {
-        Self { port, addresses: vec![address], tag: None, trip: Trip::default(), asked: None, print: (0, 0) }
+        Self {
+            port,
+            addresses: vec![address],
+            tag: None,
+            round_trip: RoundTrip::default(),
+            asked: None,
+            fingerprint: (0, 0),
+        }
     }
 
     fn is_at(&mut self, address: IpAddr) {
@@ -86,7 +92,7 @@ impl Association {
             last: when,
             tunnel: packet.tunnel,
             packets: 0,
-            twins: 0,
+            duplicates: 0,
             over: false,
             ends: [Side::new(source, packet.ports.0), Side::new(destination, packet.ports.1)],
             chunks: Default::default(),
@@ -95,15 +101,15 @@ impl Association {
 
     /// Handles a packet that comes from end `side`.
     fn on_packet(&mut self, packet: &Packet<'_>, side: usize, when: When) {
-        let print = print(packet);
-        let (known, seen) = self.ends[side].print;
-        if known == print && when.nanos.saturating_sub(seen) < AT_ONCE {
+        let fingerprint = fingerprint(packet);
+        let (known, seen) = self.ends[side].fingerprint;
+        if known == fingerprint && when.nanos.saturating_sub(seen) < AT_ONCE {
             // Each packet has one twin: a third equal packet is a new one.
-            self.ends[side].print = (!print, when.nanos);
-            self.twins += 1;
+            self.ends[side].fingerprint = (!fingerprint, when.nanos);
+            self.duplicates += 1;
             return;
         }
-        self.ends[side].print = (print, when.nanos);
+        self.ends[side].fingerprint = (fingerprint, when.nanos);
         self.last = when;
         self.packets += 1;
         self.ends[side].is_at(packet.addresses.source());
@@ -119,19 +125,19 @@ impl Association {
     fn on_chunk(&mut self, chunk: &Chunk<'_>, side: usize, when: When) {
         match *chunk {
             Chunk::Data { tsn, len } => {
-                let place = self.place(side, when);
-                self.chunks[side].on_data(tsn, len, &place);
+                let point = self.point(side, when);
+                self.chunks[side].on_data(tsn, len, &point);
             }
             Chunk::Sack(sack) => {
-                let place = self.place(1 - side, when);
-                if let Some(took) = self.chunks[1 - side].on_sack(&sack, &place) {
-                    self.ends[side].trip.sample(took);
+                let point = self.point(1 - side, when);
+                if let Some(took) = self.chunks[1 - side].on_sack(&sack, &point) {
+                    self.ends[side].round_trip.sample(took);
                 }
             }
             Chunk::Shutdown(cumulative) | Chunk::ForwardTsn(cumulative) => {
                 let from = if matches!(chunk, Chunk::Shutdown(_)) { 1 - side } else { side };
-                let place = self.place(from, when);
-                self.chunks[from].give_up(cumulative, &place);
+                let point = self.point(from, when);
+                self.chunks[from].give_up(cumulative, &point);
             }
             Chunk::Init { tag, tsn } => self.on_init(side, (tag, tsn), Asked::Init, when),
             Chunk::InitAck { tag, tsn } => {
@@ -157,16 +163,17 @@ impl Association {
         self.chunks[side].begin(tsn);
     }
 
-    /// Samples the round trip to end `side` if its pending request is one that `fits`.
+    /// Samples the round round_trip to end `side` if its pending request is one that `fits`.
     fn answered(&mut self, side: usize, fits: impl Fn(Asked) -> bool, when: When) {
         let end = &mut self.ends[side];
         if let Some((since, _)) = end.asked.take_if(|(_, asked)| fits(*asked)) {
-            end.trip.sample(when.nanos.saturating_sub(since));
+            end.round_trip.sample(when.nanos.saturating_sub(since));
         }
     }
 
-    fn place(&self, side: usize, when: When) -> Place {
-        Place { when, receiver: self.ends[1 - side].trip.shortest(), sender: self.ends[side].trip.shortest() }
+    fn point(&self, side: usize, when: When) -> CapturePoint {
+        let [to_receiver, to_sender] = [1 - side, side].map(|side| self.ends[side].round_trip.kept());
+        CapturePoint { when, to_receiver, to_sender, sack: true }
     }
 
     pub(crate) fn is_without_data(&self) -> bool {
@@ -177,13 +184,13 @@ impl Association {
     pub(crate) fn finish(mut self) -> (Summary, Vec<Retransmission>) {
         let mut again = Vec::new();
         let directions = [0, 1].map(|side| {
-            let place = self.place(side, self.last);
+            let point = self.point(side, self.last);
             let sender = if side == 0 { End::Client } else { End::Server };
-            let cost = self.chunks[side].finish(&place, (self.number, sender), &mut again);
+            let cost = self.chunks[side].finish(&point, (self.number, sender), &mut again);
             let nanos = self.last.nanos.saturating_sub(self.first.nanos);
-            Direction {
-                vantage: Vantage::find(place.sender, place.receiver),
-                rtt_ms_min: place.receiver.map(|nanos| nanos as f64 / 1e6),
+            DirectionSummary {
+                vantage: point.vantage(),
+                rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
                 model: (self.chunks[side].counts.retransmissions > 0).then_some("rfc9260"),
                 cost: cost.over(&self.chunks[side].counts, nanos),
                 counts: self.chunks[side].counts,
@@ -201,7 +208,7 @@ impl Association {
             time_s: self.first.nanos as f64 / 1e9,
             duration_s: self.last.nanos.saturating_sub(self.first.nanos) as f64 / 1e9,
             packets: self.packets,
-            twins: self.twins,
+            twins: self.duplicates,
             directions,
         };
         (summary, again)
@@ -209,7 +216,7 @@ impl Association {
 }
 
 /// Returns a hash that is equal for packets which a capture shows twice.
-fn print(packet: &Packet<'_>) -> u64 {
+fn fingerprint(packet: &Packet<'_>) -> u64 {
     let tags = u64::from(packet.tag) << 32 | u64::from(packet.checksum);
     let rest = u64::from(packet.identification) << 48 ^ packet.chunks().count() as u64;
     (tags ^ rest.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93)

@@ -1,25 +1,22 @@
 //! Finds the association that a packet belongs to.
 
 use super::Association;
-use crate::decode::sctp::{Chunk, Packet};
-use crate::flow::When;
+use crate::frame::decode::sctp::{Chunk, Packet};
+use crate::result::{Flow, When};
 use std::collections::{BTreeMap, VecDeque};
-use std::net::IpAddr;
 
 /// The number of associations kept. Beyond it the oldest is evicted.
 const MOST: usize = 1 << 14;
 
 /// A verification tag, the ports of a packet, and its tunnel.
 type Key = (u32, (u16, u16), u32);
-/// Source, destination and tunnel of a packet.
-type Way = ((IpAddr, u16), (IpAddr, u16), u32);
 
 /// The current associations.
 #[derive(Debug, Default)]
-pub struct Associations {
+pub(crate) struct Associations {
     by_tag: BTreeMap<Key, (u64, usize)>,
     /// Associations by the addresses of their first packet, to find those with an unknown tag.
-    by_way: BTreeMap<Way, u64>,
+    by_flow: BTreeMap<Flow, u64>,
     kept: BTreeMap<u64, Association>,
     order: VecDeque<u64>,
 }
@@ -28,11 +25,11 @@ impl Associations {
     /// Handles a packet. If the packet opens an association, that gets the number `number`, which
     /// then is incremented. Returns the association evicted to make room, if any.
     pub(crate) fn on_packet(&mut self, packet: &Packet<'_>, when: When, number: &mut u64) -> Option<Association> {
-        let way = way(packet);
+        let flow = Flow::new(&packet.addresses, packet.ports, packet.tunnel);
         let key = (packet.tag, packet.ports, packet.tunnel);
         let known = self.by_tag.get(&key).copied();
         let known = known.filter(|(index, _)| packet.tag != 0 && self.kept.contains_key(index));
-        let found = known.or_else(|| self.join(packet, &way));
+        let found = known.or_else(|| self.join(packet, &flow));
         let mut evicted = None;
         let (index, side) = match found {
             Some(found) => found,
@@ -42,7 +39,7 @@ impl Associations {
                 *number += 1;
                 self.kept.insert(index, Association::new(packet, index, when));
                 self.order.push_back(index);
-                self.by_way.insert(way, index);
+                self.by_flow.insert(flow, index);
                 (index, 0)
             }
         };
@@ -66,9 +63,10 @@ impl Associations {
 
     /// Finds the association of a packet with an unknown tag by its addresses, if that association
     /// does not know the tag yet.
-    fn join(&self, packet: &Packet<'_>, way: &Way) -> Option<(u64, usize)> {
-        let back = (way.1, way.0, way.2);
-        let found = [(*way, 0), (back, 1)].into_iter().find_map(|(way, side)| Some((*self.by_way.get(&way)?, side)))?;
+    fn join(&self, packet: &Packet<'_>, flow: &Flow) -> Option<(u64, usize)> {
+        let back = flow.back();
+        let found =
+            [(*flow, 0), (back, 1)].into_iter().find_map(|(flow, side)| Some((*self.by_flow.get(&flow)?, side)))?;
         let association = self.kept.get(&found.0)?;
         let known = association.ends[1 - found.1].tag;
         let opens = packet.chunks().any(|chunk| matches!(chunk, Chunk::Init { .. }));
@@ -95,10 +93,9 @@ impl Associations {
                 }
             }
         }
-        let end = |side: &super::Side| (side.addresses[0], side.port);
-        let way = (end(one), end(other), association.tunnel);
-        if self.by_way.get(&way) == Some(&oldest) {
-            self.by_way.remove(&way);
+        let flow = Flow { source: one.endpoint(), destination: other.endpoint(), tunnel: association.tunnel };
+        if self.by_flow.get(&flow) == Some(&oldest) {
+            self.by_flow.remove(&flow);
         }
         Some(association)
     }
@@ -109,15 +106,10 @@ impl Associations {
     }
 }
 
-fn way(packet: &Packet<'_>) -> Way {
-    let (source, destination) = (packet.addresses.source(), packet.addresses.destination());
-    ((source, packet.ports.0), (destination, packet.ports.1), packet.tunnel)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::{Fragments, Held, held};
+    use crate::frame::decode::{Fragments, Held, held};
 
     /// Returns an INIT over IPv4 from this port, with this initiate tag.
     fn init(port: u16, tag: u32) -> Vec<u8> {
@@ -162,8 +154,8 @@ mod tests {
         assert_eq!(opened.opens(60_000, 1), Some(0));
         assert_eq!(opened.opens(60_001, 80_000), Some(1));
         assert_eq!((opened.associations.kept.len() as u64, opened.associations.by_tag.len()), (most, tags));
-        let Associations { by_way, order, .. } = &opened.associations;
-        assert_eq!((by_way.len() as u64, order.len() as u64, order.front()), (most, most, Some(&2)));
+        let Associations { by_flow, order, .. } = &opened.associations;
+        assert_eq!((by_flow.len() as u64, order.len() as u64, order.front()), (most, most, Some(&2)));
         // A repeated INIT opens nothing.
         assert_eq!((opened.opens(0, 70_000), opened.number), (None, most + 2));
         assert_eq!((opened.opens(60_000, 1), opened.number), (None, most + 2));

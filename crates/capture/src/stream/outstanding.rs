@@ -1,45 +1,25 @@
 //! The outstanding data of one direction, as seen at the capture point.
 
+use crate::order::Transmission;
 use eifel_base::ranges::Block;
 use eifel_base::ring::Ring;
 
 /// Segments remembered per direction. Beyond this number the oldest are forgotten.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
-/// A segment that was sent and is not acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sent {
-    pub(super) start: u64,
-    pub(super) len: u32,
-    /// TSval of the first sending; valid if the connection has timestamps.
-    pub(super) stamp: u32,
-    /// When it was first seen, in nanoseconds since 1970. If it was not seen: when the data behind
-    /// it were.
-    pub(super) nanos: u64,
-    pub(super) copies: u16,
-    /// Whether it was never seen: lost before the capture point, late, or not captured.
-    pub(super) missing: bool,
-}
-
-impl Sent {
-    pub(super) fn end(&self) -> u64 {
-        self.start + u64::from(self.len)
-    }
-}
-
 /// Outstanding segments in ascending order, without gaps; missing data have entries too.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outstanding {
-    ring: Ring<Sent>,
+pub(crate) struct Outstanding {
+    ring: Ring<Transmission>,
 }
 
 impl Outstanding {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ring.len()
     }
 
     #[inline]
-    pub(super) fn push(&mut self, sent: Sent) {
+    pub(crate) fn push(&mut self, sent: Transmission) {
         if self.ring.len() == MOST_OUTSTANDING {
             self.ring.pop_front();
         }
@@ -49,7 +29,7 @@ impl Outstanding {
     /// Removes the segments that end at or below `cumulative`, and cuts off the rest below it.
     /// Calls `each` for every removed segment. Returns the last one.
     #[inline(always)]
-    pub(super) fn pop_below(&mut self, cumulative: u64, mut each: impl FnMut(&Sent)) -> Option<Sent> {
+    pub(crate) fn pop_below(&mut self, cumulative: u64, mut each: impl FnMut(&Transmission)) -> Option<Transmission> {
         let last = self.ring.pop_front_while(|sent| {
             let gone = sent.end() <= cumulative;
             if gone {
@@ -66,23 +46,23 @@ impl Outstanding {
         last
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<&Sent> {
+    pub(crate) fn get(&self, index: usize) -> Option<&Transmission> {
         self.ring.get(index)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Sent> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Transmission> {
         self.ring.iter()
     }
 
     /// Splits segments so that `start..end` consists of whole ones. Returns the index of the first
     /// of these.
-    pub(super) fn align(&mut self, start: u64, end: u64) -> usize {
+    pub(crate) fn align(&mut self, start: u64, end: u64) -> usize {
         self.cut(start);
         self.cut(end);
         self.ring.partition_point(|sent| sent.start < start)
     }
 
-    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Sent> {
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut Transmission> {
         self.ring.get_mut(index)
     }
 
@@ -100,20 +80,20 @@ impl Outstanding {
     }
 
     /// Returns the segments that have a position in `block`.
-    pub(super) fn overlapping(&self, block: Block) -> impl Iterator<Item = &Sent> {
+    pub(crate) fn overlapping(&self, block: Block) -> impl Iterator<Item = &Transmission> {
         let from = self.ring.partition_point(|sent| sent.end() <= block.start);
         self.ring.iter_from(from).take_while(move |sent| sent.start < block.end)
     }
 
     /// Returns whether a segment other than the first was sent within `margin` of `nanos`, and only
     /// once.
-    pub(super) fn has_sent_about(&self, nanos: u64, margin: u64) -> bool {
+    pub(crate) fn has_sent_about(&self, nanos: u64, margin: u64) -> bool {
         let from = self.ring.partition_point(|sent| sent.nanos < nanos.saturating_sub(margin)).max(1);
         self.ring.iter_from(from).take_while(|sent| sent.nanos <= nanos + margin).any(|sent| sent.copies == 1)
     }
 
     /// Frees the memory if nothing is outstanding.
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {
             self.ring = Ring::default();
         }
@@ -121,7 +101,7 @@ impl Outstanding {
 
     /// Hands the memory to other directions if nothing is outstanding.
     #[inline(never)]
-    pub(super) fn leave(&mut self, spare: &mut Spare) {
+    pub(crate) fn leave(&mut self, spare: &mut SpareRings) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {
             spare.take(std::mem::take(&mut self.ring));
         }
@@ -129,7 +109,7 @@ impl Outstanding {
 
     /// Takes memory from another direction if there is none.
     #[inline(never)]
-    pub(super) fn settle_in(&mut self, spare: &mut Spare) {
+    pub(crate) fn settle_in(&mut self, spare: &mut SpareRings) {
         if self.ring.capacity() == 0
             && let Some(ring) = spare.rings.pop()
         {
@@ -141,18 +121,18 @@ impl Outstanding {
 /// Memory of directions with nothing outstanding, for the next directions that send. In a capture
 /// with many connections, most packets begin or end a direction's pause.
 #[derive(Debug, Default)]
-pub(crate) struct Spare {
-    rings: Vec<Ring<Sent>>,
+pub(crate) struct SpareRings {
+    rings: Vec<Ring<Transmission>>,
 }
 
-impl Spare {
+impl SpareRings {
     /// The number of rings kept.
     const MOST: usize = 16;
     /// The largest capacity of a kept ring, in segments.
     const LARGEST: usize = 256;
 
     #[inline]
-    fn take(&mut self, ring: Ring<Sent>) {
+    fn take(&mut self, ring: Ring<Transmission>) {
         if self.rings.len() < Self::MOST && ring.capacity() <= Self::LARGEST {
             self.rings.push(ring);
         }
@@ -166,7 +146,7 @@ mod tests {
     #[test]
     fn segments_are_cut_where_others_begin_and_end() {
         let mut outstanding = Outstanding::default();
-        let sent = |start, len| Sent { start, len, stamp: 0, nanos: 0, copies: 1, missing: false };
+        let sent = |start, len| Transmission::new(start, len, 0, None);
         outstanding.push(sent(0, 100));
         outstanding.push(sent(100, 1000));
         assert_eq!(outstanding.align(150, 200), 2);
@@ -185,9 +165,9 @@ mod tests {
 
     #[test]
     fn memory_goes_from_directions_that_pause_to_those_that_begin() {
-        let sent = |start| Sent { start, len: 1, stamp: 0, nanos: 0, copies: 1, missing: false };
-        let mut spare = Spare::default();
-        let mut many: Vec<_> = (0..2 * Spare::MOST).map(|_| Outstanding::default()).collect();
+        let sent = |start| Transmission::new(start, 1, 0, None);
+        let mut spare = SpareRings::default();
+        let mut many: Vec<_> = (0..2 * SpareRings::MOST).map(|_| Outstanding::default()).collect();
         for one in &mut many {
             one.push(sent(0));
             // Memory in use is not handed over.
@@ -197,14 +177,14 @@ mod tests {
         }
         many.iter_mut().for_each(|one| one.leave(&mut spare));
         assert!(many.iter().all(|one| one.ring.capacity() == 0));
-        assert_eq!(spare.rings.len(), Spare::MOST);
+        assert_eq!(spare.rings.len(), SpareRings::MOST);
         many[0].settle_in(&mut spare);
         many[0].settle_in(&mut spare);
-        assert!(many[0].ring.capacity() > 0 && spare.rings.len() == Spare::MOST - 1);
+        assert!(many[0].ring.capacity() > 0 && spare.rings.len() == SpareRings::MOST - 1);
         // A ring with too much room is freed instead.
-        (0..=Spare::LARGEST as u64).for_each(|start| many[0].push(sent(start)));
+        (0..=SpareRings::LARGEST as u64).for_each(|start| many[0].push(sent(start)));
         many[0].pop_below(u64::MAX, |_| {});
         many[0].leave(&mut spare);
-        assert_eq!((many[0].ring.capacity(), spare.rings.len()), (0, Spare::MOST - 1));
+        assert_eq!((many[0].ring.capacity(), spare.rings.len()), (0, SpareRings::MOST - 1));
     }
 }

@@ -5,13 +5,11 @@
 //! it, and acknowledges data of a calm direction. Its effects are the same as on the full path,
 //! [`Connection::on_packet`].
 
-use super::When;
 use super::connection::Connection;
-use super::half::{Data, Setting};
-use super::sent::Spare;
-use super::twin::fingerprint_of;
-use crate::decode::common::Common;
-use eifel_base::units::Timestamp;
+use crate::frame::decode::common::Common;
+use crate::order::{CapturePoint, fingerprint_of};
+use crate::result::When;
+use crate::stream::{Data, SpareRings, stamp_and_echo};
 
 impl Connection {
     /// Handles a packet that comes from end `side`. Returns `false` if the packet needs the full
@@ -20,7 +18,7 @@ impl Connection {
     pub(crate) fn on_common<const STAMPED: bool>(
         &mut self,
         common: &Common<'_, STAMPED>,
-        (side, spare): (usize, Option<&mut Spare>),
+        (side, spare): (usize, Option<&mut SpareRings>),
         when: When,
     ) -> bool {
         // With constants, the compiler knows where every field is, and removes the code for payload
@@ -38,62 +36,64 @@ impl Connection {
         &mut self,
         common: &Common<'_, STAMPED>,
         when: When,
-        mut spare: Option<&mut Spare>,
+        mut spare: Option<&mut SpareRings>,
     ) -> bool {
         let (shift, stamps) = (self.shift(SIDE), common.stamps());
         // Computed only if the other direction exists and uses it.
         let window = || (u32::from(common.window()) << shift, common.window());
-        let ([one, other], [half, back]) = (&mut self.sides, &mut self.halves);
-        let (from, to, sent, heard) = if SIDE == 0 { (one, other, half, back) } else { (other, one, back, half) };
+        let ([one, other], [forth, back]) = (&mut self.sides, &mut self.directions);
+        let (from, to, sent, heard) = if SIDE == 0 { (one, other, forth, back) } else { (other, one, back, forth) };
         let identification = common.identification();
-        let print = (!from.twins.are_none(identification)).then(|| fingerprint_of(common));
-        if print.is_some_and(|print| from.twins.may_know(print)) {
+        let print = (!from.duplicates.are_none(identification)).then(|| fingerprint_of(common));
+        if print.is_some_and(|print| from.duplicates.may_know(print)) {
             return false;
         }
         let quiet = match heard {
             None => None,
-            Some(half) if !BARE && half.has_heard(common.ack(), window()) => None,
-            Some(half) => match half.quiet(common.ack(), BARE, window()) {
-                Some(quiet) => Some((half, quiet)),
+            Some(direction) if !BARE && direction.ignores(common.ack(), window()) => None,
+            Some(direction) => match direction.quiet(common.ack(), BARE, window()) {
+                Some(quiet) => Some((direction, quiet)),
                 None => return false,
             },
         };
         if let Some(print) = print {
-            from.twins.note(print, identification, when);
+            from.duplicates.note(print, identification, when);
         }
         self.last = when.nanos;
         self.packets += 1;
         let sack = self.sacks;
         if let Some(stamps) = stamps {
-            to.trip.passes(stamps.value, when);
-            if let Some(took) = from.trip.returns(stamps.echo, when)
-                && let Some(half) = sent
+            to.round_trip.passes(stamps.value, when);
+            if let Some(took) = from.round_trip.returns(stamps.echo, when)
+                && let Some(direction) = sent
             {
-                half.sample_of_sender(took);
+                direction.stream.order.sample(took);
             }
         }
-        if let Some((half, quiet)) = quiet {
-            let setting = Setting { when, to_receiver: from.trip.kept(), to_sender: to.trip.kept(), sack };
-            if let Some(took) = half.on_quiet(quiet, stamps, &setting) {
-                from.trip.sample(took);
+        if let Some((direction, quiet)) = quiet {
+            let point =
+                CapturePoint { when, to_receiver: from.round_trip.kept(), to_sender: to.round_trip.kept(), sack };
+            if let Some(took) = direction.on_quiet(quiet, stamps, &point) {
+                from.round_trip.sample(took);
             }
             if let Some(spare) = &mut spare {
-                half.out.leave(spare);
+                direction.stream.out.leave(spare);
             }
         }
         if !BARE {
-            let setting = Setting { when, to_receiver: to.trip.kept(), to_sender: from.trip.kept(), sack };
-            let half = match sent {
-                Some(half) => half,
+            let point =
+                CapturePoint { when, to_receiver: to.round_trip.kept(), to_sender: from.round_trip.kept(), sack };
+            let direction = match sent {
+                Some(direction) => direction,
                 None => sent.insert(Box::default()),
             };
-            let stamp = stamps.map(|stamps| Timestamp(stamps.value));
             if let Some(spare) = spare {
-                half.out.settle_in(spare);
+                direction.stream.out.settle_in(spare);
             }
-            let left = half.left(stamp, &setting);
-            let (len, echo) = (common.payload_len, stamps.map(|stamps| Timestamp(stamps.echo)));
-            half.on_data(&Data { seq: common.seq(), len, payload: len, syn: false, stamp, left, echo }, &setting);
+            let (stamp, echo) = stamp_and_echo(stamps);
+            let left = direction.stream.order.departure(stamp, &point);
+            let len = common.payload_len;
+            direction.on_data(&Data { seq: common.seq(), len, payload: len, syn: false, stamp, left, echo }, &point);
         }
         true
     }

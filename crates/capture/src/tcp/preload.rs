@@ -8,23 +8,23 @@
 //! same effects without this module.
 
 use super::connection::Connection;
-use super::half::Half;
+use super::direction::Direction;
 use super::recent;
 use super::table::{Table, hash_of};
-use super::twin::Print;
-use crate::decode::common::Ends;
+use crate::frame::decode::common::Ends;
+use crate::order::Fingerprint;
 use std::hint::black_box;
 
 /// The connections of the announced frames.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead {
+pub(crate) struct Preload {
     /// The ends of each train's connection.
     ends: Vec<Ends>,
     /// The indices of these connections in the table's store.
     places: Vec<u32>,
 }
 
-impl Ahead {
+impl Preload {
     /// Adds the ends of an announced packet.
     #[inline]
     pub(crate) fn add(&mut self, ends: Ends) {
@@ -44,13 +44,10 @@ impl Ahead {
         self.places.clear();
         self.places.extend(self.ends.drain(..).filter_map(|ends| table.prepare(ends)));
         let connections = || self.places.iter().filter_map(|place| table.store.get(*place as usize)?.as_deref());
-        let halves = || connections().flat_map(|connection| connection.halves.iter().flatten());
-        black_box(halves().fold(0, |sum, half| sum ^ second_places(half)));
-        let aways = || halves().filter_map(|half| half.away.as_deref());
-        black_box(
-            aways().fold(0, |sum, away| sum ^ away.clock.touch() ^ away.unheard.touch() ^ away.boundaries.touch()),
-        );
-        black_box(aways().fold(0, |sum, away| sum ^ away.unheard.touch_first() ^ away.boundaries.touch_first()));
+        let directions = || connections().flat_map(|connection| connection.directions.iter().flatten());
+        black_box(directions().fold(0, |sum, one| sum ^ second_places(one)));
+        black_box(directions().fold(0, |sum, one| sum ^ one.stream.order.touch()));
+        black_box(directions().fold(0, |sum, one| sum ^ one.stream.order.touch_first()));
     }
 }
 
@@ -66,9 +63,9 @@ impl Table {
         loop {
             // A free slot has no place in the store.
             let place = self.slots[at];
-            let way = self.store.get(place as usize)?.as_ref()?.way;
-            if recent::ends(&way).is_some_and(|found| found == ends || found == ends.back()) {
-                self.recent.put(&way, place);
+            let flow = self.store.get(place as usize)?.as_ref()?.flow;
+            if recent::ends(&flow).is_some_and(|found| found == ends || found == ends.back()) {
+                self.recent.put(&flow, place);
                 return Some(place);
             }
             at = (at + 1) & mask;
@@ -79,88 +76,89 @@ impl Table {
 /// Reads a field from each cache line of a connection.
 fn first_places(connection: &Connection) -> u64 {
     let [one, other] = &connection.sides;
-    let trips = one.trip.kept().shortest().unwrap_or(0) ^ other.trip.kept().shortest().unwrap_or(0);
-    let twins = one.twins.may_know(Print::default()) ^ other.twins.may_know(Print::default());
-    connection.last ^ connection.twins ^ trips ^ u64::from(twins) ^ u64::from(connection.way.tunnel)
+    let trips = one.round_trip.kept().shortest().unwrap_or(0) ^ other.round_trip.kept().shortest().unwrap_or(0);
+    let duplicates =
+        one.duplicates.may_know(Fingerprint::default()) ^ other.duplicates.may_know(Fingerprint::default());
+    connection.last ^ connection.duplicates ^ trips ^ u64::from(duplicates) ^ u64::from(connection.flow.tunnel)
 }
 
 /// Reads a field from each cache line of a direction.
-fn second_places(half: &Half) -> u64 {
-    half.out.len() as u64
-        ^ half.nxt
-        ^ half.last_sent
-        ^ half.counts.segments
-        ^ half.counts.acks
-        ^ u64::from(half.largest)
+fn second_places(Direction { stream, .. }: &Direction) -> u64 {
+    stream.out.len() as u64
+        ^ stream.nxt
+        ^ stream.last_sent
+        ^ stream.counts.segments
+        ^ stream.counts.acks
+        ^ u64::from(stream.largest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::{Endpoint, Way, When};
+    use crate::result::{Endpoint, Flow, When};
     use std::net::IpAddr;
 
     /// More connections than the table of recent connections holds.
     const ALL: u16 = 3000;
 
-    fn way(number: u16) -> Way {
+    fn flow(number: u16) -> Flow {
         let source = Endpoint { address: IpAddr::from([10, 0, 0, 1]), port: 1000 + number };
-        Way { source, destination: Endpoint { address: IpAddr::from([10, 0, 0, 2]), port: 443 }, tunnel: 0 }
+        Flow { source, destination: Endpoint { address: IpAddr::from([10, 0, 0, 2]), port: 443 }, tunnel: 0 }
     }
 
     #[test]
     fn connections_that_were_loaded_are_found_without_a_search() {
         let mut table = Table::default();
         for number in 0..ALL {
-            table.insert(Connection::new(way(number), number.into(), When::default()));
+            table.insert(Connection::new(flow(number), number.into(), When::default()));
         }
         let found = |table: &mut Table, number| {
-            let ends = recent::ends(&way(number)).unwrap();
+            let ends = recent::ends(&flow(number)).unwrap();
             let there = table.between(ends).map(|(one, side, _)| (one.number, side));
             (there, table.between(ends.back()).map(|(one, side, _)| (one.number, side)))
         };
         assert!(table.is_large());
         assert_eq!(found(&mut table, 7), (None, None));
         // Connections that share an entry displace each other; these three do not share one.
-        let (mut ahead, soon) = (Ahead::default(), [7, 1500, 2900]);
+        let (mut preload, soon) = (Preload::default(), [7, 1500, 2900]);
         for number in soon {
-            let ends = recent::ends(&way(number)).unwrap();
-            [ends, ends.back(), ends].into_iter().for_each(|ends| ahead.add(ends));
+            let ends = recent::ends(&flow(number)).unwrap();
+            [ends, ends.back(), ends].into_iter().for_each(|ends| preload.add(ends));
         }
-        assert_eq!(ahead.ends.len(), soon.len());
-        ahead.add(recent::ends(&way(ALL)).unwrap());
-        ahead.load(&mut table);
-        assert_eq!(ahead.places, soon.map(u32::from));
+        assert_eq!(preload.ends.len(), soon.len());
+        preload.add(recent::ends(&flow(ALL)).unwrap());
+        preload.load(&mut table);
+        assert_eq!(preload.places, soon.map(u32::from));
         for number in soon {
             assert_eq!(found(&mut table, number), (Some((number.into(), 0)), Some((number.into(), 1))));
         }
         assert_eq!(found(&mut table, ALL), (None, None));
         // A removed connection is not found any more.
-        table.remove(&way(7));
+        table.remove(&flow(7));
         assert_eq!(found(&mut table, 7), (None, None));
-        ahead.add(recent::ends(&way(7)).unwrap());
-        ahead.load(&mut table);
-        assert_eq!((ahead.places.len(), found(&mut table, 7)), (0, (None, None)));
+        preload.add(recent::ends(&flow(7)).unwrap());
+        preload.load(&mut table);
+        assert_eq!((preload.places.len(), found(&mut table, 7)), (0, (None, None)));
     }
 
     #[test]
     fn each_is_found_among_those_that_share_its_slot() {
         let mut table = Table::default();
         for number in 0..ALL {
-            table.insert(Connection::new(way(number), number.into(), When::default()));
+            table.insert(Connection::new(flow(number), number.into(), When::default()));
         }
-        let mut ahead = Ahead::default();
-        (0..ALL).for_each(|number| ahead.add(recent::ends(&way(number)).unwrap()));
-        ahead.load(&mut table);
-        assert!(ahead.places.iter().copied().eq(0..u32::from(ALL)));
+        let mut preload = Preload::default();
+        (0..ALL).for_each(|number| preload.add(recent::ends(&flow(number)).unwrap()));
+        preload.load(&mut table);
+        assert!(preload.places.iter().copied().eq(0..u32::from(ALL)));
     }
 
     #[test]
     fn both_hashes_are_the_same() {
         for number in 0..ALL {
-            let way = way(number);
-            let ends = recent::ends(&way).unwrap();
-            let hash = crate::flow::hash(&way);
+            let flow = flow(number);
+            let ends = recent::ends(&flow).unwrap();
+            let hash = crate::tcp::hash(&flow);
             assert_eq!([ends, ends.back()].map(hash_of), [hash, hash]);
         }
     }

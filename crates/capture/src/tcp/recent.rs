@@ -4,8 +4,8 @@
 //! Each connection can be in one entry only, and shares it with others. The entry holds the last
 //! one that was found.
 
-use super::Way;
-use crate::decode::common::Ends;
+use crate::frame::decode::common::Ends;
+use crate::result::Flow;
 use std::net::IpAddr;
 
 /// The number of entries, a power of two. Together they fit into a processor's first-level cache.
@@ -19,7 +19,7 @@ type Entry = (Ends, Option<u32>);
 
 /// Recently used connections over IPv4, outside of tunnels.
 #[derive(Debug)]
-pub(super) struct Recent {
+pub(crate) struct Recent {
     entries: Vec<Entry>,
     /// The connection found last. Most packets follow another one of their train, and need not wait
     /// for an entry to load.
@@ -36,7 +36,7 @@ impl Recent {
     /// Returns the place of the connection between these ends, and the end that the packet comes
     /// from.
     #[inline]
-    pub(super) fn get(&mut self, ends: Ends) -> Option<(u32, usize)> {
+    pub(crate) fn get(&mut self, ends: Ends) -> Option<(u32, usize)> {
         if let Some(found) = side(self.latest, ends) {
             return Some(found);
         }
@@ -46,16 +46,16 @@ impl Recent {
         Some(found)
     }
 
-    /// Records that the connection with this way is at `place` in the store.
-    pub(super) fn put(&mut self, way: &Way, place: u32) {
-        if let Some(ends) = ends(way) {
+    /// Records that the connection with this flow is at `place` in the store.
+    pub(crate) fn put(&mut self, flow: &Flow, place: u32) {
+        if let Some(ends) = ends(flow) {
             self.entries[entry(ends)] = (ends, Some(place));
         }
     }
 
-    /// Removes the connection with this way or its reverse.
-    pub(super) fn forget(&mut self, way: &Way) {
-        let Some(ends) = ends(way) else { return };
+    /// Removes the connection with this flow or its reverse.
+    pub(crate) fn forget(&mut self, flow: &Flow) {
+        let Some(ends) = ends(flow) else { return };
         for stands in [&mut self.latest, &mut self.entries[entry(ends)]] {
             if side(*stands, ends).is_some() {
                 *stands = NOBODY;
@@ -81,37 +81,37 @@ fn entry(ends: Ends) -> usize {
     (product >> 24) as usize % MOST
 }
 
-/// Returns the ends of a way over IPv4 outside of tunnels.
-pub(super) fn ends(way: &Way) -> Option<Ends> {
-    let (IpAddr::V4(source), IpAddr::V4(destination), 0) = (way.source.address, way.destination.address, way.tunnel)
+/// Returns the ends of a flow over IPv4 outside of tunnels.
+pub(crate) fn ends(flow: &Flow) -> Option<Ends> {
+    let (IpAddr::V4(source), IpAddr::V4(destination), 0) = (flow.source.address, flow.destination.address, flow.tunnel)
     else {
         return None;
     };
     let addresses = u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits());
-    let ports = u32::from(way.source.port) << 16 | u32::from(way.destination.port);
+    let ports = u32::from(flow.source.port) << 16 | u32::from(flow.destination.port);
     Some(Ends { addresses: addresses.swap_bytes(), ports: ports.swap_bytes() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::Endpoint;
+    use crate::result::Endpoint;
 
-    fn way(source: [u8; 4], port: u16) -> Way {
+    fn flow(source: [u8; 4], port: u16) -> Flow {
         let source = Endpoint { address: IpAddr::from(source), port };
         let destination = Endpoint { address: IpAddr::from([10, 0, 0, 2]), port: 443 };
-        Way { source, destination, tunnel: 0 }
+        Flow { source, destination, tunnel: 0 }
     }
 
     fn there(source: [u8; 4], port: u16) -> Ends {
-        ends(&way(source, port)).expect("IPv4")
+        ends(&flow(source, port)).expect("IPv4")
     }
 
     #[test]
     fn both_directions_find_it_until_it_leaves_or_another_takes_the_entry() {
         const SOURCE: [u8; 4] = [10, 0, 0, 1];
         let mut recent = Recent::default();
-        let (one, ends) = (way(SOURCE, 5000), there(SOURCE, 5000));
+        let (one, ends) = (flow(SOURCE, 5000), there(SOURCE, 5000));
         recent.put(&one, 7);
         assert_eq!([ends, ends.back()].map(|ends| recent.get(ends)), [Some((7, 0)), Some((7, 1))]);
         // Equal ports with exchanged addresses belong to another connection.
@@ -124,18 +124,18 @@ mod tests {
         assert_eq!(recent.get(ends), None);
         recent.put(&one, 7);
         let other = (5001..).find(|port| entry(there(SOURCE, *port)) == entry(ends)).expect("256 entries");
-        recent.put(&way(SOURCE, other), 8);
+        recent.put(&flow(SOURCE, other), 8);
         assert_eq!(recent.get(ends), None);
         recent.forget(&one);
         assert_eq!(recent.get(there(SOURCE, other)), Some((8, 0)));
-        recent.forget(&way(SOURCE, other));
+        recent.forget(&flow(SOURCE, other));
         assert_eq!(recent.get(there(SOURCE, other)), None);
     }
 
     #[test]
     fn tunnels_are_not_kept() {
         let mut recent = Recent::default();
-        recent.put(&Way { tunnel: 3, ..way([10, 0, 0, 1], 5000) }, 7);
+        recent.put(&Flow { tunnel: 3, ..flow([10, 0, 0, 1], 5000) }, 7);
         assert_eq!(recent.get(there([10, 0, 0, 1], 5000)), None);
     }
 }

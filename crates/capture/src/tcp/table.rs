@@ -3,11 +3,12 @@
 //! The standard library's table would take twice as long to hash, and its order differs between
 //! runs.
 
+use super::connection::Connection;
 use super::recent::Recent;
-use super::sent::Spare;
-use super::{Connection, Way};
-use crate::decode::Packet;
-use crate::decode::common::Ends;
+use crate::frame::decode::Packet;
+use crate::frame::decode::common::Ends;
+use crate::result::{Endpoint, Flow};
+use crate::stream::SpareRings;
 
 /// The number of connections kept. Beyond it, each new one evicts another: if possible one that is
 /// over, and one that has been idle for long.
@@ -20,17 +21,17 @@ const MANY: usize = 2048;
 
 /// The current connections.
 #[derive(Debug)]
-pub struct Table {
-    /// Indices into `store`; at most half of the slots are taken.
-    pub(super) slots: Vec<u32>,
-    pub(super) store: Vec<Option<Box<Connection>>>,
+pub(crate) struct Table {
+    /// Indices into `store`; at most stream of the slots are taken.
+    pub(crate) slots: Vec<u32>,
+    pub(crate) store: Vec<Option<Box<Connection>>>,
     free: Vec<u32>,
     /// The place in `store` at which the next search for a connection to evict begins.
     hand: usize,
     /// The place of the connection found last, because packets come in trains.
     last: u32,
-    pub(super) recent: Recent,
-    spare: Spare,
+    pub(crate) recent: Recent,
+    spare: SpareRings,
     /// The cached value of [`is_large`](Self::is_large), which is needed for every packet.
     large: bool,
 }
@@ -44,7 +45,7 @@ impl Default for Table {
             hand: 0,
             last: FREE,
             recent: Recent::default(),
-            spare: Spare::default(),
+            spare: SpareRings::default(),
             large: false,
         }
     }
@@ -52,7 +53,7 @@ impl Default for Table {
 
 impl Table {
     /// Returns the number of connections.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.store.len() - self.free.len()
     }
 
@@ -61,15 +62,10 @@ impl Table {
         self.large
     }
 
-    /// Returns whether there are no connections.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the connection found last and the end that sent the packet, if the packet belongs to
     /// it.
     #[inline]
-    pub fn same(&mut self, packet: &Packet) -> Option<(&mut Connection, usize)> {
+    pub(crate) fn same(&mut self, packet: &Packet) -> Option<(&mut Connection, usize)> {
         let connection = self.store.get_mut(self.last as usize)?.as_mut()?;
         let side = connection.side_of(packet)?;
         Some((connection, side))
@@ -79,44 +75,44 @@ impl Table {
     /// that sent the packet. `None` does not mean that it does not exist: only [`find`](Self::find)
     /// tells that. A large table adds the memory that connections leave to each other.
     #[inline]
-    pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize, Option<&mut Spare>)> {
+    pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize, Option<&mut SpareRings>)> {
         let (place, side) = self.recent.get(ends)?;
         let connection = self.store.get_mut(place as usize)?.as_mut()?;
         self.last = place;
         Some((connection, side, self.large.then_some(&mut self.spare)))
     }
 
-    /// Returns the connection with this way or its reverse, and the end that is the way's source.
+    /// Returns the connection with this flow or its reverse, and the end that is the flow's source.
     #[cold]
     #[inline(never)]
-    pub fn find(&mut self, way: &Way) -> Option<(&mut Connection, usize)> {
+    pub(crate) fn find(&mut self, flow: &Flow) -> Option<(&mut Connection, usize)> {
         let mut place = self.last;
-        let mut side = self.side(place, way);
+        let mut side = self.side(place, flow);
         if side.is_none() {
-            place = self.search(way)?;
-            side = self.side(place, way);
+            place = self.search(flow)?;
+            side = self.side(place, flow);
         }
         self.last = place;
         let side = side?;
         let connection = self.store.get_mut(place as usize)?.as_mut()?;
-        self.recent.put(&connection.way, place);
+        self.recent.put(&connection.flow, place);
         Some((connection, side))
     }
 
     #[inline]
-    fn side(&self, place: u32, way: &Way) -> Option<usize> {
-        self.store.get(place as usize)?.as_ref()?.side(way)
+    fn side(&self, place: u32, flow: &Flow) -> Option<usize> {
+        self.store.get(place as usize)?.as_ref()?.side(flow)
     }
 
-    fn search(&self, way: &Way) -> Option<u32> {
+    fn search(&self, flow: &Flow) -> Option<u32> {
         let mask = self.slots.len() - 1;
-        let mut at = hash(way) as usize & mask;
+        let mut at = hash(flow) as usize & mask;
         loop {
             let place = self.slots[at];
             if place == FREE {
                 return None;
             }
-            if self.side(place, way).is_some() {
+            if self.side(place, flow).is_some() {
                 return Some(place);
             }
             at = (at + 1) & mask;
@@ -125,12 +121,12 @@ impl Table {
 
     /// Inserts a connection that must not be in the table. Returns the connection evicted for it,
     /// if any.
-    pub fn insert(&mut self, connection: Connection) -> Option<Box<Connection>> {
+    pub(crate) fn insert(&mut self, connection: Connection) -> Option<Box<Connection>> {
         let evicted = if self.len() == MOST_CONNECTIONS { self.evict() } else { None };
         if (self.len() + 1) * 2 > self.slots.len() {
             self.grow();
         }
-        let way = connection.way;
+        let flow = connection.flow;
         let place = match self.free.pop() {
             Some(place) => {
                 self.store[place as usize] = Some(Box::new(connection));
@@ -141,25 +137,25 @@ impl Table {
                 self.store.len() as u32 - 1
             }
         };
-        self.enter(&way, place);
-        self.recent.put(&way, place);
+        self.enter(&flow, place);
+        self.recent.put(&flow, place);
         self.last = place;
         self.large = self.len() > MANY;
         evicted
     }
 
-    /// Removes the connection with this way or its reverse.
-    pub fn remove(&mut self, way: &Way) -> Option<Box<Connection>> {
-        let place = self.search(way)?;
+    /// Removes the connection with this flow or its reverse.
+    pub(crate) fn remove(&mut self, flow: &Flow) -> Option<Box<Connection>> {
+        let place = self.search(flow)?;
         let mask = self.slots.len() - 1;
-        let mut at = hash(way) as usize & mask;
+        let mut at = hash(flow) as usize & mask;
         while self.slots[at] != place {
             at = (at + 1) & mask;
         }
         // Move the entries behind it up, unless they are in their proper place.
         let mut next = (at + 1) & mask;
         while let Some(other) = self.store.get(self.slots[next] as usize).and_then(Option::as_ref) {
-            let home = hash(&other.way) as usize & mask;
+            let home = hash(&other.flow) as usize & mask;
             if (next.wrapping_sub(home) & mask) >= (next.wrapping_sub(at) & mask) {
                 self.slots[at] = self.slots[next];
                 at = next;
@@ -167,25 +163,25 @@ impl Table {
             next = (next + 1) & mask;
         }
         self.slots[at] = FREE;
-        self.recent.forget(way);
+        self.recent.forget(flow);
         self.free.push(place);
         self.large = self.len() > MANY;
         self.store[place as usize].take()
     }
 
     /// Iterates over all connections.
-    pub fn iter(&self) -> impl Iterator<Item = &Connection> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection> {
         self.store.iter().flatten().map(AsRef::as_ref)
     }
 
     /// Removes all connections. If none was removed before, they come in the order of insertion.
-    pub fn drain(self) -> impl Iterator<Item = Box<Connection>> {
+    pub(crate) fn drain(self) -> impl Iterator<Item = Box<Connection>> {
         self.store.into_iter().flatten()
     }
 
-    fn enter(&mut self, way: &Way, place: u32) {
+    fn enter(&mut self, flow: &Flow, place: u32) {
         let mask = self.slots.len() - 1;
-        let mut at = hash(way) as usize & mask;
+        let mut at = hash(flow) as usize & mask;
         while self.slots[at] != FREE {
             at = (at + 1) & mask;
         }
@@ -195,8 +191,8 @@ impl Table {
     fn grow(&mut self) {
         self.slots = vec![FREE; self.slots.len() * 2];
         for place in 0..self.store.len() {
-            if let Some(way) = self.store[place].as_ref().map(|connection| connection.way) {
-                self.enter(&way, place as u32);
+            if let Some(flow) = self.store[place].as_ref().map(|connection| connection.flow) {
+                self.enter(&flow, place as u32);
             }
         }
     }
@@ -205,22 +201,22 @@ impl Table {
     /// are over if there are any.
     fn evict(&mut self) -> Option<Box<Connection>> {
         const LOOKED_AT: usize = 64;
-        let mut chosen: Option<(bool, u64, Way)> = None;
+        let mut chosen: Option<(bool, u64, Flow)> = None;
         for _ in 0..LOOKED_AT {
             self.hand = (self.hand + 1) % self.store.len();
             let Some(connection) = &self.store[self.hand] else { continue };
-            let candidate = (!connection.is_over(), connection.last, connection.way);
+            let candidate = (!connection.is_over(), connection.last, connection.flow);
             if chosen.is_none_or(|chosen| (candidate.0, candidate.1) < (chosen.0, chosen.1)) {
                 chosen = Some(candidate);
             }
         }
-        chosen.and_then(|(_, _, way)| self.remove(&way))
+        chosen.and_then(|(_, _, flow)| self.remove(&flow))
     }
 }
 
 /// Returns a hash that is equal for both directions.
-pub(crate) fn hash(way: &Way) -> u64 {
-    let mixed = |end: &super::Endpoint| {
+pub(crate) fn hash(flow: &Flow) -> u64 {
+    let mixed = |end: &Endpoint| {
         let address = match end.address {
             std::net::IpAddr::V4(address) => u64::from(address.to_bits()),
             std::net::IpAddr::V6(address) => {
@@ -230,11 +226,11 @@ pub(crate) fn hash(way: &Way) -> u64 {
         };
         mix(address, end.port)
     };
-    both(mixed(&way.source).wrapping_add(mixed(&way.destination)).wrapping_add(u64::from(way.tunnel)))
+    both(mixed(&flow.source).wrapping_add(mixed(&flow.destination)).wrapping_add(u64::from(flow.tunnel)))
 }
 
-/// Returns the same hash for a way over IPv4 outside of tunnels.
-pub(super) fn hash_of(ends: Ends) -> u64 {
+/// Returns the same hash for a flow over IPv4 outside of tunnels.
+pub(crate) fn hash_of(ends: Ends) -> u64 {
     let (addresses, ports) = (ends.addresses.swap_bytes(), ends.ports.swap_bytes());
     let source = mix(addresses >> 32, (ports >> 16) as u16);
     both(source.wrapping_add(mix(addresses & 0xffff_ffff, ports as u16)))
@@ -254,13 +250,13 @@ fn both(sum: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::{Endpoint, When};
+    use crate::result::{Endpoint, When};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn way(number: u16) -> Way {
+    fn flow(number: u16) -> Flow {
         let end = |port| Endpoint { port, ..Endpoint::default() };
-        Way { source: end(number), destination: end(1000), tunnel: 0 }
+        Flow { source: end(number), destination: end(1000), tunnel: 0 }
     }
 
     proptest! {
@@ -269,16 +265,16 @@ mod tests {
             let mut table = Table::default();
             let mut model = BTreeMap::new();
             for (index, (number, insert)) in steps.into_iter().enumerate() {
-                let Way { source, destination, tunnel } = way(number);
-                let back = Way { source: destination, destination: source, tunnel };
+                let Flow { source, destination, tunnel } = flow(number);
+                let back = Flow { source: destination, destination: source, tunnel };
                 if insert && !model.contains_key(&number) {
-                    prop_assert!(table.insert(Connection::new(way(number), index as u64, When::default())).is_none());
+                    prop_assert!(table.insert(Connection::new(flow(number), index as u64, When::default())).is_none());
                     model.insert(number, index as u64);
                 } else if !insert {
                     prop_assert_eq!(table.remove(&back).map(|one| one.number), model.remove(&number));
                 }
                 prop_assert_eq!(table.len(), model.len());
-                let found = table.find(&way(number)).map(|(one, side)| (one.number, side));
+                let found = table.find(&flow(number)).map(|(one, side)| (one.number, side));
                 prop_assert_eq!(found, model.get(&number).map(|index| (*index, 0)));
                 let found = table.find(&back).map(|(one, side)| (one.number, side));
                 prop_assert_eq!(found, model.get(&number).map(|index| (*index, 1)));

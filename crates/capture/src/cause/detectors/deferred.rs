@@ -4,7 +4,7 @@
 //! detectors are dropped. The detectors receive the kept packets, in order, only if they may judge
 //! by what follows.
 
-use super::{Departed, Detectors, Heard};
+use super::{Departure, Detectors, ReceivedAck};
 use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Ack;
 
@@ -44,7 +44,7 @@ impl Packet {
 
 /// The packets that are kept back.
 #[derive(Debug, Default)]
-pub(super) struct Later {
+pub(crate) struct Deferred {
     packets: Vec<Packet>,
     /// Whether no detector can judge before the next retransmission.
     waits: bool,
@@ -52,7 +52,7 @@ pub(super) struct Later {
     una: u64,
 }
 
-impl Later {
+impl Deferred {
     /// Returns whether a packet that takes or acknowledges `len` positions can be kept back.
     #[inline(always)]
     fn has_room(&self, len: u64) -> bool {
@@ -78,62 +78,62 @@ impl Later {
 
 impl Detectors {
     /// Finds out, after an ACK was handled, whether the following packets can be kept back.
-    pub(super) fn find_later(&mut self) {
-        self.later.waits = !self.asked && !self.watch.has_events() && !self.watch.may_judge();
-        self.later.una = self.board.una();
+    pub(crate) fn find_deferrable(&mut self) {
+        self.deferred.waits = !self.asked && !self.watch.has_events() && !self.watch.may_judge();
+        self.deferred.una = self.board.una();
     }
 
     /// Keeps new data back if no detector can judge by them. Returns whether it did.
     #[inline(always)]
-    pub(super) fn keeps_new(&mut self, departed: &Departed) -> bool {
-        let &Departed { nanos, len, stamp } = departed;
-        let keeps = self.later.has_room(len.into());
+    pub(crate) fn defers_new(&mut self, departure: &Departure) -> bool {
+        let &Departure { nanos, len, stamp } = departure;
+        let keeps = self.deferred.has_room(len.into());
         if keeps {
-            self.later.keep(Packet::new(nanos, len, stamp));
+            self.deferred.keep(Packet::new(nanos, len, stamp));
         }
         keeps
     }
 
     /// Keeps an ACK of new data back if no detector can judge by it. Returns whether it did.
     #[inline(always)]
-    pub(super) fn keeps_ack(&mut self, heard: &Heard<'_>) -> bool {
-        let Heard { now, ack, echo, volume, .. } = heard;
-        let says_more = !ack.sacks.is_empty() || !ack.dsacks.is_empty() || volume.is_some();
-        let later = &mut self.later;
-        if says_more || ack.cumulative <= later.una || !later.has_room(ack.cumulative - later.una) {
+    pub(crate) fn defers_ack(&mut self, received: &ReceivedAck<'_>) -> bool {
+        let ReceivedAck { now, ack, echo, chunk_bytes, .. } = received;
+        let says_more = !ack.sacks.is_empty() || !ack.dsacks.is_empty() || chunk_bytes.is_some();
+        let deferred = &mut self.deferred;
+        if says_more || ack.cumulative <= deferred.una || !deferred.has_room(ack.cumulative - deferred.una) {
             return false;
         }
-        let len = (ack.cumulative - later.una) as u32 | ACK | if ack.plain { PLAIN } else { 0 };
-        later.una = ack.cumulative;
-        later.keep(Packet::new(*now, len, *echo));
+        let len = (ack.cumulative - deferred.una) as u32 | ACK | if ack.plain { PLAIN } else { 0 };
+        deferred.una = ack.cumulative;
+        deferred.keep(Packet::new(*now, len, *echo));
         true
     }
 
     /// Passes the kept packets to the detectors, because they may judge by what follows.
-    pub(super) fn catch_up(&mut self) {
-        self.later.waits = false;
-        if !self.later.packets.is_empty() {
+    pub(crate) fn catch_up(&mut self) {
+        self.deferred.waits = false;
+        if !self.deferred.packets.is_empty() {
             self.show_kept();
         }
     }
 
     #[inline(never)]
     fn show_kept(&mut self) {
-        let mut packets = std::mem::take(&mut self.later.packets);
+        let mut packets = std::mem::take(&mut self.deferred.packets);
         let acknowledged = |packet: &Packet| if packet.len & ACK == 0 { 0 } else { u64::from(packet.len & LEN) };
-        let mut cumulative = self.later.una - packets.iter().map(acknowledged).sum::<u64>();
+        let mut cumulative = self.deferred.una - packets.iter().map(acknowledged).sum::<u64>();
         for packet in packets.drain(..) {
             let Packet { nanos: now, len, .. } = packet;
             if len & ACK == 0 {
-                self.take_new(&Departed { nanos: now, len: len & LEN, stamp: packet.stamp() });
+                self.take_new(&Departure { nanos: now, len: len & LEN, stamp: packet.stamp() });
                 continue;
             }
             cumulative += u64::from(len & LEN);
             let plain = len & PLAIN != 0;
             let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain, ece: false };
             // No detector judges by this ACK, so the frame is not used.
-            self.take_ack(&Heard { now, frame: 0, ack, echo: packet.stamp(), stamp: None, volume: None });
+            self.take_ack(&ReceivedAck { now, frame: 0, ack, echo: packet.stamp(), stamp: None, chunk_bytes: None });
         }
-        self.later.packets = packets;
+        self.deferred.packets = packets;
     }
 }

@@ -1,12 +1,12 @@
 //! Runs the registry's detectors on a captured sender, with the data that it sent and the ACKs that
 //! it received. These are the same detectors that judge in a live sender.
 
-mod later;
+mod deferred;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::report::Told;
-use crate::sender::Cause as Why;
+use crate::result::{Cause as Why, DetectorVerdict};
+use deferred::Deferred;
 use eifel_base::ranges::Block;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
@@ -18,22 +18,16 @@ use eifel_recovery::registry::{Choice, Need, Seam, Value, part};
 use eifel_recovery::scoreboard::Scoreboard;
 use eifel_recovery::view::Negotiated;
 use eifel_recovery::watch::Watch;
-use later::Later;
 
 /// The number of timestamps remembered with the times at which they left.
 const MOST_STAMPS: usize = 4096;
-/// The detectors that may probe with new data, with SACK and without. Of all watching detectors,
-/// only the first may probe.
-const PROBERS: [&str; 2] = ["f-rto-sack", "f-rto"];
-/// The detector of chunks that may probe with new data.
-const PROBER_OF_CHUNKS: &str = "f-rto-sctp";
 
 /// The detector with two variants, and the name of the second variant here.
 const BY_TIMESTAMPS: &str = "eifel-timestamps";
 const BY_TIMESTAMPS_OLDER: &str = "eifel-timestamps, proof = older";
 
 /// The state of a sender at the first sign of trouble.
-pub(crate) struct Standing {
+pub(crate) struct SenderState {
     /// Time in nanoseconds since 1970.
     pub(crate) now: u64,
     /// The first position not acknowledged by the ACKs that the sender has received.
@@ -49,14 +43,14 @@ pub(crate) struct Standing {
 
 /// Data that left once, at `nanos` since 1970, and take `len` positions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Departed {
+pub(crate) struct Departure {
     pub(crate) nanos: u64,
     pub(crate) len: u32,
     pub(crate) stamp: Option<Timestamp>,
 }
 
 /// An acknowledgement that the sender receives.
-pub(crate) struct Heard<'a> {
+pub(crate) struct ReceivedAck<'a> {
     /// When the sender receives it, in nanoseconds since 1970.
     pub(crate) now: u64,
     /// The frame in which it passed.
@@ -68,12 +62,12 @@ pub(crate) struct Heard<'a> {
     /// Its own timestamp.
     pub(crate) stamp: Option<Timestamp>,
     /// Bytes of the chunks that it newly covers; `None` with TCP, whose positions are bytes.
-    pub(crate) volume: Option<Volume>,
+    pub(crate) chunk_bytes: Option<ChunkBytes>,
 }
 
 /// The bytes of the chunks that a SACK newly covers.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Volume {
+pub(crate) struct ChunkBytes {
     /// Bytes newly covered by its cumulative TSN.
     pub(crate) acked: u64,
     /// Bytes newly covered by its gap reports.
@@ -95,15 +89,18 @@ pub(crate) struct Detectors {
     /// Whether the first detector has asked for a probe, and nothing has left since.
     asked: bool,
     /// The judgements by episode number.
-    pub(crate) told: BTreeMap<u32, Vec<Told>>,
+    pub(crate) verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
     /// The last duplicate that the receiver reported, and the TSval of that ACK.
     reported: Option<(Block, Timestamp)>,
-    later: Later,
+    deferred: Deferred,
 }
 
 impl std::fmt::Debug for Detectors {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Detectors").field("names", &self.names).field("told", &self.told).finish_non_exhaustive()
+        f.debug_struct("Detectors")
+            .field("names", &self.names)
+            .field("verdicts", &self.verdicts)
+            .finish_non_exhaustive()
     }
 }
 
@@ -114,8 +111,8 @@ fn at(nanos: u64) -> Instant {
 impl Detectors {
     /// Returns the detectors that can judge a sender in this state, with the data that it has under
     /// way. The known round trip takes the place of the one measured during the handshake.
-    pub(crate) fn new(standing: &Standing, under_way: impl Iterator<Item = Departed>) -> Self {
-        let &Standing { now, una, round_trip, negotiated, sctp, before } = standing;
+    pub(crate) fn new(state: &SenderState, under_way: impl Iterator<Item = Departure>) -> Self {
+        let &SenderState { now, una, round_trip, negotiated, sctp, before } = state;
         let (names, detectors) = chosen(negotiated, sctp).into_iter().unzip();
         let (mut board, mut watch) = (Scoreboard::default(), Watch::new(detectors));
         if let Some(round_trip) = round_trip {
@@ -131,32 +128,43 @@ impl Detectors {
         watch.agree(negotiated);
         watch.look(at(now), una, una);
         let (stamps, sack) = (VecDeque::new(), negotiated.sack);
-        let told = BTreeMap::new();
-        let (reported, later) = (None, Later::default());
-        let mut made = Self { names, sack, board, watch, stamps, next: 0, before, asked: false, told, reported, later };
+        let (verdicts, deferred) = (BTreeMap::new(), Deferred::default());
+        let mut made = Self {
+            names,
+            sack,
+            board,
+            watch,
+            stamps,
+            next: 0,
+            before,
+            asked: false,
+            verdicts,
+            reported: None,
+            deferred,
+        };
         under_way.for_each(|one| made.on_new(&one));
         made
     }
 
     /// Handles data that leave for the first time.
     #[inline(always)]
-    pub(crate) fn on_new(&mut self, departed: &Departed) {
-        if !self.keeps_new(departed) {
-            // The slow path takes a copy. So `departed` needs no address, and its fields stay in
+    pub(crate) fn on_new(&mut self, departure: &Departure) {
+        if !self.defers_new(departure) {
+            // The slow path takes a copy. So `departure` needs no address, and its fields stay in
             // registers on the usual path.
-            let departed = *departed;
-            self.show_new(&departed);
+            let departure = *departure;
+            self.show_new(&departure);
         }
     }
 
     #[inline(never)]
-    fn show_new(&mut self, departed: &Departed) {
+    fn show_new(&mut self, departure: &Departure) {
         self.catch_up();
-        self.take_new(departed);
+        self.take_new(departure);
     }
 
-    fn take_new(&mut self, departed: &Departed) {
-        let &Departed { nanos: now, len, stamp } = departed;
+    fn take_new(&mut self, departure: &Departure) {
+        let &Departure { nanos: now, len, stamp } = departure;
         self.asked = false;
         self.remember(now, stamp);
         self.board.on_new(at(now), len, stamp);
@@ -175,7 +183,13 @@ impl Detectors {
     }
 
     /// Handles a retransmission. Returns the number of the episode that it belongs to.
-    pub(crate) fn on_again(&mut self, now: u64, block: Block, why: Why, stamp: Option<Timestamp>) -> Option<u32> {
+    pub(crate) fn on_retransmission(
+        &mut self,
+        now: u64,
+        block: Block,
+        why: Why,
+        stamp: Option<Timestamp>,
+    ) -> Option<u32> {
         self.catch_up();
         let block = Block { start: block.start.max(self.board.una()), end: block.end.min(self.board.nxt()) };
         if block.start >= block.end {
@@ -216,36 +230,37 @@ impl Detectors {
     }
 
     /// Handles an ACK that the sender receives.
-    pub(crate) fn on_ack(&mut self, heard: &Heard<'_>) {
-        if !self.keeps_ack(heard) {
+    pub(crate) fn on_ack(&mut self, received: &ReceivedAck<'_>) {
+        if !self.defers_ack(received) {
             self.catch_up();
-            self.take_ack(heard);
-            self.find_later();
+            self.take_ack(received);
+            self.find_deferrable();
         }
     }
 
-    fn take_ack(&mut self, heard: &Heard<'_>) {
-        let Heard { now, ack, .. } = heard;
+    fn take_ack(&mut self, received: &ReceivedAck<'_>) {
+        let ReceivedAck { now, ack, .. } = received;
         if ack.cumulative < self.board.una() || ack.cumulative > self.board.nxt() {
             return;
         }
-        let told = ack.dsacks.first().copied().zip(heard.stamp);
+        let told = ack.dsacks.first().copied().zip(received.stamp);
         let advances = ack.cumulative > self.board.una();
         if told.is_some() && std::mem::replace(&mut self.reported, told) == told && !advances {
             // The network has duplicated the ACK.
             return;
         }
-        let echo = heard.echo.and_then(|echo| self.echo(echo, *now));
+        let echo = received.echo.and_then(|echo| self.echo(echo, *now));
         let mut acked = self.board.on_ack(&Ack { echo, ..*ack }, self.sack);
-        if let Some(volume) = heard.volume {
-            (acked.bytes, acked.sacked, acked.originals) = (volume.acked, volume.sacked, Some(volume.originals));
+        if let Some(chunk_bytes) = received.chunk_bytes {
+            (acked.bytes, acked.sacked, acked.originals) =
+                (chunk_bytes.acked, chunk_bytes.sacked, Some(chunk_bytes.originals));
         }
         self.watch.look(at(*now), self.board.una(), self.board.nxt());
         self.watch.on_ack(&acked);
         self.asked = matches!(self.watch.judge(&acked), Judgement::Probe);
         self.watch.close_if_repaired(ack.cumulative);
         if self.watch.has_events() {
-            self.hear_of(heard.frame, false);
+            self.hear_of(received.frame, false);
         }
     }
 
@@ -260,16 +275,16 @@ impl Detectors {
         while let Some(event) = self.watch.poll_event() {
             let Event::Judged { episode, detector, outcome, reason } = event else { continue };
             let Some(name) = self.names.get(detector).copied().filter(|_| !refused) else { continue };
-            let told = self.told.entry(self.before + episode).or_default();
+            let told = self.verdicts.entry(self.before + episode).or_default();
             if told.iter().all(|told| told.detector != name) {
-                told.push(Told { detector: name, frame, spurious: outcome == Outcome::Spurious, reason });
+                told.push(DetectorVerdict { detector: name, frame, spurious: outcome == Outcome::Spurious, reason });
             }
         }
     }
 }
 
-/// Returns all detectors of the registry that have what they need, with their names. The detector
-/// that may probe comes first.
+/// Returns all detectors of the registry that have what they need, with their names. Only the first
+/// may probe with new data: the last one in the registry that does, because it is the most specific.
 fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Detector>)> {
     let sees = |need: Option<Need>| match need {
         None => true,
@@ -277,19 +292,14 @@ fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Dete
         Some(Need::Sack | Need::Duplicates) => negotiated.sack,
         Some(_) => false,
     };
-    let prober = match (sctp, negotiated.sack) {
-        (true, _) => PROBER_OF_CHUNKS,
-        (false, sack) => PROBERS[usize::from(!sack)],
-    };
-    let mut found: Vec<_> = Seam::Detect
-        .entries()
-        .iter()
-        .chain(Seam::Detect.association_entries().iter().filter(|_| sctp))
-        .filter(|entry| sees(entry.needs))
+    let of_chunks = Seam::Detect.association_entries().iter().filter(|_| sctp);
+    let seeing = Seam::Detect.entries().iter().chain(of_chunks).filter(|entry| sees(entry.needs));
+    let prober = seeing.clone().filter(|entry| entry.probes).last().map(|entry| entry.name);
+    let mut found: Vec<_> = seeing
         .filter_map(|entry| Some((entry.name, part::detector(&Choice::named(entry.name)).ok()?)))
         .filter(|(_, detector)| detector.judges())
         .collect();
-    found.sort_by_key(|(name, _)| *name != prober);
+    found.sort_by_key(|(name, _)| Some(*name) != prober);
     if negotiated.timestamps {
         // By default that detector accepts only the proof that a receiver cannot forge.
         let plain = Choice::named(BY_TIMESTAMPS).with("proof", Value::Word("older".into()));
@@ -331,15 +341,15 @@ mod tests {
             let (now, len) = (10_000 * MS, if sctp { 1 } else { 100 });
             let round_trip = random.one_of(&[None, Some(100 * MS), Some(7 * MS)]);
             let before = random.below(3) as u32;
-            let standing = Standing { now, una: 1000, round_trip, negotiated, sctp, before };
+            let state = SenderState { now, una: 1000, round_trip, negotiated, sctp, before };
             let count = random.below(8);
             let stamp = |number: u64| negotiated.timestamps.then_some(Timestamp(5 + number as u32 / 2));
-            let under_way = (0..count).map(|number| Departed {
+            let under_way = (0..count).map(|number| Departure {
                 nanos: now - 50 * MS + number * MS,
                 len: len as u32,
                 stamp: stamp(number),
             });
-            let detectors = Detectors::new(&standing, under_way);
+            let detectors = Detectors::new(&state, under_way);
             Self { random, detectors, now, una: 1000, nxt: 1000 + count * len, len, negotiated, sctp, frame: 1 }
         }
 
@@ -350,7 +360,7 @@ mod tests {
 
         fn new_data(&mut self) {
             let stamp = self.stamp();
-            self.detectors.on_new(&Departed { nanos: self.now, len: self.len as u32, stamp });
+            self.detectors.on_new(&Departure { nanos: self.now, len: self.len as u32, stamp });
             self.nxt += self.len;
         }
 
@@ -359,7 +369,7 @@ mod tests {
             let start = (self.una + self.len * self.random.below(6)).saturating_sub(self.len);
             let block = Block { start, end: start + self.len * (1 + self.random.below(2)) };
             let why = self.random.one_of(&[Why::Rto, Why::Loss, Why::Fast, Why::Fast, Why::Tlp]);
-            self.detectors.on_again(self.now, block, why, stamp)
+            self.detectors.on_retransmission(self.now, block, why, stamp)
         }
 
         fn ack(&mut self) {
@@ -387,14 +397,17 @@ mod tests {
             let plain = self.random.below(5) > 0;
             let ack = Ack { cumulative, sacks: &sacks, dsacks: &dsacks, echo: None, mark: None, plain, ece: false };
             let (echo, stamp) = (self.stamp(), self.stamp());
-            let volume =
-                Volume { acked: ahead * 100, sacked: 100 * sacks.len() as u64, originals: 100 * self.random.below(2) };
-            let volume = self.sctp.then_some(volume);
-            let heard = Heard { now: self.now, frame: self.frame, ack, echo, stamp, volume };
-            self.detectors.on_ack(&heard);
+            let chunk_bytes = ChunkBytes {
+                acked: ahead * 100,
+                sacked: 100 * sacks.len() as u64,
+                originals: 100 * self.random.below(2),
+            };
+            let chunk_bytes = self.sctp.then_some(chunk_bytes);
+            let received = ReceivedAck { now: self.now, frame: self.frame, ack, echo, stamp, chunk_bytes };
+            self.detectors.on_ack(&received);
             if self.random.below(8) == 0 {
                 // The network duplicates the ACK.
-                self.detectors.on_ack(&Heard { frame: self.frame + 1, ..heard });
+                self.detectors.on_ack(&ReceivedAck { frame: self.frame + 1, ..received });
                 self.frame += 1;
             }
         }
@@ -410,7 +423,7 @@ mod tests {
                 }
             }
             self.detectors.catch_up();
-            let Detectors { told, board, next, .. } = &self.detectors;
+            let Detectors { verdicts: told, board, next, .. } = &self.detectors;
             write!(said, "{told:?} {} {} {next}", board.una(), board.nxt()).unwrap();
             said
         }
@@ -436,15 +449,15 @@ mod tests {
     #[test]
     fn an_echo_tells_when_what_it_answers_has_left() {
         let negotiated = Negotiated { mss: 100, sack: true, timestamps: true };
-        let standing = Standing { now: 0, una: 0, round_trip: None, negotiated, sctp: false, before: 0 };
+        let state = SenderState { now: 0, una: 0, round_trip: None, negotiated, sctp: false, before: 0 };
         let most = MOST_STAMPS as u32;
         for (count, first) in [(most, Some(900)), (most + 1, None)] {
-            let departed = |number: u32| Departed {
+            let departure = |number: u32| Departure {
                 nanos: 100 + u64::from(number),
                 len: 1,
                 stamp: Some(Timestamp(10 + 2 * number)),
             };
-            let detectors = Detectors::new(&standing, (0..count).map(departed));
+            let detectors = Detectors::new(&state, (0..count).map(departure));
             let age = |value| {
                 detectors.echo(Timestamp(value), 1000).map(|echo| match echo {
                     Echo::Known { age, .. } => age.as_nanos(),

@@ -4,7 +4,7 @@
 //! at which it left is a range, and so is the time at which its timer was set. A time that fits
 //! only if the path held the packet costs [`HELD`].
 
-use super::Resent;
+use super::Retransmitted;
 
 /// The cost of a retransmission that a path must have held.
 pub(super) const HELD: f64 = 1.0;
@@ -20,7 +20,7 @@ pub(super) fn misfit(took: u64, expected: u64) -> f64 {
 
 /// Returns the distance of a retransmission from the expiry of a timer of `expected` nanoseconds
 /// that was set between `set.0` and `set.1`.
-pub(super) fn misfit_of_timer(resent: &Resent, set: (u64, u64), expected: u64) -> f64 {
+pub(super) fn misfit_of_timer(resent: &Retransmitted, set: (u64, u64), expected: u64) -> f64 {
     let passes = misfit(resent.now.saturating_sub(set.1), expected);
     let held = departure(resent, set, expected);
     let closest = expected.clamp(held.saturating_sub(set.1), held.saturating_sub(set.0));
@@ -29,14 +29,14 @@ pub(super) fn misfit_of_timer(resent: &Resent, set: (u64, u64), expected: u64) -
 
 /// Returns when a retransmission left, within its limits, if a timer caused it. The timer takes
 /// `expected` nanoseconds and was set between `set.0` and `set.1`.
-pub(super) fn departure(resent: &Resent, set: (u64, u64), expected: u64) -> u64 {
+pub(super) fn departure(resent: &Retransmitted, set: (u64, u64), expected: u64) -> u64 {
     let earliest = resent.earliest.min(resent.now);
     let [soonest, latest] = [set.0, set.1].map(|set| set.saturating_add(expected));
     if latest <= resent.now { latest.max(earliest) } else { soonest.clamp(earliest, resent.now) }
 }
 
 /// Returns the distance of a retransmission from an immediate reaction to the last ACK.
-pub(super) fn clocked(resent: &Resent) -> f64 {
+pub(super) fn clocked(resent: &Retransmitted) -> f64 {
     let at_once = at_once(resent);
     let late = |left: u64| {
         let gap = left.saturating_sub(resent.last_ack).saturating_sub(at_once);
@@ -50,23 +50,23 @@ pub(super) fn clocked(resent: &Resent) -> f64 {
 
 /// Returns whether a retransmission left within the time in which a sender answers an ACK that came
 /// at `since`.
-pub(super) fn is_at_once(resent: &Resent, since: u64) -> bool {
+pub(super) fn is_at_once(resent: &Retransmitted, since: u64) -> bool {
     resent.now.saturating_sub(since) <= at_once(resent)
 }
 
 /// Returns the time within which an answer to an ACK passes here, in nanoseconds. Far from the
 /// sender, the arrival of the ACK is known only to within a round trip.
-fn at_once(resent: &Resent) -> u64 {
+fn at_once(resent: &Retransmitted) -> u64 {
     if resent.may_be_unseen { smoothed(resent).max(AT_ONCE) } else { AT_ONCE }
 }
 
-fn smoothed(resent: &Resent) -> u64 {
+fn smoothed(resent: &Retransmitted) -> u64 {
     resent.estimate.map_or(ROUND_TRIP, |(smoothed, _)| smoothed)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::strands::tests::resent;
+    use super::super::hypotheses::tests::resent;
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -78,7 +78,7 @@ mod tests {
         assert!(misfit_of_timer(&passes, set, 200 * MS) < 1e-9);
         assert!((misfit_of_timer(&passes, set, 100 * MS) - 2_f64.ln()).abs() < 1e-9);
         // It may have left up to 150 ms before it passed.
-        let held = Resent { earliest: 850 * MS, ..passes };
+        let held = Retransmitted { earliest: 850 * MS, ..passes };
         assert_eq!(departure(&held, set, 100 * MS), 900 * MS);
         assert!((misfit_of_timer(&held, set, 20 * MS) - (HELD + 2.5_f64.ln())).abs() < 1e-9);
         // A timer that may have been set shortly before is taken to have expired as early as
@@ -89,12 +89,12 @@ mod tests {
 
     #[test]
     fn a_repair_follows_its_ack_unless_a_path_has_held_it() {
-        let near = Resent { may_be_unseen: false, last_ack: 996 * MS, ..resent() };
+        let near = Retransmitted { may_be_unseen: false, last_ack: 996 * MS, ..resent() };
         assert!(clocked(&near) < 1e-9);
-        let late = Resent { last_ack: 946 * MS, ..near };
+        let late = Retransmitted { last_ack: 946 * MS, ..near };
         assert!((clocked(&late) - 2_f64.ln()).abs() < 1e-9);
-        let held = Resent { last_ack: 500 * MS, earliest: 500 * MS, ..near };
+        let held = Retransmitted { last_ack: 500 * MS, earliest: 500 * MS, ..near };
         assert!((clocked(&held) - HELD).abs() < 1e-9);
-        assert!(clocked(&Resent { news: Some(true), ..held }) < 1e-9);
+        assert!(clocked(&Retransmitted { news: Some(true), ..held }) < 1e-9);
     }
 }

@@ -2,62 +2,21 @@
 //!
 //! All models are one state machine with different settings. Each keeps its own state, names a
 //! cause for each retransmission, and adds up the cost of what the causes leave unexplained. Far
-//! from the sender, a model keeps several readings of the trace until later packets decide between
+//! from the sender, a model keeps several hypotheses of the trace until later packets decide between
 //! them. The causes in the report come from the model that explains a connection best.
 
+mod events;
 mod fit;
-mod model;
-mod seen;
+mod hypotheses;
 mod settings;
-mod strands;
+mod stack;
 #[cfg(test)]
 mod tests;
 
-pub use model::Model;
-pub use seen::{Heard, Resent};
-pub use settings::{MODELS, Settings};
-pub(crate) use strands::UNDECIDED;
-pub use strands::{Explained, Strands};
+pub(crate) use events::{AckReceived, Retransmitted};
+pub(crate) use hypotheses::UNDECIDED;
+pub(crate) use hypotheses::{Explained, Hypotheses};
+pub(crate) use settings::{MODELS, Settings};
+pub(crate) use stack::StackModel;
 
-use serde::Serialize;
-
-/// The cause of a retransmission.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
-    /// The retransmission timer expired.
-    Rto,
-    /// Go-back-N: an expiry of the timer had declared the segment lost.
-    Loss,
-    /// Duplicate ACKs, SACK, RACK or a partial ACK reported the loss.
-    Fast,
-    /// A tail-loss probe.
-    Tlp,
-    /// A zero-window probe.
-    ZeroWindowProbe,
-    /// A keep-alive, which asks an idle peer whether it still exists.
-    KeepAlive,
-    /// A repeated SYN or SYN-ACK.
-    Syn,
-    /// The segment was longer than the path's MTU, as an ICMP message has told the sender.
-    PathMtu,
-    /// No model explains it.
-    Unknown,
-}
-
-impl Cause {
-    /// Returns the cause's name in tables and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rto => "rto",
-            Self::Loss => "loss",
-            Self::Fast => "fast",
-            Self::Tlp => "tlp",
-            Self::ZeroWindowProbe => "zero-window-probe",
-            Self::KeepAlive => "keep-alive",
-            Self::Syn => "syn",
-            Self::PathMtu => "path-mtu",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+pub(crate) use crate::result::Cause;

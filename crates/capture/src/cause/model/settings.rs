@@ -2,26 +2,26 @@
 
 /// The settings in which the retransmissions of stacks differ.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The stack's name in the output.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The least that the timeout adds to the smoothed round trip, in nanoseconds.
-    pub variance_at_least: u64,
+    pub(crate) variance_at_least: u64,
     /// The smallest timeout, in nanoseconds.
-    pub rto_at_least: u64,
+    pub(crate) rto_at_least: u64,
     /// Whether it uses RACK and tail-loss probes (RFC 8985).
-    pub probes_tail: bool,
+    pub(crate) probes_tail: bool,
     /// Whether it uses F-RTO (RFC 5682).
-    pub forward_rto: bool,
+    pub(crate) forward_rto: bool,
     /// Whether it undoes a timeout if the echoed timestamp is older than the timeout, or if DSACKs
     /// report all retransmissions.
-    pub undoes: bool,
+    pub(crate) undoes: bool,
 }
 
 const MS: u64 = 1_000_000;
 
 /// In order of preference among models that explain a trace equally well.
-pub const MODELS: [Settings; 8] = [
+pub(crate) const MODELS: [Settings; 8] = [
     Settings {
         name: "linux",
         variance_at_least: 200 * MS,

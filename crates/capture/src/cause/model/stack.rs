@@ -9,8 +9,8 @@
 //! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
 
 use super::fit::{HELD, clocked, departure, is_at_once, misfit, misfit_of_timer};
-use super::{Cause, Heard, Resent, Settings};
-use crate::flow::Place;
+use super::{AckReceived, Cause, Retransmitted, Settings};
+use crate::order::AckPlace;
 use eifel_base::units::Timestamp;
 
 /// The cost of a cause without the evidence that it needs.
@@ -61,7 +61,7 @@ enum State {
 
 /// The state of one model.
 #[derive(Clone, Debug)]
-pub struct Model {
+pub(crate) struct StackModel {
     settings: &'static Settings,
     state: State,
     back_off: u32,
@@ -79,9 +79,9 @@ pub struct Model {
     cost: f64,
 }
 
-impl Model {
+impl StackModel {
     /// Returns the model of a sender with nothing outstanding.
-    pub fn new(settings: &'static Settings) -> Self {
+    pub(crate) fn new(settings: &'static Settings) -> Self {
         Self {
             settings,
             state: State::Open,
@@ -96,23 +96,23 @@ impl Model {
     }
 
     /// Returns the name of the stack that the model stands for.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.settings.name
     }
 
     /// Returns the cost of everything so far that the model does not explain; 0 if it explains
     /// everything.
-    pub fn cost(&self) -> f64 {
+    pub(crate) fn cost(&self) -> f64 {
         self.cost
     }
 
     /// Returns whether the model considers nothing lost.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         matches!(self.state, State::Open)
     }
 
     /// Returns whether the model would ignore an ACK of new data without SACK blocks.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let (again, left_before) = self.again;
         let told = again == u64::MAX || self.left_before == left_before;
         self.is_open() && self.back_off == 0 && !self.probed && told
@@ -120,23 +120,23 @@ impl Model {
 
     /// Returns the causes that a retransmission may have, each with the cost of what it leaves
     /// unexplained.
-    pub fn candidates(&self, resent: &Resent) -> impl Iterator<Item = (Cause, f64)> + use<> {
+    pub(crate) fn candidates(&self, resent: &Retransmitted) -> impl Iterator<Item = (Cause, f64)> + use<> {
         let known = [self.timeout(resent), self.tail_loss_probe(resent), self.go_back_n(resent), self.fast(resent)];
         known.into_iter().flatten().chain([(Cause::Unknown, UNEXPLAINED)])
     }
 
     /// Accepts a cause, and moves on as the sender would have.
-    pub fn take(&mut self, cause: Cause, cost: f64, resent: &Resent) {
+    pub(crate) fn take(&mut self, cause: Cause, cost: f64, resent: &Retransmitted) {
         self.cost += cost;
         self.enter(cause, resent);
     }
 
     /// Returns whether both models are in states of the same kind.
-    pub fn stands_as(&self, other: &Self) -> bool {
+    pub(crate) fn stands_as(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.state) == std::mem::discriminant(&other.state)
     }
 
-    fn timeout(&self, resent: &Resent) -> Option<(Cause, f64)> {
+    fn timeout(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
         // The timer repairs the oldest segment. A sender that repeats acknowledged data has not
         // received their ACK.
         let unheard = resent.end <= resent.una;
@@ -144,10 +144,10 @@ impl Model {
             let repaired = resent.doubted && !resent.repeated;
             // The timer was set at the earliest by the ACK that ends where the segment starts, or
             // by its last expiry.
-            let began = match resent.told_at {
-                Place::End(passed) => passed.saturating_add(resent.trip).max(self.armed),
-                Place::Within => return None,
-                Place::Unknown => 0,
+            let began = match resent.ack_place {
+                AckPlace::End(passed) => passed.saturating_add(resent.trip).max(self.armed),
+                AckPlace::Within => return None,
+                AckPlace::Unknown => 0,
             };
             let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
             let took = resent.now.saturating_sub(began);
@@ -183,7 +183,7 @@ impl Model {
         Some((Cause::Rto, cost))
     }
 
-    fn tail_loss_probe(&self, resent: &Resent) -> Option<(Cause, f64)> {
+    fn tail_loss_probe(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
         if resent.end != resent.nxt || !self.would_probe(resent) {
             return None;
         }
@@ -197,7 +197,7 @@ impl Model {
         Some((Cause::Tlp, misfit_of_timer(resent, (from, since), patience.min(rest))))
     }
 
-    fn go_back_n(&self, resent: &Resent) -> Option<(Cause, f64)> {
+    fn go_back_n(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
         let unheard = resent.end <= resent.una;
         match self.state {
             State::Loss { high, reached, .. } if resent.start < high => {
@@ -221,27 +221,27 @@ impl Model {
     }
 
     /// Returns whether the retransmission starts where go-back-N stopped.
-    fn continues(&self, resent: &Resent) -> bool {
+    fn continues(&self, resent: &Retransmitted) -> bool {
         resent.follows && resent.start == self.gone_back_to
     }
 
     /// Returns whether the retransmission starts at or above the position where go-back-N stopped,
     /// and no new data were sent in between.
-    fn goes_on(&self, resent: &Resent) -> bool {
+    fn goes_on(&self, resent: &Retransmitted) -> bool {
         resent.follows && resent.start >= self.gone_back_to
     }
 
     /// Returns whether the sender has sent nothing for at least three quarters of its timeout.
-    fn was_silent(&self, resent: &Resent) -> bool {
+    fn was_silent(&self, resent: &Retransmitted) -> bool {
         resent.now.saturating_sub(resent.last_sent) >= self.rto(resent) / 4 * 3
     }
 
-    fn fast(&self, resent: &Resent) -> Option<(Cause, f64)> {
+    fn fast(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
         let unheard = resent.end <= resent.una && resent.may_be_unseen;
         let evident = match self.state {
             // A partial ACK ends where the retransmission starts.
             _ if unheard => {
-                self.is_told_by_time(resent) || resent.shown || resent.doubted && resent.told_at != Place::Within
+                self.is_told_by_time(resent) || resent.shown || resent.doubted && resent.ack_place != AckPlace::Within
             }
             // A partial ACK is evidence too.
             State::Recovery { high, .. } => {
@@ -275,38 +275,38 @@ impl Model {
 
     /// Returns whether ACKs report the loss. Without SACK the third duplicate ACK does, and the
     /// sender reacts to it at once.
-    fn is_told(&self, resent: &Resent) -> bool {
+    fn is_told(&self, resent: &Retransmitted) -> bool {
         let in_time = resent.sack || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
         self.is_told_by_time(resent) || resent.missing && in_time
     }
 
     /// Returns whether by RACK the ACK of a retransmission reports the loss.
-    fn is_told_by_time(&self, resent: &Resent) -> bool {
+    fn is_told_by_time(&self, resent: &Retransmitted) -> bool {
         let goes_on = resent.follows || is_at_once(resent, resent.last_ack);
         self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before
     }
 
-    fn would_probe(&self, resent: &Resent) -> bool {
+    fn would_probe(&self, resent: &Retransmitted) -> bool {
         self.settings.probes_tail && resent.sack && !self.probed && !resent.missing && matches!(self.state, State::Open)
     }
 
     /// Returns when the timer behind this retransmission was set, at the earliest and at the
     /// latest.
-    fn timer_set(&self, resent: &Resent) -> (u64, u64) {
-        let told = match resent.told_at {
-            Place::End(passed) => passed.saturating_add(resent.trip),
+    fn timer_set(&self, resent: &Retransmitted) -> (u64, u64) {
+        let told = match resent.ack_place {
+            AckPlace::End(passed) => passed.saturating_add(resent.trip),
             _ => 0,
         };
         let latest = resent.timer_since.max(self.armed);
         (resent.timer_from.max(told).max(self.armed).min(latest), latest)
     }
 
-    fn rto(&self, resent: &Resent) -> u64 {
+    fn rto(&self, resent: &Retransmitted) -> u64 {
         let Some((smoothed, variation)) = resent.estimate else { return 1_000_000_000 };
         (smoothed + (4 * variation).max(self.settings.variance_at_least)).max(self.settings.rto_at_least)
     }
 
-    fn enter(&mut self, cause: Cause, resent: &Resent) {
+    fn enter(&mut self, cause: Cause, resent: &Retransmitted) {
         let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
         self.gone_back_to = if goes_back { resent.end } else { u64::MAX };
         // After a timeout everything counts as lost anyway.
@@ -356,40 +356,40 @@ impl Model {
     }
 
     /// Handles an ACK that the sender receives.
-    pub fn hear(&mut self, heard: &Heard) {
-        if heard.advances {
+    pub(crate) fn on_ack(&mut self, ack: &AckReceived) {
+        if ack.advances {
             self.back_off = 0;
             self.probed = false;
         }
         let (again, left_before) = self.again;
-        if heard.advances && heard.una > again
-            || again != u64::MAX && heard.sacks.iter().any(|block| block.start <= again && again < block.end)
+        if ack.advances && ack.una > again
+            || again != u64::MAX && ack.sacks.iter().any(|block| block.start <= again && again < block.end)
         {
             self.left_before = left_before;
         }
         match &mut self.state {
             State::Open => {}
             State::Recovery { high, partial } => {
-                if heard.una >= *high {
+                if ack.una >= *high {
                     self.state = State::Open;
-                } else if heard.advances {
-                    partial.get_or_insert(heard.now);
+                } else if ack.advances {
+                    partial.get_or_insert(ack.now);
                 }
             }
             State::Loss { high, forward, stamp, unreported, .. } => {
-                if heard.dsack {
+                if ack.dsack {
                     *unreported = unreported.saturating_sub(1);
                 }
-                let by_echo = matches!((heard.echo, *stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp));
-                let undone = self.settings.undoes && heard.advances && (by_echo || *unreported == 0);
-                let forwarded = *forward && heard.original_below.is_some_and(|position| position < *high);
-                if undone || forwarded || heard.una >= *high {
+                let by_echo = matches!((ack.echo, *stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp));
+                let undone = self.settings.undoes && ack.advances && (by_echo || *unreported == 0);
+                let forwarded = *forward && ack.original_below.is_some_and(|position| position < *high);
+                if undone || forwarded || ack.una >= *high {
                     self.state = State::Open;
-                } else if *forward && heard.nxt > *high {
+                } else if *forward && ack.nxt > *high {
                     // New data have left: RFC 5682, section 3.1, step 3a.
-                    *forward = !heard.duplicate;
-                } else if *forward && heard.advances {
-                    *high = heard.nxt;
+                    *forward = !ack.duplicate;
+                } else if *forward && ack.advances {
+                    *high = ack.nxt;
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::*;
-use crate::flow::Place;
+use crate::order::AckPlace;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 use eifel_golden::drawn::Random;
@@ -52,16 +52,16 @@ impl Drawn {
         self.una - LEN + self.random.below(room.max(1)) * LEN
     }
 
-    fn resent(&mut self) -> Resent {
+    fn resent(&mut self) -> Retransmitted {
         self.now += self.random.near(&[1, 4 * MS, 100 * MS, 300 * MS, 400 * MS]);
         let start = self.position();
         let [earliest, told, last_ack, last_sent, timer_since, timer_from] = [(); 6].map(|()| self.before());
-        let told_at = self.random.one_of(&[Place::Unknown, Place::Within, Place::End(told)]);
+        let ack_place = self.random.one_of(&[AckPlace::Unknown, AckPlace::Within, AckPlace::End(told)]);
         let mut coin = || self.random.coin();
-        Resent {
+        Retransmitted {
             now: self.now,
             earliest: if self.away { earliest } else { self.now },
-            told_at,
+            ack_place,
             trip: if self.away { 50 * MS } else { 0 },
             start,
             end: start + LEN,
@@ -86,7 +86,7 @@ impl Drawn {
         }
     }
 
-    fn heard(&mut self) -> Heard {
+    fn ack(&mut self) -> AckReceived {
         self.now += self.random.near(&[1, 4 * MS, 50 * MS]);
         let room = (self.nxt - self.una) / LEN;
         let ahead = self.random.below(room + 1) * self.random.below(2) * LEN;
@@ -100,7 +100,7 @@ impl Drawn {
             *block = Block { start, end: start + LEN * (1 + self.random.below(2)) };
         }
         let original_below = self.random.coin().then(|| self.una + LEN * self.random.below(10));
-        Heard {
+        AckReceived {
             now: self.now,
             una: self.una,
             nxt: self.nxt,
@@ -117,33 +117,33 @@ impl Drawn {
 /// Returns the output of all models for one sender.
 fn said(seed: u64) -> String {
     let mut drawn = Drawn::new(seed);
-    let mut models = MODELS.each_ref().map(|settings| (Strands::new(settings), Model::new(settings)));
+    let mut models = MODELS.each_ref().map(|settings| (Hypotheses::new(settings), StackModel::new(settings)));
     let mut text = String::new();
     for _ in 0..4 + drawn.random.below(16) {
         if drawn.random.below(5) < 2 {
-            let heard = drawn.heard();
-            for (strands, model) in &mut models {
-                strands.hear(&heard);
-                model.hear(&heard);
+            let ack = drawn.ack();
+            for (hypotheses, model) in &mut models {
+                hypotheses.on_ack(&ack);
+                model.on_ack(&ack);
             }
         } else {
             let resent = drawn.resent();
             let chosen = drawn.random.below(4) as usize;
-            for (strands, model) in &mut models {
+            for (hypotheses, model) in &mut models {
                 let candidates: Vec<_> = model.candidates(&resent).collect();
                 candidates.iter().for_each(|(cause, cost)| write!(text, "{} {cost:.6} ", cause.name()).unwrap());
                 let (cause, cost) = candidates[chosen % candidates.len()];
                 model.take(cause, cost, &resent);
-                write!(text, "{} ", strands.explain(&resent).name()).unwrap();
+                write!(text, "{} ", hypotheses.explain(&resent).name()).unwrap();
             }
         }
-        for (strands, model) in &models {
-            let idle = [strands.is_open(), strands.is_idle(), model.is_open(), model.is_idle()];
-            writeln!(text, "{} {idle:?} {:.6} {:.6}", strands.name(), strands.cost(), model.cost()).unwrap();
+        for (hypotheses, model) in &models {
+            let idle = [hypotheses.is_open(), hypotheses.is_idle(), model.is_open(), model.is_idle()];
+            writeln!(text, "{} {idle:?} {:.6} {:.6}", hypotheses.name(), hypotheses.cost(), model.cost()).unwrap();
         }
     }
-    for (strands, _) in &mut models {
-        writeln!(text, "{:?}", strands.explained()).unwrap();
+    for (hypotheses, _) in &mut models {
+        writeln!(text, "{:?}", hypotheses.explained()).unwrap();
     }
     text
 }

@@ -1,23 +1,21 @@
-//! A replica of the sender: models of stacks that are fed with everything it sent and received.
+//! A model of the sender: models of stacks that receive everything that it sent and received.
 //!
 //! Away from the sender, a capture shows the sender's reactions late, by the round trip from the
 //! capture point to the sender and back. So ACKs wait here for that time before the models receive
 //! them. All events are then in the order in which the sender saw them.
 
-mod hear;
+mod receive;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::When;
-use super::doubts::Doubts;
-use super::half::{Acknowledgement, Data, Half, Setting};
-use super::held::Held;
-use super::unheard::{Plain, Unheard};
-use crate::detectors::{Departed, Detectors, Standing};
-use crate::report::Told;
-use crate::sender::{Explained, Heard, MODELS, Resent, Strands, UNDECIDED};
+use super::detectors::{Departure, Detectors, SenderState};
+use super::model::{AckReceived, Explained, Hypotheses, MODELS, Retransmitted, UNDECIDED};
+use super::suspected::SuspectedLosses;
+use crate::order::{AcksInTransit, CapturePoint, NewAck, Silence};
+use crate::result::{DetectorVerdict, When};
+use crate::stream::{Acknowledgement, Data, Stream};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
@@ -31,8 +29,8 @@ const DUPLICATES: u32 = 3;
 const MOST_RANGES: usize = 1 << 16;
 
 #[derive(Debug)]
-pub(super) struct Replica {
-    models: [Strands; MODELS.len()],
+pub(crate) struct SenderModel {
+    models: [Hypotheses; MODELS.len()],
     /// Whether all models would ignore an ACK of new data without SACK blocks.
     idle: bool,
     una: u64,
@@ -43,7 +41,7 @@ pub(super) struct Replica {
     duplicates: u32,
     last_ack: u64,
     last_sent: u64,
-    held: Held,
+    silence: Silence,
     /// The timestamp that the sender's last segment echoes.
     echo: Option<Timestamp>,
     /// The latest smoothed round trip, in nanoseconds.
@@ -52,7 +50,7 @@ pub(super) struct Replica {
     follows: bool,
     /// Whether the last retransmission was of data reported missing, or followed a repair of them.
     doubted: bool,
-    doubts: Doubts,
+    suspected: SuspectedLosses,
     timer_since: u64,
     waiting: Ring<Waiting>,
     /// The [`Reports`] of the waiting ACKs that have any, in order.
@@ -62,7 +60,7 @@ pub(super) struct Replica {
     /// `None` while everything is repaired.
     detectors: Option<Box<Detectors>>,
     /// The detectors' judgements by episode, and the number of the last episode.
-    told: BTreeMap<u32, Vec<Told>>,
+    verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
     episodes: u32,
     /// Whether a retransmission was seen far from the sender.
     told_apart: bool,
@@ -111,11 +109,11 @@ impl Waiting {
     }
 }
 
-impl Replica {
+impl SenderModel {
     /// Returns models of a sender without anything outstanding, at rest.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            models: MODELS.each_ref().map(Strands::new),
+            models: MODELS.each_ref().map(Hypotheses::new),
             idle: false,
             una: 0,
             nxt: 0,
@@ -124,35 +122,35 @@ impl Replica {
             duplicates: 0,
             last_ack: 0,
             last_sent: 0,
-            held: Held::default(),
+            silence: Silence::default(),
             echo: None,
             smoothed: None,
             follows: false,
             doubted: false,
-            doubts: Doubts::default(),
+            suspected: SuspectedLosses::default(),
             timer_since: 0,
             waiting: Ring::default(),
             reports: VecDeque::new(),
             settled: None,
             detectors: None,
-            told: BTreeMap::new(),
+            verdicts: BTreeMap::new(),
             episodes: 0,
             told_apart: false,
         }
     }
 
-    /// Starts the replica at a sign of trouble, with the current state of `half`.
-    pub(super) fn wake(&mut self, half: &Half, setting: &Setting) {
-        let trip = setting.sender().unwrap_or(0);
-        let unheard = half.unheard().filter(|unheard| unheard.waiting(setting).next().is_some());
-        let heard = unheard.and_then(Unheard::last_heard);
+    /// Starts the model at a sign of trouble, with the current state of `stream`.
+    pub(crate) fn wake(&mut self, stream: &Stream, point: &CapturePoint) {
+        let trip = point.sender_rtt().unwrap_or(0);
+        let in_transit = stream.order.acks_in_transit().filter(|acks| acks.iter().next().is_some());
+        let received = in_transit.and_then(AcksInTransit::last_received);
         let before = self.una;
-        self.una = heard.map_or(half.una, |heard| heard.cumulative);
-        self.nxt = half.nxt;
+        self.una = received.map_or(stream.una, |ack| ack.cumulative);
+        self.nxt = stream.nxt;
         self.sacked.remove_below(self.una, |_| {});
         self.again.remove_below(self.una, |_| {});
-        let heard_since = Heard {
-            now: setting.when.nanos,
+        let heard_since = AckReceived {
+            now: point.when.nanos,
             una: self.una,
             nxt: self.nxt,
             advances: self.una > before,
@@ -162,95 +160,97 @@ impl Replica {
             sacks: [Block { start: 0, end: 0 }; 4],
             dsack: false,
         };
-        self.tell_models(&heard_since);
-        self.last_ack = half.last_ack + trip;
-        self.last_sent = half.last_sent;
-        self.smoothed = half.whole_estimate(setting.sender()).map(|(smoothed, _)| smoothed);
-        self.held = Held::default();
-        for sent in half.out.iter().filter(|sent| !sent.missing) {
-            self.held.on_sent(sent.nanos, self.smoothed);
+        self.show_models(&heard_since);
+        self.last_ack = stream.last_ack + trip;
+        self.last_sent = stream.last_sent;
+        self.smoothed = stream.whole_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed);
+        self.silence = Silence::default();
+        for sent in stream.out.iter().filter(|sent| !sent.missing) {
+            self.silence.on_sent(sent.nanos, self.smoothed);
         }
-        self.timer_since = half.timer_since + trip;
+        self.timer_since = stream.timer_since + trip;
         (self.follows, self.doubted) = (false, false);
-        let standing = Standing {
-            now: setting.when.nanos,
+        let standing = SenderState {
+            now: point.when.nanos,
             una: self.una,
-            round_trip: setting.round_trip(),
-            negotiated: Negotiated { mss: half.largest.max(1), sack: setting.sack, timestamps: half.stamped },
+            round_trip: point.round_trip(),
+            negotiated: Negotiated { mss: stream.largest.max(1), sack: point.sack, timestamps: stream.stamped },
             sctp: false,
             before: self.episodes,
         };
         let una = self.una;
-        let under_way = half.out.iter().filter(|sent| sent.end() > una).map(|sent| Departed {
+        let under_way = stream.out.iter().filter(|sent| sent.end() > una).map(|sent| Departure {
             nanos: sent.nanos,
             len: (sent.end() - sent.start.max(una)) as u32,
-            stamp: (half.stamped && !sent.missing).then_some(Timestamp(sent.stamp)),
+            stamp: (stream.stamped && !sent.missing).then_some(sent.stamp),
         });
-        let passed = unheard.into_iter().flat_map(|unheard| unheard.answered(half, setting));
+        let passed = in_transit.into_iter().flat_map(|acks| answered(acks, stream, point));
         self.detectors = Some(Box::new(Detectors::new(&standing, passed.chain(under_way))));
-        for (ack, echo) in unheard.iter().flat_map(|unheard| unheard.waiting(setting)) {
-            self.on_ack_with(&ack, echo, setting);
+        for ack in in_transit.into_iter().flat_map(AcksInTransit::iter) {
+            // Only the detectors get the echo: the models undo nothing because of an earlier ACK.
+            let older = Acknowledgement::of_new(&NewAck { echo: None, ..*ack }, point.when.frame, true);
+            self.on_ack_with(&older, ack.echo, point);
         }
         // ACKs that waited before the trouble have no reports.
         match self.waiting.back().map(|last| last.with(None)) {
             None => {
-                self.duplicates = half.duplicates;
-                self.doubts.begin(half.una, half.duplicates);
+                self.duplicates = stream.duplicates;
+                self.suspected.begin(stream.una, stream.duplicates);
             }
             Some(last) => {
-                (0..half.duplicates).for_each(|_| self.on_ack(&Acknowledgement { advances: false, ..last }, setting))
+                (0..stream.duplicates).for_each(|_| self.on_ack(&Acknowledgement { advances: false, ..last }, point))
             }
         }
-        if let Some(heard) = heard {
-            let due = heard.nanos + trip;
+        if let Some(ack) = received {
+            let due = ack.nanos + trip;
             (self.last_ack, self.timer_since) = (due, due);
         }
     }
 
     /// Returns whether all models know that everything is repaired, and no reports are waiting.
-    pub(super) fn is_repaired(&self) -> bool {
-        self.models.iter().all(Strands::is_open) && self.reports.is_empty()
+    pub(crate) fn is_repaired(&self) -> bool {
+        self.models.iter().all(Hypotheses::is_open) && self.reports.is_empty()
     }
 
-    /// Puts the replica to rest after everything is repaired, and drops the detectors. Returns the
+    /// Puts the model to rest after everything is repaired, and drops the detectors. Returns the
     /// ACKs that the sender has not received.
-    pub(super) fn rest(&mut self) -> Unheard {
+    pub(crate) fn rest(&mut self) -> AcksInTransit {
         self.forget_detectors();
         let waiting = std::mem::take(&mut self.waiting);
         self.settled = None;
         let trip = waiting.front().map_or(0, |first| first.due - first.when.nanos);
         let plain = |one: &Waiting| {
             let &Waiting { when, cumulative, stamp, told: echo, .. } = one;
-            Plain { nanos: when.nanos, cumulative, stamp, echo }
+            NewAck { nanos: when.nanos, cumulative, stamp, echo }
         };
-        Unheard::after(self.una, self.last_ack.saturating_sub(trip), waiting.iter().map(plain))
+        AcksInTransit::after(self.una, self.last_ack.saturating_sub(trip), waiting.iter().map(plain))
     }
 
     fn forget_detectors(&mut self) {
         if let Some(detectors) = self.detectors.take() {
-            self.told.extend(detectors.told);
+            self.verdicts.extend(detectors.verdicts);
         }
     }
 
     /// Handles a segment of new data.
     #[inline(always)]
-    pub(super) fn on_new(&mut self, data: &Data) {
+    pub(crate) fn on_new(&mut self, data: &Data) {
         // The other segments of a train carry the same echo and tell nothing new.
         if self.settled.is_none() || self.settled != data.echo {
-            self.hear_until(data.left, data.echo);
+            self.receive_until(data.left, data.echo);
         }
         self.on_sent(data.left, data.len);
         self.echo = data.echo;
         if let Some(detectors) = &mut self.detectors {
-            detectors.on_new(&Departed { nanos: data.left, len: data.len, stamp: data.stamp });
+            detectors.on_new(&Departure { nanos: data.left, len: data.len, stamp: data.stamp });
         }
     }
 
     /// Handles data that never passed here. They must have left before the data that follow them.
-    pub(super) fn on_unseen(&mut self, when: When, len: u32) {
+    pub(crate) fn on_unseen(&mut self, when: When, len: u32) {
         self.on_sent(when.nanos, len);
         if let Some(detectors) = &mut self.detectors {
-            detectors.on_new(&Departed { nanos: when.nanos, len, stamp: None });
+            detectors.on_new(&Departure { nanos: when.nanos, len, stamp: None });
         }
     }
 
@@ -261,42 +261,48 @@ impl Replica {
         }
         self.nxt += u64::from(len);
         self.last_sent = now;
-        self.held.on_sent(now, self.smoothed);
+        self.silence.on_sent(now, self.smoothed);
         self.follows = false;
     }
 
     /// Returns the detectors' judgements on an episode.
-    pub(super) fn told(&self, episode: u32) -> Vec<Told> {
-        self.told.get(&episode).cloned().unwrap_or_default()
+    pub(crate) fn detector_verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
+        self.verdicts.get(&episode).cloned().unwrap_or_default()
     }
 
     /// Ends the capture. Delivers the ACKs that are still waiting.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         while !self.waiting.is_empty() {
-            self.hear_next();
+            self.receive_next();
         }
         self.forget_detectors();
     }
 
     /// Asks each model for the cause of a retransmission. Returns the loss episode that it belongs
     /// to.
-    pub(super) fn on_again(&mut self, block: Block, data: &Data, half: &Half, setting: &Setting) -> Option<u32> {
+    pub(crate) fn on_retransmission(
+        &mut self,
+        block: Block,
+        data: &Data,
+        stream: &Stream,
+        point: &CapturePoint,
+    ) -> Option<u32> {
         let now = data.left;
-        self.hear_until(now, data.echo);
-        self.doubts.on_again(block.start, self.nxt);
-        self.doubted = self.doubts.covers(block.start) || self.follows && self.doubted;
-        let estimate = half.whole_estimate(setting.sender());
+        self.receive_until(now, data.echo);
+        self.suspected.on_retransmission(block.start, self.nxt);
+        self.doubted = self.suspected.covers(block.start) || self.follows && self.doubted;
+        let estimate = stream.whole_estimate(point.sender_rtt());
         self.smoothed = estimate.map(|(smoothed, _)| smoothed);
-        self.held.on_sent(now, self.smoothed);
-        let exact = setting.is_next_to_sender() || half.has_fine_clock();
-        let earliest = if exact { now } else { self.held.earliest(now).max(self.last_ack.min(now)) };
-        let timer_from = if exact { self.timer_since } else { self.held.earliest_before(self.timer_since) };
+        self.silence.on_sent(now, self.smoothed);
+        let exact = point.is_next_to_sender() || stream.order.has_fine_clock();
+        let earliest = if exact { now } else { self.silence.earliest(now).max(self.last_ack.min(now)) };
+        let timer_from = if exact { self.timer_since } else { self.silence.earliest_before(self.timer_since) };
         let reported = self.sacked.highest().is_some_and(|highest| highest > block.start);
-        let resent = Resent {
+        let resent = Retransmitted {
             now,
             earliest,
-            told_at: half.place(block.start),
-            trip: setting.sender().unwrap_or(0),
+            ack_place: stream.order.place(block.start),
+            trip: point.sender_rtt().unwrap_or(0),
             start: block.start,
             end: block.end,
             una: self.una,
@@ -306,14 +312,14 @@ impl Replica {
             timer_since: self.timer_since,
             timer_from,
             estimate,
-            missing: reported || !setting.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
+            missing: reported || !point.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
             doubted: self.doubted,
-            shown: self.doubts.shows(block.start),
+            shown: self.suspected.shows(block.start),
             news: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
-            sack: setting.sack,
-            segments: half.out.len(),
+            sack: point.sack,
+            segments: stream.out.len(),
             stamp: data.stamp,
-            may_be_unseen: !setting.is_next_to_sender(),
+            may_be_unseen: !point.is_next_to_sender(),
             repeated: self.again.containing(block.start).is_some(),
             reported: self.sacked.containing(block.start).is_some(),
             follows: self.follows,
@@ -329,23 +335,24 @@ impl Replica {
         self.echo = data.echo;
         let place = self.best_model();
         let detectors = self.detectors.as_mut();
-        let episode = detectors.and_then(|detectors| detectors.on_again(now, block, causes[place], data.stamp));
+        let episode =
+            detectors.and_then(|detectors| detectors.on_retransmission(now, block, causes[place], data.stamp));
         self.episodes = episode.unwrap_or(self.episodes);
         episode
     }
 
     #[inline]
-    pub(super) fn on_ack(&mut self, ack: &Acknowledgement, setting: &Setting) {
-        self.on_ack_with(ack, ack.echo, setting);
+    pub(crate) fn on_ack(&mut self, ack: &Acknowledgement, point: &CapturePoint) {
+        self.on_ack_with(ack, ack.echo, point);
     }
 
     #[inline(always)]
-    fn on_ack_with(&mut self, ack: &Acknowledgement, told: Option<Timestamp>, setting: &Setting) {
+    fn on_ack_with(&mut self, ack: &Acknowledgement, told: Option<Timestamp>, point: &CapturePoint) {
         let &Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain } = ack;
-        let (trip, sack) = (setting.sender().unwrap_or(0), setting.sack);
+        let (trip, sack) = (point.sender_rtt().unwrap_or(0), point.sack);
         let due = when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
-            self.hear_next();
+            self.receive_next();
         }
         self.settled = None;
         let reports = count > 0 || dsack.is_some();
@@ -379,7 +386,7 @@ impl Replica {
     /// Returns the name of the model with the lowest cost, and its explanations of the
     /// retransmissions in order. If another model explains them nearly as well, its causes are
     /// added.
-    pub(super) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
+    pub(crate) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
         let best = self.best_model();
         let (name, cost) = (self.models[best].name(), self.models[best].cost());
         let mut explained = self.models[best].explained();
@@ -395,4 +402,20 @@ impl Replica {
         }
         (name, explained)
     }
+}
+
+/// Returns the data that ACKs in transit cover, one departure per ACK: the sender still counts the
+/// data as outstanding. No record says when the data passed. The time is the latest possible one:
+/// before the ACK left the receiver, and before the data that are outstanding here passed. The
+/// timestamp is the ACK's echo, which is that of its first data (RFC 7323, section 4.3).
+fn answered(acks: &AcksInTransit, stream: &Stream, point: &CapturePoint) -> impl Iterator<Item = Departure> {
+    let trip = point.receiver_rtt().unwrap_or(0);
+    let latest = stream.out.iter().next().map_or(u64::MAX, |first| first.nanos);
+    let mut una = acks.last_received().map_or(stream.una, |received| received.cumulative);
+    acks.iter().filter_map(move |ack| {
+        let len = ack.cumulative.checked_sub(una).filter(|len| *len > 0)?;
+        una = ack.cumulative;
+        let nanos = ack.nanos.saturating_sub(trip).min(latest);
+        Some(Departure { nanos, len: len as u32, stamp: ack.echo })
+    })
 }

@@ -1,43 +1,43 @@
 //! Delivers the waiting ACKs to the models and detectors once the sender receives them.
 
-use super::super::half::Acknowledgement;
-use super::super::unheard::is_heard;
-use super::{MOST_RANGES, Replica, Reports, Waiting};
-use crate::detectors;
-use crate::sender::{Heard, Strands};
+use super::{MOST_RANGES, Reports, SenderModel, Waiting};
+use crate::cause::detectors;
+use crate::cause::model::{AckReceived, Hypotheses};
+use crate::order::has_received;
+use crate::stream::Acknowledgement;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Ack;
 
-impl Replica {
+impl SenderModel {
     /// Delivers the ACKs that the sender received by `now`. The timestamp that it echoes shows
     /// which ACK it received last; without timestamps, only the time does.
     #[inline(never)]
-    pub(super) fn hear_until(&mut self, now: u64, echo: Option<Timestamp>) {
+    pub(crate) fn receive_until(&mut self, now: u64, echo: Option<Timestamp>) {
         while let Some(first) = self.waiting.front() {
-            if !is_heard(first.soonest, first.stamp, now, echo, 0) {
+            if !has_received(first.soonest, first.stamp, now, echo, 0) {
                 self.settled = echo.filter(|_| first.stamp.is_some());
                 return;
             }
-            self.hear_next();
+            self.receive_next();
             self.last_ack = self.last_ack.min(now);
             self.timer_since = self.timer_since.min(now);
         }
         self.settled = echo;
     }
 
-    pub(super) fn tell_models(&mut self, heard: &Heard) {
-        self.models.iter_mut().for_each(|model| model.hear(heard));
-        self.idle = self.models.iter().all(Strands::is_idle);
+    pub(crate) fn show_models(&mut self, ack: &AckReceived) {
+        self.models.iter_mut().for_each(|model| model.on_ack(ack));
+        self.idle = self.models.iter().all(Hypotheses::is_idle);
     }
 
-    pub(super) fn hear_next(&mut self) {
+    pub(crate) fn receive_next(&mut self) {
         let Some(one) = self.waiting.pop_front() else { return };
         let reports = if one.reports { self.reports.pop_front() } else { None };
         if self.idle && reports.is_none() && one.cumulative > self.una && self.sacked.is_empty() {
-            self.hear_of_new(&one);
+            self.receive_new(&one);
         } else {
-            self.hear_fully(&one.with(reports), one.due, one.sack);
+            self.receive_fully(&one.with(reports), one.due, one.sack);
         }
         if let Some(detectors) = &mut self.detectors {
             let facts = Ack {
@@ -50,15 +50,15 @@ impl Replica {
                 ece: false,
             };
             let (now, frame, echo, stamp) = (one.due, one.when.frame, one.told, one.stamp);
-            detectors.on_ack(&detectors::Heard { now, frame, ack: facts, echo, stamp, volume: None });
+            detectors.on_ack(&detectors::ReceivedAck { now, frame, ack: facts, echo, stamp, chunk_bytes: None });
         }
     }
 
     /// Delivers an ACK of new data without reports that no model would react to.
     #[inline]
-    fn hear_of_new(&mut self, ack: &Waiting) {
+    fn receive_new(&mut self, ack: &Waiting) {
         if !ack.sack {
-            self.doubts.on_ack(&ack.with(None), self.nxt, false, None);
+            self.suspected.on_ack(&ack.with(None), self.nxt, false, None);
         }
         self.una = ack.cumulative;
         self.nxt = self.nxt.max(self.una);
@@ -71,8 +71,8 @@ impl Replica {
     }
 
     #[inline(never)]
-    fn hear_fully(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
-        self.doubts.on_ack(ack, self.nxt, sack, self.sacked.highest());
+    fn receive_fully(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
+        self.suspected.on_ack(ack, self.nxt, sack, self.sacked.highest());
         let advances = ack.cumulative > self.una;
         let (lowest, reported) = self.report(ack, advances);
         let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);
@@ -87,7 +87,7 @@ impl Replica {
             self.duplicates += 1;
         }
         self.last_ack = due;
-        let heard = Heard {
+        let ack = AckReceived {
             now: due,
             una: self.una,
             nxt: self.nxt,
@@ -98,12 +98,12 @@ impl Replica {
             sacks: ack.sacks,
             dsack: ack.dsack.is_some(),
         };
-        self.tell_models(&heard);
+        self.show_models(&ack);
     }
 
     /// Marks the data that an ACK covers as received. Returns the lowest newly covered position
     /// that was sent once, and the number of bytes that SACK blocks newly report.
-    pub(super) fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
+    pub(crate) fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
         let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
         let again = &self.again;
         let mut once = |gap: Block| {

@@ -1,10 +1,10 @@
-//! Compares the replica with a naive one. The naive one stores every position separately, handles
+//! Compares the model with a naive one. The naive one stores every position separately, handles
 //! every ACK in full, and checks with every segment for received ACKs.
 
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::flow::trip::Trip;
+use crate::order::RoundTrip;
 use eifel_packet::seq::Seq;
 use proptest::prelude::*;
 
@@ -38,9 +38,9 @@ enum Step {
 
 /// The state that an ACK changes.
 struct Naive {
-    models: [Strands; MODELS.len()],
-    doubts: Doubts,
-    held: Held,
+    models: [Hypotheses; MODELS.len()],
+    suspected: SuspectedLosses,
+    silence: Silence,
     una: u64,
     nxt: u64,
     sacked: BTreeSet<u64>,
@@ -56,25 +56,25 @@ struct Naive {
 }
 
 impl Naive {
-    fn hear_until(&mut self, now: u64, echo: Option<Timestamp>, sack: bool) {
+    fn receive_until(&mut self, now: u64, echo: Option<Timestamp>, sack: bool) {
         while let Some(first) = self.waiting.first().copied() {
             let due = first.when.nanos + TRIP;
-            let heard = match (echo, first.stamp) {
+            let ack = match (echo, first.stamp) {
                 (Some(echo), Some(stamp)) => echo.0 >= stamp.0,
                 _ => due - TRIP / 16 <= now,
             };
-            if !heard {
+            if !ack {
                 return;
             }
             self.waiting.remove(0);
-            self.hear(&first, due, sack);
+            self.on_ack(&first, due, sack);
             self.last_ack = self.last_ack.min(now);
             self.timer_since = self.timer_since.min(now);
         }
     }
 
-    fn hear(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
-        self.doubts.on_ack(ack, self.nxt, sack, self.sacked.last().map(|last| last + 1));
+    fn on_ack(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
+        self.suspected.on_ack(ack, self.nxt, sack, self.sacked.last().map(|last| last + 1));
         let by_sack =
             ack.sacks().iter().filter(|block| block.start > self.una).flat_map(|block| block.start..block.end);
         let by_sack: BTreeSet<u64> = by_sack.filter(|position| !self.sacked.contains(position)).collect();
@@ -94,7 +94,7 @@ impl Naive {
         }
         self.duplicates += u32::from(duplicate);
         self.last_ack = due;
-        let heard = Heard {
+        let ack = AckReceived {
             now: due,
             una: self.una,
             nxt: self.nxt,
@@ -105,18 +105,18 @@ impl Naive {
             sacks: ack.sacks,
             dsack: ack.dsack.is_some(),
         };
-        self.models.iter_mut().for_each(|model| model.hear(&heard));
+        self.models.iter_mut().for_each(|model| model.on_ack(&ack));
     }
 
-    fn resent(&mut self, now: u64, block: Block, echo: Option<Timestamp>, setting: &Setting) -> Resent {
-        self.doubts.on_again(block.start, self.nxt);
-        self.doubted = self.doubts.covers(block.start) || self.follows && self.doubted;
-        self.held.on_sent(now, None);
+    fn resent(&mut self, now: u64, block: Block, echo: Option<Timestamp>, point: &CapturePoint) -> Retransmitted {
+        self.suspected.on_retransmission(block.start, self.nxt);
+        self.doubted = self.suspected.covers(block.start) || self.follows && self.doubted;
+        self.silence.on_sent(now, None);
         let above = self.sacked.range(block.start..).next().is_some();
-        Resent {
+        Retransmitted {
             now,
-            earliest: self.held.earliest(now).max(self.last_ack.min(now)),
-            told_at: crate::flow::Place::Unknown,
+            earliest: self.silence.earliest(now).max(self.last_ack.min(now)),
+            ack_place: crate::order::AckPlace::Unknown,
             trip: TRIP,
             start: block.start,
             end: block.end,
@@ -125,13 +125,13 @@ impl Naive {
             last_ack: self.last_ack,
             last_sent: self.last_sent,
             timer_since: self.timer_since,
-            timer_from: self.held.earliest_before(self.timer_since),
+            timer_from: self.silence.earliest_before(self.timer_since),
             estimate: None,
-            missing: above || !setting.sack && self.duplicates >= 3 && block.start <= self.una,
+            missing: above || !point.sack && self.duplicates >= 3 && block.start <= self.una,
             doubted: self.doubted,
-            shown: self.doubts.shows(block.start),
+            shown: self.suspected.shows(block.start),
             news: echo.zip(self.echo).map(|(echo, before)| echo.0 > before.0),
-            sack: setting.sack,
+            sack: point.sack,
             segments: 0,
             stamp: Some(Timestamp(now as u32)),
             may_be_unseen: true,
@@ -146,23 +146,23 @@ fn positions(ranges: &Ranges) -> BTreeSet<u64> {
     ranges.ascending().flat_map(|block| block.start..block.end).collect()
 }
 
-fn compare(replica: &Replica, naive: &Naive) {
-    assert_eq!((replica.una, replica.nxt, replica.duplicates), (naive.una, naive.nxt, naive.duplicates));
-    assert_eq!((replica.last_ack, replica.timer_since), (naive.last_ack, naive.timer_since));
-    assert_eq!((replica.last_sent, replica.follows, replica.echo), (naive.last_sent, naive.follows, naive.echo));
-    assert_eq!(positions(&replica.sacked), naive.sacked);
-    assert_eq!(positions(&replica.again), naive.again);
-    assert_eq!(replica.waiting.len(), naive.waiting.len());
-    assert_eq!(format!("{:?}", replica.doubts), format!("{:?}", naive.doubts));
-    assert_eq!(format!("{:?}", replica.models), format!("{:?}", naive.models));
+fn compare(model: &SenderModel, naive: &Naive) {
+    assert_eq!((model.una, model.nxt, model.duplicates), (naive.una, naive.nxt, naive.duplicates));
+    assert_eq!((model.last_ack, model.timer_since), (naive.last_ack, naive.timer_since));
+    assert_eq!((model.last_sent, model.follows, model.echo), (naive.last_sent, naive.follows, naive.echo));
+    assert_eq!(positions(&model.sacked), naive.sacked);
+    assert_eq!(positions(&model.again), naive.again);
+    assert_eq!(model.waiting.len(), naive.waiting.len());
+    assert_eq!(format!("{:?}", model.suspected), format!("{:?}", naive.suspected));
+    assert_eq!(format!("{:?}", model.models), format!("{:?}", naive.models));
 }
 
 fn run(sack: bool, steps: Vec<Step>) {
-    let mut replica = Replica::new();
+    let mut model = SenderModel::new();
     let mut naive = Naive {
-        models: MODELS.each_ref().map(Strands::new),
-        doubts: Doubts::default(),
-        held: Held::default(),
+        models: MODELS.each_ref().map(Hypotheses::new),
+        suspected: SuspectedLosses::default(),
+        silence: Silence::default(),
         una: 0,
         nxt: 0,
         sacked: BTreeSet::new(),
@@ -176,15 +176,15 @@ fn run(sack: bool, steps: Vec<Step>) {
         doubted: false,
         waiting: Vec::new(),
     };
-    let mut trip = Trip::default();
+    let mut trip = RoundTrip::default();
     trip.sample(TRIP);
-    let half = Half::default();
+    let stream = Stream::default();
     let mut now = 0;
     for step in steps {
         let (Step::New { after, .. } | Step::Again { after, .. } | Step::Ack { after, .. }) = step;
         now += after * MS;
         let when = When { nanos: now, frame: 1 };
-        let setting = Setting { when, to_receiver: Trip::default().kept(), to_sender: trip.kept(), sack };
+        let point = CapturePoint { when, to_receiver: RoundTrip::default().kept(), to_sender: trip.kept(), sack };
         let data = |len, echo: Option<u32>| Data {
             seq: Seq(0),
             len,
@@ -197,13 +197,13 @@ fn run(sack: bool, steps: Vec<Step>) {
         match step {
             Step::New { len, echo, .. } => {
                 let data = data(len, echo);
-                replica.on_new(&data);
-                naive.hear_until(now, data.echo, sack);
+                model.on_new(&data);
+                naive.receive_until(now, data.echo, sack);
                 if naive.una == naive.nxt {
                     naive.timer_since = now;
                 }
                 naive.nxt += u64::from(len);
-                naive.held.on_sent(now, None);
+                naive.silence.on_sent(now, None);
                 (naive.last_sent, naive.follows, naive.echo) = (now, false, data.echo);
             }
             Step::Again { back, len, echo, .. } => {
@@ -213,9 +213,9 @@ fn run(sack: bool, steps: Vec<Step>) {
                     continue;
                 }
                 let data = data((block.end - block.start) as u32, echo);
-                replica.on_again(block, &data, &half, &setting);
-                naive.hear_until(now, data.echo, sack);
-                let resent = naive.resent(now, block, data.echo, &setting);
+                model.on_retransmission(block, &data, &stream, &point);
+                naive.receive_until(now, data.echo, sack);
+                let resent = naive.resent(now, block, data.echo, &point);
                 naive.models.iter_mut().for_each(|model| _ = model.explain(&resent));
                 naive.again.extend(block.start..block.end);
                 (naive.last_sent, naive.follows, naive.echo) = (now, true, data.echo);
@@ -245,15 +245,15 @@ fn run(sack: bool, steps: Vec<Step>) {
                     stamp: stamp.map(Timestamp),
                     plain,
                 };
-                replica.on_ack(&ack, &setting);
+                model.on_ack(&ack, &point);
                 naive.waiting.push(ack);
             }
         }
-        compare(&replica, &naive);
+        compare(&model, &naive);
     }
-    replica.finish();
-    naive.hear_until(u64::MAX, None, sack);
-    compare(&replica, &naive);
+    model.finish();
+    naive.receive_until(u64::MAX, None, sack);
+    compare(&model, &naive);
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -300,11 +300,11 @@ fn an_ack_beyond_what_sack_has_reported_brings_no_news_of_it() {
             plain: true,
         }
     };
-    let mut replica = Replica::new();
-    replica.nxt = 50;
-    replica.again.add(block(0, 10));
-    assert_eq!(replica.report(&ack(0, &[block(10, 30)]), false), (Some(10), 20));
+    let mut model = SenderModel::new();
+    model.nxt = 50;
+    model.again.add(block(0, 10));
+    assert_eq!(model.report(&ack(0, &[block(10, 30)]), false), (Some(10), 20));
     // The first segment was sent again; the next two were reported by SACK.
-    assert_eq!(replica.report(&ack(30, &[]), true), (None, 0));
-    assert_eq!(replica.report(&ack(40, &[]), true), (Some(30), 0));
+    assert_eq!(model.report(&ack(30, &[]), true), (None, 0));
+    assert_eq!(model.report(&ack(40, &[]), true), (Some(30), 0));
 }

@@ -12,7 +12,7 @@ mod snoop;
 
 use std::io::{self, Read};
 
-use crate::error::Error;
+use crate::frame::Error;
 
 /// The number of frames announced to a sink before it receives them.
 const AHEAD: usize = 64;

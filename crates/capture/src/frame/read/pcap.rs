@@ -3,7 +3,7 @@
 
 use super::bytes::Order;
 use super::{Head, MOST_CAPTURED, Record, Step};
-use crate::error::Error;
+use crate::frame::Error;
 
 pub(super) const HEADER_LEN: usize = 24;
 

@@ -5,7 +5,7 @@
 
 use super::bytes::{Order, four};
 use super::{Head, MOST_CAPTURED, Record, Step};
-use crate::error::Error;
+use crate::frame::Error;
 
 /// The type of a section header block. It is the same in both byte orders.
 pub(super) const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];

@@ -2,7 +2,7 @@
 
 use super::bytes::Order;
 use super::{Head, MOST_CAPTURED, Record, Step};
-use crate::error::Error;
+use crate::frame::Error;
 
 pub(super) const HEADER_LEN: usize = 16;
 const RECORD_HEADER: usize = 24;

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::decode::sctp::{Packet, RawChunk, digest};
+use crate::frame::decode::sctp::{Packet, RawChunk, digest};
 use eifel_packet::sctp::{Header, Writer};
 
 const DATA: u8 = 0;

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::decode::{self, Fragments, Held, Packet, TooBig, sctp};
-use crate::read::Frame;
+use crate::frame::decode::{self, Fragments, Held, Packet, TooBig, sctp};
+use crate::frame::read::Frame;
 use chunks::{Heartbeats, without_content};
 use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::pcapng::{self, Interface, Writer};
@@ -132,7 +132,7 @@ impl<W: Write> Anonymiser<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Reader;
+    use crate::frame::read::Reader;
     use eifel_packet::segment::{Flags, Segment};
     use eifel_packet::seq::Seq;
 
