@@ -1,10 +1,10 @@
 //! Finds why each retransmission in a capture was sent, and whether it was needed.
 //!
-//! The crate takes bytes and returns values. Only the module behind the feature `files` opens
+//! The crate takes bytes and returns values. Only the modules behind the feature `files` open
 //! files, so the rest also compiles to WebAssembly.
 //!
 //! ```
-//! use eifel_capture::{analysis::Analyzer, read::Reader};
+//! use eifel_capture::{analysis::Analyzer, frame::read::Reader};
 //! use eifel_packet::ip::{Addresses, Header};
 //! use eifel_packet::pcapng::{Packet, Writer};
 //! use eifel_packet::segment::{Flags, Segment};
@@ -35,24 +35,18 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
-pub mod annotate;
-pub mod anonymise;
-pub mod association;
-pub mod attribute;
-pub mod decode;
-mod detectors;
-pub mod error;
-pub mod flow;
-pub mod quic;
-pub mod read;
-pub mod report;
-pub mod score;
-pub mod sender;
-pub mod share;
+mod cause;
+mod evidence;
 #[cfg(feature = "files")]
-pub mod source;
-pub mod text;
-pub mod verdict;
-pub mod xpl;
+pub mod files;
+pub mod frame;
+mod order;
+pub mod quic;
+pub mod report;
+pub mod result;
+mod sctp;
+mod stream;
+mod tcp;
+mod verdict;
 
-pub use error::Error;
+pub use tcp::MOST_CONNECTIONS;

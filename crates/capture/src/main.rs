@@ -4,9 +4,9 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use eifel_capture::flow::Summary;
-use eifel_capture::report::Retransmission;
-use eifel_capture::{score, source, text};
+use eifel_capture::files;
+use eifel_capture::report::{score, text};
+use eifel_capture::result::{Retransmission, Summary};
 use serde::Serialize;
 
 const USAGE: &str = "usage: eifel-capture [--json | --lines | --csv | --score TRUTH.csv | --annotate OUT.pcapng | --xpl FOLDER] FILE…\n\
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut output = Output::Text;
-    let mut files = Vec::new();
+    let mut paths = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -45,23 +45,23 @@ fn run() -> Result<(), String> {
             "--annotate" => output = Output::Annotate(arguments.next().ok_or(USAGE)?.into()),
             "--xpl" => output = Output::Plots(arguments.next().ok_or(USAGE)?.into()),
             _ if argument.starts_with("--") => return Err(USAGE.into()),
-            _ => files.push(PathBuf::from(argument)),
+            _ => paths.push(PathBuf::from(argument)),
         }
     }
-    if files.is_empty() {
+    if paths.is_empty() {
         return Err(USAGE.into());
     }
-    if let (Output::Lines, [file]) = (&output, files.as_slice()) {
+    if let (Output::Lines, [file]) = (&output, paths.as_slice()) {
         return lines(file);
     }
-    let report = source::analyze(&files, &mut |_, _| Ok(()))?;
+    let report = files::analyze(&paths, &mut |_, _| Ok(()))?;
     match output {
         Output::Text => print(&text::summary(&report))?,
         Output::Json => print(&format!("{}\n", report.json()))?,
         Output::Lines => return Err("--lines: expected one file".into()),
         Output::Csv => print(&report.csv())?,
-        Output::Annotate(file) => source::annotate(&report, &file)?,
-        Output::Plots(folder) => source::plot(&report, &folder)?,
+        Output::Annotate(file) => files::annotate(&report, &file)?,
+        Output::Plots(folder) => files::plot(&report, &folder)?,
         Output::Score(file) => {
             let truth = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
             let truth = score::read_truth(&truth).map_err(|error| format!("{file}: {error}"))?;
@@ -92,7 +92,7 @@ fn lines(file: &Path) -> Result<(), String> {
             }
         }
     };
-    let report = source::stream(file, &mut |_, _| Ok(()), &mut take)?;
+    let report = files::stream(file, &mut |_, _| Ok(()), &mut take)?;
     written(failed.and_then(|()| writeln!(out, "{}", report.json())).and_then(|()| out.flush()))
 }
 

@@ -2,12 +2,13 @@
 //! round trip of 100 ms. The capture is made next to that end.
 
 use eifel_capture::analysis::{Analysis, Analyzer};
-use eifel_capture::anonymise::Anonymiser;
-use eifel_capture::flow::Protocol;
-use eifel_capture::read::Frame;
-use eifel_capture::report::{Number, Report, Retransmission};
-use eifel_capture::sender::Cause;
-use eifel_capture::verdict::{Confidence, Noticed, Verdict};
+use eifel_capture::frame::read::Frame;
+use eifel_capture::report::Report;
+use eifel_capture::report::anonymise::Anonymiser;
+use eifel_capture::result::Cause;
+use eifel_capture::result::Protocol;
+use eifel_capture::result::{Confidence, StackReaction, Verdict};
+use eifel_capture::result::{Number, Retransmission};
 use eifel_packet::sctp::{Chunk, Data, DataFlags, Gaps, Header, Parameters, Sack, SackFlags, Writer};
 use eifel_packet::seq::Seq;
 use std::net::IpAddr;
@@ -193,7 +194,7 @@ fn detectors_say_what_they_would_have_said_of_chunks() {
 
 #[test]
 fn the_flight_of_an_association_tells_whether_its_window_was_given_back() {
-    for (chunks, noticed) in [(10, Noticed::Undone), (2, Noticed::NotUndone)] {
+    for (chunks, noticed) in [(10, StackReaction::Undone), (2, StackReaction::NotUndone)] {
         let mut talk = delayed();
         talk.sack(1250, 10, &[], &[]);
         for number in 10..10 + chunks {

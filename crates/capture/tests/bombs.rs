@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use eifel_capture::files::analyze;
 use eifel_capture::report::Report;
-use eifel_capture::source::analyze;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

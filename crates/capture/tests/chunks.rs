@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use eifel_capture::analysis::Analyzer;
-use eifel_capture::anonymise::Anonymiser;
-use eifel_capture::read::Frame;
+use eifel_capture::frame::read::Frame;
+use eifel_capture::report::anonymise::Anonymiser;
 use eifel_testkit::random::Random;
 use eifel_testkit::recorded::is_recorded;
 use eifel_testkit::{digest, golden};
@@ -32,7 +32,7 @@ fn chunk(kind: u8, value: &[u8]) -> Vec<u8> {
 
 /// The positions of one end's data.
 #[derive(Clone, Copy)]
-struct Way {
+struct Flow {
     una: u32,
     nxt: u32,
 }
@@ -40,7 +40,7 @@ struct Way {
 /// The packets between two ends.
 struct Talk {
     random: Random,
-    ways: [Way; 2],
+    ways: [Flow; 2],
     /// The verification tags in packets to the client and to the server.
     tags: [u32; 2],
     ports: [u16; 2],
@@ -52,7 +52,7 @@ struct Talk {
 impl Talk {
     fn new(seed: u64) -> Self {
         let mut random = Random(seed);
-        let way = Way { una: 0, nxt: 0 };
+        let way = Flow { una: 0, nxt: 0 };
         let near: &[u64] = &[0, MS / 2, MS, 3 * MS, 4 * MS];
         let far: &[u64] = &[0, MS, 4 * MS, 25 * MS, 50 * MS, 100 * MS, 150 * MS, 200 * MS, 600 * MS];
         let gaps = random.one_of(&[near, far, far]);

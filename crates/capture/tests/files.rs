@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use eifel_capture::read::Reader;
+use eifel_capture::files;
+use eifel_capture::frame::read::Reader;
 use eifel_capture::report::Report;
-use eifel_capture::source;
 use eifel_hostile::captured::{Weather, captured};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Header};
@@ -116,7 +116,7 @@ fn files_are_joined_where_one_follows_another() {
     for list in lists {
         let files: Vec<_> = list.iter().map(|name| folder.join(name)).collect();
         let mut heard = Vec::new();
-        let found = source::analyze(&files, &mut |read, all| {
+        let found = files::analyze(&files, &mut |read, all| {
             heard.push((read, all));
             Ok(())
         });
@@ -127,11 +127,11 @@ fn files_are_joined_where_one_follows_another() {
         write!(text, "{list:?}: {heard:?} {found}").unwrap();
         // The progress callback may stop the analysis.
         if !heard.is_empty() {
-            let stopped = source::analyze(&files, &mut |_, _| Err("enough".to_owned()));
+            let stopped = files::analyze(&files, &mut |_, _| Err("enough".to_owned()));
             assert_eq!(stopped.err().as_deref(), Some("enough"), "{list:?}");
         }
     }
-    let beside = source::analyze(&[folder.join("first"), "-".into()], &mut |_, _| Ok(()));
+    let beside = files::analyze(&[folder.join("first"), "-".into()], &mut |_, _| Ok(()));
     writeln!(text, "{:?}", beside.unwrap_err()).unwrap();
     golden!("joined.txt", text);
 }
@@ -148,7 +148,7 @@ fn a_file_is_streamed_and_followed_as_it_is_analysed() {
             taken.0.extend(ended);
             taken.1.extend(again);
         };
-        let streamed = source::stream(
+        let streamed = files::stream(
             &file,
             &mut |read, all| {
                 heard.push((read, all));
@@ -157,7 +157,7 @@ fn a_file_is_streamed_and_followed_as_it_is_analysed() {
             &mut take,
         );
         let mut so_far = Vec::new();
-        let followed = source::follow(&file, &mut |now| {
+        let followed = files::follow(&file, &mut |now| {
             so_far.push(now);
             Ok(())
         });
@@ -169,7 +169,7 @@ fn a_file_is_streamed_and_followed_as_it_is_analysed() {
                 streamed.retransmissions.extend(taken.1);
                 streamed.retransmissions.sort_by_key(|one| one.frame);
                 assert_eq!(streamed, followed);
-                assert_eq!(source::analyze(std::slice::from_ref(&file), &mut |_, _| Ok(())), Ok(followed));
+                assert_eq!(files::analyze(std::slice::from_ref(&file), &mut |_, _| Ok(())), Ok(followed));
                 text += &said(&streamed, &folder);
             }
             (streamed, followed) => {
@@ -179,8 +179,8 @@ fn a_file_is_streamed_and_followed_as_it_is_analysed() {
         }
         if !heard.is_empty() {
             let stop = || Err("enough".to_owned());
-            let streamed = source::stream(&file, &mut |_, _| stop(), &mut |_, _| ());
-            let followed = source::follow(&file, &mut |_| stop());
+            let streamed = files::stream(&file, &mut |_, _| stop(), &mut |_, _| ());
+            let followed = files::follow(&file, &mut |_| stop());
             assert_eq!([streamed.err(), followed.err()].map(Option::unwrap_or_default), ["enough", "enough"]);
         }
     }
@@ -196,29 +196,29 @@ fn copies_are_made_of_the_frames_that_can_be_read() {
     for name in ["first", "cut", "first.gz", "none", "nothing"] {
         let (input, output) = (folder.join(name), folder.join("copy"));
         let _ = std::fs::remove_file(&output);
-        let done = source::anonymise(&input, &output);
+        let done = files::anonymise(&input, &output);
         let copy = std::fs::read(&output).ok().map(digest);
         writeln!(text, "{name}: {} {copy:?}", clean(done)).unwrap();
         let _ = std::fs::remove_file(&output);
-        if let Ok(report) = source::analyze(&[input], &mut |_, _| Ok(())) {
-            let done = source::annotate(&report, &output);
+        if let Ok(report) = files::analyze(&[input], &mut |_, _| Ok(())) {
+            let done = files::annotate(&report, &output);
             let copy = std::fs::read(&output).ok().map(digest);
             writeln!(text, "{name}: {} {copy:?}", clean(done)).unwrap();
         }
     }
     // The capture of a run gets its comments. Without comments it stays unchanged.
     let (file, before) = (folder.join("first"), std::fs::read(folder.join("first")).unwrap());
-    assert_eq!(source::comment(&file, "node", BTreeMap::new()), Ok(()));
+    assert_eq!(files::comment(&file, "node", BTreeMap::new()), Ok(()));
     assert_eq!(std::fs::read(&file).unwrap(), before);
     let comments = BTreeMap::from([(1, "the first".to_owned()), (7, "another".to_owned())]);
-    assert_eq!(source::comment(&folder.join("absent"), "node", comments.clone()), Ok(()));
+    assert_eq!(files::comment(&folder.join("absent"), "node", comments.clone()), Ok(()));
     assert!(!folder.join("absent").exists());
-    assert_eq!(source::comment(&file, "node", comments), Ok(()));
+    assert_eq!(files::comment(&file, "node", comments), Ok(()));
     let after = std::fs::read(&file).unwrap();
     let holds = |what: &[u8]| after.windows(what.len()).any(|bytes| bytes == what);
     assert_eq!([b"the first".as_slice(), b"another", b"node", b"none"].map(holds), [true, true, true, false]);
     let nowhere = folder.join("no folder").join("copy");
-    writeln!(text, "{}", clean(source::anonymise(&file, &nowhere))).unwrap();
+    writeln!(text, "{}", clean(files::anonymise(&file, &nowhere))).unwrap();
     golden!("copied.txt", text);
 }
 
@@ -254,12 +254,12 @@ fn the_first_directions_are_plotted_each_in_a_file_of_its_own() {
     for (connections, plots) in [(24, 48), (25, 50), (26, 50)] {
         let file = folder.join("many");
         std::fs::write(&file, pcap(&many(connections))).unwrap();
-        let report = source::analyze(&[file], &mut |_, _| Ok(())).unwrap();
+        let report = files::analyze(&[file], &mut |_, _| Ok(())).unwrap();
         assert_eq!(report.retransmissions.len(), usize::from(connections) * 2);
         let into = folder.join(format!("plots-{connections}"));
-        source::plot(&report, &into).unwrap();
+        files::plot(&report, &into).unwrap();
         let files: Vec<_> = std::fs::read_dir(&into).unwrap().map(|one| one.unwrap().path()).collect();
-        assert_eq!((files.len(), source::MOST_PLOTS), (plots, 50));
+        assert_eq!((files.len(), files::MOST_PLOTS), (plots, 50));
         for (connection, end, port) in [(3, "client", 1003), (7, "server", 80)] {
             let plot = std::fs::read_to_string(into.join(format!("{connection}.{end}.xpl"))).unwrap();
             assert!(plot.lines().any(|line| line.contains(&format!(":{port}_==>_"))), "{plot}");
@@ -274,8 +274,8 @@ fn only_a_single_file_is_read_once_more() {
         let capture = |file: &&str| eifel_capture::report::Capture { file: (*file).to_owned(), frames: 1, error: None };
         Report { captures: files.iter().map(capture).collect(), ..Report::default() }
     };
-    assert_eq!(source::only_file(&report(&["a"])), Ok(PathBuf::from("a")));
-    let said = |files: &[&str]| source::only_file(&report(files)).unwrap_err();
+    assert_eq!(files::only_file(&report(&["a"])), Ok(PathBuf::from("a")));
+    let said = |files: &[&str]| files::only_file(&report(files)).unwrap_err();
     assert_eq!(said(&["-"]), "-: standard input cannot be read twice; expected a file");
     assert_eq!(said(&["a", "b"]), "expected one file, because its frames are read once more");
     assert_eq!(said(&[]), said(&["a", "b"]));

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use eifel_capture::analysis::Analyzer;
-use eifel_capture::annotate::Annotator;
-use eifel_capture::anonymise::Anonymiser;
-use eifel_capture::decode::{self, Fragments};
-use eifel_capture::read::{Frame, Reader};
-use eifel_capture::report::{Capture, Report, Retransmission};
-use eifel_capture::share::{self, Share};
-use eifel_capture::{quic, score, text};
+use eifel_capture::analysis::share::{self, Share};
+use eifel_capture::frame::decode::{self, Fragments};
+use eifel_capture::frame::read::{Frame, Reader};
+use eifel_capture::quic;
+use eifel_capture::report::annotate::Annotator;
+use eifel_capture::report::anonymise::Anonymiser;
+use eifel_capture::report::{Capture, Report};
+use eifel_capture::report::{score, text};
+use eifel_capture::result::Retransmission;
 use eifel_hostile::captured::{Weather, captured};
 use eifel_hostile::generate;
 use eifel_sim::record::Record;
@@ -158,6 +160,26 @@ fn captures_are_reported_as_before() {
 }
 
 /// The connections of separate captures are numbered consecutively.
+/// Every packet in a VLAN takes the full path. Without a VLAN, nearly all take the fast path.
+#[test]
+fn the_fast_path_and_the_full_path_report_the_same() {
+    for (name, file, _) in captures() {
+        let all = frames(&file);
+        for (what, change) in CHANGES {
+            let (mut fast, mut full) = (Analyzer::default(), Analyzer::default());
+            for (index, Kept { nanos, bytes, wire_len }) in change(&all).iter().enumerate() {
+                let kind: [u8; 2] = if bytes[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] };
+                let tagged = [&[0; 12], &[0x81, 0, 0, 1][..], &kind, bytes].concat();
+                for (analyzer, link, bytes, headers) in [(&mut fast, 101, bytes, 0), (&mut full, 1, &tagged, 18)] {
+                    let (number, wire_len) = (index as u64 + 1, wire_len + headers);
+                    analyzer.frame(&Frame { number, nanos: *nanos, link, interface: 0, wire_len, bytes });
+                }
+            }
+            assert_eq!(fast.finish(), full.finish(), "{name}, {what}");
+        }
+    }
+}
+
 #[test]
 fn what_a_second_capture_shows_is_numbered_behind_the_first() {
     let run = captured(2, Weather::Plain).unwrap();

@@ -1,9 +1,9 @@
 //! The analysis of any capture ends without a panic, and refers only to existing frames.
 
+use eifel_capture::MOST_CONNECTIONS;
+use eifel_capture::analysis::share::{Share, join};
 use eifel_capture::analysis::{Analysis, Analyzer};
-use eifel_capture::flow::MOST_CONNECTIONS;
-use eifel_capture::read::{Frame, Reader};
-use eifel_capture::share::{Share, join};
+use eifel_capture::frame::read::{Frame, Reader};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};

@@ -4,15 +4,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use eifel_capture::annotate::Annotator;
-use eifel_capture::decode::Packet;
-use eifel_capture::flow::{Cost, Counts, Direction, Endpoint, Protocol, Summary, Vantage, Way, When};
+use eifel_capture::frame::decode::Packet;
+use eifel_capture::frame::read::Frame;
 use eifel_capture::quic::{CongestionEvent, Fate, Losses, Lost, Rule, TraceSummary};
-use eifel_capture::read::Frame;
-use eifel_capture::report::{Capture, End, Number, Report, Retransmission, Told};
-use eifel_capture::sender::Cause;
-use eifel_capture::verdict::{Confidence, Noticed, Verdict};
-use eifel_capture::{score, text, xpl};
+use eifel_capture::report::annotate::Annotator;
+use eifel_capture::report::{Capture, Report};
+use eifel_capture::report::{score, text, xpl};
+use eifel_capture::result::Cause;
+use eifel_capture::result::{Confidence, StackReaction, Verdict};
+use eifel_capture::result::{Cost, Counts, DirectionSummary, Endpoint, Flow, Protocol, Summary, Vantage, When};
+use eifel_capture::result::{DetectorVerdict, End, Number, Retransmission};
 use eifel_packet::ip::{Addresses, Ecn};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
 use eifel_packet::seq::Seq;
@@ -37,10 +38,10 @@ const CAUSES: [Cause; 9] = [
 ];
 const VERDICTS: [Verdict; 3] = [Verdict::Spurious, Verdict::Needed, Verdict::Undecidable];
 const CONFIDENCES: [Confidence; 3] = [Confidence::Certain, Confidence::Likely, Confidence::Weak];
-const NOTICED: [Noticed; 3] = [Noticed::Undone, Noticed::NotUndone, Noticed::CannotBeTold];
+const NOTICED: [StackReaction; 3] = [StackReaction::Undone, StackReaction::NotUndone, StackReaction::CannotBeTold];
 
 fn retransmission(random: &mut Random, connections: u64) -> Retransmission {
-    let told = |random: &mut Random| Told {
+    let told = |random: &mut Random| DetectorVerdict {
         detector: random.one_of(&["dsack", "f-rto"]),
         frame: 1 + random.below(8),
         spurious: random.below(2) == 0,
@@ -71,7 +72,7 @@ fn retransmission(random: &mut Random, connections: u64) -> Retransmission {
 
 fn connection(random: &mut Random, number: u64) -> Summary {
     let end = |last: u8, port: u16| Endpoint { address: [10, 0, 0, last].into(), port };
-    let mut direction = || Direction {
+    let mut direction = || DirectionSummary {
         vantage: random.one_of(&[Vantage::Sender, Vantage::Receiver, Vantage::Between, Vantage::Unknown]),
         rtt_ms_min: random.one_of(&[None, Some(12.3456)]),
         model: random.one_of(&[None, Some("linux")]),
@@ -295,7 +296,7 @@ fn drawn_packets_are_plotted_as_before() {
         found.sort_by_key(|one| one.frame);
         found.dedup_by_key(|one| one.frame);
         let there = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
-        let mut plot = xpl::Plot::new(Way::new(&there, (1000, 80), 0), found.iter());
+        let mut plot = xpl::Plot::new(Flow::new(&there, (1000, 80), 0), found.iter());
         for frame in 1..30 {
             let from_server = random.below(2) == 0;
             let (mut source_port, destination_port) = if from_server { (80, 1000) } else { (1000, 80) };

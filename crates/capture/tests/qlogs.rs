@@ -1,7 +1,7 @@
 //! QUIC logs with a known truth.
 
 use eifel_capture::quic::{Fate, analyse};
-use eifel_capture::verdict::{Confidence, Noticed};
+use eifel_capture::result::{Confidence, StackReaction};
 
 /// Returns events of a server that sends packets 0 to 9, one millisecond apart. Packets 3 and 4 are
 /// declared lost; packet 4 was only late.
@@ -58,7 +58,7 @@ fn a_packet_that_is_acknowledged_later_was_not_lost() {
         assert_eq!(found.packets[0].trigger.as_deref(), Some("reordering_threshold"));
         let [event] = found.events.as_slice() else { panic!("{:?}", found.events) };
         assert_eq!((event.lost, event.late, event.cwnd_before, event.cwnd_after), (2, 1, Some(20_000), Some(10_000)));
-        assert_eq!(event.stack_noticed, Noticed::CannotBeTold);
+        assert_eq!(event.stack_noticed, StackReaction::CannotBeTold);
         assert_eq!(event.rules.map(|rule| rule.takes_back), [0.0, 0.0, 0.5]);
     }
 }

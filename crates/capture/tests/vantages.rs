@@ -37,13 +37,13 @@ detect = "eifel-timestamps"
 respond = "option-1"
 "#;
 
-type Told = BTreeSet<(&'static str, bool)>;
+type DetectorVerdict = BTreeSet<(&'static str, bool)>;
 
 /// Returns the judgements of the detectors on each retransmission of a capture, by frame and
 /// number.
-fn told(pcapng: &[u8]) -> Vec<((u64, u32), Told)> {
+fn told(pcapng: &[u8]) -> Vec<((u64, u32), DetectorVerdict)> {
     let report = Report::of_bytes("x.pcapng", pcapng).unwrap();
-    let one = |one: &eifel_capture::report::Retransmission| {
+    let one = |one: &eifel_capture::result::Retransmission| {
         let told = one.first_told.iter().map(|told| (told.detector, told.spurious)).collect();
         ((one.frame, one.number.value()), told)
     };
@@ -58,8 +58,9 @@ fn detectors_say_the_same_at_the_receiver_once_the_originals_were_acknowledged_t
     let [sender, receiver] = [0, 1].map(|place| told(&outcome.captures[place].pcapng));
     // The retransmission passes the receiver after all outstanding data have been acknowledged
     // there.
-    let said =
-        |found: Vec<((u64, u32), Told)>| found.into_iter().map(|((_, seq), told)| (seq, told)).collect::<Vec<_>>();
+    let said = |found: Vec<((u64, u32), DetectorVerdict)>| {
+        found.into_iter().map(|((_, seq), told)| (seq, told)).collect::<Vec<_>>()
+    };
     let (sender, receiver) = (said(sender), said(receiver));
     assert!(!sender.is_empty() && sender[0].1.contains(&("eifel-timestamps", true)), "{sender:?}");
     assert_eq!(receiver, sender);

@@ -1,7 +1,7 @@
 //! Capture files and their analysis.
 
 use eifel_capture::analysis::Analyzer;
-use eifel_capture::read::Reader;
+use eifel_capture::frame::read::Reader;
 
 /// Reads any bytes as a capture, up to the first invalid one, and analyses it. Each finding about a
 /// retransmission names frames that exist.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use eifel_capture::report::Report;
-use eifel_capture::{score, source, text};
+use eifel_capture::files;
+use eifel_capture::report::{Report, score, text};
 use eifel_hostile::captured::{self as transfers, Weather};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -45,18 +45,18 @@ impl Captures {
 
     /// Writes the only capture file again with the verdicts as comments, as pcapng.
     fn annotate(&self, output: PathBuf) -> PyResult<()> {
-        source::annotate(&self.report, &output).map_err(CaptureError::new_err)
+        files::annotate(&self.report, &output).map_err(CaptureError::new_err)
     }
 
     /// Writes plots for xplot into a folder.
     fn plot(&self, folder: PathBuf) -> PyResult<()> {
-        source::plot(&self.report, &folder).map_err(CaptureError::new_err)
+        files::plot(&self.report, &folder).map_err(CaptureError::new_err)
     }
 
     /// Copies the only capture file, stripped of everything that the verdicts do not rest on.
     fn anonymise(&self, output: PathBuf) -> PyResult<()> {
-        let input = source::only_file(&self.report).map_err(CaptureError::new_err)?;
-        source::anonymise(&input, &output).map_err(CaptureError::new_err)
+        let input = files::only_file(&self.report).map_err(CaptureError::new_err)?;
+        files::anonymise(&input, &output).map_err(CaptureError::new_err)
     }
 
     /// Returns the time-sequence graph of one direction as columns. Transmissions: `sent_s`,
@@ -64,10 +64,10 @@ impl Captures {
     /// SACK blocks: `sack_s`, `sack_start`, `sack_end`.
     fn time_sequence<'py>(&self, py: Python<'py>, connection: u64, from_server: bool) -> PyResult<Vec<Column<'py>>> {
         let found = self.report.connections.iter().find(|one| one.connection == connection);
-        let way = found.map(|one| one.way(from_server));
-        let way = way.ok_or_else(|| CaptureError::new_err(format!("no connection {connection} with data")))?;
-        let input = source::only_file(&self.report).map_err(CaptureError::new_err)?;
-        let trace = py.detach(|| eifel_whatif::events::trace_of(&input, way));
+        let flow = found.map(|one| one.flow(from_server));
+        let flow = flow.ok_or_else(|| CaptureError::new_err(format!("no connection {connection} with data")))?;
+        let input = files::only_file(&self.report).map_err(CaptureError::new_err)?;
+        let trace = py.detach(|| eifel_whatif::events::trace_of(&input, flow));
         Ok(trace.columns().into_iter().map(|(name, values)| (name, PyArray1::from_vec(py, values))).collect())
     }
 
@@ -105,7 +105,7 @@ pub(crate) fn captured(py: Python<'_>, seed: u64, wild: bool) -> PyResult<(Strin
 pub(crate) fn follow(py: Python<'_>, file: PathBuf, hear: Py<PyAny>) -> PyResult<Captures> {
     let mut raised = None;
     let report = py.detach(|| {
-        source::follow(&file, &mut |so_far| {
+        files::follow(&file, &mut |so_far| {
             Python::attach(|py| {
                 let numbers = (so_far.frames, so_far.packets, so_far.connections, so_far.retransmissions);
                 let told = hear.call1(py, numbers).and_then(|_| py.check_signals());
@@ -130,7 +130,7 @@ pub(crate) fn follow(py: Python<'_>, file: PathBuf, hear: Py<PyAny>) -> PyResult
 pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<PyAny>>) -> PyResult<Captures> {
     let mut raised = None;
     let report = py.detach(|| {
-        source::analyze(&files, &mut |read, all| {
+        files::analyze(&files, &mut |read, all| {
             Python::attach(|py| {
                 let told = progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (read, all)).map(drop));
                 told.and_then(|()| py.check_signals()).map_err(|error| {

@@ -33,10 +33,10 @@ pub(crate) struct CapturedPath {
 impl CapturedPath {
     /// Returns path, events and replay, as a JSON object.
     fn json(&self) -> String {
-        let way = &self.captured.trace.way;
+        let flow = &self.captured.trace.flow;
         json!({
-            "sender": way.source,
-            "receiver": way.destination,
+            "sender": flow.source,
+            "receiver": flow.destination,
             "model": self.captured.model,
             "path": self.path,
             "events": self.captured.events(),

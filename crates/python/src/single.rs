@@ -126,7 +126,7 @@ pub(crate) fn record(
 fn commented(captures: &[(String, PathBuf)], outcome: &Outcome) -> Result<(), String> {
     for (node, texts) in &outcome.comments {
         for (_, file) in captures.iter().filter(|(name, _)| name == node) {
-            eifel_capture::source::comment(file, node, texts.clone())?;
+            eifel_capture::files::comment(file, node, texts.clone())?;
         }
     }
     Ok(())

@@ -3,12 +3,13 @@
 
 use crate::answer::Answer;
 use eifel_capture::analysis::Analyzer;
-use eifel_capture::annotate::Annotator;
-use eifel_capture::decode::{self, Fragments};
+use eifel_capture::frame::decode::{self, Fragments};
+use eifel_capture::frame::read::{Frame, Reader};
 use eifel_capture::quic;
-use eifel_capture::read::{Frame, Reader};
-use eifel_capture::report::{Capture, End, Report, Retransmission};
-use eifel_capture::text;
+use eifel_capture::report::annotate::Annotator;
+use eifel_capture::report::text;
+use eifel_capture::report::{Capture, Report};
+use eifel_capture::result::{End, Retransmission};
 use eifel_whatif::events::Captured;
 use eifel_whatif::path::Refusal;
 use eifel_whatif::replay;
@@ -206,7 +207,7 @@ impl Opened {
             name: one["name"].as_str().unwrap_or_default().to_owned(),
             changes: one["changes"].as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect(),
         });
-        Ok((Trace::new(found.way(from_server)), Wanted { connection, from_server, senders: senders.collect() }))
+        Ok((Trace::new(found.flow(from_server)), Wanted { connection, from_server, senders: senders.collect() }))
     }
 
     fn predicted(&self, trace: Trace, wanted: &Wanted) -> Result<Answer, Refusal> {

@@ -7,13 +7,14 @@ use std::path::Path as FilePath;
 use crate::path::{self, Path, Refusal};
 use crate::trace::Trace;
 use eifel_capture::analysis::{Analysis, Analyzer};
-use eifel_capture::decode::{self, Fragments};
-use eifel_capture::flow::{Protocol, Summary, Way};
-use eifel_capture::read::{Frame, Reader};
-use eifel_capture::report::{End, Retransmission};
-use eifel_capture::sender::Cause;
-use eifel_capture::source;
-use eifel_capture::verdict::Verdict;
+use eifel_capture::files;
+use eifel_capture::frame::decode::{self, Fragments};
+use eifel_capture::frame::read::{Frame, Reader};
+use eifel_capture::frame::source::frames_of;
+use eifel_capture::result::Cause;
+use eifel_capture::result::Verdict;
+use eifel_capture::result::{End, Retransmission};
+use eifel_capture::result::{Flow, Protocol, Summary};
 use serde::Serialize;
 
 /// A connection's direction as it was captured.
@@ -117,22 +118,22 @@ fn trips(trace: &Trace) -> Vec<f64> {
 ///
 /// # Errors
 /// One line: the file cannot be read, holds no such connection, or was not captured next to the sender.
-pub fn of_file(file: &FilePath, connection: Option<u64>, progress: source::Progress<'_>) -> Result<Captured, String> {
-    let report = source::analyze(&[file.to_path_buf()], progress)?;
+pub fn of_file(file: &FilePath, connection: Option<u64>, progress: files::Progress<'_>) -> Result<Captured, String> {
+    let report = files::analyze(&[file.to_path_buf()], progress)?;
     let name = file.display();
     let (one, side) = chosen(&report.connections, connection).map_err(|error| format!("{name}: {error}"))?;
-    let trace = trace_of(file, one.way(side == 1));
+    let trace = trace_of(file, one.flow(side == 1));
     let (number, model) = (one.connection, one.directions[side].model);
     Ok(Captured { trace, again: of_direction(report.retransmissions, number, side), model })
 }
 
-/// Reads the trace of the data sent in the direction `way`, up to any damage of the file.
-pub fn trace_of(file: &FilePath, way: Way) -> Trace {
-    let mut trace = Trace::new(way);
+/// Reads the trace of the data sent in the direction `flow`, up to any damage of the file.
+pub fn trace_of(file: &FilePath, flow: Flow) -> Trace {
+    let mut trace = Trace::new(flow);
     let mut fragments = Fragments::default();
     let mut take = |frame: &Frame<'_>| take(&mut trace, frame, &mut fragments);
     // The analysis also covers only the part before the damage.
-    let _ = source::frames_of(file, &mut take, &mut |_| Ok(()));
+    let _ = frames_of(file, &mut take, &mut |_| Ok(()));
     trace
 }
 
@@ -140,7 +141,7 @@ pub fn trace_of(file: &FilePath, way: Way) -> Trace {
 pub fn of_pcapng(pcapng: &[u8]) -> Option<Captured> {
     let analysis = analysed(pcapng)?;
     let one = analysis.connections.first()?;
-    let mut trace = Trace::new(one.way(false));
+    let mut trace = Trace::new(one.flow(false));
     let mut fragments = Fragments::default();
     let mut reader = Reader::new();
     reader.feed(pcapng);
@@ -172,7 +173,7 @@ fn of_direction(again: Vec<Retransmission>, connection: u64, side: usize) -> Vec
 }
 
 fn chosen(connections: &[Summary], number: Option<u64>) -> Result<(&Summary, usize), String> {
-    use eifel_capture::flow::Vantage;
+    use eifel_capture::result::Vantage;
     let tcp = connections.iter().filter(|one| one.protocol == Protocol::Tcp);
     let among = tcp.filter(|one| number.is_none_or(|number| one.connection == number));
     let sides = among.flat_map(|one| [0, 1].map(|side| (one, side)));
@@ -198,12 +199,12 @@ mod tests {
     use super::*;
     use crate::trace::{Heard, Piece, Sending};
     use eifel_base::ranges::Block;
-    use eifel_capture::flow::Endpoint;
+    use eifel_capture::result::Endpoint;
 
     #[test]
     fn each_segment_that_is_first_acknowledged_in_order_has_a_round_trip() {
         let end = |port| Endpoint { address: [10, 0, 0, 1].into(), port };
-        let mut trace = Trace::new(Way { source: end(1), destination: end(2), tunnel: 0 });
+        let mut trace = Trace::new(Flow { source: end(1), destination: end(2), tunnel: 0 });
         // Ten segments of 100 bytes, one each second; the fifth is sent twice.
         for number in 0..10_usize {
             let start = 1 + 100 * number as u64;

@@ -297,7 +297,7 @@ fn ends(trace: &Trace) -> Ends {
 mod tests {
     use super::*;
     use crate::trace::{Piece, Sending};
-    use eifel_capture::flow::{Endpoint, Way};
+    use eifel_capture::result::{Endpoint, Flow};
 
     #[test]
     fn the_limit_is_where_most_were_lost_at_a_full_queue() {
@@ -318,7 +318,7 @@ mod tests {
     /// Returns the trace of four bursts, each of `depth` packets that wait for each other and two that are lost.
     fn bursts(depth: u32, rate_seen: bool) -> (Trace, Answers, Fitted) {
         let end = |port| Endpoint { address: [10, 0, 0, 1].into(), port };
-        let mut trace = Trace::new(Way { source: end(1), destination: end(2), tunnel: 0 });
+        let mut trace = Trace::new(Flow { source: end(1), destination: end(2), tunnel: 0 });
         let (mut fates, mut departed) = (Vec::new(), Vec::new());
         for index in 0..4 * (depth as usize + 2) {
             let (burst, place) = (index / (depth as usize + 2), index % (depth as usize + 2));

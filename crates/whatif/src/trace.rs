@@ -4,8 +4,8 @@
 //! packet on the path.
 
 use eifel_base::ranges::Block;
-use eifel_capture::decode::Packet;
-use eifel_capture::flow::Way;
+use eifel_capture::frame::decode::Packet;
+use eifel_capture::result::Flow;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Segment};
@@ -61,7 +61,7 @@ pub struct Heard {
 /// The data that one end sent, and the ACKs that it received.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
-    pub way: Way,
+    pub flow: Flow,
     pub sendings: Vec<Sending>,
     pub pieces: Vec<Piece>,
     pub heard: Vec<Heard>,
@@ -88,16 +88,16 @@ pub struct Trace {
 
 impl Trace {
     /// Makes an empty trace of the data sent in this direction.
-    pub fn new(way: Way) -> Self {
+    pub fn new(flow: Flow) -> Self {
         Self {
-            way,
+            flow,
             sendings: Vec::new(),
             pieces: Vec::new(),
             heard: Vec::new(),
             opened: None,
             sack: false,
             timestamps: false,
-            ipv6: way.source.address.is_ipv6(),
+            ipv6: flow.source.address.is_ipv6(),
             window: 0,
             unseen: 0,
             cut: false,
@@ -114,15 +114,12 @@ impl Trace {
     /// 1970, and `frame` its number in the capture.
     pub fn packet(&mut self, packet: &Packet, nanos: u64, frame: u64) {
         let ports = (packet.segment.source_port, packet.segment.destination_port);
-        let way = Way::new(&packet.addresses, ports, packet.tunnel);
+        let flow = Flow::new(&packet.addresses, ports, packet.tunnel);
         if self.sendings.len() >= MOST_SENDINGS {
             self.cut = true;
-        } else if way == self.way {
+        } else if flow == self.flow {
             self.ours(&packet.segment, nanos, frame);
-        } else if way.source == self.way.destination
-            && way.destination == self.way.source
-            && way.tunnel == self.way.tunnel
-        {
+        } else if flow == self.flow.back() {
             self.theirs(&packet.segment, nanos);
         }
     }

@@ -1,7 +1,7 @@
 //! Captures with other kinds of receivers, clocks and applications than hidden paths have, and
 //! captures with missing frames.
 
-use eifel_capture::read::Reader;
+use eifel_capture::frame::read::Reader;
 use eifel_packet::pcapng::{Packet, Writer};
 use eifel_path::stream::Stream;
 use eifel_sim::record::Record;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
-use eifel_capture::flow::{Endpoint, Way};
+use eifel_capture::result::{Endpoint, Flow};
 use eifel_whatif::fifo::Kind;
 use eifel_whatif::path::{self, Path};
 use eifel_whatif::trace::{Heard, Piece, Sending, Trace};
@@ -26,7 +26,7 @@ const AT_ONCE: u64 = 16;
 /// receiver sends one ACK for many.
 fn transfer(quick: u64, holds: bool) -> Trace {
     let end = |last, port| Endpoint { address: Ipv4Addr::new(10, 0, 0, last).into(), port };
-    let mut trace = Trace::new(Way { source: end(1, 1), destination: end(2, 80), tunnel: 0 });
+    let mut trace = Trace::new(Flow { source: end(1, 1), destination: end(2, 80), tunnel: 0 });
     (trace.sack, trace.timestamps, trace.window) = (true, true, WINDOW * PAYLOAD);
     let (mut acks, mut free, mut window, mut acknowledged) = (VecDeque::new(), 0.0_f64, 10, 0);
     let mut at = BASE_S;

@@ -2,8 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use eifel_capture::decode::Packet;
-use eifel_capture::flow::{Endpoint, Way};
+use eifel_capture::frame::decode::Packet;
+use eifel_capture::result::{Endpoint, Flow};
 use eifel_packet::ip::Addresses;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
@@ -42,7 +42,7 @@ fn packets_that_share_an_end_or_a_tunnel_belong_to_other_connections() {
     for from in ENDS {
         for to in ENDS {
             for tunnel in [0, 5] {
-                let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 5 });
+                let mut trace = Trace::new(Flow { source: end(SENDER), destination: end(RECEIVER), tunnel: 5 });
                 trace.packet(&packet(SENDER, RECEIVER, 5, 1), 1_000_000, 1);
                 let before = (trace.sendings.len(), trace.heard.len());
                 trace.packet(&packet(from, to, tunnel, 101), 2_000_000, 2);
@@ -69,7 +69,7 @@ fn a_long_segment_is_cut_as_the_network_card_cuts_it() {
         (Some(1500), Some(STAMPS), [1488, 1408]),
     ] {
         let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
-        let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
+        let mut trace = Trace::new(Flow { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
         let mut syn = packet(SENDER, RECEIVER, 0, 0);
         syn.segment.flags = Flags::SYN;
         syn.segment.payload_len = 0;
@@ -88,7 +88,7 @@ fn a_long_segment_is_cut_as_the_network_card_cuts_it() {
 /// and whether SACK is permitted.
 fn opened(ours: Options, theirs: Options) -> (u64, bool) {
     let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
-    let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
+    let mut trace = Trace::new(Flow { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
     for (from, to, flags, options) in
         [(SENDER, RECEIVER, Flags::SYN, ours), (RECEIVER, SENDER, Flags::SYN.with(Flags::ACK), theirs)]
     {
@@ -123,7 +123,7 @@ fn the_smaller_offer_bounds_segments_and_both_ends_have_to_permit_sack() {
 #[test]
 fn a_trace_has_no_more_than_the_most_sendings() {
     let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
-    let mut trace = Trace::new(Way { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
+    let mut trace = Trace::new(Flow { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
     trace.sendings = vec![Sending { at: 0.0, frame: 1, piece: 0, wire: 140 }; MOST_SENDINGS - 1];
     trace.packet(&packet(SENDER, RECEIVER, 0, 1), 1_000_000, 1);
     assert_eq!((trace.sendings.len(), trace.pieces.len(), trace.cut), (MOST_SENDINGS, 1, false));

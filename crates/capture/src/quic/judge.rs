@@ -2,7 +2,7 @@
 
 use super::qlog::{Event, Packet, Space, Trace, What};
 use super::{CongestionEvent, Fate, Losses, Lost, Rule, word};
-use crate::verdict::{Confidence, Noticed};
+use crate::result::{Confidence, StackReaction};
 use std::collections::{BTreeMap, BTreeSet};
 
 type Key = (Space, u64);
@@ -140,7 +140,7 @@ impl Reading {
             late: 0,
             cwnd_before: self.cwnd,
             cwnd_after: None,
-            stack_noticed: Noticed::CannotBeTold,
+            stack_noticed: StackReaction::CannotBeTold,
             rules: rules(&[]),
         };
         let round_trip_ms = self.round_trip_ms.unwrap_or(ROUND_TRIP_MS);
@@ -206,12 +206,12 @@ fn settle(open: Open, until: f64, losses: &Losses) -> CongestionEvent {
             // The stack may already undo at the first late ACK.
             let most = within(event.time_ms, last - event.time_ms + ROUND_TRIPS * round_trip_ms).max();
             match most {
-                Some(most) if most >= before => Noticed::Undone,
-                Some(_) => Noticed::NotUndone,
-                None => Noticed::CannotBeTold,
+                Some(most) if most >= before => StackReaction::Undone,
+                Some(_) => StackReaction::NotUndone,
+                None => StackReaction::CannotBeTold,
             }
         }
-        _ => Noticed::CannotBeTold,
+        _ => StackReaction::CannotBeTold,
     };
     event
 }

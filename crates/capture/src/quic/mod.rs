@@ -4,7 +4,7 @@
 mod judge;
 pub mod qlog;
 
-use crate::verdict::{Confidence, Noticed};
+use crate::result::{Confidence, StackReaction};
 use qlog::{Space, Trace};
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ pub struct CongestionEvent {
     /// The smallest window from the event until a round trip later, or until the next event.
     pub cwnd_after: Option<u64>,
     /// Whether the stack restored the window.
-    pub stack_noticed: Noticed,
+    pub stack_noticed: StackReaction,
     /// The results of the known rules.
     pub rules: [Rule; 3],
 }

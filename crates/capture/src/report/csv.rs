@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Number, Retransmission};
-use crate::sender::Cause;
+use crate::result::{Cause, Number, Retransmission};
 use serde::Serialize;
 
 const HEADER: &str = "capture,frame,time_s,connection,sender,seq,tsn,bytes,copy,cause,other_cause,verdict,confidence,reason,\

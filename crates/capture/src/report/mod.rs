@@ -3,108 +3,24 @@
 //! Frames count from 1 in their file, as in Wireshark. Files count from 0 in the order of their
 //! first frames, which is the order in which they were analysed.
 
+pub mod annotate;
+pub mod anonymise;
 mod csv;
+pub mod score;
+pub mod text;
+pub mod xpl;
 
 use std::collections::BTreeMap;
 
 use crate::analysis::{Analysis, Analyzer, Frames};
-use crate::error::Error;
-use crate::flow::Summary;
+use crate::frame::Error;
+use crate::frame::read::Reader;
 use crate::quic::Losses;
-use crate::read::Reader;
-use crate::sender::Cause;
-use crate::verdict::{Confidence, Noticed, Verdict};
+use crate::result::{Retransmission, Summary, Verdict};
 use serde::Serialize;
 
 /// Bytes of a capture in memory that are passed to the reader at a time.
 const PIECE: usize = 1 << 16;
-
-/// One retransmitted segment or chunk.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Retransmission {
-    /// Number of its file in the report.
-    pub capture: usize,
-    /// Number of its frame in the file, from 1.
-    pub frame: u64,
-    /// When it was seen, in seconds since 1970.
-    pub time_s: f64,
-    /// Number of its connection in the report.
-    pub connection: u64,
-    /// The end that sent it.
-    pub sender: End,
-    /// Its sequence number or TSN on the wire, under the key `seq` or `tsn`.
-    #[serde(flatten)]
-    pub number: Number,
-    /// Bytes of payload.
-    pub bytes: u32,
-    /// The number of this sending: 2 is the first retransmission.
-    pub copy: usize,
-    /// Why it was sent.
-    pub cause: Cause,
-    /// The cause in another reading of the trace that explains it nearly as well; `None` if there
-    /// is no other reading.
-    pub other_cause: Option<Cause>,
-    /// Whether it was needed.
-    pub verdict: Verdict,
-    /// How sure the verdict is.
-    pub confidence: Confidence,
-    /// Why the verdict was given.
-    pub reason: &'static str,
-    /// The frame that shows it, if one does.
-    pub evidence_frame: Option<u64>,
-    /// Whether the sender's flight size shows that the stack undid its reaction.
-    pub stack_noticed: Noticed,
-    /// Bytes by which the flight size stayed below its earlier value in the two round trips after
-    /// the retransmission was acknowledged. `None` if it was needed or if no new data left in that
-    /// time.
-    pub window_lost_bytes: Option<u64>,
-    /// Milliseconds from the first retransmission of its group until the flight size had recovered.
-    /// `None` if it was needed or if the flight size did not recover.
-    pub flight_back_ms: Option<f64>,
-    /// The first judgement of each detector that would have judged, and its frame.
-    pub first_told: Vec<Told>,
-}
-
-/// The number of a retransmission in its protocol.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
-#[serde(rename_all = "kebab-case")]
-pub enum Number {
-    /// TCP's sequence number.
-    Seq(u32),
-    /// SCTP's transmission sequence number.
-    Tsn(u32),
-}
-
-impl Number {
-    /// Returns the number of either protocol.
-    pub fn value(self) -> u32 {
-        let (Self::Seq(number) | Self::Tsn(number)) = self;
-        number
-    }
-}
-
-/// An end of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
-#[serde(rename_all = "kebab-case")]
-pub enum End {
-    /// The sender of the first packet that was seen.
-    Client,
-    /// The other end.
-    Server,
-}
-
-/// The judgement of one of the registry's detectors on a loss episode, based on the ACKs that the
-/// sender received.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Told {
-    /// The detector's name in the registry.
-    pub detector: &'static str,
-    /// The frame at which it would have judged.
-    pub frame: u64,
-    /// Whether it would have called the retransmission spurious.
-    pub spurious: bool,
-    pub reason: &'static str,
-}
 
 /// One file of a report.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eifel_capture::analysis::{Analysis, Analyzer};
-use eifel_capture::read::Frame;
+use eifel_capture::frame::read::Frame;
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};

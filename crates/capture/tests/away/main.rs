@@ -6,8 +6,8 @@ mod conversation;
 use std::fmt::Write;
 
 use conversation::{Conversation, Setup};
-use eifel_capture::flow::Vantage;
-use eifel_capture::report::Retransmission;
+use eifel_capture::result::Retransmission;
+use eifel_capture::result::Vantage;
 use eifel_testkit::{digest, golden};
 
 const CONVERSATIONS: u64 = 2400;

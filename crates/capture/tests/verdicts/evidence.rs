@@ -1,8 +1,8 @@
 //! Evidence that shows whether a retransmission was needed.
 
 use crate::talk::{CLIENT, Talk, flight, said};
-use eifel_capture::sender::Cause;
-use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_capture::result::Cause;
+use eifel_capture::result::{Confidence, Verdict};
 use eifel_packet::segment::{Flags, Options};
 use eifel_packet::seq::Seq;
 

@@ -2,8 +2,8 @@
 
 use crate::talk::{Talk, flight};
 use eifel_capture::analysis::Analyzer;
-use eifel_capture::sender::Cause;
-use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_capture::result::Cause;
+use eifel_capture::result::{Confidence, Verdict};
 use eifel_packet::segment::{Flags, Options};
 
 #[test]

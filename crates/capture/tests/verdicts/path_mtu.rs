@@ -1,8 +1,8 @@
 //! Segments that are longer than the path's MTU, and routers that say so.
 
 use crate::talk::{CLIENT, Talk, flight, said};
-use eifel_capture::sender::Cause::{self, Fast, PathMtu, Rto};
-use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_capture::result::Cause::{self, Fast, PathMtu, Rto};
+use eifel_capture::result::{Confidence, Verdict};
 use eifel_packet::icmp;
 use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::segment::{Flags, Options};

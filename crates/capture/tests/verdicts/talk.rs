@@ -1,10 +1,10 @@
 //! Builds conversations packet by packet, and returns their verdicts.
 
 use eifel_capture::analysis::{Analysis, Analyzer};
-use eifel_capture::read::Frame;
-use eifel_capture::report::Retransmission;
-use eifel_capture::sender::Cause;
-use eifel_capture::verdict::{Confidence, Verdict};
+use eifel_capture::frame::read::Frame;
+use eifel_capture::result::Cause;
+use eifel_capture::result::Retransmission;
+use eifel_capture::result::{Confidence, Verdict};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};

@@ -1,8 +1,8 @@
 //! Finds the packets of the box's log in a capture.
 
 use crate::system::Error;
-use eifel_capture::decode::{Fragments, packet};
-use eifel_capture::source::{Stopped, frames_of};
+use eifel_capture::frame::decode::{Fragments, packet};
+use eifel_capture::frame::source::{Stopped, frames_of};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
@@ -36,7 +36,7 @@ impl Frames {
     /// A file that is damaged, or no capture.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (mut frames, mut fragments) = (Self::default(), Fragments::default());
-        let mut take = |frame: &eifel_capture::read::Frame<'_>| {
+        let mut take = |frame: &eifel_capture::frame::read::Frame<'_>| {
             if let Ok(packet) = packet(frame.link, frame.bytes, frame.wire_len, &mut fragments) {
                 let segment = packet.segment;
                 let key = Key {

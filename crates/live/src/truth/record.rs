@@ -15,7 +15,7 @@ use crate::system::kernel::Watcher;
 use crate::system::namespace::Namespace;
 use crate::system::trace::Tracer;
 use eifel_base::time::{Duration, Instant};
-use eifel_capture::source::{Stopped, frames_of};
+use eifel_capture::frame::source::{Stopped, frames_of};
 use eifel_sim::scenario::Scenario;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ fn finish(draw: &Draw, own: &Path, folder: &Path) -> Result<Value, Error> {
 /// away. Returns the number of each frame in the copy.
 fn copy(from: &Path, to: &Path, shift_us: [u64; 2]) -> Result<BTreeMap<u64, u64>, Error> {
     let mut frames: Vec<(u64, u64, u32, Vec<u8>)> = Vec::new();
-    let take = |frame: &eifel_capture::read::Frame<'_>| {
+    let take = |frame: &eifel_capture::frame::read::Frame<'_>| {
         let bytes = &frame.bytes[..frame.bytes.len().min(KEPT)];
         let nanos = match is_to_receiver(bytes) {
             true => frame.nanos.saturating_sub(shift_us[0] * 1000),

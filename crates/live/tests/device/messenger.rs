@@ -3,7 +3,7 @@
 use crate::cable::{cable, folder};
 use crate::relay::hiccup;
 use eifel_base::time::Duration;
-use eifel_capture::read::Reader;
+use eifel_capture::frame::read::Reader;
 use eifel_live::capture::Capture;
 use eifel_live::hiccup::run::{Control, Relay};
 use eifel_live::messenger::{Carrier, Messenger, Outcome, Task};

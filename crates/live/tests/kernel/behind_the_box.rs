@@ -92,9 +92,9 @@ fn joined(folder: &Path) {
     assert_eq!((&found["not_at_sender"], &found["not_at_receiver"]), (&0.into(), &0.into()), "{found:#}");
     // Compares the analysis of the capture alone with the truth.
     let truth = std::fs::read_to_string(format!("{out}/judged.csv")).unwrap();
-    let truth = eifel_capture::score::read_truth(&truth).unwrap();
-    let report = eifel_capture::source::analyze(&[format!("{out}/sender.pcapng").into()], &mut |_, _| Ok(())).unwrap();
-    let score = eifel_capture::score::score(&truth, &report.retransmissions);
+    let truth = eifel_capture::report::score::read_truth(&truth).unwrap();
+    let report = eifel_capture::files::analyze(&[format!("{out}/sender.pcapng").into()], &mut |_, _| Ok(())).unwrap();
+    let score = eifel_capture::report::score::score(&truth, &report.retransmissions);
     assert_eq!((score.found, score.verdict_right), (truth.len() as u64, truth.len() as u64), "{score:#?}");
     let nothing = folder.join("nothing.pcap");
     // The header of a pcap file, and no packet.

@@ -3,10 +3,10 @@
 use crate::rig::allowed;
 use eifel_base::time::Duration;
 use eifel_capture::analysis::Analyzer;
-use eifel_capture::read::Frame;
-use eifel_capture::report::Retransmission;
-use eifel_capture::sender::Cause;
-use eifel_capture::verdict::Verdict;
+use eifel_capture::frame::read::Frame;
+use eifel_capture::result::Cause;
+use eifel_capture::result::Retransmission;
+use eifel_capture::result::Verdict;
 use eifel_live::host::{Config, Host, HostEvent};
 use eifel_live::system::clock::Clock;
 use eifel_live::system::namespace::Namespace;

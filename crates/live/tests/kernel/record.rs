@@ -2,7 +2,7 @@
 
 use crate::behind_the_box::{SINK, SOURCE, folder};
 use crate::rig::{allowed, has};
-use eifel_capture::read::{Frame, Reader};
+use eifel_capture::frame::read::{Frame, Reader};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -52,7 +52,7 @@ fn a_commands_packets_are_captured() {
     for (seen, taken) in seen.iter().zip(&taken) {
         assert!(seen.0 == taken.0 && seen.1 <= taken.1, "{seen:?} and then {taken:?}");
     }
-    let report = eifel_capture::source::analyze(&[file], &mut |_, _| Ok(())).unwrap();
+    let report = eifel_capture::files::analyze(&[file], &mut |_, _| Ok(())).unwrap();
     assert_eq!(report.connections.len(), 1);
     assert!(report.connections[0].directions[0].counts.bytes >= 200_000);
     std::fs::remove_dir_all(&folder).unwrap();

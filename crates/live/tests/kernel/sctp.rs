@@ -2,7 +2,7 @@
 
 use crate::behind_the_box::folder;
 use crate::rig::allowed;
-use eifel_capture::read::Reader;
+use eifel_capture::frame::read::Reader;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

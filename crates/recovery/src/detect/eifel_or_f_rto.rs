@@ -24,6 +24,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "the original's timestamp; if an older one comes after a timeout, the second ACK decides, as in F-RTO",
     source: "RFC 3522 and RFC 5682",
     needs: Some(Need::Timestamps),
+    probes: true,
     ..Entry::detector(|_| Box::new(EifelOrFRto::default()))
 };
 

@@ -17,6 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "f-rto",
     summary: "new data after the first ACK, and the second ACK advances",
     source: "RFC 5682, section 2",
+    probes: true,
     ..Entry::detector(|_| Box::new(FRto::default()))
 };
 

@@ -18,6 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "new data after the first new ACK, and what was outstanding is reported before them",
     source: "RFC 5682, section 3",
     needs: Some(Need::Sack),
+    probes: true,
     ..Entry::detector(|_| Box::new(FRtoSack::default()))
 };
 

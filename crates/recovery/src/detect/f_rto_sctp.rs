@@ -18,6 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "f-rto-sctp",
     summary: "new data after the first SACK that advances, and chunks that left once are acknowledged before them",
     source: "RFC 5682, section 3, applied to SCTP",
+    probes: true,
     ..Entry::detector(|_| Box::new(FRtoSctp::default()))
 };
 

@@ -166,6 +166,8 @@ pub struct Entry {
     pub needs: Option<Need>,
     /// The liveness bound that it does not keep; `None` by default.
     pub weakness: Option<Weakness>,
+    /// Whether it asks for new data before further retransmissions; `false` by default.
+    pub probes: bool,
     pub(crate) build: Build,
 }
 

@@ -25,8 +25,9 @@ macro_rules! parts {
             /// Creates an entry without name, summary and source, and with defaults for the rest.
             pub(crate) const fn $name(build: fn(&Parameters) -> Box<$part>) -> Self {
                 let (name, summary, source) = ("", "", "");
-                let build = Build::$seam(build);
-                Self { seam: Seam::$seam, name, summary, source, parameters: &[], needs: None, weakness: None, build }
+                let (seam, build) = (Seam::$seam, Build::$seam(build));
+                let (parameters, needs, weakness, probes) = (&[], None, None, false);
+                Self { seam, name, summary, source, parameters, needs, weakness, probes, build }
             }
         )*}
 

@@ -1,0 +1,282 @@
+//! Finds the connections and retransmissions of one capture from its frames.
+
+mod found;
+pub mod share;
+
+pub use found::{Analysis, Frames, SoFar};
+
+use crate::frame::decode::common::{self, Common, Found};
+use crate::frame::decode::{self, Fragments, Held, Other, Packet, TooBig, sctp};
+use crate::frame::read::{Frame, Sink};
+use crate::result::{Flow, Retransmission, Summary, When};
+use crate::sctp::Associations;
+use crate::tcp::{Connection, Preload, Table, hash};
+use share::{Part, Share};
+
+/// Analyses the frames of one capture, in the order in which they are passed in. The capture may
+/// consist of several files; frames are then numbered across all of them.
+#[derive(Debug)]
+pub struct Analyzer {
+    share: Share,
+    table: Table,
+    associations: Associations,
+    fragments: Fragments,
+    preload: Preload,
+    connections: u64,
+    /// The frames in which connections began; filled only for one of several shares.
+    opened: Vec<u64>,
+    found: Analysis,
+    last: u64,
+}
+
+impl Default for Analyzer {
+    fn default() -> Self {
+        Self::of(Share::WHOLE)
+    }
+}
+
+impl Analyzer {
+    /// Returns an analyser for the connections of one share only. See [`share`](share).
+    pub fn of(share: Share) -> Self {
+        Self {
+            share,
+            table: Table::default(),
+            associations: Associations::default(),
+            fragments: Fragments::default(),
+            preload: Preload::default(),
+            connections: 0,
+            opened: Vec::new(),
+            found: Analysis::default(),
+            last: 0,
+        }
+    }
+
+    /// Adds the next frame.
+    #[inline]
+    pub fn frame(&mut self, frame: &Frame<'_>) {
+        Sink::frame(self, frame);
+    }
+
+    /// Handles a common segment of a recently used connection on the fast path. Returns `false`,
+    /// without any effect, if the segment needs the full path.
+    #[inline(always)]
+    fn goes_straight<const STAMPED: bool>(&mut self, common: &Common<'_, STAMPED>, when: When) -> bool {
+        let Some((connection, side, spare)) = self.table.between(common.ends()) else { return false };
+        connection.on_common(common, (side, spare), when)
+    }
+
+    #[inline(never)]
+    fn unstamped(&mut self, common: &Common<'_, false>, when: When) -> bool {
+        self.goes_straight(common, when)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn slowly(&mut self, frame: &Frame<'_>, when: When) {
+        match decode::plain(frame.link, frame.bytes) {
+            Some(packet) => self.packet(&packet, when),
+            None => self.any(frame, when),
+        }
+    }
+
+    /// Handles a frame that is not TCP over plain IPv4.
+    #[cold]
+    #[inline(never)]
+    fn any(&mut self, frame: &Frame<'_>, when: When) {
+        match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
+            Ok(Held::Tcp(packet)) => self.packet(&packet, when),
+            Ok(Held::TooBig(message)) => self.too_big(&message, when),
+            _ if !self.share.is_first() => {}
+            Ok(Held::Sctp(packet)) => self.sctp(&packet, when),
+            Err(other) => *self.found.others.entry(other).or_default() += 1,
+        }
+    }
+
+    /// Hands a report about a segment to the connection of the segment.
+    fn too_big(&mut self, message: &TooBig, when: When) {
+        if self.share.is_first() {
+            *self.found.others.entry(Other::NotTcp).or_default() += 1;
+        }
+        let flow = Flow::new(&message.addresses, message.ports, message.tunnel);
+        if let Some((connection, side)) = self.table.find(&flow) {
+            connection.on_too_big(message, side, when);
+        }
+    }
+
+    #[inline]
+    fn packet(&mut self, packet: &Packet, when: When) {
+        self.found.segments += 1;
+        if let Some((connection, side)) = self.table.same(packet)
+            && !connection.is_reopened_by(packet, side)
+        {
+            return connection.on_packet(packet, side, when);
+        }
+        let ports = (packet.segment.source_port, packet.segment.destination_port);
+        let flow = Flow::new(&packet.addresses, ports, packet.tunnel);
+        if self.share.is_part() && !self.share.holds(hash(&flow)) {
+            self.found.segments -= 1;
+            return;
+        }
+        if let Some((connection, side)) = self.table.find(&flow)
+            && !connection.is_reopened_by(packet, side)
+        {
+            return connection.on_packet(packet, side, when);
+        }
+        self.open(flow, packet, when);
+    }
+
+    /// Opens a connection with its first packet.
+    #[cold]
+    #[inline(never)]
+    fn open(&mut self, flow: Flow, packet: &Packet, when: When) {
+        if let Some(over) = self.table.remove(&flow) {
+            self.end(over.is_without_data(), over.finish());
+        }
+        let mut connection = Connection::new(flow, self.next_number(when), when);
+        self.begin(when);
+        connection.on_packet(packet, 0, when);
+        if let Some(evicted) = self.table.insert(connection) {
+            self.found.evicted += u64::from(!evicted.is_over());
+            self.end(evicted.is_without_data(), evicted.finish());
+        }
+    }
+
+    fn sctp(&mut self, packet: &sctp::Packet<'_>, when: When) {
+        self.found.sctp_packets += 1;
+        let number = self.next_number(when);
+        let mut next = number;
+        let evicted = self.associations.on_packet(packet, when, &mut next);
+        if next != number {
+            self.begin(when);
+        }
+        if let Some(evicted) = evicted {
+            self.found.evicted += 1;
+            self.end(evicted.is_without_data(), evicted.finish());
+        }
+    }
+
+    /// Returns the number of a connection that begins now. In one of several shares it is the
+    /// frame, because connections are counted over all shares when these are joined.
+    fn next_number(&self, when: When) -> u64 {
+        if self.share.is_part() { when.frame } else { self.connections }
+    }
+
+    fn begin(&mut self, when: When) {
+        self.connections += 1;
+        if self.share.is_part() {
+            self.opened.push(when.frame);
+        }
+    }
+
+    fn end(&mut self, without_data: bool, (summary, mut again): (Summary, Vec<Retransmission>)) {
+        let nothing = without_data && again.is_empty();
+        self.found.retransmissions.append(&mut again);
+        if nothing {
+            self.found.without_data += 1;
+        } else {
+            self.found.connections.push(summary);
+        }
+    }
+
+    /// Removes and returns the connections that have ended since the last call, and their
+    /// retransmissions. A caller that does so keeps the memory for a long capture bounded.
+    /// [`finish`](Self::finish) does not return them again.
+    pub fn take_ended(&mut self) -> (Vec<Summary>, Vec<Retransmission>) {
+        (std::mem::take(&mut self.found.connections), std::mem::take(&mut self.found.retransmissions))
+    }
+
+    /// Ends the capture. Passes the remaining connections to `take` one by one, each with its
+    /// retransmissions; connections without data are left out.
+    pub fn finish_each(mut self, mut take: impl FnMut(Vec<Summary>, Vec<Retransmission>)) -> Analysis {
+        for connection in std::mem::take(&mut self.table).drain() {
+            self.end(connection.is_without_data(), connection.finish());
+            let (ended, again) = self.take_ended();
+            take(ended, again);
+        }
+        for association in self.associations.drain() {
+            self.end(association.is_without_data(), association.finish());
+            let (ended, again) = self.take_ended();
+            take(ended, again);
+        }
+        self.found
+    }
+
+    /// Returns the totals of the capture so far.
+    pub fn so_far(&self) -> SoFar {
+        let Analysis { frames, segments, sctp_packets, connections, retransmissions, .. } = &self.found;
+        let lasting = self.table.iter().map(Connection::retransmissions).sum::<u64>();
+        SoFar {
+            frames: *frames,
+            packets: segments + sctp_packets,
+            connections: (connections.len() + self.table.len()) as u64,
+            retransmissions: retransmissions.len() as u64 + lasting,
+        }
+    }
+
+    /// Returns the time of the last frame, in nanoseconds since 1970.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Ends the capture and returns the results of one share.
+    pub fn finish_part(mut self) -> Part {
+        let opened = std::mem::take(&mut self.opened);
+        Part { found: self.finish(), opened }
+    }
+
+    /// Ends the capture and returns its results.
+    pub fn finish(mut self) -> Analysis {
+        self.found.connections.reserve_exact(self.table.len());
+        for connection in std::mem::take(&mut self.table).drain() {
+            self.end(connection.is_without_data(), connection.finish());
+        }
+        for association in self.associations.drain() {
+            self.end(association.is_without_data(), association.finish());
+        }
+        self.found.connections.sort_by_key(|one| one.connection);
+        self.found.retransmissions.sort_by_key(|one| one.frame);
+        self.found
+    }
+}
+
+impl Sink for Analyzer {
+    fn looks_ahead(&self) -> bool {
+        self.table.is_large()
+    }
+
+    #[inline(always)]
+    fn comes_soon(&mut self, link: u32, bytes: &[u8]) {
+        if let Some(ends) = common::ends(link, bytes) {
+            self.preload.add(ends);
+        }
+    }
+
+    fn begins(&mut self) {
+        self.preload.load(&mut self.table);
+    }
+
+    #[inline(always)]
+    fn frame(&mut self, frame: &Frame<'_>) {
+        self.found.frames += 1;
+        let when = When { nanos: frame.nanos, frame: self.found.frames };
+        // If the clock was set back, frames keep their times. Durations across that point count as
+        // zero.
+        if frame.nanos < self.last {
+            self.found.backwards += 1;
+        }
+        self.last = frame.nanos;
+        let straight = match common::read(frame.link, frame.bytes) {
+            Some(Found::Stamped(common)) => self.goes_straight(&common, when),
+            Some(Found::Unstamped(common)) => self.unstamped(&common, when),
+            None => false,
+        };
+        if straight {
+            self.found.segments += 1;
+        } else {
+            // The slow path takes a copy. So `frame` needs no address, and its fields stay in
+            // registers on the usual path.
+            let frame = *frame;
+            self.slowly(&frame, when);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Keeps several hypotheses of one trace by one model until later packets decide between them.
+//!
+//! Near the sender, the circumstances of a retransmission determine its cause. Far from it, two
+//! causes often fit one retransmission, and only the later retransmissions differ. So the cheapest
+//! hypotheses are kept side by side (a beam search). The hypothesis with the lowest cost in the end
+//! names all causes.
+
+use super::{AckReceived, Cause, Retransmitted, Settings, StackModel};
+
+/// The number of hypotheses kept far from the sender.
+const MOST: usize = 3;
+/// A hypothesis explains the trace nearly as well as another if its cost is higher by less than this.
+/// Costs are powers of e, so this means odds of less than two to one.
+pub(crate) const UNDECIDED: f64 = std::f64::consts::LN_2;
+/// The number of retransmissions followed back to find where two hypotheses part.
+const FOLLOWED: usize = 256;
+
+/// A hypothesis: the state of the model that it leads to, and the index of its last step.
+#[derive(Clone, Debug)]
+struct Hypothesis {
+    model: StackModel,
+    last: Option<u32>,
+}
+
+/// The cause of a retransmission in a hypothesis, and the index of the step before.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    before: Option<u32>,
+    cause: Cause,
+    /// Of the dropped hypotheses with another cause here, the cheapest: its additional cost, and its
+    /// cause.
+    other: Option<(f64, Cause)>,
+}
+
+/// The explanation of a retransmission by the best hypothesis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Explained {
+    pub(crate) cause: Cause,
+    /// The cause in another hypothesis that explains the trace nearly as well; `None` if there is
+    /// none.
+    pub(crate) other: Option<Cause>,
+}
+
+impl Explained {
+    /// Returns an explanation without an alternative.
+    pub(crate) fn surely(cause: Cause) -> Self {
+        Self { cause, other: None }
+    }
+}
+
+/// The hypotheses of one model, in ascending order of cost.
+#[derive(Clone, Debug)]
+pub(crate) struct Hypotheses {
+    hypotheses: Vec<Hypothesis>,
+    steps: Vec<Step>,
+}
+
+impl Hypotheses {
+    /// Returns one hypothesis, of a sender with nothing outstanding.
+    pub(crate) fn new(settings: &'static Settings) -> Self {
+        Self { hypotheses: vec![Hypothesis { model: StackModel::new(settings), last: None }], steps: Vec::new() }
+    }
+
+    fn best(&self) -> &Hypothesis {
+        &self.hypotheses[0]
+    }
+
+    /// Returns the name of the model.
+    pub(crate) fn name(&self) -> &'static str {
+        self.best().model.name()
+    }
+
+    /// Returns the cost of the best hypothesis.
+    pub(crate) fn cost(&self) -> f64 {
+        self.best().model.cost()
+    }
+
+    /// Returns whether the model considers nothing lost in the best hypothesis.
+    pub(crate) fn is_open(&self) -> bool {
+        self.best().model.is_open()
+    }
+
+    /// Returns whether the model would ignore an ACK of new data without SACK blocks in every
+    /// hypothesis.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.hypotheses.iter().all(|hypothesis| hypothesis.model.is_idle())
+    }
+
+    /// Returns the cause of a retransmission in the hypothesis that is the best now.
+    pub(crate) fn explain(&mut self, resent: &Retransmitted) -> Cause {
+        let most = if resent.may_be_unseen { MOST } else { 1 };
+        let mut hypotheses: Vec<(Cause, Hypothesis)> = Vec::new();
+        for hypothesis in &self.hypotheses {
+            for (cause, cost) in hypothesis.model.candidates(resent) {
+                let mut model = hypothesis.model.clone();
+                model.take(cause, cost, resent);
+                hypotheses.push((cause, Hypothesis { model, last: hypothesis.last }));
+            }
+        }
+        hypotheses.sort_by(|(_, one), (_, other)| one.model.cost().total_cmp(&other.model.cost()));
+        self.hypotheses.clear();
+        for (cause, hypothesis) in hypotheses {
+            // Later packets hardly distinguish two hypotheses in states of the same kind, so the
+            // cheaper one is kept.
+            let kept = self.hypotheses.iter().find(|other| other.model.stands_as(&hypothesis.model));
+            let kept = kept.or(self.hypotheses.first().filter(|_| self.hypotheses.len() == most));
+            if let Some(kept) = kept {
+                if most == 1 {
+                    break;
+                }
+                let more = hypothesis.model.cost() - kept.model.cost();
+                self.compare(kept.last, (Some(cause), hypothesis.last), more);
+                continue;
+            }
+            self.steps.push(Step { before: hypothesis.last, cause, other: None });
+            self.hypotheses.push(Hypothesis { last: Some(self.steps.len() as u32 - 1), ..hypothesis });
+        }
+        self.steps[self.best().last.map_or(0, |last| last as usize)].cause
+    }
+
+    /// Records the other causes of a hypothesis that costs `more` than the hypothesis which ends with
+    /// step `kept`. The other hypothesis ends with a step too. After that step it may have one more
+    /// cause, which is not stored as a step.
+    fn compare(&mut self, kept: Option<u32>, (last, other): (Option<Cause>, Option<u32>), more: f64) {
+        if more >= UNDECIDED {
+            return;
+        }
+        let (mut kept, mut other, mut cause) = (kept, other, last);
+        for _ in 0..FOLLOWED {
+            if kept == other && cause.is_none() {
+                return;
+            }
+            let before = other.and_then(|place| self.steps.get(place as usize)).copied();
+            let Some(named) = cause.or(before.map(|step| step.cause)) else { return };
+            let Some(step) = kept.and_then(|place| self.steps.get_mut(place as usize)) else { return };
+            if step.cause != named && step.other.is_none_or(|(least, _)| more < least) {
+                step.other = Some((more, named));
+            }
+            kept = step.before;
+            if cause.take().is_none() {
+                other = before.and_then(|step| step.before);
+            }
+        }
+    }
+
+    /// Handles an ACK that the sender receives.
+    pub(crate) fn on_ack(&mut self, ack: &AckReceived) {
+        self.hypotheses.iter_mut().for_each(|hypothesis| hypothesis.model.on_ack(ack));
+    }
+
+    /// Returns the explanations of all retransmissions so far by the best hypothesis, in order.
+    pub(crate) fn explained(&mut self) -> Vec<Explained> {
+        for place in 1..self.hypotheses.len() {
+            let more = self.hypotheses[place].model.cost() - self.cost();
+            self.compare(self.best().last, (None, self.hypotheses[place].last), more);
+        }
+        let mut explained = Vec::new();
+        let mut next = self.best().last;
+        while let Some(step) = next.and_then(|place| self.steps.get(place as usize)) {
+            explained.push(Explained { cause: step.cause, other: step.other.map(|(_, cause)| cause) });
+            next = step.before;
+        }
+        explained.reverse();
+        explained
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::MODELS;
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Returns a retransmission at 1 s, after an ACK at 800 ms, on a path with a round trip of 200
+    /// ms.
+    pub(in crate::cause::model) fn resent() -> Retransmitted {
+        Retransmitted {
+            now: 1000 * MS,
+            earliest: 1000 * MS,
+            ack_place: crate::order::AckPlace::Unknown,
+            trip: 0,
+            start: 0,
+            end: 1000,
+            una: 0,
+            nxt: 20_000,
+            last_ack: 800 * MS,
+            last_sent: 800 * MS,
+            timer_since: 800 * MS,
+            timer_from: 800 * MS,
+            estimate: Some((200 * MS, 30 * MS)),
+            missing: true,
+            doubted: true,
+            shown: true,
+            news: None,
+            sack: true,
+            segments: 20,
+            stamp: None,
+            repeated: true,
+            reported: false,
+            follows: false,
+            may_be_unseen: true,
+        }
+    }
+
+    fn others(hypotheses: &Hypotheses) -> Vec<Option<Cause>> {
+        hypotheses.clone().explained().iter().map(|one| one.other).collect()
+    }
+
+    #[test]
+    fn what_comes_later_names_the_cause_of_what_came_before() {
+        // A repaired segment leaves again 200 ms after the last ACK. The timer would take 400 ms.
+        let first = resent();
+        let mut hypotheses = Hypotheses::new(&MODELS[0]);
+        assert_eq!(hypotheses.explain(&first), Cause::Fast);
+        assert_eq!(others(&hypotheses), [Some(Cause::Rto)]);
+        // A segment reported by SACK leaves again only if the sender considers everything lost.
+        let second = Retransmitted {
+            now: 1001 * MS,
+            earliest: 1001 * MS,
+            start: 1000,
+            end: 2000,
+            repeated: false,
+            reported: true,
+            follows: true,
+            ..first
+        };
+        assert_eq!(hypotheses.explain(&second), Cause::Loss);
+        assert_eq!(hypotheses.explained().iter().map(|one| one.cause).collect::<Vec<_>>(), [Cause::Rto, Cause::Loss]);
+        assert_eq!(others(&hypotheses), [None, None]);
+        // Near the sender there is only one hypothesis.
+        let mut hypotheses = Hypotheses::new(&MODELS[0]);
+        for resent in [first, second] {
+            hypotheses.explain(&Retransmitted { may_be_unseen: false, ..resent });
+        }
+        assert_eq!(hypotheses.hypotheses.len(), 1);
+    }
+
+    #[test]
+    fn a_reading_that_was_given_up_leaves_the_cause_undecided() {
+        let mut hypotheses = Hypotheses::new(&MODELS[0]);
+        let first = resent();
+        hypotheses.explain(&first);
+        // An ACK of everything ends both hypotheses' repairs, so later packets do not decide between
+        // them.
+        let all = AckReceived {
+            now: 1200 * MS,
+            una: 20_000,
+            nxt: 20_000,
+            advances: true,
+            duplicate: false,
+            original_below: None,
+            echo: None,
+            sacks: [eifel_base::ranges::Block { start: 0, end: 0 }; 4],
+            dsack: false,
+        };
+        hypotheses.on_ack(&all);
+        let again = Retransmitted {
+            now: 3000 * MS,
+            earliest: 3000 * MS,
+            last_ack: 2996 * MS,
+            start: 40_000,
+            end: 41_000,
+            ..first
+        };
+        let second = Retransmitted {
+            una: 40_000,
+            nxt: 60_000,
+            repeated: false,
+            timer_since: 2996 * MS,
+            timer_from: 2996 * MS,
+            ..again
+        };
+        assert_eq!(hypotheses.explain(&second), Cause::Fast);
+        assert_eq!(others(&hypotheses), [Some(Cause::Rto), None]);
+    }
+}

@@ -1,0 +1,89 @@
+//! The settings of the stacks that are told apart.
+
+/// The settings in which the retransmissions of stacks differ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// The stack's name in the output.
+    pub(crate) name: &'static str,
+    /// The least that the timeout adds to the smoothed round trip, in nanoseconds.
+    pub(crate) variance_at_least: u64,
+    /// The smallest timeout, in nanoseconds.
+    pub(crate) rto_at_least: u64,
+    /// Whether it uses RACK and tail-loss probes (RFC 8985).
+    pub(crate) probes_tail: bool,
+    /// Whether it uses F-RTO (RFC 5682).
+    pub(crate) forward_rto: bool,
+    /// Whether it undoes a timeout if the echoed timestamp is older than the timeout, or if DSACKs
+    /// report all retransmissions.
+    pub(crate) undoes: bool,
+}
+
+const MS: u64 = 1_000_000;
+
+/// In order of preference among models that explain a trace equally well.
+pub(crate) const MODELS: [Settings; 8] = [
+    Settings {
+        name: "linux",
+        variance_at_least: 200 * MS,
+        rto_at_least: 200 * MS,
+        probes_tail: true,
+        forward_rto: true,
+        undoes: true,
+    },
+    Settings {
+        name: "linux-without-tlp",
+        variance_at_least: 200 * MS,
+        rto_at_least: 200 * MS,
+        probes_tail: false,
+        forward_rto: true,
+        undoes: true,
+    },
+    Settings {
+        name: "linux-without-f-rto",
+        variance_at_least: 200 * MS,
+        rto_at_least: 200 * MS,
+        probes_tail: false,
+        forward_rto: false,
+        undoes: true,
+    },
+    Settings {
+        name: "linux-without-undo",
+        variance_at_least: 200 * MS,
+        rto_at_least: 200 * MS,
+        probes_tail: true,
+        forward_rto: false,
+        undoes: false,
+    },
+    Settings {
+        name: "bsd",
+        variance_at_least: 200 * MS,
+        rto_at_least: 230 * MS,
+        probes_tail: false,
+        forward_rto: false,
+        undoes: false,
+    },
+    Settings {
+        name: "rfc",
+        variance_at_least: 0,
+        rto_at_least: 1000 * MS,
+        probes_tail: false,
+        forward_rto: false,
+        undoes: false,
+    },
+    Settings {
+        name: "rfc-with-f-rto",
+        variance_at_least: 0,
+        rto_at_least: 1000 * MS,
+        probes_tail: false,
+        forward_rto: true,
+        undoes: false,
+    },
+    Settings {
+        name: "rfc-with-undo",
+        variance_at_least: 0,
+        rto_at_least: 1000 * MS,
+        probes_tail: true,
+        forward_rto: false,
+        undoes: true,
+    },
+];

@@ -1,0 +1,397 @@
+//! A model of one sender, driven by the packets that passed between the two ends.
+//!
+//! *Looks at* when segments left and ACKs arrived, in the sender's time, and the contents of these
+//! ACKs.
+//! *Decides* the cause of a retransmission, the one whose time and circumstances fit best, and its
+//! cost.
+//! *Blind to* everything that packets do not show: settings of a connection, the application, other
+//! connections' congestion.
+//! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
+
+use super::fit::{HELD, clocked, departure, is_at_once, misfit, misfit_of_timer};
+use super::{AckReceived, Cause, Retransmitted, Settings};
+use crate::order::AckPlace;
+use eifel_base::units::Timestamp;
+
+/// The cost of a cause without the evidence that it needs.
+const WITHOUT_EVIDENCE: f64 = 3.0;
+/// The cost of a retransmission that no cause explains.
+const UNEXPLAINED: f64 = 5.0;
+/// The cost of a timeout before which the model would have sent a tail-loss probe.
+const PROBE_LEFT_OUT: f64 = 1.5;
+/// The cost of a timeout for a segment that duplicate ACKs or SACK would have repaired earlier.
+const REPAIR_LEFT_OUT: f64 = 1.0;
+/// The cost of an assumed timeout that the capture does not show.
+const UNSEEN_TIMEOUT: f64 = 1.5;
+/// The cost of a timeout although the sender has sent something shortly before.
+const ACTIVE: f64 = 2.5;
+/// The cost of a repair that left at an unknown time.
+const UNSEEN_REPAIR: f64 = 0.3;
+/// Replaces [`WITHOUT_EVIDENCE`] far from the sender, where some ACKs may be unknown.
+const UNSEEN_EVIDENCE: f64 = 1.5;
+/// The cost of a repeated repair, because ACKs show that the earlier one was lost.
+const LOST_AGAIN: f64 = 0.5;
+/// The cost of every cause other than go-back-N while go-back-N goes on.
+const GOES_ON: f64 = 0.5;
+const TICK: u64 = 8_000_000;
+const DELAYED_ACK: u64 = 200_000_000;
+const MOST_BACK_OFF: u32 = 10;
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Open,
+    Recovery {
+        high: u64,
+        /// When the first partial ACK came, in nanoseconds.
+        partial: Option<u64>,
+    },
+    /// Repair after an expiry of the retransmission timer.
+    Loss {
+        high: u64,
+        /// The end of the last retransmission.
+        reached: u64,
+        /// Whether F-RTO may still undo it.
+        forward: bool,
+        /// TSval of the first retransmission after the timeout.
+        stamp: Option<Timestamp>,
+        /// The number of retransmissions not yet reported by DSACK.
+        unreported: u32,
+    },
+}
+
+/// The state of one model.
+#[derive(Clone, Debug)]
+pub(crate) struct StackModel {
+    settings: &'static Settings,
+    state: State,
+    back_off: u32,
+    /// Whether a tail-loss probe is under way.
+    probed: bool,
+    /// The end of the last retransmission if a timeout or go-back-N sent it; otherwise `u64::MAX`.
+    gone_back_to: u64,
+    /// When a retransmission last set the timer, in nanoseconds.
+    armed: u64,
+    /// The start of the last retransmission, and `nxt` when it left; (`u64::MAX`, 0) for go-back-N.
+    again: (u64, u64),
+    /// The `nxt` at the time when the last acknowledged retransmission left. By RACK all data below
+    /// it that are not acknowledged or reported are lost (RFC 8985, section 6.2).
+    left_before: u64,
+    cost: f64,
+}
+
+impl StackModel {
+    /// Returns the model of a sender with nothing outstanding.
+    pub(crate) fn new(settings: &'static Settings) -> Self {
+        Self {
+            settings,
+            state: State::Open,
+            back_off: 0,
+            probed: false,
+            gone_back_to: u64::MAX,
+            armed: 0,
+            again: (u64::MAX, 0),
+            left_before: 0,
+            cost: 0.0,
+        }
+    }
+
+    /// Returns the name of the stack that the model stands for.
+    pub(crate) fn name(&self) -> &'static str {
+        self.settings.name
+    }
+
+    /// Returns the cost of everything so far that the model does not explain; 0 if it explains
+    /// everything.
+    pub(crate) fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// Returns whether the model considers nothing lost.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+
+    /// Returns whether the model would ignore an ACK of new data without SACK blocks.
+    pub(crate) fn is_idle(&self) -> bool {
+        let (again, left_before) = self.again;
+        let told = again == u64::MAX || self.left_before == left_before;
+        self.is_open() && self.back_off == 0 && !self.probed && told
+    }
+
+    /// Returns the causes that a retransmission may have, each with the cost of what it leaves
+    /// unexplained.
+    pub(crate) fn candidates(&self, resent: &Retransmitted) -> impl Iterator<Item = (Cause, f64)> + use<> {
+        let known = [self.timeout(resent), self.tail_loss_probe(resent), self.go_back_n(resent), self.fast(resent)];
+        known.into_iter().flatten().chain([(Cause::Unknown, UNEXPLAINED)])
+    }
+
+    /// Accepts a cause, and moves on as the sender would have.
+    pub(crate) fn take(&mut self, cause: Cause, cost: f64, resent: &Retransmitted) {
+        self.cost += cost;
+        self.enter(cause, resent);
+    }
+
+    /// Returns whether both models are in states of the same kind.
+    pub(crate) fn stands_as(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.state) == std::mem::discriminant(&other.state)
+    }
+
+    fn timeout(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
+        // The timer repairs the oldest segment. A sender that repeats acknowledged data has not
+        // received their ACK.
+        let unheard = resent.end <= resent.una;
+        if unheard && resent.may_be_unseen {
+            let repaired = resent.doubted && !resent.repeated;
+            // The timer was set at the earliest by the ACK that ends where the segment starts, or
+            // by its last expiry.
+            let began = match resent.ack_place {
+                AckPlace::End(passed) => passed.saturating_add(resent.trip).max(self.armed),
+                AckPlace::Within => return None,
+                AckPlace::Unknown => 0,
+            };
+            let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
+            let took = resent.now.saturating_sub(began);
+            let early = if took < expected { misfit(took, expected) } else { 0.0 };
+            let cost = early
+                + match (self.was_silent(resent), repaired) {
+                    (true, _) => UNSEEN_REPAIR,
+                    // Only the timer goes back to the start of the last retransmission.
+                    (false, _) if resent.repeated && resent.follows => UNSEEN_REPAIR,
+                    (false, true) => ACTIVE + REPAIR_LEFT_OUT,
+                    (false, false) => ACTIVE,
+                };
+            return Some((Cause::Rto, cost));
+        }
+        if unheard || resent.start > resent.una {
+            return None;
+        }
+        let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
+        let mut cost = misfit_of_timer(resent, self.timer_set(resent), expected);
+        if let State::Recovery { partial: Some(partial), .. } = self.state {
+            // RFC 6582, section 4: the impatient variant sets the timer at the first partial ACK
+            // only.
+            cost = cost.min(misfit_of_timer(resent, (partial, partial), expected));
+        }
+        if self.would_probe(resent) {
+            cost += PROBE_LEFT_OUT;
+        }
+        // Far from the sender, times tell less than the ACKs that it received.
+        let partial = matches!(self.state, State::Recovery { high, .. } if resent.may_be_unseen && resent.start < high);
+        if (resent.missing || partial) && !resent.repeated && !matches!(self.state, State::Loss { .. }) {
+            cost += REPAIR_LEFT_OUT;
+        }
+        Some((Cause::Rto, cost))
+    }
+
+    fn tail_loss_probe(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
+        if resent.end != resent.nxt || !self.would_probe(resent) {
+            return None;
+        }
+        let since = resent.last_sent.max(resent.timer_since);
+        let (smoothed, _) = resent.estimate.unwrap_or((500_000_000, 0));
+        let patience = smoothed * 2 + if resent.segments == 1 { DELAYED_ACK } else { TICK };
+        // RFC 8985, section 7.2: a probe leaves no later than the retransmission timer would
+        // expire.
+        let rest = (resent.timer_since + self.rto(resent)).saturating_sub(since).max(TICK);
+        let from = since.min(resent.timer_from.max(self.armed));
+        Some((Cause::Tlp, misfit_of_timer(resent, (from, since), patience.min(rest))))
+    }
+
+    fn go_back_n(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
+        let unheard = resent.end <= resent.una;
+        match self.state {
+            State::Loss { high, reached, .. } if resent.start < high => {
+                let again = resent.repeated && resent.start < reached;
+                Some((Cause::Loss, clocked(resent) + if again { LOST_AGAIN } else { 0.0 }))
+            }
+            // The sender would not send acknowledged data: it continues what it began before it
+            // received the ACK.
+            _ if unheard && resent.start >= self.gone_back_to => {
+                // ACKs drive go-back-N, so it is never silent for as long as a timeout.
+                Some((Cause::Loss, if self.was_silent(resent) { UNSEEN_TIMEOUT } else { 0.0 }))
+            }
+            // Segments that a path has held pass after the ACKs of the segments held before them.
+            _ if resent.may_be_unseen && self.goes_on(resent) => Some((Cause::Loss, GOES_ON)),
+            // The retransmission by the timer itself may have been lost before the capture point.
+            _ if resent.may_be_unseen && !resent.missing && self.was_silent(resent) => {
+                Some((Cause::Loss, clocked(resent) + UNSEEN_TIMEOUT))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the retransmission starts where go-back-N stopped.
+    fn continues(&self, resent: &Retransmitted) -> bool {
+        resent.follows && resent.start == self.gone_back_to
+    }
+
+    /// Returns whether the retransmission starts at or above the position where go-back-N stopped,
+    /// and no new data were sent in between.
+    fn goes_on(&self, resent: &Retransmitted) -> bool {
+        resent.follows && resent.start >= self.gone_back_to
+    }
+
+    /// Returns whether the sender has sent nothing for at least three quarters of its timeout.
+    fn was_silent(&self, resent: &Retransmitted) -> bool {
+        resent.now.saturating_sub(resent.last_sent) >= self.rto(resent) / 4 * 3
+    }
+
+    fn fast(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
+        let unheard = resent.end <= resent.una && resent.may_be_unseen;
+        let evident = match self.state {
+            // A partial ACK ends where the retransmission starts.
+            _ if unheard => {
+                self.is_told_by_time(resent) || resent.shown || resent.doubted && resent.ack_place != AckPlace::Within
+            }
+            // A partial ACK is evidence too.
+            State::Recovery { high, .. } => {
+                let partial = resent.start <= resent.una && resent.start < high;
+                let in_time = resent.sack || is_at_once(resent, resent.timer_since);
+                self.is_told(resent) || partial && in_time
+            }
+            State::Open | State::Loss { .. } => self.is_told(resent),
+        };
+        let in_loss = matches!(self.state, State::Loss { high, .. } if resent.start < high);
+        let mut cost = match (unheard, evident) {
+            // It is unknown when it left.
+            (true, true) if self.was_silent(resent) => HELD,
+            (true, true) => 0.0,
+            (true, false) => WITHOUT_EVIDENCE,
+            (false, true) => clocked(resent),
+            (false, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
+        };
+        if in_loss || self.continues(resent) {
+            cost += GOES_ON;
+        }
+        if resent.reported {
+            cost += WITHOUT_EVIDENCE;
+        }
+        // Without SACK only the timer detects a lost retransmission.
+        if resent.repeated && !(resent.may_be_unseen && self.is_told_by_time(resent)) {
+            cost += if resent.sack { LOST_AGAIN } else { WITHOUT_EVIDENCE };
+        }
+        Some((Cause::Fast, cost))
+    }
+
+    /// Returns whether ACKs report the loss. Without SACK the third duplicate ACK does, and the
+    /// sender reacts to it at once.
+    fn is_told(&self, resent: &Retransmitted) -> bool {
+        let in_time = resent.sack || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
+        self.is_told_by_time(resent) || resent.missing && in_time
+    }
+
+    /// Returns whether by RACK the ACK of a retransmission reports the loss.
+    fn is_told_by_time(&self, resent: &Retransmitted) -> bool {
+        let goes_on = resent.follows || is_at_once(resent, resent.last_ack);
+        self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before
+    }
+
+    fn would_probe(&self, resent: &Retransmitted) -> bool {
+        self.settings.probes_tail && resent.sack && !self.probed && !resent.missing && matches!(self.state, State::Open)
+    }
+
+    /// Returns when the timer behind this retransmission was set, at the earliest and at the
+    /// latest.
+    fn timer_set(&self, resent: &Retransmitted) -> (u64, u64) {
+        let told = match resent.ack_place {
+            AckPlace::End(passed) => passed.saturating_add(resent.trip),
+            _ => 0,
+        };
+        let latest = resent.timer_since.max(self.armed);
+        (resent.timer_from.max(told).max(self.armed).min(latest), latest)
+    }
+
+    fn rto(&self, resent: &Retransmitted) -> u64 {
+        let Some((smoothed, variation)) = resent.estimate else { return 1_000_000_000 };
+        (smoothed + (4 * variation).max(self.settings.variance_at_least)).max(self.settings.rto_at_least)
+    }
+
+    fn enter(&mut self, cause: Cause, resent: &Retransmitted) {
+        let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
+        self.gone_back_to = if goes_back { resent.end } else { u64::MAX };
+        // After a timeout everything counts as lost anyway.
+        self.again = if goes_back { (u64::MAX, 0) } else { (resent.start, resent.nxt) };
+        match cause {
+            Cause::Rto => {
+                let again = matches!(self.state, State::Loss { .. });
+                let first = match self.state {
+                    State::Loss { stamp, unreported, .. } if self.back_off > 0 => (stamp, unreported + 1),
+                    _ => (resent.stamp, 1),
+                };
+                // As in Linux: no F-RTO for a timeout that interrupts recovery, unless it is a
+                // repeated timeout.
+                let fresh = matches!(self.state, State::Open) || again && self.back_off > 0;
+                self.state = State::Loss {
+                    high: resent.nxt,
+                    reached: resent.end,
+                    forward: self.settings.forward_rto && fresh,
+                    stamp: first.0,
+                    unreported: first.1,
+                };
+                let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
+                self.armed = departure(resent, self.timer_set(resent), expected);
+                self.back_off += 1;
+            }
+            Cause::Tlp => {
+                self.probed = true;
+                self.armed = resent.now;
+            }
+            Cause::Fast => {
+                if matches!(self.state, State::Open) {
+                    self.state = State::Recovery { high: resent.nxt, partial: None };
+                }
+                self.armed = self.armed.max(if resent.start <= resent.una { resent.now } else { 0 });
+            }
+            Cause::Loss => {
+                if let State::Loss { unreported, reached, .. } = &mut self.state {
+                    *unreported += 1;
+                    *reached = resent.end.max(*reached);
+                } else if resent.end > resent.una {
+                    let (high, reached, stamp) = (resent.nxt, resent.end, resent.stamp);
+                    self.state = State::Loss { high, reached, forward: false, stamp, unreported: 1 };
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Handles an ACK that the sender receives.
+    pub(crate) fn on_ack(&mut self, ack: &AckReceived) {
+        if ack.advances {
+            self.back_off = 0;
+            self.probed = false;
+        }
+        let (again, left_before) = self.again;
+        if ack.advances && ack.una > again
+            || again != u64::MAX && ack.sacks.iter().any(|block| block.start <= again && again < block.end)
+        {
+            self.left_before = left_before;
+        }
+        match &mut self.state {
+            State::Open => {}
+            State::Recovery { high, partial } => {
+                if ack.una >= *high {
+                    self.state = State::Open;
+                } else if ack.advances {
+                    partial.get_or_insert(ack.now);
+                }
+            }
+            State::Loss { high, forward, stamp, unreported, .. } => {
+                if ack.dsack {
+                    *unreported = unreported.saturating_sub(1);
+                }
+                let by_echo = matches!((ack.echo, *stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp));
+                let undone = self.settings.undoes && ack.advances && (by_echo || *unreported == 0);
+                let forwarded = *forward && ack.original_below.is_some_and(|position| position < *high);
+                if undone || forwarded || ack.una >= *high {
+                    self.state = State::Open;
+                } else if *forward && ack.nxt > *high {
+                    // New data have left: RFC 5682, section 3.1, step 3a.
+                    *forward = !ack.duplicate;
+                } else if *forward && ack.advances {
+                    *high = ack.nxt;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The retransmissions of one direction, from the first to the report.
+
+use super::model::Explained;
+use super::reaction::FlightWatch;
+use crate::evidence::Evidence;
+use crate::result::{Cost, DetectorVerdict, End, Number, Retransmission, Verdict};
+use crate::verdict::{Circumstances, Judged, Row, withdraw_doubted};
+
+/// The retransmissions of one direction, with the evidence about them and their effect on the
+/// sender's flight size.
+#[derive(Debug, Default)]
+pub(crate) struct Retransmissions {
+    pub(crate) evidence: Evidence,
+    rows: Vec<Row>,
+    pub(crate) flight: FlightWatch,
+}
+
+/// The names of a direction and of its positions in a report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity<N> {
+    pub(crate) connection: u64,
+    pub(crate) sender: End,
+    /// Returns the number of a position on the wire.
+    pub(crate) number: N,
+}
+
+impl Retransmissions {
+    /// Adds a retransmission that left at `left`, in nanoseconds, at a flight size of `flight` bytes.
+    pub(crate) fn add(&mut self, row: Row, left: u64, flight: u64) {
+        self.flight.on_retransmission(left, self.rows.len(), row.block.end, flight);
+        self.rows.push(row);
+    }
+
+    /// Returns the causes of all retransmissions. `named` are those of the ones whose cause is not
+    /// known without a model, in order.
+    pub(crate) fn explained(&self, named: impl IntoIterator<Item = Explained>) -> Vec<Explained> {
+        let mut named = named.into_iter();
+        let explain = |row: &Row| {
+            let known = row.known.map(Explained::surely);
+            known.or_else(|| named.next()).unwrap_or(Explained::surely(super::model::Cause::Unknown))
+        };
+        self.rows.iter().map(explain).collect()
+    }
+
+    /// Adds the retransmissions with their verdicts to a report, and their cost to `cost`. Without
+    /// SACK, some verdicts are withdrawn.
+    pub(crate) fn finish(
+        &mut self,
+        explained: &[Explained],
+        (circumstances, sack): (&Circumstances, bool),
+        identity: &Identity<impl Fn(u64) -> Number>,
+        told: impl Fn(u32) -> Vec<DetectorVerdict>,
+        (into, cost): (&mut Vec<Retransmission>, &mut Cost),
+    ) {
+        let mut verdicts: Vec<_> = self.rows.iter().map(|row| row.judge(&self.evidence, circumstances)).collect();
+        if !sack {
+            let causes: Vec<_> = explained.iter().map(|one| one.cause).collect();
+            withdraw_doubted(&mut verdicts, &causes);
+        }
+        let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
+        let reactions = self.flight.reactions(&needless, cost);
+        let judged = verdicts.iter().zip(explained).zip(reactions);
+        for (row, ((judged, explained), reaction)) in self.rows.iter().zip(judged) {
+            let &Judged { verdict, confidence, reason, evidence: evidence_frame } = judged;
+            cost.bytes_needless += if verdict == Verdict::Spurious { u64::from(row.payload) } else { 0 };
+            into.push(Retransmission {
+                capture: 0,
+                frame: row.when.frame,
+                time_s: row.when.nanos as f64 / 1e9,
+                connection: identity.connection,
+                sender: identity.sender,
+                number: (identity.number)(row.block.start),
+                bytes: row.payload,
+                copy: row.copy(),
+                cause: explained.cause,
+                other_cause: explained.other,
+                verdict,
+                confidence,
+                reason,
+                evidence_frame,
+                stack_noticed: reaction.noticed,
+                window_lost_bytes: reaction.window_lost,
+                flight_back_ms: reaction.back_ms,
+                first_told: row.episode.map(&told).unwrap_or_default(),
+            });
+        }
+    }
+}

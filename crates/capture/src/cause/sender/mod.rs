@@ -1,0 +1,421 @@
+//! A model of the sender: models of stacks that receive everything that it sent and received.
+//!
+//! Away from the sender, a capture shows the sender's reactions late, by the round trip from the
+//! capture point to the sender and back. So ACKs wait here for that time before the models receive
+//! them. All events are then in the order in which the sender saw them.
+
+mod receive;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::detectors::{Departure, Detectors, SenderState};
+use super::model::{AckReceived, Explained, Hypotheses, MODELS, Retransmitted, UNDECIDED};
+use super::suspected::SuspectedLosses;
+use crate::order::{AcksInTransit, CapturePoint, NewAck, Silence};
+use crate::result::{DetectorVerdict, When};
+use crate::stream::{Acknowledgement, Data, Stream};
+use eifel_base::ranges::{Block, Ranges};
+use eifel_base::ring::Ring;
+use eifel_base::units::Timestamp;
+use eifel_recovery::view::Negotiated;
+
+/// ACKs that may be under way to the sender. Beyond this number the oldest counts as received.
+const MOST_WAITING: usize = 4096;
+/// Without SACK, the number of duplicate ACKs that reports a loss.
+const DUPLICATES: u32 = 3;
+/// Ranges kept.
+const MOST_RANGES: usize = 1 << 16;
+
+#[derive(Debug)]
+pub(crate) struct SenderModel {
+    models: [Hypotheses; MODELS.len()],
+    /// Whether all models would ignore an ACK of new data without SACK blocks.
+    idle: bool,
+    una: u64,
+    nxt: u64,
+    sacked: Ranges,
+    /// The positions that were sent more than once.
+    again: Ranges,
+    duplicates: u32,
+    last_ack: u64,
+    last_sent: u64,
+    silence: Silence,
+    /// The timestamp that the sender's last segment echoes.
+    echo: Option<Timestamp>,
+    /// The latest smoothed round trip, in nanoseconds.
+    smoothed: Option<u64>,
+    /// Whether the last segment that left was a retransmission.
+    follows: bool,
+    /// Whether the last retransmission was of data reported missing, or followed a repair of them.
+    doubted: bool,
+    suspected: SuspectedLosses,
+    timer_since: u64,
+    waiting: Ring<Waiting>,
+    /// The [`Reports`] of the waiting ACKs that have any, in order.
+    reports: VecDeque<Reports>,
+    /// The sender's last echo, if it alone shows that the sender has not received the waiting ACKs.
+    settled: Option<Timestamp>,
+    /// `None` while everything is repaired.
+    detectors: Option<Box<Detectors>>,
+    /// The detectors' judgements by episode, and the number of the last episode.
+    verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
+    episodes: u32,
+    /// Whether a retransmission was seen far from the sender.
+    told_apart: bool,
+}
+
+/// An ACK that the sender has not received. Few ACKs have reports, so these are stored separately.
+#[derive(Clone, Copy, Default, Debug)]
+struct Waiting {
+    /// When the sender receives it, as far as is known, and the earliest time at which it can, in
+    /// nanoseconds.
+    due: u64,
+    soonest: u64,
+    when: When,
+    cumulative: u64,
+    advances: bool,
+    plain: bool,
+    sack: bool,
+    /// Whether it has [`Reports`].
+    reports: bool,
+    stamp: Option<Timestamp>,
+    /// The timestamp that it echoes for the models, and the one for the detectors.
+    echo: Option<Timestamp>,
+    told: Option<Timestamp>,
+}
+
+/// The SACK blocks and the DSACK of an ACK.
+#[derive(Clone, Copy, Default, Debug)]
+struct Reports {
+    sacks: [Block; 4],
+    count: usize,
+    dsack: Option<Block>,
+}
+
+impl Reports {
+    fn sacks(&self) -> &[Block] {
+        &self.sacks[..self.count]
+    }
+}
+
+impl Waiting {
+    /// Returns the ACK with its reports.
+    fn with(&self, reports: Option<Reports>) -> Acknowledgement {
+        let &Self { when, cumulative, advances, plain, stamp, echo, .. } = self;
+        let Reports { sacks, count, dsack } = reports.unwrap_or_default();
+        Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain }
+    }
+}
+
+impl SenderModel {
+    /// Returns models of a sender without anything outstanding, at rest.
+    pub(crate) fn new() -> Self {
+        Self {
+            models: MODELS.each_ref().map(Hypotheses::new),
+            idle: false,
+            una: 0,
+            nxt: 0,
+            sacked: Ranges::default(),
+            again: Ranges::default(),
+            duplicates: 0,
+            last_ack: 0,
+            last_sent: 0,
+            silence: Silence::default(),
+            echo: None,
+            smoothed: None,
+            follows: false,
+            doubted: false,
+            suspected: SuspectedLosses::default(),
+            timer_since: 0,
+            waiting: Ring::default(),
+            reports: VecDeque::new(),
+            settled: None,
+            detectors: None,
+            verdicts: BTreeMap::new(),
+            episodes: 0,
+            told_apart: false,
+        }
+    }
+
+    /// Starts the model at a sign of trouble, with the current state of `stream`.
+    pub(crate) fn wake(&mut self, stream: &Stream, point: &CapturePoint) {
+        let trip = point.sender_rtt().unwrap_or(0);
+        let in_transit = stream.order.acks_in_transit().filter(|acks| acks.iter().next().is_some());
+        let received = in_transit.and_then(AcksInTransit::last_received);
+        let before = self.una;
+        self.una = received.map_or(stream.una, |ack| ack.cumulative);
+        self.nxt = stream.nxt;
+        self.sacked.remove_below(self.una, |_| {});
+        self.again.remove_below(self.una, |_| {});
+        let heard_since = AckReceived {
+            now: point.when.nanos,
+            una: self.una,
+            nxt: self.nxt,
+            advances: self.una > before,
+            duplicate: false,
+            original_below: None,
+            echo: None,
+            sacks: [Block { start: 0, end: 0 }; 4],
+            dsack: false,
+        };
+        self.show_models(&heard_since);
+        self.last_ack = stream.last_ack + trip;
+        self.last_sent = stream.last_sent;
+        self.smoothed = stream.whole_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed);
+        self.silence = Silence::default();
+        for sent in stream.out.iter().filter(|sent| !sent.missing) {
+            self.silence.on_sent(sent.nanos, self.smoothed);
+        }
+        self.timer_since = stream.timer_since + trip;
+        (self.follows, self.doubted) = (false, false);
+        let standing = SenderState {
+            now: point.when.nanos,
+            una: self.una,
+            round_trip: point.round_trip(),
+            negotiated: Negotiated { mss: stream.largest.max(1), sack: point.sack, timestamps: stream.stamped },
+            sctp: false,
+            before: self.episodes,
+        };
+        let una = self.una;
+        let under_way = stream.out.iter().filter(|sent| sent.end() > una).map(|sent| Departure {
+            nanos: sent.nanos,
+            len: (sent.end() - sent.start.max(una)) as u32,
+            stamp: (stream.stamped && !sent.missing).then_some(sent.stamp),
+        });
+        let passed = in_transit.into_iter().flat_map(|acks| answered(acks, stream, point));
+        self.detectors = Some(Box::new(Detectors::new(&standing, passed.chain(under_way))));
+        for ack in in_transit.into_iter().flat_map(AcksInTransit::iter) {
+            // Only the detectors get the echo: the models undo nothing because of an earlier ACK.
+            let older = Acknowledgement::of_new(&NewAck { echo: None, ..*ack }, point.when.frame, true);
+            self.on_ack_with(&older, ack.echo, point);
+        }
+        // ACKs that waited before the trouble have no reports.
+        match self.waiting.back().map(|last| last.with(None)) {
+            None => {
+                self.duplicates = stream.duplicates;
+                self.suspected.begin(stream.una, stream.duplicates);
+            }
+            Some(last) => {
+                (0..stream.duplicates).for_each(|_| self.on_ack(&Acknowledgement { advances: false, ..last }, point))
+            }
+        }
+        if let Some(ack) = received {
+            let due = ack.nanos + trip;
+            (self.last_ack, self.timer_since) = (due, due);
+        }
+    }
+
+    /// Returns whether all models know that everything is repaired, and no reports are waiting.
+    pub(crate) fn is_repaired(&self) -> bool {
+        self.models.iter().all(Hypotheses::is_open) && self.reports.is_empty()
+    }
+
+    /// Puts the model to rest after everything is repaired, and drops the detectors. Returns the
+    /// ACKs that the sender has not received.
+    pub(crate) fn rest(&mut self) -> AcksInTransit {
+        self.forget_detectors();
+        let waiting = std::mem::take(&mut self.waiting);
+        self.settled = None;
+        let trip = waiting.front().map_or(0, |first| first.due - first.when.nanos);
+        let plain = |one: &Waiting| {
+            let &Waiting { when, cumulative, stamp, told: echo, .. } = one;
+            NewAck { nanos: when.nanos, cumulative, stamp, echo }
+        };
+        AcksInTransit::after(self.una, self.last_ack.saturating_sub(trip), waiting.iter().map(plain))
+    }
+
+    fn forget_detectors(&mut self) {
+        if let Some(detectors) = self.detectors.take() {
+            self.verdicts.extend(detectors.verdicts);
+        }
+    }
+
+    /// Handles a segment of new data.
+    #[inline(always)]
+    pub(crate) fn on_new(&mut self, data: &Data) {
+        // The other segments of a train carry the same echo and tell nothing new.
+        if self.settled.is_none() || self.settled != data.echo {
+            self.receive_until(data.left, data.echo);
+        }
+        self.on_sent(data.left, data.len);
+        self.echo = data.echo;
+        if let Some(detectors) = &mut self.detectors {
+            detectors.on_new(&Departure { nanos: data.left, len: data.len, stamp: data.stamp });
+        }
+    }
+
+    /// Handles data that never passed here. They must have left before the data that follow them.
+    pub(crate) fn on_unseen(&mut self, when: When, len: u32) {
+        self.on_sent(when.nanos, len);
+        if let Some(detectors) = &mut self.detectors {
+            detectors.on_new(&Departure { nanos: when.nanos, len, stamp: None });
+        }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: u64, len: u32) {
+        if self.una == self.nxt {
+            self.timer_since = now;
+        }
+        self.nxt += u64::from(len);
+        self.last_sent = now;
+        self.silence.on_sent(now, self.smoothed);
+        self.follows = false;
+    }
+
+    /// Returns the detectors' judgements on an episode.
+    pub(crate) fn detector_verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
+        self.verdicts.get(&episode).cloned().unwrap_or_default()
+    }
+
+    /// Ends the capture. Delivers the ACKs that are still waiting.
+    pub(crate) fn finish(&mut self) {
+        while !self.waiting.is_empty() {
+            self.receive_next();
+        }
+        self.forget_detectors();
+    }
+
+    /// Asks each model for the cause of a retransmission. Returns the loss episode that it belongs
+    /// to.
+    pub(crate) fn on_retransmission(
+        &mut self,
+        block: Block,
+        data: &Data,
+        stream: &Stream,
+        point: &CapturePoint,
+    ) -> Option<u32> {
+        let now = data.left;
+        self.receive_until(now, data.echo);
+        self.suspected.on_retransmission(block.start, self.nxt);
+        self.doubted = self.suspected.covers(block.start) || self.follows && self.doubted;
+        let estimate = stream.whole_estimate(point.sender_rtt());
+        self.smoothed = estimate.map(|(smoothed, _)| smoothed);
+        self.silence.on_sent(now, self.smoothed);
+        let exact = point.is_next_to_sender() || stream.order.has_fine_clock();
+        let earliest = if exact { now } else { self.silence.earliest(now).max(self.last_ack.min(now)) };
+        let timer_from = if exact { self.timer_since } else { self.silence.earliest_before(self.timer_since) };
+        let reported = self.sacked.highest().is_some_and(|highest| highest > block.start);
+        let resent = Retransmitted {
+            now,
+            earliest,
+            ack_place: stream.order.place(block.start),
+            trip: point.sender_rtt().unwrap_or(0),
+            start: block.start,
+            end: block.end,
+            una: self.una,
+            nxt: self.nxt,
+            last_ack: self.last_ack,
+            last_sent: self.last_sent,
+            timer_since: self.timer_since,
+            timer_from,
+            estimate,
+            missing: reported || !point.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
+            doubted: self.doubted,
+            shown: self.suspected.shows(block.start),
+            news: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
+            sack: point.sack,
+            segments: stream.out.len(),
+            stamp: data.stamp,
+            may_be_unseen: !point.is_next_to_sender(),
+            repeated: self.again.containing(block.start).is_some(),
+            reported: self.sacked.containing(block.start).is_some(),
+            follows: self.follows,
+        };
+        self.told_apart |= resent.may_be_unseen;
+        let causes = self.models.each_mut().map(|model| model.explain(&resent));
+        self.idle = false;
+        if self.again.count() < MOST_RANGES {
+            self.again.add(block);
+        }
+        self.last_sent = now;
+        self.follows = true;
+        self.echo = data.echo;
+        let place = self.best_model();
+        let detectors = self.detectors.as_mut();
+        let episode =
+            detectors.and_then(|detectors| detectors.on_retransmission(now, block, causes[place], data.stamp));
+        self.episodes = episode.unwrap_or(self.episodes);
+        episode
+    }
+
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: &Acknowledgement, point: &CapturePoint) {
+        self.on_ack_with(ack, ack.echo, point);
+    }
+
+    #[inline(always)]
+    fn on_ack_with(&mut self, ack: &Acknowledgement, told: Option<Timestamp>, point: &CapturePoint) {
+        let &Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain } = ack;
+        let (trip, sack) = (point.sender_rtt().unwrap_or(0), point.sack);
+        let due = when.nanos + trip;
+        if self.waiting.len() == MOST_WAITING {
+            self.receive_next();
+        }
+        self.settled = None;
+        let reports = count > 0 || dsack.is_some();
+        if reports {
+            self.reports.push_back(Reports { sacks, count, dsack });
+        }
+        // The shortest round trip that was seen may be a little longer than the shortest one of the
+        // path.
+        let soonest = due - trip / 16;
+        self.waiting.push_back(Waiting {
+            due,
+            soonest,
+            when,
+            cumulative,
+            advances,
+            plain,
+            sack,
+            reports,
+            stamp,
+            echo,
+            told,
+        });
+    }
+
+    /// Returns the index of the model with the lowest cost.
+    fn best_model(&self) -> usize {
+        let cost = |place: &usize| self.models[*place].cost();
+        (0..MODELS.len()).min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap_or(0)
+    }
+
+    /// Returns the name of the model with the lowest cost, and its explanations of the
+    /// retransmissions in order. If another model explains them nearly as well, its causes are
+    /// added.
+    pub(crate) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
+        let best = self.best_model();
+        let (name, cost) = (self.models[best].name(), self.models[best].cost());
+        let mut explained = self.models[best].explained();
+        if !self.told_apart {
+            return (name, explained);
+        }
+        for place in (0..MODELS.len()).filter(|place| *place != best) {
+            if self.models[place].cost() - cost < UNDECIDED {
+                for (one, other) in explained.iter_mut().zip(self.models[place].explained()) {
+                    one.other = one.other.or(Some(other.cause).filter(|cause| *cause != one.cause));
+                }
+            }
+        }
+        (name, explained)
+    }
+}
+
+/// Returns the data that ACKs in transit cover, one departure per ACK: the sender still counts the
+/// data as outstanding. No record says when the data passed. The time is the latest possible one:
+/// before the ACK left the receiver, and before the data that are outstanding here passed. The
+/// timestamp is the ACK's echo, which is that of its first data (RFC 7323, section 4.3).
+fn answered(acks: &AcksInTransit, stream: &Stream, point: &CapturePoint) -> impl Iterator<Item = Departure> {
+    let trip = point.receiver_rtt().unwrap_or(0);
+    let latest = stream.out.iter().next().map_or(u64::MAX, |first| first.nanos);
+    let mut una = acks.last_received().map_or(stream.una, |received| received.cumulative);
+    acks.iter().filter_map(move |ack| {
+        let len = ack.cumulative.checked_sub(una).filter(|len| *len > 0)?;
+        una = ack.cumulative;
+        let nanos = ack.nanos.saturating_sub(trip).min(latest);
+        Some(Departure { nanos, len: len as u32, stamp: ack.echo })
+    })
+}

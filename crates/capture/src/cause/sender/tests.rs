@@ -1,0 +1,310 @@
+//! Compares the model with a naive one. The naive one stores every position separately, handles
+//! every ACK in full, and checks with every segment for received ACKs.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::order::RoundTrip;
+use eifel_packet::seq::Seq;
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+const TRIP: u64 = 160 * MS;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// New data of this length leave.
+    New {
+        after: u64,
+        len: u32,
+        echo: Option<u32>,
+    },
+    /// Data leave again that start this far below the end.
+    Again {
+        after: u64,
+        back: u64,
+        len: u64,
+        echo: Option<u32>,
+    },
+    Ack {
+        after: u64,
+        ahead: u64,
+        blocks: Vec<(u64, u64)>,
+        dsack: bool,
+        plain: bool,
+        stamp: Option<u32>,
+    },
+}
+
+/// The state that an ACK changes.
+struct Naive {
+    models: [Hypotheses; MODELS.len()],
+    suspected: SuspectedLosses,
+    silence: Silence,
+    una: u64,
+    nxt: u64,
+    sacked: BTreeSet<u64>,
+    again: BTreeSet<u64>,
+    duplicates: u32,
+    last_ack: u64,
+    last_sent: u64,
+    timer_since: u64,
+    echo: Option<Timestamp>,
+    follows: bool,
+    doubted: bool,
+    waiting: Vec<Acknowledgement>,
+}
+
+impl Naive {
+    fn receive_until(&mut self, now: u64, echo: Option<Timestamp>, sack: bool) {
+        while let Some(first) = self.waiting.first().copied() {
+            let due = first.when.nanos + TRIP;
+            let ack = match (echo, first.stamp) {
+                (Some(echo), Some(stamp)) => echo.0 >= stamp.0,
+                _ => due - TRIP / 16 <= now,
+            };
+            if !ack {
+                return;
+            }
+            self.waiting.remove(0);
+            self.on_ack(&first, due, sack);
+            self.last_ack = self.last_ack.min(now);
+            self.timer_since = self.timer_since.min(now);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
+        self.suspected.on_ack(ack, self.nxt, sack, self.sacked.last().map(|last| last + 1));
+        let by_sack =
+            ack.sacks().iter().filter(|block| block.start > self.una).flat_map(|block| block.start..block.end);
+        let by_sack: BTreeSet<u64> = by_sack.filter(|position| !self.sacked.contains(position)).collect();
+        let mut covered = by_sack.clone();
+        covered.extend((self.una..ack.cumulative).filter(|position| !self.sacked.contains(position)));
+        let lowest = covered.iter().find(|position| !self.again.contains(position)).copied();
+        let advances = ack.cumulative > self.una;
+        let repeats = ack.cumulative == self.una && self.una < self.nxt;
+        let duplicate = repeats && (ack.plain || !by_sack.is_empty());
+        self.sacked.extend(&by_sack);
+        if advances {
+            self.una = ack.cumulative;
+            self.sacked = self.sacked.split_off(&self.una);
+            self.again = self.again.split_off(&self.una);
+            self.duplicates = 0;
+            self.timer_since = due;
+        }
+        self.duplicates += u32::from(duplicate);
+        self.last_ack = due;
+        let ack = AckReceived {
+            now: due,
+            una: self.una,
+            nxt: self.nxt,
+            advances,
+            duplicate: duplicate || sack && !by_sack.is_empty(),
+            original_below: lowest,
+            echo: ack.echo,
+            sacks: ack.sacks,
+            dsack: ack.dsack.is_some(),
+        };
+        self.models.iter_mut().for_each(|model| model.on_ack(&ack));
+    }
+
+    fn resent(&mut self, now: u64, block: Block, echo: Option<Timestamp>, point: &CapturePoint) -> Retransmitted {
+        self.suspected.on_retransmission(block.start, self.nxt);
+        self.doubted = self.suspected.covers(block.start) || self.follows && self.doubted;
+        self.silence.on_sent(now, None);
+        let above = self.sacked.range(block.start..).next().is_some();
+        Retransmitted {
+            now,
+            earliest: self.silence.earliest(now).max(self.last_ack.min(now)),
+            ack_place: crate::order::AckPlace::Unknown,
+            trip: TRIP,
+            start: block.start,
+            end: block.end,
+            una: self.una,
+            nxt: self.nxt,
+            last_ack: self.last_ack,
+            last_sent: self.last_sent,
+            timer_since: self.timer_since,
+            timer_from: self.silence.earliest_before(self.timer_since),
+            estimate: None,
+            missing: above || !point.sack && self.duplicates >= 3 && block.start <= self.una,
+            doubted: self.doubted,
+            shown: self.suspected.shows(block.start),
+            news: echo.zip(self.echo).map(|(echo, before)| echo.0 > before.0),
+            sack: point.sack,
+            segments: 0,
+            stamp: Some(Timestamp(now as u32)),
+            may_be_unseen: true,
+            repeated: self.again.contains(&block.start),
+            reported: self.sacked.contains(&block.start),
+            follows: self.follows,
+        }
+    }
+}
+
+fn positions(ranges: &Ranges) -> BTreeSet<u64> {
+    ranges.ascending().flat_map(|block| block.start..block.end).collect()
+}
+
+fn compare(model: &SenderModel, naive: &Naive) {
+    assert_eq!((model.una, model.nxt, model.duplicates), (naive.una, naive.nxt, naive.duplicates));
+    assert_eq!((model.last_ack, model.timer_since), (naive.last_ack, naive.timer_since));
+    assert_eq!((model.last_sent, model.follows, model.echo), (naive.last_sent, naive.follows, naive.echo));
+    assert_eq!(positions(&model.sacked), naive.sacked);
+    assert_eq!(positions(&model.again), naive.again);
+    assert_eq!(model.waiting.len(), naive.waiting.len());
+    assert_eq!(format!("{:?}", model.suspected), format!("{:?}", naive.suspected));
+    assert_eq!(format!("{:?}", model.models), format!("{:?}", naive.models));
+}
+
+fn run(sack: bool, steps: Vec<Step>) {
+    let mut model = SenderModel::new();
+    let mut naive = Naive {
+        models: MODELS.each_ref().map(Hypotheses::new),
+        suspected: SuspectedLosses::default(),
+        silence: Silence::default(),
+        una: 0,
+        nxt: 0,
+        sacked: BTreeSet::new(),
+        again: BTreeSet::new(),
+        duplicates: 0,
+        last_ack: 0,
+        last_sent: 0,
+        timer_since: 0,
+        echo: None,
+        follows: false,
+        doubted: false,
+        waiting: Vec::new(),
+    };
+    let mut trip = RoundTrip::default();
+    trip.sample(TRIP);
+    let stream = Stream::default();
+    let mut now = 0;
+    for step in steps {
+        let (Step::New { after, .. } | Step::Again { after, .. } | Step::Ack { after, .. }) = step;
+        now += after * MS;
+        let when = When { nanos: now, frame: 1 };
+        let point = CapturePoint { when, to_receiver: RoundTrip::default().kept(), to_sender: trip.kept(), sack };
+        let data = |len, echo: Option<u32>| Data {
+            seq: Seq(0),
+            len,
+            payload: len,
+            syn: false,
+            stamp: Some(Timestamp(now as u32)),
+            echo: echo.map(Timestamp),
+            left: now,
+        };
+        match step {
+            Step::New { len, echo, .. } => {
+                let data = data(len, echo);
+                model.on_new(&data);
+                naive.receive_until(now, data.echo, sack);
+                if naive.una == naive.nxt {
+                    naive.timer_since = now;
+                }
+                naive.nxt += u64::from(len);
+                naive.silence.on_sent(now, None);
+                (naive.last_sent, naive.follows, naive.echo) = (now, false, data.echo);
+            }
+            Step::Again { back, len, echo, .. } => {
+                let start = naive.nxt.saturating_sub(back);
+                let block = Block { start, end: (start + len).min(naive.nxt) };
+                if block.start == block.end {
+                    continue;
+                }
+                let data = data((block.end - block.start) as u32, echo);
+                model.on_retransmission(block, &data, &stream, &point);
+                naive.receive_until(now, data.echo, sack);
+                let resent = naive.resent(now, block, data.echo, &point);
+                naive.models.iter_mut().for_each(|model| _ = model.explain(&resent));
+                naive.again.extend(block.start..block.end);
+                (naive.last_sent, naive.follows, naive.echo) = (now, true, data.echo);
+            }
+            Step::Ack { ahead, blocks, dsack, plain, stamp, .. } => {
+                let una = naive.waiting.last().map_or(naive.una, |last| last.cumulative);
+                // A late ACK is older than the one before it.
+                let cumulative = (una + ahead).saturating_sub(1).min(naive.nxt);
+                let mut sacks = [Block { start: 0, end: 0 }; 4];
+                let mut count = 0;
+                for (gap, len) in blocks.iter().filter(|_| sack) {
+                    let start = cumulative + gap;
+                    let end = (start + len).min(naive.nxt);
+                    if start < end {
+                        sacks[count] = Block { start, end };
+                        count += 1;
+                    }
+                }
+                let ack = Acknowledgement {
+                    when,
+                    cumulative,
+                    advances: cumulative > una,
+                    sacks,
+                    count,
+                    dsack: dsack.then_some(Block { start: 0, end: 1 }).filter(|_| sack),
+                    echo: stamp.map(|stamp| Timestamp(stamp * 40)),
+                    stamp: stamp.map(Timestamp),
+                    plain,
+                };
+                model.on_ack(&ack, &point);
+                naive.waiting.push(ack);
+            }
+        }
+        compare(&model, &naive);
+    }
+    model.finish();
+    naive.receive_until(u64::MAX, None, sack);
+    compare(&model, &naive);
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let after = prop_oneof![Just(0), 1..20_u64, Just(150), Just(400), Just(1100)];
+    let stamp = prop_oneof![1 => Just(None), 3 => (1..12_u32).prop_map(Some)];
+    let blocks = prop::collection::vec((1..9_u64, 1..5_u64), 0..4);
+    let ahead = prop_oneof![1 => Just(0), 3 => Just(1), 3 => 2..9_u64];
+    prop_oneof![
+        4 => (after.clone(), 1..6_u32, stamp.clone()).prop_map(|(after, len, echo)| Step::New { after, len, echo }),
+        2 => (after.clone(), 1..16_u64, 1..5_u64, stamp.clone())
+            .prop_map(|(after, back, len, echo)| Step::Again { after, back, len, echo }),
+        5 => (after, ahead, blocks, prop::bool::weighted(0.2), prop::bool::weighted(0.8), stamp)
+            .prop_map(|(after, ahead, blocks, dsack, plain, stamp)| Step::Ack { after, ahead, blocks, dsack, plain, stamp }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn acks_leave_the_same_behind_as_one_that_knows_every_position(
+        sack in prop::bool::weighted(0.7),
+        steps in prop::collection::vec(step(), 1..70),
+    ) {
+        run(sack, steps);
+    }
+}
+
+#[test]
+fn an_ack_beyond_what_sack_has_reported_brings_no_news_of_it() {
+    let block = |start, end| Block { start, end };
+    let ack = |cumulative, sacks: &[Block]| {
+        let mut four = [block(0, 0); 4];
+        four[..sacks.len()].copy_from_slice(sacks);
+        Acknowledgement {
+            when: When::default(),
+            cumulative,
+            advances: cumulative > 0,
+            sacks: four,
+            count: sacks.len(),
+            dsack: None,
+            echo: None,
+            stamp: None,
+            plain: true,
+        }
+    };
+    let mut model = SenderModel::new();
+    model.nxt = 50;
+    model.again.add(block(0, 10));
+    assert_eq!(model.report(&ack(0, &[block(10, 30)]), false), (Some(10), 20));
+    // The first segment was sent again; the next two were reported by SACK.
+    assert_eq!(model.report(&ack(30, &[]), true), (None, 0));
+    assert_eq!(model.report(&ack(40, &[]), true), (Some(30), 0));
+}

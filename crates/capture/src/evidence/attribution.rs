@@ -1,0 +1,126 @@
+//! Finds which transmission of a segment an acknowledgement answers.
+//!
+//! All rules narrow a range of transmissions; none of them guesses:
+//!
+//! - No transmission is answered sooner than the shortest unambiguous round trip, which is that of a
+//!   segment sent once. The path may have been a little faster than the shortest sample, so a
+//!   sixteenth is left as margin.
+//! - If an ACK fills the gap at the front of the window, it echoes the timestamp of the transmission
+//!   that filled the gap (RFC 7323, section 4.3, rule (2)). A duplicate ACK, or an ACK that reports
+//!   by SACK, echoes an older segment and shows nothing.
+//! - If the peer has reported `d` of `n` transmissions as duplicates, at least `d + 1` have arrived (RFC
+//!   2883).
+//!
+//! A missing or constant IP identification is no evidence and is ignored.
+
+use crate::order::Transmission;
+use eifel_base::units::Timestamp;
+
+/// An acknowledgement that covers a segment for the first time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Answer {
+    /// When it passed, in nanoseconds since 1970.
+    pub(crate) nanos: u64,
+    /// The timestamp that it echoes, if the segment fills the gap at the front of the window.
+    pub(crate) echo: Option<Timestamp>,
+}
+
+/// The transmissions that an ACK may answer, counted from 0: from `first` to `last`, both included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Candidates {
+    /// Index of the earliest.
+    pub(crate) first: usize,
+    /// Index of the latest.
+    pub(crate) last: usize,
+    /// Whether the echoed timestamp selected them and excludes all others.
+    pub(crate) by_echo: bool,
+}
+
+/// Returns which of `transmissions`, in the order in which they left, `answer` may answer. `shortest` is
+/// the shortest round trip from here to the receiver and back, in nanoseconds.
+///
+/// If an echo and the time contradict each other, as with a peer that rewrites timestamps, the time
+/// decides.
+pub(crate) fn candidates(transmissions: &[Transmission], answer: Answer, shortest: u64) -> Candidates {
+    let soonest = shortest - shortest / 16;
+    let in_time =
+        transmissions.iter().filter(|transmission| transmission.nanos.saturating_add(soonest) <= answer.nanos).count();
+    // The first transmission can be answered at any time. An ACK that is faster than any known round
+    // trip can only answer the first.
+    let last = in_time.max(1) - 1;
+    let all = Candidates { first: 0, last, by_echo: false };
+    let Some(echo) = answer.echo else { return all };
+    let stamped = |transmission: &Transmission| transmission.stamp() == Some(echo);
+    // Segments that waited behind others may have made all known round trips too long. So an echo
+    // decides, unless it comes much too soon.
+    let far = |transmission: &Transmission| transmission.nanos.saturating_add(shortest / 2) >= answer.nanos;
+    let last = transmissions
+        .iter()
+        .rposition(|transmission| stamped(transmission) && !far(transmission))
+        .map_or(last, |place| place.max(last));
+    let all = Candidates { last, ..all };
+    // If a later transmission carries an equal timestamp, only the time has excluded it.
+    let by_echo = !transmissions[last + 1..].iter().any(stamped);
+    let first = transmissions[..=last].iter().position(stamped);
+    let end = transmissions[..=last].iter().rposition(stamped);
+    if let (Some(first), Some(last)) = (first, end) {
+        return Candidates { first, last, by_echo };
+    }
+    // A receiver that delays ACKs echoes the earliest segment that it has not acknowledged. That
+    // segment left no later than the filler of the gap. So an echo excludes transmissions with a newer
+    // timestamp.
+    let older = |transmission: &Transmission| transmission.stamp().is_some_and(|stamp| echo.precedes(stamp));
+    match transmissions[..=last].iter().position(older) {
+        Some(0) | None => all,
+        Some(ruled_out) => Candidates { first: 0, last: ruled_out - 1, by_echo: true },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn transmissions(times: &[u64], stamps: &[u32]) -> Vec<Transmission> {
+        let stamp = |index: usize| stamps.get(index).map(|stamp| Timestamp(*stamp));
+        times.iter().enumerate().map(|(index, time)| Transmission::new(0, 1, time * MS, stamp(index))).collect()
+    }
+
+    fn answered(times: &[u64], stamps: &[u32], at: u64, echo: Option<u32>) -> (usize, usize, bool) {
+        let answer = Answer { nanos: at * MS, echo: echo.map(Timestamp) };
+        let Candidates { first, last, by_echo } = candidates(&transmissions(times, stamps), answer, 100 * MS);
+        (first, last, by_echo)
+    }
+
+    #[test]
+    fn nothing_is_answered_sooner_than_the_smallest_round_trip() {
+        assert_eq!(answered(&[0, 500], &[], 593, None), (0, 0, false));
+        assert_eq!(answered(&[0, 500], &[], 594, None), (0, 1, false));
+        assert_eq!(answered(&[0, 500, 900], &[], 700, None), (0, 1, false));
+        // Sooner than any round trip so far: the path became shorter, and only the first can be
+        // answered.
+        assert_eq!(answered(&[0, 50], &[], 60, None), (0, 0, false));
+    }
+
+    #[test]
+    fn the_echo_of_the_segment_that_fills_the_gap_names_its_transmission() {
+        assert_eq!(answered(&[0, 500], &[7, 9], 700, Some(7)), (0, 0, true));
+        assert_eq!(answered(&[0, 500], &[7, 9], 700, Some(9)), (1, 1, true));
+        assert_eq!(answered(&[0, 500, 501], &[7, 9, 9], 700, Some(9)), (1, 2, true));
+        // A delayed ACK echoes the previous segment.
+        assert_eq!(answered(&[0, 500], &[7, 9], 700, Some(6)), (0, 1, false));
+        assert_eq!(answered(&[0, 500, 800], &[7, 9, 12], 950, Some(8)), (0, 0, true));
+        // Within one tick of the clock both transmissions carry equal timestamps.
+        assert_eq!(answered(&[0, 500], &[7, 7], 700, Some(7)), (0, 1, true));
+        // Too soon for the second transmission: the time excludes it, not the echo.
+        assert_eq!(answered(&[0, 500], &[7, 7], 540, Some(7)), (0, 0, false));
+        // The timestamp clock wraps.
+        assert_eq!(answered(&[0, 500], &[u32::MAX, 3], 700, Some(u32::MAX)), (0, 0, true));
+    }
+
+    #[test]
+    fn an_echo_of_what_cannot_have_arrived_yet_is_not_believed() {
+        assert_eq!(answered(&[0, 500], &[7, 9], 550, Some(9)), (0, 0, false));
+    }
+}

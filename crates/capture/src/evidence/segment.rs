@@ -1,0 +1,84 @@
+//! The evidence about one segment or chunk that was sent more than once.
+
+use crate::order::{Original, Transmission};
+use crate::result::When;
+use eifel_base::units::Timestamp;
+
+/// The longest time by which a network that reorders delays a packet, in nanoseconds.
+pub(crate) const REORDERED_WITHIN: u64 = 300_000_000;
+
+/// The evidence about one segment or chunk that was sent more than once.
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentEvidence {
+    pub(crate) end: u64,
+    /// All transmissions in the order in which they passed. The first entry is a placeholder if the
+    /// first transmission was not seen.
+    pub(crate) transmissions: Vec<Transmission>,
+    /// Whether the first transmission was seen.
+    pub(crate) original: Original,
+    pub(crate) answer: Option<Answered>,
+    /// The ACKs that report the segment as a duplicate.
+    pub(crate) duplicates: Vec<When>,
+    /// The frame of an ACK that reported data above the segment, but not the segment.
+    pub(crate) gap: Option<u64>,
+    /// The frame of the next ACK of new data. `None` unless it shows that data sent between the
+    /// first and the second transmission arrived after the segment.
+    pub(crate) in_order: Option<u64>,
+    /// When the transmission left, in nanoseconds, that filled the gap below the segment. `None` unless
+    /// the ACK of that transmission covers the segment too, which shows that the segment had arrived
+    /// before.
+    pub(crate) there_before: Option<u64>,
+    /// The index of the transmission that filled the gap at the front of the window with the segment.
+    pub(crate) filler: Option<usize>,
+    /// Whether the receiver had to reject the first transmission because of its old timestamp (RFC 7323,
+    /// section 5).
+    pub(crate) refused: bool,
+    /// The frame in which a router reports that it dropped the first transmission.
+    pub(crate) dropped: Option<u64>,
+    /// Whether an ACK without news came soon after its answer. That ACK may answer the original.
+    pub(crate) doubted: bool,
+    /// The first ACK of the data directly below the segment, if these were sent once.
+    pub(crate) neighbour: Option<When>,
+}
+
+/// The first ACK that covers a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Answered {
+    pub(crate) when: When,
+    /// The timestamp that it echoes, if the segment fills the gap at the front of the window.
+    pub(crate) echo: Option<Timestamp>,
+    /// The end of the data that it acknowledges; `None` after the next ACK of new data, and for a
+    /// SACK.
+    pub(crate) up_to: Option<u64>,
+}
+
+impl SegmentEvidence {
+    /// Returns the evidence about a segment that ends at `end`, with its first transmission.
+    pub(crate) fn new(end: u64, first: Transmission) -> Self {
+        Self {
+            end,
+            transmissions: vec![first],
+            original: if first.missing { Original::Unseen } else { Original::Seen },
+            answer: None,
+            duplicates: Vec::new(),
+            gap: None,
+            in_order: None,
+            there_before: None,
+            filler: None,
+            refused: false,
+            dropped: None,
+            doubted: false,
+            neighbour: None,
+        }
+    }
+
+    /// Returns whether an ACK may still add evidence other than duplicates.
+    pub(crate) fn may_tell_more(&self) -> bool {
+        self.answer.is_none_or(|answer| answer.up_to.is_some())
+    }
+
+    /// Returns the index of the last transmission that an ACK at `now` can answer.
+    pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<usize> {
+        self.transmissions.iter().rposition(|transmission| transmission.nanos.saturating_add(shortest) <= now)
+    }
+}

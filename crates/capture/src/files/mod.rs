@@ -1,0 +1,297 @@
+//! Analyses, annotates, draws and anonymises the captures in files and pipes.
+
+mod parallel;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::analysis::{Analyzer, SoFar};
+use crate::frame::decode::{self, Fragments};
+use crate::frame::read::Frame;
+use crate::frame::source::{STANDARD_INPUT, Stopped, damage, frames_of, length, open, pieces_of, plain};
+use crate::quic::{self, Losses};
+use crate::report::annotate::Annotator;
+use crate::report::anonymise::Anonymiser;
+use crate::report::xpl::Plot;
+use crate::report::{Capture, Report};
+use crate::result::{End, Retransmission, Summary, When};
+
+pub use parallel::analyze;
+
+/// The largest log read, in bytes.
+const MOST_LOG: u64 = 1 << 30;
+/// A log is refused as a decompression bomb if it expands to more than this many times its stored
+/// bytes plus [`LEAST_LOG`]. Logs of real transfers compress to a tenth, and their parsed values
+/// need much more memory than the text.
+const MOST_EXPANSION: u64 = 100;
+const LEAST_LOG: u64 = 1 << 20;
+/// The most directions that are plotted.
+pub const MOST_PLOTS: usize = 50;
+
+/// Receives the bytes read so far and the total bytes, both as stored; the total is 0 if unknown.
+/// An error stops the analysis.
+pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<(), String>;
+
+/// Analyses one file, or standard input. Passes connections and their retransmissions to `take` as
+/// soon as they have ended. Returns the report of the whole capture without them.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn stream(
+    path: &Path,
+    progress: Progress<'_>,
+    take: &mut dyn FnMut(Vec<Summary>, Vec<Retransmission>),
+) -> Result<Report, String> {
+    let (mut analyzer, total) = (Analyzer::default(), length(path));
+    let mut frames = 0;
+    let read = pieces_of(path, |reader, read| {
+        let whole = reader.each(&mut analyzer);
+        frames = reader.frames();
+        whole?;
+        let (ended, again) = analyzer.take_ended();
+        if !ended.is_empty() || !again.is_empty() {
+            take(ended, again);
+        }
+        Ok(progress(read, total))
+    });
+    let error = damage(read, frames)?;
+    let mut report = Report::default();
+    let capture = Capture { file: path.display().to_string(), frames, error };
+    report.add(vec![capture], analyzer.finish_each(take));
+    Ok(report)
+}
+
+/// Analyses one file, or standard input, and calls `hear` with the totals after each piece of it.
+/// Suits a capture that is still being made. An error of `hear` stops the analysis.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn follow(path: &Path, hear: &mut dyn FnMut(SoFar) -> Result<(), String>) -> Result<Report, String> {
+    let mut analyzer = Analyzer::default();
+    let read = pieces_of(path, |reader, _| {
+        reader.each(&mut analyzer)?;
+        Ok(hear(analyzer.so_far()))
+    });
+    let error = damage(read, analyzer.so_far().frames)?;
+    let analysis = analyzer.finish();
+    let mut report = Report::default();
+    report.add(vec![Capture { file: path.display().to_string(), frames: analysis.frames, error }], analysis);
+    Ok(report)
+}
+
+/// Returns whether a file is a QUIC log and not a capture.
+fn is_log(path: &Path) -> bool {
+    let mut first = Vec::new();
+    let read = path.as_os_str() != STANDARD_INPUT
+        && open(path, &Rc::default()).and_then(|file| file.take(64).read_to_end(&mut first)).is_ok();
+    read && quic::is_log(&first)
+}
+
+/// Judges QUIC logs.
+fn losses(logs: &[PathBuf]) -> Result<Losses, String> {
+    let mut texts = Vec::new();
+    for path in logs {
+        let said = |what: &str| format!("{}: {what}", path.display());
+        let mut bytes = Vec::new();
+        let file = open(path, &Rc::default()).map_err(|error| said(&plain(&error)))?;
+        let most = (length(path) * MOST_EXPANSION + LEAST_LOG).min(MOST_LOG);
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| said(&plain(&error)))?;
+        if bytes.len() as u64 > most {
+            return Err(said("expected a log of at most 1 GiB, and of at most 100 times its stored bytes"));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| said("not qlog: not UTF-8"))?;
+        texts.push((path.display().to_string(), text));
+    }
+    let named: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    quic::analyse(&named)
+}
+
+/// Returns the files with the times of their first frames, in order of time. A file without frames
+/// comes first.
+fn in_order_of_time(files: &[PathBuf]) -> Result<Vec<(u64, PathBuf)>, String> {
+    if let [one] = files {
+        return Ok(vec![(0, one.clone())]);
+    }
+    if files.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
+        return Err("-: standard input is analysed by itself; expected no other file beside it".into());
+    }
+    let mut timed = Vec::new();
+    for path in files {
+        let mut first = 0;
+        let mut take = |frame: &Frame<'_>| {
+            if first == 0 {
+                first = frame.nanos;
+            }
+        };
+        // The first piece is enough, unless the first block is longer.
+        match frames_of(path, &mut take, &mut |_| Err(String::new())) {
+            Err(Stopped::ByFile(message)) if first == 0 => return Err(message),
+            _ => timed.push((first, path.clone())),
+        }
+    }
+    timed.sort();
+    Ok(timed)
+}
+
+/// Copies the only file of a report to a pcapng file, with the results as comments.
+///
+/// # Errors
+/// Returns one line that names the file which could not be read or written.
+pub fn annotate(report: &Report, output: &Path) -> Result<(), String> {
+    let input = only_file(report)?;
+    written(output, |out| annotated(&input, Annotator::new(BufWriter::new(out), report.of_capture(0))?))
+}
+
+/// Adds comments to the capture of a simulated run at a node, by frame number, from 1.
+///
+/// # Errors
+/// Returns one line that names the file which could not be read or written.
+pub fn comment(file: &Path, node: &str, comments: BTreeMap<u64, String>) -> Result<(), String> {
+    // Data written into a pipe cannot be read again.
+    if comments.is_empty() || !file.is_file() {
+        return Ok(());
+    }
+    written(file, |out| annotated(file, Annotator::of_run(BufWriter::new(out), node, comments)?))
+}
+
+fn annotated<W: Write>(input: &Path, mut annotator: Annotator<W>) -> io::Result<()> {
+    let mut failed = None;
+    let mut take = |frame: &Frame<'_>| {
+        if let Err(error) = annotator.frame(frame) {
+            failed.get_or_insert(error);
+        }
+    };
+    // The analysis used the same frames: those before the damage in the file.
+    let _ = frames_of(input, &mut take, |_| Ok(()));
+    match failed {
+        Some(error) => Err(error),
+        None => annotator.finish().map(drop),
+    }
+}
+
+/// Copies a file with only the data that verdicts depend on.
+///
+/// # Errors
+/// Returns one line that names the file which could not be read or written.
+pub fn anonymise(input: &Path, output: &Path) -> Result<(), String> {
+    written(output, |out| {
+        let mut anonymiser = Anonymiser::new(BufWriter::new(out))?;
+        let (mut failed, mut frames) = (None, 0);
+        let mut take = |frame: &Frame<'_>| {
+            frames += 1;
+            if let Err(error) = anonymiser.frame(frame) {
+                failed.get_or_insert(error);
+            }
+        };
+        let read = frames_of(input, &mut take, |_| Ok(()));
+        match (failed, read) {
+            (Some(error), _) => Err(error),
+            // Keep the frames before the damage in the file: these are the ones that an analysis
+            // uses.
+            (None, Err(Stopped::ByFile(message))) if frames == 0 => Err(io::Error::other(message)),
+            _ => anonymiser.finish().map(drop),
+        }
+    })
+}
+
+/// Writes an xplot file into a folder for each direction with retransmissions, up to
+/// [`MOST_PLOTS`].
+///
+/// # Errors
+/// Returns one line that names the file which could not be read or written.
+pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
+    let input = only_file(report)?;
+    let mut plots: BTreeMap<(u64, bool), Plot> = BTreeMap::new();
+    for one in &report.retransmissions {
+        let from_server = one.sender == End::Server;
+        let Some(connection) = report.connections.iter().find(|found| found.connection == one.connection) else {
+            continue;
+        };
+        if plots.len() < MOST_PLOTS && !plots.contains_key(&(one.connection, from_server)) {
+            let same = report
+                .retransmissions
+                .iter()
+                .filter(|other| other.connection == one.connection && other.sender == one.sender);
+            plots.insert((one.connection, from_server), Plot::new(connection.flow(from_server), same));
+        }
+    }
+    let mut fragments = Fragments::default();
+    let mut take = |frame: &Frame<'_>| {
+        if let Ok(packet) = decode::packet(frame.link, frame.bytes, frame.wire_len, &mut fragments) {
+            let when = When { nanos: frame.nanos, frame: frame.number };
+            plots.values_mut().for_each(|plot| plot.packet(&packet, when));
+        }
+    };
+    let _ = frames_of(&input, &mut take, |_| Ok(()));
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {}", folder.display(), plain(&error)))?;
+    for ((connection, from_server), plot) in plots {
+        let name = format!("{connection}.{}.xpl", if from_server { "server" } else { "client" });
+        written(&folder.join(name), |out| out.write_all(plot.finish().as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// Returns the only file of a report, for functions that need its frames again.
+///
+/// # Errors
+/// Fails if there are several files, or if the file is standard input.
+pub fn only_file(report: &Report) -> Result<PathBuf, String> {
+    match report.captures.as_slice() {
+        [one] if one.file != STANDARD_INPUT => Ok(PathBuf::from(&one.file)),
+        [_] => Err("-: standard input cannot be read twice; expected a file".into()),
+        _ => Err("expected one file, because its frames are read once more".into()),
+    }
+}
+
+/// Writes a temporary file and renames it to `output`, so that `output` is never half written.
+fn written(output: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), String> {
+    let said = |error: io::Error| format!("{}: {}", output.display(), plain(&error));
+    let mut beside = output.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let mut file = File::create(&beside).map_err(said)?;
+    let done = write(&mut file).and_then(|()| std::fs::rename(&beside, output));
+    if done.is_err() {
+        // Report the first error, not an error of the removal.
+        let _ = std::fs::remove_file(&beside);
+    }
+    done.map_err(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_finished_leaves_the_earlier_one() {
+        let folder = std::env::temp_dir().join(format!("eifel-written-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let output = folder.join("copy.pcapng");
+        written(&output, |out| out.write_all(b"whole")).unwrap();
+        let refused = written(&output, |out| {
+            out.write_all(b"ha")?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert_eq!(refused, Err(format!("{}: the disk is full", output.display())));
+        assert_eq!(std::fs::read(&output).unwrap(), b"whole");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+    #[test]
+    fn what_is_no_capture_is_not_anonymised() {
+        let folder = std::env::temp_dir().join(format!("eifel-anonymised-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (input, output) = (folder.join("in"), folder.join("out"));
+        std::fs::write(&input, "no capture at all").unwrap();
+        let said = anonymise(&input, &output).unwrap_err();
+        assert!(said.contains(&input.display().to_string()), "{said}");
+        assert!(!output.exists());
+        // An empty file is a capture without frames.
+        std::fs::write(&input, "").unwrap();
+        assert_eq!(anonymise(&input, &output), Ok(()));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,185 @@
+//! Analyses files on several cores.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Progress, in_order_of_time, is_log, losses};
+use crate::analysis::Analyzer;
+use crate::analysis::share::{self, Part, Share};
+use crate::frame::source::{damage, length, pieces_of};
+use crate::report::{Capture, Report};
+
+/// The total size in bytes from which several threads are used.
+const LARGE: u64 = 1 << 24;
+/// The most threads used: more would only wait for the disk.
+const MOST_SHARES: u32 = 8;
+
+/// Groups of files that form one capture, with the results of each share.
+type Groups = Vec<(Vec<Capture>, Vec<Part>)>;
+
+/// Analyses files. Files that follow each other in time, like the parts of a long capture, count as
+/// one capture. Others, for example from two places, count as captures of their own.
+///
+/// # Errors
+/// Returns one line for a file that cannot be opened or is no capture, and for standard input, `-`,
+/// beside other files. A file that is damaged further on counts up to the damage, and the report
+/// has the error.
+pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, String> {
+    let (logs, files): (Vec<PathBuf>, Vec<PathBuf>) = files.iter().cloned().partition(|path| is_log(path));
+    let mut report = Report::default();
+    if !logs.is_empty() {
+        report.quic = Some(losses(&logs)?);
+        if files.is_empty() {
+            return Ok(report);
+        }
+    }
+    let files = in_order_of_time(&files)?;
+    let total = files.iter().map(|(_, path)| length(path)).sum();
+    let mut parts = in_shares(&files, (shares_of(&files, total), total), progress)?.into_iter();
+    let mut groups = parts.next().unwrap_or_default();
+    for part in parts {
+        for (group, other) in groups.iter_mut().zip(part) {
+            group.1.extend(other.1);
+        }
+    }
+    for (captures, parts) in groups {
+        report.add(captures, share::join(parts));
+    }
+    Ok(report)
+}
+
+/// Analyses files of `total` bytes with one thread for each of `count` shares of their connections.
+fn in_shares(
+    files: &[(u64, PathBuf)],
+    (count, total): (u32, u64),
+    progress: Progress<'_>,
+) -> Result<Vec<Groups>, String> {
+    let stop = AtomicBool::new(false);
+    let heed = || if stop.load(Ordering::Relaxed) { Err(String::new()) } else { Ok(()) };
+    std::thread::scope(|scope| {
+        let mut shares = Share::all(count);
+        let first = shares.next().unwrap_or(Share::WHOLE);
+        let spawn = |share| scope.spawn(move || in_groups(files, share, &mut |_| heed()));
+        let others: Vec<_> = shares.map(spawn).collect();
+        let mine = in_groups(files, first, &mut |read| progress(read, total));
+        stop.store(mine.is_err(), Ordering::Relaxed);
+        let mut parts = vec![mine?];
+        for other in others {
+            match other.join() {
+                Ok(part) => parts.push(part?),
+                Err(panicked) => std::panic::resume_unwind(panicked),
+            }
+        }
+        Ok(parts)
+    })
+}
+
+/// Returns the number of shares: one per core, up to [`MOST_SHARES`], if the files are large and
+/// can be read more than once; otherwise 1.
+fn shares_of(files: &[(u64, PathBuf)], total: u64) -> u32 {
+    let again = files.iter().all(|(_, path)| path.is_file());
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    if again && total >= LARGE { cores.min(MOST_SHARES) } else { 1 }
+}
+
+/// Analyses one share of the connections of all files.
+fn in_groups(
+    files: &[(u64, PathBuf)],
+    share: Share,
+    progress: &mut dyn FnMut(u64) -> Result<(), String>,
+) -> Result<Groups, String> {
+    let (mut groups, mut analyzer, mut captures) = (Vec::new(), Analyzer::of(share), Vec::new());
+    let mut before = 0;
+    for (begins, path) in files {
+        if !captures.is_empty() && *begins < analyzer.last() {
+            let over = std::mem::replace(&mut analyzer, Analyzer::of(share));
+            groups.push((std::mem::take(&mut captures), vec![over.finish_part()]));
+        }
+        let mut frames = 0;
+        let read = pieces_of(path, |reader, read| {
+            let whole = reader.each(&mut analyzer);
+            frames = reader.frames();
+            whole.map(|()| progress(before + read))
+        });
+        let error = damage(read, frames)?;
+        before += length(path);
+        captures.push(Capture { file: path.display().to_string(), frames, error });
+    }
+    groups.push((captures, vec![analyzer.finish_part()]));
+    Ok(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_hostile::captured::{Weather, captured};
+    use std::sync::atomic::AtomicU64;
+
+    /// Writes two captures, one after the other in time, into a folder of their own. Returns the
+    /// folder, the files, and their total bytes.
+    fn files(name: &str) -> (PathBuf, Vec<(u64, PathBuf)>, u64) {
+        let folder = std::env::temp_dir().join(format!("eifel-shares-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let runs = (0..9).filter_map(|seed| captured(seed, Weather::Plain).ok()).take(2);
+        let written = runs.enumerate().map(|(place, run)| {
+            let path = folder.join(format!("{place}.pcapng"));
+            std::fs::write(&path, &run.places[0].pcapng).unwrap();
+            (place as u64, path)
+        });
+        let written: Vec<_> = written.collect();
+        let total = written.iter().map(|(_, path)| length(path)).sum();
+        (folder, written, total)
+    }
+
+    /// Returns the report of all groups of captures, analysed in `count` shares.
+    fn reported(files: &[(u64, PathBuf)], count: u32, total: u64) -> String {
+        let mut parts = in_shares(files, (count, total), &mut |_, _| Ok(())).unwrap().into_iter();
+        let mut groups = parts.next().unwrap();
+        for part in parts {
+            for (group, (captures, other)) in groups.iter_mut().zip(part) {
+                assert_eq!(format!("{:?}", group.0), format!("{captures:?}"), "each share reads every frame");
+                group.1.extend(other);
+            }
+        }
+        let mut report = Report::default();
+        groups.into_iter().for_each(|(captures, parts)| report.add(captures, share::join(parts)));
+        format!("{report:?}")
+    }
+
+    #[test]
+    fn shares_find_together_as_much_as_one_reader() {
+        let (folder, files, total) = files("together");
+        let alone = reported(&files, 1, total);
+        assert!(alone.len() > 1000, "{alone}");
+        for count in [2, 3, MOST_SHARES] {
+            assert_eq!(reported(&files, count, total), alone, "{count} shares");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_reader_that_is_stopped_stops_the_others() {
+        let (folder, files, total) = files("stopped");
+        let heard = AtomicU64::new(0);
+        let stopped = in_shares(&files, (3, total), &mut |read, all| {
+            heard.fetch_max(read, Ordering::Relaxed);
+            assert_eq!(all, total);
+            Err("enough".to_owned())
+        });
+        assert_eq!(stopped.err().as_deref(), Some("enough"));
+        assert!(heard.into_inner() <= total);
+        let missing = [(0, folder.join("missing.pcapng"))];
+        assert!(in_shares(&missing, (3, 1), &mut |_, _| Ok(())).is_err());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn only_large_files_that_can_be_read_again_are_shared() {
+        let (folder, files, total) = files("large");
+        assert_eq!(shares_of(&files, LARGE - 1), 1);
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        assert_eq!(shares_of(&files, LARGE), cores.min(MOST_SHARES));
+        assert_eq!(shares_of(&[(0, folder.clone())], LARGE + total), 1, "a folder stands for what is no file");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

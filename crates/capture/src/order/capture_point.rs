@@ -1,0 +1,158 @@
+//! Measures the round trips from the capture point to each end.
+//!
+//! The round trip to the receiver limits which sending an ACK can answer. The round trip to the
+//! sender shows how late the sender's reactions are seen. If one of them is near zero, the capture
+//! was made at that end.
+
+use crate::result::{Vantage, When};
+
+/// If the round trip to the sender is shorter than this, in nanoseconds, segments pass here when
+/// they leave.
+const NEXT_TO: u64 = 1_000_000;
+
+/// The shortest round trip seen, in nanoseconds; `u64::MAX` if there was none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortestRtt(u64);
+
+impl ShortestRtt {
+    #[inline]
+    pub(crate) fn shortest(self) -> Option<u64> {
+        (self.0 != u64::MAX).then_some(self.0)
+    }
+}
+
+/// Round trips between the capture point and one end, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundTrip {
+    shortest: u64,
+    /// When the timestamp being timed passed on its way to that end, and the timestamp; 0 while
+    /// none is timed.
+    passed: u64,
+    stamp: u32,
+    latest_stamp: u32,
+}
+
+impl Default for RoundTrip {
+    fn default() -> Self {
+        Self { shortest: u64::MAX, passed: 0, stamp: 0, latest_stamp: 0 }
+    }
+}
+
+impl RoundTrip {
+    /// Returns the shortest round trip so far.
+    #[inline]
+    pub(crate) fn shortest(&self) -> Option<u64> {
+        (self.shortest != u64::MAX).then_some(self.shortest)
+    }
+
+    /// Returns the shortest round trip so far in its stored form.
+    #[inline]
+    pub(crate) fn kept(&self) -> ShortestRtt {
+        ShortestRtt(self.shortest)
+    }
+
+    #[inline]
+    pub(crate) fn sample(&mut self, nanos: u64) {
+        self.shortest = self.shortest.min(nanos);
+    }
+
+    /// Handles a packet to that end with timestamp `stamp`. Only one timestamp is timed at a time,
+    /// from the first packet that carries it; a first timestamp of 0 is not timed.
+    #[inline]
+    pub(crate) fn passes(&mut self, stamp: u32, when: When) {
+        if self.passed == 0 && self.latest_stamp != stamp {
+            (self.stamp, self.passed) = (stamp, when.nanos);
+        }
+        self.latest_stamp = stamp;
+    }
+
+    /// Handles a packet from that end that echoes `echo`. Returns the round trip of the timestamp
+    /// being timed, in nanoseconds, if this is its echo.
+    #[inline]
+    pub(crate) fn returns(&mut self, echo: u32, when: When) -> Option<u64> {
+        if self.passed == 0 || echo.wrapping_sub(self.stamp) >= 1 << 31 {
+            return None;
+        }
+        let took = when.nanos.saturating_sub(std::mem::take(&mut self.passed));
+        (echo == self.stamp).then(|| self.sample(took))?;
+        Some(took)
+    }
+}
+
+/// The capture point when a packet passes: the time, the distances of both ends, and whether these
+/// agreed on SACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CapturePoint {
+    pub(crate) when: When,
+    pub(crate) to_receiver: ShortestRtt,
+    pub(crate) to_sender: ShortestRtt,
+    pub(crate) sack: bool,
+}
+
+impl CapturePoint {
+    /// Returns the shortest round trip from here to the receiver and back, in nanoseconds.
+    pub(crate) fn receiver_rtt(&self) -> Option<u64> {
+        self.to_receiver.shortest()
+    }
+
+    /// Returns the shortest round trip from here to the sender and back, in nanoseconds.
+    pub(crate) fn sender_rtt(&self) -> Option<u64> {
+        self.to_sender.shortest()
+    }
+
+    pub(crate) fn vantage(&self) -> Vantage {
+        Vantage::find(self.sender_rtt(), self.receiver_rtt())
+    }
+
+    /// Returns whether segments pass here when they leave. True if the round trip to the sender is
+    /// short, or if none was seen.
+    #[inline]
+    pub(crate) fn is_next_to_sender(&self) -> bool {
+        self.sender_rtt().is_none_or(|trip| trip < NEXT_TO)
+    }
+
+    /// Returns whether a measured round trip shows that the sender is near.
+    pub(crate) fn is_known_next_to_sender(&self) -> bool {
+        self.sender_rtt().is_some() && self.is_next_to_sender()
+    }
+
+    /// Returns the shortest round trip between sender and receiver, in nanoseconds.
+    pub(crate) fn round_trip(&self) -> Option<u64> {
+        Some(self.sender_rtt()? + self.receiver_rtt()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_timed_from_its_first_packet_to_its_first_echo() {
+        let at = |nanos| When { nanos, frame: 1 };
+        let mut trip = RoundTrip::default();
+        trip.passes(5, at(100));
+        trip.passes(5, at(150));
+        trip.passes(6, at(160));
+        trip.returns(4, at(170));
+        assert_eq!(trip.shortest(), None);
+        trip.returns(5, at(300));
+        trip.returns(5, at(310));
+        assert_eq!(trip.shortest(), Some(200));
+        // An echo of a later timestamp ends the wait without a sample.
+        trip.passes(7, at(400));
+        trip.returns(8, at(410));
+        trip.passes(9, at(500));
+        trip.returns(9, at(650));
+        assert_eq!(trip.shortest(), Some(150));
+    }
+
+    #[test]
+    fn the_near_end_is_where_the_capture_was_made() {
+        const MS: u64 = 1_000_000;
+        assert_eq!(Vantage::find(Some(60_000), Some(100 * MS)), Vantage::Sender);
+        assert_eq!(Vantage::find(Some(100 * MS), Some(60_000)), Vantage::Receiver);
+        assert_eq!(Vantage::find(Some(40 * MS), Some(60 * MS)), Vantage::Between);
+        assert_eq!(Vantage::find(Some(60_000), Some(70_000)), Vantage::Between);
+        assert_eq!(Vantage::find(None, Some(MS)), Vantage::Unknown);
+    }
+}

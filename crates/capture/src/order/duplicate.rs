@@ -1,0 +1,142 @@
+//! Recognises packets that a capture shows twice: on the device "any", on mirrored ports, or behind
+//! a switch that makes copies.
+//!
+//! A twin equals its packet in every field that a sender changes. It follows within a fraction of a
+//! round trip, in which no sender retransmits. Without an IP identification that changes from
+//! packet to packet, as with IPv6, two rules protect against false twins:
+//!
+//! - An ACK is a twin only if the capture has shown other twins, because bursts of duplicate ACKs
+//!   look the same.
+//! - A segment is no twin if no packet had one for some time. A sender may send two copies at once:
+//!   one because of an ACK, the other because its timer expires.
+
+use crate::frame::decode::Packet;
+use crate::frame::decode::common::Common;
+use crate::result::When;
+use eifel_packet::segment::Flags;
+
+/// The time within which a twin follows while no round trip is known, in nanoseconds.
+const AT_ONCE: u64 = 1_000_000;
+
+/// After this number of packets without a twin, a capture counts as one without twins.
+const ALONE: u8 = 16;
+
+/// A hash of the fields that a packet shares with its twin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Fingerprint(u64);
+
+/// The last two packets of a direction, and when they passed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DuplicateFrames {
+    prints: [(Fingerprint, u64); 2],
+    identification: u16,
+    identifies: bool,
+    seen: bool,
+    /// The number of packets in a row without a twin; at most [`ALONE`].
+    alone: u8,
+}
+
+impl DuplicateFrames {
+    /// Returns whether a packet with this identification cannot be recognised as a twin: it has no
+    /// identification, and the last packets had no twins.
+    #[inline(always)]
+    pub(crate) fn are_none(&self, identification: u16) -> bool {
+        identification == 0 && self.alone == ALONE
+    }
+
+    /// Returns whether this packet is a twin. `shortest` returns the shortest round trip between
+    /// the ends, in nanoseconds.
+    #[inline]
+    pub(crate) fn knows(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
+        if self.are_none(packet.identification) {
+            return false;
+        }
+        let print = fingerprint(packet);
+        let [last, before] = self.prints;
+        if last.0 == print || before.0 == print {
+            self.identify(packet.identification);
+            if self.is_twin(usize::from(last.0 != print), packet, when, shortest()) {
+                return true;
+            }
+        }
+        self.note(print, packet.identification, when);
+        false
+    }
+
+    /// Returns whether a packet with this fingerprint may be a twin.
+    #[inline]
+    pub(crate) fn may_know(&self, print: Fingerprint) -> bool {
+        self.prints[0].0 == print || self.prints[1].0 == print
+    }
+
+    /// Records a packet that is not a twin.
+    #[inline]
+    pub(crate) fn note(&mut self, print: Fingerprint, identification: u16, when: When) {
+        self.identify(identification);
+        self.prints[1] = self.prints[0];
+        self.prints[0] = (print, when.nanos);
+        if self.alone < ALONE {
+            self.alone += 1;
+        }
+    }
+
+    #[inline]
+    fn identify(&mut self, identification: u16) {
+        if !self.identifies {
+            self.identifies = self.identification != identification && self.identification != 0;
+        }
+        self.identification = identification;
+    }
+
+    /// Returns whether a packet that looks like the one at `index` is its twin.
+    fn is_twin(&mut self, index: usize, packet: &Packet, when: When, shortest: Option<u64>) -> bool {
+        let segment = &packet.segment;
+        let (print, before) = self.prints[index];
+        let gap = when.nanos.saturating_sub(before);
+        let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
+        let named = self.identifies && packet.identification != 0;
+        // If a capture shows twins, most packets have one. A single pair among many packets is two
+        // transmissions.
+        let told =
+            named || self.alone < ALONE && (segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen);
+        let is_twin = told && gap < if named { most } else { most.min(AT_ONCE) };
+        if is_twin {
+            self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
+            self.alone = 0;
+            // Without an identification, each packet has one twin: a third equal packet is a new
+            // one.
+            self.prints[index].0 = if named { print } else { Fingerprint(!print.0) };
+        }
+        is_twin
+    }
+}
+
+fn fingerprint(packet: &Packet) -> Fingerprint {
+    let segment = &packet.segment;
+    let sack = match segment.options.sack.as_slice() {
+        [] => 0,
+        [(left, right), ..] => u64::from(left.0 ^ right.0.rotate_left(16)),
+    };
+    let (numbers, stamps) = (u64::from(segment.seq.0) << 32 | u64::from(segment.ack.0), segment.options.timestamps);
+    let stamps = stamps.map_or(0, |stamps| u64::from(stamps.value) << 32 | u64::from(stamps.echo));
+    let rest = u32::from(segment.flags.0) << 16 | u32::from(segment.window);
+    let words = (numbers.to_be_bytes(), stamps.to_be_bytes(), rest.to_be_bytes());
+    let Fingerprint(print) = print(words, segment.payload_len, packet.identification);
+    Fingerprint(print ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43))
+}
+
+/// Returns the fingerprint of a segment without SACK blocks.
+#[inline(always)]
+pub(crate) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) -> Fingerprint {
+    print(common.words(), common.payload_len, common.identification())
+}
+
+#[inline(always)]
+fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> Fingerprint {
+    let rest = u64::from(u32::from_le_bytes(rest)) ^ u64::from(payload_len) << 32 ^ u64::from(identification) << 48;
+    // If two packets have equal numbers, differences in their other fields must not cancel each
+    // other. The lowest bytes of the timestamps, which change most, meet the flags and the length,
+    // which change together with the numbers.
+    let rest = rest ^ u64::from_le_bytes(stamps).rotate_left(44);
+    Fingerprint(u64::from_le_bytes(numbers).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest)
+}

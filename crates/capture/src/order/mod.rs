@@ -1,0 +1,201 @@
+//! The order in which a sender sent, as far as a capture shows it.
+//!
+//! Three marks tell the order of two transmissions: the TSval, the time at which they passed, and
+//! the ACKs that the sender had received. Each holds only as far as is known of it: a TSval if the
+//! connection has timestamps and their clock is fine, a time if the network had no time to reorder.
+//! From the order follows what a segment is: new, a late original, a copy made on the way to the
+//! capture file, or a retransmission. A further mark, such as the IP identification, belongs here:
+//! its value in [`Transmission`], and what is known of how it counts in [`SendOrder`].
+
+mod ack_ends;
+mod capture_point;
+mod clock;
+mod duplicate;
+mod in_transit;
+mod silence;
+mod smoothed;
+mod transmission;
+
+pub(crate) use ack_ends::{AckEnds, AckPlace};
+pub(crate) use capture_point::{CapturePoint, RoundTrip};
+pub(crate) use clock::SenderClock;
+pub(crate) use duplicate::{DuplicateFrames, Fingerprint, fingerprint_of};
+pub(crate) use in_transit::{AcksInTransit, NewAck, has_received};
+pub(crate) use silence::Silence;
+pub(crate) use smoothed::Smoothed;
+pub(crate) use transmission::Transmission;
+
+use eifel_base::units::Timestamp;
+
+/// Until a round trip is known, data that are late by less than this, in nanoseconds, count as
+/// reordered.
+const AT_FIRST: u64 = 3_000_000;
+/// A round trip to the sender of more than three times the smoothed one plus this, in nanoseconds,
+/// includes a wait of the sender.
+const IDLE: u64 = 100_000_000;
+
+/// Whether the first transmission of a segment was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Original {
+    Seen,
+    /// It never passed the capture point.
+    Unseen,
+    /// It passed after its retransmission.
+    Late {
+        /// The frame of the first transmission.
+        frame: u64,
+    },
+}
+
+/// Returns the delay, in nanoseconds, below which late data count as reordered: no sender reacts
+/// sooner than in half a round trip.
+pub(crate) fn reordered_within(round_trip: Option<u64>) -> u64 {
+    round_trip.map_or(AT_FIRST, |round_trip| round_trip / 2)
+}
+
+/// Returns whether `passing` left before `retransmission`, which carries the same data and passed
+/// first. Without different timestamps, the time decides: no sender retransmits a second time
+/// within `within`.
+pub(crate) fn is_late_original(passing: &Transmission, retransmission: &Transmission, within: u64) -> bool {
+    match (passing.stamp(), retransmission.stamp()) {
+        (Some(stamp), Some(again)) if stamp != again => stamp.precedes(again),
+        _ => passing.nanos.saturating_sub(retransmission.nanos) < within,
+    }
+}
+
+/// What is known of the order in which one end sends. Next to the sender, segments pass in that
+/// order, and nothing is kept.
+#[derive(Debug, Default)]
+pub(crate) struct SendOrder {
+    remote: Option<Box<RemoteSender>>,
+}
+
+/// The state of a sender that is far from the capture point.
+#[derive(Debug, Default)]
+struct RemoteSender {
+    clock: SenderClock,
+    /// Smoothed round trip from here to the sender and back, and its variation, in nanoseconds.
+    round_trip: Smoothed,
+    acks: AcksInTransit,
+    ack_ends: AckEnds,
+}
+
+impl SendOrder {
+    /// Returns when a segment left, in nanoseconds since 1970. Next to the sender it leaves when it
+    /// passes; elsewhere its timestamp gives a better estimate.
+    #[inline(always)]
+    pub(crate) fn departure(&mut self, stamp: Option<Timestamp>, point: &CapturePoint) -> u64 {
+        let passes = point.when.nanos;
+        if point.is_next_to_sender() {
+            return passes;
+        }
+        let repeated =
+            self.remote.as_ref().zip(stamp).and_then(|(remote, stamp)| remote.clock.left_with(stamp, passes));
+        repeated.unwrap_or_else(|| self.departure_far_away(stamp, passes))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn departure_far_away(&mut self, stamp: Option<Timestamp>, passes: u64) -> u64 {
+        self.remote().clock.left(stamp, passes)
+    }
+
+    fn remote(&mut self) -> &mut RemoteSender {
+        self.remote.get_or_insert_default()
+    }
+
+    /// Returns whether a segment with this echo shows nothing new about the ACKs that a remote
+    /// sender has received.
+    #[inline(always)]
+    pub(crate) fn has_settled(&self, echo: Option<Timestamp>) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.acks.has_settled(echo))
+    }
+
+    /// Marks the ACKs that a remote sender had received when it sent a segment at `left`. `trip` is
+    /// the shortest round trip to the sender, in nanoseconds.
+    #[inline(never)]
+    pub(crate) fn on_data(&mut self, left: u64, echo: Option<Timestamp>, trip: u64) {
+        let RemoteSender { acks, ack_ends, .. } = self.remote();
+        if let Some(end) = acks.on_data(left, echo, trip) {
+            ack_ends.forget_below(end);
+        }
+    }
+
+    /// Records an ACK of new data on its way to a remote sender.
+    #[inline(always)]
+    pub(crate) fn on_ack(&mut self, ack: NewAck) {
+        self.remote().acks.on_ack(ack);
+    }
+
+    /// Records that an ACK of new data ends at `cumulative`.
+    #[inline(never)]
+    pub(crate) fn on_ack_end(&mut self, cumulative: u64, nanos: u64) {
+        self.remote().ack_ends.on_ack(cumulative, nanos);
+    }
+
+    /// Replaces the record of ACKs in transit to a remote sender.
+    pub(crate) fn set_acks_in_transit(&mut self, acks: AcksInTransit) {
+        if let Some(remote) = &mut self.remote {
+            remote.acks = acks;
+        }
+    }
+
+    /// Returns the ACKs in transit to a remote sender.
+    pub(crate) fn acks_in_transit(&self) -> Option<&AcksInTransit> {
+        self.remote.as_ref().map(|remote| &remote.acks)
+    }
+
+    /// Returns the place of a position among the ends of ACKs; unknown next to the sender.
+    pub(crate) fn place(&self, position: u64) -> AckPlace {
+        self.remote.as_ref().map_or(AckPlace::Unknown, |remote| remote.ack_ends.place(position))
+    }
+
+    /// Returns whether the sender's timestamps show when segments left.
+    pub(crate) fn has_fine_clock(&self) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.clock.is_fine())
+    }
+
+    /// Returns whether `passing` is the first transmission of `missing`, which data sent later have
+    /// overtaken. `next` is the next segment that has passed, if it has a timestamp.
+    pub(crate) fn is_reordered(
+        &self,
+        passing: &Transmission,
+        missing: &Transmission,
+        next: Option<&Transmission>,
+        within: u64,
+    ) -> bool {
+        let by_stamp = match (passing.stamp(), next.map(|next| next.stamp)) {
+            (Some(stamp), Some(next)) if stamp.precedes(next) => Some(true),
+            (Some(stamp), Some(next)) if next.precedes(stamp) => Some(false),
+            (Some(_), Some(_)) if self.has_fine_clock() => Some(true),
+            _ => None,
+        };
+        by_stamp.unwrap_or(passing.nanos.saturating_sub(missing.nanos) < within)
+    }
+
+    /// Returns the smoothed round trip to a remote sender and its variation, in nanoseconds.
+    pub(crate) fn round_trip(&self) -> Option<(u64, u64)> {
+        self.remote.as_ref().and_then(|remote| remote.round_trip.get())
+    }
+
+    /// Adds a sample of the round trip to the sender, in nanoseconds. Only one is timed at a time.
+    pub(crate) fn sample(&mut self, nanos: u64) {
+        if let Some(remote) = &mut self.remote {
+            // A much longer round trip includes time in which the sender had nothing to send.
+            let idle = remote.round_trip.get().is_some_and(|(smoothed, _)| nanos > smoothed * 3 + IDLE);
+            if !idle {
+                remote.round_trip.sample_of_all(nanos);
+            }
+        }
+    }
+
+    /// Reads a field from each cache line of a remote sender's state.
+    pub(crate) fn touch(&self) -> u64 {
+        self.remote.as_ref().map_or(0, |remote| remote.clock.touch() ^ remote.acks.touch() ^ remote.ack_ends.touch())
+    }
+
+    /// Reads the first entries of a remote sender's records.
+    pub(crate) fn touch_first(&self) -> u64 {
+        self.remote.as_ref().map_or(0, |remote| remote.acks.touch_first() ^ remote.ack_ends.touch_first())
+    }
+}

@@ -1,0 +1,188 @@
+//! Copies captures so that they can be shared: only the data that verdicts depend on remain.
+//!
+//! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate
+//! knows. Each SCTP packet becomes a raw IP packet with its chunks. Addresses are replaced by
+//! addresses of benchmarking and documentation networks, always the same for a host. Link layers,
+//! tunnels, payload and all other options are left out. A router's ICMP message about a segment that
+//! was too long quotes only the segment's ports and sequence number. Every other frame becomes an
+//! empty frame, so that frames keep their numbers.
+
+mod chunks;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::frame::decode::{self, Fragments, Held, Packet, TooBig, sctp};
+use crate::frame::read::Frame;
+use chunks::{Heartbeats, without_content};
+use eifel_packet::ip::{self, Addresses, Header};
+use eifel_packet::pcapng::{self, Interface, Writer};
+use eifel_packet::{datagram, icmp, sctp::PROTOCOL as SCTP, tcp::PROTOCOL as TCP};
+
+/// Writes the anonymised copy of a capture.
+pub struct Anonymiser<W: Write> {
+    writer: Writer<W>,
+    interface: Interface,
+    fragments: Fragments,
+    /// The number of each host's new address. One address in two tunnels counts as two hosts.
+    hosts: BTreeMap<(u32, IpAddr), u32>,
+    heartbeats: Heartbeats,
+}
+
+impl<W: Write> Anonymiser<W> {
+    /// Starts a copy in `out`.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn new(out: W) -> io::Result<Self> {
+        let mut writer = Writer::new(out, concat!("eifel ", env!("CARGO_PKG_VERSION")))?;
+        let interface = writer.interface("anonymised")?;
+        Ok(Self {
+            writer,
+            interface,
+            fragments: Fragments::default(),
+            hosts: BTreeMap::new(),
+            heartbeats: Heartbeats::default(),
+        })
+    }
+
+    /// Copies the parts of a frame that verdicts depend on.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        let copy = match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
+            Ok(Held::Tcp(packet)) => self.segment(&packet),
+            Ok(Held::Sctp(packet)) => self.chunks(&packet),
+            Ok(Held::TooBig(message)) => self.too_big(&message),
+            Err(_) => None,
+        };
+        let (bytes, rest) = copy.unwrap_or_default();
+        let wire_len = bytes.len() as u32 + rest;
+        let packet = pcapng::Packet { bytes: &bytes, wire_len, comment: None };
+        self.writer.packet(self.interface, frame.nanos, packet)
+    }
+
+    /// Ends the copy.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn finish(self) -> io::Result<W> {
+        self.writer.finish()
+    }
+
+    /// Returns the headers of a segment's copy, and the length of the payload that it leaves out.
+    fn segment(&mut self, packet: &Packet) -> Option<(Vec<u8>, u32)> {
+        let mut header = self.header(&packet.addresses, packet.tunnel)?;
+        header.identification = packet.identification;
+        header.hop_limit = packet.hop_limit;
+        let mut bytes = Vec::new();
+        datagram::emit(&header, &packet.segment, &[], &mut bytes).ok()?;
+        Some((bytes, packet.segment.payload_len))
+    }
+
+    /// Returns the copy of an SCTP packet without the zeros at its end, and the number of these
+    /// zeros.
+    fn chunks(&mut self, packet: &sctp::Packet<'_>) -> Option<(Vec<u8>, u32)> {
+        let mut header = self.header(&packet.addresses, packet.tunnel)?;
+        header.identification = packet.identification;
+        let (chunks, zeros) = without_content(packet, &mut self.heartbeats);
+        let mut bytes = Vec::new();
+        ip::emit(&header, SCTP, chunks.len(), &mut bytes).ok()?;
+        bytes.extend(&chunks[..chunks.len() - zeros]);
+        Some((bytes, zeros as u32))
+    }
+
+    /// Returns the copy of a router's report. It quotes no more of the dropped segment than its
+    /// ports and sequence number, and seems to come from the destination of the segment.
+    fn too_big(&mut self, message: &TooBig) -> Option<(Vec<u8>, u32)> {
+        let header = self.header(&message.addresses, message.tunnel)?;
+        let (source, destination) = (header.addresses.source(), header.addresses.destination());
+        let back = Header::new(Addresses::new(destination, source)?);
+        let (header_len, whole) = message.lengths;
+        let mut quoted = Vec::new();
+        ip::emit(&header, TCP, whole.saturating_sub(header_len) as usize, &mut quoted).ok()?;
+        quoted.extend(message.ports.0.to_be_bytes());
+        quoted.extend(message.ports.1.to_be_bytes());
+        quoted.extend(message.seq.0.to_be_bytes());
+        let mut bytes = Vec::new();
+        icmp::emit_too_big(&back, message.mtu, &quoted, &mut bytes).ok()?;
+        Some((bytes, 0))
+    }
+
+    fn header(&mut self, addresses: &Addresses, tunnel: u32) -> Option<Header> {
+        let [source, destination] =
+            [addresses.source(), addresses.destination()].map(|address| self.host(address, tunnel));
+        Addresses::new(source, destination).map(Header::new)
+    }
+
+    /// Returns the new address of a host: in 198.18.0.0/15 (RFC 5735) or 2001:db8::/32 (RFC 3849),
+    /// which belong to no one.
+    fn host(&mut self, address: IpAddr, tunnel: u32) -> IpAddr {
+        let next = self.hosts.len() as u32;
+        let number = *self.hosts.entry((tunnel, address)).or_insert(next);
+        match address {
+            IpAddr::V4(_) => Ipv4Addr::from(0xc612_0001_u32.wrapping_add(number)).into(),
+            IpAddr::V6(_) => Ipv6Addr::from((0x2001_0db8 << 96) + 1 + u128::from(number)).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::read::Reader;
+    use eifel_packet::segment::{Flags, Segment};
+    use eifel_packet::seq::Seq;
+
+    #[test]
+    fn a_copy_keeps_what_tells_a_packet_from_its_twin() {
+        let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let mut header = Header::new(addresses);
+        (header.hop_limit, header.identification) = (17, 0x1234);
+        let segment =
+            Segment { source_port: 7, destination_port: 9, flags: Flags::ACK, payload_len: 3, ..Segment::EMPTY };
+        let mut bytes = Vec::new();
+        datagram::emit(&header, &segment, &[5; 3], &mut bytes).unwrap();
+        let mut anonymiser = Anonymiser::new(Vec::new()).unwrap();
+        let wire_len = bytes.len() as u32;
+        let frame = Frame { number: 1, nanos: 7, link: 101, interface: 0, wire_len, bytes: &bytes };
+        anonymiser.frame(&frame).unwrap();
+        let file = anonymiser.finish().unwrap();
+        let mut reader = Reader::new();
+        reader.feed(&file);
+        let copy = reader.frame().unwrap().unwrap();
+        let found = decode::packet(copy.link, copy.bytes, copy.wire_len, &mut Fragments::default()).unwrap();
+        assert_eq!((found.hop_limit, found.identification, found.segment), (17, 0x1234, segment));
+        assert_eq!((copy.nanos, copy.wire_len, copy.bytes.len()), (7, wire_len, bytes.len() - 3));
+    }
+
+    #[test]
+    fn a_copy_of_a_report_quotes_the_copy_of_the_segment() {
+        let v4 = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let v6 = Addresses::V6 { source: [1; 16].into(), destination: [2; 16].into() };
+        let new_v4 = Addresses::V4 { source: [198, 18, 0, 1].into(), destination: [198, 18, 0, 2].into() };
+        let [one, two] = ["2001:db8::1", "2001:db8::2"].map(|address| address.parse().unwrap());
+        for (addresses, copied) in [(v4, new_v4), (v6, Addresses::V6 { source: one, destination: two })] {
+            let segment =
+                Segment { source_port: 7, destination_port: 9, seq: Seq(5), payload_len: 1400, ..Segment::EMPTY };
+            let (mut quoted, mut bytes) = (Vec::new(), Vec::new());
+            datagram::emit(&Header::new(addresses), &segment, &[5; 1400], &mut quoted).unwrap();
+            icmp::emit_too_big(&Header::new(addresses.reversed()), 1300, &quoted, &mut bytes).unwrap();
+            let mut anonymiser = Anonymiser::new(Vec::new()).unwrap();
+            let wire_len = bytes.len() as u32;
+            anonymiser.frame(&Frame { number: 1, nanos: 7, link: 101, interface: 0, wire_len, bytes: &bytes }).unwrap();
+            let file = anonymiser.finish().unwrap();
+            let mut reader = Reader::new();
+            reader.feed(&file);
+            let copy = reader.frame().unwrap().unwrap();
+            assert!(copy.bytes.len() < 100);
+            let message = |bytes: &[u8]| match decode::held(101, bytes, bytes.len() as u32, &mut Fragments::default()) {
+                Ok(Held::TooBig(message)) => message,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(message(copy.bytes), TooBig { addresses: copied, ..message(&bytes) });
+        }
+    }
+}

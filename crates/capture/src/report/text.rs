@@ -1,0 +1,203 @@
+//! A short summary of a report for people. File names are printed with their control characters
+//! escaped; everything else that a capture contributes is a number or an address.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::Report;
+use crate::quic::{Fate, Losses};
+use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, StackReaction, Summary, Verdict};
+
+/// The number of directions that a summary lists, those with the most spurious retransmissions
+/// first.
+const MOST_SHOWN: usize = 10;
+
+/// Returns a summary of the report, in lines of at most 120 characters.
+pub fn summary(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing into a string cannot fail.
+    let _ = write(report, &mut text);
+    text
+}
+
+fn write(report: &Report, text: &mut String) -> std::fmt::Result {
+    for capture in &report.captures {
+        writeln!(text, "{}: {} frames", escaped(&capture.file), capture.frames)?;
+        if let Some(error) = &capture.error {
+            writeln!(text, "  read up to there only: {}", escaped(error))?;
+        }
+    }
+    if let Some(losses) = &report.quic {
+        logs(losses, text)?;
+        if report.captures.is_empty() {
+            return Ok(());
+        }
+    }
+    let connections = report.connections.len() as u64;
+    if report.sctp_packets == 0 || report.segments > 0 {
+        write!(text, "{} TCP segments", report.segments)?;
+    }
+    if report.sctp_packets > 0 {
+        let and = if report.segments > 0 { " and " } else { "" };
+        write!(text, "{and}{} SCTP packets", report.sctp_packets)?;
+    }
+    write!(text, " in {connections} connections with data")?;
+    if report.connections_without_data > 0 {
+        write!(text, ", {} without", report.connections_without_data)?;
+    }
+    writeln!(text)?;
+    for (other, count) in &report.others {
+        writeln!(text, "  {count} frames not analysed: {other}")?;
+    }
+    if report.times_clock_went_back > 0 {
+        writeln!(text, "  the clock went back {} times", report.times_clock_went_back)?;
+    }
+    if report.evicted > 0 {
+        writeln!(text, "  {} connections had to make room for others before they were over", report.evicted)?;
+    }
+    let all = report.retransmissions.len();
+    if all == 0 {
+        return writeln!(text, "nothing was sent again");
+    }
+    let (spurious, needed) = (report.count(Verdict::Spurious), report.count(Verdict::Needed));
+    writeln!(text)?;
+    writeln!(
+        text,
+        "{all} retransmissions: {spurious} spurious ({}), {needed} needed, {} undecidable",
+        share(spurious, all),
+        all - spurious - needed
+    )?;
+    causes(report, text)?;
+    shown(report, text)
+}
+
+/// Writes a summary of QUIC logs.
+fn logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
+    for trace in &losses.traces {
+        let vantage = trace.vantage.as_deref().unwrap_or("an unnamed end");
+        write!(text, "{}: {} packets sent by {}", escaped(&trace.file), trace.sent, escaped(vantage))?;
+        writeln!(text, ", {} declared lost", trace.lost)?;
+        if trace.damaged > 0 {
+            writeln!(text, "  {} records could not be read", trace.damaged)?;
+        }
+    }
+    let all = losses.packets.len();
+    if all == 0 {
+        return writeln!(text, "nothing was declared lost");
+    }
+    let (spurious, genuine) = (losses.count(Fate::Spurious), losses.count(Fate::Genuine));
+    writeln!(
+        text,
+        "\n{all} packets declared lost: {spurious} spurious ({}), {genuine} genuine, {} undecidable",
+        share(spurious, all),
+        all - spurious - genuine
+    )?;
+    let events = losses.events.len();
+    let undone = losses.events.iter().filter(|event| event.stack_noticed == StackReaction::Undone).count();
+    writeln!(
+        text,
+        "{events} congestion events, {undone} of them undone by the stack; what known rules would take back:"
+    )?;
+    for place in 0..losses.events.first().map_or(0, |event| event.rules.len()) {
+        let rules = losses.events.iter().map(|event| event.rules[place]);
+        let (sum, some) = rules
+            .clone()
+            .fold((0.0, 0), |(sum, some), rule| (sum + rule.takes_back, some + usize::from(rule.takes_back > 0.0)));
+        let Some(rule) = rules.into_iter().next() else { continue };
+        writeln!(text, "  {:<20}{some:>6} events, {sum:.1} in all  {}", rule.rule, rule.stacks)?;
+    }
+    Ok(())
+}
+
+fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
+    let mut causes: BTreeMap<Cause, [usize; 4]> = BTreeMap::new();
+    for one in &report.retransmissions {
+        let counts = causes.entry(one.cause).or_default();
+        counts[0] += 1;
+        counts[1] += usize::from(one.verdict == Verdict::Spurious);
+        counts[2] += usize::from(one.verdict == Verdict::Needed);
+        counts[3] += usize::from(one.confidence == Confidence::Certain);
+    }
+    writeln!(text, "  {:<18}{:>8}{:>10}{:>8}{:>14}", "cause", "all", "spurious", "needed", "certain")?;
+    for (cause, [all, spurious, needed, certain]) in causes {
+        writeln!(text, "  {:<18}{all:>8}{spurious:>10}{needed:>8}{certain:>14}", cause.name())?;
+    }
+    Ok(())
+}
+
+/// Writes the directions with the most spurious retransmissions.
+fn shown(report: &Report, text: &mut String) -> std::fmt::Result {
+    let mut found: BTreeMap<(u64, bool), [usize; 2]> = BTreeMap::new();
+    for Retransmission { connection, sender, verdict, .. } in &report.retransmissions {
+        let counts = found.entry((*connection, *sender == End::Server)).or_default();
+        counts[0] += 1;
+        counts[1] += usize::from(*verdict == Verdict::Spurious);
+    }
+    let mut rows: Vec<_> = found.into_iter().collect();
+    rows.sort_by_key(|(key, [all, spurious])| (usize::MAX - spurious, usize::MAX - all, *key));
+    writeln!(text)?;
+    for ((number, from_server), [all, spurious]) in rows.iter().take(MOST_SHOWN) {
+        let Some(one) = report.connections.iter().find(|one| one.connection == *number) else { continue };
+        line(one, *from_server, (*all, *spurious), text)?;
+    }
+    if rows.len() > MOST_SHOWN {
+        writeln!(text, "and {} more directions with retransmissions: see --json", rows.len() - MOST_SHOWN)?;
+    }
+    Ok(())
+}
+
+fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut String) -> std::fmt::Result {
+    let (from, to) = if from_server { (one.server, one.client) } else { (one.client, one.server) };
+    let DirectionSummary { vantage, rtt_ms_min, model, cost, counts: data } = &one.directions[usize::from(from_server)];
+    let (all, spurious) = counts;
+    writeln!(
+        text,
+        "connection {}: {from} -> {to}: {spurious} of {all} retransmissions spurious, {} bytes in {} segments",
+        one.connection, data.bytes, data.segments
+    )?;
+    write!(text, "  seen {}", vantage.name())?;
+    if let Some(rtt) = rtt_ms_min {
+        write!(text, ", to the receiver and back in {rtt:.3} ms at least")?;
+    }
+    if let Some(model) = model {
+        write!(text, ", sends like {model}")?;
+    }
+    if data.reordered > 0 {
+        write!(text, ", {} reordered", data.reordered)?;
+    }
+    writeln!(text)?;
+    if cost.bytes_needless == 0 {
+        return Ok(());
+    }
+    writeln!(
+        text,
+        "  cost: {} bytes sent needlessly, {} bytes of window, held back for {:.0} ms: {:.2} Mbit/s, {:.2} without",
+        cost.bytes_needless,
+        cost.window_lost_bytes,
+        cost.held_back_ms,
+        cost.goodput_bps / 1e6,
+        cost.goodput_without_bps / 1e6
+    )
+}
+
+fn share(part: usize, all: usize) -> String {
+    format!("{:.1} %", part as f64 * 100.0 / all.max(1) as f64)
+}
+
+/// Escapes control characters, because a terminal must not obey the name of a file.
+fn escaped(name: &str) -> String {
+    let escape = |letter: char| {
+        if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
+    };
+    name.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(escaped("a\u{1b}[2Jä.pcap"), "a\\u{1b}[2Jä.pcap");
+    }
+}

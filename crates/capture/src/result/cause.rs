@@ -1,0 +1,44 @@
+//! Why a retransmission was sent.
+
+use serde::Serialize;
+
+/// The cause of a retransmission.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The retransmission timer expired.
+    Rto,
+    /// Go-back-N: an expiry of the timer had declared the segment lost.
+    Loss,
+    /// Duplicate ACKs, SACK, RACK or a partial ACK reported the loss.
+    Fast,
+    /// A tail-loss probe.
+    Tlp,
+    /// A zero-window probe.
+    ZeroWindowProbe,
+    /// A keep-alive, which asks an idle peer whether it still exists.
+    KeepAlive,
+    /// A repeated SYN or SYN-ACK.
+    Syn,
+    /// The segment was longer than the path's MTU, as an ICMP message has told the sender.
+    PathMtu,
+    /// No model explains it.
+    Unknown,
+}
+
+impl Cause {
+    /// Returns the cause's name in tables and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rto => "rto",
+            Self::Loss => "loss",
+            Self::Fast => "fast",
+            Self::Tlp => "tlp",
+            Self::ZeroWindowProbe => "zero-window-probe",
+            Self::KeepAlive => "keep-alive",
+            Self::Syn => "syn",
+            Self::PathMtu => "path-mtu",
+            Self::Unknown => "unknown",
+        }
+    }
+}

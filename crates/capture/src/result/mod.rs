@@ -1,0 +1,13 @@
+//! The values that an analysis returns. Every other part of the crate fills them, and they use none.
+
+mod cause;
+mod connection;
+mod endpoints;
+mod retransmission;
+mod verdict;
+
+pub use cause::Cause;
+pub use connection::{Cost, Counts, DirectionSummary, Protocol, Summary, Vantage};
+pub use endpoints::{Endpoint, Flow, When};
+pub use retransmission::{DetectorVerdict, End, Number, Retransmission};
+pub use verdict::{Confidence, StackReaction, Verdict};

@@ -1,0 +1,361 @@
+//! One direction of an association: the DATA chunks of one end, and the other end's SACK reports.
+
+use std::collections::VecDeque;
+
+use super::detector_feed::DetectorFeed;
+use crate::cause::{Explained, Identity, Retransmissions};
+use crate::evidence::Answered;
+use crate::frame::decode::sctp::Sack;
+use crate::order::{CapturePoint, SendOrder, Smoothed, Transmission, reordered_within};
+use crate::result::{Cause, Cost, Counts, End, Number, Retransmission, Vantage, When};
+use crate::stream::MIDSTREAM;
+use crate::verdict::{Circumstances, Row};
+use eifel_base::ranges::Block;
+use eifel_packet::seq::{Seq, unwrap, wrap};
+
+/// The number of outstanding chunks remembered, and the number of retransmitted ones.
+const MOST_REMEMBERED: usize = 1 << 16;
+/// The time within which a sender reacts to a SACK, in nanoseconds.
+const AT_ONCE: u64 = 4_000_000;
+/// The smallest timeout, in nanoseconds: stacks go below the RTO.Min of RFC 9260, section 16.
+const RTO_AT_LEAST: u64 = 200_000_000;
+
+/// One direction of an association.
+#[derive(Debug, Default)]
+pub(crate) struct Chunks {
+    pub(crate) initial: Option<Seq>,
+    /// The first position not acknowledged.
+    una: u64,
+    out: VecDeque<Transmission>,
+    order: SendOrder,
+    record: Retransmissions,
+    /// While repair after a timeout goes on: the first position that was unsent when the timer
+    /// expired.
+    loss_below: Option<u64>,
+    estimate: Smoothed,
+    last_sack: When,
+    last_sent: u64,
+    timer_since: u64,
+    /// The frame of the last retransmission, and its cause.
+    last_again: (u64, Option<Cause>),
+    /// Outstanding bytes that no SACK has reported.
+    under_way: u64,
+    pub(crate) detectors: DetectorFeed,
+    pub(crate) counts: Counts,
+}
+
+impl Chunks {
+    fn nxt(&self) -> u64 {
+        self.una + self.out.len() as u64
+    }
+
+    /// Sets the initial TSN from the handshake.
+    pub(crate) fn begin(&mut self, tsn: Seq) {
+        if self.counts.segments == 0 {
+            self.initial = Some(tsn);
+            self.una = 0;
+        }
+    }
+
+    fn position(&mut self, tsn: Seq) -> u64 {
+        match self.initial {
+            Some(initial) => unwrap(self.nxt(), initial, tsn),
+            None => {
+                self.initial = Some(Seq(tsn.0.wrapping_sub(MIDSTREAM as u32)));
+                self.una = MIDSTREAM;
+                MIDSTREAM
+            }
+        }
+    }
+
+    /// Handles a DATA chunk.
+    pub(crate) fn on_data(&mut self, tsn: Seq, len: u16, point: &CapturePoint) {
+        let position = self.position(tsn);
+        let nxt = self.nxt();
+        self.counts.segments += 1;
+        self.counts.bytes += u64::from(len);
+        if position >= nxt {
+            if position - nxt >= MOST_REMEMBERED as u64 {
+                return;
+            }
+            for _ in nxt..position {
+                self.push(Transmission::missing(self.nxt(), 0, point.when.nanos), point);
+            }
+            self.push(Transmission::new(position, len.into(), point.when.nanos, None), point);
+            self.last_sent = point.when.nanos;
+            self.record.flight.on_new(point.when.nanos, self.under_way);
+        } else {
+            self.on_again(position, len, point);
+        }
+    }
+
+    fn push(&mut self, sent: Transmission, point: &CapturePoint) {
+        if self.out.len() == MOST_REMEMBERED
+            && let Some(forgotten) = self.out.pop_front()
+        {
+            self.under_way = self.under_way.saturating_sub(u64::from(forgotten.len));
+            self.una += 1;
+        }
+        self.out.push_back(sent);
+        self.under_way += u64::from(sent.len);
+        self.detectors.on_new(sent.len as u16, point);
+    }
+
+    fn on_again(&mut self, position: u64, len: u16, point: &CapturePoint) {
+        let passing = Transmission::new(position, len.into(), point.when.nanos, None);
+        let within = reordered_within(whole(point));
+        let evidence = &mut self.record.evidence;
+        let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
+        let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, within);
+        let late = evidence.takes_late_original(&passing, point.when.frame, within)
+            || !evidence.segments.contains_key(&position) && sent.as_deref().is_some_and(overtaken);
+        if late {
+            self.counts.reordered += 1;
+            if let Some(sent) = sent {
+                self.under_way += u64::from(passing.len - sent.len.min(passing.len));
+                *sent = Transmission { copies: sent.copies, ..passing };
+            }
+            return;
+        }
+        let first = sent.map(|sent| {
+            sent.copies = sent.copies.saturating_add(1);
+            *sent
+        });
+        let acknowledged = (position < self.una).then_some(self.last_sack.frame).filter(|frame| *frame > 0);
+        let block = Block { start: position, end: position + 1 };
+        let part = evidence.add(first, (block, &passing), point.when.frame, None);
+        let cause = self.cause(position, point);
+        self.last_again = (point.when.frame, Some(cause));
+        self.last_sent = point.when.nanos;
+        self.counts.retransmissions += 1;
+        self.counts.bytes_again += u64::from(len);
+        let under_way = self.out.iter().map(|sent| (sent.nanos, sent.len as u16));
+        let episode = self.detectors.on_retransmission((position, cause), self.una, under_way, point);
+        let (known, payload) = (Some(cause), u32::from(len));
+        let row = Row { when: point.when, block, payload, known, episode, parts: vec![part], acknowledged };
+        self.record.add(row, point.when.nanos, self.under_way);
+    }
+
+    /// Returns why a chunk is sent again: RFC 9260, sections 6.3.3 and 7.2.4.
+    fn cause(&mut self, position: u64, point: &CapturePoint) -> Cause {
+        if let (frame, Some(cause)) = self.last_again
+            && frame == point.when.frame
+        {
+            // Chunks bundled in one packet have one cause.
+            return cause;
+        }
+        let now = point.when.nanos;
+        let trip = point.sender_rtt().unwrap_or(0);
+        let (smoothed, variation) = self.estimate.get().unwrap_or((RTO_AT_LEAST, 0));
+        let patience = if point.is_next_to_sender() { AT_ONCE } else { smoothed.max(AT_ONCE) };
+        let clocked = now.saturating_sub(self.last_sack.nanos + trip) <= patience;
+        let missing = self.record.evidence.sacked.highest().is_some_and(|highest| highest > position + 1);
+        let rto = (smoothed + 4 * variation).max(RTO_AT_LEAST);
+        let waited = now.saturating_sub(self.timer_since.max(self.last_sent) + trip) >= rto / 4 * 3;
+        let lowest =
+            self.una >= position || self.record.evidence.sacked.covers(Block { start: self.una, end: position });
+        let in_loss = self.loss_below.is_some_and(|high| position < high);
+        let cause = match () {
+            () if waited && lowest && !clocked => Cause::Rto,
+            () if in_loss && !(missing && clocked) => Cause::Loss,
+            () if missing => Cause::Fast,
+            () if waited => Cause::Rto,
+            () if in_loss => Cause::Loss,
+            () => Cause::Unknown,
+        };
+        if cause == Cause::Rto {
+            self.loss_below = Some(self.nxt());
+        }
+        cause
+    }
+
+    /// Handles a SACK. Returns the round trip of the newest chunk that it covers, in nanoseconds,
+    /// if that chunk was sent once.
+    pub(crate) fn on_sack(&mut self, sack: &Sack<'_>, point: &CapturePoint) -> Option<u64> {
+        let initial = self.initial?;
+        let cumulative = unwrap(self.una, initial, sack.cumulative) + 1;
+        self.counts.acks += 1;
+        if cumulative > self.nxt() + MOST_REMEMBERED as u64 {
+            return None;
+        }
+        self.last_sack = point.when;
+        self.detectors.on_sack(sack, (cumulative, initial), point);
+        for tsn in sack.duplicates() {
+            let start = unwrap(self.una, initial, tsn);
+            self.record.evidence.on_duplicate(Block { start, end: start + 1 }, point.when);
+        }
+        let mut newest = self.advance(cumulative, point);
+        for (first, last) in sack.gaps() {
+            let base = cumulative - 1;
+            // A SACK that was overtaken may report chunks that are acknowledged by now.
+            let block = Block { start: (base + u64::from(first)).max(self.una), end: base + u64::from(last) + 1 };
+            if first > 0 && block.start < block.end && block.end <= self.nxt() {
+                let (una, out, under_way) = (self.una, &self.out, &mut self.under_way);
+                self.record.evidence.sacked.insert(block, |gap| {
+                    newest = out.get((gap.end - 1 - una) as usize).copied().or(newest);
+                    let news = out.range((gap.start - una) as usize..(gap.end - una) as usize);
+                    *under_way = under_way.saturating_sub(news.map(|sent| u64::from(sent.len)).sum());
+                });
+            }
+        }
+        self.report(point);
+        if self.loss_below.is_some_and(|high| self.una >= high) {
+            self.loss_below = None;
+        }
+        let sent = newest.filter(Transmission::is_only_one)?;
+        let took = point.when.nanos.saturating_sub(sent.nanos);
+        self.estimate.sample(took);
+        Some(took)
+    }
+
+    /// Updates the evidence after the gap reports of a SACK.
+    fn report(&mut self, point: &CapturePoint) {
+        let evidence = &mut self.record.evidence;
+        let highest = evidence.sacked.highest();
+        let (segments, sacked) = (&mut evidence.segments, &evidence.sacked);
+        evidence.active.retain(|position| {
+            let Some(one) = segments.get_mut(position).filter(|one| one.answer.is_none()) else { return false };
+            if sacked.containing(*position).is_some() {
+                one.answer = Some(Answered { when: point.when, echo: None, up_to: None });
+            } else if one.gap.is_none() && highest.is_some_and(|highest| highest > position + 1) {
+                one.gap = Some(point.when.frame);
+            }
+            one.answer.is_none()
+        });
+    }
+
+    /// Acknowledges everything below `cumulative`. Returns the newest chunk that was not reported
+    /// before.
+    fn advance(&mut self, cumulative: u64, point: &CapturePoint) -> Option<Transmission> {
+        let mut newest = None;
+        while self.una < cumulative {
+            match self.out.pop_front() {
+                Some(sent) if self.record.evidence.sacked.containing(self.una).is_none() => {
+                    self.under_way = self.under_way.saturating_sub(u64::from(sent.len));
+                    newest = Some(sent);
+                }
+                Some(_) => {}
+                None => {
+                    // Acknowledged but never seen.
+                    self.counts.bytes_not_seen += 1;
+                }
+            }
+            self.una += 1;
+            self.timer_since = point.when.nanos;
+        }
+        self.record.evidence.sacked.remove_below(self.una, |_| {});
+        let round_trip = point.receiver_rtt().unwrap_or(0) + point.sender_rtt().unwrap_or(0);
+        self.record.flight.on_ack(point.when.nanos, self.una, self.under_way, round_trip);
+        let evidence = &mut self.record.evidence;
+        for position in evidence.active.iter().filter(|position| **position < self.una) {
+            if let Some(one) = evidence.segments.get_mut(position).filter(|one| one.answer.is_none()) {
+                one.answer = Some(Answered { when: point.when, echo: None, up_to: None });
+            }
+        }
+        newest
+    }
+
+    /// Handles SHUTDOWN or FORWARD TSN: everything up to `cumulative` is acknowledged or abandoned.
+    pub(crate) fn give_up(&mut self, cumulative: Seq, point: &CapturePoint) {
+        let Some(initial) = self.initial else { return };
+        let cumulative = unwrap(self.una, initial, cumulative) + 1;
+        if cumulative > self.una && cumulative <= self.nxt() {
+            self.advance(cumulative, point);
+        }
+    }
+
+    /// Adds the retransmissions with their verdicts to `into`. Returns their cost.
+    pub(crate) fn finish(
+        &mut self,
+        point: &CapturePoint,
+        (connection, sender): (u64, End),
+        into: &mut Vec<Retransmission>,
+    ) -> Cost {
+        let mut cost = Cost::default();
+        let circumstances = Circumstances {
+            at_receiver: point.vantage() == Vantage::Receiver,
+            at_sender: point.vantage() == Vantage::Sender,
+            silent: false,
+            reports: true,
+            shortest: point.receiver_rtt().unwrap_or(0),
+        };
+        let initial = self.initial.unwrap_or_default();
+        let identity = Identity { connection, sender, number: |position| Number::Tsn(wrap(position, initial).0) };
+        self.detectors.finish();
+        let explained: Vec<Explained> = self.record.explained([]);
+        let told = |episode| self.detectors.verdicts(episode);
+        self.record.finish(&explained, (&circumstances, true), &identity, told, (into, &mut cost));
+        cost
+    }
+}
+
+/// Returns the shortest round trip between both ends, in nanoseconds. Without one to the sender, it
+/// is the one to the receiver.
+fn whole(point: &CapturePoint) -> Option<u64> {
+    point.receiver_rtt().map(|trip| trip + point.sender_rtt().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::RoundTrip;
+
+    /// Returns a capture point without any round trips.
+    fn at(when: When) -> CapturePoint {
+        let unknown = RoundTrip::default().kept();
+        CapturePoint { when, to_receiver: unknown, to_sender: unknown, sack: true }
+    }
+
+    #[test]
+    fn no_more_chunks_are_remembered_than_there_is_room_for() {
+        const LEN: u16 = 100;
+        let mut chunks = Chunks::default();
+        chunks.begin(Seq(7));
+        let point = |frame: u64| at(When { nanos: frame, frame });
+        let most = MOST_REMEMBERED as u64;
+        (0..most).for_each(|number| chunks.on_data(Seq(7 + number as u32), LEN, &point(number + 1)));
+        assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (0, most, most * u64::from(LEN)));
+        (most..most + 5).for_each(|number| chunks.on_data(Seq(7 + number as u32), LEN, &point(number + 1)));
+        assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (5, most + 5, most * u64::from(LEN)));
+        // A chunk so far ahead that no other chunk would be remembered beside it is ignored.
+        chunks.on_data(Seq((7 + 2 * most + 5) as u32), LEN, &point(most + 6));
+        assert_eq!(chunks.nxt(), most + 5);
+        chunks.on_data(Seq((7 + 2 * most + 4) as u32), LEN, &point(most + 7));
+        assert_eq!((chunks.una, chunks.nxt(), chunks.under_way), (most + 5, 2 * most + 5, u64::from(LEN)));
+        assert_eq!(chunks.counts.segments, most + 7);
+    }
+
+    #[test]
+    fn a_chunk_that_was_forgotten_begins_anew() {
+        let mut chunks = Chunks::default();
+        chunks.begin(Seq(7));
+        let most = MOST_REMEMBERED as u64;
+        let mut frame = 0;
+        let mut leaves = |chunks: &mut Chunks, number: u64| {
+            frame += 1;
+            let point = at(When { nanos: 400_000_000 * frame, frame });
+            chunks.on_data(Seq(7 + number as u32), 9, &point);
+        };
+        [0, 0, 0]
+            .into_iter()
+            .chain((1..most).flat_map(|number| [number; 2]))
+            .for_each(|number| leaves(&mut chunks, number));
+        assert_eq!(
+            (chunks.record.evidence.segments.len() as u64, chunks.record.evidence.segments[&0].transmissions.len()),
+            (most, 3)
+        );
+        [most, most, 0].iter().for_each(|number| leaves(&mut chunks, *number));
+        // The lowest one is forgotten.
+        assert_eq!(
+            (chunks.record.evidence.segments.len() as u64, chunks.record.evidence.segments.contains_key(&1)),
+            (most, false)
+        );
+        let point = at(When::default());
+        let mut found = Vec::new();
+        chunks.finish(&point, (0, End::Client), &mut found);
+        let reasons = [0, 1, 2, most as usize + 2].map(|number| (found[number].copy, found[number].reason));
+        let (open, forgotten) =
+            ("no acknowledgement covers it in the capture", "too much was sent again to remember it all");
+        assert_eq!(reasons, [(2, open), (3, forgotten), (2, forgotten), (2, open)]);
+    }
+}

@@ -1,0 +1,177 @@
+//! The other end's acknowledgements of a stream.
+
+use super::{HALF, Stream};
+use crate::order::{CapturePoint, NewAck, Transmission};
+use crate::result::When;
+use eifel_base::ranges::Block;
+use eifel_base::units::Timestamp;
+use eifel_packet::segment::{Flags, Segment, Timestamps};
+use eifel_packet::seq::{Seq, unwrap};
+
+/// An acknowledgement, with positions unwrapped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acknowledgement {
+    pub(crate) when: When,
+    pub(crate) cumulative: u64,
+    /// Whether it acknowledges new data.
+    pub(crate) advances: bool,
+    pub(crate) sacks: [Block; 4],
+    pub(crate) count: usize,
+    pub(crate) dsack: Option<Block>,
+    pub(crate) echo: Option<Timestamp>,
+    pub(crate) stamp: Option<Timestamp>,
+    /// Whether it has no payload, SYN or FIN, and an unchanged window.
+    pub(crate) plain: bool,
+}
+
+impl Acknowledgement {
+    /// Returns an ACK of new data without SACK blocks.
+    pub(crate) fn of_new(ack: &NewAck, frame: u64, plain: bool) -> Self {
+        let &NewAck { nanos, cumulative, stamp, echo } = ack;
+        let (when, sacks) = (When { nanos, frame }, [Block { start: 0, end: 0 }; 4]);
+        Self { when, cumulative, advances: true, sacks, count: 0, dsack: None, echo, stamp, plain }
+    }
+
+    pub(crate) fn sacks(&self) -> &[Block] {
+        &self.sacks[..self.count]
+    }
+}
+
+/// An ACK that is no loss sign, in a direction that is idle or whose repairs are acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct QuietAck {
+    pub(crate) cumulative: u64,
+    /// Whether it has no payload, SYN or FIN.
+    bare: bool,
+    /// Whether it is bare and the window is unchanged.
+    pub(crate) plain: bool,
+    /// The window in bytes, and its unscaled field.
+    window: (u32, u16),
+}
+
+impl Stream {
+    /// Returns an ACK without SACK blocks as a quiet one. Returns `None` for an ACK of unseen data,
+    /// and for a duplicate ACK if `watched` or after another.
+    #[inline(always)]
+    pub(crate) fn quiet(&self, ack: Seq, bare: bool, window: (u32, u16), watched: bool) -> Option<QuietAck> {
+        let plain = bare && (self.window, self.window_field) == window;
+        let cumulative = unwrap(self.una, self.initial?, ack);
+        let repeats = plain && cumulative == self.una && self.nxt > self.una && (watched || self.duplicates > 0);
+        (cumulative <= self.nxt && !repeats).then_some(QuietAck { cumulative, bare, plain, window })
+    }
+
+    /// Returns whether the ACK on a segment with data repeats the last ACK while nothing is
+    /// outstanding.
+    #[inline(always)]
+    pub(crate) fn repeats_last(&self, ack: Seq, window: (u32, u16)) -> bool {
+        let Some(initial) = self.initial else { return false };
+        let repeats = ack.0.wrapping_sub(initial.0) == self.una as u32 && (self.window, self.window_field) == window;
+        repeats && self.una == self.nxt
+    }
+
+    /// Takes the window of a quiet ACK, and counts the ACK.
+    #[inline(always)]
+    pub(crate) fn on_quiet(&mut self, ack: &QuietAck) {
+        (self.window, self.window_field) = ack.window;
+        self.counts.acks += u64::from(ack.bare);
+    }
+
+    /// Takes the window of any ACK, and counts the ACK. Returns whether the ACK is plain.
+    pub(crate) fn on_window(&mut self, bare: bool, window: (u32, u16)) -> bool {
+        let plain = bare && (self.window, self.window_field) == window;
+        (self.window, self.window_field) = window;
+        self.counts.acks += u64::from(bare);
+        plain
+    }
+
+    /// Records an ACK of new data on its way to a remote sender.
+    #[inline(always)]
+    pub(crate) fn note_in_transit(&mut self, cumulative: u64, stamps: Option<Timestamps>, point: &CapturePoint) {
+        if !point.is_next_to_sender() && cumulative > self.una {
+            let (stamp, echo) = stamp_and_echo(stamps);
+            self.order.on_ack(NewAck { nanos: point.when.nanos, cumulative, stamp, echo });
+        }
+    }
+
+    /// Returns the position of a segment's ACK. Returns `None` if the stream is not known yet.
+    pub(crate) fn position_of_ack(&self, segment: &Segment) -> Option<u64> {
+        Some(unwrap(self.una, self.initial?, segment.ack))
+    }
+
+    /// Handles an ACK of data that were never seen: passes over them.
+    pub(crate) fn on_ack_of_unseen(&mut self, cumulative: u64, when: When) -> Option<u32> {
+        (cumulative > self.nxt && cumulative - self.nxt <= HALF).then(|| {
+            self.counts.bytes_not_seen += cumulative - self.nxt;
+            self.pass_over(cumulative, when)
+        })
+    }
+
+    /// Counts a duplicate ACK that is no loss sign.
+    #[inline(always)]
+    pub(crate) fn on_old_quiet(&mut self, ack: &QuietAck, point: &CapturePoint) {
+        if ack.cumulative == self.una && self.nxt > self.una {
+            self.duplicates += u32::from(ack.plain);
+            self.last_ack = point.when.nanos;
+        }
+    }
+
+    /// Moves `una` to the end of an ACK of new data.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, cumulative: u64, point: &CapturePoint) {
+        if !point.is_next_to_sender() {
+            self.order.on_ack_end(cumulative, point.when.nanos);
+        }
+        self.una = cumulative;
+        self.duplicates = 0;
+        self.last_ack = point.when.nanos;
+        self.timer_since = point.when.nanos;
+        self.last_advance = point.when;
+    }
+
+    /// Returns the round trip of the newest segment that an ACK covers, in nanoseconds, if that was
+    /// sent once. Adds it to the smoothed round trip if it is a `sample`.
+    #[inline(always)]
+    pub(crate) fn round_trip(&mut self, newest: Option<Transmission>, now: u64, sample: bool) -> Option<u64> {
+        let took = now.saturating_sub(newest.filter(Transmission::is_only_one)?.nanos);
+        if sample {
+            self.estimate.sample(took);
+        }
+        Some(took)
+    }
+
+    /// Unwraps the SACK blocks and separates a DSACK from them (RFC 2883, section 4).
+    pub(crate) fn read(&self, segment: &Segment, cumulative: u64, plain: bool, when: When) -> Option<Acknowledgement> {
+        let initial = self.initial?;
+        let (mut sacks, mut count, mut dsack) = ([Block { start: 0, end: 0 }; 4], 0, None);
+        let blocks = segment.options.sack.as_slice();
+        let position = |seq| unwrap(cumulative, initial, seq);
+        for (index, (left, right)) in blocks.iter().enumerate() {
+            let block = Block { start: position(*left), end: position(*right) };
+            if block.start >= block.end || block.end > self.nxt {
+                continue;
+            }
+            let second = blocks.get(1).map(|(left, right)| (position(*left), position(*right)));
+            let inside = second.is_some_and(|(start, end)| start <= block.start && block.end <= end);
+            if index == 0 && (block.end <= cumulative || inside) {
+                dsack = Some(block);
+            } else if block.start > cumulative {
+                sacks[count] = block;
+                count += 1;
+            }
+        }
+        let (stamp, echo) = stamp_and_echo(segment.options.timestamps);
+        let advances = cumulative > self.una;
+        Some(Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain })
+    }
+}
+
+/// Returns whether a segment has no payload, SYN or FIN.
+pub(crate) fn is_bare(segment: &Segment) -> bool {
+    segment.payload_len == 0 && !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::FIN)
+}
+
+/// Returns the TSval and the TSecr of the timestamps option.
+#[inline(always)]
+pub(crate) fn stamp_and_echo(stamps: Option<Timestamps>) -> (Option<Timestamp>, Option<Timestamp>) {
+    (stamps.map(|stamps| Timestamp(stamps.value)), stamps.map(|stamps| Timestamp(stamps.echo)))
+}

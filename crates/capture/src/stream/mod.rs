@@ -1,0 +1,193 @@
+//! The byte stream of one direction of a TCP connection, while nothing is lost: positions,
+//! outstanding data, and what its segments and ACKs carry.
+
+mod ack;
+mod outstanding;
+
+pub(crate) use ack::{Acknowledgement, QuietAck, is_bare, stamp_and_echo};
+pub(crate) use outstanding::{Outstanding, SpareRings};
+
+use crate::order::{CapturePoint, SendOrder, Smoothed, Transmission};
+use crate::result::{Cause, Counts, When};
+use eifel_base::units::Timestamp;
+use eifel_packet::seq::{Seq, unwrap};
+
+/// The position at which a connection without a captured handshake starts. Data from before the
+/// capture have lower positions.
+pub(crate) const MIDSTREAM: u64 = 1 << 32;
+/// Half of the sequence space: a number that seems further ahead than this lies behind.
+pub(crate) const HALF: u64 = 1 << 31;
+
+/// A segment from the data sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Data {
+    pub(crate) seq: Seq,
+    /// Sequence numbers that it takes: the payload, and one each for SYN and FIN.
+    pub(crate) len: u32,
+    pub(crate) payload: u32,
+    pub(crate) syn: bool,
+    pub(crate) stamp: Option<Timestamp>,
+    /// The newest timestamp of the receiver that the sender echoes.
+    pub(crate) echo: Option<Timestamp>,
+    /// When it left, in nanoseconds since 1970; never later than it passed here.
+    pub(crate) left: u64,
+}
+
+/// How a direction begins in the capture. One byte, because a capture may have a hundred thousand
+/// directions.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Begins {
+    #[default]
+    WithHandshake,
+    /// At [`MIDSTREAM`], without a handshake.
+    Midstream,
+    /// Like `Midstream`, and data from before the capture have passed since.
+    MidstreamAndBefore,
+}
+
+/// The place of a segment in a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arrival {
+    /// Behind positions that have not passed.
+    Ahead,
+    /// Half of the sequence space away, or from before the capture.
+    Ignored,
+    /// Sent again without a loss.
+    Probe(Cause),
+    /// It starts at a position that was sent, or passed over, before.
+    Again,
+}
+
+/// The byte stream of one direction.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    pub(crate) initial: Option<Seq>,
+    begins: Begins,
+    pub(crate) una: u64,
+    pub(crate) nxt: u64,
+    pub(crate) out: Outstanding,
+    /// The receiver's window in bytes, and its unscaled field.
+    window: u32,
+    window_field: u16,
+    /// Duplicate ACKs in a row.
+    pub(crate) duplicates: u32,
+    /// Smoothed round trip from here to the receiver and back, and its variation, in nanoseconds.
+    estimate: Smoothed,
+    pub(crate) last_ack: u64,
+    pub(crate) last_sent: u64,
+    pub(crate) timer_since: u64,
+    last_advance: When,
+    /// Whether the last new data had a timestamp.
+    pub(crate) stamped: bool,
+    /// The largest payload of a segment, in bytes.
+    pub(crate) largest: u32,
+    pub(crate) order: SendOrder,
+    pub(crate) counts: Counts,
+}
+
+impl Stream {
+    /// Returns the number of outstanding bytes.
+    #[inline]
+    pub(crate) fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Counts a segment. Returns its position.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, data: &Data) -> u64 {
+        if data.payload > 0 {
+            self.counts.segments += 1;
+            self.counts.bytes += u64::from(data.payload);
+            if data.payload > self.largest {
+                self.largest = data.payload;
+            }
+        }
+        match self.initial {
+            // Nearly all data follow directly on the previous data.
+            Some(initial) if data.seq.0.wrapping_sub(initial.0) == self.nxt as u32 => self.nxt,
+            Some(initial) => unwrap(self.nxt, initial, data.seq),
+            None => self.first(data.seq, data.syn),
+        }
+    }
+
+    /// Sets the initial sequence number from the first segment seen. Returns its position.
+    #[cold]
+    #[inline(never)]
+    fn first(&mut self, seq: Seq, syn: bool) -> u64 {
+        let start = if syn { 0 } else { MIDSTREAM };
+        self.initial = Some(Seq(seq.0.wrapping_sub(start as u32)));
+        (self.una, self.nxt) = (start, start);
+        self.begins = if syn { Begins::WithHandshake } else { Begins::Midstream };
+        start
+    }
+
+    /// Handles new data that start at `start`, which is `nxt` unless the segment is only partly new.
+    #[inline(always)]
+    pub(crate) fn on_new(&mut self, start: u64, data: &Data, point: &CapturePoint) {
+        if self.una == self.nxt {
+            self.timer_since = data.left;
+        }
+        self.nxt = start + u64::from(data.len);
+        self.stamped = data.stamp.is_some();
+        self.out.push(Transmission::new(start, data.len, point.when.nanos, data.stamp));
+    }
+
+    /// Marks everything from `nxt` to `start` as sent but not seen. Returns its length.
+    pub(crate) fn pass_over(&mut self, start: u64, when: When) -> u32 {
+        let len = (start - self.nxt) as u32;
+        self.out.push(Transmission::missing(self.nxt, len, when.nanos));
+        self.nxt = start;
+        len
+    }
+
+    /// Finds out what a segment is that does not start at `nxt`.
+    pub(crate) fn arrival(&mut self, start: u64, data: &Data) -> Arrival {
+        if start > self.nxt {
+            return if start - self.nxt < HALF { Arrival::Ahead } else { Arrival::Ignored };
+        }
+        if self.nxt - start > HALF {
+            return Arrival::Ignored;
+        }
+        if self.begins != Begins::WithHandshake && start < MIDSTREAM {
+            // Data from before the capture began. Whether they were sent before is unknown.
+            self.begins = Begins::MidstreamAndBefore;
+            self.counts.reordered += 1;
+            return Arrival::Ignored;
+        }
+        self.probe_of(start, data).map_or(Arrival::Again, Arrival::Probe)
+    }
+
+    /// Returns the cause of a segment that is sent again without a loss, if it is one: a SYN, a
+    /// keep-alive or a zero-window probe. A keep-alive repeats the last byte while nothing is
+    /// outstanding; a probe sends at most one byte while the window is closed.
+    fn probe_of(&self, start: u64, data: &Data) -> Option<Cause> {
+        if data.syn {
+            return Some(Cause::Syn);
+        }
+        if data.len > 1 {
+            return None;
+        }
+        if self.window == 0 && start + 1 >= self.una {
+            return Some(Cause::ZeroWindowProbe);
+        }
+        (start + 1 == self.nxt && self.una == self.nxt).then_some(Cause::KeepAlive)
+    }
+
+    /// Returns whether the data missing below `position` may extend to before the capture.
+    pub(crate) fn may_miss_before(&self, position: u64) -> bool {
+        self.begins == Begins::MidstreamAndBefore && position == MIDSTREAM
+    }
+
+    /// Returns the frame of the last ACK of new data, if everything below `end` is acknowledged.
+    pub(crate) fn acknowledged(&self, end: u64) -> Option<u64> {
+        (end <= self.una && self.last_advance.frame > 0).then_some(self.last_advance.frame)
+    }
+
+    /// Returns the smoothed round trip between both ends and its variation, in nanoseconds.
+    /// `sender` stands in for the round trip to the sender until that is smoothed.
+    pub(crate) fn whole_estimate(&self, sender: Option<u64>) -> Option<(u64, u64)> {
+        let (smoothed, variation) = self.estimate.get()?;
+        let there = self.order.round_trip().unwrap_or((sender.unwrap_or(0), 0));
+        Some((smoothed + there.0, variation + there.1))
+    }
+}

@@ -1,0 +1,281 @@
+//! A connection: its two directions, the handshake, and the round trips to its ends.
+
+use super::direction::Direction;
+use crate::cause::Identity;
+use crate::frame::decode::{Packet, TooBig};
+use crate::order::{CapturePoint, DuplicateFrames, RoundTrip};
+use crate::result::{Cost, DirectionSummary, End, Flow, Number, Protocol, Retransmission, Summary, Vantage, When};
+use crate::stream::{Data, stamp_and_echo};
+use eifel_packet::segment::{Flags, Segment};
+use eifel_packet::seq::wrap;
+
+/// The state of one end: its offers on the SYN, and data from its later packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Side {
+    /// Round trips from here to this end and back.
+    pub(crate) round_trip: RoundTrip,
+    pub(crate) duplicates: DuplicateFrames,
+    shift: Option<u8>,
+    /// The shift of its windows in bits; 0 until both ends have offered window scaling.
+    scale: u8,
+    sack: bool,
+    /// Whether its SYN was seen.
+    syn: bool,
+    fin: bool,
+}
+
+impl Side {
+    #[cold]
+    #[inline(never)]
+    fn on_syn(&mut self, packet: &Packet) {
+        let options = &packet.segment.options;
+        self.shift = options.window_scale;
+        self.sack = options.sack_permitted;
+        self.syn = true;
+    }
+}
+
+/// The state of a connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// The direction from the end that was seen first to the other end.
+    pub(crate) flow: Flow,
+    /// Number of the connection in the capture, from 0. In one of several shares: its first frame.
+    pub(crate) number: u64,
+    /// When its first packet passed, in nanoseconds since 1970.
+    pub(crate) first: u64,
+    /// When its last packet passed, in nanoseconds since 1970.
+    pub(crate) last: u64,
+    /// Packets that the capture shows twice.
+    pub(crate) duplicates: u64,
+    pub(crate) packets: u64,
+    reset: bool,
+    /// Whether both ends permit SACK, or one has sent SACK blocks.
+    pub(crate) sacks: bool,
+    pub(crate) sides: [Side; 2],
+    /// The data of each end; `None` until its first byte, SYN or FIN.
+    pub(crate) directions: [Option<Box<Direction>>; 2],
+}
+
+impl Connection {
+    /// Returns a connection that begins with the packet at `when`.
+    pub(crate) fn new(flow: Flow, number: u64, when: When) -> Self {
+        Self {
+            flow,
+            number,
+            first: when.nanos,
+            last: when.nanos,
+            duplicates: 0,
+            packets: 0,
+            reset: false,
+            sacks: false,
+            sides: Default::default(),
+            directions: Default::default(),
+        }
+    }
+
+    /// Returns the end that a packet with this flow comes from; `None` if it belongs to another
+    /// connection.
+    #[inline]
+    pub(crate) fn side(&self, flow: &Flow) -> Option<usize> {
+        if self.flow.tunnel != flow.tunnel {
+            None
+        } else if self.flow.source == flow.source && self.flow.destination == flow.destination {
+            Some(0)
+        } else if self.flow.source == flow.destination && self.flow.destination == flow.source {
+            Some(1)
+        } else {
+            None
+        }
+    }
+
+    /// Returns the end that a packet comes from; `None` if it belongs to another connection.
+    #[inline]
+    pub(crate) fn side_of(&self, packet: &Packet) -> Option<usize> {
+        let (from, to) = (packet.segment.source_port, packet.segment.destination_port);
+        let Flow { source, destination, tunnel } = &self.flow;
+        if *tunnel != packet.tunnel {
+            return None;
+        }
+        // Ports are compared first, because they differ between most connections.
+        let addresses = &packet.addresses;
+        if source.port == from && destination.port == to && source.address == addresses.source() {
+            return (destination.address == addresses.destination()).then_some(0);
+        }
+        if source.port == to && destination.port == from && source.address == addresses.destination() {
+            return (destination.address == addresses.source()).then_some(1);
+        }
+        None
+    }
+
+    /// Returns whether no payload was seen in either direction.
+    pub(crate) fn is_without_data(&self) -> bool {
+        self.directions.iter().flatten().all(|one| one.stream.counts.segments == 0)
+    }
+
+    /// Returns the number of retransmitted segments so far, in both directions.
+    pub(crate) fn retransmissions(&self) -> u64 {
+        self.directions.iter().flatten().map(|one| one.stream.counts.retransmissions).sum()
+    }
+
+    /// Returns whether both ends have sent a FIN, or one has sent a RST.
+    pub(crate) fn is_over(&self) -> bool {
+        self.reset || self.sides[0].fin && self.sides[1].fin
+    }
+
+    /// Returns whether this packet opens a new connection between the same ports.
+    pub(crate) fn is_reopened_by(&self, packet: &Packet, side: usize) -> bool {
+        let segment = &packet.segment;
+        segment.flags.has(Flags::SYN)
+            && !segment.flags.has(Flags::ACK)
+            && self.directions[side]
+                .as_ref()
+                .and_then(|one| one.stream.initial)
+                .is_some_and(|initial| initial != segment.seq)
+            && (self.is_over() || self.sides[side].syn)
+    }
+
+    /// Handles a packet that comes from end `side`.
+    #[inline]
+    pub(crate) fn on_packet(&mut self, packet: &Packet, side: usize, when: When) {
+        let [one, other] = &mut self.sides;
+        let (from, to) = if side == 0 { (one, other) } else { (other, one) };
+        let whole = || Some(from.round_trip.shortest()? + to.round_trip.shortest()?);
+        if from.duplicates.knows(packet, when, whole) {
+            self.duplicates += 1;
+            return;
+        }
+        self.last = when.nanos;
+        self.packets += 1;
+        let segment = &packet.segment;
+        let flags = segment.flags;
+        if flags.has(Flags::SYN) {
+            from.on_syn(packet);
+            self.sacks |= from.sack && to.sack;
+            // RFC 7323, section 2.2: both ends have to offer window scaling.
+            let scales = from.shift.zip(to.shift).map_or((0, 0), |(from, to)| (from.min(14), to.min(14)));
+            (from.scale, to.scale) = scales;
+        }
+        if let Some(stamps) = segment.options.timestamps {
+            to.round_trip.passes(stamps.value, when);
+            if flags.has(Flags::ACK)
+                && let Some(took) = from.round_trip.returns(stamps.echo, when)
+                && let Some(direction) = &mut self.directions[side]
+            {
+                direction.stream.order.sample(took);
+            }
+        }
+        if flags.has(Flags::ACK) {
+            self.sacks |= !segment.options.sack.is_empty();
+            if self.directions[1 - side].is_some() {
+                self.on_ack(segment, side, when);
+            }
+        }
+        let ends = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));
+        if segment.payload_len + ends > 0 && !flags.has(Flags::RST) {
+            let point = self.point(side, when);
+            let (stamp, echo) = stamp_and_echo(segment.options.timestamps);
+            let direction = self.directions[side].get_or_insert_default();
+            let data = Data {
+                seq: segment.seq,
+                len: segment.payload_len + ends,
+                payload: segment.payload_len,
+                syn: flags.has(Flags::SYN),
+                stamp,
+                left: direction.stream.order.departure(stamp, &point),
+                echo: echo.filter(|_| flags.has(Flags::ACK)),
+            };
+            direction.on_data(&data, &point);
+        }
+        self.sides[side].fin |= flags.has(Flags::FIN);
+        self.reset |= flags.has(Flags::RST);
+    }
+
+    /// Handles a router's report that it dropped a segment of end `side`.
+    pub(crate) fn on_too_big(&mut self, message: &TooBig, side: usize, when: When) {
+        let point = self.point(side, when);
+        if let Some(direction) = &mut self.directions[side] {
+            direction.on_too_big(message, &point);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, segment: &Segment, side: usize, when: When) {
+        let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.shift(side) };
+        let point = self.point(1 - side, when);
+        let window = u32::from(segment.window) << shift;
+        if let Some(direction) = &mut self.directions[1 - side]
+            && let Some(took) = direction.on_ack(segment, window, &point)
+        {
+            self.sides[side].round_trip.sample(took);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn shift(&self, side: usize) -> u32 {
+        u32::from(self.sides[side].scale)
+    }
+
+    fn point(&self, side: usize, when: When) -> CapturePoint {
+        let [one, other] = &self.sides;
+        let (to_sender, to_receiver) =
+            if side == 0 { (&one.round_trip, &other.round_trip) } else { (&other.round_trip, &one.round_trip) };
+        CapturePoint { when, to_receiver: to_receiver.kept(), to_sender: to_sender.kept(), sack: self.sacks }
+    }
+
+    /// Ends the connection. Returns its results and its retransmissions in the order of frames.
+    pub(crate) fn finish(mut self) -> (Summary, Vec<Retransmission>) {
+        let mut again = Vec::new();
+        let directions = [0, 1].map(|side| {
+            let point = self.point(side, When { nanos: self.last, frame: 0 });
+            let Direction { stream, losses } = *self.directions[side].take().unwrap_or_default();
+            let lost_behind = losses.as_ref().is_some_and(|losses| losses.record.evidence.lost_behind);
+            let vantage = match point.vantage() {
+                Vantage::Receiver if lost_behind => Vantage::Between,
+                found => found,
+            };
+            let mut cost = Cost::default();
+            let initial = stream.initial.unwrap_or_default();
+            let identity = Identity {
+                connection: self.number,
+                sender: if side == 0 { End::Client } else { End::Server },
+                number: |position| Number::Seq(wrap(position, initial).0),
+            };
+            let model = losses.and_then(|mut losses| losses.finish(&point, &identity, (&mut again, &mut cost)));
+            DirectionSummary {
+                vantage,
+                rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
+                model,
+                cost: cost.over(&stream.counts, self.last.saturating_sub(self.first)),
+                counts: stream.counts,
+            }
+        });
+        again.sort_by_key(|one| one.frame);
+        let summary = Summary {
+            connection: self.number,
+            protocol: Protocol::Tcp,
+            other_addresses: Default::default(),
+            client: self.flow.source,
+            server: self.flow.destination,
+            tunnel: self.flow.tunnel,
+            time_s: self.first as f64 / 1e9,
+            duration_s: self.last.saturating_sub(self.first) as f64 / 1e9,
+            packets: self.packets,
+            twins: self.duplicates,
+            directions,
+        };
+        (summary, again)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_connection_is_small() {
+        // A capture may hold a hundred thousand of them.
+        assert!(size_of::<Connection>() <= 248, "{}", size_of::<Connection>());
+        assert!(size_of::<Direction>() <= 200, "{}", size_of::<Direction>());
+    }
+}

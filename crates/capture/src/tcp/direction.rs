@@ -1,0 +1,220 @@
+//! One direction of a TCP connection: the data that one end sends, and the other end's
+//! acknowledgements.
+//!
+//! While data arrive in order, a direction is its [`Stream`]. At the first loss sign it gets a
+//! [`LossState`], which reads the stream.
+
+use super::loss_state::LossState;
+use crate::cause::reported;
+use crate::frame::decode::TooBig;
+use crate::order::{CapturePoint, NewAck};
+use crate::stream::{Acknowledgement, Arrival, Data, HALF, QuietAck, Stream, is_bare, stamp_and_echo};
+use eifel_base::ranges::Block;
+use eifel_base::units::Timestamp;
+use eifel_packet::segment::{Segment, Timestamps};
+use eifel_packet::seq::Seq;
+
+/// One direction of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Direction {
+    pub(crate) stream: Stream,
+    pub(crate) losses: Option<Box<LossState>>,
+}
+
+impl Direction {
+    /// Returns whether there was no loss sign, or everything is repaired since.
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.losses.as_ref().is_none_or(|losses| losses.is_idle())
+    }
+
+    /// Returns the loss state at a loss sign, active.
+    fn woken(&mut self, point: &CapturePoint) -> (&mut Stream, &mut LossState) {
+        let Self { stream, losses } = self;
+        let losses = losses.get_or_insert_with(|| Box::new(LossState::new()));
+        losses.wake(stream, point);
+        (stream, losses)
+    }
+
+    /// Handles a segment with data, a SYN or a FIN.
+    #[inline(always)]
+    pub(crate) fn on_data(&mut self, data: &Data, point: &CapturePoint) {
+        let start = self.stream.count(data);
+        if !point.is_next_to_sender() && self.is_idle() && !self.stream.order.has_settled(data.echo) {
+            self.stream.order.on_data(data.left, data.echo, point.sender_rtt().unwrap_or(0));
+        }
+        if start == self.stream.nxt {
+            self.on_new(start, data, point);
+        } else {
+            // The slow path takes a copy. So `data` needs no address, and its fields stay in
+            // registers on the usual path.
+            let (data, point) = (*data, *point);
+            self.on_other(start, &data, &point);
+        }
+        self.stream.last_sent = data.left;
+    }
+
+    #[inline(always)]
+    fn on_new(&mut self, start: u64, data: &Data, point: &CapturePoint) {
+        self.stream.on_new(start, data, point);
+        if let Some(losses) = &mut self.losses {
+            losses.on_new(data, self.stream.flight(), point.when.nanos);
+        }
+    }
+
+    /// Handles a segment that does not start at `nxt`.
+    #[cold]
+    #[inline(never)]
+    fn on_other(&mut self, start: u64, data: &Data, point: &CapturePoint) {
+        let (end, nxt) = (start + u64::from(data.len), self.stream.nxt);
+        let block = Block { start, end: end.min(nxt) };
+        match self.stream.arrival(start, data) {
+            Arrival::Ignored => {}
+            Arrival::Ahead => {
+                let len = self.stream.pass_over(start, point.when);
+                self.on_unseen(len, point);
+                self.on_new(start, data, point);
+            }
+            Arrival::Probe(_) if data.payload == 0 && !data.syn => {}
+            Arrival::Probe(cause) => {
+                let (stream, losses) = self.woken(point);
+                losses.on_probe(stream, (block, cause), data, point);
+            }
+            Arrival::Again => {
+                let (stream, losses) = self.woken(point);
+                losses.on_again(stream, block, data, point);
+                if end > nxt {
+                    // The segment carries new data too.
+                    let rest = Data { len: (end - nxt) as u32, payload: 0, ..*data };
+                    self.on_new(nxt, &rest, point);
+                }
+            }
+        }
+    }
+
+    fn on_unseen(&mut self, len: u32, point: &CapturePoint) {
+        if let Some(losses) = &mut self.losses {
+            losses.on_unseen(len, point);
+        }
+    }
+
+    /// Handles a router's report that it dropped a segment.
+    pub(crate) fn on_too_big(&mut self, message: &TooBig, point: &CapturePoint) {
+        let Some((sent, most)) = reported(&self.stream, message) else { return };
+        let (stream, losses) = self.woken(point);
+        losses.path_mtu.on_message(&sent, most, (stream.una, stream.nxt), point.when);
+    }
+
+    /// Returns an ACK without SACK blocks as a quiet one; `None` if it needs the full path.
+    #[inline(always)]
+    pub(crate) fn quiet(&self, ack: Seq, bare: bool, window: (u32, u16)) -> Option<QuietAck> {
+        let quiet = self.stream.quiet(ack, bare, window, self.losses.is_some())?;
+        (self.is_idle() || self.is_repaired(quiet.cumulative)).then_some(quiet)
+    }
+
+    /// Returns whether an ACK up to `cumulative` covers new data and tells nothing about repairs.
+    #[inline]
+    fn is_repaired(&self, cumulative: u64) -> bool {
+        let una = self.stream.una;
+        cumulative > una && self.losses.as_ref().is_some_and(|losses| losses.record.evidence.is_repaired(una))
+    }
+
+    /// Returns whether the ACK on a segment with data changes nothing: it repeats the last ACK,
+    /// nothing is outstanding, and there was never a loss sign.
+    #[inline(always)]
+    pub(crate) fn ignores(&self, ack: Seq, window: (u32, u16)) -> bool {
+        self.stream.repeats_last(ack, window) && self.losses.is_none()
+    }
+
+    /// Handles a quiet ACK. Returns the round trip as [`on_ack`](Self::on_ack) does.
+    #[inline(always)]
+    pub(crate) fn on_quiet(&mut self, ack: QuietAck, stamps: Option<Timestamps>, point: &CapturePoint) -> Option<u64> {
+        self.stream.on_quiet(&ack);
+        self.note_echo(stamps);
+        if !self.is_idle() {
+            // The slow path takes a copy. So `point` needs no address, and its fields stay in
+            // registers on the usual path.
+            let point = *point;
+            return self.on_repaired_ack(&ack, stamps, &point);
+        }
+        self.stream.note_in_transit(ack.cumulative, stamps, point);
+        if ack.cumulative <= self.stream.una {
+            self.stream.on_old_quiet(&ack, point);
+            return None;
+        }
+        let newest = self.stream.out.pop_below(ack.cumulative, |_| {});
+        self.stream.advance(ack.cumulative, point);
+        let now = point.when.nanos;
+        if let Some(losses) = &mut self.losses {
+            let (flight, trip) = (self.stream.flight(), point.round_trip().unwrap_or(0));
+            losses.record.flight.on_ack(now, ack.cumulative, flight, trip);
+        }
+        self.stream.round_trip(newest, now, true)
+    }
+
+    /// Handles an ACK of new data after all repairs were acknowledged.
+    #[inline(never)]
+    fn on_repaired_ack(&mut self, ack: &QuietAck, stamps: Option<Timestamps>, point: &CapturePoint) -> Option<u64> {
+        let losses = self.losses.as_mut()?;
+        let (stamp, echo) = stamp_and_echo(stamps);
+        let new = NewAck { nanos: point.when.nanos, cumulative: ack.cumulative, stamp, echo };
+        let ack = Acknowledgement::of_new(&new, point.when.frame, ack.plain);
+        let newest = losses.on_repaired_ack(&mut self.stream, &ack, point);
+        self.stream.round_trip(newest, point.when.nanos, true)
+    }
+
+    #[inline(always)]
+    fn note_echo(&mut self, stamps: Option<Timestamps>) {
+        if let Some(losses) = &mut self.losses
+            && let Some(stamps) = stamps
+        {
+            losses.record.evidence.echoed = Some(Timestamp(stamps.echo));
+        }
+    }
+
+    /// Handles the ACK on a segment from the receiver. `window` is the advertised window in bytes.
+    /// Returns the round trip of the newest segment that it covers, in nanoseconds, if that was
+    /// sent once.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, segment: &Segment, window: u32, point: &CapturePoint) -> Option<u64> {
+        let cumulative = self.stream.position_of_ack(segment)?;
+        if let Some(len) = self.stream.on_ack_of_unseen(cumulative, point.when) {
+            self.on_unseen(len, point);
+        }
+        let (bare, window) = (is_bare(segment), (window, segment.window));
+        if segment.options.sack.is_empty()
+            && let Some(quiet) = self.quiet(segment.ack, bare, window)
+        {
+            let took = self.on_quiet(quiet, segment.options.timestamps, point);
+            self.stream.out.shrink();
+            return took;
+        }
+        let plain = self.stream.on_window(bare, window);
+        if cumulative > self.stream.nxt {
+            return None;
+        }
+        self.note_echo(segment.options.timestamps);
+        if cumulative + HALF < self.stream.una {
+            return None;
+        }
+        self.on_full_ack(segment, cumulative, plain, point)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_full_ack(&mut self, segment: &Segment, cumulative: u64, plain: bool, point: &CapturePoint) -> Option<u64> {
+        let ack = self.stream.read(segment, cumulative, plain, point.when)?;
+        let (stream, losses) = self.woken(point);
+        let repeats = cumulative == stream.una && stream.nxt > stream.una;
+        if repeats && (plain || ack.count > 0) {
+            stream.duplicates += 1;
+        }
+        stream.last_ack = point.when.nanos;
+        let newest = losses.on_ack(stream, &ack, point);
+        stream.out.shrink();
+        // Data that SACK reported long before are no sample for the smoothed round trip. They still
+        // bound the shortest one: it is no longer than the time they took.
+        let sample = ack.count == 0 && !losses.record.evidence.was_reported_before();
+        stream.round_trip(newest, point.when.nanos, sample)
+    }
+}

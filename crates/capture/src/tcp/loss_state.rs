@@ -1,0 +1,260 @@
+//! The state of a direction from its first loss sign on.
+//!
+//! A direction is idle once all its retransmissions are acknowledged and two windows have passed
+//! without a loss sign. It then costs as little as one without losses, until the next sign. Its
+//! results are kept.
+
+use crate::cause::{Explained, Identity, PathMtu, Retransmissions, SenderModel};
+use crate::evidence::{Part, REORDERED_WITHIN};
+use crate::order::{CapturePoint, Transmission, reordered_within};
+use crate::result::{Cause, Cost, Number, Retransmission, Vantage};
+use crate::stream::{Acknowledgement, Data, Stream};
+use crate::verdict::{Circumstances, Row};
+use eifel_base::ranges::Block;
+
+/// The number of windows without a loss sign after which a direction may become idle.
+const WINDOWS: u32 = 2;
+
+/// Whether packets have to be examined for a loss.
+#[derive(Clone, Copy, Debug)]
+enum Activity {
+    /// The last loss sign came at `since`, in nanoseconds. Since then `windows` windows were
+    /// acknowledged. The current window ends at position `until`.
+    Active { since: u64, until: u64, windows: u32 },
+    /// Everything is repaired.
+    Idle,
+}
+
+/// The retransmissions of one direction, and the state that judges them.
+#[derive(Debug)]
+pub(crate) struct LossState {
+    activity: Activity,
+    pub(crate) record: Retransmissions,
+    pub(crate) model: SenderModel,
+    pub(crate) path_mtu: PathMtu,
+}
+
+impl LossState {
+    /// Returns the state without any retransmissions, idle.
+    pub(crate) fn new() -> Self {
+        Self {
+            activity: Activity::Idle,
+            record: Retransmissions::default(),
+            model: SenderModel::new(),
+            path_mtu: PathMtu::default(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.activity, Activity::Idle)
+    }
+
+    /// Records a loss sign after everything below `nxt` was sent.
+    pub(crate) fn on_loss_sign(&mut self, nxt: u64, point: &CapturePoint) {
+        self.activity = Activity::Active { since: point.when.nanos, until: nxt, windows: 0 };
+    }
+
+    /// Leaves the idle state, if in it.
+    pub(crate) fn wake(&mut self, stream: &Stream, point: &CapturePoint) {
+        if self.is_idle() {
+            self.model.wake(stream, point);
+            self.on_loss_sign(stream.nxt, point);
+        }
+    }
+
+    /// Handles an ACK of new data without a loss sign. Becomes idle if it may.
+    pub(crate) fn on_progress(&mut self, stream: &mut Stream, point: &CapturePoint) {
+        let Activity::Active { since, until, windows } = self.activity else { return };
+        if stream.una < until {
+            return;
+        }
+        self.activity = Activity::Active { since, until: stream.nxt, windows: windows + 1 };
+        // Away from the sender, windows seen here are shorter than round trips, and the path may
+        // hold packets.
+        let least = if point.is_next_to_sender() { 0 } else { REORDERED_WITHIN };
+        let rested = point.when.nanos.saturating_sub(since)
+            >= point.round_trip().map_or(REORDERED_WITHIN, |trip| least.max(trip * 2));
+        let repaired = || self.record.evidence.is_complete() && self.model.is_repaired();
+        if rested && windows + 1 >= WINDOWS && repaired() {
+            stream.order.set_acks_in_transit(self.model.rest());
+            self.activity = Activity::Idle;
+        }
+    }
+
+    /// Handles a segment of new data.
+    #[inline(always)]
+    pub(crate) fn on_new(&mut self, data: &Data, flight: u64, now: u64) {
+        if !self.is_idle() {
+            let data = *data;
+            self.model.on_new(&data);
+        }
+        self.record.flight.on_new(now, flight);
+    }
+
+    /// Handles data of length `len` that never passed.
+    pub(crate) fn on_unseen(&mut self, len: u32, point: &CapturePoint) {
+        if !self.is_idle() {
+            self.model.on_unseen(point.when, len);
+        }
+    }
+
+    /// Handles a segment that is sent again without a loss.
+    pub(crate) fn on_probe(
+        &mut self,
+        stream: &mut Stream,
+        (block, cause): (Block, Cause),
+        data: &Data,
+        point: &CapturePoint,
+    ) {
+        self.on_loss_sign(stream.nxt, point);
+        let first = stream.out.get(0).copied().filter(|sent| sent.start == block.start);
+        let part = self.repeat(first, block, data, point);
+        stream.counts.retransmissions += u64::from(data.payload > 0);
+        stream.counts.bytes_again += u64::from(data.payload);
+        self.add(stream, (block, vec![part]), (Some(cause), None), data, point);
+    }
+
+    /// Handles a segment whose positions `block` were sent before, or passed over as not seen.
+    pub(crate) fn on_again(&mut self, stream: &mut Stream, block: Block, data: &Data, point: &CapturePoint) {
+        self.on_loss_sign(stream.nxt, point);
+        let evidence = &mut self.record.evidence;
+        let is_missed = stream.duplicates > 0 || !evidence.sacked.is_empty();
+        let by_message = self.path_mtu.explains(block, data, stream, (is_missed, point.sender_rtt()));
+        let mut parts = Vec::new();
+        if block.start < stream.una {
+            let passing = passing(block, data, point);
+            if evidence.takes_late_original(&passing, point.when.frame, reordered_within(point.round_trip())) {
+                stream.counts.reordered += 1;
+                return;
+            }
+            parts.push(self.repeat(None, Block { end: block.end.min(stream.una), ..block }, data, point));
+        }
+        let open = Block { start: block.start.max(stream.una), end: block.end };
+        if open.start < open.end {
+            let mut index = stream.out.align(open.start, open.end);
+            while let Some(sent) = stream.out.get(index).copied().filter(|sent| sent.start < open.end) {
+                let block = Block { start: sent.start, end: sent.end() };
+                if self.record.evidence.takes_original(stream, index, &passing(block, data, point), point) {
+                    stream.counts.reordered += 1;
+                } else {
+                    self.record.evidence.note_lost_behind(&sent, stream, point.sack);
+                    parts.push(self.repeat(Some(sent), block, data, point));
+                    if let Some(sent) = stream.out.get_mut(index) {
+                        sent.copies = sent.copies.saturating_add(1);
+                    }
+                }
+                index += 1;
+            }
+        }
+        if parts.is_empty() {
+            return;
+        }
+        stream.counts.retransmissions += 1;
+        stream.counts.bytes_again += u64::from(data.payload.min((block.end - block.start) as u32));
+        let (known, episode) = match by_message {
+            true => (Some(Cause::PathMtu), None),
+            false => (None, self.model.on_retransmission(block, data, stream, point)),
+        };
+        self.add(stream, (block, parts), (known, episode), data, point);
+    }
+
+    /// Records one more transmission of a segment.
+    fn repeat(&mut self, first: Option<Transmission>, block: Block, data: &Data, point: &CapturePoint) -> Part {
+        let dropped = self.path_mtu.report(block.start);
+        self.record.evidence.add(first, (block, &passing(block, data, point)), point.when.frame, dropped)
+    }
+
+    fn add(
+        &mut self,
+        stream: &Stream,
+        (block, parts): (Block, Vec<Part>),
+        (known, episode): (Option<Cause>, Option<u32>),
+        data: &Data,
+        point: &CapturePoint,
+    ) {
+        let acknowledged = stream.acknowledged(block.end);
+        let row = Row { when: point.when, block, payload: data.payload, known, episode, parts, acknowledged };
+        self.record.add(row, data.left, stream.flight());
+    }
+
+    /// Handles an ACK of new data that is no loss sign, after all repairs were acknowledged. Returns
+    /// the newest segment that it covers.
+    pub(crate) fn on_repaired_ack(
+        &mut self,
+        stream: &mut Stream,
+        ack: &Acknowledgement,
+        point: &CapturePoint,
+    ) -> Option<Transmission> {
+        let mut original: Option<u64> = None;
+        let newest = stream.out.pop_below(ack.cumulative, |sent| {
+            // No outstanding segment is a repair, so a segment that was sent once is an original.
+            if sent.is_only_one() {
+                original = Some(sent.end());
+            }
+        });
+        stream.advance(ack.cumulative, point);
+        self.record.flight.on_ack(ack.when.nanos, ack.cumulative, stream.flight(), point.round_trip().unwrap_or(0));
+        self.record.evidence.on_repaired(original, ack.when);
+        self.model.on_ack(ack, point);
+        self.on_progress(stream, point);
+        newest
+    }
+
+    /// Handles an ACK that needs the full path. Returns the newest segment that it newly covers.
+    pub(crate) fn on_ack(
+        &mut self,
+        stream: &mut Stream,
+        ack: &Acknowledgement,
+        point: &CapturePoint,
+    ) -> Option<Transmission> {
+        let evidence = &mut self.record.evidence;
+        evidence.begin_ack(stream.duplicates);
+        let mut newest = None;
+        if ack.advances {
+            let block = Block { start: stream.una, end: ack.cumulative };
+            newest = evidence.take_acked(stream, ack.cumulative, point);
+            stream.advance(ack.cumulative, point);
+            evidence.on_advance(stream, block, ack, point);
+            let (flight, trip) = (stream.flight(), point.round_trip().unwrap_or(0));
+            self.record.flight.on_ack(ack.when.nanos, ack.cumulative, flight, trip);
+        }
+        self.record.evidence.on_report(stream, ack, point);
+        self.model.on_ack(ack, point);
+        if !ack.advances || ack.count > 0 || ack.dsack.is_some() {
+            self.on_loss_sign(stream.nxt, point);
+        } else {
+            self.on_progress(stream, point);
+        }
+        newest
+    }
+
+    /// Adds the retransmissions with their verdicts to the report. Returns the name of the model
+    /// that explains them best.
+    pub(crate) fn finish(
+        &mut self,
+        point: &CapturePoint,
+        identity: &Identity<impl Fn(u64) -> Number>,
+        (into, cost): (&mut Vec<Retransmission>, &mut Cost),
+    ) -> Option<&'static str> {
+        self.model.finish();
+        let (model, named) = self.model.explained();
+        let explained: Vec<Explained> = self.record.explained(named);
+        let evidence = &self.record.evidence;
+        let circumstances = Circumstances {
+            at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,
+            at_sender: point.is_known_next_to_sender(),
+            silent: evidence.is_silent(),
+            reports: evidence.reports || point.sack && !evidence.is_silent(),
+            shortest: point.receiver_rtt().unwrap_or(0),
+        };
+        let told = |episode| self.model.detector_verdicts(episode);
+        self.record.finish(&explained, (&circumstances, point.sack), identity, told, (into, cost));
+        (!explained.is_empty()).then_some(model)
+    }
+}
+
+/// Returns the record of the part `block` of a segment that passes now.
+fn passing(block: Block, data: &Data, point: &CapturePoint) -> Transmission {
+    Transmission::new(block.start, (block.end - block.start) as u32, point.when.nanos, data.stamp)
+}

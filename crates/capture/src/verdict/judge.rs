@@ -1,0 +1,272 @@
+//! Judges whether a segment was lost before it was sent again.
+//!
+//! A retransmission is spurious if every byte of it had an earlier transmission that reached the
+//! receiver, even if that transmission arrived after the retransmission left.
+
+use crate::evidence::{Answer, Answered, REORDERED_WITHIN, SegmentEvidence, candidates};
+use crate::order::{Original, Transmission};
+use crate::result::{Confidence, Verdict, When};
+
+/// A verdict with its confidence, reason and evidence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Judged {
+    /// Whether the retransmission was needed.
+    pub verdict: Verdict,
+    /// How sure the verdict is.
+    pub confidence: Confidence,
+    /// The reason in words.
+    pub reason: &'static str,
+    /// The frame that shows it, if one does.
+    pub evidence: Option<u64>,
+}
+
+/// The facts about a direction that all its verdicts depend on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Circumstances {
+    /// Whether packets that pass the capture point have reached the receiver.
+    pub(crate) at_receiver: bool,
+    /// Whether packets that pass the capture point have just left the sender.
+    pub(crate) at_sender: bool,
+    /// Whether the receiver has answered duplicates without reporting them.
+    pub(crate) silent: bool,
+    /// Whether the receiver reports duplicates, as far as is known.
+    pub(crate) reports: bool,
+    /// Shortest round trip from here to the receiver and back, in nanoseconds.
+    pub(crate) shortest: u64,
+}
+
+const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, evidence: Option<u64>) -> Judged {
+    Judged { verdict, confidence, reason, evidence }
+}
+
+/// A later transmission passed first. Whether an earlier one arrived is unknown.
+pub(crate) const OVERTAKEN: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "what was sent after it passed before it", None);
+
+/// The retransmission arrived. Whether the original arrived after it is unknown.
+pub(crate) const DOUBTED: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "an ACK without news may answer an original that came later", None);
+
+/// The reason of the verdict "needed" if the ACK echoes this timestamp or a later one.
+pub(crate) const BY_ECHO: &str = "the ACK echoes this sending's timestamp or a later one's";
+/// The reason of the verdict "spurious" if a duplicate was answered without a report.
+pub(crate) const ANSWERED: &str = "answered as a duplicate";
+
+impl SegmentEvidence {
+    /// Judges the transmission at `index`; 1 is the first retransmission.
+    pub(crate) fn judge(&self, index: usize, circumstances: &Circumstances) -> Judged {
+        use Confidence::{Certain, Likely, Weak};
+        use Verdict::{Needed, Spurious, Undecidable};
+        let answer = self.answer.map(|answer| answer.when.frame);
+        if let Original::Late { frame } = self.original {
+            return judged(Spurious, Likely, "the original came later than what was sent again", Some(frame));
+        }
+        let certain = if self.passed_in_order(index, circumstances) { Certain } else { Likely };
+        let seen_before = self.original == Original::Seen || index > 1;
+        if self.was_overtaken(index) {
+            return OVERTAKEN;
+        }
+        // Not certain: the host may still drop a packet that passed here, or reject it as out of
+        // the window.
+        let dropped = self.dropped.filter(|_| index == 1);
+        let refused = self.refused && index == 1;
+        if circumstances.at_receiver && seen_before && !refused && dropped.is_none() {
+            let reason = "an earlier sending reached the receiver, where the capture was made";
+            return judged(Spurious, Likely, reason, answer);
+        }
+        if !seen_before {
+            let this = self.transmissions[index];
+            let after = |other: &Transmission| {
+                this.precedes(other) || other.nanos.saturating_sub(this.nanos) > REORDERED_WITHIN
+            };
+            if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
+                return judged(Undecidable, Weak, "a copy that passed after it may be the original", None);
+            }
+            return judged(Needed, Certain, "the original never passed the place of the capture", answer);
+        }
+        let by_router = |frame| judged(Needed, Likely, "a router reports that it dropped the original", Some(frame));
+        let Some(Answered { when, echo, .. }) = self.answer else {
+            let unknown = judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
+            return dropped.map_or(unknown, by_router);
+        };
+        let candidates = candidates(&self.transmissions, Answer { nanos: when.nanos, echo }, circumstances.shortest);
+        if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
+            // All round trips that were seen may be longer than the shortest one of the path.
+            let (confidence, reason) = if candidates.by_echo {
+                (certain, "the ACK echoes an earlier sending's timestamp")
+            } else {
+                (Likely, "the ACK comes sooner than any round trip")
+            };
+            return judged(Spurious, confidence, reason, Some(when.frame));
+        }
+        if let Some(duplicate) = self.reported(index, circumstances.shortest) {
+            let reason = if circumstances.silent { ANSWERED } else { "reported as a duplicate" };
+            return judged(Spurious, Likely, reason, Some(duplicate.frame));
+        }
+        // Not certain: anybody can send such a message.
+        if let Some(frame) = dropped {
+            return by_router(frame);
+        }
+        if self.there_before.is_some_and(|filled| self.transmissions[index].nanos >= filled) {
+            return judged(Spurious, Likely, "it was there before the gap below it was filled", Some(when.frame));
+        }
+        // A receiver that reports duplicates would have reported the original.
+        let doubted = self.doubted && !circumstances.reports;
+        if candidates.first >= index {
+            return if doubted { DOUBTED } else { judged(Needed, Likely, BY_ECHO, answer) };
+        }
+        let would_be_reported = circumstances.reports && self.gap.is_some();
+        if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
+            return judged(Spurious, Likely, "what was sent before it, and only once, arrived after it", Some(frame));
+        }
+        if let Some(frame) = self.late_with_its_neighbour(index, when, circumstances.shortest) {
+            return judged(
+                Spurious,
+                Likely,
+                "what was sent before it was late too, and nothing is missing",
+                Some(frame),
+            );
+        }
+        match (circumstances.reports, self.gap) {
+            // Not certain: the ACK that reported the duplicate may have been lost.
+            (true, Some(_)) => {
+                judged(Needed, Likely, "later data arrived before it, and no duplicate is reported", answer)
+            }
+            (false, Some(_)) if doubted => DOUBTED,
+            (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
+            // Here the lack of a reported duplicate shows little: no data were missing, so some
+            // were late.
+            (_, None) => judged(Undecidable, Weak, "either sending can have caused the ACK", answer),
+        }
+    }
+
+    /// Returns whether the transmissions up to `index` are known to have passed in the order in which
+    /// they left.
+    pub(crate) fn passed_in_order(&self, index: usize, circumstances: &Circumstances) -> bool {
+        let earlier = &self.transmissions[..index.min(self.transmissions.len())];
+        let this = self.transmissions.get(index);
+        let in_order = this.is_some_and(|this| earlier.iter().all(|other| other.precedes(this)));
+        circumstances.at_sender || self.original == Original::Seen && in_order
+    }
+
+    /// Returns whether the timestamps show that a later transmission passed before this one.
+    pub(crate) fn was_overtaken(&self, index: usize) -> bool {
+        // The placeholder for an unseen original has no timestamp.
+        let unseen = usize::from(self.original != Original::Seen);
+        let mut earlier = self.transmissions.iter().take(index).skip(unseen);
+        self.transmissions.get(index).is_some_and(|this| earlier.any(|other| this.precedes(other)))
+    }
+
+    /// Returns the frame of the first ACK of the data directly below the segment. That ACK has to
+    /// come after this transmission left, and the ACK of the segment together with it. Then a delay was
+    /// taken for a loss.
+    fn late_with_its_neighbour(&self, index: usize, answered: When, shortest: u64) -> Option<u64> {
+        let neighbour = self.neighbour.filter(|_| self.gap.is_none())?;
+        let together = answered.nanos.saturating_sub(neighbour.nanos) < shortest / 4;
+        (neighbour.nanos > self.transmissions[index].nanos && together).then_some(neighbour.frame)
+    }
+
+    /// Returns the ACK whose report of a duplicate shows that a transmission before `index` arrived. It
+    /// is no proof, because a network may have made the duplicate.
+    fn reported(&self, index: usize, shortest: u64) -> Option<When> {
+        let from = self.transmissions.len() - index;
+        // More copies arrived than there are transmissions from `index` on. So an earlier transmission
+        // arrived too.
+        if self.duplicates.len() >= from {
+            return self.duplicates.get(from - 1).copied();
+        }
+        // A duplicate that is reported before this transmission can be answered belongs to an earlier
+        // transmission.
+        let soonest = self.transmissions[index].nanos.saturating_add(shortest);
+        self.duplicates.iter().find(|when| when.nanos < soonest).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_base::units::Timestamp;
+    use eifel_testkit::random::Random;
+    use eifel_testkit::{digest, golden};
+    use std::collections::BTreeMap;
+    use std::fmt::Write;
+
+    const SHORTEST: u64 = 64;
+
+    /// Returns a time after `from`, at or near a limit of the verdicts.
+    fn behind(random: &mut Random, from: u64) -> u64 {
+        from + random.near(&[1, 1, SHORTEST / 4, SHORTEST / 2, SHORTEST - SHORTEST / 16, SHORTEST, REORDERED_WITHIN])
+    }
+
+    fn stamp(random: &mut Random) -> Option<Timestamp> {
+        [None, Some(Timestamp(random.below(4) as u32))][usize::from(random.below(4) > 0)]
+    }
+
+    /// Returns drawn evidence about a segment that was sent two to four times.
+    fn repeated(random: &mut Random) -> SegmentEvidence {
+        let mut nanos = 1000;
+        let mut transmissions = Vec::new();
+        for _ in 0..2 + random.below(3) {
+            transmissions.push(Transmission::new(0, 10, nanos, stamp(random)));
+            nanos = behind(random, nanos);
+        }
+        let mut when = |frame| {
+            let from = transmissions[random.below(transmissions.len() as u64) as usize].nanos;
+            When { nanos: behind(random, from), frame }
+        };
+        let [answer, neighbour, one, other, third] = [1, 2, 3, 4, 5].map(&mut when);
+        let mut duplicates = vec![one, other, third];
+        duplicates.truncate(random.below(10).saturating_sub(6) as usize);
+        let echo = stamp(random);
+        let mut some = |frame: u64| (random.below(4) == 0).then_some(frame);
+        let [gap, in_order, there_before] = [some(6), some(7), some(8)];
+        let original = [Original::Seen, Original::Seen, Original::Unseen, Original::Late { frame: 9 }];
+        let filled = random.one_of(&transmissions).nanos;
+        SegmentEvidence {
+            end: 10,
+            answer: (random.below(8) > 0).then_some(Answered { when: answer, echo, up_to: None }),
+            duplicates,
+            gap,
+            in_order,
+            there_before: there_before.map(|_| random.near(&[filled])),
+            original: random.one_of(&original),
+            filler: None,
+            refused: random.below(4) == 0,
+            doubted: random.below(4) == 0,
+            dropped: (random.below(6) == 0).then_some(10),
+            neighbour: random.coin().then_some(neighbour),
+            transmissions,
+        }
+    }
+
+    #[test]
+    fn drawn_evidence_is_judged_as_before() {
+        let (mut random, mut text) = (Random(1), String::new());
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for group in 0..40 {
+            let mut said = String::new();
+            for _ in 0..1000 {
+                let one = repeated(&mut random);
+                let mut coin = || random.below(3) == 0;
+                let circumstances = Circumstances {
+                    at_receiver: coin(),
+                    at_sender: coin(),
+                    silent: coin(),
+                    reports: coin(),
+                    shortest: SHORTEST * u64::from(!coin()),
+                };
+                let (may, now) = (one.may_tell_more(), behind(&mut random, 1000));
+                writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();
+                for index in 1..one.transmissions.len() {
+                    let (in_order, overtaken) = (one.passed_in_order(index, &circumstances), one.was_overtaken(index));
+                    let judged = one.judge(index, &circumstances);
+                    writeln!(said, "{in_order} {overtaken} {judged:?}").unwrap();
+                    *counts.entry(judged.reason).or_default() += 1;
+                }
+            }
+            writeln!(text, "{group}: {}", digest(said)).unwrap();
+        }
+        counts.iter().for_each(|(reason, count)| writeln!(text, "{count} {reason}").unwrap());
+        golden!("evidence.txt", text);
+    }
+}

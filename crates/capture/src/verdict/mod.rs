@@ -1,0 +1,112 @@
+//! Judges each retransmitted segment: spurious, needed or undecidable, with confidence and reason.
+
+mod judge;
+
+pub(crate) use judge::{Circumstances, Judged};
+
+use crate::evidence::{Evidence, Part, SegmentEvidence};
+use crate::result::{Cause, Confidence, Verdict, When};
+use eifel_base::ranges::Block;
+use judge::{ANSWERED, BY_ECHO, DOUBTED, OVERTAKEN};
+
+/// One retransmitted segment, or one chunk.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) when: When,
+    pub(crate) block: Block,
+    pub(crate) payload: u32,
+    /// The cause, if it is known without a model.
+    pub(crate) known: Option<Cause>,
+    /// The loss episode that it belongs to.
+    pub(crate) episode: Option<u32>,
+    /// The segments that it repeats, each with the index of this transmission.
+    pub(crate) parts: Vec<Part>,
+    /// The frame of the last ACK of new data, if all of the segment was acknowledged before it
+    /// passed.
+    pub(crate) acknowledged: Option<u64>,
+}
+
+/// A path reorders if at least this percentage of its fast retransmissions is spurious.
+const REORDERS: usize = 20;
+
+impl Row {
+    /// Returns the number of this transmission; 2 is the first retransmission.
+    pub(crate) fn copy(&self) -> usize {
+        self.parts.iter().map(|(_, index)| index + 1).max().unwrap_or(1)
+    }
+
+    /// Judges the retransmission. It is spurious if all its parts are.
+    pub(crate) fn judge(&self, evidence: &Evidence, circumstances: &Circumstances) -> Judged {
+        let part = |(start, index): &Part| evidence.segments.get(start).map(|one| (&**one, *index));
+        let shows = |holds: fn(&SegmentEvidence, usize, &Circumstances) -> bool| {
+            move |one: &Part| part(one).is_some_and(|(one, index)| holds(one, index, circumstances))
+        };
+        if let Some(frame) = self.acknowledged {
+            if self.parts.iter().any(shows(|one, index, _| one.was_overtaken(index))) {
+                return OVERTAKEN;
+            }
+            let certain = circumstances.at_sender || self.parts.iter().all(shows(SegmentEvidence::passed_in_order));
+            return Judged {
+                verdict: Verdict::Spurious,
+                confidence: if certain { Confidence::Certain } else { Confidence::Likely },
+                reason: "it was acknowledged before it passed",
+                evidence: Some(frame),
+            };
+        }
+        let known = self.parts.iter().filter_map(part).filter(|(one, index)| *index < one.transmissions.len());
+        let rank = |judged: &Judged| match judged.verdict {
+            Verdict::Spurious => 0,
+            Verdict::Undecidable => 1,
+            Verdict::Needed => 2,
+        };
+        let all = known.map(|(one, index)| one.judge(index, circumstances));
+        all.max_by_key(|judged| (rank(judged), judged.confidence)).unwrap_or(Judged {
+            verdict: Verdict::Undecidable,
+            confidence: Confidence::Weak,
+            reason: "too much was sent again to remember it all",
+            evidence: None,
+        })
+    }
+}
+
+/// Withdraws verdicts on fast retransmissions of a connection without SACK, where ACKs do not name
+/// the data that arrived. One more duplicate ACK does not show that a retransmission was needless.
+/// On a path that reorders, an echo does not show that it was needed.
+pub(crate) fn withdraw_doubted(verdicts: &mut [Judged], causes: &[Cause]) {
+    let count = |wanted: Verdict| {
+        let both = verdicts.iter().zip(causes).filter(|(_, cause)| **cause == Cause::Fast);
+        both.filter(|(judged, _)| judged.verdict == wanted && judged.reason != ANSWERED).count()
+    };
+    let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
+    let reorders = needless * 100 >= (needless + needed) * REORDERS;
+    for (judged, _) in verdicts.iter_mut().zip(causes).filter(|(_, cause)| **cause == Cause::Fast) {
+        if judged.reason == ANSWERED || reorders && judged.reason == BY_ECHO {
+            *judged = DOUBTED;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns how many of `counts` verdicts stay: needless, needed, and answered as duplicates.
+    fn kept(cause: Cause, counts: [usize; 3]) -> [usize; 3] {
+        let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
+        let kinds =
+            [judged(Verdict::Spurious, "late"), judged(Verdict::Needed, BY_ECHO), judged(Verdict::Spurious, ANSWERED)];
+        let mut verdicts: Vec<_> = kinds.iter().zip(counts).flat_map(|(kind, count)| vec![*kind; count]).collect();
+        let causes = vec![cause; verdicts.len()];
+        withdraw_doubted(&mut verdicts, &causes);
+        assert!(verdicts.iter().all(|judged| *judged == DOUBTED || kinds.contains(judged)));
+        kinds.map(|kind| verdicts.iter().filter(|judged| **judged == kind).count())
+    }
+
+    #[test]
+    fn where_a_path_reorders_an_echo_decides_nothing() {
+        assert_eq!(kept(Cause::Fast, [1, 4, 2]), [1, 0, 0]);
+        assert_eq!(kept(Cause::Fast, [1, 5, 9]), [1, 5, 0]);
+        assert_eq!(kept(Cause::Fast, [0, 1, 1]), [0, 1, 0]);
+        assert_eq!(kept(Cause::Rto, [1, 4, 2]), [1, 4, 2]);
+    }
+}
