@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from eifel.cli.argument import command, jobs, natural, path, positive, repeated
 from eifel.cli.capture_arguments import add_analyze, add_captures, add_live, add_whatif
+from eifel.cli.truth_arguments import add_truth
 
 if TYPE_CHECKING:
     from eifel.cli.argument import Commands
@@ -70,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
         add_whatif,
         add_captures,
         add_live,
+        add_truth,
     ):
         add(commands)
     return made

@@ -15,7 +15,7 @@ def add_live(commands: Commands) -> None:
     """Declares `eifel live`."""
     parser = commands.add_parser(
         "live",
-        help="put the engine on a real network: send, receive, sctp, proxy, record, hiccup, judge, compare",
+        help="put the engine on a real network: send, receive, sctp, proxy, record, hiccup, judge, compare, truth",
         add_help=False,
         # The engine parses the remaining arguments, `--help` included.
         prefix_chars="\0",

@@ -1,0 +1,83 @@
+"""Scores of tools by recordings with a known truth."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eifel import truth
+from eifel.cli import main
+from eifel.errors import BadInputError
+from eifel.truth import Finding, Score
+
+ROWS = {
+    10: {"spurious": "1", "cause": "rto"},
+    11: {"spurious": "0", "cause": "fast"},
+    12: {"spurious": "0", "cause": ""},
+}
+
+
+def test_a_finding_counts_only_at_the_frame_of_the_truth() -> None:
+    right = {10: Finding("spurious", "certain", "rto"), 11: Finding("needed", "likely", "fast"), 12: Finding("needed")}
+    assert truth.judge(ROWS, right) == Score(true=3, decided=3, right=3, cause_decided=2, cause_right=2)
+    # The original and the retransmission swapped: one is missed, another one invented.
+    swapped = {9: right[10], 11: right[11], 12: right[12]}
+    assert truth.judge(ROWS, swapped) == Score(
+        true=3, missed=1, invented=1, invented_certain=1, decided=2, right=2, cause_decided=1, cause_right=1
+    )
+
+
+def test_wrong_answers_are_told_from_missing_ones() -> None:
+    found = {10: Finding("needed", "certain", "fast"), 11: Finding("undecidable", "", "unknown"), 12: Finding()}
+    assert truth.judge(ROWS, found) == Score(true=3, decided=1, wrong_certain=1, cause_decided=1)
+
+
+def recorded(folder: Path) -> Path:
+    """Writes two places of a recording whose captures nobody reads."""
+    for place, frame in (("sender", 7), ("receiver", 5)):
+        (folder / f"a.{place}.pcapng").write_bytes(b"")
+        (folder / f"a.{place}.truth.csv").write_text(f"frame,spurious,cause\n{frame},1,rto\n")
+    (folder / "manifest.json").write_text(json.dumps({"recordings": [{"name": "a", "class": "spike"}]}))
+    return folder
+
+
+def test_any_tool_is_scored_by_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, found = recorded(tmp_path), tmp_path / "found"
+    found.mkdir()
+    (found / "a.sender.csv").write_text("frame,verdict,cause\n7,spurious,loss\n")
+    (found / "a.receiver.csv").write_text("frame\n4\n")
+    assert main(["truth", "score", str(folder), "--found", str(found), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    counts = {
+        (row["place"], row["by"], row["name"]): (row["true"], row["missed"], row["invented"], row["right"])
+        for row in rows
+    }
+    assert counts == {
+        ("receiver", "all", ""): (1, 1, 1, 0),
+        ("receiver", "cause", "rto"): (1, 1, 0, 0),
+        ("receiver", "class", "spike"): (1, 1, 1, 0),
+        ("sender", "all", ""): (1, 0, 0, 1),
+        ("sender", "cause", "rto"): (1, 0, 0, 1),
+        ("sender", "class", "spike"): (1, 0, 0, 1),
+    }
+    assert main(["truth", "score", str(folder), "--found", str(found)]) == 0
+    assert "spike" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("a.sender.truth.csv", "seq\n7\n", "frame numbers"),
+        ("manifest.json", "{}", "damaged"),
+        ("b.sender.truth.csv", "frame,spurious\n", "no capture beside it"),
+    ],
+)
+def test_a_damaged_folder_is_named(tmp_path: Path, file: str, text: str, expected: str) -> None:
+    (recorded(tmp_path) / file).write_text(text)
+    with pytest.raises(BadInputError, match=expected):
+        truth.score(tmp_path, lambda _: {}, lambda _done, _total: None)
+
+
+def test_a_folder_without_recordings_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["truth", "score", str(tmp_path)]) == 2
+    assert "no recordings" in capsys.readouterr().err
