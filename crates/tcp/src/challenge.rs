@@ -27,7 +27,7 @@ impl Challenges {
     }
 
     /// Draws the number of challenge ACKs of an interval: from half of the limit up to the limit.
-    fn credit(&mut self) -> u32 {
+    fn allowance(&mut self) -> u32 {
         // SplitMix64.
         self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.drawn ^ (self.drawn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -40,7 +40,7 @@ impl Challenges {
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         if now >= self.ends {
             self.ends = now + self.interval;
-            self.left = self.credit();
+            self.left = self.allowance();
         }
         match self.left.checked_sub(1) {
             Some(left) => {

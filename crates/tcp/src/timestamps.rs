@@ -4,7 +4,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::Timestamps;
 use eifel_recovery::fact::Echo;
-use eifel_recovery::scoreboard::{Scoreboard, Sent};
+use eifel_recovery::scoreboard::{Scoreboard, SentSegment};
 
 use crate::distinct::Distinct;
 use crate::settings::{EchoRule, Stamping, TimestampSettings};
@@ -179,8 +179,8 @@ impl Stamps {
     #[inline]
     pub(crate) fn sent(&mut self, now: Instant, copies: u32, value: Timestamp) {
         match (&mut self.values, copies) {
-            (Values::Distinct(distinct), 0) => distinct.sent(now, value),
-            (Values::Distinct(distinct), _) => distinct.sent_again(now, value),
+            (Values::Distinct(distinct), 0) => distinct.on_original(now, value),
+            (Values::Distinct(distinct), _) => distinct.on_retransmission(now, value),
             (Values::Clock(_) | Values::Unbegun(_), _) => {}
         }
     }
@@ -189,14 +189,14 @@ impl Stamps {
     /// newer than the clock. `board` must not have processed the acknowledgement with the TSecr
     /// yet.
     #[inline(always)]
-    pub(crate) fn believe(&mut self, now: Instant, echo: u32, board: &Scoreboard) -> Option<Echo> {
+    pub(crate) fn classify_echo(&mut self, now: Instant, echo: u32, board: &Scoreboard) -> Option<Echo> {
         let value = Timestamp(echo);
         match &mut self.values {
             Values::Clock(clock) => {
-                let oldest = board.oldest().and_then(Sent::stamp).filter(|oldest| !value.precedes(*oldest));
+                let oldest = board.oldest().and_then(SentSegment::stamp).filter(|oldest| !value.precedes(*oldest));
                 oldest.and_then(|_| clock.age(now, value)).map(|age| Echo::Known { value, age })
             }
-            Values::Distinct(distinct) => distinct.believe(now, value, board),
+            Values::Distinct(distinct) => distinct.classify_echo(now, value, board),
             Values::Unbegun(_) => None,
         }
     }
@@ -231,13 +231,13 @@ mod tests {
         let mut stamps = stamps(1000);
         let now = at(200);
         let mut board = Scoreboard::default();
-        assert_eq!(stamps.believe(now, 1015, &board), None);
+        assert_eq!(stamps.classify_echo(now, 1015, &board), None);
         board.on_new(at(100), 1000, Some(Timestamp(1010)));
-        assert_eq!(stamps.believe(now, 1009, &board), None);
+        assert_eq!(stamps.classify_echo(now, 1009, &board), None);
         let echo = Echo::Known { value: Timestamp(1010), age: Duration::from_millis(100) };
-        assert_eq!(stamps.believe(now, 1010, &board), Some(echo));
-        assert!(stamps.believe(now, 1020, &board).is_some());
-        assert_eq!(stamps.believe(now, 1021, &board), None);
+        assert_eq!(stamps.classify_echo(now, 1010, &board), Some(echo));
+        assert!(stamps.classify_echo(now, 1020, &board).is_some());
+        assert_eq!(stamps.classify_echo(now, 1021, &board), None);
     }
 
     #[test]

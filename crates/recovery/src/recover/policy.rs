@@ -1,7 +1,7 @@
-//! Recovery along the common [`Course`]. The algorithms built on it differ in two ways: how they
-//! react to a signal, and which segments they send during fast recovery.
+//! Loss recovery made of the shared [`FastRecovery`] and a policy. Policies differ in two ways: how
+//! they react to a signal, and which segments they send during fast recovery.
 
-use super::course::{Course, Signal};
+use super::fast_recovery::{FastRecovery, Signal};
 use super::{Attention, Decisions, Next, Recovery, Resume};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
@@ -9,21 +9,22 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 use eifel_base::time::Instant;
 
-/// The steps that an algorithm adds to the common course.
-pub trait Repair: Clone + core::fmt::Debug + Send + 'static {
-    /// Decides about an ACK that the course has classified as `signal`.
+/// The steps that an algorithm adds to [`FastRecovery`].
+pub trait RecoveryPolicy: Clone + core::fmt::Debug + Send + 'static {
+    /// Decides about an ACK that the recovery has classified as `signal`.
     fn on_signal(
         &mut self,
         signal: Signal,
-        course: &mut Course,
+        recovery: &mut FastRecovery,
         acked: &Acked,
         board: &Scoreboard,
         view: &View,
     ) -> Decisions;
 
-    /// Returns the next segment to send during fast recovery. A retransmission that the course owes
-    /// is sent first.
-    fn next(&mut self, course: &Course, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next;
+    /// Returns the next segment to send during fast recovery. A forced
+    /// retransmission is sent first.
+    fn next(&mut self, recovery: &FastRecovery, board: &Scoreboard, window: &Window, view: &View, unsent: bool)
+    -> Next;
 
     /// Learns that the retransmission timer has expired.
     fn on_timeout(&mut self, _: &View) {}
@@ -35,50 +36,50 @@ pub trait Repair: Clone + core::fmt::Debug + Send + 'static {
     fn on_sent(&mut self, _sent: Block, _: Kind) {}
 }
 
-/// An algorithm and its course.
+/// An algorithm as a policy on [`FastRecovery`].
 #[derive(Clone, Debug)]
-pub struct OnCourse<A> {
-    course: Course,
-    repair: A,
+pub struct WithPolicy<A> {
+    recovery: FastRecovery,
+    policy: A,
 }
 
-impl<A: Repair> OnCourse<A> {
+impl<A: RecoveryPolicy> WithPolicy<A> {
     /// Creates a recovery that has not seen a loss yet.
-    pub fn new(course: Course, repair: A) -> Self {
-        Self { course, repair }
+    pub fn new(recovery: FastRecovery, policy: A) -> Self {
+        Self { recovery, policy }
     }
 }
 
-impl<A: Repair> Recovery for OnCourse<A> {
+impl<A: RecoveryPolicy> Recovery for WithPolicy<A> {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
-        let signal = self.course.on_ack(acked, view);
-        self.repair.on_signal(signal, &mut self.course, acked, board, view)
+        let signal = self.recovery.on_ack(acked, view);
+        self.policy.on_signal(signal, &mut self.recovery, acked, board, view)
     }
 
     fn on_timeout(&mut self, view: &View) {
-        self.course.on_timeout(view.nxt);
-        self.repair.on_timeout(view);
+        self.recovery.on_timeout(view.nxt);
+        self.policy.on_timeout(view);
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.repair.on_spurious();
-        self.course.on_spurious(cause)
+        self.policy.on_spurious();
+        self.recovery.on_spurious(cause)
     }
 
     fn on_sent(&mut self, _: Instant, sent: Block, kind: Kind) {
-        self.repair.on_sent(sent, kind);
-        self.course.on_sent(sent, kind);
+        self.policy.on_sent(sent, kind);
+        self.recovery.on_sent(sent, kind);
     }
 
     fn attention(&self) -> Attention {
-        if self.course.is_quiet() { Attention::Quiet } else { Attention::EachAck }
+        if self.recovery.is_quiet() { Attention::Quiet } else { Attention::EachAck }
     }
 
     fn next(&mut self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
-        if !self.course.repairing() {
-            return self.course.next(board, window, view);
+        if !self.recovery.in_fast_recovery() {
+            return self.recovery.next(board, window, view);
         }
-        let next = self.repair.next(&self.course, board, window, view, unsent);
-        self.course.owed(board).unwrap_or(next)
+        let next = self.policy.next(&self.recovery, board, window, view, unsent);
+        self.recovery.forced(board).unwrap_or(next)
     }
 }

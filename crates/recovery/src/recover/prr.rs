@@ -26,7 +26,7 @@ pub(super) const REDUCTION: Parameter = Parameter::word(
     &["at-once", "prr"],
 );
 
-pub(super) const AFTER_ECHO: Parameter = Parameter::word(
+pub(super) const AFTER_ECE: Parameter = Parameter::word(
     "after_echo",
     "how the flight comes down to ssthresh after an ECN echo, where SACK is in use: nothing goes until it has (RFC 3168), or \
      in proportion to what is delivered, as after a loss (Linux)",

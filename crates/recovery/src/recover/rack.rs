@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::rack_min_rtt::MinRtt;
 use crate::fact::{Acked, Block, Covered, Delivered, Echo};
-use crate::scoreboard::{Scoreboard, Sent};
+use crate::scoreboard::{Scoreboard, SentSegment};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
@@ -171,7 +171,7 @@ impl Rack {
         self.prune(board);
         let mut news = None;
         while let Some(&(_, start)) = self.again.front() {
-            let under_way = |segment: &&Sent| {
+            let under_way = |segment: &&SentSegment| {
                 start < board.resent_below() && board.sacked().containing(start).is_none() && segment.copies() > 0
             };
             if let Some(segment) = board.segment(start).filter(under_way) {
@@ -253,7 +253,7 @@ mod tests {
     /// A view with a shortest round trip of 100 ms.
     fn view(now: u64, una: u64) -> View {
         let mut round_trips = RoundTrips::new(true);
-        round_trips.on_turn(Some(ms(100)));
+        round_trips.on_unambiguous(Some(ms(100)));
         View { now: at(now), una, nxt: 10_001, mss: 1000, sack: true, round_trips }
     }
 

@@ -55,7 +55,7 @@ mod tests {
     /// A view at `now` seconds, with a shortest round trip of 100 ms.
     fn view(now: u64) -> View {
         let mut round_trips = RoundTrips::new(true);
-        round_trips.on_turn(Some(ms(100)));
+        round_trips.on_unambiguous(Some(ms(100)));
         View { now: Instant::ZERO + Duration::from_secs(now), una: 1, nxt: 10_001, mss: 1000, sack: true, round_trips }
     }
 

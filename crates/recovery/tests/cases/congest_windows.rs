@@ -117,7 +117,7 @@ pub fn echo_response(name: &str, window: u64) {
         let mut control = part::congest(&choice).expect("the registry's own");
         let now = Window { cwnd: 10_000, ssthresh };
         let loss = Loss { cause: Cause::FastRetransmit, flight: 10_000, limit: 10_000, timeout_again: false };
-        control.on_echo(&now, &loss, &view(&RoundTrips::new(true)))
+        control.on_ece(&now, &loss, &view(&RoundTrips::new(true)))
     };
     let lost = found("rfc3168", 10_000);
     assert!(lost.cwnd < window, "{lost:?}");

@@ -147,7 +147,7 @@ fn only_rfc_4015_teaches_the_timer_and_only_after_a_timeout_with_an_estimate_bef
 #[test]
 fn partial_credit_gives_its_share_up_to_seven_tenths() {
     let credit = |needless, resent, now: &Window| {
-        let Window { cwnd, ssthresh } = PartialCredit.credit(Share { needless, resent }, &saved(), now);
+        let Window { cwnd, ssthresh } = PartialCredit.respond_partly(Share { needless, resent }, &saved(), now);
         (cwnd, ssthresh)
     };
     assert_eq!(credit(1, 11, &NOW), (1000, 10_000));
@@ -160,7 +160,7 @@ fn partial_credit_gives_its_share_up_to_seven_tenths() {
 #[test]
 fn only_partial_credit_gives_anything_for_a_part() {
     for (index, (mut response, _)) in table().into_iter().enumerate() {
-        let credited = response.credit(Share { needless: 1, resent: 2 }, &saved(), &NOW) != NOW;
+        let credited = response.respond_partly(Share { needless: 1, resent: 2 }, &saved(), &NOW) != NOW;
         assert_eq!(credited, index == 9, "row {index}");
     }
 }

@@ -59,7 +59,7 @@ fn take(timer: &mut dyn Rto, now: Instant, rtt: Duration, window: Window, acked:
 fn apply(timer: &mut dyn Rto, now: Instant, step: &Step) {
     match *step {
         Step::Sample(rtt, window, acked) => take(timer, now, rtt, window, acked),
-        Step::Settled(outcome) => timer.settled(outcome),
+        Step::Settled(outcome) => timer.on_verdict(outcome),
         Step::BackOff => timer.back_off(),
         Step::Change(change) => timer.change(change),
     }

@@ -275,10 +275,10 @@ fn self_trained() {
     for (rtt, (expected, spurious)) in ROUND_TRIPS.into_iter().zip(sequence) {
         sample(&mut *timer, Instant::ZERO, ms(rtt), 1, Window { cwnd: 4000, ssthresh: 3000 });
         assert!(timer.rto().as_nanos().abs_diff(expected) <= 1, "{rtt}: {:?} is not {expected}", timer.rto());
-        timer.settled(Genuine);
+        timer.on_verdict(Genuine);
         assert!(timer.rto().as_nanos().abs_diff(expected) <= 1, "a genuine timeout teaches nothing");
         if let Some(expected) = spurious {
-            timer.settled(Spurious);
+            timer.on_verdict(Spurious);
             assert!(timer.rto().as_nanos().abs_diff(expected) <= 1, "{rtt}: {:?} is not {expected}", timer.rto());
         }
     }

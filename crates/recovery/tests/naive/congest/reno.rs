@@ -235,7 +235,7 @@ fn the_controller_is_rfc_5681s() {
                 3 => {
                     let limit = dice.below(naive.cwnd + 1);
                     let loss = Loss { cause: Cause::FastRetransmit, flight, limit, timeout_again: false };
-                    window = reno.on_echo(&window, &loss, &view);
+                    window = reno.on_ece(&window, &loss, &view);
                     naive.echo(flight, limit, &settings);
                 }
                 _ => {

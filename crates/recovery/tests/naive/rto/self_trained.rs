@@ -37,7 +37,7 @@ impl Naive for SelfTrained {
         self.agg = (self.agg * (1.0 - self.k / cycle.max(1.0))).max(f64::EPSILON);
     }
 
-    fn settled(&mut self, spurious: bool) {
+    fn on_verdict(&mut self, spurious: bool) {
         if spurious {
             self.agg = (self.agg + 1.0 / 2.0 * (1.0 - self.agg)).min(1.0);
         }
