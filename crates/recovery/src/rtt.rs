@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_the_handshake_took_is_known_after_it() {
+    fn the_handshake_gives_the_first_sample() {
         let mut round_trips = RoundTrips::new(false);
         for turn in [7, 5, 6] {
             round_trips.on_unambiguous(Some(MILLISECOND * turn));
@@ -225,7 +225,7 @@ mod tests {
 
     /// Karn's rule, RFC 6298, section 3.
     #[test]
-    fn what_is_sent_again_from_beyond_the_timed_segment_does_not_spoil_it() {
+    fn retransmitting_data_above_the_timed_segment_keeps_its_sample() {
         let timed = |again| {
             let mut round_trips = RoundTrips::new(false);
             round_trips.on_new(at(0), 1001);

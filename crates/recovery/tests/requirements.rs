@@ -98,7 +98,7 @@ fn missing(code: bool, test: bool) -> &'static str {
 }
 
 #[test]
-fn every_mark_and_every_deviation_names_a_requirement() {
+fn every_citation_and_every_deviation_names_a_requirement() {
     let (requirements, deviations, found) = (table("docs/requirements.md"), table("docs/deviations.md"), all_marks());
     let named = found.code.iter().chain(&found.tests).chain(deviations.keys());
     let unknown: Vec<&String> = named.filter(|id| !requirements.contains_key(*id)).collect();

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_has_half_the_limit_at_least_and_the_limit_at_most_and_the_next_has_it_again() {
+    fn each_interval_allows_between_half_the_limit_and_the_limit() {
         let mut challenges = Challenges::new(ChallengeLimit { acks: 4, interval: Duration::from_secs(5) }, Seq(7));
         let counts: Vec<usize> = (0..100)
             .map(|interval| {

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn no_delay_and_every_single_segment_are_the_same() {
+    fn a_delay_of_zero_acknowledges_every_segment_at_once() {
         for pace in [pace(2, Duration::ZERO), pace(1, MS), pace(0, MS)] {
             let mut due = Due::NOTHING;
             due.in_order(at(10), 1, &pace);

@@ -194,7 +194,7 @@ mod tests {
     /// Compares the record with a complete one. Values around a bare acknowledgement's timestamp
     /// cannot be distinguished from that timestamp. There the two may differ, in the peer's favour.
     #[test]
-    fn echoes_are_believed_as_a_naive_record_has_it() {
+    fn echoes_are_classified_as_by_a_naive_record() {
         let mut random = 1u64;
         let mut below = |count: u64| {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_asks_for_the_same_again_and_again_costs_no_memory() {
+    fn a_peer_that_causes_many_retransmissions_costs_no_memory() {
         let mut distinct = distinct([1, 2]);
         let mut board = Scoreboard::default();
         board.on_new(at(0), 1000, Some(distinct.value(at(0))));

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_echo_between_the_oldest_outstanding_and_now_is_believed() {
+    fn only_an_echo_between_the_oldest_outstanding_timestamp_and_now_is_valid() {
         let mut stamps = stamps(1000);
         let now = at(200);
         let mut board = Scoreboard::default();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_past_is_refused_across_the_wrap_until_it_is_outdated() {
+    fn an_older_timestamp_is_refused_across_the_wrap_until_ts_recent_is_outdated() {
         let mut stamps = stamps(0);
         assert!(!stamps.is_old(at(0), 17));
         stamps.accept(at(0), 5, 1, 1);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn recent_is_taken_only_at_or_below_the_last_acknowledgement_sent() {
+    fn ts_recent_changes_only_at_or_below_the_last_acknowledgement_sent() {
         let mut stamps = stamps(0);
         stamps.accept(at(0), 5, 1, 1);
         stamps.accept(at(1), 6, 1001, 1);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_counts_only_in_the_variant() {
+    fn a_duplicate_updates_ts_recent_only_in_the_variant() {
         let mut standard = stamps(0);
         standard.accept(at(0), 5, 1, 1);
         standard.duplicate(at(1), 9);

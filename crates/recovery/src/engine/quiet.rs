@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_quiet_ack_does_what_any_ack_does(
+        fn the_shortcut_for_acks_agrees_with_the_full_path(
             recovery in name(Seam::Recover),
             detection in name(Seam::Detect),
             timestamps in any::<bool>(),

@@ -62,7 +62,7 @@ mod tests {
     /// A round trip counts in the period in which it ended and in the next. A pause of two periods
     /// discards all round trips.
     #[test]
-    fn the_smallest_round_trip_is_one_of_the_last_two_periods() {
+    fn min_rtt_is_the_smallest_sample_of_the_last_two_periods() {
         let mut min_rtt = MinRtt::UNKNOWN;
         let mut after = |seconds: u64, turn| {
             min_rtt.note(ms(turn), &view(seconds));

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn new_data_acknowledged_takes_the_place_of_a_probe_that_is_due() {
+    fn an_ack_of_new_data_cancels_a_probe_that_is_due() {
         let mut tlp = tlp();
         tlp.on_alarm(&view(true));
         assert!(!tlp.on_ack(&acked(1001, 0), at(1)));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dsack_for_the_probe_and_no_other_says_that_both_have_arrived() {
+    fn only_a_dsack_of_the_probe_shows_that_original_and_probe_arrived() {
         let blocks = [4001, 5001].map(|end| [Block { start: end - 1000, end }]);
         let dsack = |end: u64| Acked { dsacks: &blocks[usize::from(end == 5001)], ..acked(6001, 1000) };
         let mut tlp = tlp();
@@ -198,7 +198,7 @@ mod tests {
     /// acknowledged. There is no alarm while a probe is in flight, without SACK, or with SACKed
     /// data.
     #[test]
-    fn the_alarm_counts_from_the_last_sign_of_life() {
+    fn the_alarm_counts_from_the_last_transmission_or_ack() {
         let mut board = Scoreboard::default();
         board.skip_to(1);
         (0..3).for_each(|_| board.on_new(at(5), 1000, None));

@@ -62,7 +62,7 @@ fn variants(name: &str) -> Vec<(Choice, Lesson)> {
 }
 
 #[test]
-fn the_adaptations_are_the_papers() {
+fn the_adaptations_agree_with_a_model_of_the_paper() {
     for (choice, lesson) in Seam::AfterSpurious.entries().iter().flat_map(|entry| variants(entry.name)) {
         compare(&choice, lesson);
     }

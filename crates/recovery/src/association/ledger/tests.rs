@@ -132,7 +132,7 @@ fn check(ledger: &mut Ledger, naive: &Naive, case: &str) {
 
 /// Marked chunks are not under way [rfc8540:3.30].
 #[test]
-fn the_ledger_says_what_a_naive_one_says() {
+fn the_ledger_agrees_with_a_naive_ledger() {
     for seed in 0..2000 {
         let mut dice = Dice(seed);
         let mut ledger = Ledger::default();
@@ -208,7 +208,7 @@ fn the_ledger_says_what_a_naive_one_says() {
 /// The cost of a SACK depends on its news, not on the outstanding chunks. The test counts chunk
 /// lookups, not time (attack s2).
 #[test]
-fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
+fn the_cost_of_a_sack_grows_with_its_news_not_with_the_flight() {
     let lookups = |outstanding: u64, blocks: u64| {
         let mut ledger = Ledger::default();
         ledger.add_path();
@@ -238,7 +238,7 @@ fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
 /// between. Here a peer alternately reports and reneges the lowest chunk, which was retransmitted
 /// on the second path.
 #[test]
-fn the_oldest_chunk_of_a_path_is_found_without_a_walk_over_those_of_others() {
+fn finding_a_paths_oldest_chunk_visits_no_chunks_of_other_paths() {
     let lookups = |between: u64| {
         let mut ledger = Ledger::default();
         (0..2).for_each(|_| ledger.add_path());

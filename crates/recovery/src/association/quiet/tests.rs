@@ -119,7 +119,7 @@ impl Sender {
 /// In slow start the window grows by the acknowledged bytes, up to a packet. Here it grows by the
 /// chunk's 600, with 3800 under way.
 #[test]
-fn a_quiet_sack_tells_of_its_own_bytes_alone() {
+fn a_quiet_sack_reports_only_the_bytes_it_acknowledges() {
     let mut engine = Engine::new(Config::default()).unwrap();
     let path = engine.add_path(Instant::ZERO, 1000, false);
     engine.set_usable(path, true);
@@ -144,7 +144,7 @@ fn a_quiet_sack_tells_of_its_own_bytes_alone() {
 
 proptest! {
     #[test]
-    fn a_quiet_sack_does_what_any_sack_does(
+    fn the_shortcut_for_sacks_agrees_with_the_full_path(
         detection in prop_oneof![Just("none"), name(Seam::Detect)],
         retransmit in name(Seam::Retransmit),
         credit in name(Seam::Credit),

@@ -70,7 +70,7 @@ impl Naive for SelfTrained {
 }
 
 #[test]
-fn self_trained_is_the_thesis_s() {
+fn the_self_trained_timer_agrees_with_a_model_of_the_thesis() {
     compare(14, &mut |dice| {
         let Parameters { choice, tick, m, timing, age, back_off } = parameters("self-trained", dice);
         let per_mille = dice.from(1, 999);
