@@ -55,7 +55,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_as_the_standard_one_does(steps in prop::collection::vec(any::<bool>(), 1..100)) {
+        fn it_agrees_with_the_standard_vec_deque(steps in prop::collection::vec(any::<bool>(), 1..100)) {
             let mut few = Few::EMPTY;
             let mut other = VecDeque::new();
             for (number, adds) in steps.into_iter().enumerate() {

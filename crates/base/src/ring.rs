@@ -175,7 +175,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn what_it_held_before_is_not_shown() {
+    fn debug_output_shows_only_present_values() {
         let mut ring = Ring::default();
         (1..6).for_each(|value| ring.push_back(value));
         (1..4).for_each(|_| _ = ring.pop_front());
@@ -199,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_as_the_standard_one_does(steps in prop::collection::vec(0u8..8, 1..500)) {
+        fn it_agrees_with_the_standard_vec_deque(steps in prop::collection::vec(0u8..8, 1..500)) {
             let mut ring = Ring::default();
             let mut other = VecDeque::new();
             for (number, step) in steps.into_iter().enumerate() {

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_later_by_the_time_and_a_step_and_no_longer_time_than_a_second() {
+    fn each_value_advances_by_the_elapsed_time_and_a_step() {
         let mut steps = Steps::new([1, 2], 0, MICROSECOND, Instant::ZERO, Timestamp(u32::MAX - 100_000));
         let (mut now, mut last) = (0, steps.last);
         let mut seen = [0; 65];

@@ -82,7 +82,7 @@ fn default(choice: &Choice, name: &str) -> Option<Duration> {
 fn run(u: &mut Unstructured<'_>) -> Result<()> {
     let chosen = choice(u, Seam::Rto)?;
     let mut timer = part::rto(&chosen).expect("the registry's own");
-    let mut lesson = part::after_spurious(&choice(u, Seam::AfterSpurious)?).expect("the registry's own");
+    let mut adaptation = part::after_spurious(&choice(u, Seam::AfterSpurious)?).expect("the registry's own");
     let mut bounds = Bounds::of(&chosen);
     let round_trips = RoundTrips::new(true);
     let (mut now, mss) = (Instant::ZERO, mss(u)?);
@@ -102,8 +102,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
             3 => {
                 let outcome = if u.arbitrary()? { Outcome::Spurious } else { Outcome::Genuine };
                 let sample = if u.arbitrary()? { Some(duration(u)?) } else { None };
-                let change = lesson.settled(outcome, sample, u.int_in_range(1..=u32::MAX)?);
-                timer.settled(outcome);
+                let change = adaptation.on_verdict(outcome, sample, u.int_in_range(1..=u32::MAX)?);
+                timer.on_verdict(outcome);
                 teach(timer.as_mut(), change, &mut bounds);
             }
             4 => {

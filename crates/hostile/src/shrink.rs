@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_not_needed_goes_and_numbers_fall_to_their_limit() {
+    fn shrinking_removes_what_is_not_needed_and_lowers_numbers_to_their_limit() {
         let needed = |table: &Table| {
             let bytes = table.get("bytes").and_then(Value::as_integer);
             let numbers = table.get("numbers").and_then(Value::as_array);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn it_asks_no_more_often_than_it_may() {
+    fn shrinking_asks_at_most_as_often_as_allowed() {
         let mut asked = 0;
         let all = scenario();
         let same = shrink(&all, 5, |_| {

@@ -5,7 +5,7 @@ use eifel_hostile::hunt::hunt;
 use std::process::Command;
 
 #[test]
-fn the_cases_are_those_from_the_first_on() {
+fn the_command_runs_the_cases_from_the_first_seed_on() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_eifel-hostile"));
     let output = command.args(["--first", "7", "--count", "5", "--threads", "1"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -33,7 +33,7 @@ fn digests(seeds: u64, print: impl Fn(u64) -> String) -> String {
 }
 
 #[test]
-fn scenarios_are_drawn_as_before() {
+fn scenarios_are_drawn_as_recorded() {
     golden!("first.toml", format!("{}\n# another\n{}", generate::recorded(0), generate::recorded(4)));
     golden!("scenarios.txt", digests(DRAWN, |seed| generate::recorded(seed).to_string()));
     golden!("plain.txt", digests(DRAWN / 5, |seed| generate::plain(seed).to_string()));
@@ -41,7 +41,7 @@ fn scenarios_are_drawn_as_before() {
 }
 
 #[test]
-fn patience_is_as_long_as_before() {
+fn bounds_of_time_and_events_are_as_recorded() {
     let patience = |seed| {
         let text = generate::recorded(seed).to_string();
         let scenario = Scenario::parse(&text, "case.toml".as_ref()).unwrap();
@@ -57,7 +57,7 @@ const TRANSFERS: u64 = 800;
 /// Digests transfers by every table and every packet at the first node. An unobserved run takes
 /// short cuts, and must give the same result.
 #[test]
-fn transfers_go_as_before() {
+fn transfers_are_as_recorded_with_and_without_shortcuts() {
     let mut text = String::new();
     for seed in 0..TRANSFERS {
         let mut scenario = Scenario::parse(&generate::recorded(seed).to_string(), "case.toml".as_ref()).unwrap();
@@ -82,7 +82,7 @@ fn transfers_go_as_before() {
 }
 
 #[test]
-fn the_truth_about_captures_is_as_before() {
+fn the_truth_about_captures_is_as_recorded() {
     let mut text = String::new();
     for (name, weather) in [("plain", Weather::Plain), ("wild", Weather::Wild)] {
         for seed in 0..16 {
@@ -110,7 +110,7 @@ fn few_timeouts(_: &Scenario, summary: &Summary) -> Option<String> {
 }
 
 #[test]
-fn sums_and_failures_are_printed_as_before() {
+fn sums_and_failures_are_printed_as_recorded() {
     let sums = hunt(generate::recorded, 0..60, Some(2), None, |_| {}).unwrap();
     let each: Vec<_> = [3, 20, 33].map(|seed| case(generate::recorded, seed, None).unwrap().to_json()).into();
     let broken = (0..200).find_map(|seed| case(generate::recorded, seed, Some(few_timeouts)).err()).unwrap();
@@ -118,7 +118,7 @@ fn sums_and_failures_are_printed_as_before() {
 }
 
 #[test]
-fn refusals_are_printed_as_before() {
+fn refusals_are_printed_as_recorded() {
     let rest = "[point_to_point]\nrate_bps = 1000\ndelay_ms = 1\n[[flow]]\nname = \"main\"\nfrom = \"sender\"\n\
                 to = \"receiver\"\napplication = { kind = \"bulk\", bytes = 1 }";
     let texts = ["".to_owned(), "duration_s = ".to_owned(), format!("duration_s = 0.001\n{rest}")];
@@ -144,7 +144,7 @@ fn has_large_and_broken_numbers(table: &Table) -> bool {
 }
 
 #[test]
-fn scenarios_shrink_as_before() {
+fn scenarios_shrink_as_recorded() {
     let mut text = String::new();
     for seed in 0..6 {
         for tries in [40, 4000] {

@@ -11,7 +11,7 @@ use eifel_sim::summary::Summary;
 const CASES: u64 = 30_000;
 
 #[test]
-fn thirty_thousand_transfers_come_to_a_good_end() {
+fn thirty_thousand_transfers_complete_without_a_violation() {
     let tally = hunt(generate::scenario, 0..CASES, None, None, |_| {}).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(tally.cases, CASES);
     println!("{tally}");
@@ -76,7 +76,7 @@ fn a_panic_is_a_violation_with_its_place() {
 }
 
 #[test]
-fn what_is_no_scenario_is_told() {
+fn an_invalid_scenario_is_a_violation() {
     let refused = judge("duration_s = 1", None).unwrap_err().to_string();
     assert!(refused.starts_with("the scenario is refused: case.toml:"), "{refused}");
 }

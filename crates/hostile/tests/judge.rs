@@ -36,7 +36,7 @@ fn held(text: &str, change: impl FnOnce(&mut Patience)) -> Result<(), Violation>
 }
 
 #[test]
-fn a_sound_run_is_let_pass() {
+fn a_sound_run_passes() {
     assert_eq!(held(SLOW, |_| {}), Ok(()));
 }
 
@@ -48,7 +48,7 @@ fn a_run_of_too_many_events_is_restless() {
 }
 
 #[test]
-fn a_path_that_never_heals_may_be_as_restless_as_it_likes() {
+fn a_path_that_never_heals_has_no_bound_on_events() {
     let endless = SLOW.replace("delay_ms = 500", "delay_ms = 500\nloss = { kind = \"random\", rate = 1.0 }");
     assert_eq!(patience::of(&scenario(&endless)).until, None);
     assert_eq!(held(&endless, |patience| patience.events = 5), Ok(()));

@@ -72,7 +72,7 @@ fn a_plain_transfer() {
 }
 
 #[test]
-fn what_the_ends_do_adds_to_it() {
+fn delays_of_the_ends_add_to_the_bound() {
     let plain = plain();
     let tcp = plain.tcp.replace("delayed_ack_ms = 0", "delayed_ack_ms = 150");
     Case { tcp, ..self::plain() }.takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.15);
@@ -90,7 +90,7 @@ fn what_the_ends_do_adds_to_it() {
 }
 
 #[test]
-fn detectors_that_go_by_time_need_a_timeout_for_each_segment() {
+fn detectors_by_round_trip_time_need_a_timeout_for_each_segment() {
     for (detect, timeouts) in [("dual-rtt", 1.0), ("min-rtt", 1.0), ("f-rto", 0.5)] {
         let sender = match detect {
             "dual-rtt" => "detect = \"dual-rtt\"",
@@ -147,7 +147,7 @@ fn flows_begin_and_are_stopped() {
 }
 
 #[test]
-fn of_two_ends_that_differ_the_one_that_takes_longer_counts() {
+fn of_two_different_ends_the_slower_one_counts() {
     let answering = |flow| Case { flow, ..plain() };
     answering("end_s = 9\nanswering_tcp = { time_wait_s = 2_000_000 }").takes(WAITS_S + SENDS_S + 9.0 + 2_000_000.0);
     answering("end_s = 9\nanswering_tcp = { time_wait_s = 600_000 }").takes(WAITS_S + SENDS_S + 9.0 + 1_000_000.0);
@@ -184,7 +184,7 @@ fn an_end_that_may_give_up_need_not_complete() {
 }
 
 #[test]
-fn a_path_is_waited_for_until_it_heals() {
+fn the_bound_waits_until_the_path_heals() {
     let with = |more: &str| Case { link: format!("{LINK}{more}"), ..plain() };
     let loss = "loss = { kind = \"random\", rate = 0.5 }\n";
     assert_eq!(with(loss).seconds(), None);
@@ -206,7 +206,7 @@ fn a_path_is_waited_for_until_it_heals() {
 }
 
 #[test]
-fn spikes_hold_it_up_or_stretch_time() {
+fn spikes_add_their_length_or_stretch_the_bound() {
     let spike = |top| Case { top, ..plain() };
     let listed = "[[spike]]\nlinks = [\"bottleneck\"]\nholds = \"sending\"\nat = [{ start_s = 1, length_s = 2 }, { start_s = 5, length_s = 4 }]";
     spike(listed).takes(WAITS_S + SENDS_S + 9.0);

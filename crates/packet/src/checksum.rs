@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn where_bytes_are_cut_in_two_changes_nothing() {
+    fn the_sum_does_not_depend_on_where_the_bytes_are_split() {
         let bytes: Vec<u8> = (0..41_u8).map(|byte| byte.wrapping_mul(151) ^ 0x5a).collect();
         let whole = Sum::default().word(7).bytes(&bytes).finish();
         for cut in 0..=bytes.len() {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn carries_come_back_at_the_bottom_and_ways_to_add_agree() {
+    fn carries_wrap_around_and_all_ways_to_add_agree() {
         assert_eq!(Sum::default().word(0xffff).word(0x0002).finish(), !0x0002);
         assert_eq!(Sum::default().double_word(0x1234_5678).finish(), Sum::default().word(0x1234).word(0x5678).finish());
         assert_eq!(Sum::default().bytes(&[0xff; 65_536]).finish(), 0);

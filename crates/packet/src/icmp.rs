@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_names_its_segment() {
+    fn an_error_message_names_its_segment() {
         let bytes = too_big(0);
         let complaint = parse(&ip::parse(&bytes).unwrap()).unwrap().unwrap();
         assert_eq!((complaint.version, complaint.kind, complaint.code, complaint.mtu), (Version::V4, 3, 4, 1400));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_damaged_says_nothing() {
+    fn a_message_that_is_cut_off_or_damaged_is_refused() {
         for cut in 1..28 {
             let bytes = too_big(cut);
             assert_eq!(parse(&ip::parse(&bytes).unwrap()).unwrap(), None, "{cut}");

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_an_experiment_and_nothing_else_of_its_kind_is() {
+    fn the_marks_option_is_recognised_among_experimental_options() {
         for (marks, how) in [(Marks::Bits, 1), (Marks::Timestamps, 2)] {
             let options = Options { marks: Some(marks), ..Options::default() };
             assert_eq!(written(&options), [1, 1, 1, 253, 5, 0xe1, 0xfe, how]);
@@ -253,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_counts() {
+    fn of_two_equal_options_the_last_counts() {
         assert_eq!(parse(&[2, 4, 0, 1, 2, 4, 0, 2]), Ok(Options { mss: Some(2), ..Options::default() }));
         let twice = [5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 5, 10, 0, 0, 0, 9, 0, 0, 0, 4];
         assert_eq!(parse(&twice), Ok(Options { sack: blocks(&[(9, 4)]), ..Options::default() }));
     }
 
     #[test]
-    fn lying_blocks_are_handed_on_as_they_stand() {
+    fn impossible_sack_blocks_are_passed_on_unchanged() {
         let lies = blocks(&[(9, 4), (u32::MAX, 3), (7, 7), (0, u32::MAX)]);
         let options = Options { sack: lies, ..Options::default() };
         assert_eq!(parse(&written(&options)), Ok(options));

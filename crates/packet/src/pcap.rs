@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_format_cannot_say_is_refused_and_leaves_no_bytes() {
+    fn values_that_the_format_cannot_hold_are_refused_and_write_no_bytes() {
         let mut writer = Writer::new(Vec::new()).unwrap();
         assert_eq!(writer.packet(u64::MAX, &[], 0).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         assert_eq!(writer.packet(0, &[1, 2], 1).unwrap_err().kind(), io::ErrorKind::InvalidInput);

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_format_cannot_say_is_refused_and_leaves_no_bytes() {
+    fn values_that_the_format_cannot_hold_are_refused_and_write_no_bytes() {
         let long = "x".repeat(65_536);
         assert_eq!(Writer::new(Vec::new(), &long).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         let mut writer = Writer::new(Vec::new(), "").unwrap();

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_would_lie_before_the_beginning_lies_ahead() {
+    fn a_number_that_would_lie_before_position_zero_lies_ahead() {
         // The number before the SYN's, seen from position 10.
         assert_eq!(unwrap(10, Seq(1000), Seq(999)), (1 << 32) - 1);
         assert_eq!(unwrap_short(10, u16::MAX), (1 << 16) - 1);

@@ -139,7 +139,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn they_read_what_we_write(header in common::header(), (segment, payload) in common::segment()) {
+    fn etherparse_reads_our_segments(header in common::header(), (segment, payload) in common::segment()) {
         let mut bytes = Vec::new();
         let segment = Segment { ecn: Ecn::of(header.traffic_class), ..segment };
         // The segment's ECN field counts, whatever the header says.
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn we_read_what_they_write(
+    fn we_read_etherparses_segments(
         header in common::header(),
         (segment, payload) in common::segment(),
         extra in 0usize..=5,

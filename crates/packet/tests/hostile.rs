@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn every_single_bit_of_a_segment_counts((segment, payload) in common::segment(), addresses in common::addresses()) {
+    fn a_flip_of_any_bit_of_a_segment_is_noticed((segment, payload) in common::segment(), addresses in common::addresses()) {
         let mut bytes = Vec::new();
         tcp::emit(&segment, &payload, &addresses, &mut bytes)?;
         for bit in 0..bytes.len() * 8 {
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn made_up_bytes_never_panic(mut bytes in vec(any::<u8>(), 0..200), addresses in common::addresses()) {
+    fn random_bytes_never_panic(mut bytes in vec(any::<u8>(), 0..200), addresses in common::addresses()) {
         let _ = ip::parse(&bytes);
         let _ = datagram::parse(&bytes);
         let _ = tcp::parse(&bytes, &addresses);

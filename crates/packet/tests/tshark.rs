@@ -199,7 +199,7 @@ fn expected(there: Addresses, interface: &str, seen: &Seen) -> Vec<String> {
 }
 
 #[test]
-fn wireshark_reads_the_conversation_as_it_was() {
+fn wireshark_reads_the_conversation_as_written() {
     let path = file("conversation.pcapng");
     write_pcapng(&path, true).unwrap();
     assert_no_complaint(&path);

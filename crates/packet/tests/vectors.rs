@@ -146,7 +146,7 @@ fn sack_blocks_of_linux() {
 /// The checksum of a Linux packet, minus the value of the bits in its thirteenth and fourteenth
 /// bytes.
 #[test]
-fn marked_segments_are_a_bit_apart() {
+fn marked_segments_differ_in_one_bit() {
     for (flags, bits, checksum) in [
         (Flags::SENT_AGAIN, "b4 10", "58 27"),
         (Flags::ANSWERS_SENT_AGAIN, "b8 10", "54 27"),
@@ -191,7 +191,7 @@ fn a_reset_over_ipv6_worked_out_by_hand() {
 }
 
 #[test]
-fn extension_headers_are_walked() {
+fn extension_headers_are_skipped() {
     let (header, segment) = reset();
     let chain = "3c 00 01 04 00 00 00 00
                  2b 01 01 0c 00 00 00 00 00 00 00 00 00 00 00 00
@@ -302,7 +302,7 @@ fn errors_inside_the_segment_count_from_the_start_of_the_packet() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_nothing_is_written() {
+fn a_packet_that_does_not_fit_is_refused_and_writes_nothing() {
     let (header, mut segment) = reset();
     let mut out = vec![7];
     segment.payload_len = 65_516;
@@ -355,7 +355,7 @@ fn a_payload_of_another_length_is_a_bug() {
 }
 
 #[test]
-fn a_packet_goes_back_the_way_it_came() {
+fn addresses_can_be_reversed_for_an_answer() {
     let (source, destination) = (THERE.source(), THERE.destination());
     assert_eq!(Addresses::new(source, destination), Some(THERE));
     assert_eq!(Addresses::new(destination, source), Some(THERE.reversed()));

@@ -147,7 +147,7 @@ mod tests {
     /// The timer expires twice while the link holds all data. Then everything arrives, and the
     /// sender retransmits its whole window.
     #[test]
-    fn after_a_spike_what_has_arrived_is_withheld_and_its_duplicate_acks_are_removed() {
+    fn after_a_spike_needless_retransmissions_and_their_duplicate_acks_are_removed() {
         let mut proxy = after(5);
         assert_eq!([send(&mut proxy, 0), send(&mut proxy, 0)], [Passes; 2]);
         for arrived in 1..=5 {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn new_data_that_goes_down_in_between_changes_nothing_for_the_duplicates_before_it() {
+    fn new_data_in_between_does_not_change_which_duplicate_acks_are_removed() {
         let mut proxy = after(5);
         assert_eq!([send(&mut proxy, 0), send(&mut proxy, 5)], [Passes; 2]);
         assert_eq!(
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_link_has_lost_goes_down_again_and_duplicates_that_tell_of_it_go_back() {
+    fn segments_lost_on_the_link_and_the_duplicate_acks_about_them_pass() {
         let mut proxy = after(5);
         assert_eq!(ack(&mut proxy, 1), Passes);
         assert_eq!([ack(&mut proxy, 1), ack(&mut proxy, 1), ack(&mut proxy, 1)], [Passes; 3]);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_ack_was_lost_on_its_way_to_the_sender_the_second_copy_passes_and_so_does_its_answer() {
+    fn after_a_lost_ack_the_second_copy_and_its_ack_pass() {
         let mut proxy = after(5);
         assert_eq!(send(&mut proxy, 0), Passes);
         assert_eq!(ack(&mut proxy, 5), Passes);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_something_new_passes_whatever_its_numbers() {
+    fn a_segment_with_news_always_passes() {
         let mut proxy = after(2);
         assert_eq!([send(&mut proxy, 0), send(&mut proxy, 0), ack(&mut proxy, 2)], [Passes; 3]);
         assert_eq!(proxy.data(0, 10, Says { ack: 7, ..SAYS }), Passes, "data that acknowledges");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fin_that_is_sent_again_gets_its_answer() {
+    fn a_retransmitted_fin_gets_its_ack() {
         let mut proxy = after(2);
         assert_eq!([send(&mut proxy, 0), send(&mut proxy, 0), ack(&mut proxy, 2)], [Passes; 3]);
         proxy.control(21);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_passed_down_is_not_taken_for_received() {
+    fn data_that_never_passed_down_does_not_count_as_received() {
         let mut proxy = after(2);
         assert_eq!(ack(&mut proxy, 9), Passes);
         assert_eq!([send(&mut proxy, 2), send(&mut proxy, 3), send(&mut proxy, 2)], [Passes; 3]);
@@ -238,7 +238,7 @@ mod tests {
     proptest! {
         /// Segments come in any order. No unacknowledged byte is withheld, and no byte twice.
         #[test]
-        fn nothing_is_withheld_that_is_not_acknowledged_and_nothing_twice(
+        fn only_acknowledged_data_is_withheld_and_only_once(
             steps in prop::collection::vec((any::<bool>(), 0u64..40, 1u64..8), 0..300),
         ) {
             let mut proxy = Proxy::new(0);

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_times_is_what_its_text_is() {
+    fn a_recording_from_times_equals_one_from_text() {
         assert_eq!(Trace::of_times(vec![0, 5, 5, 20]), Ok(Trace::parse("0\n5\n5\n20").unwrap()));
         assert_eq!(Trace::of_times(vec![3, 20]).unwrap().lap(), Duration::from_millis(20));
         assert_eq!(Trace::of_times(vec![5, 4]), Err("times that never decrease"));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_a_recording_and_says_where() {
+    fn a_malformed_recording_is_refused_with_its_line() {
         let error = |text: &str| Trace::parse(text).unwrap_err().to_string();
         assert_eq!(error(""), "line 1: an empty file; expected at least one time");
         assert_eq!(error("1\nx7\n"), "line 2: \"x7\"; expected a time in whole milliseconds");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn laps_follow_each_other_by_the_last_time() {
+    fn each_lap_begins_at_the_end_of_the_last() {
         let trace = Trace::parse("0\n5\n5\n20\n").unwrap();
         assert_eq!(trace.time(at(0, 3)), millis(20));
         assert_eq!(trace.after(at(0, 3)), at(1, 0));

@@ -45,7 +45,7 @@ pub struct RoundTrips {
     shortest: Duration,
     /// Age, at the last ACK, of the highest segment that the ACK covers; `UNKNOWN` if that segment
     /// was retransmitted or there is none.
-    turn: Duration,
+    unambiguous: Duration,
     minimum: Duration,
     smoothed: Duration,
     taken: u64,
@@ -55,8 +55,8 @@ impl RoundTrips {
     /// Creates the state without samples. `timestamps` says whether ACKs will echo timestamps.
     pub fn new(timestamps: bool) -> Self {
         let source = if timestamps { Source::Echoes } else { Source::OneSegment(None) };
-        let (latest, shortest, turn, minimum, smoothed) = (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
-        Self { source, latest, shortest, turn, minimum, smoothed, taken: 0 }
+        let (latest, shortest, unambiguous, minimum, smoothed) = (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN);
+        Self { source, latest, shortest, unambiguous, minimum, smoothed, taken: 0 }
     }
 
     /// Starts anew after the handshake. The timer already has the handshake's samples. The
@@ -108,16 +108,16 @@ impl RoundTrips {
 
     /// Returns the time from transmission to ACK of the highest segment that the last ACK covers,
     /// if that segment was sent only once. It is known with and without timestamps.
-    pub fn turn(&self) -> Option<Duration> {
-        known(self.turn)
+    pub fn unambiguous(&self) -> Option<Duration> {
+        known(self.unambiguous)
     }
 
-    /// Records that the highest segment which the last ACK covers was sent `turn` ago and only
+    /// Records that the highest segment which the last ACK covers was sent `rtt` ago and only
     /// once. `None` if it was retransmitted, or the ACK covers no segment.
     #[inline]
-    pub(crate) fn on_turn(&mut self, turn: Option<Duration>) {
-        self.turn = turn.unwrap_or(UNKNOWN);
-        self.shortest = self.shortest.min(self.turn);
+    pub(crate) fn on_unambiguous(&mut self, rtt: Option<Duration>) {
+        self.unambiguous = rtt.unwrap_or(UNKNOWN);
+        self.shortest = self.shortest.min(self.unambiguous);
     }
 
     /// Times the segment of new data that ends at `end`, unless another is being timed.
@@ -209,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn how_long_the_handshake_took_is_known_after_it() {
+    fn the_handshake_gives_the_first_sample() {
         let mut round_trips = RoundTrips::new(false);
         for turn in [7, 5, 6] {
-            round_trips.on_turn(Some(MILLISECOND * turn));
+            round_trips.on_unambiguous(Some(MILLISECOND * turn));
         }
         round_trips.on_new(at(0), 1);
         assert_eq!(round_trips.on_ack(at(6), &acked(1)), Some(MILLISECOND * 6));
@@ -225,7 +225,7 @@ mod tests {
 
     /// Karn's rule, RFC 6298, section 3.
     #[test]
-    fn what_is_sent_again_from_beyond_the_timed_segment_does_not_spoil_it() {
+    fn retransmitting_data_above_the_timed_segment_keeps_its_sample() {
         let timed = |again| {
             let mut round_trips = RoundTrips::new(false);
             round_trips.on_new(at(0), 1001);

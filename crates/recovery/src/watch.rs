@@ -196,7 +196,7 @@ impl Watch {
     #[inline(always)]
     fn on_covered(&mut self, highest: Option<Covered>) {
         let once = highest.filter(|covered| covered.copies == 0);
-        self.view.round_trips.on_turn(once.map(|covered| self.view.now.since(covered.last_sent)));
+        self.view.round_trips.on_unambiguous(once.map(|covered| self.view.now.since(covered.last_sent)));
     }
 
     /// Records a round trip that no ACK of data measured, for example that of a HEARTBEAT.

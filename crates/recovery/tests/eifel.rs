@@ -39,7 +39,7 @@ fn an_echo_of_the_retransmission_goes_back_n() {
 }
 
 #[test]
-fn only_the_first_retransmissions_timestamp_counts() {
+fn only_the_first_retransmissions_timestamp_is_compared() {
     let mut talk = spike(&eifel("reno-sack", "option-1"));
     assert_eq!(talk.expire(), (3100, again(2..=2)));
     // The first retransmission's own ACK, older than the second retransmission.
@@ -48,7 +48,7 @@ fn only_the_first_retransmissions_timestamp_counts() {
 }
 
 #[test]
-fn a_duplicate_ack_is_not_acceptable_and_settles_nothing() {
+fn a_duplicate_ack_is_not_acceptable_and_gives_no_verdict() {
     let mut talk = spike(&eifel("reno-sack", "option-1"));
     talk.ack(1150, 1, &[(3, 3)], 0);
     assert_eq!(talk.verdicts(), []);
@@ -211,7 +211,7 @@ fn the_timer_adaptations_of_table_4() {
 }
 
 #[test]
-fn the_held_back_off_goes_with_a_genuine_timeout() {
+fn a_genuine_timeout_ends_the_held_back_off() {
     let config = Config { after_spurious: Choice::named("back-off"), ..eifel("reno-sack", "option-1") };
     let mut talk = spike(&config);
     talk.ack(3000, 2, &[], 0);
@@ -227,7 +227,7 @@ fn the_held_back_off_goes_with_a_genuine_timeout() {
 }
 
 #[test]
-fn the_raised_minimum_falls_back_on_a_genuine_timeout() {
+fn a_genuine_timeout_resets_the_raised_minimum() {
     let config = Config { after_spurious: Choice::named("min-plus-plus"), ..eifel("reno-sack", "option-1") };
     let mut talk = spike(&config);
     talk.ack(3000, 2, &[], 0);
@@ -244,7 +244,7 @@ fn the_raised_minimum_falls_back_on_a_genuine_timeout() {
 }
 
 #[test]
-fn the_minimum_rises_by_a_step_a_verdict_or_a_step_an_expiry() {
+fn the_minimum_rises_by_a_step_per_verdict_or_per_expiry() {
     for (per, expected) in [("verdict", 2000), ("expiry", 4000)] {
         let after_spurious = Choice::named("min-plus-plus").with("per", Value::Word(per.into()));
         let mut talk = Talk::new(&Config { after_spurious, ..eifel("reno-sack", "option-1") });
@@ -293,7 +293,7 @@ fn without_the_detector_go_back_n_ends_in_a_spurious_fast_retransmit_unless_the_
 }
 
 #[test]
-fn a_peer_that_forges_echoes_has_no_more_sent_again_than_two_windows_in_a_round_trip() {
+fn forged_echoes_cause_at_most_two_windows_of_retransmissions_in_a_round_trip() {
     let congest = talk::config("rfc6675").congest.with("initial_window_segments", Value::Integer(200));
     let mut talk = Talk::new(&Config { congest, ..eifel("rfc6675", "rfc4015") });
     talk.send();

@@ -9,7 +9,7 @@ use sender::transfer;
 mod sender;
 
 #[test]
-fn the_spike_is_undone_and_without_detection_it_is_not() {
+fn a_spike_is_undone_only_with_detection() {
     let careful = transfer(2_000_000, &Config::default()).unwrap();
     assert_eq!((careful.timeouts, careful.undos), (1, 1), "{careful:?}");
     let blind = transfer(2_000_000, &Config { detect: Choice::named("none"), ..Config::default() }).unwrap();

@@ -31,7 +31,7 @@ fn without_limited_transmit_the_first_two_duplicates_send_nothing() {
 }
 
 #[test]
-fn two_overtakings_are_below_the_threshold() {
+fn two_reordered_segments_are_below_the_threshold() {
     for name in ALL {
         let mut talk = twenty(&config(name));
         talk.ack(101, 1, &[(3, 3)], 0);
@@ -56,7 +56,7 @@ fn an_ack_with_data_or_another_window_is_no_duplicate() {
 }
 
 #[test]
-fn with_sack_a_duplicate_brings_news() {
+fn with_sack_only_acks_with_new_reports_are_duplicates() {
     let mut talk = twenty(&config("reno-sack"));
     for at in 101..110 {
         talk.ack(at, 1, &[(3, 3)], 0);
@@ -79,7 +79,7 @@ fn reno_inflates_by_duplicates_and_leaves_at_the_first_new_ack() {
 }
 
 #[test]
-fn the_handshake_s_round_trip_counts_for_what_can_have_left() {
+fn the_handshakes_round_trip_bounds_what_duplicates_may_release() {
     use eifel_recovery::engine::{Ack, Engine};
     use talk::at;
     let ack = |cumulative| Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
@@ -102,7 +102,7 @@ fn the_handshake_s_round_trip_counts_for_what_can_have_left() {
 }
 
 #[test]
-fn duplicates_at_will_let_no_more_go_than_a_window_in_a_round_trip() {
+fn forged_duplicates_release_at_most_a_window_per_round_trip() {
     for name in ["reno", "newreno", "reno-sack", "newreno-sack"] {
         let mut talk = Talk::with(&config(name), Negotiated { mss: 1000, sack: false, timestamps: false });
         talk.send();
@@ -188,7 +188,7 @@ fn reno_sack_ends_such_a_hole_in_a_timeout_where_newreno_sack_goes_on() {
 }
 
 #[test]
-fn newreno_sack_can_be_kept_to_spurious_timeouts() {
+fn newreno_sack_can_be_limited_to_spurious_timeouts() {
     let recover = Choice::named("newreno-sack").with("when", Value::Word("after-spurious".into()));
     let mut talk = twenty(&Config { recover: recover.clone(), ..config("newreno-sack") });
     for (at, last) in [(101, 20), (102, 21), (103, 22)] {
@@ -206,7 +206,7 @@ fn newreno_sack_can_be_kept_to_spurious_timeouts() {
 }
 
 #[test]
-fn fack_takes_the_hole_for_lost_at_the_first_sign_and_fills_it_at_once() {
+fn fack_deems_the_whole_hole_lost_and_fills_it_at_once() {
     let mut talk = twenty(&config("fack"));
     // 19 segments below the first block: more than three, so FACK does not wait for duplicates.
     // awnd = 22 - 20 = 2.
@@ -216,7 +216,7 @@ fn fack_takes_the_hole_for_lost_at_the_first_sign_and_fills_it_at_once() {
 }
 
 #[test]
-fn rfc6675_fills_what_enough_blocks_lie_above() {
+fn rfc6675_fills_holes_below_enough_sacked_blocks() {
     let (_, sent) = large_hole("rfc6675");
     assert_eq!(sent[..3], [Out::New(23), Out::New(24), Out::Again(2)]);
     // With three segments' bytes above, 2..=19 are lost. pipe is 1 + 2, and each SACK lets more go.
@@ -252,7 +252,7 @@ fn a_timeout_goes_back_n_in_slow_start_and_skips_what_arrives() {
 }
 
 #[test]
-fn a_further_timeout_of_the_same_segment_holds_ssthresh_or_halves_it_as_set() {
+fn a_further_timeout_of_the_same_segment_holds_ssthresh_or_halves_it_as_configured() {
     for (word, expected) in [("hold", 10_500), ("reduce", 10_500)] {
         let congest = config("reno").congest.with("repeated_timeout", Value::Word(word.into()));
         let mut talk = twenty(&Config { congest, ..config("reno") });
@@ -294,7 +294,7 @@ fn without_timestamps_a_retransmitted_segment_gives_no_sample() {
 
 /// The peer closes its window while two segments are outstanding.
 #[test]
-fn a_window_closed_on_what_is_outstanding_is_probed_without_touching_cwnd() {
+fn probing_a_closed_window_leaves_cwnd() {
     let mut talk = Talk::new(&config("reno"));
     talk.limit = talk::start(3);
     assert_eq!(talk.send(), new(1..=2));
@@ -314,7 +314,7 @@ fn a_window_closed_on_what_is_outstanding_is_probed_without_touching_cwnd() {
 }
 
 #[test]
-fn a_burst_limit_lets_so_many_go_for_one_ack() {
+fn a_burst_limit_bounds_the_segments_sent_for_one_ack() {
     let pace = Choice::named("burst-limit").with("segments", Value::Integer(3));
     let mut talk = Talk::new(&Config { pace, ..config("reno") });
     assert_eq!(talk.send(), new(1..=3));

@@ -99,7 +99,7 @@ fn missing(code: bool, test: bool) -> &'static str {
 }
 
 #[test]
-fn every_mark_and_every_deviation_names_a_requirement() {
+fn every_citation_and_every_deviation_names_a_requirement() {
     let (requirements, deviations, found) =
         (table("docs/reference/requirements.md"), table("docs/reference/deviations.md"), all_marks());
     let named = found.code.iter().chain(&found.tests).chain(deviations.keys());

@@ -27,7 +27,7 @@ impl Challenges {
     }
 
     /// Draws the number of challenge ACKs of an interval: from half of the limit up to the limit.
-    fn credit(&mut self) -> u32 {
+    fn allowance(&mut self) -> u32 {
         // SplitMix64.
         self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.drawn ^ (self.drawn >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -40,7 +40,7 @@ impl Challenges {
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         if now >= self.ends {
             self.ends = now + self.interval;
-            self.left = self.credit();
+            self.left = self.allowance();
         }
         match self.left.checked_sub(1) {
             Some(left) => {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_has_half_the_limit_at_least_and_the_limit_at_most_and_the_next_has_it_again() {
+    fn each_interval_allows_between_half_the_limit_and_the_limit() {
         let mut challenges = Challenges::new(ChallengeLimit { acks: 4, interval: Duration::from_secs(5) }, Seq(7));
         let counts: Vec<usize> = (0..100)
             .map(|interval| {

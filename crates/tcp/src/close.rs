@@ -51,7 +51,7 @@ mod tests {
     const END: Instant = Instant::from_nanos(7);
 
     #[test]
-    fn every_path_of_the_figure() {
+    fn every_transition_of_rfc_9293_figure_5() {
         let open = State::Established;
         // This end closes first.
         let normal = open.after_close().after_fin_acknowledged(END);

@@ -9,17 +9,17 @@ use eifel_recovery::engine::Engine;
 use eifel_recovery::fact::Transmission;
 use eifel_recovery::respond::Response;
 
-use crate::cold::Cold;
-use crate::ecn::Congestion;
+use crate::ecn::EcnState;
 use crate::event::{Event, Own};
 use crate::marks::Marking;
 use crate::persist::Persist;
+use crate::rare::RareState;
 use crate::receive::Receiver;
 use crate::send_stream::SendStream;
 use crate::settings::{Ports, SackUse, Settings};
 use crate::state::State;
-use crate::tail::{Tail, Wishes};
-use crate::timers::Patience;
+use crate::tail::{SendOptions, Tail};
+use crate::timers::UserTimeout;
 use crate::timestamps::Stamps;
 use crate::window::SendWindow;
 
@@ -90,12 +90,12 @@ pub struct Connection {
     pub(crate) receiver: Receiver,
     pub(crate) stamps: Option<Stamps>,
     pub(crate) marks: Marking,
-    pub(crate) ecn: Congestion,
-    pub(crate) patience: Patience,
+    pub(crate) ecn: EcnState,
+    pub(crate) user_timeout: UserTimeout,
     /// A segment to send outside the normal exchange, such as a reset.
     pub(crate) reply: Option<Box<Segment>>,
     pub(crate) events: Few<Own>,
-    pub(crate) cold: Box<Cold>,
+    pub(crate) rare: Box<RareState>,
     pub(crate) engine: Engine,
 }
 
@@ -120,7 +120,7 @@ impl Connection {
             iss: isn,
             ports,
             mss,
-            tail: Wishes::new(settings.nagle).usual(),
+            tail: SendOptions::new(settings.nagle).once_pushed(),
             claimed_payload: None,
             peer: SendWindow::CLOSED,
             persist: None,
@@ -128,11 +128,11 @@ impl Connection {
             receiver: Receiver::new(settings, Seq(0), mss, 0, SackUse::Off),
             stamps: settings.timestamps.as_ref().map(|stamps| Stamps::new(stamps, ports.with(isn))),
             marks: Marking::Off,
-            ecn: Congestion::NONE,
-            patience: Patience::new(&settings.give_up),
+            ecn: EcnState::NONE,
+            user_timeout: UserTimeout::new(&settings.give_up),
             reply: None,
             events: Few::EMPTY,
-            cold: Cold::new(settings, isn),
+            rare: RareState::new(settings, isn),
             engine,
         }
     }
@@ -200,11 +200,11 @@ impl Connection {
         if self.readable() > 0 {
             return self.abort();
         }
-        self.receiver.leave();
-        self.cold.wishes.leave();
+        self.receiver.stop_reading();
+        self.rare.send_options.leave();
         self.close();
         if self.state == State::FinWait2 {
-            self.patience.until = now + self.cold.habits.fin_wait_2;
+            self.user_timeout.until = now + self.rare.open_settings.fin_wait_2;
         }
     }
 
@@ -266,9 +266,9 @@ impl Connection {
     /// Sets the user timeout from now on: the maximum time without an acknowledgement of
     /// outstanding data. `None` sets no limit (RFC 9293, section 3.9.1.2).
     pub fn set_user_timeout(&mut self, now: Instant, limit: Option<Duration>) {
-        self.patience.user_timeout = limit.unwrap_or(Duration::MAX);
+        self.user_timeout.length = limit.unwrap_or(Duration::MAX);
         if self.engine.una() < self.engine.nxt() {
-            self.patience.until = limit.map_or(Instant::NEVER, |limit| now + limit);
+            self.user_timeout.until = limit.map_or(Instant::NEVER, |limit| now + limit);
         }
     }
 
@@ -312,7 +312,7 @@ impl Connection {
 
     /// Returns the numbers of rejected arrivals.
     pub fn counts(&self) -> Counts {
-        self.cold.counts.as_deref().copied().unwrap_or_default()
+        self.rare.counts.as_deref().copied().unwrap_or_default()
     }
 
     fn takes_writes(&self) -> bool {
@@ -324,27 +324,27 @@ impl Connection {
         if state == State::Closed && self.state != State::Closed {
             self.events.push_back(Event::Closed);
         }
-        self.stand(state);
+        self.set_state(state);
     }
 
     /// Sets the state without an event.
-    pub(crate) fn stand(&mut self, state: State) {
+    pub(crate) fn set_state(&mut self, state: State) {
         self.state = state;
         let open = matches!(state, State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait);
         self.plain = open
             && self.marks.is_off()
             && !self.ecn.is_agreed()
             && !self.receiver.holds_bytes()
-            && self.cold.quick.are_over();
+            && self.rare.quick.are_over();
         if open {
-            self.cold.end_handshake();
+            self.rare.end_handshake();
         }
     }
 
     /// Closes the connection for a reason other than a close, with `event`.
     pub(crate) fn fail(&mut self, event: Own) {
         self.events.push_back(event);
-        self.stand(State::Closed);
+        self.set_state(State::Closed);
     }
 
     /// Prepares a segment without data, outside the normal exchange.

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_good_for_its_caller_its_syn_and_two_periods() {
+    fn a_cookie_is_valid_for_its_caller_its_syn_and_two_periods() {
         for (mss, kept) in [(0, 88), (536, 536), (1400, 1220), (1460, 1460), (u16::MAX, 8960)] {
             let cookie = make(&SECRET, at(100), &caller(7), Seq(9), mss);
             assert_eq!(check(&SECRET, at(127), &caller(7), Seq(9), cookie), Some(kept));

@@ -19,7 +19,7 @@ impl Connection {
         let next = if self.is_next_full() { self.mss } else { self.last_length(end, limit) };
         let finished = self.stream.is_finished();
         let bare_fin = finished && self.engine.nxt() + 1 == self.stream.end();
-        let beyond_cwnd = bare_fin && self.cold.habits.fin_beyond_cwnd;
+        let beyond_cwnd = bare_fin && self.rare.open_settings.fin_beyond_cwnd;
         Offer { end, limit, next, weightless: u32::from(finished), beyond_cwnd, stamp }
     }
 

@@ -27,7 +27,7 @@ impl AckPace {
 /// The acknowledgement due to the peer, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Due {
-    owed: Owed,
+    owed: DueAck,
     /// Bytes covered by the delayed acknowledgement.
     bytes: u64,
     /// When the delayed acknowledgement becomes due; [`Instant::NEVER`] if none is delayed.
@@ -36,7 +36,7 @@ pub(crate) struct Due {
 
 /// Whether an acknowledgement is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Owed {
+pub(crate) enum DueAck {
     /// None, or a delayed one.
     InTime,
     /// Due now. A data segment may carry it.
@@ -47,18 +47,18 @@ pub(crate) enum Owed {
 
 impl Due {
     /// No acknowledgement is due.
-    pub(crate) const NOTHING: Self = Self { owed: Owed::InTime, bytes: 0, deadline: Instant::NEVER };
+    pub(crate) const NOTHING: Self = Self { owed: DueAck::InTime, bytes: 0, deadline: Instant::NEVER };
 
     /// Returns whether an acknowledgement is due.
     #[inline]
-    pub(crate) fn owed(&self) -> Owed {
+    pub(crate) fn owed(&self) -> DueAck {
         self.owed
     }
 
     /// Records that `bytes`, at least one, have arrived in order without filling a gap.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Instant, bytes: u64, pace: &AckPace) {
-        if self.owed != Owed::InTime {
+        if self.owed != DueAck::InTime {
             return;
         }
         if self.bytes == 0 {
@@ -73,15 +73,15 @@ impl Due {
     /// Makes an acknowledgement due now. A data segment may carry it.
     #[inline]
     pub(crate) fn now(&mut self) {
-        if self.owed != Owed::Alone {
-            self.owed = Owed::Now;
+        if self.owed != DueAck::Alone {
+            self.owed = DueAck::Now;
         }
         self.deadline = Instant::NEVER;
     }
 
     /// Makes an acknowledgement due now that must not be combined with data.
     pub(crate) fn alone(&mut self) {
-        self.owed = Owed::Alone;
+        self.owed = DueAck::Alone;
         self.deadline = Instant::NEVER;
     }
 
@@ -117,11 +117,11 @@ mod tests {
     fn the_second_full_sized_segment_is_acknowledged_at_once() {
         let mut due = Due::NOTHING;
         due.in_order(at(10), 1000, &pace(2, MS * 200));
-        assert_eq!((due.owed, due.deadline), (Owed::InTime, at(210)));
+        assert_eq!((due.owed, due.deadline), (DueAck::InTime, at(210)));
         due.in_order(at(50), 999, &pace(2, MS * 200));
-        assert_eq!((due.owed, due.deadline), (Owed::InTime, at(210)));
+        assert_eq!((due.owed, due.deadline), (DueAck::InTime, at(210)));
         due.in_order(at(60), 1, &pace(2, MS * 200));
-        assert_eq!((due.owed, due.deadline), (Owed::Now, Instant::NEVER));
+        assert_eq!((due.owed, due.deadline), (DueAck::Now, Instant::NEVER));
     }
 
     #[test]
@@ -130,9 +130,9 @@ mod tests {
         let pace = AckPace::new(&settings, 1000);
         let mut due = Due::NOTHING;
         due.in_order(at(10), 1, &pace);
-        assert_eq!(due.owed, Owed::InTime);
+        assert_eq!(due.owed, DueAck::InTime);
         due.in_order(at(20), 2, &pace);
-        assert_eq!(due.owed, Owed::Now);
+        assert_eq!(due.owed, DueAck::Now);
     }
 
     #[test]
@@ -142,15 +142,15 @@ mod tests {
         due.handle_timeout(at(209));
         assert_eq!(due.deadline(), at(210));
         due.handle_timeout(at(210));
-        assert_eq!((due.owed, due.deadline), (Owed::Now, Instant::NEVER));
+        assert_eq!((due.owed, due.deadline), (DueAck::Now, Instant::NEVER));
     }
 
     #[test]
-    fn no_delay_and_every_single_segment_are_the_same() {
+    fn a_delay_of_zero_acknowledges_every_segment_at_once() {
         for pace in [pace(2, Duration::ZERO), pace(1, MS), pace(0, MS)] {
             let mut due = Due::NOTHING;
             due.in_order(at(10), 1, &pace);
-            assert_eq!((due.owed, due.deadline), (Owed::Now, Instant::NEVER));
+            assert_eq!((due.owed, due.deadline), (DueAck::Now, Instant::NEVER));
         }
     }
 }

@@ -11,7 +11,7 @@ use eifel_recovery::fact::Echo;
 use eifel_recovery::scoreboard::Scoreboard;
 
 /// Number of retransmissions recorded in addition to the number of originals.
-const SPARE_AGAIN: usize = 16;
+const SPARE_RETRANSMISSIONS: usize = 16;
 
 /// The first transmission of a segment. Its timestamp is on the scoreboard.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ struct Original {
 
 /// A retransmission.
 #[derive(Clone, Copy, Debug)]
-struct Again {
+struct Retransmission {
     at: Instant,
     value: Timestamp,
     /// The timestamp of the previous transmission, as in [`Original`].
@@ -39,7 +39,7 @@ pub(crate) struct Distinct {
     originals: VecDeque<Original>,
     /// Recorded retransmissions; `None` if there never was one.
     #[expect(clippy::box_collection, reason = "idle connections have none, and all have to hold the place")]
-    again: Option<Box<VecDeque<Again>>>,
+    again: Option<Box<VecDeque<Retransmission>>>,
 }
 
 impl Distinct {
@@ -65,26 +65,26 @@ impl Distinct {
 
     /// Records the first transmission of a segment that is on the scoreboard.
     #[inline]
-    pub(crate) fn sent(&mut self, now: Instant, value: Timestamp) {
+    pub(crate) fn on_original(&mut self, now: Instant, value: Timestamp) {
         let after = self.leaves(now, value);
         self.originals.push_back(Original { at: now, after });
     }
 
     /// Records a retransmission. A peer may trigger any number of retransmissions, so the oldest
     /// are dropped beyond a limit.
-    pub(crate) fn sent_again(&mut self, now: Instant, value: Timestamp) {
+    pub(crate) fn on_retransmission(&mut self, now: Instant, value: Timestamp) {
         let after = self.leaves(now, value);
         let again = self.again.get_or_insert_default();
-        if again.len() >= self.originals.len() + SPARE_AGAIN {
+        if again.len() >= self.originals.len() + SPARE_RETRANSMISSIONS {
             again.pop_front();
         }
-        again.push_back(Again { at: now, value, after });
+        again.push_back(Retransmission { at: now, value, after });
     }
 
     /// Returns the meaning of an echo. `None` if it is older than all outstanding segments. `board`
     /// must not have processed the acknowledgement with the echo yet.
     #[inline]
-    pub(crate) fn believe(&mut self, now: Instant, echo: Timestamp, board: &Scoreboard) -> Option<Echo> {
+    pub(crate) fn classify_echo(&mut self, now: Instant, echo: Timestamp, board: &Scoreboard) -> Option<Echo> {
         while self.originals.len() > board.segments() {
             self.originals.pop_front();
         }
@@ -93,11 +93,17 @@ impl Distinct {
         if oldest == echo {
             return Some(Echo::Known { value: echo, age: now.since(self.originals.front()?.at) });
         }
-        self.believe_other(now, echo, oldest, board)
+        self.classify_other_echo(now, echo, oldest, board)
     }
 
     #[inline(never)]
-    fn believe_other(&mut self, now: Instant, echo: Timestamp, oldest: Timestamp, board: &Scoreboard) -> Option<Echo> {
+    fn classify_other_echo(
+        &mut self,
+        now: Instant,
+        echo: Timestamp,
+        oldest: Timestamp,
+        board: &Scoreboard,
+    ) -> Option<Echo> {
         if let Some(again) = &mut self.again {
             while again.front().is_some_and(|again| again.value.precedes(oldest)) {
                 again.pop_front();
@@ -156,12 +162,12 @@ mod tests {
     #[derive(Clone, Copy, PartialEq, Debug)]
     enum What {
         Original(u64),
-        Again,
+        Retransmission,
         Bare,
     }
 
     impl Naive {
-        fn believe(&self, now: Instant, first: u32, echo: u32, una: u64) -> Option<Echo> {
+        fn classify_echo(&self, now: Instant, first: u32, echo: u32, una: u64) -> Option<Echo> {
             let place = |value: u32| value.wrapping_sub(first);
             let originals = self.all.iter().filter_map(|&(value, _, what)| match what {
                 What::Original(start) => Some((start, value)),
@@ -188,7 +194,7 @@ mod tests {
     /// Compares the record with a complete one. Values around a bare acknowledgement's timestamp
     /// cannot be distinguished from that timestamp. There the two may differ, in the peer's favour.
     #[test]
-    fn echoes_are_believed_as_a_naive_record_has_it() {
+    fn echoes_are_classified_as_by_a_naive_record() {
         let mut random = 1u64;
         let mut below = |count: u64| {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -206,14 +212,14 @@ mod tests {
                 let value = distinct.value(at(now));
                 match below(6) {
                     0..=2 => {
-                        distinct.sent(at(now), value);
+                        distinct.on_original(at(now), value);
                         board.on_new(at(now), 1000, Some(value));
                         naive.all.push((value.0, at(now), What::Original(nxt)));
                         nxt += 1000;
                     }
                     3 if una < nxt => {
-                        distinct.sent_again(at(now), value);
-                        naive.all.push((value.0, at(now), What::Again));
+                        distinct.on_retransmission(at(now), value);
+                        naive.all.push((value.0, at(now), What::Retransmission));
                     }
                     4 => {
                         distinct.leaves(at(now), value);
@@ -223,8 +229,8 @@ mod tests {
                         let recent = 1 + below(20.min(naive.all.len() as u64)) as usize;
                         let sent = naive.all[naive.all.len() - recent].0;
                         let echo = sent.wrapping_add(below(5) as u32).wrapping_sub(2);
-                        let expected = naive.believe(at(now), first, echo, una);
-                        let believed = distinct.believe(at(now), Timestamp(echo), &board);
+                        let expected = naive.classify_echo(at(now), first, echo, una);
+                        let believed = distinct.classify_echo(at(now), Timestamp(echo), &board);
                         match (believed, expected) {
                             (Some(Echo::Known { .. }), Some(Echo::Forged)) => favoured += 1,
                             _ => assert_eq!(believed, expected, "{echo}, {una}: {:?}", naive.all),
@@ -242,18 +248,18 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_asks_for_the_same_again_and_again_costs_no_memory() {
+    fn a_peer_that_causes_many_retransmissions_costs_no_memory() {
         let mut distinct = distinct([1, 2]);
         let mut board = Scoreboard::default();
         board.on_new(at(0), 1000, Some(distinct.value(at(0))));
-        distinct.sent(at(0), distinct.value(at(0)));
+        distinct.on_original(at(0), distinct.value(at(0)));
         for now in 1..10_000 {
-            distinct.sent_again(at(now), distinct.value(at(now)));
+            distinct.on_retransmission(at(now), distinct.value(at(now)));
         }
-        assert!(distinct.again.as_ref().unwrap().len() <= 1 + SPARE_AGAIN);
+        assert!(distinct.again.as_ref().unwrap().len() <= 1 + SPARE_RETRANSMISSIONS);
         let newest = distinct.steps.last();
         assert_eq!(
-            distinct.believe(at(10_000), newest, &board),
+            distinct.classify_echo(at(10_000), newest, &board),
             Some(Echo::Known { value: newest, age: Duration::from_micros(1) })
         );
     }

@@ -22,14 +22,14 @@ enum Agreement {
 
 /// ECN state of one end, for both directions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Congestion {
+pub(crate) struct EcnState {
     agreement: Agreement,
     /// SYNs, or SYN-ACKs, sent with ECN flags.
     syns: u32,
     /// Whether acknowledgements carry ECE: a mark has arrived, and no CWR since.
-    echoes: bool,
+    sends_ece: bool,
     /// Number of window reductions reported to the peer by CWR.
-    told: u32,
+    cwrs_sent: u32,
 }
 
 /// The flags of a SYN that asks for ECN, and of a SYN-ACK that accepts it (section 6.1.1).
@@ -41,8 +41,8 @@ pub(crate) fn asks(syn: &Segment) -> bool {
     syn.flags.has(ASKS)
 }
 
-impl Congestion {
-    pub(crate) const NONE: Self = Self { agreement: Agreement::No, syns: 0, echoes: false, told: 0 };
+impl EcnState {
+    pub(crate) const NONE: Self = Self { agreement: Agreement::No, syns: 0, sends_ece: false, cwrs_sent: 0 };
 
     /// Returns the outcome of a negotiation between ends with these settings, for connections
     /// without a handshake.
@@ -85,7 +85,7 @@ impl Congestion {
     }
 
     /// Processes the peer's SYN, and starts counting SYN-ACKs.
-    pub(crate) fn called(&mut self, settings: &Settings, syn: &Segment) {
+    pub(crate) fn on_syn(&mut self, settings: &Settings, syn: &Segment) {
         let asks = asks(syn) && settings.ecn != EcnUse::Off;
         self.agreement = if asks { Agreement::Yes } else { Agreement::No };
         self.syns = 0;
@@ -93,7 +93,7 @@ impl Congestion {
 
     /// Processes a repeated SYN of the peer. Without the flags, the peer sets no marks, and this
     /// end must not set any either.
-    pub(crate) fn called_again(&mut self, syn: &Segment) {
+    pub(crate) fn on_repeated_syn(&mut self, syn: &Segment) {
         if !asks(syn) {
             self.agreement = Agreement::No;
         }
@@ -101,7 +101,7 @@ impl Congestion {
 
     /// Processes the peer's SYN-ACK. If it reflects the SYN's flags, ECN is not accepted (section
     /// 6.1.1.2).
-    pub(crate) fn answered(&mut self, syn_ack: &Segment) {
+    pub(crate) fn on_syn_ack(&mut self, syn_ack: &Segment) {
         let agrees = syn_ack.flags.0 & ASKS.0 == AGREES.0;
         self.agreement = match self.agreement {
             Agreement::Asked if agrees => Agreement::Yes,
@@ -114,21 +114,21 @@ impl Congestion {
 
     /// Processes an acceptable segment. Only segments with data count. Anyone could have marked a
     /// segment outside the window or without data (sections 6.1.4 and 6.1.5).
-    pub(crate) fn arrives(&mut self, segment: &Segment) {
+    pub(crate) fn on_segment(&mut self, segment: &Segment) {
         if segment.payload_len == 0 {
             return;
         }
         if segment.flags.has(Flags::CWR) {
-            self.echoes = false;
+            self.sends_ece = false;
         }
         if segment.ecn == Ecn::Ce {
-            self.echoes = true;
+            self.sends_ece = true;
         }
     }
 
     /// Returns whether an acceptable acknowledgement echoes a mark.
     #[inline]
-    pub(crate) fn hears(&self, segment: &Segment) -> bool {
+    pub(crate) fn has_ece(&self, segment: &Segment) -> bool {
         segment.flags.has(Flags::ECE) && self.agreement == Agreement::Yes
     }
 
@@ -136,13 +136,13 @@ impl Congestion {
     /// data and is no window probe: only these are ECT and carry CWR (sections 6.1.2, 6.1.5 and
     /// 6.1.6). `reductions` is the number of window reductions.
     pub(crate) fn write(&mut self, segment: &mut Segment, fresh: bool, reductions: u32) {
-        if self.echoes {
+        if self.sends_ece {
             segment.flags = segment.flags.with(Flags::ECE);
         }
         if fresh && self.agreement == Agreement::Yes {
             segment.ecn = Ecn::Ect0;
-            if self.told != reductions {
-                self.told = reductions;
+            if self.cwrs_sent != reductions {
+                self.cwrs_sent = reductions;
                 segment.flags = segment.flags.with(Flags::CWR);
             }
         }

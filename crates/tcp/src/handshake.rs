@@ -8,12 +8,12 @@ use eifel_packet::segment::{Flags, Marks, Options, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap, wrap};
 use eifel_recovery::engine::{Block, Engine, Negotiated};
 
-use crate::cold::Terms;
 use crate::connection::Connection;
 use crate::delayed_ack::Due;
-use crate::ecn::Congestion;
+use crate::ecn::EcnState;
 use crate::event::Event;
 use crate::marks::Marking;
+use crate::rare::HandshakeState;
 use crate::receive::Receiver;
 use crate::settings::{LARGEST_SHIFT, Ports, SackUse, Settings};
 use crate::state::{Opening, State};
@@ -55,12 +55,12 @@ impl Connection {
             ecn: Ecn::NotEct,
         };
         connection.agree(now, &syn);
-        connection.ecn = Congestion::between(settings, peer);
+        connection.ecn = EcnState::between(settings, peer);
         let shift = settings.shift().zip(peer.shift()).map_or(0, |(_, peer)| peer);
         connection.peer.open(1, 0, shift, 0);
         let field = ReceiveWindow::new(peer.receive_window, 1, shift).field(1);
         connection.peer.update(1, 1, field);
-        connection.stand(State::Established);
+        connection.set_state(State::Established);
         connection.engine.established(now, connection.negotiated());
         connection
     }
@@ -74,8 +74,8 @@ impl Connection {
             self.reset_back(segment);
         } else if segment.flags.has(Flags::SYN) {
             self.agree(now, segment);
-            self.ecn.called(&self.cold.terms().settings, segment);
-            self.stand(State::SynReceived(Opening::Passive));
+            self.ecn.on_syn(&self.rare.handshake().settings, segment);
+            self.set_state(State::SynReceived(Opening::Passive));
         }
     }
 
@@ -103,7 +103,7 @@ impl Connection {
         let has_data = block.end > block.start;
         if acks_syn {
             self.acknowledge_to_engine(now, 1, segment, false);
-            self.ecn.answered(segment);
+            self.ecn.on_syn_ack(segment);
             self.become_established(now);
             self.receiver.due.now();
             if has_data {
@@ -114,13 +114,13 @@ impl Connection {
                 // The data is acknowledged and reported to the application once the connection is
                 // open.
                 let early = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);
-                self.cold.terms_mut().early = Some(early);
+                self.rare.handshake_mut().early = Some(early);
                 self.receiver.due = Due::NOTHING;
             }
             // Simultaneous open: the SYN is repeated, with an acknowledgement.
             self.receiver.window.advance(self.receiver.nxt, self.receiver.unread());
-            self.ecn.called(&self.cold.terms().settings, segment);
-            self.stand(State::SynReceived(Opening::Simultaneous));
+            self.ecn.on_syn(&self.rare.handshake().settings, segment);
+            self.set_state(State::SynReceived(Opening::Simultaneous));
             let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
             let again = self.syn(stamp);
             self.reply = Some(Box::new(again));
@@ -129,11 +129,11 @@ impl Connection {
 
     /// Opens the connection after the peer has acknowledged this end's SYN and sent its own.
     pub(crate) fn become_established(&mut self, now: Instant) {
-        self.stand(State::Established);
+        self.set_state(State::Established);
         self.engine.established(now, self.negotiated());
         self.events.push_back(Event::Connected);
         if self.stream.is_finished() {
-            self.stand(self.state.after_close());
+            self.set_state(self.state.after_close());
         }
     }
 
@@ -144,7 +144,7 @@ impl Connection {
 
     /// Processes the peer's SYN: its initial sequence number, window and options.
     fn agree(&mut self, now: Instant, syn: &Segment) {
-        let Terms { settings, offer, .. } = self.cold.terms_mut();
+        let HandshakeState { settings, offer, .. } = self.rare.handshake_mut();
         let options = &syn.options;
         let stamp = options.timestamps.filter(|_| self.stamps.is_some());
         let scales = settings.shift().zip(options.window_scale.map(|shift| shift.min(LARGEST_SHIFT)));
@@ -174,7 +174,7 @@ impl Connection {
     /// Returns the SYN, with the options of the settings. After the peer's SYN has arrived, returns
     /// the SYN-ACK, with the negotiated options.
     pub(crate) fn syn(&mut self, stamp: Option<Timestamp>) -> Segment {
-        let Terms { settings, offer, .. } = self.cold.terms();
+        let HandshakeState { settings, offer, .. } = self.rare.handshake();
         let (flags, ack) = match self.state {
             State::SynSent => (Flags::SYN.with(self.ecn.syn(settings)), Seq(0)),
             _ => {

@@ -77,7 +77,7 @@ impl Connection {
         let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let over = matches!(self.state, State::Closed | State::Listen | State::TimeWait { .. });
         if over || !(una..nxt).contains(&unwrap(una, self.iss, seq)) {
-            self.cold.counted().ignored_icmp += 1;
+            self.rare.counted().ignored_icmp += 1;
             return;
         }
         let opening = matches!(self.state, State::SynSent | State::SynReceived(_));
@@ -85,9 +85,9 @@ impl Connection {
             IcmpError::Hard if opening => self.fail(Event::Unreachable),
             IcmpError::Hard | IcmpError::Soft => self.events.push_back(Event::SoftError(error)),
             // Only a SYN is in flight, which is never too large.
-            IcmpError::TooBig { .. } if opening => self.cold.counted().ignored_icmp += 1,
+            IcmpError::TooBig { .. } if opening => self.rare.counted().ignored_icmp += 1,
             IcmpError::TooBig { mtu, version } => self.claim_mtu(mtu, version),
-            IcmpError::SourceQuench => self.cold.counted().ignored_icmp += 1,
+            IcmpError::SourceQuench => self.rare.counted().ignored_icmp += 1,
         }
     }
 
@@ -97,12 +97,12 @@ impl Connection {
         if payload < self.mss {
             self.claimed_payload = Some(payload);
         } else {
-            self.cold.counted().ignored_icmp += 1;
+            self.rare.counted().ignored_icmp += 1;
         }
     }
 
     /// Applies a claimed path MTU. Called when the timer has expired.
-    pub(crate) fn believe_claimed_mtu(&mut self) {
+    pub(crate) fn apply_claimed_mtu(&mut self) {
         if let Some(payload) = self.claimed_payload.take() {
             self.mss = self.mss.min(payload);
             self.engine.reduce_mss(self.mss);

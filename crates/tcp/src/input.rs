@@ -43,7 +43,7 @@ impl Connection {
         let start = self.receiver.position(segment.seq);
         let mut block = Block { start, end: start + length(segment) };
         if block.end > block.start {
-            self.marks.arrives(segment);
+            self.marks.on_segment(segment);
         }
         if segment.flags.0 & SYN_OR_RST != 0 {
             if self.handle_control(now, segment, &mut block).is_break() {
@@ -63,7 +63,7 @@ impl Connection {
         }
         if block.end > block.start {
             if self.ecn.is_agreed() {
-                self.ecn.arrives(segment);
+                self.ecn.on_segment(segment);
             }
             self.take_data(now, segment, block, payload);
         }
@@ -77,13 +77,13 @@ impl Connection {
         match segment.options.timestamps {
             Some(stamp) if !stamps.is_old(now, stamp.value) => ControlFlow::Continue(()),
             Some(_) => {
-                self.cold.counted().old_timestamps += 1;
+                self.rare.counted().old_timestamps += 1;
                 self.answer_unacceptable(now, block);
                 ControlFlow::Break(())
             }
             None if !stamps.are_required() => ControlFlow::Continue(()),
             None => {
-                self.cold.counted().missing_timestamps += 1;
+                self.rare.counted().missing_timestamps += 1;
                 ControlFlow::Break(())
             }
         }
@@ -103,7 +103,7 @@ impl Connection {
             } else if (self.receiver.nxt..self.receiver.window.edge).contains(&block.start) {
                 self.challenge(now);
             } else {
-                self.cold.counted().outside_window += 1;
+                self.rare.counted().outside_window += 1;
             }
             return ControlFlow::Break(());
         }
@@ -117,7 +117,7 @@ impl Connection {
         // The peer repeats its SYN because the SYN-ACK was lost. The peer is in SYN-SENT, so a
         // challenge ACK would not help.
         if self.state == State::SynReceived(Opening::Passive) && block.start == 0 && !segment.flags.has(Flags::ACK) {
-            self.ecn.called_again(segment);
+            self.ecn.on_repeated_syn(segment);
             if self.may_answer(now) {
                 self.engine.repeat_handshake();
             }
@@ -130,7 +130,7 @@ impl Connection {
     /// Drops a segment that is not acceptable, and answers it (RFC 9293, section 3.10.7.4, first
     /// check).
     fn refuse(&mut self, now: Instant, segment: &Segment, block: Block) {
-        self.cold.counted().outside_window += 1;
+        self.rare.counted().outside_window += 1;
         let duplicate = block.end <= self.receiver.nxt;
         if let (true, Some(stamps), Some(stamp)) = (duplicate, &mut self.stamps, segment.options.timestamps) {
             stamps.duplicate(now, stamp.value);
@@ -138,7 +138,7 @@ impl Connection {
         if let State::TimeWait { .. } = self.state
             && segment.flags.has(Flags::FIN)
         {
-            self.stand(State::TimeWait { until: now + self.cold.habits.time_wait });
+            self.set_state(State::TimeWait { until: now + self.rare.open_settings.time_wait });
         }
         self.answer_unacceptable(now, block);
     }
@@ -160,7 +160,7 @@ impl Connection {
     /// learns the cumulative ACK. Other answers are limited, so that two ends do not answer each
     /// other for ever.
     pub(crate) fn answer_unacceptable(&mut self, now: Instant, block: Block) {
-        if block.end > block.start { self.receiver.refuse(block) } else { self.challenge(now) }
+        if block.end > block.start { self.receiver.answer_unacceptable(block) } else { self.challenge(now) }
     }
 
     /// Processes the acknowledgement field, with the window and the options.
@@ -170,7 +170,7 @@ impl Connection {
         let ack = unwrap(una, self.iss, segment.ack);
         let handshake = matches!(self.state, State::SynReceived(_));
         if ack > nxt || ack + self.peer.largest() < una || handshake && ack <= una {
-            self.cold.counted().refused_acks += 1;
+            self.rare.counted().refused_acks += 1;
             if handshake {
                 self.reset_back(segment)
             } else {
@@ -191,10 +191,10 @@ impl Connection {
         }
         self.take_current_acknowledgement(now, segment, block, ack);
         if handshake {
-            let early = self.cold.terms_mut().early.take();
+            let early = self.rare.handshake_mut().early.take();
             self.become_established(now);
             if let Some(arrival) = early {
-                self.receiver.owe(now, arrival);
+                self.receiver.schedule_ack(now, arrival);
                 self.acknowledge_quickly(now);
                 self.tell_arrival(now, segment, arrival);
             }
@@ -217,7 +217,7 @@ impl Connection {
             self.acknowledge_to_engine(now, ack, segment, plain);
             if self.peer.is_closed() {
                 // The connection stays open as long as the peer answers probes (RFC 9293, section 3.8.6.1).
-                self.patience.forgiven_timeouts = self.engine.consecutive_timeouts();
+                self.user_timeout.forgiven_timeouts = self.engine.consecutive_timeouts();
             }
         }
     }
@@ -226,7 +226,7 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn acknowledge_to_engine(&mut self, now: Instant, cumulative: u64, segment: &Segment, plain: bool) {
         let una = self.engine.una();
-        let echo = self.believed_echo(now, segment);
+        let echo = self.valid_echo(now, segment);
         let ack = Ack {
             cumulative,
             sacks: &[],
@@ -234,7 +234,7 @@ impl Connection {
             echo,
             mark: self.marks.read(segment),
             plain,
-            ece: self.ecn.hears(segment),
+            ece: self.ecn.has_ece(segment),
         };
         if self.reports(segment) {
             self.report_to_engine(now, &Ack { ..ack }, segment);
@@ -261,7 +261,7 @@ impl Connection {
     /// and so do answers to tail loss probes (RFC 8985, section 7.4.2).
     #[cold]
     fn take_report(&mut self, now: Instant, segment: &Segment, ack: u64, plain: bool) {
-        self.hear_of_probe();
+        self.on_probe_answered();
         let mut report =
             Ack { cumulative: self.engine.una(), sacks: &[], dsacks: &[], echo: None, mark: None, plain, ece: false };
         let reported;
@@ -288,7 +288,7 @@ impl Connection {
     fn read_report(&mut self, segment: &Segment, ack: u64) -> Reported {
         let reported = Reported::read(&segment.options.sack, self.iss, ack, self.engine.nxt());
         if reported.ignored > 0 {
-            self.cold.counted().ignored_sack_blocks += u64::from(reported.ignored);
+            self.rare.counted().ignored_sack_blocks += u64::from(reported.ignored);
         }
         reported
     }
@@ -299,21 +299,21 @@ impl Connection {
     fn is_copied(&mut self, segment: &Segment, dsack: Option<Block>) -> bool {
         let told = dsack.zip(segment.options.timestamps.map(|stamps| stamps.value));
         let Some(told) = told else { return false };
-        let again = self.cold.reported.as_deref() == Some(&told);
-        self.cold.reported = Some(Box::new(told));
+        let again = self.rare.reported.as_deref() == Some(&told);
+        self.rare.reported = Some(Box::new(told));
         again
     }
 
     /// Returns the meaning of a segment's timestamp echo. `None` without timestamps, or for an
     /// unknown value.
     #[inline(always)]
-    fn believed_echo(&mut self, now: Instant, segment: &Segment) -> Option<Echo> {
+    fn valid_echo(&mut self, now: Instant, segment: &Segment) -> Option<Echo> {
         let stamp = segment.options.timestamps?;
-        let echo = self.stamps.as_mut()?.believe(now, stamp.echo, self.engine.scoreboard());
+        let echo = self.stamps.as_mut()?.classify_echo(now, stamp.echo, self.engine.scoreboard());
         match echo {
             Some(Echo::Known { .. }) => {}
-            Some(Echo::Forged) => self.cold.counted().forged_echoes += 1,
-            None => self.cold.counted().ignored_echoes += 1,
+            Some(Echo::Forged) => self.rare.counted().forged_echoes += 1,
+            None => self.rare.counted().ignored_echoes += 1,
         }
         echo
     }
@@ -325,19 +325,19 @@ impl Connection {
         let end = self.stream.end();
         // Segments of this size get through, so an ICMP message that claimed a smaller path MTU was wrong.
         self.claimed_payload = None;
-        self.patience.forgiven_timeouts = 0;
+        self.user_timeout.forgiven_timeouts = 0;
         if self.tail == Tail::Push {
             self.push_after_progress();
         }
         if self.stream.release(una.saturating_sub(1)) {
             self.events.push_back(Event::Writable);
         }
-        self.patience.until = if una == end { Instant::NEVER } else { now + self.patience.user_timeout };
+        self.user_timeout.until = if una == end { Instant::NEVER } else { now + self.user_timeout.length };
         if una == end && self.stream.is_finished() {
-            let time_wait_end = now + self.cold.habits.time_wait;
+            let time_wait_end = now + self.rare.open_settings.time_wait;
             self.enter(self.state.after_fin_acknowledged(time_wait_end));
-            if self.state == State::FinWait2 && self.cold.wishes.has_left() {
-                self.patience.until = now + self.cold.habits.fin_wait_2;
+            if self.state == State::FinWait2 && self.rare.send_options.has_left() {
+                self.user_timeout.until = now + self.rare.open_settings.fin_wait_2;
             }
         }
     }
@@ -353,7 +353,7 @@ impl Connection {
     pub(crate) fn tell_arrival(&mut self, now: Instant, segment: &Segment, arrival: Arrival) {
         match arrival {
             Arrival::Nothing => {}
-            Arrival::Readable | Arrival::Finished { readable: true } if self.cold.wishes.has_left() => {
+            Arrival::Readable | Arrival::Finished { readable: true } if self.rare.send_options.has_left() => {
                 self.reset_back(segment);
                 self.enter(State::Closed);
             }
@@ -364,9 +364,9 @@ impl Connection {
                 }
                 self.events.push_back(Event::PeerClosed);
                 if self.state == State::FinWait2 {
-                    self.patience.until = Instant::NEVER;
+                    self.user_timeout.until = Instant::NEVER;
                 }
-                let time_wait_end = now + self.cold.habits.time_wait;
+                let time_wait_end = now + self.rare.open_settings.time_wait;
                 self.enter(self.state.after_fin_received(time_wait_end));
             }
         }
@@ -381,8 +381,8 @@ impl Connection {
 
     /// Takes a challenge ACK from the limit and counts the outcome. Returns whether it may be sent.
     fn may_answer(&mut self, now: Instant) -> bool {
-        let may = self.cold.challenges.take(now);
-        let counts = self.cold.counted();
+        let may = self.rare.challenges.take(now);
+        let counts = self.rare.counted();
         *if may { &mut counts.challenges } else { &mut counts.withheld_challenges } += 1;
         may
     }

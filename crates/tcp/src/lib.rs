@@ -52,7 +52,6 @@
 
 mod challenge;
 mod close;
-mod cold;
 pub mod connection;
 mod cookie;
 mod cut;
@@ -70,6 +69,7 @@ mod output;
 mod persist;
 mod plain_departure;
 mod quick_acks;
+mod rare;
 mod reassembly;
 mod receive;
 mod recv_stream;

@@ -161,7 +161,7 @@ impl Listener {
     /// cannot have this number.
     pub fn answer_again(&mut self, now: Instant, caller: &Caller, syn: &Segment, isn: Seq) -> Option<Segment> {
         self.forget_old(now);
-        self.keep(now, caller, syn, isn)
+        self.add_half_open(now, caller, syn, isn)
     }
 
     /// Returns whether `segment` is the caller's reaction to the SYN-ACK: it follows the SYN, and
@@ -175,7 +175,7 @@ impl Listener {
 
     fn take_syn(&mut self, now: Instant, caller: &Caller, syn: &Segment) -> Segment {
         let isn = isn(&self.secret, now, caller, self.port);
-        self.keep(now, caller, syn, isn).unwrap_or_else(|| {
+        self.add_half_open(now, caller, syn, isn).unwrap_or_else(|| {
             self.overflowed = Some(now);
             let mss = syn.options.mss.unwrap_or(DEFAULT_MSS);
             let isn = cookie::make(&self.secret, now, caller, syn.seq, mss);
@@ -185,13 +185,13 @@ impl Listener {
 
     /// Stores a half-open connection with the initial sequence number `isn`, unless the SYN is a
     /// repetition. Returns the SYN-ACK, or `None` if the backlog is full.
-    fn keep(&mut self, now: Instant, caller: &Caller, syn: &Segment, isn: Seq) -> Option<Segment> {
+    fn add_half_open(&mut self, now: Instant, caller: &Caller, syn: &Segment, isn: Seq) -> Option<Segment> {
         let asks = self.settings.ecn != EcnUse::Off && ecn::asks(syn);
         if let Some(half) = self.half_open.get_mut(caller).filter(|half| half.seq == syn.seq) {
             half.again = Some(now);
             half.asks &= asks;
             let half = *half;
-            return Some(self.answer(now, caller, &half));
+            return Some(self.negotiated_syn_ack(now, caller, &half));
         }
         self.forget(caller);
         if self.half_open.len() >= self.backlog {
@@ -214,11 +214,11 @@ impl Listener {
         self.by_age.insert(half.number, *caller);
         self.next_number += 1;
         self.half_open.insert(*caller, half);
-        Some(self.answer(now, caller, &half))
+        Some(self.negotiated_syn_ack(now, caller, &half))
     }
 
     /// Returns the SYN-ACK of a half-open connection, with the negotiated options.
-    fn answer(&self, now: Instant, caller: &Caller, half: &HalfOpen) -> Segment {
+    fn negotiated_syn_ack(&self, now: Instant, caller: &Caller, half: &HalfOpen) -> Segment {
         let own = offer(&self.settings);
         let stamps = half.stamp.zip(self.settings.timestamps);
         let options = Options {
@@ -269,7 +269,7 @@ impl Listener {
         engine: impl FnOnce() -> Engine,
     ) -> Heard {
         let kept = self.half_open.get(caller).filter(|half| segment.ack.0 == half.isn.0.wrapping_add(1)).copied();
-        let half = match kept.or_else(|| self.proven(now, caller, segment)) {
+        let half = match kept.or_else(|| self.from_cookie(now, caller, segment)) {
             Some(half) if !segment.flags.has(Flags::SYN) => half,
             // The segment acknowledges a SYN-ACK that was never sent.
             _ => return reset(segment).map_or(Heard::Nothing, Heard::Answer),
@@ -287,7 +287,7 @@ impl Listener {
     }
 
     /// Restores the half-open connection of a valid cookie. `None` if no cookie was sent recently.
-    fn proven(&self, now: Instant, caller: &Caller, segment: &Segment) -> Option<HalfOpen> {
+    fn from_cookie(&self, now: Instant, caller: &Caller, segment: &Segment) -> Option<HalfOpen> {
         self.overflowed.filter(|&at| now.since(at) <= cookie::PERIOD * 2)?;
         let (seq, isn) = (Seq(segment.seq.0.wrapping_sub(1)), Seq(segment.ack.0.wrapping_sub(1)));
         let mss = cookie::check(&self.secret, now, caller, seq, isn)?;

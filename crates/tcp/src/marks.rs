@@ -23,11 +23,11 @@ use crate::settings::TimestampSettings;
 use crate::timestamps::Clock;
 
 /// Number of acknowledgements that are marked after a retransmission has arrived.
-const ANSWERS: u8 = 3;
+const MARKED_ACKS: u8 = 3;
 
 /// The mark of acknowledgements.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Answers {
+pub(crate) struct MarkedAcks {
     /// Number of acknowledgements still to be marked.
     left: u8,
     /// Whether data or a FIN has arrived since the last acknowledgement.
@@ -36,16 +36,16 @@ pub(crate) struct Answers {
     said: bool,
 }
 
-impl Answers {
-    fn arrives(&mut self, again: bool) {
+impl MarkedAcks {
+    fn on_segment(&mut self, again: bool) {
         self.news = true;
         if again {
-            self.left = ANSWERS;
+            self.left = MARKED_ACKS;
         }
     }
 
     /// Returns whether the acknowledgement to send is marked.
-    fn says(&mut self) -> bool {
+    fn next_is_marked(&mut self) -> bool {
         if mem::take(&mut self.news) {
             self.said = self.left > 0;
             self.left = self.left.saturating_sub(1);
@@ -60,10 +60,10 @@ pub(crate) enum Marking {
     /// No marks: none are sent, and received ones are ignored.
     Off,
     /// Header bits.
-    Bits { answers: Answers },
+    Bits { marked_acks: MarkedAcks },
     /// Timestamps on marked segments only. `echo` is the earliest value to be echoed. The clock is
     /// boxed, because it is rarely read and would enlarge every connection.
-    Timestamps { clock: Box<Clock>, echo: u32, answers: Answers },
+    Timestamps { clock: Box<Clock>, echo: u32, marked_acks: MarkedAcks },
 }
 
 impl Marking {
@@ -71,10 +71,10 @@ impl Marking {
     pub(crate) fn agreed(marks: Option<Marks>) -> Self {
         match marks {
             None => Self::Off,
-            Some(Marks::Bits) => Self::Bits { answers: Answers::default() },
+            Some(Marks::Bits) => Self::Bits { marked_acks: MarkedAcks::default() },
             Some(Marks::Timestamps) => {
                 let clock = Box::new(Clock::new(&TimestampSettings::default()));
-                Self::Timestamps { clock, echo: 0, answers: Answers::default() }
+                Self::Timestamps { clock, echo: 0, marked_acks: MarkedAcks::default() }
             }
         }
     }
@@ -86,17 +86,17 @@ impl Marking {
     }
 
     /// Records a segment that takes positions and so will be acknowledged.
-    pub(crate) fn arrives(&mut self, segment: &Segment) {
+    pub(crate) fn on_segment(&mut self, segment: &Segment) {
         match self {
             Self::Off => {}
-            Self::Bits { answers } => answers.arrives(segment.flags.has(Flags::SENT_AGAIN)),
-            Self::Timestamps { echo, answers, .. } => {
+            Self::Bits { marked_acks } => marked_acks.on_segment(segment.flags.has(Flags::SENT_AGAIN)),
+            Self::Timestamps { echo, marked_acks, .. } => {
                 let value = segment.options.timestamps.map_or(0, |stamps| stamps.value);
                 // If several wait for their first answer, the earliest value is echoed.
-                if value != 0 && answers.left < ANSWERS {
+                if value != 0 && marked_acks.left < MARKED_ACKS {
                     *echo = value;
                 }
-                answers.arrives(value != 0);
+                marked_acks.on_segment(value != 0);
             }
         }
     }
@@ -118,17 +118,17 @@ impl Marking {
     pub(crate) fn write(&mut self, now: Instant, again: bool, segment: &mut Segment) {
         match self {
             Self::Off => {}
-            Self::Bits { answers } => {
+            Self::Bits { marked_acks } => {
                 if again {
                     segment.flags = segment.flags.with(Flags::SENT_AGAIN);
                 }
-                if answers.says() {
+                if marked_acks.next_is_marked() {
                     segment.flags = segment.flags.with(Flags::ANSWERS_SENT_AGAIN);
                 }
             }
-            Self::Timestamps { clock, echo, answers } => {
+            Self::Timestamps { clock, echo, marked_acks } => {
                 let value = if again { clock.value(now).0.max(1) } else { 0 };
-                let echoed = if answers.says() { *echo } else { 0 };
+                let echoed = if marked_acks.next_is_marked() { *echo } else { 0 };
                 if value != 0 || echoed != 0 {
                     segment.options.timestamps = Some(Timestamps { value, echo: echoed });
                 }

@@ -9,7 +9,7 @@ use eifel_packet::seq::wrap;
 use eifel_recovery::fact::{Kind, Transmission};
 
 use crate::connection::{Connection, Outgoing};
-use crate::delayed_ack::Owed;
+use crate::delayed_ack::DueAck;
 use crate::state::State;
 
 /// Bytes of one SACK block, and of the option's padding, kind and length (RFC 2018, section 3).
@@ -43,7 +43,7 @@ impl Connection {
     /// Writes the next segment on the full path.
     #[inline(never)]
     fn any_departure(&mut self, now: Instant, segment: &mut Segment) -> Option<Outgoing> {
-        if self.receiver.due.owed() == Owed::Alone || self.reply.is_some() {
+        if self.receiver.due.owed() == DueAck::Alone || self.reply.is_some() {
             return self.poll_urgent(now, segment);
         }
         if self.engine.una() != self.stream.end()
@@ -52,7 +52,7 @@ impl Connection {
             return Some(Outgoing::of(transmission));
         }
         // If a data segment was sent before, it carried the acknowledgement.
-        let due = self.receiver.due.owed() == Owed::Now && self.state != State::Closed;
+        let due = self.receiver.due.owed() == DueAck::Now && self.state != State::Closed;
         due.then(|| self.acknowledgement(now, segment))
     }
 
@@ -60,7 +60,7 @@ impl Connection {
     /// lower cost. At a receiver of bulk data, this is so after every second arrival.
     #[inline(always)]
     pub fn may_transmit(&self) -> bool {
-        self.engine.una() != self.stream.end() || self.reply.is_some() || self.receiver.due.owed() != Owed::InTime
+        self.engine.una() != self.stream.end() || self.reply.is_some() || self.receiver.due.owed() != DueAck::InTime
     }
 
     /// Writes a segment that precedes data: a segment outside the normal exchange, or an
@@ -82,16 +82,16 @@ impl Connection {
             return None;
         }
         let stamp = self.stamps.as_mut().map(|stamps| stamps.value(now));
-        if self.patience.until == Instant::NEVER && self.patience.user_timeout != Duration::MAX {
-            self.patience.until = now + self.patience.user_timeout;
+        if self.user_timeout.until == Instant::NEVER && self.user_timeout.length != Duration::MAX {
+            self.user_timeout.until = now + self.user_timeout.length;
         }
         let transmission = match self.state {
             // Data waits until the handshake is complete.
             State::SynSent | State::SynReceived(_) => {
                 if let (Instant::NEVER, Some(limit)) =
-                    (self.patience.until, self.cold.terms().settings.give_up.handshake)
+                    (self.user_timeout.until, self.rare.handshake().settings.give_up.handshake)
                 {
-                    self.patience.until = now + limit;
+                    self.user_timeout.until = now + limit;
                 }
                 self.engine.poll_handshake(now, stamp)?
             }

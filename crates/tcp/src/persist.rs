@@ -96,7 +96,7 @@ impl Connection {
         let idle = self.engine.una() == self.engine.nxt();
         // A window that is open, but too small for silly window avoidance, is probed with data.
         let closed = self.peer.limit <= self.engine.nxt();
-        match self.cold.habits.window_probe {
+        match self.rare.open_settings.window_probe {
             WindowProbe::Empty if idle && closed => self.probe_without_data(now),
             WindowProbe::Empty | WindowProbe::Data => {
                 self.engine.back_off();
@@ -111,7 +111,7 @@ impl Connection {
         let persist = self.persist.get_or_insert(Persist::IDLE);
         (persist.probes, persist.unanswered) = (persist.probes.saturating_add(1), persist.unanswered.saturating_add(1));
         persist.at = now + persist.interval(self.engine.full_timeout(now));
-        if u32::from(persist.unanswered) > self.cold.habits.most_timeouts {
+        if u32::from(persist.unanswered) > self.rare.open_settings.most_timeouts {
             return self.fail(Event::TimedOut);
         }
         let (ack, window) = self.receiver.acknowledge();
@@ -124,7 +124,7 @@ impl Connection {
     }
 
     /// Records that the peer is alive.
-    pub(crate) fn hear_of_probe(&mut self) {
+    pub(crate) fn on_probe_answered(&mut self) {
         if let Some(persist) = &mut self.persist {
             persist.unanswered = 0;
         }

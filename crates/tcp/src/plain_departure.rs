@@ -19,7 +19,7 @@ use eifel_packet::segment::{Flags, Segment};
 use eifel_recovery::fact::Transmission;
 
 use crate::connection::{Connection, Outgoing};
-use crate::delayed_ack::Owed;
+use crate::delayed_ack::DueAck;
 
 impl Connection {
     /// Writes the next segment as [`poll_transmit`](Self::poll_transmit) does, if the fast path
@@ -27,7 +27,7 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn plain_departure(&mut self, now: Instant, segment: &mut Segment) -> ControlFlow<Option<Outgoing>> {
         let plain = self.plain
-            && self.receiver.due.owed() != Owed::Alone
+            && self.receiver.due.owed() != DueAck::Alone
             && !self.receiver.has_blocks()
             && self.reply.is_none();
         if !plain {
@@ -43,7 +43,7 @@ impl Connection {
                 Some(false) => {}
             }
         }
-        if self.receiver.due.owed() == Owed::InTime {
+        if self.receiver.due.owed() == DueAck::InTime {
             return ControlFlow::Break(None);
         }
         ControlFlow::Break(Some(self.acknowledgement(now, segment)))
@@ -53,7 +53,7 @@ impl Connection {
     #[inline(always)]
     fn plain_data(&mut self, now: Instant, segment: &mut Segment) -> Transmission {
         debug_assert!(
-            self.patience.until != Instant::NEVER || self.patience.user_timeout == Duration::MAX,
+            self.user_timeout.until != Instant::NEVER || self.user_timeout.length == Duration::MAX,
             "something is outstanding"
         );
         // No closure, because the compiler would not inline it.

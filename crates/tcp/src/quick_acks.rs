@@ -29,23 +29,23 @@ impl QuickAcks {
 impl Connection {
     /// Makes the acknowledgement of a data segment due now, if it is one of the first segments.
     pub(crate) fn acknowledge_quickly(&mut self, now: Instant) {
-        let quick = &mut self.cold.quick;
+        let quick = &mut self.rare.quick;
         if quick.are_over() {
             return;
         }
         (quick.left, quick.arrived) = (quick.left - 1, now);
         self.receiver.due.now();
-        self.stand(self.state);
+        self.set_state(self.state);
     }
 
     /// Records that data is sent. If the data may answer what has just arrived, acknowledgements
     /// are delayed from now on.
     pub(crate) fn end_quick_acks(&mut self, now: Instant) {
-        let quick = &mut self.cold.quick;
-        let answers = quick.arrived <= now && now < quick.arrived + self.cold.habits.ack_delay;
+        let quick = &mut self.rare.quick;
+        let answers = quick.arrived <= now && now < quick.arrived + self.rare.open_settings.ack_delay;
         if answers && !quick.are_over() {
             quick.left = 0;
-            self.stand(self.state);
+            self.set_state(self.state);
         }
     }
 }

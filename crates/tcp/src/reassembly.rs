@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_pieces_cost_the_furthest() {
+    fn too_many_pieces_drop_the_furthest() {
         let mut reassembly = Reassembly::new(0);
         for piece in (0..=64).rev() {
             insert(&mut reassembly, 10 + piece * 2, 11 + piece * 2);
@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_agrees_with_a_set_of_single_positions(
+        fn reassembly_agrees_with_a_set_of_single_positions(
             blocks in prop::collection::vec((1u64..200, 1u64..30), 1..40), nxt in 1u64..100,
         ) {
             let mut reassembly = Reassembly::new(1 << 16);

@@ -44,12 +44,12 @@ pub(crate) struct Receiver {
     /// Bytes of window that limit the number of blocks beyond a gap.
     held: u32,
     /// `None` while all arrived data is in order, and no SACK block is left to report.
-    disorder: Option<Box<Disorder>>,
+    out_of_order: Option<Box<OutOfOrder>>,
 }
 
 /// Segments out of order.
 #[derive(Clone, Debug)]
-struct Disorder {
+struct OutOfOrder {
     queue: Reassembly,
     report: SackReport,
 }
@@ -70,7 +70,7 @@ impl Receiver {
             pace: AckPace::new(&settings.acks, full_size),
             sack,
             held: u32::try_from(window.buffer()).unwrap_or(u32::MAX).max(settings.receive_window),
-            disorder: None,
+            out_of_order: None,
         }
     }
 
@@ -98,7 +98,7 @@ impl Receiver {
 
     /// Returns the number of blocks that have arrived beyond a gap.
     pub(crate) fn pieces(&self) -> usize {
-        self.disorder.as_ref().map_or(0, |disorder| disorder.queue.pieces())
+        self.out_of_order.as_ref().map_or(0, |out_of_order| out_of_order.queue.pieces())
     }
 
     /// Returns the number of bytes of data that have arrived in order.
@@ -118,7 +118,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Instant, end: u64, payload: &[u8]) -> Arrival {
         let start = self.nxt;
-        if end > self.window.edge || end > self.fin || self.disorder.is_some() {
+        if end > self.window.edge || end > self.fin || self.out_of_order.is_some() {
             return self.take_any(Block { start, end }, false, payload);
         }
         self.due.in_order(now, end - start, &self.pace);
@@ -154,16 +154,17 @@ impl Receiver {
         match start < self.nxt {
             true => self.note_duplicate(Block { start, end: self.nxt }),
             false => {
-                let overlap = self.disorder.as_ref().and_then(|disorder| disorder.queue.first_overlap(whole));
+                let overlap =
+                    self.out_of_order.as_ref().and_then(|out_of_order| out_of_order.queue.first_overlap(whole));
                 if let Some(overlap) = overlap {
                     self.note_duplicate(overlap);
                 }
             }
         }
         let new = Block { start: start.max(self.nxt), end: kept };
-        self.keep(start, new, payload);
+        self.store(start, new, payload);
         if new.start > self.nxt {
-            let Disorder { report, queue } = self.disordered();
+            let OutOfOrder { report, queue } = self.out_of_order_mut();
             report.touch(new.start, queue);
             return Arrival::Nothing;
         }
@@ -172,11 +173,11 @@ impl Receiver {
 
     /// Adds the new part of `new` to the queue, and its bytes to the stream. Bytes that arrived
     /// earlier are not overwritten.
-    fn keep(&mut self, start: u64, new: Block, payload: &[u8]) {
-        self.disordered();
-        let Self { disorder: Some(disorder), stream, fin, .. } = self else { return };
+    fn store(&mut self, start: u64, new: Block, payload: &[u8]) {
+        self.out_of_order_mut();
+        let Self { out_of_order: Some(out_of_order), stream, fin, .. } = self else { return };
         let limit = start + payload.len() as u64;
-        disorder.queue.insert(new, |gap| {
+        out_of_order.queue.insert(new, |gap| {
             let end = gap.end.min(limit).min(*fin);
             if gap.start < end {
                 stream.put(gap.start - 1, &payload[(gap.start - start) as usize..(end - start) as usize]);
@@ -188,8 +189,8 @@ impl Receiver {
     /// earlier.
     fn advance(&mut self, new: Block) -> Arrival {
         let (unread, nxt) = (self.unread(), self.nxt.max(new.start));
-        self.nxt = self.disordered().queue.advance(nxt);
-        self.settle();
+        self.nxt = self.out_of_order_mut().queue.advance(nxt);
+        self.free_out_of_order();
         let readable = unread == 0 && self.unread() > 0;
         match (self.nxt > self.fin, readable) {
             (true, readable) => Arrival::Finished { readable },
@@ -200,7 +201,7 @@ impl Receiver {
 
     /// Makes an acknowledgement of all arrived data due: at once for a FIN, otherwise after the
     /// usual delay.
-    pub(crate) fn owe(&mut self, now: Instant, arrival: Arrival) {
+    pub(crate) fn schedule_ack(&mut self, now: Instant, arrival: Arrival) {
         match arrival {
             Arrival::Finished { .. } => self.due.now(),
             Arrival::Nothing | Arrival::Readable => self.due.in_order(now, self.arrived(), &self.pace),
@@ -208,38 +209,39 @@ impl Receiver {
     }
 
     /// Answers a segment that is not acceptable, and reports its duplicate part by DSACK.
-    pub(crate) fn refuse(&mut self, block: Block) {
+    pub(crate) fn answer_unacceptable(&mut self, block: Block) {
         self.due.alone();
         self.note_duplicate(Block { start: block.start, end: block.end.min(self.nxt) });
     }
 
     fn note_duplicate(&mut self, block: Block) {
         if self.sack == SackUse::WithDuplicates && block.start < block.end {
-            self.disordered().report.duplicate(block);
+            self.out_of_order_mut().report.duplicate(block);
         }
     }
 
     /// Frees the state of out-of-order segments, if no gap is left and no block is left to report.
-    fn settle(&mut self) {
-        let restored = |disorder: &mut Box<Disorder>| {
-            let Disorder { report, queue } = &mut **disorder;
+    fn free_out_of_order(&mut self) {
+        let restored = |out_of_order: &mut Box<OutOfOrder>| {
+            let OutOfOrder { report, queue } = &mut **out_of_order;
             if queue.is_empty() {
                 report.forget_blocks();
             }
             queue.is_empty() && report.is_empty()
         };
-        self.disorder.take_if(restored);
+        self.out_of_order.take_if(restored);
     }
 
     /// Returns the state of out-of-order segments. Creates it if necessary.
-    fn disordered(&mut self) -> &mut Disorder {
+    fn out_of_order_mut(&mut self) -> &mut OutOfOrder {
         let window = u64::from(self.held);
-        self.disorder
-            .get_or_insert_with(|| Box::new(Disorder { queue: Reassembly::new(window), report: SackReport::default() }))
+        self.out_of_order.get_or_insert_with(|| {
+            Box::new(OutOfOrder { queue: Reassembly::new(window), report: SackReport::default() })
+        })
     }
 
     /// Records that the application has left after reading everything. Later data stays unread.
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn stop_reading(&mut self) {
         self.stream = RecvStream::Counted { read: self.arrived() };
     }
 
@@ -296,19 +298,19 @@ impl Receiver {
     /// Returns whether an acknowledgement may have SACK blocks.
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
-        self.disorder.is_some()
+        self.out_of_order.is_some()
     }
 
     /// Returns the SACK blocks of an acknowledgement, at most `room`.
     pub(crate) fn sack_blocks(&mut self, room: usize) -> SackBlocks {
-        let blocks = match &mut self.disorder {
-            Some(disorder) if self.sack != SackUse::Off => {
-                let Disorder { report, queue } = &mut **disorder;
+        let blocks = match &mut self.out_of_order {
+            Some(out_of_order) if self.sack != SackUse::Off => {
+                let OutOfOrder { report, queue } = &mut **out_of_order;
                 report.take(room, self.irs, queue)
             }
             _ => SackBlocks::EMPTY,
         };
-        self.settle();
+        self.free_out_of_order();
         blocks
     }
 }

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_block_touched_last_comes_first() {
+    fn the_block_that_grew_last_comes_first() {
         let mut receiver = Receiver::new();
         receiver.arrive(100, 200);
         receiver.arrive(300, 400);

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn true_blocks_keep_their_order_across_the_wrap() {
+    fn valid_blocks_keep_their_order_across_the_wrap() {
         let reported = read(&[(2001, 3001), (1001, 1501)], 501, 5001);
         assert_eq!(reported.blocks(), [Block { start: 2001, end: 3001 }, Block { start: 1001, end: 1501 }]);
         assert_eq!((reported.dsack, reported.ignored), (None, 0));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn lies_are_left_out_block_by_block() {
+    fn invalid_blocks_are_ignored_one_by_one() {
         // Inverted, empty, never sent, straddling the acknowledgement.
         let reported = read(&[(3001, 2001), (2001, 2001), (4001, 5002), (400, 1501)], 501, 5001);
         assert_eq!((reported.blocks(), reported.dsack, reported.ignored), (&[][..], None, 4));

@@ -17,7 +17,7 @@ pub(crate) enum Tail {
 
 /// The application's settings for short segments, and whether it still reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Wishes {
+pub(crate) struct SendOptions {
     nagle: bool,
     corked: bool,
     /// The end of the data at the last push. Data below does not wait for a push.
@@ -26,7 +26,7 @@ pub(crate) struct Wishes {
     left: bool,
 }
 
-impl Wishes {
+impl SendOptions {
     pub(crate) fn new(nagle: bool) -> Self {
         Self { nagle, corked: false, pushed: 0, left: false }
     }
@@ -41,7 +41,7 @@ impl Wishes {
     }
 
     /// Returns the event that a short segment waits for if all data is pushed.
-    pub(crate) fn usual(self) -> Tail {
+    pub(crate) fn once_pushed(self) -> Tail {
         if self.nagle { Tail::Acknowledgement } else { Tail::Nothing }
     }
 }
@@ -50,9 +50,9 @@ impl Connection {
     /// Turns Nagle's algorithm on or off. Off also pushes waiting data, like a socket's
     /// `TCP_NODELAY`.
     pub fn set_nagle(&mut self, on: bool) {
-        self.cold.wishes.nagle = on;
+        self.rare.send_options.nagle = on;
         if self.tail != Tail::Push {
-            self.tail = self.cold.wishes.usual();
+            self.tail = self.rare.send_options.once_pushed();
         } else if !on {
             self.push();
         }
@@ -61,8 +61,8 @@ impl Connection {
     /// Delays all segments that are not full until `cork(false)`, like a socket's `TCP_CORK`. The
     /// delay is at most a retransmission timeout. A FIN pushes all data.
     pub fn cork(&mut self, on: bool) {
-        self.cold.wishes.corked = on;
-        self.tail = if on { Tail::Push } else { self.cold.wishes.usual() };
+        self.rare.send_options.corked = on;
+        self.tail = if on { Tail::Push } else { self.rare.send_options.once_pushed() };
     }
 
     /// Ends a record after the written data, like the flag `MSG_EOR` of a socket's `send`. No
@@ -81,8 +81,8 @@ impl Connection {
 
     /// Records a write. It is pushed unless [`more_follows`](Self::more_follows) is called.
     pub(crate) fn note_write(&mut self) {
-        if !self.cold.wishes.corked {
-            self.tail = self.cold.wishes.usual();
+        if !self.rare.send_options.corked {
+            self.tail = self.rare.send_options.once_pushed();
         }
     }
 
@@ -90,14 +90,14 @@ impl Connection {
     /// corked.
     #[cold]
     pub(crate) fn push_after_progress(&mut self) {
-        if !self.cold.wishes.corked {
+        if !self.rare.send_options.corked {
             self.push();
         }
     }
 
     /// Pushes all data written so far.
     fn push(&mut self) {
-        self.cold.wishes.pushed = self.stream.end();
+        self.rare.send_options.pushed = self.stream.end();
     }
 
     /// Returns the end of the data that may be sent, if short segments may have to wait.
@@ -111,7 +111,7 @@ impl Connection {
             Tail::Nothing => end,
             Tail::Acknowledgement if una == nxt => end,
             Tail::Acknowledgement => nxt,
-            Tail::Push => self.cold.wishes.pushed.max(nxt),
+            Tail::Push => self.rare.send_options.pushed.max(nxt),
         };
         free.max(self.stream.last_record()).min(end)
     }

@@ -22,7 +22,7 @@ impl Connection {
     /// the new connection.
     pub fn makes_way(&self, segment: &Segment, proposed: Seq) -> Option<Seq> {
         let calls = segment.flags.has(Flags::SYN) && segment.flags.0 & (Flags::ACK.0 | Flags::RST.0) == 0;
-        let reopens = self.cold.habits.time_wait_rule == TimeWait::Reopens;
+        let reopens = self.rare.open_settings.time_wait_rule == TimeWait::Reopens;
         let over = matches!(self.state, State::TimeWait { .. });
         if !(calls && reopens && over) || self.receiver.position(segment.seq) <= self.receiver.nxt {
             return None;
@@ -35,7 +35,7 @@ impl Connection {
     /// Returns whether [`late_arrival`](Self::late_arrival) handles a segment in TIME-WAIT. Resets
     /// follow RFC 5961 instead.
     pub(crate) fn is_late(&self, segment: &Segment) -> bool {
-        self.cold.habits.time_wait_rule == TimeWait::Reopens && !segment.flags.has(Flags::RST)
+        self.rare.open_settings.time_wait_rule == TimeWait::Reopens && !segment.flags.has(Flags::RST)
     }
 
     /// Processes a segment in TIME-WAIT as 4.4BSD's stacks do. A segment without ACK is dropped,
@@ -52,7 +52,7 @@ impl Connection {
             return;
         }
         if segment.flags.has(Flags::FIN) {
-            self.stand(State::TimeWait { until: now + self.cold.habits.time_wait });
+            self.set_state(State::TimeWait { until: now + self.rare.open_settings.time_wait });
         }
         if segment.flags.has(Flags::SYN) {
             return self.challenge(now);

@@ -9,21 +9,21 @@ use crate::state::State;
 
 /// How long the connection waits for a silent peer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct UserTimeout {
     /// When the connection is given up. [`Instant::NEVER`] if nothing is outstanding, or no limit
     /// is set.
     pub(crate) until: Instant,
     /// The user timeout; [`Duration::MAX`] if there is none.
-    pub(crate) user_timeout: Duration,
+    pub(crate) length: Duration,
     /// Consecutive timeouts that do not count, because the peer has since answered with a closed
     /// window.
     pub(crate) forgiven_timeouts: u32,
 }
 
-impl Patience {
+impl UserTimeout {
     pub(crate) fn new(settings: &GiveUp) -> Self {
-        let user_timeout = settings.user_timeout.unwrap_or(Duration::MAX);
-        Self { until: Instant::NEVER, user_timeout, forgiven_timeouts: 0 }
+        let length = settings.user_timeout.unwrap_or(Duration::MAX);
+        Self { until: Instant::NEVER, length, forgiven_timeouts: 0 }
     }
 }
 
@@ -35,7 +35,7 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => Instant::NEVER,
             State::TimeWait { until } => until.min(self.receiver.due.deadline()),
-            _ => self.sender_deadline().min(self.receiver.due.deadline()).min(self.patience.until),
+            _ => self.sender_deadline().min(self.receiver.due.deadline()).min(self.user_timeout.until),
         }
     }
 
@@ -52,7 +52,7 @@ impl Connection {
         self.engine.may_expire_before(instant)
             || self.persist.is_some()
             || self.receiver.due.deadline() < instant
-            || self.patience.until < instant
+            || self.user_timeout.until < instant
             || matches!(self.state, State::TimeWait { .. })
     }
 
@@ -61,7 +61,7 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => return,
             State::TimeWait { until } if now >= until => return self.enter(State::Closed),
-            _ if now >= self.patience.until => return self.fail(Event::TimedOut),
+            _ if now >= self.user_timeout.until => return self.fail(Event::TimedOut),
             _ => {}
         }
         self.receiver.due.handle_timeout(now);
@@ -71,9 +71,9 @@ impl Connection {
                 self.make_probe_due();
             }
             if self.engine.consecutive_timeouts() > before {
-                self.believe_claimed_mtu();
+                self.apply_claimed_mtu();
             }
-            let silent = self.engine.consecutive_timeouts().saturating_sub(self.patience.forgiven_timeouts);
+            let silent = self.engine.consecutive_timeouts().saturating_sub(self.user_timeout.forgiven_timeouts);
             if silent > self.most_timeouts() {
                 self.fail(Event::TimedOut);
             }
@@ -86,8 +86,8 @@ impl Connection {
     /// Returns the maximum number of consecutive timeouts. The next one ends the connection.
     fn most_timeouts(&self) -> u32 {
         match self.state {
-            State::SynSent | State::SynReceived(_) => self.cold.terms().settings.give_up.handshake_timeouts,
-            _ => self.cold.habits.most_timeouts,
+            State::SynSent | State::SynReceived(_) => self.rare.handshake().settings.give_up.handshake_timeouts,
+            _ => self.rare.open_settings.most_timeouts,
         }
     }
 }

@@ -4,7 +4,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 use eifel_packet::segment::Timestamps;
 use eifel_recovery::fact::Echo;
-use eifel_recovery::scoreboard::{Scoreboard, Sent};
+use eifel_recovery::scoreboard::{Scoreboard, SentSegment};
 
 use crate::distinct::Distinct;
 use crate::settings::{EchoRule, Stamping, TimestampSettings};
@@ -179,8 +179,8 @@ impl Stamps {
     #[inline]
     pub(crate) fn sent(&mut self, now: Instant, copies: u32, value: Timestamp) {
         match (&mut self.values, copies) {
-            (Values::Distinct(distinct), 0) => distinct.sent(now, value),
-            (Values::Distinct(distinct), _) => distinct.sent_again(now, value),
+            (Values::Distinct(distinct), 0) => distinct.on_original(now, value),
+            (Values::Distinct(distinct), _) => distinct.on_retransmission(now, value),
             (Values::Clock(_) | Values::Unbegun(_), _) => {}
         }
     }
@@ -189,14 +189,14 @@ impl Stamps {
     /// newer than the clock. `board` must not have processed the acknowledgement with the TSecr
     /// yet.
     #[inline(always)]
-    pub(crate) fn believe(&mut self, now: Instant, echo: u32, board: &Scoreboard) -> Option<Echo> {
+    pub(crate) fn classify_echo(&mut self, now: Instant, echo: u32, board: &Scoreboard) -> Option<Echo> {
         let value = Timestamp(echo);
         match &mut self.values {
             Values::Clock(clock) => {
-                let oldest = board.oldest().and_then(Sent::stamp).filter(|oldest| !value.precedes(*oldest));
+                let oldest = board.oldest().and_then(SentSegment::stamp).filter(|oldest| !value.precedes(*oldest));
                 oldest.and_then(|_| clock.age(now, value)).map(|age| Echo::Known { value, age })
             }
-            Values::Distinct(distinct) => distinct.believe(now, value, board),
+            Values::Distinct(distinct) => distinct.classify_echo(now, value, board),
             Values::Unbegun(_) => None,
         }
     }
@@ -227,21 +227,21 @@ mod tests {
     }
 
     #[test]
-    fn only_an_echo_between_the_oldest_outstanding_and_now_is_believed() {
+    fn only_an_echo_between_the_oldest_outstanding_timestamp_and_now_is_valid() {
         let mut stamps = stamps(1000);
         let now = at(200);
         let mut board = Scoreboard::default();
-        assert_eq!(stamps.believe(now, 1015, &board), None);
+        assert_eq!(stamps.classify_echo(now, 1015, &board), None);
         board.on_new(at(100), 1000, Some(Timestamp(1010)));
-        assert_eq!(stamps.believe(now, 1009, &board), None);
+        assert_eq!(stamps.classify_echo(now, 1009, &board), None);
         let echo = Echo::Known { value: Timestamp(1010), age: Duration::from_millis(100) };
-        assert_eq!(stamps.believe(now, 1010, &board), Some(echo));
-        assert!(stamps.believe(now, 1020, &board).is_some());
-        assert_eq!(stamps.believe(now, 1021, &board), None);
+        assert_eq!(stamps.classify_echo(now, 1010, &board), Some(echo));
+        assert!(stamps.classify_echo(now, 1020, &board).is_some());
+        assert_eq!(stamps.classify_echo(now, 1021, &board), None);
     }
 
     #[test]
-    fn the_past_is_refused_across_the_wrap_until_it_is_outdated() {
+    fn an_older_timestamp_is_refused_across_the_wrap_until_ts_recent_is_outdated() {
         let mut stamps = stamps(0);
         assert!(!stamps.is_old(at(0), 17));
         stamps.accept(at(0), 5, 1, 1);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn recent_is_taken_only_at_or_below_the_last_acknowledgement_sent() {
+    fn ts_recent_changes_only_at_or_below_the_last_acknowledgement_sent() {
         let mut stamps = stamps(0);
         stamps.accept(at(0), 5, 1, 1);
         stamps.accept(at(1), 6, 1001, 1);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_counts_only_in_the_variant() {
+    fn a_duplicate_updates_ts_recent_only_in_the_variant() {
         let mut standard = stamps(0);
         standard.accept(at(0), 5, 1, 1);
         standard.duplicate(at(1), 9);

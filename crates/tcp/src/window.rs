@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_newer_segment_updates_and_an_older_one_does_not() {
+    fn a_newer_segment_updates_the_window_and_an_older_one_does_not() {
         let mut window = SendWindow::CLOSED;
         window.open(1, 1000, 2, 0);
         assert_eq!((window.limit, window.largest), (1001, 1000));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_announced_is_not_used() {
+    fn a_window_too_large_for_its_field_is_not_used() {
         let window = ReceiveWindow::new(1 << 20, 1000, 0);
         assert_eq!((window.edge, window.field(1), window.field_on_syn()), (65_536, 65_535, 65_535));
     }

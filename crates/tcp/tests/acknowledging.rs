@@ -12,7 +12,7 @@ fn sack() -> Settings {
 }
 
 #[test]
-fn every_second_full_sized_segment_at_once_and_the_rest_by_the_timer() {
+fn every_second_full_sized_segment_is_acknowledged_at_once() {
     let mut talk = Talk::open(&plain());
     talk.gets(10, "A 1..1001 ack 1 win 10000");
     talk.says(&[]);
@@ -32,7 +32,7 @@ fn every_second_full_sized_segment_at_once_and_the_rest_by_the_timer() {
 }
 
 #[test]
-fn the_rule_is_a_setting() {
+fn the_number_of_segments_per_acknowledgement_is_a_setting() {
     let every = |every, delay| {
         let acks = AckSettings { every, delay: Duration::from_millis(delay), ..AckSettings::default() };
         let mut talk = Talk::open(&Settings { acks, ..plain() });
@@ -51,7 +51,7 @@ fn the_rule_is_a_setting() {
 }
 
 #[test]
-fn data_takes_the_acknowledgement_along() {
+fn data_carries_a_delayed_acknowledgement() {
     let mut talk = Talk::open(&plain());
     talk.gets(10, "A 1..101 ack 1 win 10000");
     talk.connection.write_counted(50);
@@ -118,7 +118,7 @@ fn the_cases_of_rfc_2018() {
 }
 
 #[test]
-fn three_blocks_with_timestamps_and_four_without() {
+fn an_option_has_three_sack_blocks_with_timestamps_and_four_without() {
     let gaps = |settings: &Settings, stamp: &str| {
         let mut talk = Talk::open(settings);
         for start in [1001, 2001, 3001, 4001] {
@@ -162,7 +162,7 @@ fn duplicate_segments_are_reported_first() {
 }
 
 #[test]
-fn the_piece_around_a_duplicate_follows_it() {
+fn the_block_that_contains_a_duplicate_follows_the_dsack() {
     let mut talk = Talk::open(&sack());
     for start in [1001, 3001, 5001] {
         talk.gets(0, &format!("A {start}..{} ack 1 win 10000", start + 1000));

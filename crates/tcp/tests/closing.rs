@@ -8,7 +8,7 @@ use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, ms, plain};
 
 #[test]
-fn this_end_first() {
+fn closing_first_ends_in_time_wait() {
     let mut talk = Talk::open(&plain());
     talk.connection.close();
     talk.is(State::FinWait1);
@@ -34,7 +34,7 @@ fn this_end_first() {
 }
 
 #[test]
-fn this_end_first_and_the_peers_fin_brings_the_acknowledgement() {
+fn closing_first_gets_fin_and_acknowledgement_in_one_segment() {
     let mut talk = Talk::open(&plain());
     talk.connection.close();
     talk.sent();
@@ -45,7 +45,7 @@ fn this_end_first_and_the_peers_fin_brings_the_acknowledgement() {
 }
 
 #[test]
-fn both_at_once() {
+fn a_simultaneous_close_ends_in_time_wait_at_both_ends() {
     let mut talk = Talk::open(&plain());
     talk.connection.close();
     talk.sent();
@@ -58,7 +58,7 @@ fn both_at_once() {
 }
 
 #[test]
-fn the_peer_first() {
+fn closing_second_ends_without_time_wait() {
     let mut talk = Talk::open(&plain());
     talk.gets(10, "FA 1..51 ack 1 win 10000");
     talk.is(State::CloseWait);
@@ -148,7 +148,7 @@ fn an_abort_resets_the_peer_in_every_state_that_it_knows() {
 }
 
 #[test]
-fn what_is_over_answers_with_a_reset() {
+fn a_closed_connection_answers_with_a_reset() {
     let mut talk = Talk::open(&plain());
     talk.connection.abort();
     talk.sent();
@@ -166,7 +166,7 @@ fn what_is_over_answers_with_a_reset() {
 }
 
 #[test]
-fn a_peer_that_does_not_close_has_a_minute_where_nobody_reads_any_more() {
+fn fin_wait_2_ends_after_a_minute_if_the_application_has_left() {
     let mut talk = Talk::open(&plain());
     talk.connection.leave(talk.now);
     talk.is(State::FinWait1);
@@ -185,7 +185,7 @@ fn a_peer_that_does_not_close_has_a_minute_where_nobody_reads_any_more() {
 }
 
 #[test]
-fn a_reader_may_leave_after_the_close() {
+fn the_application_may_leave_after_the_close() {
     let mut talk = Talk::open(&plain());
     talk.connection.close();
     talk.sent();
@@ -229,7 +229,7 @@ fn data_that_nobody_has_read_is_answered_by_a_reset() {
 }
 
 #[test]
-fn who_leaves_after_the_peers_fin_has_nothing_to_wait_for_but_its_own() {
+fn leaving_after_the_peers_fin_waits_only_for_the_own_fin() {
     let mut talk = Talk::open(&plain());
     talk.gets(10, "FA 1 ack 1 win 10000");
     talk.sent();

@@ -10,7 +10,7 @@ use eifel_tcp::{Connection, Event, IcmpError, Settings, State};
 use talk::{ISS, PORTS, Talk, engine, ms, plain};
 
 #[test]
-fn active() {
+fn an_active_open_completes_the_handshake() {
     let mut talk = Talk::connect(&plain());
     talk.says(&["S 0 win 10000 mss 1000"]);
     talk.is(State::SynSent);
@@ -23,7 +23,7 @@ fn active() {
 }
 
 #[test]
-fn passive() {
+fn a_passive_open_completes_the_handshake() {
     let mut talk = Talk::listen(&plain());
     talk.says(&[]);
     talk.gets(0, "S 0 win 5000 mss 1200");
@@ -38,7 +38,7 @@ fn passive() {
 }
 
 #[test]
-fn simultaneous() {
+fn a_simultaneous_open_completes_the_handshake() {
     let mut talk = Talk::connect(&plain());
     talk.says(&["S 0 win 10000 mss 1000"]);
     talk.gets(20, "S 0 win 5000 mss 1000");
@@ -66,7 +66,7 @@ fn simultaneous_is_not_completed_by_a_wrong_answer() {
 /// The peer repeats its SYN because it has not received the SYN-ACK. An acknowledgement without SYN
 /// would be useless to it.
 #[test]
-fn a_call_that_is_repeated_is_answered_again() {
+fn a_repeated_syn_is_answered_again() {
     let mut talk = Talk::listen(&plain());
     talk.gets(0, "S 0 win 5000 mss 1200");
     talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
@@ -92,7 +92,7 @@ fn a_call_that_is_repeated_is_answered_again() {
 }
 
 #[test]
-fn an_answer_before_the_call_is_refused() {
+fn a_syn_ack_without_a_syn_is_refused() {
     let mut talk = Talk::connect(&plain());
     talk.gets(0, "SA 0 ack 1 win 5000");
     assert_eq!(talk.sent(), ["R 1", "S 0 win 10000 mss 1000"]);
@@ -110,7 +110,7 @@ fn simultaneous_ends_with_a_plain_acknowledgement_too() {
 }
 
 #[test]
-fn everything_offered_and_taken() {
+fn all_options_are_negotiated_if_both_ends_offer_them() {
     let settings = Settings {
         receive_window: 150_000,
         window_scale: WindowScale::Fit,
@@ -130,7 +130,7 @@ fn everything_offered_and_taken() {
 }
 
 #[test]
-fn the_answer_confirms_only_what_was_offered() {
+fn the_syn_ack_confirms_only_offered_options() {
     let settings = Settings {
         receive_window: 150_000,
         window_scale: WindowScale::Shift(3),
@@ -164,7 +164,7 @@ fn a_peer_that_refuses_all_options_gets_none() {
 }
 
 #[test]
-fn tiny_segments_are_not_granted() {
+fn an_mss_below_the_minimum_is_raised() {
     let mut talk = Talk::connect(&plain());
     talk.sent();
     talk.gets(30, "SA 0 ack 1 win 100 mss 1");
@@ -197,7 +197,7 @@ fn a_lost_syn_ack_is_repeated() {
 }
 
 #[test]
-fn a_calling_end_refuses_what_does_not_answer_it() {
+fn syn_sent_refuses_segments_that_do_not_answer_the_syn() {
     let mut talk = Talk::connect(&plain());
     talk.sent();
     for wrong in ["A 1 ack 0 win 5", "SA 0 ack 2 win 5", "SA 0 ack 0 win 5"] {
@@ -216,7 +216,7 @@ fn a_calling_end_refuses_what_does_not_answer_it() {
 }
 
 #[test]
-fn a_listening_end_refuses_what_is_not_a_syn() {
+fn listen_refuses_segments_that_are_no_syn() {
     let mut talk = Talk::listen(&plain());
     talk.gets(0, "A 1 ack 17 win 5");
     talk.says(&["R 17"]);
@@ -248,7 +248,7 @@ fn data_on_a_syn_is_left_for_later() {
 }
 
 #[test]
-fn without_a_handshake_both_ends_stand_at_one() {
+fn without_a_handshake_both_ends_begin_at_position_one() {
     let settings = Settings { timestamps: Some(TimestampSettings::default()), sack: SackUse::Plain, ..plain() };
     let peer = Settings { receive_window: 4000, mss: 800, ..settings };
     let connection = Connection::established(&settings, &peer, engine(), PORTS, (Seq(ISS), Seq(talk::IRS)), ms(500));
@@ -264,7 +264,7 @@ fn without_a_handshake_both_ends_stand_at_one() {
 }
 
 #[test]
-fn closing_before_there_is_a_peer_ends_it() {
+fn closing_before_there_is_a_peer_closes_the_connection() {
     let mut talk = Talk::connect(&plain());
     talk.sent();
     talk.connection.close();
@@ -303,7 +303,7 @@ fn no_syn_is_too_big() {
 
 /// An ICMP message with an MTU that fits all our packets is ignored.
 #[test]
-fn what_is_too_big_for_a_router_has_to_be_smaller_than_a_full_segment() {
+fn a_too_big_message_must_report_less_than_a_full_segment() {
     let mut talk = Talk::open(&plain());
     let full = talk.connection.mss();
     talk.connection.write_counted(u64::from(full));

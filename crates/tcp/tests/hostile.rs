@@ -55,7 +55,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn anything_may_arrive(
+    fn random_segments_cause_no_panic(
         segments in prop::collection::vec((0u64..500, segments()), 1..60),
         begins in 0u8..4,
         (stamps, sack, held) in any::<(bool, bool, bool)>(),
@@ -105,7 +105,7 @@ proptest! {
 /// If a peer closes at two positions, the first FIN counts. The other FIN takes no position,
 /// because there would be no byte to read at it.
 #[test]
-fn a_second_fin_elsewhere_is_not_one() {
+fn a_second_fin_at_another_position_is_ignored() {
     let mut talk = Talk::open(&Settings { receive: ReceiveKind::Held, ..plain() });
     talk.gets_bytes(1, "FA 5 ack 1 win 10000", &[]);
     talk.says(&["A 1 ack 1 win 10000"]);

@@ -9,7 +9,7 @@ use eifel_tcp::Connection;
 use talk::{ISS, PORTS, Talk, plain};
 
 #[test]
-fn the_fin_rides_on_a_full_segment_and_on_a_part_of_one() {
+fn a_fin_goes_with_a_full_or_a_short_last_segment() {
     let closed = |window: u64, bytes| {
         let mut talk = Talk::open(&plain());
         talk.gets(1, &format!("A 1 ack 1 win {window}"));
@@ -64,7 +64,7 @@ fn half_the_largest_window_is_not_silly() {
 /// A silly window is probed after the RTO with as much data as it takes. The end of the data does
 /// not wait.
 #[test]
-fn a_probe_fills_what_room_there_is() {
+fn a_window_probe_fills_the_room_that_there_is() {
     let mut talk = Talk::open(&plain());
     talk.gets(1, "A 1 ack 1 win 300");
     talk.connection.write_counted(9000);

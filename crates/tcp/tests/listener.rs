@@ -40,7 +40,7 @@ fn acknowledging(answer: &Segment, text: &str) -> Segment {
 }
 
 #[test]
-fn what_both_offer_is_agreed_on_and_the_handshake_is_timed() {
+fn the_listener_negotiates_options_and_times_the_handshake() {
     let settings =
         Settings { sack: SackUse::WithDuplicates, timestamps: Some(TimestampSettings::default()), ..plain() };
     let mut listener = listener(&settings, 8);
@@ -53,7 +53,7 @@ fn what_both_offer_is_agreed_on_and_the_handshake_is_timed() {
 }
 
 #[test]
-fn a_call_that_is_repeated_has_the_same_answer_and_gives_no_round_trip() {
+fn a_repeated_syn_gets_the_same_syn_ack_and_gives_no_sample() {
     let mut listener = listener(&plain(), 8);
     let first = answer(hears(&mut listener, 0, 1, &read("S 0 win 5000 mss 1200")));
     let second = answer(hears(&mut listener, 1000, 1, &read("S 0 win 5000 mss 1200")));
@@ -67,7 +67,7 @@ fn a_call_that_is_repeated_has_the_same_answer_and_gives_no_round_trip() {
 }
 
 #[test]
-fn what_belongs_to_no_call_is_reset_and_a_reset_ends_a_call() {
+fn segments_of_no_half_open_connection_are_reset_and_a_reset_ends_one() {
     let mut listener = listener(&plain(), 8);
     let reset = answer(hears(&mut listener, 0, 1, &read("A 1 ack 77 win 5000")));
     assert_eq!((reset.flags, reset.seq), (Flags::RST, read("A 1 ack 77").ack));
@@ -80,7 +80,7 @@ fn what_belongs_to_no_call_is_reset_and_a_reset_ends_a_call() {
 }
 
 #[test]
-fn beyond_the_backlog_a_cookie_opens_with_what_it_can_hold() {
+fn beyond_the_backlog_a_cookie_opens_with_the_options_that_it_holds() {
     let mut listener = listener(&plain(), 1);
     answer(hears(&mut listener, 0, 1, &read("S 0 win 5000 mss 1200")));
     let cookie = answer(hears(&mut listener, 0, 2, &read("S 0 win 5000 mss 900 sackok")));
@@ -95,7 +95,7 @@ fn beyond_the_backlog_a_cookie_opens_with_what_it_can_hold() {
 }
 
 #[test]
-fn a_call_that_goes_on_for_a_minute_makes_room() {
+fn a_half_open_connection_is_dropped_after_a_minute() {
     let mut listener = listener(&plain(), 1);
     answer(hears(&mut listener, 0, 1, &read("S 0 win 5000")));
     hears(&mut listener, 60_000, 2, &read("S 0 win 5000"));
@@ -109,7 +109,7 @@ fn a_call_that_goes_on_for_a_minute_makes_room() {
 /// The new connection continues from the timestamp of the last SYN-ACK, however far apart the SYNs
 /// are.
 #[test]
-fn distinct_timestamps_go_on_from_the_answer() {
+fn distinct_timestamps_continue_from_the_syn_ack() {
     let timestamps = Some(TimestampSettings::distinct([1, 2]));
     let mut listener = listener(&Settings { timestamps, ..plain() }, 8);
     let stamp = |segment: &Segment| segment.options.timestamps.unwrap().value;
@@ -127,7 +127,7 @@ fn distinct_timestamps_go_on_from_the_answer() {
 /// A SYN-ACK accepts ECN if every SYN has asked for it and the settings allow it. Only then does
 /// the connection mark its data.
 #[test]
-fn a_half_open_call_agrees_to_ecn_as_its_connection_will() {
+fn a_half_open_connection_negotiates_ecn_as_its_connection_will() {
     let syn = |asks: bool| {
         let mut syn = read("S 0 win 5000 mss 1200");
         if asks {
@@ -160,7 +160,7 @@ fn a_half_open_call_agrees_to_ecn_as_its_connection_will() {
 /// The SYN-ACK has the given number, also when the SYN is repeated. The peer's reaction to it is
 /// distinguished from segments of the last connection.
 #[test]
-fn a_call_in_time_wait_is_answered_with_the_number_given() {
+fn a_syn_in_time_wait_is_answered_with_the_given_isn() {
     let mut listener = listener(&plain(), 1);
     let syn = read("S 700 win 5000 mss 1200");
     let first = listener.answer_again(ms(0), &caller(1), &syn, Seq(9)).unwrap();

@@ -30,7 +30,7 @@ fn called(settings: &Settings, offer: &str) -> (Talk, Vec<String>) {
 }
 
 #[test]
-fn both_ends_must_want_the_same() {
+fn marks_need_the_same_setting_at_both_ends() {
     let (_, answer) = called(&marking(Marks::Bits), "marks bits");
     assert_eq!(answer, ["SA 0 ack 1 win 10000 mss 1000 marks bits"]);
     let (_, answer) = called(&marking(Marks::Timestamps), "marks timestamps");
@@ -46,7 +46,7 @@ fn both_ends_must_want_the_same() {
 }
 
 #[test]
-fn the_caller_offers_and_takes_what_is_confirmed() {
+fn the_client_uses_marks_only_if_the_syn_ack_confirms_them() {
     let mut talk = Talk::connect(&marking(Marks::Bits));
     talk.says(&["S 0 win 10000 mss 1000 marks bits"]);
     talk.gets(50, "SA 0 ack 1 win 5000 mss 1000 marks bits");
@@ -57,7 +57,7 @@ fn the_caller_offers_and_takes_what_is_confirmed() {
 }
 
 #[test]
-fn timestamps_on_every_segment_leave_none_for_marks() {
+fn timestamps_on_every_segment_exclude_marks_by_timestamps() {
     let both = Settings { timestamps: Some(TimestampSettings::default()), ..marking(Marks::Timestamps) };
     Talk::connect(&both).says(&["S 0 win 10000 mss 1000 ts 0/0"]);
     let bits = Settings { timestamps: Some(TimestampSettings::default()), ..marking(Marks::Bits) };
@@ -83,7 +83,7 @@ fn a_peer_that_has_not_agreed_never_sees_a_mark() {
 }
 
 #[test]
-fn a_bit_on_retransmissions_and_on_what_answers_one() {
+fn bits_mark_retransmissions_and_the_acks_that_they_cause() {
     let (mut talk, _) = called(&marking(Marks::Bits), "marks bits");
     talk.connection.write_counted(2000);
     talk.says(&["A 1..1001 ack 1 win 10000", "PA 1001..2001 ack 1 win 10000"]);
@@ -115,7 +115,7 @@ fn a_bit_on_retransmissions_and_on_what_answers_one() {
 /// Data of the other direction carries acknowledgements too. The loss of a burst loses several of
 /// them at once.
 #[test]
-fn what_leaves_before_anything_arrives_says_what_was_said() {
+fn an_ack_before_new_data_arrives_repeats_the_last_mark() {
     let (mut talk, _) = called(&marking(Marks::Bits), "marks bits");
     talk.gets(1100, "Ar 1..1001 ack 1 win 10000");
     talk.gets(1100, "A 1001..2001 ack 1 win 10000");
@@ -138,7 +138,7 @@ fn what_leaves_before_anything_arrives_says_what_was_said() {
 /// A full segment leaves room for the option that its retransmission may carry. The clock has ticks
 /// of a millisecond.
 #[test]
-fn timestamps_on_retransmissions_and_on_what_answers_one() {
+fn timestamps_mark_retransmissions_and_the_acks_that_they_cause() {
     let settings = Settings { sack: SackUse::WithDuplicates, ..marking(Marks::Timestamps) };
     let (mut talk, answer) = called(&settings, "sackok marks timestamps");
     assert_eq!(answer, ["SA 0 ack 1 win 10000 mss 1000 sackok marks timestamps"]);
@@ -240,7 +240,7 @@ fn each_segment(marks: Option<Marks>) -> Settings {
 
 /// Ten segments are delayed until the first is retransmitted after them.
 #[test]
-fn a_conversation_over_a_spike_is_judged_spurious() {
+fn with_marks_a_delay_spike_is_judged_spurious() {
     for marks in [Marks::Bits, Marks::Timestamps] {
         let settings = each_segment(Some(marks));
         let mut pair = Pair::new(&settings, &settings);
@@ -262,7 +262,7 @@ fn a_conversation_over_a_spike_is_judged_spurious() {
 
 /// The first of ten segments is lost. The acknowledgement of its retransmission is marked.
 #[test]
-fn a_conversation_with_a_loss_is_judged_genuine() {
+fn with_marks_a_loss_is_judged_genuine() {
     for marks in [Marks::Bits, Marks::Timestamps] {
         let settings = each_segment(Some(marks));
         let mut pair = Pair::new(&settings, &settings);
@@ -277,7 +277,7 @@ fn a_conversation_with_a_loss_is_judged_genuine() {
 
 /// Without marks from the other end, the detector has no signal.
 #[test]
-fn a_conversation_without_agreement_stays_conservative() {
+fn without_agreed_marks_a_delay_spike_is_judged_genuine() {
     let mut pair = Pair::new(&each_segment(Some(Marks::Bits)), &each_segment(None));
     let at = pair.expire();
     assert!(pair.waiting[1].iter().all(|segment| segment.flags.0 & 0x0f00 == 0));

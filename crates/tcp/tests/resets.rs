@@ -45,7 +45,7 @@ fn synchronised() -> Vec<(Talk, u32, Event)> {
 }
 
 #[test]
-fn all_states_are_among_them() {
+fn the_cases_cover_all_states() {
     let names: Vec<String> = synchronised().iter().map(|(talk, ..)| format!("{:?}", talk.connection.state())).collect();
     let expected = [
         "SynReceived(Passive)",
@@ -72,7 +72,7 @@ fn an_exact_reset_ends_the_connection_in_every_state() {
 }
 
 #[test]
-fn a_reset_elsewhere_in_the_window_is_challenged_and_outside_it_is_nothing() {
+fn a_reset_in_the_window_is_challenged_and_one_outside_is_ignored() {
     for (mut talk, nxt, _) in synchronised() {
         let state = talk.connection.state();
         talk.gets(5, &format!("R {}", nxt + 1));
@@ -160,7 +160,7 @@ fn empty_segments_outside_the_window_are_answered_within_the_limit() {
 }
 
 #[test]
-fn acknowledgements_of_what_was_never_sent_or_is_long_past_are_not_believed() {
+fn acknowledgements_of_unsent_or_long_acknowledged_data_are_refused() {
     let settings = Settings {
         timestamps: Some(TimestampSettings::default()),
         sack: SackUse::WithDuplicates,
@@ -193,7 +193,7 @@ fn a_segment_without_acknowledgement_is_dropped() {
 }
 
 #[test]
-fn a_million_blind_segments_leave_no_trace() {
+fn a_million_blind_segments_change_nothing() {
     let settings = Settings {
         timestamps: Some(TimestampSettings::default()),
         sack: SackUse::WithDuplicates,

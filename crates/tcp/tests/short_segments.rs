@@ -9,7 +9,7 @@ use eifel_tcp::{Event, Settings, State};
 use talk::{Talk, ms, plain};
 
 #[test]
-fn a_cork_holds_short_segments_until_it_is_drawn() {
+fn a_cork_holds_short_segments_until_it_is_removed() {
     let mut talk = Talk::open(&plain());
     talk.connection.cork(true);
     talk.connection.write_counted(40);
@@ -60,7 +60,7 @@ fn a_closed_window_is_probed_after_the_push() {
 }
 
 #[test]
-fn what_is_followed_by_more_waits_for_it_or_for_an_acknowledgement() {
+fn with_more_follows_a_short_segment_waits_for_data_or_an_acknowledgement() {
     let mut talk = Talk::open(&plain());
     talk.connection.write_counted(40);
     talk.connection.more_follows();
@@ -78,7 +78,7 @@ fn what_is_followed_by_more_waits_for_it_or_for_an_acknowledgement() {
 }
 
 #[test]
-fn nagles_algorithm_comes_and_goes() {
+fn nagles_algorithm_can_be_turned_on_and_off() {
     let mut talk = Talk::open(&Settings { nagle: true, ..plain() });
     talk.connection.write_counted(40);
     talk.says(&["PA 1..41 ack 1 win 10000"]);
@@ -119,7 +119,7 @@ fn the_first_segments_are_acknowledged_one_by_one() {
 /// Data sent within 200 ms, the delay of an acknowledgement, may answer the data that has arrived.
 /// Later data does not.
 #[test]
-fn an_answer_ends_quick_acknowledgements() {
+fn sending_data_ends_quick_acknowledgements() {
     let settings = Settings { acks: AckSettings { quick: 30, ..AckSettings::default() }, ..plain() };
     for (at, ended) in [(199, true), (200, false)] {
         let mut talk = Talk::open(&settings);

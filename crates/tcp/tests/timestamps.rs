@@ -27,7 +27,7 @@ fn a_delayed_acknowledgement_echoes_the_earliest_segment() {
 
 /// RFC 7323, section 4.3, figure: a gap, and the segment that fills it.
 #[test]
-fn a_gap_echoes_the_last_before_it_and_the_filling_segment_itself() {
+fn out_of_order_segments_echo_the_last_in_order_and_a_filling_segment_itself() {
     let mut talk = Talk::open(&stamped());
     talk.gets(10, "A 1..989 ack 1 win 10000 ts 101/0");
     talk.gets(11, "A 1977..2965 ack 1 win 10000 ts 103/0");
@@ -58,7 +58,7 @@ fn a_duplicate_is_echoed_only_in_the_variant() {
 /// For the oracle: a segment refused by PAWS brings nothing new, but its duplicate data counts as
 /// present.
 #[test]
-fn of_the_past_nothing_is_taken_that_is_not_here() {
+fn new_data_that_paws_refuses_does_not_count_as_present() {
     let mut talk = Talk::open(&stamped());
     talk.gets(10, "A 1..101 ack 1 win 10000 ts 150/0");
     let below = |text| talk.connection.takes_below(talk.now, &talk::read(text));
@@ -67,7 +67,7 @@ fn of_the_past_nothing_is_taken_that_is_not_here() {
 }
 
 #[test]
-fn the_past_is_refused_and_answered() {
+fn a_segment_with_an_old_timestamp_is_dropped_and_acknowledged() {
     let mut talk = Talk::open(&Settings { sack: SackUse::WithDuplicates, ..stamped() });
     talk.gets(10, "A 1..101 ack 1 win 10000 ts 99/0");
     talk.says(&["A 1 ack 1 win 10000 ts 10/100"]);
@@ -114,7 +114,7 @@ fn a_stamp_below_the_window_poisons_nothing() {
 }
 
 #[test]
-fn after_twenty_four_days_the_past_is_believed_again() {
+fn after_twenty_four_days_ts_recent_is_outdated() {
     let mut talk = Talk::open(&stamped());
     let days = 24 * 24 * 3600 * 1000;
     talk.gets(days, "A 1..101 ack 1 win 10000 ts 99/0");
@@ -124,7 +124,7 @@ fn after_twenty_four_days_the_past_is_believed_again() {
 }
 
 #[test]
-fn the_clock_wraps_and_its_echo_is_believed() {
+fn an_echo_is_valid_across_the_clocks_wrap() {
     let timestamps = Some(TimestampSettings {
         granularity: Duration::from_millis(10),
         offset: u32::MAX,
@@ -210,7 +210,7 @@ fn random_echoes_do_not_move_the_timer() {
 /// RFC 7323, section 5.5: half of the number space in microseconds is 36 minutes, and a peer keeps
 /// TS.Recent for 24 days.
 #[test]
-fn who_has_been_silent_for_an_hour_is_not_taken_for_the_past() {
+fn an_hour_of_silence_does_not_make_timestamps_old() {
     let distinct = Settings { timestamps: Some(TimestampSettings::distinct([1, 2])), ..stamped() };
     let mut talk = Talk::open(&distinct);
     let handshake = talk.connection.counts();
@@ -242,7 +242,7 @@ fn who_has_been_silent_for_an_hour_is_not_taken_for_the_past() {
 /// Three echoes of values that were never sent disable the active detector. Passive detectors
 /// continue.
 #[test]
-fn a_peer_that_contradicts_itself_is_told_of_once() {
+fn three_forged_echoes_are_reported_as_one_distrust() {
     let distinct = Settings { timestamps: Some(TimestampSettings::distinct([1, 2])), ..stamped() };
     let mut talk = Talk::open(&distinct);
     talk.connection.write_counted(988);

@@ -12,7 +12,7 @@ fn counted() -> Settings {
 }
 
 #[test]
-fn the_window_closes_as_nothing_is_read_and_opens_as_it_is() {
+fn the_window_closes_while_nothing_is_read_and_opens_with_reading() {
     let mut talk = Talk::open(&Settings { receive_window: 3000, ..counted() });
     talk.gets(10, "A 1..1001 ack 1 win 10000");
     talk.gets(11, "A 1001..2001 ack 1 win 10000");
@@ -43,7 +43,7 @@ fn the_window_closes_as_nothing_is_read_and_opens_as_it_is() {
 }
 
 #[test]
-fn a_peer_that_has_finished_hears_of_no_window() {
+fn no_window_update_is_sent_after_the_peers_fin() {
     let mut talk = Talk::open(&Settings { receive_window: 3000, ..counted() });
     talk.gets(10, "FA 1..3000 ack 1 win 10000");
     talk.says(&["A 1 ack 3001 win 0"]);
@@ -52,7 +52,7 @@ fn a_peer_that_has_finished_hears_of_no_window() {
 }
 
 #[test]
-fn what_exceeds_the_window_is_cut_off() {
+fn data_beyond_the_window_is_cut_off() {
     let mut talk = Talk::open(&Settings { receive_window: 1500, ..counted() });
     talk.gets(10, "A 1..1001 ack 1 win 10000");
     talk.gets(11, "FA 1001..2001 ack 1 win 10000");
@@ -70,7 +70,7 @@ fn what_exceeds_the_window_is_cut_off() {
 }
 
 #[test]
-fn what_begins_beyond_the_window_is_outside() {
+fn a_segment_that_begins_beyond_the_window_is_not_acceptable() {
     let mut talk = Talk::open(&counted());
     talk.gets(1, "A 10000..10001 ack 1 win 10000");
     assert_eq!(talk.connection.counts().outside_window, 0);
@@ -118,7 +118,7 @@ fn a_closed_window_is_probed_until_it_opens() {
 /// Answers to probes are alike, but do not indicate a loss: a closed window has no room for a
 /// retransmission.
 #[test]
-fn three_answers_to_probes_are_no_duplicate_acknowledgements() {
+fn acks_of_window_probes_are_no_duplicate_acks() {
     let mut talk = Talk::open(&plain());
     talk.gets(1, "A 1 ack 1 win 0");
     talk.connection.write_counted(3000);
@@ -137,7 +137,7 @@ fn three_answers_to_probes_are_no_duplicate_acknowledgements() {
 /// A peer may accept the byte of a probe and keep its window closed. An example is a window that is
 /// too small for its window scale.
 #[test]
-fn probes_come_ever_more_seldom_though_they_are_taken() {
+fn window_probes_back_off_even_if_they_are_accepted() {
     let mut talk = Talk::open(&plain());
     talk.gets(1, "A 1 ack 1 win 0");
     talk.connection.write_counted(3000);
@@ -163,7 +163,7 @@ fn probes_come_ever_more_seldom_though_they_are_taken() {
 /// Both ends probe at the same time, and both probes are accepted. Each end's acknowledgements are
 /// then one position below the other's RCV.NXT, and both ends would wait for ever for one in order.
 #[test]
-fn ends_that_have_taken_each_others_probes_believe_each_others_acknowledgements() {
+fn ends_that_have_accepted_each_others_probes_accept_each_others_acks() {
     let mut talk = Talk::open(&plain());
     talk.gets(1, "A 1 ack 1 win 0");
     talk.connection.write_counted(3000);
@@ -181,7 +181,7 @@ fn ends_that_have_taken_each_others_probes_believe_each_others_acknowledgements(
 }
 
 #[test]
-fn a_shrinking_window_is_borne() {
+fn a_shrinking_window_is_tolerated() {
     let mut talk = Talk::open(&plain());
     talk.connection.write_counted(3000);
     talk.says(&["A 1..1001 ack 1 win 10000", "A 1001..2001 ack 1 win 10000", "PA 2001..3001 ack 1 win 10000"]);
@@ -206,7 +206,7 @@ fn a_silly_remainder_of_the_window_is_not_used() {
 }
 
 #[test]
-fn small_segments_wait_by_nagle_and_leave_without() {
+fn small_segments_wait_only_with_nagles_algorithm() {
     let mut talk = Talk::open(&Settings { nagle: true, ..plain() });
     talk.connection.write_counted(100);
     talk.says(&["PA 1..101 ack 1 win 10000"]);
@@ -228,7 +228,7 @@ fn small_segments_wait_by_nagle_and_leave_without() {
 }
 
 #[test]
-fn silence_is_given_up_after_so_many_timeouts() {
+fn a_connection_is_given_up_after_the_configured_timeouts() {
     let settings = Settings { give_up: GiveUp { timeouts: 2, ..GiveUp::default() }, ..plain() };
     let mut talk = Talk::open(&settings);
     talk.connection.write_counted(100);
@@ -311,7 +311,7 @@ fn answered_probes_keep_a_connection_and_silence_ends_it() {
 }
 
 #[test]
-fn a_full_send_buffer_says_when_there_is_room() {
+fn a_full_send_buffer_reports_writable_when_there_is_room() {
     let mut talk = Talk::open(&Settings { send: SendKind::Held { buffer: 150 }, ..plain() });
     assert_eq!(talk.connection.write(&[1; 100]), 100);
     assert_eq!(talk.connection.write(&[2; 100]), 50);
@@ -325,7 +325,7 @@ fn a_full_send_buffer_says_when_there_is_room() {
 }
 
 #[test]
-fn the_first_byte_received_stays() {
+fn a_byte_received_first_is_not_overwritten() {
     let mut talk = Talk::open(&Settings { receive: ReceiveKind::Held, ..plain() });
     talk.gets_bytes(0, "A 4..7 ack 1 win 1", b"DEF");
     talk.gets_bytes(0, "A 3..9 ack 1 win 1", b"cdefgh");

@@ -44,7 +44,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_guess_never_changes_what_is_found(
+        fn a_guess_never_changes_the_result_of_a_search(
             steps in prop::collection::vec(1u64..1 << 20, 0..300), uneven in 0u32..20, asked in 0u64..300, off in 0u64..3,
             end in any::<u64>(),
         ) {

@@ -14,7 +14,7 @@ fn insert(ranges: &mut Ranges, start: u64, end: u64) -> Vec<Block> {
 }
 
 #[test]
-fn only_what_is_new_is_reported() {
+fn insert_reports_only_new_parts() {
     let mut ranges = Ranges::default();
     assert_eq!(insert(&mut ranges, 10, 20), [block(10, 20)]);
     assert_eq!(insert(&mut ranges, 30, 40), [block(30, 40)]);
@@ -33,7 +33,7 @@ fn neighbours_merge() {
 }
 
 #[test]
-fn what_ends_or_begins_with_a_range_leaves_no_empty_gap() {
+fn a_removal_at_a_ranges_end_leaves_no_empty_range() {
     let mut ranges = Ranges::default();
     insert(&mut ranges, 10, 20);
     insert(&mut ranges, 30, 40);
@@ -73,7 +73,7 @@ fn counts_and_removal_cut_through_ranges() {
 }
 
 #[test]
-fn what_lies_far_apart_is_kept_with_what_lies_near() {
+fn ranges_far_apart_share_a_set_with_ranges_close_together() {
     let mut ranges = Ranges::default();
     insert(&mut ranges, 1 << 40, (1 << 40) + 5);
     insert(&mut ranges, 7, 9);
@@ -97,7 +97,7 @@ fn descending_order_fills_chunks_behind_a_full_one() {
 proptest! {
     /// Each position stands for a number of positions; with a large number, ranges lie far apart.
     #[test]
-    fn it_does_as_one_flag_for_each_position(
+    fn ranges_agree_with_one_flag_for_each_position(
         steps in prop::collection::vec((0u8..9, 0u64..200, 0u64..12), 1..200),
         scale in prop::sample::select(vec![1, 1 << 30]),
     ) {

@@ -70,7 +70,7 @@ fn a_timestamp_chunk_is_twelve_bytes_that_others_skip() {
 }
 
 #[test]
-fn the_two_high_bits_say_what_an_end_does_that_does_not_know() {
+fn the_two_high_bits_of_an_unknown_chunk_decide_its_handling() {
     let cases = [(0x3f, false, false), (0x40, false, true), (0x8f, true, false), (0xc1, true, true)];
     for (kind, goes_on, reports) in cases {
         let bytes = [kind, 9, 0, 5, 7];
@@ -94,7 +94,7 @@ fn skipped_streams_are_read() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_the_fault_and_its_offset() {
     let first = |chunk: &[u8]| {
         let bytes = [&[0; 12], chunk].concat();
         let (_, mut chunks) = parse_unverified(&bytes).unwrap();
@@ -147,7 +147,7 @@ fn a_malformed_chunk_does_not_hide_the_next() {
 }
 
 #[test]
-fn what_ip_cannot_carry_is_not_written() {
+fn a_packet_too_long_for_ip_is_not_written() {
     let payload = vec![1; 65_535 - 16];
     let data =
         |payload| Chunk::Data(Data { flags: DataFlags::WHOLE, tsn: Seq(1), stream: 0, ssn: 0, ppid: [0; 4], payload });

@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn every_single_bit_counts(all in vec(parts(), 1..3), bit: prop::sample::Index) {
+    fn a_flip_of_any_bit_is_noticed(all in vec(parts(), 1..3), bit: prop::sample::Index) {
         let chunks: Vec<_> = all.iter().map(chunk).collect();
         let mut bytes = packet(&chunks);
         let bit = bit.index(bytes.len() * 8);
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn made_up_bytes_never_panic(mut bytes in vec(any::<u8>(), 0..200), kinds in vec(any::<u8>(), 8)) {
+    fn random_bytes_never_panic(mut bytes in vec(any::<u8>(), 0..200), kinds in vec(any::<u8>(), 8)) {
         let _ = parse(&bytes);
         for (kind, at) in kinds.iter().zip((12..).step_by(16)) {
             if let Some(head) = bytes.get_mut(at..at + 4) {
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn a_datagram_is_read_back_and_every_bit_of_it_counts(
+    fn a_datagram_is_read_back_and_a_flip_of_any_bit_is_noticed(
         payload in vec(any::<u8>(), 0..60),
         (source, destination) in any::<(u16, u16)>(),
         (from, to) in any::<(u32, u32)>(),

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_or_made_on_the_way_is_found() {
+    fn a_parcel_lost_or_made_inside_the_link_is_found() {
         let mut lost = link();
         lost.under_way.pop_front();
         assert!(matches!(lost.check(), Err(Imbalance::NotConserved { inside, .. }) if inside.parcels == 2));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_the_queue_that_are_counted_wrong_are_found() {
+    fn a_wrong_count_of_the_queues_bytes_is_found() {
         let mut link = link();
         // Two of the three parcels wait, and the parcel of background traffic.
         link.queued_bytes += 1;

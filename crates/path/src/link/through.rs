@@ -55,7 +55,7 @@ mod tests {
     /// Departed parcels are removed in one go, so that memory stays bounded and a parcel costs next
     /// to nothing.
     #[test]
-    fn parcels_are_counted_as_transmitted_when_too_many_are_not() {
+    fn departed_parcels_are_removed_when_too_many_have_piled_up() {
         let config = LinkConfig::plain(Rate::from_bps(8_000_000).unwrap(), Duration::from_millis(1));
         let mut link = Link::new(&config, "link", 1).unwrap();
         let mut lengths = Vec::new();

@@ -30,7 +30,7 @@ fn at(nanos: u64) -> Instant {
 }
 
 #[test]
-fn it_takes_its_turn_on_the_transmitter_and_its_place_in_the_queue() {
+fn background_traffic_takes_transmission_time_and_queue_space() {
     let mut config = megabit();
     config.queue = drop_tail(2);
     let mut link = Link::new(&config, "link", 1).unwrap();
@@ -55,7 +55,7 @@ fn it_takes_its_turn_on_the_transmitter_and_its_place_in_the_queue() {
 }
 
 #[test]
-fn what_is_kept_of_it_is_what_is_on_the_link() {
+fn the_memory_for_background_traffic_is_what_is_on_the_link() {
     let mut link = Link::new(&megabit(), "link", 1).unwrap();
     let source = link.accompany(BYTES);
     for number in 0..100_000 {
@@ -117,7 +117,7 @@ fn is_red(queue: &QueueConfig) -> bool {
 
 proptest! {
     #[test]
-    fn it_is_as_parcels_that_are_followed(
+    fn background_traffic_equals_parcels_offered_one_by_one(
         mut config in any_link(), traffic in any_traffic(), mut times in prop::collection::vec(0u64..3000 * MS, 0..300),
     ) {
         config.elements.clear();

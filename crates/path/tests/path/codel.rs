@@ -36,7 +36,7 @@ pub fn with_ecn((at, one): (u64, Labelled)) -> (u64, Labelled) {
 /// be dropped: the 15th at 112 ms. The next times to drop are 212 ms, then each 100 / sqrt(count)
 /// ms later: 282.7, 340.4, 390.4, 435.2.
 #[test]
-fn drops_come_closer_by_the_square_root_of_their_count() {
+fn intervals_between_drops_shrink_with_the_square_root_of_their_count() {
     let result = run(&codel(LAW, 1000), &burst(0, 63));
     assert_eq!(dropped_by(&result, DropCause::Codel), [15, 29, 39, 47, 54, 61]);
     // The transmitter never stands still: 57 packets in 57 times 8 ms.
@@ -56,7 +56,7 @@ fn a_queue_that_drains_within_an_interval_loses_nothing() {
 }
 
 #[test]
-fn what_finds_no_room_is_dropped_at_the_tail() {
+fn a_parcel_that_finds_no_room_is_dropped_at_the_tail() {
     // The first is in transmission, three wait.
     assert_eq!(run(&codel(LAW, 3), &burst(0, 5)).dropped, [(5, DropCause::Queue)]);
 }
@@ -77,7 +77,7 @@ fn packets_with_ecn_are_marked_in_place_of_each_drop_and_sent() {
 /// A queue that stands again within 16 intervals continues with the drop count of the last time,
 /// minus the first drop.
 #[test]
-fn a_queue_that_stands_again_soon_is_dropped_from_at_once_as_often() {
+fn a_queue_that_builds_up_again_soon_resumes_its_drop_rate() {
     let again = |at: u64| (64..=126).map(move |handle| (at, sized(handle, 1000)));
     let gaps = |at: u64| {
         let traffic: Vec<_> = burst(0, 63).into_iter().chain(again(at * MS)).collect();
@@ -104,7 +104,7 @@ fn flows_take_turns_and_a_flow_without_backlog_goes_first() {
 
 /// Section 4.1: a packet's queue is the flow's hash modulo the number of queues.
 #[test]
-fn flows_share_the_queues_that_there_are() {
+fn flows_hash_to_the_available_queues() {
     // Six flows, of two packets each: 1 and 2, 3 and 4, and so on.
     let traffic: Vec<_> = (1..=12).map(|handle| (0, of_flow((handle - 1) / 2, sized(handle, 1000)))).collect();
     let order = |queues| run(&fq_codel(FqCodelConfig { queues, quantum_bytes: 1000, ..FQ }), &traffic).handles();
@@ -120,7 +120,7 @@ fn flows_share_the_queues_that_there_are() {
 }
 
 #[test]
-fn turns_are_by_bytes() {
+fn round_robin_counts_bytes() {
     // 1500 bytes against five times 300: one packet of flow 0 for each five of flow 1, after the first turns.
     let large = (1..=3).map(|handle| (0, of_flow(0, sized(handle, 1500))));
     let small = (4..=18).map(|handle| (0, of_flow(1, sized(handle, 300))));

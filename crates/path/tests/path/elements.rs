@@ -42,7 +42,7 @@ fn lost(result: &Run, by: DropCause) -> Vec<u32> {
 }
 
 #[test]
-fn listed_drops_take_these_segments_and_so_many_copies() {
+fn listed_drops_drop_the_listed_segments_and_copies() {
     let config = with(vec![ElementConfig::ListedDrops(vec![drop_of(3, 2), drop_of(1, 1), drop_of(3, 1)])]);
     let sent = |handle, flow, segment, copy| {
         (0, Labelled { label: Label { flow, copy, segment, takes_marks: false }, ..parcel(handle) })
@@ -91,7 +91,7 @@ fn duplicates_are_as_frequent_as_asked() {
 }
 
 #[test]
-fn a_reordered_parcel_is_passed_by_exactly_so_many_of_its_flow() {
+fn a_reordered_parcel_is_overtaken_by_the_configured_number_of_its_flow() {
     let config = with(vec![reorder(Choice::Listed(vec![(0, 2)]), 3)]);
     assert_eq!(run(&config, &burst(0, 7)).handles(), [1, 3, 4, 5, 2, 6, 7]);
     // The parcel goes on at the instant of the third parcel, right behind it.
@@ -116,7 +116,7 @@ fn neighbours_that_are_both_reordered_keep_their_length() {
 }
 
 #[test]
-fn a_parcel_that_nothing_passes_goes_on_after_the_longest_wait() {
+fn a_parcel_that_nothing_overtakes_continues_after_the_longest_wait() {
     let config = with(vec![reorder(Choice::Listed(vec![(0, 1)]), 3)]);
     assert_eq!(run(&config, &[(7 * MS, parcel(1))]).arrived, [(615 * MS, 1)]);
     // At 507 number 1 is released by its deadline, before number 2, which is offered at the same
@@ -125,7 +125,7 @@ fn a_parcel_that_nothing_passes_goes_on_after_the_longest_wait() {
 }
 
 #[test]
-fn a_driver_that_is_late_finds_deadlines_kept() {
+fn a_late_driver_does_not_shift_deadlines() {
     let config = with(vec![reorder(Choice::Listed(vec![(0, 1)]), 3)]);
     let mut link = Link::new(&config, "link", 1).unwrap();
     let mut outcomes = Vec::new();
@@ -169,7 +169,7 @@ fn elements_apply_in_their_order() {
 }
 
 #[test]
-fn an_idle_element_shifts_nobodys_draws() {
+fn an_idle_element_shifts_no_other_draws() {
     let offers = steady(9 * MS, 5_000);
     let plain = run(&with(vec![loss(0.05), BURSTS]), &offers);
     assert!(lost(&plain, DropCause::GilbertElliott).len() > 100);
@@ -184,7 +184,7 @@ fn an_idle_element_shifts_nobodys_draws() {
 }
 
 #[test]
-fn the_order_of_elements_and_busy_ones_leave_draws_alone() {
+fn neither_order_nor_activity_of_elements_shifts_draws() {
     // The draws of the first of two elements do not depend on the second, although the second drops
     // parcels.
     let offers = steady(9 * MS, 5_000);
@@ -225,7 +225,7 @@ fn senseless_elements_are_refused_by_name() {
 }
 
 #[test]
-fn from_its_end_on_nothing_is_disturbed_and_what_is_held_still_goes_on() {
+fn after_their_end_elements_disturb_nothing_and_release_held_parcels() {
     let until = Instant::ZERO + Duration::from_millis(55);
     let config = LinkConfig { elements_until: until, ..with(vec![loss(0.0), reorder(Choice::Rate(1.0), 3)]) };
     let result = run(&config, &steady(10 * MS, 8));
@@ -239,7 +239,7 @@ fn from_its_end_on_nothing_is_disturbed_and_what_is_held_still_goes_on() {
 }
 
 #[test]
-fn parcels_of_two_flows_wait_each_for_its_own() {
+fn reordering_counts_parcels_of_the_same_flow_only() {
     let config = with(vec![reorder(Choice::Listed(vec![(0, 1), (1, 1)]), 2)]);
     let of = |flow, handle, segment| {
         (0, Labelled { label: Label { flow, copy: 0, segment, takes_marks: false }, ..parcel(handle) })

@@ -14,7 +14,7 @@ const BLOCK: u64 = 20;
 const BLOCKS: u64 = 100;
 
 #[test]
-fn links_do_as_before() {
+fn links_act_as_recorded() {
     let mut runner = TestRunner::deterministic();
     let (mut text, mut marked, mut dropped) = (String::new(), 0, 0);
     for block in 0..BLOCKS {

@@ -169,7 +169,7 @@ proptest! {
     /// The driver itself checks the counts and the order after every step. Here each parcel comes
     /// out once, and once more for each duplication.
     #[test]
-    fn every_parcel_comes_out_once(config in any_link(), traffic in any_traffic(), seed: u64) {
+    fn every_parcel_is_delivered_or_dropped_once(config in any_link(), traffic in any_traffic(), seed: u64) {
         let result = run_seeded(&config, &traffic, seed);
         for &(_, parcel) in &traffic {
             let doubled = result.doubled.iter().filter(|&&other| other == parcel.parcel.handle).count();

@@ -36,7 +36,7 @@ fn a_large_parcel_takes_several_opportunities_and_leaves_the_rest_of_the_last() 
 }
 
 #[test]
-fn what_is_left_of_an_opportunity_lapses_once_it_has_come() {
+fn an_opportunitys_unused_bytes_lapse() {
     // The second comes when 1000 bytes of the opportunity at 10 are left: just before it has room, at 10 no more.
     assert_eq!(times_ms("10\n20\n", &[(0, 500), (10 * MS - 1, 1000)]), [10, 10]);
     assert_eq!(times_ms("10\n20\n", &[(0, 500), (10 * MS, 1000)]), [10, 20]);

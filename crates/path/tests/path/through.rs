@@ -87,7 +87,7 @@ fn red(queue: &mut QueueConfig) -> Option<&mut Manner> {
 
 proptest! {
     #[test]
-    fn whether_at_once_or_by_events_is_the_same(mut config in any_link(), traffic in any_traffic()) {
+    fn offering_through_equals_handling_events(mut config in any_link(), traffic in any_traffic()) {
         let link = |config: &_| Link::new(config, "link", 1).unwrap();
         let marks = red(&mut config.queue).is_some_and(|manner| manner.ecn);
         let open = config.elements.is_empty() && !config.queue.decides_at_exit() && !marks;
@@ -111,7 +111,7 @@ proptest! {
 /// A packet of 1000 bytes takes a second. A packet that leaves at this very instant makes room, and
 /// is no longer in the queue.
 #[test]
-fn what_leaves_as_another_comes_has_left() {
+fn a_parcel_departs_before_another_enters_at_the_same_instant() {
     for at_once in [false, true] {
         let mut driver =
             Driver { link: Link::new(&steady(8000, 2), "link", 1).unwrap(), at_once, series: Series::default() };
@@ -150,7 +150,7 @@ fn a_link_keeps_up_with_a_feeder_that_never_fills_it() {
 /// Packets that a change releases come together, and fill a queue that a steady stream does not
 /// fill.
 #[test]
-fn no_link_with_a_limit_keeps_up_with_one_that_changes() {
+fn a_limited_link_keeps_up_only_with_a_steady_feeder() {
     let steady = steady(1_000_000, 4096);
     assert!(steady.keeps_up_with(&steady));
     let changes: [fn(&mut LinkConfig); 4] = [

@@ -130,7 +130,7 @@ fn a_sending_spike_finishes_what_it_has_begun_and_holds_the_rest() {
 }
 
 #[test]
-fn the_end_of_a_spike_is_free_and_its_start_is_not() {
+fn a_spike_includes_its_start_and_excludes_its_end() {
     let config = spiked(vec![listed(HoldsAt::Sending, &[(8 * MS, 20 * MS), (28 * MS, 30 * MS)])]);
     // Begins: 0; 8 is held until 20; 28 is held until 30.
     assert_eq!(run(&config, &burst(0, 3)).times(), [108 * MS, 128 * MS, 138 * MS]);
@@ -147,7 +147,7 @@ fn the_queue_fills_in_a_sending_spike() {
 }
 
 #[test]
-fn an_arriving_spike_lets_everything_go_at_its_end_at_once_and_in_order() {
+fn an_arriving_spike_releases_everything_at_its_end_in_order() {
     let config = spiked(vec![listed(HoldsAt::Arriving, &[(110 * MS, 400 * MS)])]);
     let mut offers = burst(0, 3);
     offers.push((292 * MS, parcel(4)));
@@ -156,7 +156,7 @@ fn an_arriving_spike_lets_everything_go_at_its_end_at_once_and_in_order() {
 }
 
 #[test]
-fn the_queue_does_not_feel_an_arriving_spike() {
+fn an_arriving_spike_does_not_change_the_queue() {
     let config = LinkConfig { queue: drop_tail(1), ..spiked(vec![listed(HoldsAt::Arriving, &[(MS, 4000 * MS)])]) };
     let offers: Vec<_> = (1..=8).map(|n| (u64::from(n) * 8 * MS, parcel(n))).collect();
     let result = run(&config, &offers);
@@ -183,7 +183,7 @@ fn a_rate_change_in_a_spike_applies_after_it() {
 }
 
 #[test]
-fn an_outage_keeps_what_it_holds() {
+fn a_spike_without_an_end_keeps_the_parcel_that_it_holds() {
     let config = spiked(vec![listed(HoldsAt::Sending, &[(4 * MS, u64::MAX)])]);
     let mut link = Link::new(&config, "link", 1).unwrap();
     let mut outcomes = Vec::new();
@@ -269,7 +269,7 @@ fn a_delay_applies_to_transmissions_that_end_with_it_or_later_and_nothing_overta
 
 /// A parcel that begins at the instant of a change has the new rate.
 #[test]
-fn a_change_counts_for_what_begins_with_it() {
+fn a_change_applies_to_transmissions_that_begin_with_it() {
     // Each takes 8 ms before the change, and 4 ms after it.
     let times = |at_ms| run(&with_changes(vec![change(at_ms, 2_000_000)]), &burst(0, 2)).times();
     assert_eq!(times(8), [108 * MS, 112 * MS]);

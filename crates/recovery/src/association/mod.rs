@@ -29,7 +29,7 @@ use crate::retransmit::{Candidate, Retransmit};
 use crate::rto::Sample;
 use crate::view::Negotiated;
 use eifel_base::time::{Duration, Instant};
-use ledger::{Ledger, Share};
+use ledger::{Ledger, PathNews};
 use probe::Probe;
 
 /// The initial window over IPv6, in bytes, unless two packets are more.
@@ -102,7 +102,7 @@ pub struct Engine {
     exit: Option<u64>,
     /// Whether the next packet of retransmissions ignores cwnd: the first after a fast retransmit
     /// or a timeout.
-    owed: bool,
+    forced: bool,
     /// The probe that a path's detector has asked for, if one is under way.
     probe: Option<Probe>,
     /// When a closed window may be probed; [`Instant::NEVER`] while it is open (section 6.1, rule A).
@@ -110,7 +110,7 @@ pub struct Engine {
     /// Probes since the peer's window was last open.
     probes: u32,
     /// The newest SACK's news, indexed by path.
-    shares: Vec<Share>,
+    news: Vec<PathNews>,
     /// The paths on which data may be sent, as [`find_usable`](Self::find_usable) last found them.
     usable: Vec<Candidate>,
     /// From this position on, no chunk has been sent twice.
@@ -134,11 +134,11 @@ impl Engine {
             destinations: Vec::new(),
             ledger: Ledger::default(),
             exit: None,
-            owed: false,
+            forced: false,
             probe: None,
             persist: Instant::NEVER,
             probes: 0,
-            shares: Vec::new(),
+            news: Vec::new(),
             usable: Vec::new(),
             again_below: 0,
             quiet: None,
@@ -158,7 +158,7 @@ impl Engine {
         }
         self.destinations.push(Destination { path, pmdcs, usable: false, one_packet: false });
         self.ledger.add_path();
-        self.shares.push(Share::default());
+        self.news.push(PathNews::default());
         PathId(self.destinations.len() - 1)
     }
 
@@ -247,8 +247,8 @@ impl Engine {
     /// Returns whether the newest SACK acknowledged or reported a chunk that was last sent on
     /// `path`.
     pub fn delivered_on(&self, path: PathId) -> bool {
-        let share = self.shares[path.0];
-        share.acked + share.sacked > 0
+        let news = self.news[path.0];
+        news.acked + news.sacked > 0
     }
 
     /// Returns whether [`poll_event`](Self::poll_event) would return an event.
@@ -266,7 +266,7 @@ impl Engine {
     }
 
     /// Refreshes the view that a path's algorithms get.
-    fn look(&mut self, now: Instant, path: PathId) {
+    fn update_view(&mut self, now: Instant, path: PathId) {
         let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
         self.destinations[path.0].path.watch.look(now, una, nxt);
     }

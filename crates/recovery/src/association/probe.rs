@@ -46,11 +46,11 @@ impl Engine {
             return Some(None);
         }
         self.probe = None;
-        self.look(now, path);
+        self.update_view(now, path);
         let outstanding = self.ledger.outstanding(path);
         let target = &mut self.destinations[path.0].path;
         let judgement = target.watch.refuse_probe();
-        let resumes = target.settle_now(judgement, None, outstanding);
+        let resumes = target.apply_verdict_now(judgement, None, outstanding);
         debug_assert!(resumes.is_none(), "no detector takes a refusal for evidence that nothing was lost");
         None
     }

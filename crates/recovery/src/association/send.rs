@@ -51,10 +51,10 @@ impl Engine {
         if let Some(first) = self.ledger.marked_from(0) {
             // Section 6.1, rule C: marked chunks go before new data, as far as cwnd allows.
             let path = self.target(first);
-            let may = self.owed || self.may_send(now, path);
+            let may = self.forced || self.may_send(now, path);
             return may.then_some(Go { path, what: What::Again });
         }
-        self.owed = false;
+        self.forced = false;
         let next = offer.next?;
         let room = offer.a_rwnd.saturating_sub(self.ledger.data_under_way());
         // Rule A: a window that is too small for the next chunk is closed [rfc8540:3.39], and no chunk is cut to fit it
@@ -129,7 +129,7 @@ impl Engine {
             copy: before.copies + 1,
         };
         for index in 0..self.destinations.len() {
-            self.look(now, PathId(index));
+            self.update_view(now, PathId(index));
             let watch = &mut self.destinations[index].path.watch;
             if PathId(index) == before.last {
                 watch.on_retransmission(&transmission, stamp, before.stamp);
@@ -165,7 +165,7 @@ impl Engine {
     pub fn on_packet(&mut self, now: Instant, go: &Go, bytes: u32) {
         self.count_probe(go);
         if go.what == What::Again {
-            self.owed = false;
+            self.forced = false;
         }
         if go.what == What::Probe {
             self.probes += 1;

@@ -34,7 +34,7 @@ impl Engine {
         let path = PathId(due);
         let probe = self.probes > 0;
         self.probe = None;
-        self.look(now, path);
+        self.update_view(now, path);
         let flight = self.flight_of(path);
         self.destinations[due].path.on_input();
         if flight.outstanding == 0 {
@@ -50,7 +50,7 @@ impl Engine {
         }
         self.ledger.mark_all(path);
         self.destinations[due].path.timer = Instant::NEVER;
-        self.owed = true;
+        self.forced = true;
         Some(Expired { path, probe })
     }
 }

@@ -271,7 +271,7 @@ impl Congest for Cubic {
         loss.window(ssthresh, mss)
     }
 
-    fn on_echo(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
+    fn on_ece(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         let lost = self.on_loss(now, loss, view);
         self.settings.echoed.window((now, lost), loss, (view.mss, 85))
     }

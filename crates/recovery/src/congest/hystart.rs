@@ -51,8 +51,8 @@ impl HyStart {
 
     /// Returns the window before it grows in slow start. If slow start ends, ssthresh becomes cwnd.
     pub(super) fn before_growth(&mut self, now: &Window, view: &View) -> Window {
-        let Some(turn) = view.round_trips.turn() else { return *now };
-        self.shortest = self.shortest.min(turn);
+        let Some(rtt) = view.round_trips.unambiguous() else { return *now };
+        self.shortest = self.shortest.min(rtt);
         if self.found || now.cwnd < LOW_WINDOW * u64::from(view.mss) {
             return *now;
         }
@@ -60,7 +60,7 @@ impl HyStart {
             (self.began, self.last, self.end) = (view.now, view.now, view.nxt);
             (self.current, self.samples) = (Duration::MAX, 0);
         }
-        self.found = self.is_long_train(view.now) | self.is_late(turn);
+        self.found = self.is_long_train(view.now) | self.is_late(rtt);
         if self.found { Window { ssthresh: now.cwnd, ..*now } } else { *now }
     }
 
@@ -72,8 +72,8 @@ impl HyStart {
         together && now.since(self.began) > self.shortest / 2
     }
 
-    fn is_late(&mut self, turn: Duration) -> bool {
-        self.current = self.current.min(turn);
+    fn is_late(&mut self, rtt: Duration) -> bool {
+        self.current = self.current.min(rtt);
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
             return false;

@@ -67,8 +67,8 @@ impl HyStartPlusPlus {
             Phase::SlowStart => grown.cwnd,
             Phase::Conservative { .. } => now.cwnd + (grown.cwnd - now.cwnd) / CSS_GROWTH_DIVISOR,
         };
-        if let Some(turn) = view.round_trips.turn() {
-            self.current = self.current.min(turn);
+        if let Some(rtt) = view.round_trips.unambiguous() {
+            self.current = self.current.min(rtt);
             self.samples += 1;
         }
         if self.samples >= N_RTT_SAMPLE {

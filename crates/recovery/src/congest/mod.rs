@@ -173,7 +173,7 @@ pub trait Congest: Send + DuplicateCongest {
     fn on_loss(&mut self, now: &Window, loss: &Loss, view: &View) -> Window;
     /// Returns the window after the peer has echoed an ECN mark. By default it is that of a loss
     /// found by duplicates (RFC 3168, section 6.1.2).
-    fn on_echo(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
+    fn on_ece(&mut self, now: &Window, loss: &Loss, view: &View) -> Window {
         self.on_loss(now, loss, view)
     }
     /// Undoes the algorithm's own changes for the last loss signal, which was spurious. The

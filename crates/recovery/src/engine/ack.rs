@@ -27,7 +27,7 @@ impl Engine {
         let flight = self.board.outstanding();
         let delivered = self.board.una() + self.board.sacked_bytes();
         let acked = self.board.on_ack(ack, self.path.watch.view().sack);
-        self.look(now);
+        self.update_view(now);
         self.room = None;
         self.path.on_input();
         let sample = self.path.watch.on_ack(&acked);
@@ -38,7 +38,7 @@ impl Engine {
             self.path.sample(&acked, sample, TimerChange::Keep);
             return self.path.run_timer(now, &acked, true, self.board.under_way_since());
         }
-        let echoed = acked.ece && self.path.on_echo(Flight { outstanding: flight, ..self.flight() });
+        let echoed = acked.ece && self.path.on_ece(Flight { outstanding: flight, ..self.flight() });
         let probed = self.probe.is_some_and(|probe| probe.sent);
         let effect = self.judge(&acked, sample);
         let decisions = self.recovery.on_ack(&acked, &self.board, self.path.watch.view());
@@ -46,7 +46,7 @@ impl Engine {
             self.apply(now, &decisions, Some(&acked));
         }
         if echoed && decisions.step == Step::Stay {
-            self.recovery.on_echo(&self.board, self.path.watch.view());
+            self.recovery.on_ece(&self.board, self.path.watch.view());
         }
         let delivered = self.newly_delivered(&acked, delivered);
         if decisions.grows && effect.grows && acked.bytes > 0 && !acked.ece {
@@ -67,7 +67,7 @@ impl Engine {
     fn judge(&mut self, acked: &Acked<'_>, sample: Option<Duration>) -> Effect {
         let judgement = self.path.watch.judge(acked);
         self.run_probe(judgement);
-        let mut effect = self.path.settle(judgement, Some(acked), sample, self.board.outstanding());
+        let mut effect = self.path.apply_verdict(judgement, Some(acked), sample, self.board.outstanding());
         self.resume(effect.resumes);
         if matches!(judgement, Judgement::LostBesides(_)) {
             self.path.cut_for_lost_besides();
@@ -78,8 +78,8 @@ impl Engine {
     }
 
     /// Applies a judgement that no detector made on an ACK. `acked` is the ACK that caused it, if any.
-    pub(super) fn settle(&mut self, judgement: Judgement, acked: Option<&Acked<'_>>) {
-        let resumes = self.path.settle_now(judgement, acked, self.board.outstanding());
+    pub(super) fn apply_verdict(&mut self, judgement: Judgement, acked: Option<&Acked<'_>>) {
+        let resumes = self.path.apply_verdict_now(judgement, acked, self.board.outstanding());
         self.resume(resumes);
     }
 
@@ -104,7 +104,7 @@ impl Engine {
                 let spurious =
                     Judgement::Settled(Outcome::Spurious, "duplicate ACKs report the loss after its timeout");
                 if self.path.watch.episode().is_some_and(|episode| !episode.settled) {
-                    self.settle(spurious, acked);
+                    self.apply_verdict(spurious, acked);
                     self.path.note_loss_of_episode();
                 }
             }

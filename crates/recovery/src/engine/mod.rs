@@ -98,7 +98,7 @@ impl Engine {
             self.board.skip_to(1);
         }
         self.path.open(now, negotiated, handshake.expiries);
-        self.look(now);
+        self.update_view(now);
     }
 
     /// Returns whether loss recovery needs duplicate ACKs even while nothing is outstanding: one
@@ -213,7 +213,7 @@ impl Engine {
 
     /// Refreshes the seams' view.
     #[inline]
-    fn look(&mut self, now: Instant) {
+    fn update_view(&mut self, now: Instant) {
         self.path.watch.look(now, self.board.una(), self.board.nxt());
     }
 

@@ -42,7 +42,7 @@ impl Engine {
                 self.probe = None;
                 self.room = None;
                 let judgement = self.path.watch.refuse_probe();
-                self.settle(judgement, None);
+                self.apply_verdict(judgement, None);
                 None
             }
         }

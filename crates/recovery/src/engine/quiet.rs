@@ -20,7 +20,7 @@ use super::{Engine, Kind, Transmission, TxId};
 use crate::congest::Progress;
 use crate::fact::Echo;
 use crate::recover::Attention;
-use crate::scoreboard::Sent;
+use crate::scoreboard::SentSegment;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 
@@ -34,8 +34,8 @@ impl Engine {
             return false;
         }
         let highest = self.board.on_quiet_ack(cumulative);
-        self.look(now);
-        let oldest = self.board.oldest().map_or(now, Sent::last_sent);
+        self.update_view(now);
+        let oldest = self.board.oldest().map_or(now, SentSegment::last_sent);
         let progress = Progress { acked: cumulative - una, sacked: 0, delivered: cumulative - una, flight: nxt - una };
         self.path.on_quiet_ack((cumulative, echo), highest, oldest, &progress);
         true
@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_quiet_ack_does_what_any_ack_does(
+        fn the_shortcut_for_acks_agrees_with_the_full_path(
             recovery in name(Seam::Recover),
             detection in name(Seam::Detect),
             timestamps in any::<bool>(),

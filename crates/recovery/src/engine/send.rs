@@ -73,7 +73,7 @@ impl Engine {
     /// new data, or with `None` if everything must wait.
     #[inline(never)]
     fn find_room(&mut self, now: Instant, offer: &Offer, unsent: bool) -> ControlFlow<Option<Transmission>, u64> {
-        self.look(now);
+        self.update_view(now);
         match self.path.permit(now) {
             Permit::Now => self.path.released_at = Instant::NEVER,
             Permit::At(instant) => {
@@ -172,7 +172,7 @@ impl Engine {
     pub fn poll_handshake(&mut self, now: Instant, stamp: Option<Timestamp>) -> Option<Transmission> {
         let handshake = self.handshake.as_mut()?;
         let repeats = std::mem::take(&mut handshake.repeats);
-        self.look(now);
+        self.update_view(now);
         if self.board.nxt() == 0 {
             return Some(self.send_first(now, 1, stamp, Kind::New));
         }
@@ -193,7 +193,7 @@ impl Engine {
     /// positions of new data if nothing is outstanding. Restarts the retransmission timer.
     #[inline(never)]
     pub fn probe_window(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) -> Transmission {
-        self.look(now);
+        self.update_view(now);
         self.path.start_timer(now);
         if self.board.outstanding() > 0 {
             self.send_repeat(now, self.board.una(), Kind::WindowProbe)

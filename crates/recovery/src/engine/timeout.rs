@@ -12,7 +12,7 @@ impl Engine {
     pub fn on_timeout(&mut self, now: Instant) -> bool {
         self.room = None;
         self.quiet = false;
-        self.look(now);
+        self.update_view(now);
         if self.path.released_at <= now {
             self.path.released_at = Instant::NEVER;
         }

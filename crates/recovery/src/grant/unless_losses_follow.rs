@@ -21,25 +21,25 @@ pub(super) const ENTRY: Entry = Entry {
 /// Round trips after an undo. The loss of a segment sent within them counts against the undo.
 const ROUND_TRIPS: u64 = 2;
 /// Maximum number of doublings.
-const MOST_DOUBTS: u32 = 6;
+const MOST_DOUBLINGS: u32 = 6;
 
 /// Grants undos as long as they do no harm.
 #[derive(Clone, Debug, Default)]
 pub struct UnlessLossesFollow {
     once: OnceARoundTrip,
-    /// Undos that a loss has followed, minus those without; from 0 to `MOST_DOUBTS`.
-    doubts: u32,
+    /// Undos that a loss has followed, minus those without; from 0 to `MOST_DOUBLINGS`.
+    doublings: u32,
     /// Verdicts still to be refused before the next undo.
     refusals: u32,
     /// The loss of a segment sent until then counts against the last undo; `None` if nothing counts
     /// against it any more.
-    on_trial: Option<Instant>,
+    watched_until: Option<Instant>,
 }
 
 impl Grant for UnlessLossesFollow {
     fn grants(&mut self, opened_at: Instant, now: Instant, srtt: Option<Duration>) -> bool {
-        if self.on_trial.take_if(|until| *until < opened_at).is_some() {
-            self.doubts = self.doubts.saturating_sub(1);
+        if self.watched_until.take_if(|until| *until < opened_at).is_some() {
+            self.doublings = self.doublings.saturating_sub(1);
         }
         if self.refusals > 0 {
             self.refusals -= 1;
@@ -48,14 +48,14 @@ impl Grant for UnlessLossesFollow {
         if !self.once.grants(opened_at, now, srtt) {
             return false;
         }
-        self.on_trial = Some(now + srtt.unwrap_or(Duration::ZERO) * ROUND_TRIPS);
+        self.watched_until = Some(now + srtt.unwrap_or(Duration::ZERO) * ROUND_TRIPS);
         true
     }
 
     fn lost(&mut self, sent_at: Instant) {
-        if self.on_trial.take_if(|until| sent_at <= *until).is_some() {
-            self.doubts = (self.doubts + 1).min(MOST_DOUBTS);
-            self.refusals = (1 << self.doubts) - 1;
+        if self.watched_until.take_if(|until| sent_at <= *until).is_some() {
+            self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
+            self.refusals = (1 << self.doublings) - 1;
         }
     }
 }

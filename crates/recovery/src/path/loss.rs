@@ -55,10 +55,10 @@ impl Path {
     fn within_window(&mut self, flight: Flight) -> Flight {
         let &View { una, mss, .. } = self.watch.view();
         let repaired = self.watch.last_episode().is_none_or(|last| una >= last.recovery_point);
-        let carried = if repaired { 0 } else { self.marked().counted };
+        let carried = if repaired { 0 } else { self.undo_state_mut().counted };
         let room = self.window.cwnd.saturating_add(u64::from(mss));
         let outstanding = flight.outstanding.min(room.max(carried));
-        self.marked().counted = outstanding;
+        self.undo_state_mut().counted = outstanding;
         Flight { outstanding, ..flight }
     }
 
@@ -78,7 +78,7 @@ impl Path {
         if cause == Cause::Timeout {
             // A re-seeding still owed for the last spurious timeout is void: this timeout may ask
             // for another.
-            self.marked().lesson = None;
+            self.undo_state_mut().pending_reseed = None;
         }
         let window = self.window;
         let flight = self.within_window(flight.less(limited));
@@ -89,8 +89,8 @@ impl Path {
             (Cause::FastRetransmit, true) => Window { cwnd: window.cwnd.min(window.ssthresh), ..window },
             (Cause::Timeout, true) => self.cut(cause, flight, true),
         };
-        self.answer_echoes();
-        self.forget_echoes();
+        self.answer_ece();
+        self.forget_ece();
         let saved = Saved {
             window,
             reduced: self.window,
@@ -98,8 +98,8 @@ impl Path {
             peer_window: flight.peer_window,
             estimate: self.rto.estimate(),
         };
-        let past = self.marked();
-        (past.saved, past.lost_since, past.undone) = (Some(saved), lost_since, false);
+        let state = self.undo_state_mut();
+        (state.saved, state.lost_since, state.undone) = (Some(saved), lost_since, false);
         let episode = self.watch.open_episode(cause);
         self.watch.tell(Event::EpisodeOpened { episode, saved });
     }
@@ -107,7 +107,7 @@ impl Path {
     /// Returns whether an episode is open whose cut was not undone. Then FlightSize still contains
     /// data sent before that cut.
     fn cut_stands(&self) -> bool {
-        let undone = self.past.as_ref().is_some_and(|past| past.undone);
+        let undone = self.undo_state.as_ref().is_some_and(|state| state.undone);
         !undone && self.watch.episode().is_some()
     }
 
@@ -148,7 +148,7 @@ impl Path {
     /// also took back the cut for this loss. So the window falls to the value that a fast
     /// retransmit at the start of the episode would have left.
     pub(crate) fn cut_for_lost_besides(&mut self) {
-        let undone = self.past.as_mut().is_some_and(|past| std::mem::take(&mut past.undone));
+        let undone = self.undo_state.as_mut().is_some_and(|state| std::mem::take(&mut state.undone));
         let Some(saved) = self.saved().filter(|_| undone) else { return };
         self.note_loss(self.watch.view().now);
         let now = std::mem::replace(&mut self.window, saved.window);

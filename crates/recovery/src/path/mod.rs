@@ -5,11 +5,11 @@
 //! one of each. Its driver passes in the values that it needs, such as the outstanding bytes.
 //! [`Engine`](crate::engine::Engine) drives one path, which it holds by value.
 
-mod echo;
+mod ece;
 mod loss;
-mod past;
 mod quiet;
 mod timer;
+mod undo_state;
 mod verdict;
 
 pub use loss::Flight;
@@ -25,7 +25,7 @@ use crate::rto::{Rto, TimerChange};
 use crate::view::Negotiated;
 use crate::watch::Watch;
 use eifel_base::time::{Duration, Instant};
-use past::Past;
+use undo_state::UndoState;
 
 /// One destination of a sender. See the module's documentation.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub struct Path {
     /// Number of window reductions so far.
     pub(crate) reductions: u32,
     /// Traces of loss signals and ECN-Echoes; `None` before the first.
-    past: Option<Box<Past>>,
+    undo_state: Option<Box<UndoState>>,
     pub(crate) rto: Box<dyn Rto>,
     pub(crate) congest: Box<dyn Congest>,
     /// `None` if the chosen algorithm never holds anything back.
@@ -68,7 +68,7 @@ impl Path {
             idle_since: Instant::ZERO,
             consecutive_timeouts: 0,
             reductions: 0,
-            past: None,
+            undo_state: None,
             rto: parts.rto,
             congest: parts.congest,
             pace: parts.pace,
@@ -104,13 +104,13 @@ impl Path {
     /// Returns whether, for this path, an ACK of new data would only give a sample, grow the window
     /// and restart the timer.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.pace.is_none() && self.is_calm()
+        self.pace.is_none() && self.is_undisturbed()
     }
 
     /// Like [`is_quiet`](Self::is_quiet), but the path may have pacing.
-    pub(crate) fn is_calm(&self) -> bool {
+    pub(crate) fn is_undisturbed(&self) -> bool {
         self.watch.episode().is_none()
-            && self.lesson().is_none()
+            && self.pending_reseed().is_none()
             && self.consecutive_timeouts == 0
             && self.timer != Instant::NEVER
             && self.watch.detectors_wait()

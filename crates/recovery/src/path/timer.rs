@@ -28,7 +28,7 @@ impl Path {
     }
 
     /// Stops the timer, because nothing is outstanding on the path any more.
-    pub(crate) fn rest(&mut self, now: Instant) {
+    pub(crate) fn stop_timer(&mut self, now: Instant) {
         if self.timer != Instant::NEVER {
             self.idle_since = now;
             self.timer = Instant::NEVER;
@@ -55,10 +55,10 @@ impl Path {
         }
         // If the response asked for it, the first sample of data unsent at a spurious timeout
         // re-seeds the timer.
-        if let Some((before, unsent)) = self.lesson()
+        if let Some((before, unsent)) = self.pending_reseed()
             && acked.cumulative > unsent
         {
-            self.marked().lesson = None;
+            self.undo_state_mut().pending_reseed = None;
             self.rto.change(TimerChange::ReseedAtLeast { sample: rtt, before });
         }
         self.watch.on_smoothed(self.rto.srtt());

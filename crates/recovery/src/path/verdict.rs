@@ -32,7 +32,7 @@ impl Path {
     /// Applies a judgement, if it settles an episode. `acked` is the ACK that caused it, if any,
     /// with its sample. `flight` is FlightSize now.
     #[inline(never)]
-    pub(crate) fn settle(
+    pub(crate) fn apply_verdict(
         &mut self,
         judgement: Judgement,
         acked: Option<&Acked<'_>>,
@@ -46,8 +46,8 @@ impl Path {
         };
         let change = match episode.cause {
             Cause::Timeout => {
-                self.rto.settled(outcome);
-                self.after_spurious.settled(outcome, sample, episode.timeouts)
+                self.rto.on_verdict(outcome);
+                self.after_spurious.on_verdict(outcome, sample, episode.timeouts)
             }
             Cause::FastRetransmit => TimerChange::Keep,
         };
@@ -67,7 +67,7 @@ impl Path {
                 // [rfc4015:3.1.7]
                 self.note_loss_of_episode();
                 if let Judgement::Mixed(share) = judgement {
-                    self.credit(share, &episode, &saved);
+                    self.undo_partly(share, &episode, &saved);
                 }
                 effect
             }
@@ -77,8 +77,13 @@ impl Path {
     /// Applies a judgement, and changes the timer at once. `acked` is the ACK that caused it, if
     /// any. `flight` is FlightSize now. Returns the loss signal that was undone, as in
     /// [`Effect::resumes`].
-    pub(crate) fn settle_now(&mut self, judgement: Judgement, acked: Option<&Acked<'_>>, flight: u64) -> Option<Cause> {
-        let effect = self.settle(judgement, acked, None, flight);
+    pub(crate) fn apply_verdict_now(
+        &mut self,
+        judgement: Judgement,
+        acked: Option<&Acked<'_>>,
+        flight: u64,
+    ) -> Option<Cause> {
+        let effect = self.apply_verdict(judgement, acked, None, flight);
         if effect.change != TimerChange::Keep {
             self.rto.change(effect.change);
         }
@@ -87,13 +92,13 @@ impl Path {
 
     /// Records a genuine loss of the episode's first segment.
     pub(crate) fn note_loss_of_episode(&mut self) {
-        let sent_at = self.marked().lost_since;
+        let sent_at = self.undo_state_mut().lost_since;
         self.note_loss(sent_at);
     }
 
     /// Records a genuine loss of a segment sent at `at`.
     pub(super) fn note_loss(&mut self, at: Instant) {
-        self.marked().loss_seen = true;
+        self.undo_state_mut().loss_seen = true;
         self.grant.lost(at);
     }
 
@@ -109,7 +114,7 @@ impl Path {
             flight,
             acked: acked.map_or(0, |acked| acked.bytes),
             ece: acked.is_some_and(|acked| acked.ece),
-            loss_seen: self.past.as_ref().is_some_and(|past| past.loss_seen),
+            loss_seen: self.undo_state.as_ref().is_some_and(|state| state.loss_seen),
             mss: self.watch.view().mss,
             initial_window: self.initial_window,
         }
@@ -120,7 +125,7 @@ impl Path {
         // In congestion avoidance, the old ssthresh may lie below the one that the cut left. So
         // cwnd counts too.
         let undone = window.cwnd.max(window.ssthresh) > saved.reduced.ssthresh;
-        self.marked().undone = undone;
+        self.undo_state_mut().undone = undone;
         if undone {
             self.congest.on_undo(&self.window, self.watch.view());
         }
@@ -130,13 +135,13 @@ impl Path {
             self.on_undo_of_signal(saved);
         }
         if let Some(before) = reseed {
-            self.marked().lesson = Some((before, episode.recovery_point));
+            self.undo_state_mut().pending_reseed = Some((before, episode.recovery_point));
         }
     }
 
     /// Restores a part of the window if only some retransmissions were needless.
-    fn credit(&mut self, share: Share, episode: &Episode, saved: &Saved) {
-        let window = self.response.credit(share, saved, &self.window);
+    fn undo_partly(&mut self, share: Share, episode: &Episode, saved: &Saved) {
+        let window = self.response.respond_partly(share, saved, &self.window);
         if window != self.window && self.grants(episode) {
             self.adjust(episode, window);
         }

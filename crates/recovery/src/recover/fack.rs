@@ -5,8 +5,8 @@
 //! *From* Mathis and Mahdavi, "Forward Acknowledgement: Refining TCP Congestion Control", sections 3.1 and 3.2;
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
-use super::course::{Course, Signal};
-use super::on_course::{OnCourse, Repair};
+use super::fast_recovery::{FastRecovery, Signal};
+use super::policy::{RecoveryPolicy, WithPolicy};
 use super::rules::{Follows, RULES, Rules};
 use super::{Decisions, Next, Step};
 use crate::congest::Window;
@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry = Entry {
         // ns-2's FACK has no Limited Transmit.
         let rules = Rules::of_either(parameters);
         let limited_transmit = rules.limited_transmit && rules.follows == Follows::Source;
-        Box::new(OnCourse::new(Course::new(Rules { limited_transmit, ..rules }), Fack::default()))
+        Box::new(WithPolicy::new(FastRecovery::new(Rules { limited_transmit, ..rules }), Fack::default()))
     })
 };
 
@@ -39,8 +39,8 @@ pub struct Fack {
 }
 
 /// Returns whether snd.fack is more than DupThresh segments ahead of snd.una: the trigger of section 3.2.
-fn far_ahead(course: &Course, board: &Scoreboard, view: &View) -> bool {
-    let reordering = u64::from(course.rules().duplicate_threshold) * u64::from(view.mss);
+fn far_ahead(recovery: &FastRecovery, board: &Scoreboard, view: &View) -> bool {
+    let reordering = u64::from(recovery.rules().duplicate_threshold) * u64::from(view.mss);
     board.highest_sacked() - board.una() > reordering
 }
 
@@ -49,58 +49,63 @@ impl Fack {
     /// ahead, even below the recovery point. Until fast recovery begins, nothing is sent while SACK
     /// reports are outstanding. It ends once the recovery point is acknowledged and no SACK report
     /// is outstanding.
-    fn on_ns2(&mut self, signal: Signal, course: &mut Course, board: &Scoreboard, view: &View) -> Decisions {
+    fn on_ns2(&mut self, signal: Signal, recovery: &mut FastRecovery, board: &Scoreboard, view: &View) -> Decisions {
         let mss = u64::from(view.mss);
         let reported = board.highest_sacked() > board.una();
-        let repairing = course.repairing() || signal == Signal::Recovered;
+        let repairing = recovery.in_fast_recovery() || signal == Signal::Recovered;
         if repairing {
             self.cwnd += if self.cwnd < self.ssthresh { mss } else { mss * mss / self.cwnd };
         }
         let step = match signal {
             Signal::Recovered if !reported => Step::LeaveWith { cwnd: self.cwnd },
             Signal::Recovered => {
-                course.go_on();
+                recovery.continue_beyond_point();
                 Step::Stay
             }
-            _ if !repairing && far_ahead(course, board, view) => {
+            _ if !repairing && far_ahead(recovery, board, view) => {
                 self.cwnd = mss;
-                course.enter(view.nxt + 1)
+                recovery.enter(view.nxt + 1)
             }
             _ => Step::Stay,
         };
-        course.hold(reported && !course.repairing());
+        recovery.suspend(reported && !recovery.in_fast_recovery());
         let grows = signal == Signal::Progress && !reported;
-        Decisions { step, lost_below: course.repairing().then(|| board.highest_sacked()), grows, ..Decisions::STAY }
+        Decisions {
+            step,
+            lost_below: recovery.in_fast_recovery().then(|| board.highest_sacked()),
+            grows,
+            ..Decisions::STAY
+        }
     }
 }
 
-impl Repair for Fack {
+impl RecoveryPolicy for Fack {
     fn on_signal(
         &mut self,
         signal: Signal,
-        course: &mut Course,
+        recovery: &mut FastRecovery,
         _: &Acked,
         board: &Scoreboard,
         view: &View,
     ) -> Decisions {
-        if course.rules().follows == Follows::Ns2 {
-            return self.on_ns2(signal, course, board, view);
+        if recovery.rules().follows == Follows::Ns2 {
+            return self.on_ns2(signal, recovery, board, view);
         }
         let step = match signal {
             Signal::Progress => return Decisions::GROW,
             Signal::Recovered => Step::Leave { cwnd_at_most: u64::MAX },
-            Signal::Threshold => course.enter(view.nxt),
-            Signal::Duplicate if far_ahead(course, board, view) && course.permitted(board.una()) => {
-                course.enter(view.nxt)
+            Signal::Threshold => recovery.enter(view.nxt),
+            Signal::Duplicate if far_ahead(recovery, board, view) && recovery.may_begin(board.una()) => {
+                recovery.enter(view.nxt)
             }
             Signal::Quiet | Signal::Duplicate | Signal::Partial => Step::Stay,
         };
-        Decisions { step, lost_below: course.repairing().then(|| board.highest_sacked()), ..Decisions::STAY }
+        Decisions { step, lost_below: recovery.in_fast_recovery().then(|| board.highest_sacked()), ..Decisions::STAY }
     }
 
-    fn next(&mut self, course: &Course, board: &Scoreboard, window: &Window, _: &View, _: bool) -> Next {
+    fn next(&mut self, recovery: &FastRecovery, board: &Scoreboard, window: &Window, _: &View, _: bool) -> Next {
         self.ssthresh = window.ssthresh;
-        let cwnd = match course.rules().follows {
+        let cwnd = match recovery.rules().follows {
             Follows::Source => window.cwnd,
             Follows::Ns2 => self.cwnd,
         };

@@ -1,8 +1,8 @@
 //! Loss recovery: which segments are lost, and which segment is sent next. One file per algorithm.
 
-pub mod course;
+pub mod fast_recovery;
 mod late_fast_retransmit;
-pub mod on_course;
+pub mod policy;
 pub mod prr;
 mod rack;
 mod rack_min_rtt;
@@ -97,7 +97,7 @@ impl Next {
     }
 
     /// Creates a retransmission that ignores the window.
-    pub const fn owed(at: u64) -> Self {
+    pub const fn forced(at: u64) -> Self {
         Self::Retransmit { at, room: u64::MAX, mark: HighRxt::Advance }
     }
 }
@@ -175,7 +175,7 @@ pub trait Recovery: Send + DuplicateRecovery {
     fn on_spurious(&mut self, cause: Cause) -> Resume;
     /// Learns that an ECN echo has cut the window. Called after [`on_ack`](Self::on_ack) with the
     /// echo's ACK.
-    fn on_echo(&mut self, _: &Scoreboard, _: &View) {}
+    fn on_ece(&mut self, _: &Scoreboard, _: &View) {}
     /// Returns cwnd for observers while it falls gradually to ssthresh after an echo, else `None`.
     fn cwnd_after_echo(&self, _: &Scoreboard, _: &Window, _: &View) -> Option<u64> {
         None

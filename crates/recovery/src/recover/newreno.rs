@@ -3,9 +3,9 @@
 //! *Blind to* SACK: several losses take a round trip each.
 //! *From* RFC 6582, section 3.2, the Impatient variant of section 4: only the first partial ACK restarts the timer.
 
-use super::course::{Course, Signal};
+use super::fast_recovery::{FastRecovery, Signal};
 use super::late_fast_retransmit::LATE;
-use super::on_course::{OnCourse, Repair};
+use super::policy::{RecoveryPolicy, WithPolicy};
 use super::rules::{
     BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, Follows, LIMITED_TRANSMIT, RESUME, Rules,
 };
@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: "RFC 6582",
     parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, FOLLOWS, LATE],
     ..Entry::recovery(|parameters| {
-        let newreno = OnCourse::new(Course::new(Rules::of_either(parameters)), NewReno::default());
+        let newreno = WithPolicy::new(FastRecovery::new(Rules::of_either(parameters)), NewReno::default());
         late_fast_retransmit::around(newreno, parameters)
     })
 };
@@ -43,13 +43,13 @@ pub struct NewReno {
 
 impl NewReno {
     /// Handles a partial acknowledgement (step 3).
-    fn on_partial(&mut self, course: &mut Course, acked: &Acked, mss: i64) -> Decisions {
-        course.owe_oldest();
+    fn on_partial(&mut self, recovery: &mut FastRecovery, acked: &Acked, mss: i64) -> Decisions {
+        recovery.force_retransmit();
         self.inflation -= acked.bytes as i64;
         if acked.bytes as i64 >= mss {
             self.inflation += mss;
         }
-        if course.rules().follows == Follows::Ns2 && self.inflation < mss {
+        if recovery.rules().follows == Follows::Ns2 && self.inflation < mss {
             self.taken += (mss - self.inflation) as u64;
             self.inflation = mss;
         }
@@ -59,11 +59,11 @@ impl NewReno {
     }
 }
 
-impl Repair for NewReno {
+impl RecoveryPolicy for NewReno {
     fn on_signal(
         &mut self,
         signal: Signal,
-        course: &mut Course,
+        recovery: &mut FastRecovery,
         acked: &Acked,
         board: &Scoreboard,
         view: &View,
@@ -73,20 +73,20 @@ impl Repair for NewReno {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
             Signal::Duplicate => {
-                if course.repairing() {
+                if recovery.in_fast_recovery() {
                     // No more segments can have left the network than were outstanding.
                     self.inflation = (self.inflation + mss).min(mss * board.segments() as i64);
                 }
                 Decisions::STAY
             }
             Signal::Threshold => {
-                *self = Self { inflation: mss * i64::from(course.duplicates()), ..Self::default() };
-                Decisions { step: course.enter(view.nxt), ..Decisions::STAY }
+                *self = Self { inflation: mss * i64::from(recovery.duplicates()), ..Self::default() };
+                Decisions { step: recovery.enter(view.nxt), ..Decisions::STAY }
             }
-            Signal::Partial => self.on_partial(course, acked, mss),
+            Signal::Partial => self.on_partial(recovery, acked, mss),
             // ns-2 uses option 2, less the bytes that partial ACKs have subtracted, and the window
             // grows at once.
-            Signal::Recovered if course.rules().follows == Follows::Ns2 => {
+            Signal::Recovered if recovery.rules().follows == Follows::Ns2 => {
                 let cwnd_at_most = self.cwnd.saturating_sub(self.taken).max(u64::from(view.mss));
                 Decisions { step: Step::Leave { cwnd_at_most }, ..Decisions::GROW }
             }
@@ -98,12 +98,12 @@ impl Repair for NewReno {
         }
     }
 
-    fn next(&mut self, course: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
+    fn next(&mut self, recovery: &FastRecovery, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         self.cwnd = window.cwnd;
         let inflated = window.cwnd.saturating_sub(self.taken).saturating_add_signed(self.inflation);
-        let room = Course::room(inflated.saturating_sub(board.outstanding()), board, window, view);
+        let room = FastRecovery::room(inflated.saturating_sub(board.outstanding()), board, window, view);
         // Step 3, and RFC 5681, section 3.2, step 5: one new segment per ACK. ns-2 sends two.
-        let segments = match course.rules().follows {
+        let segments = match recovery.rules().follows {
             Follows::Source => 1,
             Follows::Ns2 => 2,
         };

@@ -5,8 +5,8 @@
 //! *From* "Responding to Spurious Timeouts in TCP", section III.A: always, or only from a spurious timeout until its
 //! recovery point is acknowledged.
 
-use super::course::{Course, Signal};
-use super::on_course::{OnCourse, Repair};
+use super::fast_recovery::{FastRecovery, Signal};
+use super::policy::{RecoveryPolicy, WithPolicy};
 use super::reno_sack::Pipe;
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
@@ -44,7 +44,7 @@ pub(super) const ENTRY: Entry = Entry {
         let when = parameters.word("when", &[("always", When::Always), ("after-spurious", When::AfterSpurious)]);
         let restarts =
             parameters.word("timer_restarts_on_partial", &[("every", Restarts::Every), ("first", Restarts::First)]);
-        Box::new(OnCourse::new(Course::new(Rules::of_either(parameters)), NewRenoSack::new(when, restarts)))
+        Box::new(WithPolicy::new(FastRecovery::new(Rules::of_either(parameters)), NewRenoSack::new(when, restarts)))
     })
 };
 
@@ -72,7 +72,7 @@ pub struct NewRenoSack {
     restarts: Restarts,
     pipe: Pipe,
     /// Whether the retransmission for the last partial ACK is still owed.
-    hole_owed: bool,
+    hole_forced: bool,
     /// Whether this recovery has seen a partial ACK.
     partial_seen: bool,
     timeout: Timeout,
@@ -95,12 +95,12 @@ impl NewRenoSack {
     /// Creates the algorithm with these two settings.
     pub fn new(when: When, restarts: Restarts) -> Self {
         let pipe = Pipe::default();
-        Self { when, restarts, pipe, hole_owed: false, partial_seen: false, timeout: Timeout::None }
+        Self { when, restarts, pipe, hole_forced: false, partial_seen: false, timeout: Timeout::None }
     }
 
     fn on_partial(&mut self, acked: &Acked, mss: u32) -> Decisions {
         self.pipe.on_partial(mss);
-        self.hole_owed |= match (self.when, self.timeout) {
+        self.hole_forced |= match (self.when, self.timeout) {
             (When::Always, _) => true,
             (When::AfterSpurious, Timeout::Spurious { point }) => acked.cumulative < point,
             (When::AfterSpurious, _) => false,
@@ -111,11 +111,11 @@ impl NewRenoSack {
     }
 }
 
-impl Repair for NewRenoSack {
+impl RecoveryPolicy for NewRenoSack {
     fn on_signal(
         &mut self,
         signal: Signal,
-        course: &mut Course,
+        recovery: &mut FastRecovery,
         acked: &Acked,
         board: &Scoreboard,
         view: &View,
@@ -128,43 +128,43 @@ impl Repair for NewRenoSack {
                 Decisions::STAY
             }
             Signal::Threshold => {
-                self.pipe = Pipe::begin(course, board, view.mss);
+                self.pipe = Pipe::begin(recovery, board, view.mss);
                 self.partial_seen = false;
-                Decisions { step: course.enter(view.nxt), ..Decisions::STAY }
+                Decisions { step: recovery.enter(view.nxt), ..Decisions::STAY }
             }
             Signal::Partial => self.on_partial(acked, view.mss),
             Signal::Recovered => {
-                self.hole_owed = false;
+                self.hole_forced = false;
                 Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..Decisions::STAY }
             }
         }
     }
 
-    fn next(&mut self, _: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
+    fn next(&mut self, _: &FastRecovery, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         // A partial ACK shows a hole at `una`, even if no SACK block lies above it.
         let below = board.highest_sacked().max(board.una() + 1);
-        let room = Course::room(self.pipe.room(window.cwnd), board, window, view);
+        let room = FastRecovery::room(self.pipe.room(window.cwnd), board, window, view);
         match board.first_hole(board.resent_below(), below) {
-            Some(at) if self.hole_owed => Next::owed(at),
+            Some(at) if self.hole_forced => Next::forced(at),
             Some(at) if at < board.highest_sacked() => Next::Retransmit { at, room, mark: HighRxt::Advance },
             _ => Next::New { room },
         }
     }
 
     fn on_timeout(&mut self, view: &View) {
-        self.hole_owed = false;
+        self.hole_forced = false;
         self.timeout = Timeout::Unjudged { point: view.nxt };
     }
 
     fn on_spurious(&mut self) {
-        self.hole_owed = false;
+        self.hole_forced = false;
         if let Timeout::Unjudged { point } = self.timeout {
             self.timeout = Timeout::Spurious { point };
         }
     }
 
     fn on_sent(&mut self, sent: Block, kind: Kind) {
-        self.hole_owed &= !matches!(kind, Kind::Retransmission(_));
+        self.hole_forced &= !matches!(kind, Kind::Retransmission(_));
         self.pipe.on_sent(sent);
     }
 }

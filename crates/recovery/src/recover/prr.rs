@@ -26,7 +26,7 @@ pub(super) const REDUCTION: Parameter = Parameter::word(
     &["at-once", "prr"],
 );
 
-pub(super) const AFTER_ECHO: Parameter = Parameter::word(
+pub(super) const AFTER_ECE: Parameter = Parameter::word(
     "after_echo",
     "how the flight comes down to ssthresh after an ECN echo, where SACK is in use: nothing goes until it has (RFC 3168), or \
      in proportion to what is delivered, as after a loss (Linux)",
@@ -177,7 +177,7 @@ mod tests {
     use eifel_base::time::Instant;
 
     #[test]
-    fn what_left_before_an_alarm_opens_recovery_does_not_count() {
+    fn data_sent_before_the_alarm_that_opens_recovery_does_not_count() {
         let mut prr = Prr::new(Reduction::Proportional);
         prr.on_sent(Block { start: 1, end: 5001 });
         prr.begin(&Scoreboard::default());
@@ -198,7 +198,7 @@ mod tests {
 
     /// Above ssthresh, SndCnt is a share of the delivered bytes. At ssthresh it is 0.
     #[test]
-    fn above_ssthresh_it_is_reduced_in_proportion() {
+    fn above_ssthresh_prr_sends_in_proportion_to_deliveries() {
         assert_eq!([5000, 5001, 6000].map(|pipe| under_way(500).snd_cnt(pipe, 5000, 1000)), [0, 1500, 1500]);
         assert_eq!(under_way(2500).snd_cnt(6000, 5000, 1000), 0);
     }
@@ -206,7 +206,7 @@ mod tests {
     /// Below ssthresh, SndCnt is the delivered bytes less the bytes sent since. An ACK that reports
     /// no further loss adds a segment.
     #[test]
-    fn below_ssthresh_it_grows_as_slow_start_does() {
+    fn below_ssthresh_prr_grows_as_slow_start() {
         assert_eq!(under_way(1500).snd_cnt(4000, 9000, 1000), 3500);
         let mut told_of_a_loss = prr(under_way(1500));
         told_of_a_loss.on_loss();

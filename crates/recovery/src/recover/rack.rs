@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::rack_min_rtt::MinRtt;
 use crate::fact::{Acked, Block, Covered, Delivered, Echo};
-use crate::scoreboard::{Scoreboard, Sent};
+use crate::scoreboard::{Scoreboard, SentSegment};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
@@ -171,7 +171,7 @@ impl Rack {
         self.prune(board);
         let mut news = None;
         while let Some(&(_, start)) = self.again.front() {
-            let under_way = |segment: &&Sent| {
+            let under_way = |segment: &&SentSegment| {
                 start < board.resent_below() && board.sacked().containing(start).is_none() && segment.copies() > 0
             };
             if let Some(segment) = board.segment(start).filter(under_way) {
@@ -253,7 +253,7 @@ mod tests {
     /// A view with a shortest round trip of 100 ms.
     fn view(now: u64, una: u64) -> View {
         let mut round_trips = RoundTrips::new(true);
-        round_trips.on_turn(Some(ms(100)));
+        round_trips.on_unambiguous(Some(ms(100)));
         View { now: at(now), una, nxt: 10_001, mss: 1000, sack: true, round_trips }
     }
 
@@ -278,7 +278,7 @@ mod tests {
     /// The segment was retransmitted at 50 ms, and the shortest round trip is 100 ms. An answer
     /// counts from 150 ms on, if it echoes a timestamp at most 150 ms old.
     #[test]
-    fn what_answers_the_last_sending_is_no_sooner_and_no_older() {
+    fn an_ack_of_the_last_transmission_comes_no_sooner_than_min_rtt_and_echoes_no_older_timestamp() {
         let again = Covered { end: 1001, copies: 1, last_sent: at(50) };
         let rack = Rack::new(3);
         let answers = |now, age| rack.answers_the_last(&acked(age), &again, &view(now, 1));
@@ -331,7 +331,7 @@ mod tests {
     /// Segment 5 took 100 ms. Without reordering, the reordering window is 0 in recovery. Segments
     /// 1 and 2 were sent 110 ms ago, and 3 and 4 105 ms ago, so all four are lost.
     #[test]
-    fn what_was_sent_again_is_lost_again_a_round_trip_after() {
+    fn a_retransmission_is_lost_a_round_trip_and_the_reordering_window_later() {
         let (mut rack, board) = repaired();
         let found = rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         assert_eq!(found, Found { lost_below: 5001, news: true, again: Some(at(105)) });
@@ -347,7 +347,7 @@ mod tests {
     /// Higher segments were sent first, at the same instant. For equal times RACK_sent_after
     /// compares the ends.
     #[test]
-    fn of_one_instant_the_lower_one_was_sent_first() {
+    fn of_two_segments_sent_at_once_the_lower_one_was_sent_first() {
         let (mut rack, board) = repaired();
         rack.forget_again();
         for start in [2001, 3001, 1, 1001] {
@@ -363,7 +363,7 @@ mod tests {
     /// The reordering window is 25 ms, a quarter of the shortest round trip. So segments are lost
     /// at 225 and 230 ms.
     #[test]
-    fn the_window_counts_for_what_was_sent_again_too() {
+    fn the_reordering_window_applies_to_retransmissions_too() {
         let (mut rack, board) = repaired();
         rack.reordering_seen = true;
         assert!(!rack.detect_loss(&board, Repairing::Losses, &view(224, 1)).news);
@@ -377,7 +377,7 @@ mod tests {
 
     /// A retransmission that is listed twice counts as lost once.
     #[test]
-    fn what_was_lost_again_is_counted_once() {
+    fn a_retransmission_that_is_lost_counts_once() {
         let (mut rack, board) = repaired();
         rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         rack.again.push_back((at(210), 1));

@@ -55,14 +55,14 @@ mod tests {
     /// A view at `now` seconds, with a shortest round trip of 100 ms.
     fn view(now: u64) -> View {
         let mut round_trips = RoundTrips::new(true);
-        round_trips.on_turn(Some(ms(100)));
+        round_trips.on_unambiguous(Some(ms(100)));
         View { now: Instant::ZERO + Duration::from_secs(now), una: 1, nxt: 10_001, mss: 1000, sack: true, round_trips }
     }
 
     /// A round trip counts in the period in which it ended and in the next. A pause of two periods
     /// discards all round trips.
     #[test]
-    fn the_smallest_round_trip_is_one_of_the_last_two_periods() {
+    fn min_rtt_is_the_smallest_sample_of_the_last_two_periods() {
         let mut min_rtt = MinRtt::UNKNOWN;
         let mut after = |seconds: u64, turn| {
             min_rtt.note(ms(turn), &view(seconds));

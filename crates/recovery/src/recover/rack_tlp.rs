@@ -7,10 +7,10 @@
 //! repairs as NewReno does.
 //! *From* RFC 8985, sections 6 and 7.
 
-use super::course::{Course, Phase, Signal};
+use super::fast_recovery::{FastRecovery, Phase, Signal};
 use super::newreno::NewReno;
-use super::on_course::OnCourse;
-use super::prr::{AFTER_ECHO, Prr, REDUCTION, Reduction};
+use super::policy::WithPolicy;
+use super::prr::{AFTER_ECE, Prr, REDUCTION, Reduction};
 use super::rack::{Found, Rack, Repairing};
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
 use super::tlp::Tlp;
@@ -33,7 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
         BELOW_SPURIOUS_POINT,
         RESUME,
         REDUCTION,
-        AFTER_ECHO,
+        AFTER_ECE,
         Parameter::milliseconds(
             "max_ack_delay_ms",
             "how long the peer may delay an ACK: what a probe for a single segment waits longer (section 7.2)",
@@ -46,7 +46,7 @@ pub(super) const ENTRY: Entry = Entry {
     weakness: Some(Weakness::StormsWithoutDelay),
     ..Entry::recovery(|parameters| {
         let max_ack_delay = parameters.duration("max_ack_delay_ms");
-        let reductions = [REDUCTION, AFTER_ECHO].map(|parameter| Reduction::of(parameters, &parameter));
+        let reductions = [REDUCTION, AFTER_ECE].map(|parameter| Reduction::of(parameters, &parameter));
         Box::new(RackTlp::new(Rules::of(parameters), reductions, max_ack_delay))
     })
 };
@@ -54,10 +54,10 @@ pub(super) const ENTRY: Entry = Entry {
 /// RACK deems segments lost by time, TLP probes the tail, and PRR paces the repair.
 #[derive(Clone, Debug)]
 pub struct RackTlp {
-    course: Course,
+    recovery: FastRecovery,
     prr: Prr,
     /// The reduction after an ECN echo.
-    after_echo: Prr,
+    after_ece: Prr,
     /// The reduction after an echo ends when this position is acknowledged; 0 if there is none.
     reduced_below: u64,
     rack: Rack,
@@ -66,52 +66,55 @@ pub struct RackTlp {
     /// belongs to the same window and is not reported again.
     told_at: Instant,
     /// The recovery for connections without SACK, which the RFC does not cover.
-    without_sack: OnCourse<NewReno>,
+    without_sack: WithPolicy<NewReno>,
 }
 
 impl RackTlp {
     /// Creates the algorithm, with or without PRR after a loss and after an echo, for a peer that delays ACKs by no more than
     /// `max_ack_delay`.
-    pub fn new(rules: Rules, [after_loss, after_echo]: [Reduction; 2], max_ack_delay: Duration) -> Self {
+    pub fn new(rules: Rules, [after_loss, after_ece]: [Reduction; 2], max_ack_delay: Duration) -> Self {
         Self {
-            course: Course::by_delivery(rules),
+            recovery: FastRecovery::by_delivery(rules),
             prr: Prr::new(after_loss),
-            after_echo: Prr::new(after_echo),
+            after_ece: Prr::new(after_ece),
             reduced_below: 0,
             rack: Rack::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
             told_at: Instant::ZERO,
-            without_sack: OnCourse::new(Course::new(rules), NewReno::default()),
+            without_sack: WithPolicy::new(FastRecovery::new(rules), NewReno::default()),
         }
     }
 
     fn repairing(&self) -> Repairing {
-        if self.course.phase() == Phase::Open { Repairing::Nothing } else { Repairing::Losses }
+        if self.recovery.phase() == Phase::Open { Repairing::Nothing } else { Repairing::Losses }
     }
 
     /// Begins or continues fast recovery if losses were found.
     fn follow(&mut self, found: Found, board: &Scoreboard, view: &View) -> Decisions {
         let mut step = Step::Stay;
         // Section 9.3: the lost retransmission cuts the window. PRR would send less anyway.
-        if self.course.repairing() && self.prr.is_at_once() && found.again.is_some_and(|sent| sent >= self.told_at) {
+        if self.recovery.in_fast_recovery()
+            && self.prr.is_at_once()
+            && found.again.is_some_and(|sent| sent >= self.told_at)
+        {
             (step, self.told_at) = (Step::LostAgain, view.now);
         }
         // A loss above the last recovery point begins its own recovery, even if it was found before
         // that point was reached.
-        let lost = found.news || self.course.phase() == Phase::Open && found.lost_below > view.una;
-        if lost && self.course.permitted(view.una) {
+        let lost = found.news || self.recovery.phase() == Phase::Open && found.lost_below > view.una;
+        if lost && self.recovery.may_begin(view.una) {
             self.tlp.forget();
-            (step, self.told_at) = (self.course.enter(view.nxt), view.now);
+            (step, self.told_at) = (self.recovery.enter(view.nxt), view.now);
             self.prr.begin(board);
             self.reduced_below = 0;
             if board.resent_below() > view.una {
-                self.course.owe_nothing();
+                self.recovery.cancel_forced();
             }
         }
         if found.news {
             self.prr.on_loss();
         }
-        let lost_below = self.course.repairing().then_some(found.lost_below);
+        let lost_below = self.recovery.in_fast_recovery().then_some(found.lost_below);
         Decisions { step, lost_below, ..Decisions::STAY }
     }
 
@@ -126,11 +129,11 @@ impl RackTlp {
         let repaired = self.tlp.on_ack(acked, view.now);
         self.rack.on_ack(acked, board.delivered(), view);
         self.prr.on_ack(acked, board);
-        self.after_echo.on_ack(acked, board);
+        self.after_ece.on_ack(acked, board);
         if acked.cumulative >= self.reduced_below {
             self.reduced_below = 0;
         }
-        let leaving = before != Phase::Open && self.course.phase() == Phase::Open;
+        let leaving = before != Phase::Open && self.recovery.phase() == Phase::Open;
         self.rack.adapt(needless, if leaving { Repairing::Ending } else { self.repairing() }, view);
         let found = self.rack.detect_loss(board, self.repairing(), view);
         let decisions = self.follow(found, board, view);
@@ -175,16 +178,16 @@ impl Recovery for RackTlp {
         if !view.sack {
             return self.without_sack.on_ack(acked, board, view);
         }
-        let before = self.course.phase();
-        let signal = self.course.on_ack(acked, view);
+        let before = self.recovery.phase();
+        let signal = self.recovery.on_ack(acked, view);
         self.on_sacked(acked, (before, signal), board, view)
     }
 
     fn on_timeout(&mut self, view: &View) {
         self.without_sack.on_timeout(view);
-        self.course.on_timeout(view.nxt);
+        self.recovery.on_timeout(view.nxt);
         self.prr.on_timeout(view.una);
-        self.after_echo.on_timeout(view.una);
+        self.after_ece.on_timeout(view.una);
         self.reduced_below = 0;
         self.rack.forget_again();
         self.tlp.forget();
@@ -194,29 +197,29 @@ impl Recovery for RackTlp {
         // `without_sack` has the same rules, so its result is the same.
         self.without_sack.on_spurious(cause);
         self.reduced_below = 0;
-        let resume = self.course.on_spurious(cause);
+        let resume = self.recovery.on_spurious(cause);
         if resume == Resume::NextUnsent {
             self.rack.forget_again();
         }
         resume
     }
 
-    fn on_echo(&mut self, board: &Scoreboard, view: &View) {
-        if self.course.phase() == Phase::Open && view.sack && !self.after_echo.is_at_once() {
-            self.after_echo.begin(board);
+    fn on_ece(&mut self, board: &Scoreboard, view: &View) {
+        if self.recovery.phase() == Phase::Open && view.sack && !self.after_ece.is_at_once() {
+            self.after_ece.begin(board);
             self.reduced_below = view.nxt;
         }
     }
 
     fn cwnd_after_echo(&self, board: &Scoreboard, window: &Window, view: &View) -> Option<u64> {
-        self.is_reduced().then(|| self.after_echo.cwnd(self.pipe(board), window, view.mss))
+        self.is_reduced().then(|| self.after_ece.cwnd(self.pipe(board), window, view.mss))
     }
 
     fn on_sent(&mut self, now: Instant, sent: Block, kind: Kind) {
         self.without_sack.on_sent(now, sent, kind);
-        self.course.on_sent(sent, kind);
+        self.recovery.on_sent(sent, kind);
         self.prr.on_sent(sent);
-        self.after_echo.on_sent(sent);
+        self.after_ece.on_sent(sent);
         let again = matches!(kind, Kind::Retransmission(_));
         if self.tlp.is_due() {
             self.tlp.on_sent(sent.end, again);
@@ -234,7 +237,7 @@ impl Recovery for RackTlp {
             return Alarm::Reordering(at);
         }
         match self.tlp.alarm(board, view) {
-            Some(at) if self.course.phase() == Phase::Open => Alarm::Probe(at),
+            Some(at) if self.recovery.phase() == Phase::Open => Alarm::Probe(at),
             _ => Alarm::None,
         }
     }
@@ -242,7 +245,7 @@ impl Recovery for RackTlp {
     fn on_alarm(&mut self, board: &Scoreboard, view: &View) -> Decisions {
         if self.rack.timeout().is_some() {
             self.prr.on_alarm();
-            self.after_echo.on_alarm();
+            self.after_ece.on_alarm();
             let found = self.rack.detect_loss(board, self.repairing(), view);
             return self.follow(found, board, view);
         }
@@ -259,18 +262,18 @@ impl Recovery for RackTlp {
         }
         let again = self.rack.first_lost_again();
         let pipe = self.pipe(board);
-        if again.is_none() && !self.course.repairing() {
+        if again.is_none() && !self.recovery.in_fast_recovery() {
             if self.is_reduced() {
-                return Next::New { room: self.after_echo.room(pipe, window, view.mss) };
+                return Next::New { room: self.after_ece.room(pipe, window, view.mss) };
             }
-            return self.course.next(board, window, view);
+            return self.recovery.next(board, window, view);
         }
-        let room = match self.course.phase() {
+        let room = match self.recovery.phase() {
             Phase::FastRecovery { .. } => self.prr.room(pipe, window, view.mss),
             _ => window.cwnd.saturating_sub(pipe),
         };
-        if let Some(owed) = self.course.owed(board) {
-            return owed;
+        if let Some(forced) = self.recovery.forced(board) {
+            return forced;
         }
         if let Some(at) = again {
             return Next::Retransmit { at, room, mark: HighRxt::Leave };

@@ -5,9 +5,9 @@
 //! *From* RFC 5681, section 3.2; the bugfix setting follows RFC 2582, section 3 and its note on
 //! multiple fast retransmits.
 
-use super::course::{Course, Signal};
+use super::fast_recovery::{FastRecovery, Signal};
 use super::late_fast_retransmit::LATE;
-use super::on_course::{OnCourse, Repair};
+use super::policy::{RecoveryPolicy, WithPolicy};
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, Next, Step, late_fast_retransmit};
 use crate::congest::Window;
@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: "RFC 5681",
     parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, FOLLOWS, LATE],
     ..Entry::recovery(|parameters| {
-        late_fast_retransmit::around(OnCourse::new(Course::new(Rules::of_either(parameters)), Reno), parameters)
+        late_fast_retransmit::around(WithPolicy::new(FastRecovery::new(Rules::of_either(parameters)), Reno), parameters)
     })
 };
 
@@ -30,25 +30,32 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct Reno;
 
-impl Repair for Reno {
-    fn on_signal(&mut self, signal: Signal, course: &mut Course, _: &Acked, _: &Scoreboard, view: &View) -> Decisions {
+impl RecoveryPolicy for Reno {
+    fn on_signal(
+        &mut self,
+        signal: Signal,
+        recovery: &mut FastRecovery,
+        _: &Acked,
+        _: &Scoreboard,
+        view: &View,
+    ) -> Decisions {
         match signal {
             Signal::Quiet | Signal::Duplicate => Decisions::STAY,
             Signal::Progress => Decisions::GROW,
-            Signal::Threshold => Decisions { step: course.enter(view.nxt), ..Decisions::STAY },
+            Signal::Threshold => Decisions { step: recovery.enter(view.nxt), ..Decisions::STAY },
             // RFC 5681, section 3.2, step 6: any ACK of new data deflates the window and ends fast recovery.
             Signal::Partial | Signal::Recovered => {
-                course.leave();
+                recovery.leave();
                 Decisions { step: Step::Leave { cwnd_at_most: u64::MAX }, ..Decisions::STAY }
             }
         }
     }
 
-    fn next(&mut self, course: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
+    fn next(&mut self, recovery: &FastRecovery, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
         // RFC 5681, section 3.2, step 4: each duplicate says that a segment has left the network. More duplicates than
         // outstanding segments are forged.
-        let left = u64::from(course.duplicates()).min(board.segments() as u64);
+        let left = u64::from(recovery.duplicates()).min(board.segments() as u64);
         let inflated = window.cwnd + left * u64::from(view.mss);
-        Next::New { room: Course::room(inflated.saturating_sub(board.outstanding()), board, window, view) }
+        Next::New { room: FastRecovery::room(inflated.saturating_sub(board.outstanding()), board, window, view) }
     }
 }

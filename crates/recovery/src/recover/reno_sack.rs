@@ -5,8 +5,8 @@
 //! *From* Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", section 3, and ns-2's Sack1;
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
-use super::course::{Course, Signal};
-use super::on_course::{OnCourse, Repair};
+use super::fast_recovery::{FastRecovery, Signal};
+use super::policy::{RecoveryPolicy, WithPolicy};
 use super::rules::{Follows, RULES, Rules};
 use super::{Decisions, Next, Step};
 use crate::congest::Window;
@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Fall and Floyd 1996",
     parameters: RULES,
     ..Entry::recovery(|parameters| {
-        Box::new(OnCourse::new(Course::new(Rules::of_either(parameters)), RenoSack::default()))
+        Box::new(WithPolicy::new(FastRecovery::new(Rules::of_either(parameters)), RenoSack::default()))
     })
 };
 
@@ -38,9 +38,9 @@ pub(super) struct Pipe(u64);
 impl Pipe {
     /// Begins fast recovery with the outstanding bytes, less a segment for each duplicate. ns-2
     /// does not count the fast retransmit.
-    pub(super) fn begin(course: &Course, board: &Scoreboard, mss: u32) -> Self {
-        let uncounted = u32::from(course.rules().follows == Follows::Ns2);
-        let left = u64::from(course.duplicates() + uncounted) * u64::from(mss);
+    pub(super) fn begin(recovery: &FastRecovery, board: &Scoreboard, mss: u32) -> Self {
+        let uncounted = u32::from(recovery.rules().follows == Follows::Ns2);
+        let left = u64::from(recovery.duplicates() + uncounted) * u64::from(mss);
         Self(board.outstanding().saturating_sub(left))
     }
 
@@ -66,11 +66,11 @@ impl Pipe {
     }
 }
 
-impl Repair for RenoSack {
+impl RecoveryPolicy for RenoSack {
     fn on_signal(
         &mut self,
         signal: Signal,
-        course: &mut Course,
+        recovery: &mut FastRecovery,
         _: &Acked,
         board: &Scoreboard,
         view: &View,
@@ -80,8 +80,8 @@ impl Repair for RenoSack {
             Signal::Progress => return Decisions::GROW,
             Signal::Duplicate => self.pipe.on_duplicate(view.mss),
             Signal::Threshold => {
-                self.pipe = Pipe::begin(course, board, view.mss);
-                return Decisions { step: course.enter(view.nxt), ..Decisions::STAY };
+                self.pipe = Pipe::begin(recovery, board, view.mss);
+                return Decisions { step: recovery.enter(view.nxt), ..Decisions::STAY };
             }
             Signal::Partial => self.pipe.on_partial(view.mss),
             Signal::Recovered => {
@@ -91,8 +91,8 @@ impl Repair for RenoSack {
         Decisions::STAY
     }
 
-    fn next(&mut self, _: &Course, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
-        let room = Course::room(self.pipe.room(window.cwnd), board, window, view);
+    fn next(&mut self, _: &FastRecovery, board: &Scoreboard, window: &Window, view: &View, _: bool) -> Next {
+        let room = FastRecovery::room(self.pipe.room(window.cwnd), board, window, view);
         Next::hole_or_new(board.first_hole(board.resent_below(), board.highest_sacked()), room)
     }
 

@@ -5,8 +5,8 @@
 //! window.
 //! *From* RFC 6675, sections 4 and 5.
 
-use super::course::{Course, Signal};
-use super::on_course::{OnCourse, Repair};
+use super::fast_recovery::{FastRecovery, Signal};
+use super::policy::{RecoveryPolicy, WithPolicy};
 use super::prr::{Prr, REDUCTION, Reduction};
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
@@ -22,8 +22,8 @@ pub(super) const ENTRY: Entry = Entry {
     source: "RFC 6675",
     parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, REDUCTION],
     ..Entry::recovery(|parameters| {
-        let course = Course::by_sack(Rules::of(parameters));
-        Box::new(OnCourse::new(course, Rfc6675::new(Reduction::of(parameters, &REDUCTION))))
+        let recovery = FastRecovery::by_sack(Rules::of(parameters));
+        Box::new(WithPolicy::new(recovery, Rfc6675::new(Reduction::of(parameters, &REDUCTION))))
     })
 };
 
@@ -60,28 +60,28 @@ fn lost_below(threshold: u32, board: &Scoreboard, mss: u32) -> u64 {
     board.una()
 }
 
-impl Repair for Rfc6675 {
+impl RecoveryPolicy for Rfc6675 {
     fn on_signal(
         &mut self,
         signal: Signal,
-        course: &mut Course,
+        recovery: &mut FastRecovery,
         acked: &Acked,
         board: &Scoreboard,
         view: &View,
     ) -> Decisions {
         self.prr.on_ack(acked, board);
-        let lost_below = lost_below(course.rules().duplicate_threshold, board, view.mss);
+        let lost_below = lost_below(recovery.rules().duplicate_threshold, board, view.mss);
         // Section 5, steps (1) and (2): DupAcks >= DupThresh or IsLost (HighACK + 1).
-        let duplicate = matches!(signal, Signal::Duplicate | Signal::Progress) && course.duplicates() > 0;
+        let duplicate = matches!(signal, Signal::Duplicate | Signal::Progress) && recovery.duplicates() > 0;
         let begins =
-            signal == Signal::Threshold || duplicate && lost_below > board.una() && course.permitted(board.una());
+            signal == Signal::Threshold || duplicate && lost_below > board.una() && recovery.may_begin(board.una());
         let step = match signal {
             _ if begins => {
                 // Section 5, step (4.3): the segment that is retransmitted now needs no rescue.
                 self.rescue_rxt = board.segment_at(board.una()).map_or(view.nxt, |oldest| oldest.end);
                 self.rescue = None;
                 self.prr.begin(board);
-                course.enter(view.nxt)
+                recovery.enter(view.nxt)
             }
             Signal::Progress => return Decisions::GROW,
             Signal::Recovered => Step::Leave { cwnd_at_most: u64::MAX },
@@ -90,10 +90,10 @@ impl Repair for Rfc6675 {
         if lost_below > board.lost_below() {
             self.prr.on_loss();
         }
-        Decisions { step, lost_below: course.repairing().then_some(lost_below), ..Decisions::STAY }
+        Decisions { step, lost_below: recovery.in_fast_recovery().then_some(lost_below), ..Decisions::STAY }
     }
 
-    fn next(&mut self, _: &Course, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
+    fn next(&mut self, _: &FastRecovery, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
         let room = self.prr.room(board.pipe(), window, view.mss);
         let from = board.resent_below();
         self.rescue = None;

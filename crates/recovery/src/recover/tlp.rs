@@ -18,7 +18,7 @@ enum TailProbe {
     /// The probe was sent as new data, up to `end`.
     New { end: u64 },
     /// The probe was a retransmission of the highest segment, which ends at `end`.
-    Again { end: u64 },
+    Reentry { end: u64 },
 }
 
 /// TLP's variables.
@@ -71,12 +71,12 @@ impl Tlp {
     /// Records that the probe was sent, up to `end`. `again` is true for a retransmission of the
     /// highest segment and false for new data.
     pub(super) fn on_sent(&mut self, end: u64, again: bool) {
-        self.probe = if again { TailProbe::Again { end } } else { TailProbe::New { end } };
+        self.probe = if again { TailProbe::Reentry { end } } else { TailProbe::New { end } };
     }
 
     /// Returns whether the ACK carries a DSACK for a probe that was a retransmission.
     pub(super) fn is_answered_by_dsack(&self, acked: &Acked) -> bool {
-        matches!(self.probe, TailProbe::Again { end } if acked.dsacks.iter().any(|dsack| dsack.end == end))
+        matches!(self.probe, TailProbe::Reentry { end } if acked.dsacks.iter().any(|dsack| dsack.end == end))
     }
 
     /// Processes an ACK as TLP_process_ack does (section 7.4.2). Returns whether the probe has
@@ -85,7 +85,7 @@ impl Tlp {
         if acked.bytes > 0 {
             self.progress = now;
         }
-        let (TailProbe::New { end } | TailProbe::Again { end }) = self.probe else {
+        let (TailProbe::New { end } | TailProbe::Reentry { end }) = self.probe else {
             // New data was acknowledged, so a probe that is due is no longer needed.
             if acked.bytes > 0 {
                 self.probe = TailProbe::None;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn new_data_acknowledged_takes_the_place_of_a_probe_that_is_due() {
+    fn an_ack_of_new_data_cancels_a_probe_that_is_due() {
         let mut tlp = tlp();
         tlp.on_alarm(&view(true));
         assert!(!tlp.on_ack(&acked(1001, 0), at(1)));
@@ -175,12 +175,12 @@ mod tests {
         tlp.on_sent(5001, true);
         assert!(!tlp.on_ack(&acked(5000, 1000), at(1)));
         assert!(!tlp.on_ack(&acked(5001, 1), at(1)));
-        assert_eq!(tlp.probe, TailProbe::Again { end: 5001 }, "it may still be either");
+        assert_eq!(tlp.probe, TailProbe::Reentry { end: 5001 }, "it may still be either");
         assert!(tlp.on_ack(&acked(6001, 1000), at(1)));
     }
 
     #[test]
-    fn a_dsack_for_the_probe_and_no_other_says_that_both_have_arrived() {
+    fn only_a_dsack_of_the_probe_shows_that_original_and_probe_arrived() {
         let blocks = [4001, 5001].map(|end| [Block { start: end - 1000, end }]);
         let dsack = |end: u64| Acked { dsacks: &blocks[usize::from(end == 5001)], ..acked(6001, 1000) };
         let mut tlp = tlp();
@@ -198,7 +198,7 @@ mod tests {
     /// acknowledged. There is no alarm while a probe is in flight, without SACK, or with SACKed
     /// data.
     #[test]
-    fn the_alarm_counts_from_the_last_sign_of_life() {
+    fn the_alarm_counts_from_the_last_transmission_or_ack() {
         let mut board = Scoreboard::default();
         board.skip_to(1);
         (0..3).for_each(|_| board.on_new(at(5), 1000, None));

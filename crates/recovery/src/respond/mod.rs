@@ -59,7 +59,7 @@ pub trait Response: Send + DuplicateResponse {
     }
 
     /// Returns the window after a mixed verdict: something was lost, but some retransmissions were needless.
-    fn credit(&mut self, _: Share, _: &Saved, now: &Window) -> Window {
+    fn respond_partly(&mut self, _: Share, _: &Saved, now: &Window) -> Window {
         *now
     }
 }

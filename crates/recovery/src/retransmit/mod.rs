@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_failed_is_no_choice_and_one_alone_is_the_only() {
+    fn a_failed_path_is_never_chosen_and_a_single_path_always() {
         let left = candidates(&[(0, 5), (2, 7)]);
         for policy in [&Rfc9260 as &dyn Retransmit, &AllToAlternate, &SamePath, &LargestWindow] {
             assert_eq!(policy.choose(PathId(1), Cause::FastRetransmit, &left), PathId(2));

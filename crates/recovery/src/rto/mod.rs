@@ -95,7 +95,7 @@ pub trait Rto: Send + DuplicateRto {
     fn sample(&mut self, sample: &Sample, view: &View);
     /// Learns the verdict on an episode that the timer opened. Adaptations to spurious timeouts are
     /// separate: see [`after_spurious`].
-    fn settled(&mut self, _: Outcome);
+    fn on_verdict(&mut self, _: Outcome);
     /// Backs the RTO off, because the timer has expired.
     fn back_off(&mut self);
     /// Returns the current RTO, back-off included.

@@ -61,7 +61,7 @@ pub fn drive<'a>(
         if expired {
             timer.back_off();
             if detected {
-                timer.settled(Outcome::Spurious);
+                timer.on_verdict(Outcome::Spurious);
             }
         }
         view.now = now;

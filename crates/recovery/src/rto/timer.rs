@@ -66,7 +66,7 @@ impl<E: Estimator> Rto for Timer<E> {
         self.refresh();
     }
 
-    fn settled(&mut self, outcome: Outcome) {
+    fn on_verdict(&mut self, outcome: Outcome) {
         self.estimator.on_verdict(outcome);
         self.refresh();
     }

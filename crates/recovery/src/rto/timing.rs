@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_hides_no_round_trip() {
+    fn a_coarse_timestamp_clock_still_gives_a_sample_each_round_trip() {
         for (window, every) in [(1, 1), (2, 2), (4, 1), (8, 2), (9, 3)] {
             for tick in [1, 10, 500].map(Duration::from_millis) {
                 let taken = taken(window, every, tick);
@@ -154,7 +154,7 @@ mod tests {
 
     /// Between a HEARTBEAT and its answer, an association may take a sample from data.
     #[test]
-    fn what_acknowledges_nothing_is_timed_by_its_age_alone() {
+    fn a_sample_without_new_data_counts_if_its_packet_left_after_the_last_sample() {
         let mut timed = Timed::new(Timing::OneARoundTrip);
         let mut takes = |at: u64, acked, rtt: u64| {
             let now = Instant::ZERO + Duration::from_millis(at);

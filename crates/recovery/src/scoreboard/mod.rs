@@ -17,9 +17,9 @@
 //! network, and both count in the pipe.
 
 mod mark;
-mod sent;
+mod sent_segment;
 
-pub use sent::Sent;
+pub use sent_segment::SentSegment;
 
 use crate::fact::{Ack, Acked, Block, Covered, Delivered};
 use crate::recover::HighRxt;
@@ -28,12 +28,12 @@ use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 use mark::Mark;
-use sent::index_of;
+use sent_segment::index_of;
 
 /// The sender's record of outstanding data. All lengths are in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    sent: Ring<Sent>,
+    sent: Ring<SentSegment>,
     una: u64,
     nxt: u64,
     sacked: Ranges,
@@ -123,7 +123,7 @@ impl Scoreboard {
 
     /// Returns the segments at or above `from` that the peer has not reported in full, in ascending
     /// order.
-    pub fn unreported(&self, from: u64) -> impl Iterator<Item = &Sent> {
+    pub fn unreported(&self, from: u64) -> impl Iterator<Item = &SentSegment> {
         let mut at = from;
         std::iter::from_fn(move || {
             let segment = self.segment(self.first_hole(at, self.nxt)?)?;
@@ -133,17 +133,17 @@ impl Scoreboard {
     }
 
     /// Returns the segment that contains `position`.
-    pub fn segment(&self, position: u64) -> Option<&Sent> {
+    pub fn segment(&self, position: u64) -> Option<&SentSegment> {
         self.sent.get(index_of(&self.sent, position)?)
     }
 
     /// Returns the segment with the highest positions.
-    pub fn newest(&self) -> Option<&Sent> {
+    pub fn newest(&self) -> Option<&SentSegment> {
         self.sent.back()
     }
 
     /// Returns the segment with the lowest positions.
-    pub fn oldest(&self) -> Option<&Sent> {
+    pub fn oldest(&self) -> Option<&SentSegment> {
         self.sent.front()
     }
 
@@ -151,7 +151,7 @@ impl Scoreboard {
     /// retransmitted.
     pub fn under_way_since(&self) -> Option<Instant> {
         let deemed_lost = self.lost.at > self.una && self.resent.at <= self.una;
-        self.sent.front().filter(|_| !deemed_lost).map(Sent::last_sent)
+        self.sent.front().filter(|_| !deemed_lost).map(SentSegment::last_sent)
     }
 
     /// Returns the start of the last hole: the last unreported part of the highest segment that the
@@ -212,7 +212,7 @@ impl Scoreboard {
     /// Records that a new segment of `len` positions was sent, with TSval `stamp`.
     #[inline]
     pub fn on_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
-        self.sent.push_back(Sent { start: self.nxt, len, copies: 0, last_sent: now, stamp });
+        self.sent.push_back(SentSegment { start: self.nxt, len, copies: 0, last_sent: now, stamp });
         self.nxt += u64::from(len);
     }
 
@@ -222,10 +222,10 @@ impl Scoreboard {
     pub fn on_retransmission(&mut self, now: Instant, block: Block, mark: HighRxt) -> (u32, Option<Timestamp>) {
         let Some(index) = index_of(&self.sent, block.start) else { return (0, None) };
         let below = match index.checked_sub(1) {
-            Some(below) => self.sent.get(below).and_then(Sent::stamp),
+            Some(below) => self.sent.get(below).and_then(SentSegment::stamp),
             None => self.before,
         };
-        let above = self.sent.get(index + 1).and_then(Sent::stamp);
+        let above = self.sent.get(index + 1).and_then(SentSegment::stamp);
         let Some(segment) = self.sent.get_mut(index) else { return (0, None) };
         segment.copies += 1;
         segment.last_sent = now;

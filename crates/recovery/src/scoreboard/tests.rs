@@ -175,7 +175,7 @@ proptest! {
 }
 
 #[test]
-fn a_segment_says_how_often_and_when_it_was_sent() {
+fn a_segment_records_its_transmissions_and_the_time_of_the_last() {
     let at = |nanos| Instant::from_nanos(nanos);
     let mut board = Scoreboard::default();
     assert!(board.oldest().is_none());
@@ -191,7 +191,7 @@ fn a_segment_says_how_often_and_when_it_was_sent() {
 }
 
 #[test]
-fn only_what_is_outstanding_has_a_segment() {
+fn only_outstanding_positions_have_a_segment() {
     let mut board = Scoreboard::default();
     board.on_new(Instant::ZERO, 10, None);
     board.on_new(Instant::ZERO, 10, None);
@@ -204,7 +204,7 @@ fn only_what_is_outstanding_has_a_segment() {
 }
 
 #[test]
-fn blocks_that_were_never_sent_or_are_inverted_are_worth_nothing() {
+fn sack_blocks_of_unsent_data_and_inverted_blocks_are_ignored() {
     let mut board = Scoreboard::default();
     for _ in 0..3 {
         board.on_new(Instant::ZERO, 10, None);
@@ -231,7 +231,7 @@ fn a_peer_cannot_split_the_record_finer_than_segments_were_sent() {
 }
 
 #[test]
-fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
+fn the_last_hole_is_in_the_highest_segment_that_is_not_fully_sacked() {
     let mut board = Scoreboard::default();
     for _ in 0..4 {
         board.on_new(Instant::ZERO, 10, None);
@@ -258,7 +258,7 @@ fn the_last_hole_is_in_the_highest_segment_that_was_not_reported_whole() {
 }
 
 #[test]
-fn what_is_under_way_is_as_old_as_its_oldest_segment_and_what_is_to_be_sent_again_has_no_age() {
+fn under_way_since_is_the_oldest_segments_time_and_none_if_it_is_deemed_lost() {
     let at = |nanos| Instant::from_nanos(nanos);
     let ack = |cumulative| Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false };
     let mut board = Scoreboard::default();
@@ -280,7 +280,7 @@ fn what_is_under_way_is_as_old_as_its_oldest_segment_and_what_is_to_be_sent_agai
 /// Of the delivered segments, the one sent last counts, not the highest: 2 was retransmitted after
 /// 3.
 #[test]
-fn of_what_is_delivered_the_latest_sending_counts() {
+fn of_delivered_segments_the_latest_transmission_counts() {
     let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
     let mut board = Scoreboard::default();
     board.follow_deliveries();

@@ -90,7 +90,7 @@ fn congestion_avoidance_adds_a_packet_for_each_window_acknowledged() {
 
 /// [rfc8540:3.11]
 #[test]
-fn a_timeout_begins_the_count_of_acknowledged_bytes_anew() {
+fn a_timeout_resets_partial_bytes_acked() {
     with(|view| {
         for cause in [Cause::Timeout, Cause::FastRetransmit] {
             let mut sctp = Sctp::default();
@@ -117,7 +117,7 @@ fn a_loss_halves_the_window_down_to_four_packets() {
 
 /// RFC 9260, section 7.2.3, has no exception for a further timeout of the same chunk, as RFC 5681, section 3.1, has.
 #[test]
-fn a_further_timeout_leaves_ssthresh_alone_if_told_to() {
+fn a_further_timeout_holds_ssthresh_if_so_configured() {
     for (word, ssthresh) in [("reduce", 4000), ("hold", 10_000)] {
         let chosen = Choice::named("sctp").with("repeated_timeout", Value::Word(word.into()));
         let mut sctp = part::congest(&chosen).unwrap();

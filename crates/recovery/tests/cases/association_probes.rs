@@ -31,7 +31,7 @@ fn waits_us(rto: Duration, probes: usize) -> Vec<u64> {
 
 /// The interval starts at the RTO, doubles up to sixteen times, and is at most a minute.
 #[test]
-fn probes_become_rarer_up_to_a_minute() {
+fn probes_of_a_closed_window_back_off_to_a_minute() {
     for rto_us in [10, 1000] {
         let doubled = (0..20).map(|probe: u32| (rto_us << probe.min(16)).min(60_000_000));
         assert_eq!(waits_us(Duration::from_nanos(rto_us * 1000), 20), doubled.collect::<Vec<_>>());
@@ -41,7 +41,7 @@ fn probes_become_rarer_up_to_a_minute() {
 /// A lost probe is retransmitted without an episode. Karn's rule and the credit rule apply to it
 /// all the same.
 #[test]
-fn a_probe_that_left_twice_earns_no_credit_where_only_originals_do() {
+fn a_probe_sent_twice_grows_no_window_if_only_originals_count() {
     let config = Config { credit: Choice::named("unambiguous"), ..Config::default() };
     let mut engine = Engine::new(config).expect("the registry's own");
     let path = engine.add_path(Instant::ZERO, 1000, false);

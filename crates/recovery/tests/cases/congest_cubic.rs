@@ -91,7 +91,7 @@ pub fn restart_after_idle() {
 /// too. Below the 11 segments before the timeout, W_est grows by alpha, 9/17, per window. With the
 /// curve before the timeout it would grow by 1.
 #[test]
-fn an_undo_that_gives_no_ssthresh_back_leaves_the_curve() {
+fn an_undo_that_restores_no_ssthresh_keeps_the_cubic_curve() {
     let mut talk = spike(&cubic(eifel("reno-sack", "option-2"), &[]));
     talk.ack(1150, 2, &[], 0);
     assert_eq!(talk.verdicts()[0].0, "Spurious");
@@ -163,7 +163,7 @@ fn the_curve_goes_through_the_window_at_the_loss() {
 
 /// A second loss at 85 of 100: W_max is 0.85 of 85, unless fast convergence is off.
 #[test]
-fn fast_convergence_leaves_room() {
+fn fast_convergence_lowers_w_max() {
     let again = |fast_convergence| {
         let mut run = Run::new(Settings { fast_convergence, ..SETTINGS }, 100_000);
         run.lose(0, Cause::FastRetransmit);
@@ -229,7 +229,7 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
 }
 
 #[test]
-fn an_undo_gives_the_epoch_back_without_the_time_since_the_loss() {
+fn an_undo_restores_the_epoch_without_the_time_since_the_loss() {
     let mut run = Run::new(SETTINGS, 100_000);
     run.lose(0, Cause::FastRetransmit);
     run.acks(&[10_000, 11_000]);
@@ -247,7 +247,7 @@ fn an_undo_gives_the_epoch_back_without_the_time_since_the_loss() {
 
 /// Section 4.9.2: if cwnd is back at cwnd_prior, the current curve is the better one.
 #[test]
-fn a_window_that_is_no_lower_than_before_keeps_its_curve() {
+fn an_undo_at_or_above_cwnd_prior_keeps_the_curve() {
     let after = |regained: u64, undone: bool| {
         let mut run = Run::new(SETTINGS, 100_000);
         run.lose(0, Cause::FastRetransmit);
@@ -264,7 +264,7 @@ fn a_window_that_is_no_lower_than_before_keeps_its_curve() {
 /// Slow start needs half of the window in flight. Congestion avoidance needs all of it but less
 /// than a segment.
 #[test]
-fn the_window_grows_where_it_limits_the_sender() {
+fn the_window_grows_only_while_it_limits_the_sender() {
     let grown = |window, flight| {
         let mut run = Run::new(SETTINGS, 0);
         run.cubic.on_ack(&window, &progress(1000, flight), &view(0, &run.round_trips)).cwnd
@@ -279,7 +279,7 @@ fn the_window_grows_where_it_limits_the_sender() {
 
 /// A reduction leaves 0.7 of the flight, but at least two segments.
 #[test]
-fn a_reduction_leaves_two_segments() {
+fn a_reduction_leaves_at_least_two_segments() {
     let lose = |cwnd| Run::new(SETTINGS, cwnd).lose(0, Cause::FastRetransmit);
     assert_eq!([lose(2000), lose(2857), lose(2860)], [(2000, 2000), (2000, 2000), (2002, 2002)]);
 }

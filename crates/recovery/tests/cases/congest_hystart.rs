@@ -62,7 +62,7 @@ fn a_train_of_half_a_round_trip_ends_slow_start() {
 
 /// A loss ends HyStart++ for good; a spurious loss signal does not.
 #[test]
-fn a_loss_ends_the_conservative_slow_start_unless_it_was_none() {
+fn only_a_genuine_loss_ends_the_conservative_slow_start() {
     let mut talk = slower(&with(config("reno-sack"), ("reno", "hystart++"), 16));
     let (now, _) = talk.expire();
     talk.ack(now + 120, 26, &[], now);

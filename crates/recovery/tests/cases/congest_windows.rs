@@ -94,7 +94,7 @@ fn a_window_below_a_segment_grows_by_no_more_than_one() {
 }
 
 #[test]
-fn a_window_that_does_not_limit_does_not_grow() {
+fn a_window_that_does_not_limit_the_sender_does_not_grow() {
     let round_trips = RoundTrips::new(true);
     let grow = |grow, now, flight| {
         let mut reno = Reno::new(Settings { growth: Growth::new(Counting::Rfc5681, grow), ..SETTINGS });
@@ -117,7 +117,7 @@ pub fn echo_response(name: &str, window: u64) {
         let mut control = part::congest(&choice).expect("the registry's own");
         let now = Window { cwnd: 10_000, ssthresh };
         let loss = Loss { cause: Cause::FastRetransmit, flight: 10_000, limit: 10_000, timeout_again: false };
-        control.on_echo(&now, &loss, &view(&RoundTrips::new(true)))
+        control.on_ece(&now, &loss, &view(&RoundTrips::new(true)))
     };
     let lost = found("rfc3168", 10_000);
     assert!(lost.cwnd < window, "{lost:?}");
@@ -173,7 +173,7 @@ fn after_a_timeout_an_ack_counts_for_one_segment() {
 /// Linux's rule: the last ACKs of a flight of nine segments still count nine of ten as used. The
 /// first ACK of the next flight does not.
 #[test]
-fn a_window_is_used_by_the_largest_flight_of_a_round_trip() {
+fn the_largest_flight_of_a_round_trip_decides_whether_the_window_was_used() {
     let round_trips = RoundTrips::new(true);
     let growth = Growth::new(Counting::Linux, Grow::WhenLimitingWindow);
     let mut reno = Reno::new(Settings { growth, ..SETTINGS });
@@ -206,7 +206,7 @@ fn ssthresh_is_never_below_two_segments() {
 }
 
 #[test]
-fn a_further_timeout_holds_or_reduces() {
+fn a_further_timeout_holds_or_reduces_ssthresh_as_configured() {
     let again = Loss { timeout_again: true, flight: 6000, limit: 6000, ..TIMEOUT };
     for half_of in [Base::Flight, Base::Window] {
         let hold = Settings { half_of, ..SETTINGS };
@@ -229,7 +229,7 @@ fn after_idle_the_restart_window_is_no_larger_than_the_window_was() {
 }
 
 #[test]
-fn a_loss_forgets_what_the_division_left() {
+fn a_loss_resets_the_fraction_of_congestion_avoidance() {
     let round_trips = RoundTrips::new(true);
     let mut reno = Reno::new(SETTINGS);
     // 1 000 000 = 333 * 3000 + 1000, and the remainder of 1000 is kept.

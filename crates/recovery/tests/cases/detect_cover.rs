@@ -128,7 +128,7 @@ fn the_cover_ack_of_originals_is_spurious() {
 
 /// Step 3 goes back to step 2: the cover ACK must then cover later retransmissions too.
 #[test]
-fn each_ack_that_covers_not_all_sets_max_retransmit_anew() {
+fn an_ack_that_is_no_cover_ack_sets_max_retransmit_again() {
     for name in [TIMESTAMPS, BIT] {
         let mut case = Case::new(name).again(Cause::Timeout, [11]);
         assert_eq!(case.sack(11, &[], Answers::Original), None);
@@ -148,7 +148,7 @@ fn each_ack_that_covers_not_all_sets_max_retransmit_anew() {
 /// properties. It covers all, it reports all retransmissions as duplicates, and it echoes an
 /// original, because duplicates do not renew the echo.
 #[test]
-fn where_all_acks_were_lost_the_timeout_was_needed() {
+fn if_all_acks_were_lost_the_timeout_was_needed() {
     let genuine = Some(Outcome::Genuine);
     let spurious = Some(Outcome::Spurious);
     let judged = |cause, duplicates: &[u64]| {
@@ -191,7 +191,7 @@ fn the_safe_variant_asks_for_each_originals_own_timestamp() {
 /// A retransmission after the cover ACK's MaxRetransmit was set reverts the undo, unless an ACK
 /// proves its original.
 #[test]
-fn a_later_retransmission_without_proof_is_a_loss_besides() {
+fn a_later_retransmission_without_proof_is_a_genuine_loss_in_a_spurious_episode() {
     let spurious = |later: [u64; 2]| {
         let mut case = Case::safe().again(Cause::Timeout, [11]);
         assert_eq!(case.echoed(11, 10), Judgement::Undecided);
@@ -208,7 +208,7 @@ fn a_later_retransmission_without_proof_is_a_loss_besides() {
 }
 
 #[test]
-fn three_echoes_of_what_never_left_are_too_many() {
+fn three_echoes_of_timestamps_never_sent_dismiss_the_detector() {
     let forge = |case: &mut Case, cumulative| case.judges(cumulative, &[], (Echo::Forged, Mark::Original));
     let mut case = Case::safe();
     for tsn in [11, 12] {
@@ -223,7 +223,7 @@ fn three_echoes_of_what_never_left_are_too_many() {
 
 /// The combination also passes on Eifel's judgements that are no verdicts.
 #[test]
-fn the_combination_passes_on_losses_besides_and_distrust() {
+fn the_combination_passes_on_genuine_losses_and_distrust() {
     let mut case = Case::of(&Choice::named("eifel-cover-or-dsack")).again(Cause::Timeout, [11]);
     assert_eq!(case.echoed(11, 10), Judgement::Undecided);
     let mut case = case.again(Cause::Timeout, [12]);

@@ -22,7 +22,7 @@ fn went_back() -> Talk {
 }
 
 #[test]
-fn a_segment_sent_again_twice_wants_two_duplicates() {
+fn a_segment_retransmitted_twice_needs_two_dsacks() {
     let mut talk = spike(&named(NAME));
     assert_eq!(text(&talk.expire().1), "2r");
     talk.ack(4000, 12, &[], 0);
@@ -36,7 +36,7 @@ fn a_segment_sent_again_twice_wants_two_duplicates() {
 }
 
 #[test]
-fn a_duplicate_of_a_part_of_the_retransmission_speaks_for_neither() {
+fn a_dsack_of_a_part_of_the_retransmission_proves_neither_outcome() {
     use eifel_recovery::engine::{Ack, Block};
     let mut talk = spike(&named(NAME));
     talk.ack(3000, 12, &[], 0);
@@ -50,7 +50,7 @@ fn a_duplicate_of_a_part_of_the_retransmission_speaks_for_neither() {
 }
 
 #[test]
-fn a_late_duplicate_of_the_episode_before_is_not_the_network_s() {
+fn a_late_dsack_of_the_previous_episode_is_no_network_duplicate() {
     let mut talk = went_back();
     // The timer expires for 13 before the DSACKs come.
     let (now, again) = talk.expire();
@@ -63,7 +63,7 @@ fn a_late_duplicate_of_the_episode_before_is_not_the_network_s() {
 }
 
 #[test]
-fn an_inverted_dsack_is_no_news() {
+fn an_inverted_dsack_is_ignored() {
     use eifel_recovery::engine::{Ack, Block};
     let mut talk = spike(&named(NAME));
     let dsacks = &[Block { start: 5000, end: 4000 }];
@@ -92,7 +92,7 @@ pub fn waits() {
 /// Two of three retransmissions were needless: 5.5 plus 3.67 of the 5.5 segments that were cut is
 /// 9.17, above 0.7 of 11.
 #[test]
-fn where_a_part_was_lost_a_response_may_give_part_of_it_back() {
+fn a_mixed_verdict_may_restore_a_part_of_the_window() {
     use eifel_recovery::engine::Config;
     let mixed = |respond: &str, grant: &str| {
         let (respond, grant) = (Choice::named(respond), Choice::named(grant));

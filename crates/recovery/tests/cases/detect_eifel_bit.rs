@@ -29,7 +29,7 @@ fn check(talk: &mut Talk, verdicts: &[(&str, &str)], window: (u64, u64)) {
 }
 
 #[test]
-fn without_marks_there_is_no_knowing() {
+fn without_marks_every_episode_is_genuine() {
     let mut talk = spike(&bit());
     assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "3r 4r");
     check(&mut talk, &[("Genuine", "no marks agreed on")], (2000, 5500));
@@ -38,7 +38,7 @@ fn without_marks_there_is_no_knowing() {
 /// After a loss, the ACK of the retransmission is lost. The next ACK may answer segment 15, which
 /// was sent after the retransmission. Duplicates up to segment 14 let 15 go under a cwnd of 5500.
 #[test]
-fn an_answer_to_what_was_sent_since_says_nothing() {
+fn an_ack_of_data_sent_after_the_retransmission_says_nothing() {
     let mut talk = overtaken(&bit());
     let sent: Vec<_> = (6..=14).map(|top| ack(&mut talk, 100 + top, 1, &[(3, top)], Mark::Original)).collect();
     assert!(sent.iter().any(|sent| sent == "15"), "{sent:?}");
@@ -50,7 +50,7 @@ fn an_answer_to_what_was_sent_since_says_nothing() {
 
 /// As above with a second hole: the next ACK stops at segment 6, and its block reports 15.
 #[test]
-fn a_report_of_what_was_sent_since_says_as_little() {
+fn a_sack_of_data_sent_after_the_retransmission_says_nothing() {
     let mut talk = overtaken(&bit());
     let sent: Vec<_> = (7..=14).map(|top| ack(&mut talk, 100 + top, 1, &[(3, 5), (7, top)], Mark::Original)).collect();
     assert!(sent.iter().any(|sent| sent.contains("15")), "{sent:?}");

@@ -36,7 +36,7 @@ fn one_new_segment_is_enough() {
 }
 
 #[test]
-fn an_ack_for_a_part_of_the_retransmission_ends_it() {
+fn an_ack_of_a_part_of_the_retransmission_means_genuine() {
     use eifel_recovery::engine::Ack;
     let mut talk = spike(&named(NAME));
     talk.now = crate::talk::at(3000);
@@ -71,7 +71,7 @@ fn a_timeout_during_recovery_from_another_is_no_question() {
 }
 
 #[test]
-fn one_that_watches_is_not_granted_a_probe_and_says_nothing() {
+fn an_observing_f_rto_gets_no_probe_and_gives_no_verdict() {
     let observers = vec![Choice::named(NAME), Choice::named("f-rto-sack")];
     let mut talk = spike(&Config { observers, ..named("none") });
     assert_eq!(text(&talk.ack(3000, 2, &[], 0)), "3r 4r");
@@ -83,7 +83,7 @@ fn one_that_watches_is_not_granted_a_probe_and_says_nothing() {
 /// An idle detector does not see ACKs of new data, so F-RTO must not be idle between the timeout
 /// and the second ACK.
 #[test]
-fn it_is_idle_but_between_the_timeout_and_the_second_ack() {
+fn f_rto_is_idle_except_between_the_timeout_and_the_second_ack() {
     let view = view(&RoundTrips::new(true));
     let again = |cause| Transmission { id: TxId(7), start: 1, len: 1000, kind: Kind::Retransmission(cause), copy: 1 };
     let ack = |cumulative, duplicate| Acked {

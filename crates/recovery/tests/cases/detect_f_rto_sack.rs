@@ -19,7 +19,7 @@ fn without_new_data_or_room_for_it_recovery_goes_on_as_ever() {
 }
 
 #[test]
-fn without_sack_it_does_not_ask() {
+fn f_rto_sack_asks_for_no_probe_without_sack() {
     let mut talk = Talk::with(&named(NAME), Negotiated { mss: 1000, sack: false, timestamps: true });
     talk.send();
     talk.ack(100, 1, &[], 0);

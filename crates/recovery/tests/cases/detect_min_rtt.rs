@@ -15,7 +15,7 @@ pub fn half_srtt() -> Config {
 }
 
 #[test]
-fn after_a_second_expiry_the_ack_may_be_the_first_retransmission_s() {
+fn after_a_second_timeout_an_early_ack_may_answer_the_first_retransmission() {
     let mut talk = spike(&named(NAME));
     assert_eq!(text(&talk.expire().1), "2r");
     assert_eq!(text(&talk.ack(3101, 2, &[], 0)), "3r 4r");
@@ -24,7 +24,7 @@ fn after_a_second_expiry_the_ack_may_be_the_first_retransmission_s() {
 
 /// A duplicate ACK comes soon, whether 2 arrived or not.
 #[test]
-fn a_duplicate_settles_nothing() {
+fn a_duplicate_ack_gives_no_verdict() {
     let mut talk = spike(&named(NAME));
     assert_eq!(text(&talk.ack(1110, 1, &[(3, 3)], 0)), "");
     check(&mut talk, &[], (1000, 5500));
@@ -33,7 +33,7 @@ fn a_duplicate_settles_nothing() {
 }
 
 #[test]
-fn a_fast_retransmit_is_no_question() {
+fn a_fast_retransmit_is_not_judged() {
     let mut talk = overtaken(&named(NAME));
     assert_eq!(text(&talk.ack(104, 5, &[], 0)), "");
     check(&mut talk, &[], (5500, 5500));

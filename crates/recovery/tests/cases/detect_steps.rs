@@ -66,7 +66,7 @@ const SOME_BLOCK: &[Block] = &[Block { start: 1, end: 1001 }];
 
 /// [rfc3522:3.2.1] [rfc3522:3.2.a]
 #[test]
-fn without_a_retransmission_there_is_no_question() {
+fn an_ack_without_a_retransmission_gives_no_verdict() {
     assert_eq!(observe(&mut EifelTimestamps::new(Proof::Older), acked(2001, Some(0))), Judgement::Undecided);
     let mut detector = EifelTimestamps::new(Proof::Older);
     follows(&mut detector, 1001, Some(500));
@@ -74,7 +74,7 @@ fn without_a_retransmission_there_is_no_question() {
 }
 
 #[test]
-fn step_2_without_a_timestamp_on_the_retransmission_there_is_no_question() {
+fn step_2_a_retransmission_without_a_timestamp_is_not_judged() {
     let mut detector = waiting();
     opens(&mut detector, 1001, None);
     assert_eq!(observe(&mut detector, acked(2001, Some(0))), Judgement::Undecided);
@@ -82,7 +82,7 @@ fn step_2_without_a_timestamp_on_the_retransmission_there_is_no_question() {
 
 /// [rfc3522:3.2.2] [rfc3522:3.2.b]
 #[test]
-fn step_2_a_later_retransmission_does_not_overwrite() {
+fn step_2_a_later_retransmission_does_not_overwrite_retransmit_ts() {
     let mut detector = waiting();
     follows(&mut detector, 1001, Some(700));
     assert_eq!(observe(&mut detector, acked(2001, Some(500))), RETRANSMISSION);
@@ -116,7 +116,7 @@ fn step_4_compares_strictly() {
 }
 
 #[test]
-fn step_4_compares_on_the_circle() {
+fn step_4_compares_timestamps_modulo_2_to_32() {
     let mut detector = EifelTimestamps::new(Proof::Older);
     opens(&mut detector, 1001, Some(5));
     assert_eq!(observe(&mut detector, acked(2001, Some(u32::MAX - 5))), SPURIOUS);
@@ -126,7 +126,7 @@ fn step_4_compares_on_the_circle() {
 }
 
 #[test]
-fn step_5_a_dsack_on_the_acceptable_ack_ends_it() {
+fn step_5_a_dsack_on_the_acceptable_ack_means_genuine() {
     assert_eq!(observe(&mut waiting(), Acked { dsacks: SOME_BLOCK, ..acked(2001, Some(0)) }), DSACK);
     assert_eq!(observe(&mut waiting(), Acked { dsacks: SOME_BLOCK, all: true, ..acked(2001, Some(0)) }), DSACK);
     // Step 4 comes first.
@@ -158,7 +158,7 @@ fn step_5_an_ack_of_everything_counts_only_from_a_peer_that_has_sent_a_dsack() {
 }
 
 #[test]
-fn one_verdict_an_episode() {
+fn an_episode_gets_one_verdict() {
     let mut detector = waiting();
     assert_eq!(observe(&mut detector, acked(2001, Some(0))), SPURIOUS);
     assert_eq!(observe(&mut detector, acked(3001, Some(0))), Judgement::Undecided);
@@ -169,7 +169,7 @@ fn one_verdict_an_episode() {
 }
 
 #[test]
-fn a_new_episode_before_a_verdict_takes_the_question_over() {
+fn a_new_episode_replaces_one_without_a_verdict() {
     // A fast retransmit, then a timeout of the same segment: the detector judges the timeout's
     // retransmission.
     let mut detector = waiting();
@@ -178,7 +178,7 @@ fn a_new_episode_before_a_verdict_takes_the_question_over() {
 }
 
 #[test]
-fn no_detector_never_speaks() {
+fn the_detector_none_never_judges() {
     let mut detector = none::None;
     assert!(!detector.judges());
     opens(&mut detector, 1001, Some(500));

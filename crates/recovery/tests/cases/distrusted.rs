@@ -36,7 +36,7 @@ fn forge(talk: &mut Talk, millis: u64) {
 /// One detector acts and one watches by timestamps. Another watches by marks and ignores the forged
 /// echoes.
 #[test]
-fn three_forged_echoes_dismiss_all_who_go_by_them() {
+fn three_forged_echoes_dismiss_every_detector_that_uses_timestamps() {
     let observers = vec![Choice::named("eifel-bit"), older()];
     let mut talk = spike(&Config { observers, ..with(older()) });
     talk.events();
@@ -53,7 +53,7 @@ fn three_forged_echoes_dismiss_all_who_go_by_them() {
 
 /// Between episodes there is nothing to judge.
 #[test]
-fn who_is_dismissed_between_episodes_judges_nothing() {
+fn a_detector_dismissed_between_episodes_judges_nothing() {
     let mut talk = spike(&with(older()));
     talk.ack(3000, 2, &[], 0);
     assert_eq!(told(&mut talk), ["0 spurious", "undone"]);

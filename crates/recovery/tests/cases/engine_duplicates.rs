@@ -29,7 +29,7 @@ fn grown(first: u64, duplicates: u64, later: u64) -> u64 {
 /// that no duplicate stood for. The segment that the ACKs ask for has not arrived, so a single
 /// outstanding segment causes no duplicates.
 #[test]
-fn duplicates_stand_for_no_more_segments_than_may_have_arrived() {
+fn duplicate_acks_count_no_more_segments_than_may_have_arrived() {
     for first in 1..=5 {
         for duplicates in 0..=2 {
             for later in 0..=3 {

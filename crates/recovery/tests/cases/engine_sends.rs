@@ -47,7 +47,7 @@ fn expire(engine: &mut Engine) -> Instant {
 /// The path's MSS shrinks, so a segment is retransmitted in parts. A FIN goes with the last part if
 /// it fits.
 #[test]
-fn a_smaller_mss_cuts_what_is_sent_again() {
+fn a_smaller_mss_splits_retransmissions() {
     let mut engine = open();
     assert_eq!(send(&mut engine, at(0), 1002, true), [(1, 1001)]);
     let now = expire(&mut engine);
@@ -104,7 +104,7 @@ fn the_syn_waits_for_its_timer() {
 /// After more than the RTO of 1 s with nothing outstanding, the restart window applies (RFC 5681,
 /// section 4.1).
 #[test]
-fn only_more_than_an_rto_is_a_long_pause() {
+fn only_an_idle_time_longer_than_the_rto_restarts_the_window() {
     let after = |pause: u64| {
         let mut config = config("reno-sack");
         config.congest = Choice::named("reno")

@@ -19,7 +19,7 @@ fn a_timeout_that_comes_too_early_does_nothing() {
 /// loss. A later undo then sets ssthresh to the window at the timeout. Without a loss before, the
 /// undo restores the old ssthresh.
 #[test]
-fn a_loss_signal_without_a_verdict_stands_for_a_loss() {
+fn a_loss_signal_without_a_verdict_counts_as_a_loss() {
     let config = Config { detect: Choice::named("f-rto"), ..eifel("reno-sack", "option-4-ssthresh") };
     let mut talk = spike(&config);
     talk.ack(3000, 2, &[], 0);
@@ -76,7 +76,7 @@ fn a_probe_of_new_data_is_two_segments() {
 
 /// An ACK on the peer's data acknowledges nothing new, so the count of timeouts stays.
 #[test]
-fn an_ack_of_nothing_new_changes_no_timer() {
+fn an_ack_of_nothing_new_leaves_the_timer() {
     let mut talk = open(&config("reno-sack"));
     talk.expire();
     talk.expire();
@@ -89,7 +89,7 @@ fn an_ack_of_nothing_new_changes_no_timer() {
 /// After an episode with a partial loss, a response may restore a part of the window. A response
 /// that does not leaves the window unchanged.
 #[test]
-fn a_mixed_verdict_adjusts_nothing_where_the_response_gives_nothing() {
+fn a_mixed_verdict_changes_no_window_if_the_response_restores_nothing() {
     for (respond, adjusted) in [("option-1", 0), ("partial-credit", 1)] {
         let mut talk = spike(&Config { detect: Choice::named("dsack"), ..eifel("reno-sack", respond) });
         talk.ack(3000, 2, &[], 0);
@@ -108,7 +108,7 @@ fn a_mixed_verdict_adjusts_nothing_where_the_response_gives_nothing() {
 
 /// Without news F-RTO stays undecided, and only the probe is sent: 5 was SACKed before.
 #[test]
-fn a_probe_goes_on_where_an_ack_says_nothing() {
+fn a_probe_continues_over_an_ack_without_news() {
     let mut talk = spike(&Config { detect: Choice::named("f-rto-sack"), ..eifel("reno-sack", "option-1") });
     assert_eq!(text(&talk.ack(3000, 1, &[(5, 5)], 0)), "");
     assert_eq!(text(&talk.ack(3001, 2, &[(5, 5)], 0)), "13 14");
@@ -142,7 +142,7 @@ fn the_timer_learns_from_a_probe_that_is_refused() {
 /// There is no new data, but lost segments are retransmitted when pacing allows: not earlier, and
 /// not at the RTO.
 #[test]
-fn what_is_lost_is_paced_where_nothing_is_new() {
+fn retransmissions_are_paced_if_there_is_no_new_data() {
     let mut talk = Talk::new(&Config { pace: Choice::named("pacing"), ..config("fack") });
     talk.end = start(11);
     assert_eq!(text(&talk.send()), "1 2 3 4 5 6 7 8 9 10");
@@ -172,7 +172,7 @@ fn hears_without_end(talk: &mut Talk) {
 /// is not acknowledged. A receiver that only SACKs must not raise ssthresh by waiting for the timer
 /// before the repair has ended.
 #[test]
-fn a_timeout_in_a_repair_does_not_raise_ssthresh() {
+fn a_timeout_during_fast_recovery_does_not_raise_ssthresh() {
     for recover in ["rfc6675", "reno-sack", "rack-tlp"] {
         let mut talk = overtaken(&config(recover));
         let cut = talk.ssthresh();
@@ -207,7 +207,7 @@ fn a_timeout_after_an_undo_sets_ssthresh_from_the_flight() {
 
 /// After the repair has ended, a timeout is the first sign of new congestion.
 #[test]
-fn a_timeout_after_the_repair_sets_ssthresh_from_the_flight() {
+fn a_timeout_after_fast_recovery_sets_ssthresh_from_the_flight() {
     let mut talk = overtaken(&config("reno-sack"));
     let cut = talk.ssthresh();
     let mut last = 14;

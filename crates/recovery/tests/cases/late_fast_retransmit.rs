@@ -30,7 +30,7 @@ fn window(talk: &Talk) -> (u64, u64) {
 /// Segment 2 is lost, and only its timer retransmits it. The ACK of everything lets twelve segments
 /// go.
 #[test]
-fn the_third_after_the_timeout_restores_the_window() {
+fn the_third_duplicate_after_the_timeout_restores_the_window() {
     let mut talk = spike(&lite(true));
     assert_eq!(window(&talk), (1000, 5500));
     assert_eq!(duplicates(&mut talk, 1200, 2), ["", ""]);
@@ -71,7 +71,7 @@ fn a_grant_that_refuses_leaves_the_window_of_the_timeout() {
 /// Without suppression, fast recovery competes with the timeout, and inflates a window that was
 /// halved twice.
 #[test]
-fn without_it_the_third_begins_a_fast_retransmit() {
+fn without_suppression_the_third_duplicate_begins_a_fast_retransmit() {
     let mut talk = spike(&lite(false));
     assert_eq!(duplicates(&mut talk, 1200, 3), ["", "", "2r"]);
     assert_eq!(window(&talk), (5500, 5500));
@@ -89,7 +89,7 @@ fn duplicates_before_the_timeout_count() {
 }
 
 #[test]
-fn after_two_timeouts_nothing_is_restored_and_nothing_sent_a_third_time() {
+fn after_two_timeouts_duplicates_restore_nothing_and_retransmit_nothing() {
     let mut talk = spike(&lite(true));
     assert_eq!(talk.expire().0, 3100);
     assert_eq!(duplicates(&mut talk, 3200, 5), [""; 5]);
@@ -99,7 +99,7 @@ fn after_two_timeouts_nothing_is_restored_and_nothing_sent_a_third_time() {
 
 /// The fast retransmit was lost. Later duplicates of its segment change nothing.
 #[test]
-fn a_timeout_after_the_fast_retransmit_stays_one() {
+fn duplicates_after_a_fast_retransmit_and_its_timeout_restore_nothing() {
     let mut talk = open(&lite(true));
     assert_eq!(duplicates(&mut talk, 101, 3), ["", "", "2r"]);
     assert_eq!(talk.expire().0, 1103);
@@ -111,7 +111,7 @@ fn a_timeout_after_the_fast_retransmit_stays_one() {
 
 /// Segment 3 is lost as well: its own duplicates begin a fast retransmit.
 #[test]
-fn the_next_segment_is_free_again() {
+fn the_next_segments_duplicates_begin_a_fast_retransmit() {
     let mut talk = spike(&lite(true));
     duplicates(&mut talk, 1200, 3);
     assert_eq!(text(&talk.ack(1300, 2, &[], 1100)), "13 14");
@@ -121,7 +121,7 @@ fn the_next_segment_is_free_again() {
 
 /// The detector's verdict comes later, and the episode is already settled.
 #[test]
-fn a_verdict_that_comes_after_it_is_not_acted_upon() {
+fn a_detectors_later_verdict_changes_nothing() {
     let mut talk = spike(&Config { recover: recover(true), ..eifel("reno", "option-1") });
     duplicates(&mut talk, 1200, 3);
     assert_eq!(window(&talk), (11_000, UNSET));
@@ -132,7 +132,7 @@ fn a_verdict_that_comes_after_it_is_not_acted_upon() {
 
 /// An ACK of new data resets the count of timeouts, so no duplicate is late.
 #[test]
-fn where_nothing_has_timed_out_the_third_begins_a_fast_retransmit() {
+fn without_a_timeout_the_third_duplicate_begins_a_fast_retransmit() {
     let mut talk = open(&lite(true));
     assert_eq!(duplicates(&mut talk, 101, 3), ["", "", "2r"]);
     let mut talk = spike(&lite(true));

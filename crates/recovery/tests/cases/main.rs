@@ -64,7 +64,7 @@ fn every_parameter_has_a_test_away_from_its_default() {
 }
 
 #[test]
-fn no_row_speaks_of_an_algorithm_that_is_not_there() {
+fn every_row_names_an_algorithm_and_parameter_of_the_registry() {
     for (seam, name, parameter, _) in parameters::SET {
         let entry = seam.entry(name);
         assert!(entry.is_some_and(|e| e.parameters.iter().any(|known| known.name == *parameter)), "{name} {parameter}");

@@ -11,7 +11,7 @@ use crate::talk::{Out, Talk, config, new, start};
 /// While pacing still holds back segments that the last ACK allowed, the next ACK comes and the
 /// peer's window is exhausted.
 #[test]
-fn a_window_that_closes_while_pacing_waits_is_what_holds_back() {
+fn a_window_that_closes_while_pacing_waits_ends_the_pacing() {
     let mut talk = Talk::new(&Config { pace: Choice::named("pacing"), ..config("rfc6675") });
     talk.limit = start(13);
     assert_eq!(talk.send().len(), 10);

@@ -34,7 +34,7 @@ fn rfc_6675_counts_blocks_as_well_as_bytes() {
 /// RFC 2018, section 8: after a timeout SACKed data may be gone, and is retransmitted unless it is
 /// acknowledged.
 #[test]
-fn a_timeout_forgets_what_was_reported() {
+fn a_timeout_clears_the_sack_reports() {
     for name in ["reno-sack", "newreno-sack", "fack", "rfc6675"] {
         let mut talk = open(&config(name));
         talk.ack(101, 1, &[(3, 4)], 0);
@@ -47,7 +47,7 @@ fn a_timeout_forgets_what_was_reported() {
 
 /// Data that is SACKed after a timeout is not retransmitted.
 #[test]
-fn go_back_n_skips_what_is_reported_meanwhile() {
+fn go_back_n_skips_segments_sacked_since_the_timeout() {
     for name in ["reno-sack", "newreno-sack", "fack", "rfc6675"] {
         let mut talk = spike(&config(name));
         assert_eq!(text(&talk.ack(1150, 1, &[(4, 5)], 0)), "", "{name}");
@@ -58,7 +58,7 @@ fn go_back_n_skips_what_is_reported_meanwhile() {
 
 /// RFC 2018, section 8: a cumulative ACK that stops at SACKed data says that the data is gone.
 #[test]
-fn what_was_reported_and_is_asked_for_after_all_is_sent_again() {
+fn a_segment_that_the_peer_reneged_on_is_retransmitted() {
     for name in ["reno", "newreno", "reno-sack", "newreno-sack", "fack", "rfc6675"] {
         let mut talk = open(&config(name));
         talk.ack(101, 1, &[(4, 6)], 0);

@@ -35,7 +35,7 @@ fn two_losses(whom: &str) -> Talk {
 /// cwnd is 5.5 segments, plus 9 for the duplicates, less 6, plus 1. With 5 outstanding there is
 /// room for 4.
 #[test]
-fn a_partial_ack_lets_one_new_segment_go_or_two() {
+fn a_partial_ack_sends_one_new_segment_or_two_in_ns_2() {
     for (whom, sent, cwnd) in [("source", "8r 13", 2000), ("ns-2", "8r 13 14", 5681)] {
         let mut talk = two_losses(whom);
         assert_eq!(text(&talk.ack(203, 7, &[], 103)), sent, "{whom}");
@@ -48,7 +48,7 @@ fn a_partial_ack_lets_one_new_segment_go_or_two() {
 /// Three duplicates, and a partial ACK of 6: ns-2 subtracts 3 segments from cwnd for good, and cwnd
 /// grows by one at the end.
 #[test]
-fn what_a_partial_ack_takes_from_ns_2s_window_stays_taken() {
+fn a_partial_acks_deflation_is_permanent_in_ns_2() {
     let mut talk = open(&following("newreno", "ns-2"));
     talk.limit = start(13);
     for segment in [3, 4, 5] {
@@ -61,7 +61,7 @@ fn what_a_partial_ack_takes_from_ns_2s_window_stays_taken() {
 
 /// 13 segments are outstanding at the third duplicate. Pipe is 10, and 11 with the fast retransmit, under a cwnd of 5.5.
 #[test]
-fn ns_2s_pipe_leaves_the_fast_retransmit_out() {
+fn ns_2s_pipe_does_not_count_the_fast_retransmit() {
     for (name, whom, silent) in [
         ("reno-sack", "source", 6),
         ("reno-sack", "ns-2", 5),
@@ -76,7 +76,7 @@ fn ns_2s_pipe_leaves_the_fast_retransmit_out() {
 
 /// An ACK that reports nothing new is no duplicate.
 #[test]
-fn ns_2_counts_reports() {
+fn ns_2_counts_only_duplicates_with_new_sack_reports() {
     let mut talk = spike(&following("reno-sack", "ns-2"));
     assert_eq!(text(&talk.ack(1150, 1, &[], 0)), "");
 }

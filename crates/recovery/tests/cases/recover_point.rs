@@ -26,7 +26,7 @@ fn lost_at_the_point(config: &Config) -> String {
 
 /// RFC 6582, section 3.2, step 2: the ACK has to cover more than recover.
 #[test]
-fn newreno_waits_for_the_timer() {
+fn newreno_leaves_a_loss_at_the_recovery_point_to_the_timer() {
     for name in ["reno", "newreno"] {
         assert!(!lost_at_the_point(&config(name)).contains("11r"), "{name}");
         let recover = Choice::named(name).with("bugfix", Value::Switch(false));
@@ -37,7 +37,7 @@ fn newreno_waits_for_the_timer() {
 /// RFC 6675, section 5.1: a new recovery phase may begin once HighACK, the highest byte acknowledged, is greater than or
 /// equal to RecoveryPoint, the highest byte sent before.
 #[test]
-fn rfc_6675_may_repair_it() {
+fn rfc_6675_may_repair_a_loss_at_the_recovery_point() {
     let sent = lost_at_the_point(&config("rfc6675"));
     assert!(sent.contains("11r"), "{sent}");
 }

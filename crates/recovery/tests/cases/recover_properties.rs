@@ -225,7 +225,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_comes_each_recovery_algorithm_stays_consistent(
+    fn each_recovery_algorithm_stays_consistent_over_random_operations(
         steps in prop::collection::vec(step(), 1..100),
         sack: bool,
         detect in 0usize..64,

@@ -58,7 +58,7 @@ pub fn after_echo() {
 /// segment go for each delivered one. An ACK that advances and reports no further loss lets one
 /// more go (RFC 9937).
 #[test]
-fn after_heavy_losses_it_grows_by_slow_start() {
+fn after_heavy_losses_prr_grows_by_slow_start() {
     let mut talk = open(&with("rfc6675", "prr"));
     // 2..=9 are lost.
     let sent: Vec<_> = (10..=12).map(|last| text(&talk.ack(91 + last, 1, &[(10, last)], 0))).collect();

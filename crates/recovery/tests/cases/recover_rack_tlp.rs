@@ -23,7 +23,7 @@ pub fn spike(config: &Config) -> Talk {
 /// the window is cut when recovery ends. By then 15 was already retransmitted, so it is not sent
 /// once more.
 #[test]
-fn a_loss_above_the_recovery_point_is_repaired_at_once_and_counted_after() {
+fn a_loss_above_the_recovery_point_is_repaired_at_once_and_cuts_the_window_after_recovery() {
     let mut talk = open(&config(NAME));
     for last in 3..=14 {
         talk.ack(98 + last, 1, &[(3, last)], 0);
@@ -43,7 +43,7 @@ fn a_loss_above_the_recovery_point_is_repaired_at_once_and_counted_after() {
 /// Retransmissions of one window that are lost together are one more sign of congestion, not two.
 /// With PRR there is no further cut.
 #[test]
-fn what_is_lost_again_cuts_the_window_once() {
+fn lost_retransmissions_cut_the_window_once() {
     let windows = |reduction: &str| {
         let recover = Choice::named(NAME).with("reduction", Value::Word(reduction.into()));
         let mut talk = open(&Config { recover, ..config(NAME) });
@@ -68,7 +68,7 @@ fn deadline(talk: &Talk) -> u64 {
 /// One SACKed segment is below the threshold. So 2 gets the round trip plus a quarter of the
 /// shortest round trip.
 #[test]
-fn the_reordering_window_runs_out() {
+fn a_segment_is_lost_when_the_reordering_window_expires() {
     let mut talk = open(&config(NAME));
     talk.ack(101, 1, &[(3, 3)], 0);
     assert_eq!(deadline(&talk), 126);
@@ -101,7 +101,7 @@ fn reordering_and_dsacks_widen_the_window() {
 
 /// Sixteen recoveries without a DSACK reset the window.
 #[test]
-fn sixteen_recoveries_narrow_it_again() {
+fn sixteen_recoveries_reset_the_reordering_window() {
     let mut talk = open(&config(NAME));
     talk.ack_with(101, 1, &[], 0, Some(1));
     let mut now = 200;
@@ -165,7 +165,7 @@ pub fn max_ack_delay() {
 /// Section 7.4.2: only 10 was lost, and the probe has repaired it. Congestion control learns of the
 /// loss all the same.
 #[test]
-fn what_the_probe_has_repaired_was_a_loss() {
+fn a_loss_repaired_by_the_probe_cuts_the_window() {
     let mut talk = tail(10);
     talk.expire();
     talk.ack(400, 10, &[], 300);
@@ -180,7 +180,7 @@ fn what_the_probe_has_repaired_was_a_loss() {
 
 /// The original was only late. A DSACK or a duplicate ACK without a block says so.
 #[test]
-fn a_needless_probe_is_no_loss() {
+fn a_needless_probe_does_not_cut_the_window() {
     for dsack in [Some(10), None] {
         let mut talk = tail(10);
         talk.expire();
@@ -196,7 +196,7 @@ fn a_needless_probe_is_no_loss() {
 
 /// If the RTO would expire first, the probe takes the place of the timeout.
 #[test]
-fn the_probe_goes_in_the_place_of_an_earlier_timeout() {
+fn the_probe_replaces_an_earlier_timeout() {
     let rto = Choice::named("rfc6298")
         .with("minimum_ms", Value::Duration(crate::talk::ms(1)))
         .with("granularity_ms", Value::Duration(crate::talk::ms(1)));

@@ -6,7 +6,7 @@ use eifel_recovery::engine::{Ack, Block};
 use crate::talk::{Out, Talk, again, config, new, start, twenty};
 
 #[test]
-fn enters_by_bytes_above_before_three_duplicates_where_acks_were_lost() {
+fn bytes_sacked_above_begin_recovery_before_three_duplicates() {
     let mut talk = twenty(&config("rfc6675"));
     assert_eq!(talk.ack(101, 1, &[(3, 5)], 0)[..1], again(2..=2), "one ACK, three segments above");
 }
@@ -14,7 +14,7 @@ fn enters_by_bytes_above_before_three_duplicates_where_acks_were_lost() {
 /// RFC 6675, section 2: an ACK that reports something new is a duplicate "even if it carries new data, changes the
 /// advertised window, or moves the cumulative acknowledgment point".
 #[test]
-fn counts_every_ack_that_reports_something_new() {
+fn every_ack_with_new_sack_reports_counts_as_a_duplicate() {
     let mut talk = twenty(&config("rfc6675"));
     for last in 3..=5 {
         let sacks = [Block { start: start(3), end: start(last + 1) }];
@@ -54,7 +54,7 @@ fn counts_every_ack_that_reports_something_new() {
 
 /// RFC 6675, section 2: an ACK without a SACK block is no duplicate.
 #[test]
-fn does_not_count_an_ack_that_reports_nothing_new() {
+fn an_ack_without_new_sack_reports_is_no_duplicate() {
     let mut talk = twenty(&config("rfc6675"));
     for at in 101..110 {
         assert_eq!(talk.ack(at, 1, &[], 0), []);
@@ -70,7 +70,7 @@ fn does_not_count_an_ack_that_reports_nothing_new() {
 
 /// RFC 6675, section 5, step (3): new data is sent as far as cwnd is larger than pipe.
 #[test]
-fn transmits_within_pipe_before_it_repairs() {
+fn limited_transmit_sends_as_much_as_pipe_allows() {
     let mut talk = twenty(&config("rfc6675"));
     assert_eq!(talk.ack(101, 1, &[(3, 4)], 0), new(23..=24), "one ACK tells that two have left");
     assert_eq!(talk.ack(102, 1, &[(3, 5)], 0)[..1], again(2..=2));
@@ -78,7 +78,7 @@ fn transmits_within_pipe_before_it_repairs() {
 }
 
 #[test]
-fn rescues_the_end_of_the_window_once() {
+fn a_recovery_has_one_rescue_retransmission() {
     let mut talk = Talk::new(&config("rfc6675"));
     talk.end = start(11);
     assert_eq!(talk.send(), new(1..=10));

@@ -73,7 +73,7 @@ fn table() -> Vec<Row> {
 }
 
 #[test]
-fn the_window_by_the_number_of_timeouts() {
+fn by_retransmissions_restores_by_the_number_of_timeouts() {
     for (index, (mut response, expected)) in table().into_iter().enumerate() {
         let found = [0, 1, 2, 3].map(|timeouts| window(&mut *response, &verdict(timeouts)));
         assert_eq!(found, expected, "row {index}");
@@ -130,7 +130,7 @@ fn rfc_4015_s_pipe_prev_is_the_larger_of_flight_and_ssthresh() {
 }
 
 #[test]
-fn only_rfc_4015_teaches_the_timer_and_only_after_a_timeout_with_an_estimate_before() {
+fn only_rfc_4015_reseeds_the_timer_after_a_timeout_that_had_an_estimate() {
     for (index, (mut response, _)) in table().into_iter().enumerate() {
         let reseed = (index == 7).then_some(ESTIMATE);
         for timeouts in 1..=3 {
@@ -145,9 +145,9 @@ fn only_rfc_4015_teaches_the_timer_and_only_after_a_timeout_with_an_estimate_bef
 /// The window was cut from 20 to 9. The response restores a share of the eleven, up to 14 in all,
 /// and never lowers the window.
 #[test]
-fn partial_credit_gives_its_share_up_to_seven_tenths() {
+fn partial_credit_restores_up_to_seven_tenths() {
     let credit = |needless, resent, now: &Window| {
-        let Window { cwnd, ssthresh } = PartialCredit.credit(Share { needless, resent }, &saved(), now);
+        let Window { cwnd, ssthresh } = PartialCredit.respond_partly(Share { needless, resent }, &saved(), now);
         (cwnd, ssthresh)
     };
     assert_eq!(credit(1, 11, &NOW), (1000, 10_000));
@@ -158,9 +158,9 @@ fn partial_credit_gives_its_share_up_to_seven_tenths() {
 }
 
 #[test]
-fn only_partial_credit_gives_anything_for_a_part() {
+fn only_partial_credit_restores_a_part_of_the_window() {
     for (index, (mut response, _)) in table().into_iter().enumerate() {
-        let credited = response.credit(Share { needless: 1, resent: 2 }, &saved(), &NOW) != NOW;
+        let credited = response.respond_partly(Share { needless: 1, resent: 2 }, &saved(), &NOW) != NOW;
         assert_eq!(credited, index == 9, "row {index}");
     }
 }

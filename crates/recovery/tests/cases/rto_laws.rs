@@ -59,7 +59,7 @@ fn take(timer: &mut dyn Rto, now: Instant, rtt: Duration, window: Window, acked:
 fn apply(timer: &mut dyn Rto, now: Instant, step: &Step) {
     match *step {
         Step::Sample(rtt, window, acked) => take(timer, now, rtt, window, acked),
-        Step::Settled(outcome) => timer.settled(outcome),
+        Step::Settled(outcome) => timer.on_verdict(outcome),
         Step::BackOff => timer.back_off(),
         Step::Change(change) => timer.change(change),
     }
@@ -76,7 +76,7 @@ proptest! {
     /// Nothing overflows or becomes NaN, which would make the RTO 0. Every timer expires in the
     /// future. A timer for an older segment does not expire later.
     #[test]
-    fn a_timer_always_waits_and_always_ends(choice in all(), steps in prop::collection::vec((step(), rtt()), 1..60)) {
+    fn every_rto_is_positive_and_finite(choice in all(), steps in prop::collection::vec((step(), rtt()), 1..60)) {
         let mut timer = part::rto(&choice).unwrap();
         let mut now = Instant::ZERO + Duration::from_secs(100);
         for (step, pause) in &steps {
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn an_expiry_never_makes_it_shorter(choice in all(), steps in prop::collection::vec(step(), 0..30), times in 1..80) {
+    fn an_expiry_never_shortens_the_rto(choice in all(), steps in prop::collection::vec(step(), 0..30), times in 1..80) {
         let mut timer = part::rto(&choice).unwrap();
         for step in &steps {
             apply(&mut *timer, Instant::ZERO, step);

@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn no_number_of_expiries_overflows(rtt in rtt(), expiries in 1usize..200) {
+    fn any_number_of_expiries_stays_within_the_maximum(rtt in rtt(), expiries in 1usize..200) {
         let maximum = Duration::MAX;
         let bounds = Bounds { initial: rtt, minimum: Duration::ZERO, maximum, granularity: Duration::ZERO, slop: Duration::ZERO };
         let mut timer = Rfc6298::timer(bounds, Ends::Sample);

@@ -81,7 +81,7 @@ fn the_minimum_binds_until_the_path_slows_down() {
 
 /// [rfc6298:4]
 #[test]
-fn where_the_round_trip_is_constant_the_granularity_stays() {
+fn at_a_constant_round_trip_the_rto_is_srtt_and_the_granularity() {
     check(
         Bounds { minimum: Duration::ZERO, granularity: ms(50), ..DEFAULT },
         &[
@@ -112,7 +112,7 @@ fn the_maximum_binds() {
 
 /// [rfc6298:5.5]
 #[test]
-fn each_expiry_doubles_from_the_minimum_up_and_a_sample_ends_it() {
+fn each_expiry_doubles_the_rto_and_a_sample_ends_the_back_off() {
     let mut timer = Rfc6298::timer(DEFAULT, Ends::Sample);
     sample(&mut timer, ms(100));
     let mut backed_off = || {

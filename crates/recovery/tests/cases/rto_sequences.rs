@@ -54,7 +54,7 @@ fn check(timer: &mut dyn Rto, acked: u64, window: Window, expected: [[u64; 3]; 1
 /// From the seventh sample on the round trip is a fifth of its old value, and the RTO rises
 /// (thesis, section 5.3.1).
 #[test]
-fn lite_as_it_is_defined() {
+fn lite_follows_the_thesis_definition() {
     let exact = Choice::named("lite").with("clock", word("exact")).with("granularity_ms", Value::Duration(ms(1)));
     let mut timer = build(&exact);
     let sequence = [
@@ -81,7 +81,7 @@ fn lite_as_it_is_defined() {
 /// 500 ms. Its comment counts the ticks within the round trip. A round trip of 250 ms contains none
 /// or one.
 #[test]
-fn lite_as_it_is_implemented() {
+fn lite_follows_the_bsd_implementation() {
     let mut timer = build(&Choice::named("lite"));
     let sequence = [
         (1400, 1300, [1_000_000_000, 500_000_000, 6]),    // 2 ticks: 1 + 4 x 0.5 s
@@ -111,7 +111,7 @@ fn lite_as_it_is_implemented() {
 /// whole tick. DualRTT's table II and section II.B print 4.6, 4.0 and 3.8 s for an ns-2 sender
 /// after its sixth, ninth and tenth sample.
 #[test]
-fn lite_in_whole_numbers() {
+fn lite_computes_in_scaled_integers() {
     let mut timer =
         build(&Choice::named("lite").with("clock", word("scaled")).with("granularity_ms", Value::Duration(ms(100))));
     let sequence = [
@@ -216,7 +216,7 @@ fn eifel_timing_one_segment_a_round_trip_has_a_gain_of_a_third() {
 
 /// The footnote's m = 3: GAIN_E 1/4, RTO_E = SRTT_E + 12 RTTVAR_E.
 #[test]
-fn eifel_with_a_larger_weight() {
+fn eifel_with_a_larger_m_decays_more_slowly() {
     let expected = [
         [100_000_000, 16_666_666, 300_000_000],
         [105_000_000, 17_500_000, 315_000_000],
@@ -238,7 +238,7 @@ fn eifel_with_a_larger_weight() {
 /// Section 5.4.2 of the thesis: RTTVAR is 0 and SRTT is the round trip, which suddenly rises. The
 /// RTO is the sum of SRTT and DELTA, so the minimum, two ticks above the sample, takes effect.
 #[test]
-fn eifel_after_a_long_rest_goes_by_its_minimum() {
+fn eifel_after_a_long_idle_time_uses_its_minimum() {
     let mut timer = build(&Choice::named("eifel"));
     for _ in 0..600 {
         sample(&mut *timer, Instant::ZERO, ms(50), 1, Window { cwnd: 4000, ssthresh: 3000 });
@@ -275,10 +275,10 @@ fn self_trained() {
     for (rtt, (expected, spurious)) in ROUND_TRIPS.into_iter().zip(sequence) {
         sample(&mut *timer, Instant::ZERO, ms(rtt), 1, Window { cwnd: 4000, ssthresh: 3000 });
         assert!(timer.rto().as_nanos().abs_diff(expected) <= 1, "{rtt}: {:?} is not {expected}", timer.rto());
-        timer.settled(Genuine);
+        timer.on_verdict(Genuine);
         assert!(timer.rto().as_nanos().abs_diff(expected) <= 1, "a genuine timeout teaches nothing");
         if let Some(expected) = spurious {
-            timer.settled(Spurious);
+            timer.on_verdict(Spurious);
             assert!(timer.rto().as_nanos().abs_diff(expected) <= 1, "{rtt}: {:?} is not {expected}", timer.rto());
         }
     }
@@ -286,7 +286,7 @@ fn self_trained() {
 
 /// A cycle ends when the window shrinks. The next cycle goes by its largest window.
 #[test]
-fn self_trained_goes_by_the_last_cycle() {
+fn self_trained_uses_the_last_cycles_measure() {
     let mut timer = build(&Choice::named("self-trained").with("k_per_mille", Value::Integer(500)));
     let mut untrained = build(&Choice::named("eifel"));
     let mut agg = 1.0;
@@ -331,7 +331,7 @@ fn linux() {
 
 /// If the round trip falls far below SRTT, the deviation counts an eighth.
 #[test]
-fn linux_hardly_minds_a_fall() {
+fn linux_raises_rttvar_little_on_a_falling_round_trip() {
     let mut timer = build(&Choice::named("linux"));
     let window = Window { cwnd: 10_000, ssthresh: 10_000 };
     let mut after = |rtt, una| {

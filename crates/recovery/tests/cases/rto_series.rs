@@ -30,7 +30,7 @@ fn millis(points: &[Point]) -> Vec<u64> {
 /// The RTO is 300 ms after the first sample. The segment that was sent at 25 ms is acknowledged at
 /// 125; the ACK at 100 ms grants it another 300 ms, or 300 ms since it was sent.
 #[test]
-fn rexmt_is_counted_from_the_sending() {
+fn the_timer_counts_from_the_transmission() {
     let exact = Choice::named("lite").with("clock", word("exact")).with("granularity_ms", Value::Duration(ms(1)));
     let series = [(100, 100), (125, 100)];
     assert_eq!(millis(&over(&exact, false, &series)), [3000, 75 + 300]);
@@ -40,7 +40,7 @@ fn rexmt_is_counted_from_the_sending() {
 /// A segment sent after the last ACK was in flight alone, so its timer was started when it was
 /// sent.
 #[test]
-fn what_was_sent_later_has_the_full_time() {
+fn a_later_segment_has_a_full_rto() {
     let points = over(&Choice::named("fixed"), false, &[(100, 100), (5000, 100), (9000, 3000)]);
     assert_eq!(millis(&points), [1000, 1000, 1000]);
     assert_eq!(points.iter().map(|point| point.expired).collect::<Vec<_>>(), [false, false, true]);
@@ -49,7 +49,7 @@ fn what_was_sent_later_has_the_full_time() {
 /// The sample is 800 ms, against an RTO of 300 x 11 / 12. The verdict moves AGG half-way to 1,
 /// before the sample takes 1/12 of it.
 #[test]
-fn detected_tells_the_self_trained_timer() {
+fn a_detected_spurious_timeout_trains_the_self_trained_timer() {
     let trained = Choice::named("self-trained").with("k_per_mille", Value::Integer(500));
     let after = |detected| {
         let points = over(&trained, detected, &[(100, 100), (1000, 800)]);
@@ -73,7 +73,7 @@ fn an_ack_at_the_last_instant_is_in_time() {
 /// acknowledged one, so round trips end with the sixth and the eleventh ACK. The latter takes a
 /// quarter of the difference between 800 ms and the minimum.
 #[test]
-fn the_flight_says_when_a_round_trip_is_over() {
+fn a_round_trip_ends_when_its_flight_is_acknowledged() {
     let series: Vec<_> = (0..12).map(|at| (1000 + 50 * at, 400)).collect();
     let points = over(&Choice::named("linux"), false, &series);
     let rto: Vec<_> = points.iter().map(|point| point.rto.as_nanos() / 1_000_000).collect();

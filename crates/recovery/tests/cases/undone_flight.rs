@@ -20,7 +20,7 @@ fn grown(config: &Config, reports: u64) -> (Talk, u64) {
 /// The repair of 2 ends at its recovery point, and then 15 is reported missing. Half of FlightSize
 /// would be 17 segments.
 #[test]
-fn a_loss_counts_no_more_of_the_flight_than_the_window_let_leave() {
+fn a_loss_counts_at_most_cwnd_and_a_segment_of_the_flight() {
     let (mut talk, last) = grown(&config("rfc6675"), 40);
     talk.ack(200, 14, &[(16, last)], 0);
     assert_eq!((talk.engine.snapshot().flight, talk.cwnd()), (35_000, 5500));
@@ -31,7 +31,7 @@ fn a_loss_counts_no_more_of_the_flight_than_the_window_let_leave() {
 /// A timeout while 2 is being repaired, and a further timeout. Each counts the flight that counted
 /// before the cut.
 #[test]
-fn what_left_before_the_cut_still_counts_until_it_is_acknowledged() {
+fn data_sent_before_the_cut_counts_until_it_is_acknowledged() {
     let (mut talk, _) = grown(&config("rfc6675"), 40);
     assert_eq!(talk.engine.snapshot().flight, 48_000);
     talk.expire();
@@ -43,7 +43,7 @@ fn what_left_before_the_cut_still_counts_until_it_is_acknowledged() {
 /// The fast retransmit of 2 was spurious, and the same ACK reports 3 missing. FlightSize is 47
 /// segments when the verdict comes.
 #[test]
-fn after_an_undo_a_loss_counts_the_same() {
+fn after_an_undo_a_loss_counts_at_most_cwnd_and_a_segment() {
     let (mut talk, last) = grown(&eifel("rfc6675", "rfc4015"), 40);
     assert_eq!(talk.ack(200, 2, &[(4, last)], 0)[..1], again(3..=3));
     let undone = talk.events().into_iter().find_map(|event| match event {
@@ -57,7 +57,7 @@ fn after_an_undo_a_loss_counts_the_same() {
 /// cwnd is 21 segments, but the peer's window is ten. The fast retransmit of 2 is undone, and the
 /// one of 3 was needed.
 #[test]
-fn a_cut_after_an_undo_knows_the_window_that_the_peer_had() {
+fn a_cut_after_an_undo_uses_the_peers_window_of_that_time() {
     let congest = config("rfc6675").congest.with("initial_window_segments", Value::Integer(20));
     let congest = congest.with("ssthresh_from", Value::Word("window".into()));
     let detect = Choice::named("eifel-timestamps");

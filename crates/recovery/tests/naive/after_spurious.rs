@@ -62,7 +62,7 @@ fn variants(name: &str) -> Vec<(Choice, Lesson)> {
 }
 
 #[test]
-fn the_adaptations_are_the_papers() {
+fn the_adaptations_agree_with_a_model_of_the_paper() {
     for (choice, lesson) in Seam::AfterSpurious.entries().iter().flat_map(|entry| variants(entry.name)) {
         compare(&choice, lesson);
     }
@@ -90,7 +90,7 @@ fn compare(choice: &Choice, lesson: Lesson) {
                     let spurious = dice.once_in(2);
                     let sample = (!dice.once_in(4)).then_some(r);
                     let outcome = if spurious { Outcome::Spurious } else { Outcome::Genuine };
-                    let change = adaptation.settled(outcome, sample.map(Duration::from_nanos), timeouts as u32);
+                    let change = adaptation.on_verdict(outcome, sample.map(Duration::from_nanos), timeouts as u32);
                     if change != TimerChange::Keep {
                         timer.change(change);
                     }

@@ -99,13 +99,13 @@ impl Sender {
 }
 
 #[test]
-fn echoes_cut_the_window_once_for_each_window() {
+fn eces_cut_the_window_once_for_each_window() {
     let cut = compare(Choice::named("reno"), false).unwrap_or_else(|differs| panic!("{differs}"));
     assert!(cut > 10 * CONNECTIONS, "{cut}");
 }
 
 #[test]
-fn a_reduction_after_an_echo_may_be_spread() {
+fn a_reduction_after_an_ece_may_be_spread() {
     let spreads = Choice::named("rack-tlp").with("after_echo", Value::Word("prr".into()));
     let cut = compare(spreads.clone(), true).unwrap_or_else(|differs| panic!("{differs}"));
     assert!(cut > 10 * CONNECTIONS, "{cut}");

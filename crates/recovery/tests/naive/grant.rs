@@ -57,7 +57,7 @@ impl Past {
 
 /// Compares every rule of the registry.
 #[test]
-fn an_undo_is_granted_as_the_rule_says() {
+fn each_grant_agrees_with_a_model_of_its_rule() {
     for entry in eifel_recovery::registry::Seam::Grant.entries() {
         let mut dice = Dice::new(17);
         let mut answers = [0_u64; 2];

@@ -166,7 +166,7 @@ fn draw(name: &str, dice: &mut Dice) -> (Choice, Box<dyn Naive>) {
 
 /// Compares every pacer of the registry.
 #[test]
-fn what_leaves_is_paced_as_its_source_says() {
+fn each_pacer_agrees_with_a_model_of_its_source() {
     for entry in eifel_recovery::registry::Seam::Pace.entries() {
         let mut dice = Dice::new(16);
         for sender in 0..SENDERS {

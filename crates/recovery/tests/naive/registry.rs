@@ -18,7 +18,7 @@ fn is_transcribed(entry: &Entry) -> bool {
 }
 
 #[test]
-fn every_algorithm_has_a_transcription() {
+fn every_algorithm_has_a_naive_model() {
     // A detector that never answers has nothing to transcribe.
     let without: Vec<_> = entries()
         .filter(|entry| entry.name != "none" && !is_transcribed(entry))

@@ -64,7 +64,7 @@ fn naive(name: &str, known: &Known) -> (u64, u64) {
 
 /// Compares each response on random connections, up to their first verdict.
 #[test]
-fn the_responses_are_the_papers() {
+fn the_responses_agree_with_models_of_their_papers() {
     for entry in eifel_recovery::registry::Seam::Respond.entries() {
         let mut dice = Dice::new(4);
         let verdicts = (0..CONNECTIONS).filter(|_| one(&mut dice, entry.name)).count() as u64;

@@ -137,7 +137,7 @@ fn a_fin_waits_for_cwnd_unless_a_setting_says_otherwise() {
 
 /// A planted fault: the connection has the other setting.
 #[test]
-fn the_other_setting_differs() {
+fn the_model_notices_the_other_rule_for_a_fin() {
     for beyond in [false, true] {
         let mut dice = Dice::new(37);
         let differs = (0..1000).filter(|_| !conversation(&mut dice, (beyond, !beyond), &mut Seen::default())).count();

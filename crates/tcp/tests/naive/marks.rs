@@ -112,7 +112,7 @@ fn opened(dice: &mut Dice, marks: Marks) -> (Pair, [End; 2]) {
 }
 
 #[test]
-fn marks_are_the_thesis_s() {
+fn marks_agree_with_a_model_of_the_thesis() {
     for marks in [Marks::Bits, Marks::Timestamps] {
         let mut dice = Dice::new(18);
         let mut said = Said::default();

@@ -194,7 +194,7 @@ fn a_closed_window_is_probed_at_intervals_that_double() {
 
 /// A planted fault: the connection probes by the other rule.
 #[test]
-fn the_other_rule_differs() {
+fn the_model_notices_the_other_kind_of_window_probe() {
     for rules in [(WindowProbe::Data, WindowProbe::Empty), (WindowProbe::Empty, WindowProbe::Data)] {
         let mut dice = Dice::new(29);
         let differs = (0..100).all(|_| conversation(&mut dice, rules, &mut Seen::default()).is_err());

@@ -30,7 +30,7 @@ fn idle(since: Instant, now: Instant) -> Arrival {
 }
 
 #[test]
-fn the_average_follows_what_waits() {
+fn the_average_follows_the_queues_length() {
     let mut red = red(CONFIG);
     let averages = [4, 8, 8].map(|waiting| {
         red.admit(&behind(waiting)).unwrap();
@@ -106,7 +106,7 @@ fn gaps_between_drops_are_uniform() {
 }
 
 #[test]
-fn everything_is_dropped_beyond_the_ceiling_and_nothing_while_one_waits() {
+fn everything_is_dropped_beyond_the_ceiling_and_nothing_while_one_parcel_waits() {
     let mut gentle = red(RedConfig { weight: 1.0, ..CONFIG });
     // The first parcel above the lower threshold passes, whatever its probability. At the ceiling
     // it is dropped.

@@ -15,7 +15,7 @@
 mod news;
 mod quiet;
 
-pub(super) use news::{Share, Taken};
+pub(super) use news::{PathNews, SackNews};
 
 use super::PathId;
 use crate::fact::{Block, Cause, Covered};
@@ -69,8 +69,8 @@ impl Default for Chunk {
 /// Chunks under way on one path. Chunks that are marked for retransmission are not under way
 /// [rfc8540:3.30].
 #[derive(Clone, Debug, Default)]
-struct UnderWay {
-    size: Total,
+struct InFlight {
+    size: TotalSize,
     /// The positions below `fresh` that are under way on this path.
     positions: Ranges,
     /// Wire bytes of the chunks that were last sent on this path and are marked for retransmission.
@@ -79,12 +79,12 @@ struct UnderWay {
 
 /// Bytes of several chunks, as in [`Size`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Total {
+pub(super) struct TotalSize {
     pub(super) data: u64,
     pub(super) wire: u64,
 }
 
-impl Total {
+impl TotalSize {
     fn add(&mut self, size: Size) {
         self.data += u64::from(size.data);
         self.wire += u64::from(size.wire);
@@ -104,18 +104,18 @@ pub(super) struct Ledger {
     reported: Ranges,
     marked: Ranges,
     missed: [u64; MISS_INDICATIONS],
-    under_way: Vec<UnderWay>,
+    under_way: Vec<InFlight>,
     /// Everything outstanding from here on is under way on `newest_path`.
     fresh: u64,
     newest_path: Option<PathId>,
     /// Number of chunk lookups, which tests compare with a SACK's news.
     #[cfg(test)]
-    looks: core::cell::Cell<u64>,
+    lookups: core::cell::Cell<u64>,
 }
 
 impl Ledger {
     pub(super) fn add_path(&mut self) {
-        self.under_way.push(UnderWay::default());
+        self.under_way.push(InFlight::default());
     }
 
     /// Returns the first position that is not acknowledged in order.
@@ -160,7 +160,7 @@ impl Ledger {
 
     pub(super) fn chunk(&self, position: u64) -> &Chunk {
         #[cfg(test)]
-        self.looks.set(self.looks.get() + 1);
+        self.lookups.set(self.lookups.get() + 1);
         self.chunks.get((position - self.una) as usize).expect("the position is outstanding")
     }
 
@@ -172,7 +172,7 @@ impl Ledger {
     #[inline]
     pub(super) fn on_new(&mut self, now: Instant, path: PathId, size: Size, stamp: Option<Timestamp>) -> u64 {
         if self.newest_path != Some(path) {
-            self.list(self.nxt());
+            self.extend_newest(self.nxt());
             self.newest_path = Some(path);
         }
         let position = self.nxt();
@@ -184,19 +184,19 @@ impl Ledger {
     /// Records that a marked chunk is retransmitted on `path`. Returns its state before.
     pub(super) fn on_retransmission(&mut self, now: Instant, position: u64, path: PathId) -> Chunk {
         self.marked.remove(Block { start: position, end: position + 1 });
-        self.forget_mark(position);
+        self.uncount_mark(position);
         let chunk = self.chunk_mut(position);
         let before = *chunk;
         chunk.last = path;
         chunk.last_sent = now;
         chunk.copies += 1;
-        self.launch(position);
+        self.count_in_flight(position);
         before
     }
 
     /// Adds the positions from `fresh` to `below` to the range of the newest path. `below` is at
     /// most `nxt`.
-    fn list(&mut self, below: u64) {
+    fn extend_newest(&mut self, below: u64) {
         if let Some(path) = self.newest_path.filter(|_| self.fresh < below) {
             self.under_way[path.0].positions.add(Block { start: self.fresh, end: below });
             self.fresh = below;
@@ -204,7 +204,7 @@ impl Ledger {
     }
 
     /// Counts a chunk below `fresh` as under way.
-    fn launch(&mut self, position: u64) {
+    fn count_in_flight(&mut self, position: u64) {
         let Chunk { size, last, .. } = *self.chunk(position);
         let path = &mut self.under_way[last.0];
         path.positions.add(Block { start: position, end: position + 1 });
@@ -212,7 +212,7 @@ impl Ledger {
     }
 
     /// Stops counting the bytes of an acknowledged chunk that was last sent on `last`.
-    fn forget(&mut self, position: u64, last: PathId, size: Size) {
+    fn uncount(&mut self, position: u64, last: PathId, size: Size) {
         let path = &mut self.under_way[last.0];
         if self.marked.containing(position).is_none() {
             path.size.remove(size);
@@ -222,7 +222,7 @@ impl Ledger {
     }
 
     /// Stops counting a chunk as marked.
-    fn forget_mark(&mut self, position: u64) {
+    fn uncount_mark(&mut self, position: u64) {
         let Chunk { size, last, .. } = *self.chunk(position);
         self.under_way[last.0].marked -= u64::from(size.wire);
     }
@@ -238,46 +238,46 @@ impl Ledger {
     }
 
     /// Processes a SACK: everything below `cumulative` arrived, and the `blocks` beyond it.
-    /// `shares` has a value for each path and is overwritten.
-    pub(super) fn on_sack(&mut self, cumulative: u64, blocks: &[Block], shares: &mut [Share]) -> Taken {
-        for (path, share) in shares.iter_mut().enumerate() {
+    /// `news` has a value for each path and is overwritten.
+    pub(super) fn on_sack(&mut self, cumulative: u64, blocks: &[Block], news: &mut [PathNews]) -> SackNews {
+        for (path, news) in news.iter_mut().enumerate() {
             let (flight, oldest) = (self.flight(PathId(path)), self.oldest(PathId(path)));
             let oldest = oldest.is_some_and(|oldest| {
                 oldest < cumulative || blocks.iter().any(|block| block.start <= oldest && oldest < block.end)
             });
-            *share = Share { flight, oldest, ..Share::default() };
+            *news = PathNews { flight, oldest, ..PathNews::default() };
         }
         let nxt = self.nxt();
         let advanced = cumulative > self.una;
-        let mut newest = self.pass(cumulative, shares);
+        let mut newest = self.advance(cumulative, news);
         let mut reported_up_to = cumulative;
         for block in blocks {
             let block = Block { start: block.start.max(cumulative), end: block.end.min(nxt) };
             if block.start < block.end {
-                newest = newest.max(self.report(block, shares));
+                newest = newest.max(self.report(block, news));
                 reported_up_to = reported_up_to.max(block.end);
             }
         }
         self.renege(blocks, reported_up_to);
-        Taken { advanced, newest, reported_up_to }
+        SackNews { advanced, newest, reported_up_to }
     }
 
     /// Advances the cumulative TSN. Returns the first position beyond the highest newly
     /// acknowledged chunk, or 0 if there is none.
-    fn pass(&mut self, cumulative: u64, shares: &mut [Share]) -> u64 {
+    fn advance(&mut self, cumulative: u64, news: &mut [PathNews]) -> u64 {
         let mut newest = 0;
         while self.una < cumulative {
             let position = self.una;
             let Chunk { size, last, copies, last_sent, .. } = *self.chunk(position);
             let wire = u64::from(size.wire);
-            let share = &mut shares[last.0];
-            share.passed += wire;
-            share.highest = Some(Covered { end: position + 1, copies, last_sent });
+            let news = &mut news[last.0];
+            news.passed += wire;
+            news.highest = Some(Covered { end: position + 1, copies, last_sent });
             if self.reported.containing(position).is_none() {
-                share.acked += wire;
-                share.acked_again += if copies > 0 { wire } else { 0 };
+                news.acked += wire;
+                news.acked_again += if copies > 0 { wire } else { 0 };
                 newest = position + 1;
-                self.forget(position, last, size);
+                self.uncount(position, last, size);
             }
             self.chunks.pop_front();
             self.una += 1;
@@ -291,25 +291,25 @@ impl Ledger {
 
     /// Processes a gap ack block. Returns the first position beyond the highest newly reported
     /// chunk, or 0 if there is none.
-    fn report(&mut self, block: Block, shares: &mut [Share]) -> u64 {
+    fn report(&mut self, block: Block, news: &mut [PathNews]) -> u64 {
         if self.reported.covers(block) {
             return 0;
         }
-        self.list(block.end);
-        let mut news = Vec::new();
-        self.reported.insert(block, |gap| news.push(gap));
-        for gap in &news {
+        self.extend_newest(block.end);
+        let mut gaps = Vec::new();
+        self.reported.insert(block, |gap| gaps.push(gap));
+        for gap in &gaps {
             for position in gap.start..gap.end {
                 let Chunk { size, last, copies, .. } = *self.chunk(position);
                 let wire = u64::from(size.wire);
-                shares[last.0].sacked += wire;
-                shares[last.0].sacked_again += if copies > 0 { wire } else { 0 };
-                self.forget(position, last, size);
+                news[last.0].sacked += wire;
+                news[last.0].sacked_again += if copies > 0 { wire } else { 0 };
+                self.uncount(position, last, size);
             }
             self.marked.remove(*gap);
             self.under_way.iter_mut().for_each(|path| path.positions.remove(*gap));
         }
-        news.last().map_or(0, |gap| gap.end)
+        gaps.last().map_or(0, |gap| gap.end)
     }
 
     /// Finds chunks below `up_to` that were reported before and are not in these blocks, and puts
@@ -339,13 +339,13 @@ impl Ledger {
         }
         for block in &dropped {
             self.reported.remove(*block);
-            (block.start..block.end).for_each(|position| self.launch(position));
+            (block.start..block.end).for_each(|position| self.count_in_flight(position));
         }
     }
 
     /// Counts a miss indication for every missing position below `below`. Returns a range that
     /// contains the positions that now have three.
-    pub(super) fn miss(&mut self, below: u64) -> Range<u64> {
+    pub(super) fn count_misses(&mut self, below: u64) -> Range<u64> {
         let before = self.missed;
         let mut reach = below;
         for (mark, earlier) in self.missed.iter_mut().zip([below].iter().chain(&before)) {
@@ -359,7 +359,7 @@ impl Ledger {
     /// Marks the chunks under way in `lost` for retransmission. Calls `marked` with the path of
     /// each.
     pub(super) fn mark_lost(&mut self, lost: Range<u64>, mut marked: impl FnMut(PathId)) {
-        self.list(lost.end);
+        self.extend_newest(lost.end);
         for position in lost {
             if self.is_under_way(position) {
                 let path = self.mark(position, Cause::FastRetransmit);
@@ -371,7 +371,7 @@ impl Ledger {
 
     /// Marks everything under way on a path, because its timer has expired.
     pub(super) fn mark_all(&mut self, path: PathId) {
-        self.list(self.nxt());
+        self.extend_newest(self.nxt());
         let positions = core::mem::take(&mut self.under_way[path.0].positions);
         for position in positions.ascending().flat_map(|range| range.start..range.end) {
             self.mark(position, Cause::Timeout);
@@ -395,8 +395,8 @@ impl Ledger {
         for position in marked.iter().flat_map(|block| block.start..block.end) {
             if self.chunk(position).last == path {
                 self.marked.remove(Block { start: position, end: position + 1 });
-                self.forget_mark(position);
-                self.launch(position);
+                self.uncount_mark(position);
+                self.count_in_flight(position);
             }
         }
     }

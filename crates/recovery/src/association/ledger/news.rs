@@ -4,7 +4,7 @@ use crate::fact::Covered;
 
 /// A SACK's news about the chunks that were last sent on one path.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Share {
+pub(in super::super) struct PathNews {
     /// Bytes that were under way before the SACK.
     pub(in super::super) flight: u64,
     /// Bytes that the cumulative TSN newly passed, including bytes reported before.
@@ -23,7 +23,7 @@ pub(in super::super) struct Share {
     pub(in super::super) oldest: bool,
 }
 
-impl Share {
+impl PathNews {
     /// Returns the bytes newly acknowledged and newly reported. `repeats` includes chunks that were
     /// sent more than once.
     pub(in super::super) fn counted(&self, repeats: bool) -> (u64, u64) {
@@ -37,7 +37,7 @@ impl Share {
 
 /// A SACK's news about all chunks.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Taken {
+pub(in super::super) struct SackNews {
     /// Whether the cumulative TSN moved.
     pub(in super::super) advanced: bool,
     /// First position beyond the highest chunk that was newly acknowledged or reported; 0 if there

@@ -1,7 +1,7 @@
 //! The ledger while nothing is reported or marked, and all outstanding chunks were sent on one
 //! path.
 
-use super::{Ledger, Total};
+use super::{Ledger, TotalSize};
 use crate::association::PathId;
 use crate::fact::Covered;
 use eifel_base::time::Instant;
@@ -11,7 +11,7 @@ impl Ledger {
     /// passes. The caller ensures that nothing is reported or marked, that all chunks were sent on
     /// `path`, and that the passed chunks were sent once.
     pub(in super::super) fn pass_quietly(&mut self, path: PathId, cumulative: u64) -> Covered {
-        let (mut size, mut last_sent) = (Total::default(), Instant::ZERO);
+        let (mut size, mut last_sent) = (TotalSize::default(), Instant::ZERO);
         for _ in self.una..cumulative {
             let chunk = self.chunks.pop_front().expect("the position is outstanding");
             size.data += u64::from(chunk.size.data);

@@ -20,7 +20,7 @@ impl Dice {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    UnderWay,
+    InFlight,
     Reported,
     Marked,
 }
@@ -44,12 +44,12 @@ struct Naive {
 
 impl Naive {
     fn flight(&self, path: usize) -> (u64, u64) {
-        let there = self.entries.iter().filter(|entry| entry.last == path && entry.state == State::UnderWay);
+        let there = self.entries.iter().filter(|entry| entry.last == path && entry.state == State::InFlight);
         there.fold((0, 0), |(data, wire), e| (data + u64::from(e.size.data), wire + u64::from(e.size.wire)))
     }
 
     fn oldest(&self, path: usize) -> Option<u64> {
-        let index = self.entries.iter().position(|entry| entry.last == path && entry.state == State::UnderWay);
+        let index = self.entries.iter().position(|entry| entry.last == path && entry.state == State::InFlight);
         index.map(|index| self.una + index as u64)
     }
 
@@ -84,7 +84,7 @@ impl Naive {
                 && position < highest
                 && in_order
             {
-                entry.state = State::UnderWay;
+                entry.state = State::InFlight;
             }
         }
         self.entries.drain(..(cumulative - self.una) as usize);
@@ -92,7 +92,7 @@ impl Naive {
         (credit, newest)
     }
 
-    fn miss(&mut self, below: u64) -> Vec<usize> {
+    fn count_misses(&mut self, below: u64) -> Vec<usize> {
         let mut paths = Vec::new();
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if self.una + (index as u64) < below {
@@ -100,7 +100,7 @@ impl Naive {
                 if entry.indications == 3 {
                     // Whether the chunk was missing or reported, it cannot be fast retransmitted
                     // again.
-                    if entry.state == State::UnderWay && !entry.ineligible {
+                    if entry.state == State::InFlight && !entry.ineligible {
                         entry.state = State::Marked;
                         paths.push(entry.last);
                     }
@@ -115,7 +115,7 @@ impl Naive {
 fn check(ledger: &mut Ledger, naive: &Naive, case: &str) {
     assert_eq!((ledger.una(), ledger.nxt()), (naive.una, naive.una + naive.entries.len() as u64), "{case}");
     for path in 0..PATHS {
-        let Total { data, wire } = ledger.under_way[path].size;
+        let TotalSize { data, wire } = ledger.under_way[path].size;
         assert_eq!((data, wire), naive.flight(path), "{case}: path {path}");
         assert_eq!(ledger.oldest(PathId(path)), naive.oldest(path), "{case}: path {path}");
         let left = naive.entries.iter().filter(|entry| entry.last == path && entry.state != State::Reported);
@@ -132,7 +132,7 @@ fn check(ledger: &mut Ledger, naive: &Naive, case: &str) {
 
 /// Marked chunks are not under way [rfc8540:3.30].
 #[test]
-fn the_ledger_says_what_a_naive_one_says() {
+fn the_ledger_agrees_with_a_naive_ledger() {
     for seed in 0..2000 {
         let mut dice = Dice(seed);
         let mut ledger = Ledger::default();
@@ -148,7 +148,7 @@ fn the_ledger_says_what_a_naive_one_says() {
                         let size = Size { data, wire: 16 + data.next_multiple_of(4) };
                         let last = dice.below(PATHS as u64) as usize;
                         ledger.on_new(Instant::ZERO, PathId(last), size, None);
-                        let state = State::UnderWay;
+                        let state = State::InFlight;
                         naive.entries.push(Entry { size, last, state, indications: 0, ineligible: false });
                     }
                 }
@@ -165,30 +165,30 @@ fn the_ledger_says_what_a_naive_one_says() {
                     if dice.below(6) == 0 {
                         blocks.reverse();
                     }
-                    let mut shares = [Share::default(); PATHS];
-                    let taken = ledger.on_sack(cumulative, &blocks, &mut shares);
+                    let mut news = [PathNews::default(); PATHS];
+                    let taken = ledger.on_sack(cumulative, &blocks, &mut news);
                     let (credit, newest) = naive.on_sack(cumulative, &blocks);
                     assert_eq!((taken.advanced, taken.newest), (cumulative > una, newest), "{case}");
-                    for (share, credit) in shares.iter().zip(credit) {
-                        assert_eq!((share.passed, share.acked, share.sacked), credit, "{case}");
+                    for (news, credit) in news.iter().zip(credit) {
+                        assert_eq!((news.passed, news.acked, news.sacked), credit, "{case}");
                     }
                     let mut paths = Vec::new();
-                    let lost = ledger.miss(taken.newest);
+                    let lost = ledger.count_misses(taken.newest);
                     ledger.mark_lost(lost, |path| paths.push(path.0));
-                    assert_eq!(paths, naive.miss(taken.newest), "{case}");
+                    assert_eq!(paths, naive.count_misses(taken.newest), "{case}");
                 }
                 7 => {
                     let path = dice.below(PATHS as u64) as usize;
                     ledger.mark_all(PathId(path));
                     for entry in naive.entries.iter_mut().filter(|entry| entry.last == path) {
-                        entry.state = if entry.state == State::UnderWay { State::Marked } else { entry.state };
+                        entry.state = if entry.state == State::InFlight { State::Marked } else { entry.state };
                     }
                 }
                 8 => {
                     let path = dice.below(PATHS as u64) as usize;
                     ledger.unmark(PathId(path));
                     for entry in naive.entries.iter_mut().filter(|entry| entry.last == path) {
-                        entry.state = if entry.state == State::Marked { State::UnderWay } else { entry.state };
+                        entry.state = if entry.state == State::Marked { State::InFlight } else { entry.state };
                     }
                 }
                 _ => {
@@ -196,7 +196,7 @@ fn the_ledger_says_what_a_naive_one_says() {
                         let path = dice.below(PATHS as u64) as usize;
                         ledger.on_retransmission(Instant::ZERO, position, PathId(path));
                         let entry = &mut naive.entries[(position - una) as usize];
-                        (entry.last, entry.state) = (path, State::UnderWay);
+                        (entry.last, entry.state) = (path, State::InFlight);
                     }
                 }
             }
@@ -208,29 +208,29 @@ fn the_ledger_says_what_a_naive_one_says() {
 /// The cost of a SACK depends on its news, not on the outstanding chunks. The test counts chunk
 /// lookups, not time (attack s2).
 #[test]
-fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
-    let looks = |outstanding: u64, blocks: u64| {
+fn the_cost_of_a_sack_grows_with_its_news_not_with_the_flight() {
+    let lookups = |outstanding: u64, blocks: u64| {
         let mut ledger = Ledger::default();
         ledger.add_path();
         for _ in 0..outstanding {
             ledger.on_new(Instant::ZERO, PathId(0), Size { data: 4, wire: 20 }, None);
         }
         let blocks: Vec<Block> = (0..blocks).map(|n| Block { start: 2 * n + 1, end: 2 * n + 2 }).collect();
-        let mut shares = [Share::default()];
+        let mut news = [PathNews::default()];
         [(); 6].map(|()| {
-            ledger.looks.set(0);
-            let taken = ledger.on_sack(0, &blocks, &mut shares);
-            let lost = ledger.miss(taken.reported_up_to);
+            ledger.lookups.set(0);
+            let taken = ledger.on_sack(0, &blocks, &mut news);
+            let lost = ledger.count_misses(taken.reported_up_to);
             ledger.mark_lost(lost, |_| {});
-            ledger.looks.get()
+            ledger.lookups.get()
         })
     };
     for blocks in [363, 16_376] {
-        let few = looks(2 * blocks + 1, blocks);
-        assert_eq!(few, looks(400_000, blocks), "{blocks} blocks");
-        assert!(few[0] >= blocks && few.iter().all(|looks| *looks <= 8 * blocks), "{few:?} for {blocks} blocks");
+        let few = lookups(2 * blocks + 1, blocks);
+        assert_eq!(few, lookups(400_000, blocks), "{blocks} blocks");
+        assert!(few[0] >= blocks && few.iter().all(|lookups| *lookups <= 8 * blocks), "{few:?} for {blocks} blocks");
         // A SACK that repeats the last one brings no news.
-        assert!(few[4..].iter().all(|looks| *looks <= 4), "{few:?} for {blocks} blocks");
+        assert!(few[4..].iter().all(|lookups| *lookups <= 4), "{few:?} for {blocks} blocks");
     }
 }
 
@@ -238,8 +238,8 @@ fn a_sack_looks_at_its_news_and_not_at_what_is_outstanding() {
 /// between. Here a peer alternately reports and reneges the lowest chunk, which was retransmitted
 /// on the second path.
 #[test]
-fn the_oldest_chunk_of_a_path_is_found_without_a_walk_over_those_of_others() {
-    let looks = |between: u64| {
+fn finding_a_paths_oldest_chunk_visits_no_chunks_of_other_paths() {
+    let lookups = |between: u64| {
         let mut ledger = Ledger::default();
         (0..2).for_each(|_| ledger.add_path());
         let size = Size { data: 4, wire: 20 };
@@ -247,15 +247,15 @@ fn the_oldest_chunk_of_a_path_is_found_without_a_walk_over_those_of_others() {
         ledger.on_new(Instant::ZERO, PathId(1), size, None);
         ledger.mark_lost(1..2, |_| {});
         ledger.on_retransmission(Instant::ZERO, 1, PathId(1));
-        let mut shares = [Share::default(); 2];
+        let mut news = [PathNews::default(); 2];
         [(); 6].map(|()| {
-            ledger.looks.set(0);
+            ledger.lookups.set(0);
             for (reported, oldest) in [(1, between), (2, 1)] {
-                ledger.on_sack(0, &[Block { start: reported, end: reported + 1 }], &mut shares);
+                ledger.on_sack(0, &[Block { start: reported, end: reported + 1 }], &mut news);
                 assert_eq!(ledger.oldest(PathId(1)), Some(oldest));
             }
-            ledger.looks.get()
+            ledger.lookups.get()
         })
     };
-    assert_eq!(looks(10), looks(100_000));
+    assert_eq!(lookups(10), lookups(100_000));
 }

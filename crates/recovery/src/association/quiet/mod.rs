@@ -9,7 +9,7 @@
 //! [`on_sack`](Engine::on_sack). Any other event ends the quiet state. A property test compares the
 //! shortcut with the full processing.
 
-use super::ledger::{Share, Size};
+use super::ledger::{PathNews, Size};
 use super::{Engine, PathId};
 use crate::congest::Progress;
 use crate::fact::{Kind, Transmission, TxId};
@@ -31,8 +31,8 @@ impl Engine {
         let flight = self.ledger.flight(path);
         let highest = self.ledger.pass_quietly(path, cumulative);
         let acked = flight - self.ledger.flight(path);
-        self.shares.fill(Share::default());
-        self.shares[path.0].acked = acked;
+        self.news.fill(PathNews::default());
+        self.news[path.0].acked = acked;
         for destination in &mut self.destinations {
             destination.path.on_input();
         }
@@ -60,7 +60,7 @@ impl Engine {
         if cumulative != self.ledger.una() || judged || self.ledger.has_reports() {
             return false;
         }
-        self.shares.fill(Share::default());
+        self.news.fill(PathNews::default());
         self.destinations.iter_mut().for_each(|destination| destination.path.on_input());
         true
     }
@@ -105,7 +105,7 @@ impl Engine {
         let path = self.ledger.only_path().filter(|_| open && self.again_below <= self.ledger.una())?;
         let calm = |(index, destination): (usize, &super::Destination)| {
             let waits = destination.path.watch.episode().is_none() && destination.path.watch.detectors_wait();
-            waits && (index != path.0 || destination.path.is_calm() && !destination.one_packet)
+            waits && (index != path.0 || destination.path.is_undisturbed() && !destination.one_packet)
         };
         self.destinations.iter().enumerate().all(calm).then_some(path)
     }

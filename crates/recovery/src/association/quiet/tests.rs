@@ -17,7 +17,7 @@ enum Step {
         millis: u64,
     },
     Acknowledge {
-        share: u8,
+        news: u8,
         report: Option<u8>,
         duplicate: bool,
     },
@@ -30,7 +30,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (0..300u64).prop_map(|millis| Step::Wait { millis }),
         16 => (prop_oneof![3 => any::<u8>(), 1 => Just(0)], prop::option::weighted(0.2, any::<u8>()), prop::bool::weighted(0.2))
-            .prop_map(|(share, report, duplicate)| Step::Acknowledge { share, report, duplicate }),
+            .prop_map(|(news, report, duplicate)| Step::Acknowledge { news, report, duplicate }),
         1 => Just(Step::Expire),
         1 => Just(Step::Turn),
     ]
@@ -55,17 +55,15 @@ impl Sender {
     fn take(&mut self, now: Instant, step: Step) -> Vec<String> {
         let engine = &mut self.engine;
         let (una, nxt) = (engine.una(), engine.nxt());
-        let at = |share: u8| una + (nxt - una) * u64::from(share) / 255;
+        let at = |news: u8| una + (nxt - una) * u64::from(news) / 255;
         match step {
             Step::Wait { .. } => {}
             Step::Turn => self.path = PathId(1 - self.path.0),
             Step::Expire => while engine.on_timeout(engine.deadline().min(now + Duration::from_secs(100))).is_some() {},
-            Step::Acknowledge { share, report, duplicate } => {
-                let cumulative = at(share);
-                let block = report.map(|share| Block {
-                    start: at(share).max(cumulative + 1),
-                    end: at(share).max(cumulative + 1) + 1,
-                });
+            Step::Acknowledge { news, report, duplicate } => {
+                let cumulative = at(news);
+                let block = report
+                    .map(|news| Block { start: at(news).max(cumulative + 1), end: at(news).max(cumulative + 1) + 1 });
                 let block = block.filter(|block| block.end <= nxt);
                 let again = (duplicate && una > 0).then(|| Block { start: una - 1, end: una });
                 let bare = self.brisk && block.is_none();
@@ -121,7 +119,7 @@ impl Sender {
 /// In slow start the window grows by the acknowledged bytes, up to a packet. Here it grows by the
 /// chunk's 600, with 3800 under way.
 #[test]
-fn a_quiet_sack_tells_of_its_own_bytes_alone() {
+fn a_quiet_sack_reports_only_the_bytes_it_acknowledges() {
     let mut engine = Engine::new(Config::default()).unwrap();
     let path = engine.add_path(Instant::ZERO, 1000, false);
     engine.set_usable(path, true);
@@ -146,7 +144,7 @@ fn a_quiet_sack_tells_of_its_own_bytes_alone() {
 
 proptest! {
     #[test]
-    fn a_quiet_sack_does_what_any_sack_does(
+    fn the_shortcut_for_sacks_agrees_with_the_full_path(
         detection in prop_oneof![Just("none"), name(Seam::Detect)],
         retransmit in name(Seam::Retransmit),
         credit in name(Seam::Credit),
@@ -188,11 +186,11 @@ fn nearly_all_sacks_of_a_bulk_transfer_take_the_shortcut() {
         now += Duration::from_millis(10);
         quiet += u32::from(sender.engine.find_quiet().is_some() && sender.engine.quiet.is_some());
         let una = sender.engine.una();
-        let share = 255 * 2 / (sender.engine.nxt() - una).max(2) + 1;
-        sender.take(now, Step::Acknowledge { share: share as u8, report: None, duplicate: false });
+        let news = 255 * 2 / (sender.engine.nxt() - una).max(2) + 1;
+        sender.take(now, Step::Acknowledge { news: news as u8, report: None, duplicate: false });
         assert!(sender.engine.una() > una);
     }
     assert!(quiet > 95, "{quiet}");
-    sender.take(now, Step::Acknowledge { share: 0, report: None, duplicate: true });
+    sender.take(now, Step::Acknowledge { news: 0, report: None, duplicate: true });
     assert_eq!(sender.repeated, 1, "a SACK of a duplicate alone takes the shortcut");
 }

@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct BackOff;
 
 impl AfterSpurious for BackOff {
-    fn settled(&mut self, outcome: Outcome, _: Option<Duration>, _: u32) -> TimerChange {
+    fn on_verdict(&mut self, outcome: Outcome, _: Option<Duration>, _: u32) -> TimerChange {
         match outcome {
             Outcome::Spurious => TimerChange::HoldBackOff,
             Outcome::Genuine => TimerChange::ReleaseBackOff,

@@ -53,7 +53,7 @@ impl MinPlusPlus {
 }
 
 impl AfterSpurious for MinPlusPlus {
-    fn settled(&mut self, outcome: Outcome, _: Option<Duration>, timeouts: u32) -> TimerChange {
+    fn on_verdict(&mut self, outcome: Outcome, _: Option<Duration>, timeouts: u32) -> TimerChange {
         match (outcome, self.per) {
             (Outcome::Spurious, Per::Verdict) => TimerChange::RaiseMinimum(self.step),
             (Outcome::Spurious, Per::Expiry) => TimerChange::RaiseMinimum(self.step * u64::from(timeouts)),

@@ -12,5 +12,5 @@ pub trait AfterSpurious: Send + DuplicateAfterSpurious {
     /// Returns the change of the timer. `sample` is the round trip that the settling ACK gave.
     /// After a spurious timeout it is the delayed segment's own. `timeouts` is how often the timer
     /// expired in the episode.
-    fn settled(&mut self, outcome: Outcome, sample: Option<Duration>, timeouts: u32) -> TimerChange;
+    fn on_verdict(&mut self, outcome: Outcome, sample: Option<Duration>, timeouts: u32) -> TimerChange;
 }

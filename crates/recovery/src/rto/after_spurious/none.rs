@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct None;
 
 impl AfterSpurious for None {
-    fn settled(&mut self, _: Outcome, _: Option<Duration>, _: u32) -> TimerChange {
+    fn on_verdict(&mut self, _: Outcome, _: Option<Duration>, _: u32) -> TimerChange {
         TimerChange::Keep
     }
 }

@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct Reseed;
 
 impl AfterSpurious for Reseed {
-    fn settled(&mut self, outcome: Outcome, sample: Option<Duration>, _: u32) -> TimerChange {
+    fn on_verdict(&mut self, outcome: Outcome, sample: Option<Duration>, _: u32) -> TimerChange {
         match (outcome, sample) {
             (Outcome::Spurious, Some(sample)) => TimerChange::Reseed(sample),
             _ => TimerChange::Keep,

@@ -194,7 +194,7 @@ impl Naive {
 }
 
 #[test]
-fn the_controller_is_rfc_9438s() {
+fn cubic_agrees_with_a_model_of_rfc_9438() {
     let mut dice = Dice::new(9);
     let mut stages = 0_u64;
     for connection in 0..CONNECTIONS {

@@ -201,7 +201,7 @@ fn compare(word: &str, new: impl Fn() -> Box<dyn Rule>) -> u64 {
 }
 
 #[test]
-fn hystart_is_linuxs() {
+fn hystart_agrees_with_a_model_of_linux() {
     let new = || -> Box<dyn Rule> {
         Box::new(Linux {
             delay_min: None,
@@ -219,7 +219,7 @@ fn hystart_is_linuxs() {
 }
 
 #[test]
-fn hystart_plus_plus_is_rfc_9406s() {
+fn hystart_plus_plus_agrees_with_a_model_of_rfc_9406() {
     let new = || -> Box<dyn Rule> {
         Box::new(Rfc9406 {
             last_round_min_rtt: None,

@@ -190,7 +190,7 @@ pub fn growth(dice: &mut Dice) -> Growth {
 }
 
 #[test]
-fn the_controller_is_rfc_5681s() {
+fn reno_agrees_with_a_model_of_rfc_5681_over_random_operations() {
     let mut dice = Dice::new(5);
     let round_trips = RoundTrips::new(true);
     for _ in 0..CONNECTIONS {
@@ -235,7 +235,7 @@ fn the_controller_is_rfc_5681s() {
                 3 => {
                     let limit = dice.below(naive.cwnd + 1);
                     let loss = Loss { cause: Cause::FastRetransmit, flight, limit, timeout_again: false };
-                    window = reno.on_echo(&window, &loss, &view);
+                    window = reno.on_ece(&window, &loss, &view);
                     naive.echo(flight, limit, &settings);
                 }
                 _ => {

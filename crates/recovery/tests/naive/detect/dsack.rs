@@ -127,6 +127,6 @@ impl Dsack {
 }
 
 #[test]
-fn dsack_is_rfc_3708s() {
+fn dsack_agrees_with_a_model_of_rfc_3708() {
     compare(&Choice::named("dsack"), &|_| Box::new(Dsack::default()));
 }

@@ -86,7 +86,7 @@ impl Naive for Dual {
 }
 
 #[test]
-fn dual_rtt_is_the_paper_s() {
+fn dual_rtt_agrees_with_a_model_of_the_paper() {
     let new = |tau| Box::new(Dual { tau, point: None, since: None, bytes: 0, best: 0.0 });
     compare(&Choice::named("dual-rtt").with("tau", Value::Word("model".into())), &|_| new(None));
     for thousandths in [25, 100, 900] {

@@ -64,6 +64,6 @@ impl Naive for Bit {
 }
 
 #[test]
-fn eifel_bit_is_the_thesis_s() {
+fn eifel_bit_agrees_with_a_model_of_the_thesis() {
     compare(&Choice::named("eifel-bit"), &|_| Box::new(Bit::default()));
 }

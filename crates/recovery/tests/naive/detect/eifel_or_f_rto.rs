@@ -69,7 +69,7 @@ impl Naive {
 }
 
 #[test]
-fn the_detector_asks_as_f_rto_does_where_the_first_echo_proves_nothing() {
+fn the_detector_probes_as_f_rto_if_the_first_echo_proves_nothing() {
     let mut dice = Dice::new(19);
     let mut said = [0_u64; 3];
     for _ in 0..CONNECTIONS {

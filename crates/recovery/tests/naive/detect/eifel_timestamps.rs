@@ -129,7 +129,7 @@ impl Naive {
 }
 
 #[test]
-fn the_detector_is_rfc_3522s() {
+fn eifel_timestamps_agrees_with_a_model_of_rfc_3522() {
     let mut dice = Dice::new(3);
     let (mut judged, mut dismissed, mut lost_besides) = ([0_u64; 2], 0, 0);
     for connection in 0..CONNECTIONS {

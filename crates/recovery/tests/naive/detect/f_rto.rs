@@ -85,6 +85,6 @@ impl Naive for Basic {
 }
 
 #[test]
-fn f_rto_is_rfc_5682s() {
+fn f_rto_agrees_with_a_model_of_rfc_5682() {
     compare(&Choice::named("f-rto"), &|_| Box::new(Basic { step: Step::Out, recover: None }));
 }

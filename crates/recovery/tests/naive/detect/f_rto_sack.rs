@@ -86,6 +86,6 @@ impl Naive for Sack {
 }
 
 #[test]
-fn f_rto_sack_is_rfc_5682s() {
+fn f_rto_sack_agrees_with_a_model_of_rfc_5682() {
     compare(&Choice::named("f-rto-sack"), &|_| Box::new(Sack { step: Step::Out, recovery_point: None }));
 }

@@ -37,7 +37,7 @@ impl Naive for TooSoon {
 }
 
 #[test]
-fn min_rtt_is_the_paper_s() {
+fn min_rtt_agrees_with_a_model_of_the_paper() {
     for (word, half_srtt) in [("minimum", false), ("half-srtt", true)] {
         let choice = Choice::named("min-rtt").with("limit", Value::Word(word.into()));
         compare(&choice, &|_| Box::new(TooSoon { half_srtt, measured: None }));

@@ -41,6 +41,6 @@ impl Repair for Fack {
 }
 
 #[test]
-fn fack_is_mathis_and_mahdavis() {
+fn fack_agrees_with_a_model_of_mathis_and_mahdavi() {
     compare("fack", true, &mut Fack { fack: 0 });
 }

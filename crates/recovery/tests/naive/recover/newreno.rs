@@ -60,12 +60,12 @@ impl Repair for NewReno {
 }
 
 #[test]
-fn newreno_is_rfc_6582s() {
+fn newreno_agrees_with_a_model_of_rfc_6582() {
     compare("newreno", false, &mut NewReno::default());
 }
 
 /// RFC 8985 needs SACK.
 #[test]
-fn rack_tlp_without_sack_is_newreno() {
+fn rack_tlp_without_sack_agrees_with_a_model_of_newreno() {
     compare("rack-tlp", false, &mut NewReno::default());
 }

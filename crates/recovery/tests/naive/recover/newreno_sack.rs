@@ -73,7 +73,7 @@ impl NewRenoSack {
 
 /// Without a spurious verdict the precaution of section III.A never applies.
 #[test]
-fn newreno_sack_is_the_paper_s() {
+fn newreno_sack_agrees_with_a_model_of_the_paper() {
     for (when, always) in [("always", true), ("after-spurious", false)] {
         for (restarts, every) in [("every", true), ("first", false)] {
             let choice = Choice::named("newreno-sack")

@@ -385,7 +385,7 @@ impl Repair for RackTlp {
 }
 
 #[test]
-fn rack_tlp_is_rfc_8985s() {
+fn rack_tlp_agrees_with_a_model_of_rfc_8985() {
     compare_with(&Choice::named("rack-tlp"), true, &mut RackTlp::new(None), &Sender::new);
     let choice = Choice::named("rack-tlp").with("reduction", Value::Word("prr".into()));
     compare_with(&choice, true, &mut RackTlp::new(Some(Prr::default())), &Sender::new);

@@ -43,7 +43,7 @@ impl Repair for Reno {
 
 /// Ludwig, chapter 5, sections 5.4.5 and 5.4.6.
 #[test]
-fn reno_without_late_fast_retransmits_is_the_thesis_s() {
+fn reno_without_late_fast_retransmits_agrees_with_a_model_of_the_thesis() {
     let choice = Choice::named("reno").with("suppress_late_fast_retransmit", Value::Switch(true));
     let new = |timestamps| {
         let mut sender = Sender::new(timestamps);
@@ -54,6 +54,6 @@ fn reno_without_late_fast_retransmits_is_the_thesis_s() {
 }
 
 #[test]
-fn reno_is_rfc_5681s() {
+fn reno_agrees_with_a_model_of_rfc_5681() {
     compare("reno", false, &mut Reno { inflation: 0, left: 0 });
 }

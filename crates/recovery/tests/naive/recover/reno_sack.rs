@@ -40,6 +40,6 @@ impl Repair for RenoSack {
 }
 
 #[test]
-fn reno_sack_is_fall_and_floyds() {
+fn reno_sack_agrees_with_a_model_of_fall_and_floyd() {
     compare("reno-sack", true, &mut RenoSack { pipe: 0 });
 }

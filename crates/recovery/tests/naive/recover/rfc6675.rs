@@ -122,12 +122,12 @@ impl Repair for Rfc6675 {
 }
 
 #[test]
-fn rfc_6675_is_its_text() {
+fn rfc_6675_agrees_with_a_model_of_its_text_over_random_operations() {
     compare("rfc6675", true, &mut Rfc6675 { rescue_rxt: None, prr: None });
 }
 
 #[test]
-fn prr_is_rfc_9937s() {
+fn prr_agrees_with_a_model_of_rfc_9937() {
     let choice = Choice::named("rfc6675").with("reduction", Value::Word("prr".into()));
     let mut repair = Rfc6675 { rescue_rxt: None, prr: Some(Prr::default()) };
     compare_with(&choice, true, &mut repair, &Sender::new);

@@ -139,7 +139,7 @@ pub fn parameters(name: &str, dice: &mut Dice) -> Parameters {
 }
 
 #[test]
-fn eifel_is_the_thesis_s() {
+fn the_eifel_timer_agrees_with_a_model_of_the_thesis() {
     compare(13, &mut |dice| {
         let Parameters { choice, tick, m, timing, age, back_off } = parameters("eifel", dice);
         (choice, Box::new(Eifel { equations: RtoE::new(tick, m), age, timing: Timing::new(timing), back_off }))

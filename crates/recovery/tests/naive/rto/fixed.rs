@@ -24,7 +24,7 @@ impl Naive for Fixed {
 }
 
 #[test]
-fn fixed_is_fixed() {
+fn the_fixed_timer_ignores_samples() {
     compare(11, &mut |dice| {
         let (rto, maximum) = (1000 * dice.of_any_size(6), 1000 * dice.of_any_size(8));
         let choice = Choice::named("fixed").with("rto_ms", milliseconds(rto)).with("maximum_ms", milliseconds(maximum));

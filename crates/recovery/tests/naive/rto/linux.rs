@@ -89,7 +89,7 @@ impl Naive for Linux {
 }
 
 #[test]
-fn linux_is_linux_s() {
+fn linux_agrees_with_a_model_of_the_kernels_code() {
     compare(15, &mut |dice| {
         let (initial, maximum) = (1000 * dice.of_any_size(7), 1000 * dice.of_any_size(8));
         let minimum = 1000 * dice.of_any_size(6);

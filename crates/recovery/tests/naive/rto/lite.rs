@@ -90,7 +90,7 @@ impl Naive for Lite {
 }
 
 #[test]
-fn lite_is_the_thesis_s() {
+fn the_lite_timer_agrees_with_a_model_of_the_thesis() {
     compare(12, &mut |dice| {
         let (initial, maximum) = (1000 * dice.of_any_size(7), 1000 * dice.of_any_size(8));
         let tick = 1000 * dice.of_any_size(6);

@@ -33,7 +33,7 @@ pub struct Taken {
 /// A transcription. Times in nanoseconds.
 pub trait Naive {
     fn sample(&mut self, taken: &Taken);
-    fn settled(&mut self, _spurious: bool) {}
+    fn on_verdict(&mut self, _spurious: bool) {}
     /// Restarts the estimate, as if this were the first sample.
     fn reseed(&mut self, rtt: u64);
     /// Restarts the estimate by RFC 4015, section 3.1, steps 0 and 11.
@@ -204,8 +204,8 @@ fn step(
         }
         14 | 15 => {
             let spurious = dice.once_in(2);
-            timer.settled(if spurious { Outcome::Spurious } else { Outcome::Genuine });
-            naive.settled(spurious);
+            timer.on_verdict(if spurious { Outcome::Spurious } else { Outcome::Genuine });
+            naive.on_verdict(spurious);
         }
         16 => {
             timer.change(TimerChange::Reseed(sample));

@@ -154,7 +154,7 @@ pub fn same(naive: &Naive, timer: &Timer<Rfc6298>) {
 }
 
 #[test]
-fn the_timer_is_rfc_6298s() {
+fn the_timer_agrees_with_a_model_of_rfc_6298() {
     let mut dice = Dice::new(1);
     for _ in 0..TIMERS {
         let (mut timer, mut naive) = pair(&mut dice, Ends::Sample);
@@ -193,7 +193,7 @@ fn the_timer_is_rfc_6298s() {
 }
 
 #[test]
-fn its_back_off_can_end_with_new_data_alone() {
+fn the_back_off_can_end_with_new_data_alone() {
     let mut dice = Dice::new(2);
     for _ in 0..TIMERS {
         let (mut timer, mut naive) = pair(&mut dice, Ends::NewData);

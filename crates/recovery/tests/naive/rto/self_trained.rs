@@ -37,7 +37,7 @@ impl Naive for SelfTrained {
         self.agg = (self.agg * (1.0 - self.k / cycle.max(1.0))).max(f64::EPSILON);
     }
 
-    fn settled(&mut self, spurious: bool) {
+    fn on_verdict(&mut self, spurious: bool) {
         if spurious {
             self.agg = (self.agg + 1.0 / 2.0 * (1.0 - self.agg)).min(1.0);
         }
@@ -70,7 +70,7 @@ impl Naive for SelfTrained {
 }
 
 #[test]
-fn self_trained_is_the_thesis_s() {
+fn the_self_trained_timer_agrees_with_a_model_of_the_thesis() {
     compare(14, &mut |dice| {
         let Parameters { choice, tick, m, timing, age, back_off } = parameters("self-trained", dice);
         let per_mille = dice.from(1, 999);

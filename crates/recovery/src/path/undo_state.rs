@@ -3,13 +3,13 @@
 //! them.
 
 use super::Path;
-use super::echo::Echoes;
+use super::ece::EceState;
 use crate::episode::{Estimate, Saved};
 use eifel_base::time::Instant;
 
 /// Traces of signals. The default is a path without signals.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Past {
+pub(super) struct UndoState {
     /// The state that an undo of the last episode can restore.
     pub(super) saved: Option<Saved>,
     /// Bytes of the flight that the last loss signal counted.
@@ -22,25 +22,25 @@ pub(super) struct Past {
     /// Whether the path has ever had a loss signal that was not judged spurious.
     pub(super) loss_seen: bool,
     /// ECN-Echoes of the peer.
-    pub(super) echoes: Echoes,
+    pub(super) ece: EceState,
     /// The estimate before a spurious timeout, and the first position that was unsent then. The
     /// first sample beyond that position re-seeds the timer.
-    pub(super) lesson: Option<(Estimate, u64)>,
+    pub(super) pending_reseed: Option<(Estimate, u64)>,
 }
 
 impl Path {
     /// Returns the traces for changes. Allocates them if there are none.
-    pub(super) fn marked(&mut self) -> &mut Past {
-        self.past.get_or_insert_default()
+    pub(super) fn undo_state_mut(&mut self) -> &mut UndoState {
+        self.undo_state.get_or_insert_default()
     }
 
     /// Returns the state that an undo of the last episode can restore.
     pub(super) fn saved(&self) -> Option<Saved> {
-        self.past.as_ref()?.saved
+        self.undo_state.as_ref()?.saved
     }
 
-    /// Returns the `lesson`, if the timer must still be re-seeded after a spurious timeout.
-    pub(super) fn lesson(&self) -> Option<(Estimate, u64)> {
-        self.past.as_ref()?.lesson
+    /// Returns the `pending_reseed`, if the timer must still be re-seeded after a spurious timeout.
+    pub(super) fn pending_reseed(&self) -> Option<(Estimate, u64)> {
+        self.undo_state.as_ref()?.pending_reseed
     }
 }

@@ -12,11 +12,11 @@ use crate::handshake::offer;
 use crate::quick_acks::QuickAcks;
 use crate::receive::Arrival;
 use crate::settings::{Settings, TimeWait, WindowProbe};
-use crate::tail::Wishes;
+use crate::tail::SendOptions;
 
 /// State of a handshake.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct HandshakeState {
     pub(crate) settings: Settings,
     /// Options of this end's SYN or SYN-ACK, without the timestamps.
     pub(crate) offer: Options,
@@ -27,7 +27,7 @@ pub(crate) struct Terms {
 
 /// The settings that an open connection needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Habits {
+pub(crate) struct OpenSettings {
     pub(crate) ack_delay: Duration,
     pub(crate) fin_wait_2: Duration,
     pub(crate) time_wait: Duration,
@@ -40,24 +40,24 @@ pub(crate) struct Habits {
 
 /// State that few segments touch.
 #[derive(Clone, Debug)]
-pub(crate) struct Cold {
+pub(crate) struct RareState {
     /// `None` once the connection is open, to save memory on idle connections.
-    terms: Option<Box<Terms>>,
-    pub(crate) habits: Habits,
+    handshake: Option<Box<HandshakeState>>,
+    pub(crate) open_settings: OpenSettings,
     pub(crate) challenges: Challenges,
     /// `None` until an event is counted.
     pub(crate) counts: Option<Box<Counts>>,
-    pub(crate) wishes: Wishes,
+    pub(crate) send_options: SendOptions,
     pub(crate) quick: QuickAcks,
     /// The last duplicate that the peer reported by DSACK, and TSval of that ACK.
     pub(crate) reported: Option<Box<(Block, u32)>>,
 }
 
-impl Cold {
+impl RareState {
     pub(crate) fn new(settings: &Settings, isn: Seq) -> Box<Self> {
         Box::new(Self {
-            terms: Some(Box::new(Terms { settings: *settings, offer: offer(settings), early: None })),
-            habits: Habits {
+            handshake: Some(Box::new(HandshakeState { settings: *settings, offer: offer(settings), early: None })),
+            open_settings: OpenSettings {
                 ack_delay: settings.acks.delay,
                 fin_wait_2: settings.fin_wait_2,
                 time_wait: settings.time_wait,
@@ -69,7 +69,7 @@ impl Cold {
             challenges: Challenges::new(settings.challenge, isn),
             counts: None,
             reported: None,
-            wishes: Wishes::new(settings.nagle),
+            send_options: SendOptions::new(settings.nagle),
             quick: QuickAcks::new(&settings.acks),
         })
     }
@@ -80,17 +80,17 @@ impl Cold {
     }
 
     /// Returns the state of the handshake in progress.
-    pub(crate) fn terms(&self) -> &Terms {
-        self.terms.as_ref().expect("the handshake is not over")
+    pub(crate) fn handshake(&self) -> &HandshakeState {
+        self.handshake.as_ref().expect("the handshake is not over")
     }
 
     /// Returns the state of the handshake in progress, mutably.
-    pub(crate) fn terms_mut(&mut self) -> &mut Terms {
-        self.terms.as_mut().expect("the handshake is not over")
+    pub(crate) fn handshake_mut(&mut self) -> &mut HandshakeState {
+        self.handshake.as_mut().expect("the handshake is not over")
     }
 
     /// Frees the state of the handshake.
     pub(crate) fn end_handshake(&mut self) {
-        self.terms = None;
+        self.handshake = None;
     }
 }

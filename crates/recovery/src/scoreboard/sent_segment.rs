@@ -7,7 +7,7 @@ use eifel_base::units::Timestamp;
 
 /// A segment that was sent and is not yet acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sent {
+pub struct SentSegment {
     pub(super) start: u64,
     pub(super) len: u32,
     pub(super) copies: u32,
@@ -16,7 +16,7 @@ pub struct Sent {
     pub(super) stamp: Option<Timestamp>,
 }
 
-impl Sent {
+impl SentSegment {
     /// Returns its first position.
     pub fn start(&self) -> u64 {
         self.start
@@ -56,7 +56,7 @@ impl Sent {
 
 impl Delivered {
     /// Records a segment that an ACK has newly delivered.
-    pub(super) fn note(&mut self, segment: &Sent) {
+    pub(super) fn note(&mut self, segment: &SentSegment) {
         let covered = segment.covered();
         let latest = if covered.copies == 0 { &mut self.original } else { &mut self.again };
         if latest.is_none_or(|known| (known.last_sent, known.end) < (covered.last_sent, covered.end)) {
@@ -71,7 +71,7 @@ impl Delivered {
 }
 
 /// Returns the index of the segment that contains `position`.
-pub(super) fn index_of(sent: &Ring<Sent>, position: u64) -> Option<usize> {
+pub(super) fn index_of(sent: &Ring<SentSegment>, position: u64) -> Option<usize> {
     let (first, last) = (sent.front()?, sent.back()?);
     let outstanding = last.end() - first.start;
     if position < first.start || position >= last.end() {

@@ -1,4 +1,4 @@
-//! The common course of all recovery algorithms: they count duplicate ACKs, begin a fast retransmit
+//! What all recovery algorithms share: they count duplicate ACKs, begin a fast retransmit
 //! at the third, allow Limited Transmit (RFC 3042), and go back N after a timeout.
 
 use super::rules::{Follows, Rules};
@@ -48,7 +48,7 @@ pub enum Signal {
 
 /// When a fast retransmit may begin again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Again {
+enum Reentry {
     /// Once data beyond the recovery point is acknowledged (RFC 6582, section 3.2, step 2).
     Beyond,
     /// Once everything below it is acknowledged (RFC 6675, section 5.1: HighACK >= RecoveryPoint).
@@ -57,7 +57,7 @@ enum Again {
 
 /// The definition of a duplicate ACK, and the segments that duplicates release before a fast retransmit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Duplicates {
+enum DuplicateRule {
     /// RFC 5681's definition. The first two duplicates allow one new segment each (RFC 3042).
     Acks,
     /// With SACK, every ACK that reports newly SACKed data (RFC 6675, section 2). Duplicates allow
@@ -67,15 +67,15 @@ enum Duplicates {
 
 /// The state of loss recovery that all algorithms share.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct FastRecovery {
     rules: Rules,
-    again: Again,
-    counted: Duplicates,
+    again: Reentry,
+    counted: DuplicateRule,
     phase: Phase,
     /// Whether the oldest segment is retransmitted next, regardless of the window.
-    oldest_owed: bool,
+    oldest_forced: bool,
     /// Whether nothing may be sent outside of fast recovery. Only FACK as in ns-2 sets it.
-    holding: bool,
+    suspended: bool,
     duplicates: u32,
     /// Bytes that Limited Transmit has sent since new data was last acknowledged.
     limited: u64,
@@ -86,17 +86,17 @@ pub struct Course {
     recover: u64,
 }
 
-impl Course {
-    /// Creates the course for an algorithm that trusts duplicate ACKs only beyond the recovery
+impl FastRecovery {
+    /// Creates the recovery for an algorithm that trusts duplicate ACKs only beyond the recovery
     /// point. Below it, needless retransmissions may have caused them.
     pub fn new(rules: Rules) -> Self {
         Self {
             rules,
-            again: Again::Beyond,
-            counted: Duplicates::Acks,
+            again: Reentry::Beyond,
+            counted: DuplicateRule::Acks,
             phase: Phase::Open,
-            oldest_owed: false,
-            holding: false,
+            oldest_forced: false,
+            suspended: false,
             duplicates: 0,
             limited: 0,
             window_end: 0,
@@ -104,15 +104,15 @@ impl Course {
         }
     }
 
-    /// Creates the course for an algorithm that relies on deliveries. It may begin another fast
+    /// Creates the recovery for an algorithm that relies on deliveries. It may begin another fast
     /// retransmit once everything below the recovery point is acknowledged.
     pub fn by_delivery(rules: Rules) -> Self {
-        Self { again: Again::Reached, ..Self::new(rules) }
+        Self { again: Reentry::Reached, ..Self::new(rules) }
     }
 
-    /// Creates the course for an algorithm that counts SACK reports as duplicates.
+    /// Creates the recovery for an algorithm that counts SACK reports as duplicates.
     pub fn by_sack(rules: Rules) -> Self {
-        Self { counted: Duplicates::Reports, ..Self::by_delivery(rules) }
+        Self { counted: DuplicateRule::Reports, ..Self::by_delivery(rules) }
     }
 
     pub fn phase(&self) -> Phase {
@@ -129,17 +129,17 @@ impl Course {
     }
 
     /// Returns whether fast recovery is under way.
-    pub fn repairing(&self) -> bool {
+    pub fn in_fast_recovery(&self) -> bool {
         matches!(self.phase, Phase::FastRecovery { .. })
     }
 
     /// Returns whether ACKs may begin a fast retransmit now.
-    pub fn permitted(&self, una: u64) -> bool {
+    pub fn may_begin(&self, una: u64) -> bool {
         let past = match self.again {
-            Again::Beyond => una > self.recover,
-            Again::Reached => una >= self.recover,
+            Reentry::Beyond => una > self.recover,
+            Reentry::Reached => una >= self.recover,
         };
-        !self.repairing() && (past || !self.rules.bugfix)
+        !self.in_fast_recovery() && (past || !self.rules.bugfix)
     }
 
     /// Classifies an ACK. An ACK of new data outside of fast recovery can also be a duplicate, which
@@ -155,7 +155,7 @@ impl Course {
             return signal;
         }
         self.duplicates += 1;
-        if self.duplicates == self.rules.duplicate_threshold && self.permitted(acked.cumulative) {
+        if self.duplicates == self.rules.duplicate_threshold && self.may_begin(acked.cumulative) {
             return Signal::Threshold;
         }
         if signal == Signal::Quiet { Signal::Duplicate } else { signal }
@@ -163,9 +163,11 @@ impl Course {
 
     fn is_duplicate(&self, acked: &Acked, view: &View) -> bool {
         match self.counted {
-            Duplicates::Reports if view.sack => acked.sacked > 0,
+            DuplicateRule::Reports if view.sack => acked.sacked > 0,
             // ns-2's senders with SACK count only duplicates that report something new.
-            Duplicates::Acks if view.sack && self.rules.follows == Follows::Ns2 => acked.duplicate && acked.sacked > 0,
+            DuplicateRule::Acks if view.sack && self.rules.follows == Follows::Ns2 => {
+                acked.duplicate && acked.sacked > 0
+            }
             _ => acked.duplicate,
         }
     }
@@ -191,18 +193,18 @@ impl Course {
     pub fn enter(&mut self, point: u64) -> Step {
         self.phase = Phase::FastRecovery { point };
         self.recover = point;
-        self.oldest_owed = true;
+        self.oldest_forced = true;
         Step::Enter { limited: self.limited }
     }
 
     /// Schedules the oldest segment for retransmission at once, because it is lost too.
-    pub fn owe_oldest(&mut self) {
-        self.oldest_owed = true;
+    pub fn force_retransmit(&mut self) {
+        self.oldest_forced = true;
     }
 
     /// Cancels the owed retransmission, because the oldest segment was already retransmitted.
-    pub fn owe_nothing(&mut self) {
-        self.oldest_owed = false;
+    pub fn cancel_forced(&mut self) {
+        self.oldest_forced = false;
     }
 
     /// Returns whether an ACK of new data without SACK blocks would only mean [`Signal::Progress`].
@@ -211,17 +213,17 @@ impl Course {
     }
 
     /// Returns the retransmission that is owed regardless of the window, if there is one.
-    pub fn owed(&self, board: &Scoreboard) -> Option<Next> {
-        self.oldest_owed.then(|| Next::owed(board.una()))
+    pub fn forced(&self, board: &Scoreboard) -> Option<Next> {
+        self.oldest_forced.then(|| Next::forced(board.una()))
     }
 
     /// Sets whether nothing may be sent outside of fast recovery.
-    pub fn hold(&mut self, holding: bool) {
-        self.holding = holding;
+    pub fn suspend(&mut self, suspended: bool) {
+        self.suspended = suspended;
     }
 
     /// Continues a fast recovery whose recovery point is acknowledged.
-    pub fn go_on(&mut self) {
+    pub fn continue_beyond_point(&mut self) {
         self.phase = Phase::FastRecovery { point: self.recover };
     }
 
@@ -236,13 +238,13 @@ impl Course {
         self.recover = nxt;
         self.duplicates = 0;
         self.limited = 0;
-        self.oldest_owed = false;
-        self.holding = false;
+        self.oldest_forced = false;
+        self.suspended = false;
     }
 
     /// Undoes the last loss signal, which was spurious. Returns how sending continues.
     pub fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.oldest_owed = false;
+        self.oldest_forced = false;
         let resume = match cause {
             Cause::Timeout => self.rules.resume,
             Cause::FastRetransmit => Resume::NextUnsent,
@@ -261,15 +263,15 @@ impl Course {
     /// Records that `sent` was sent.
     pub fn on_sent(&mut self, sent: Block, kind: Kind) {
         if matches!(kind, Kind::Retransmission(_)) {
-            self.oldest_owed = false;
+            self.oldest_forced = false;
         }
-        if self.may_limit() && kind == Kind::New && sent.end > self.window_end {
+        if self.in_limited_transmit() && kind == Kind::New && sent.end > self.window_end {
             self.limited += sent.end - sent.start;
         }
     }
 
     /// Returns whether new data beyond cwnd counts as Limited Transmit's.
-    fn may_limit(&self) -> bool {
+    fn in_limited_transmit(&self) -> bool {
         self.duplicates > 0 && self.phase == Phase::Open
     }
 
@@ -279,8 +281,8 @@ impl Course {
     /// gets at most one window per round trip (Savage and others, "TCP Congestion Control with a
     /// Misbehaving Receiver", section 2.2; RFC 5681, section 3.2, step 4).
     pub fn room(counted: u64, board: &Scoreboard, window: &Window, view: &View) -> u64 {
-        let Some(turn) = view.round_trips.shortest() else { return counted };
-        let since = Instant::from_nanos(view.now.as_nanos().saturating_sub(turn.as_nanos()));
+        let Some(shortest) = view.round_trips.shortest() else { return counted };
+        let since = Instant::from_nanos(view.now.as_nanos().saturating_sub(shortest.as_nanos()));
         counted.min(window.cwnd.saturating_sub(board.sent_since(since)))
     }
 
@@ -299,7 +301,7 @@ impl Course {
 
     /// Returns the next segment outside of fast recovery: lost data first, then new data.
     pub fn next(&mut self, board: &Scoreboard, window: &Window, view: &View) -> Next {
-        if self.holding {
+        if self.suspended {
             return Next::New { room: 0 };
         }
         if board.lost_below() > board.una() {
@@ -309,11 +311,11 @@ impl Course {
             let room = window.cwnd.saturating_sub(board.pipe());
             return Next::hole_or_new(board.first_hole(board.resent_below(), board.lost_below()), room);
         }
-        let limits = self.may_limit() && self.rules.limited_transmit;
+        let limits = self.in_limited_transmit() && self.rules.limited_transmit;
         self.window_end = board.una() + window.cwnd;
         let room = match self.counted {
             _ if !limits => window.cwnd.saturating_sub(board.outstanding()),
-            Duplicates::Reports if view.sack => window.cwnd.saturating_sub(board.pipe()),
+            DuplicateRule::Reports if view.sack => window.cwnd.saturating_sub(board.pipe()),
             _ => {
                 let beyond = u64::from(self.duplicates).min(LIMITED_TRANSMIT) * u64::from(view.mss);
                 (window.cwnd + beyond).saturating_sub(board.outstanding())
