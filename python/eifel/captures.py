@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class Analysis:
-    """The findings of an analysis of captures."""
-
     def __init__(self, found: _engine.Captures) -> None:
         self._found = found
 

@@ -1,7 +1,5 @@
 """Searches for scenarios that refute a claim. Each of many small searches has its own seed, and is stored when done."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Compares tshark's verdicts on retransmissions with ours, and explains differences."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections import Counter

@@ -45,7 +45,7 @@ def test_published_and_measured_stand_side_by_side(page: str) -> None:
 
 def test_what_was_fitted_to_and_what_was_chosen_is_said() -> None:
     fitted = Setting("delay <1>", "1 s", "why", rows=("responding.table1: eifel off",))
-    table = replace(artefacts()["responding.table1"], fitted=(fitted, Setting("ACK delay", "2 s", "so", "chosen")))
+    table = replace(artefacts()["responding.table1"], fitted=(fitted, Setting("ACK delay", "2 s", "so")))
     page = build([reproduce(table, repetitions=2)])
     assert page.count(">calibration<") == 2, "in the table, and in the card that a phone shows"
     assert page.index("Fitted settings") < page.index("delay &lt;1&gt;") < page.index("Chosen settings")

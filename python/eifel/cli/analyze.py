@@ -1,7 +1,5 @@
 """`eifel analyze`: the cause of each retransmission in a capture, and whether it was needed."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import operator
@@ -11,16 +9,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eifel.captured_path import CapturedPath
+from eifel.captures import Analysis
 from eifel.cli import FAILED, OK
 from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
 from eifel.files import expect_file, put
-
-if TYPE_CHECKING:
-    from eifel.captured_path import CapturedPath
-    from eifel.captures import Analysis
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,

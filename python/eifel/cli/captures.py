@@ -1,7 +1,5 @@
 """`eifel captures`: writes small captures with the truth about every retransmission, to judge tools."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

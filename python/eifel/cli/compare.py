@@ -1,7 +1,5 @@
 """`eifel compare`: compares scenarios, with the differences between runs with the same seed."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`eifel hunt`: searches for counterexamples to a claim."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import time

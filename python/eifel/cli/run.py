@@ -1,7 +1,5 @@
 """`eifel run`: runs, summarises, records and draws one scenario."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -135,7 +133,6 @@ def _recorded(
 
 
 def _tables(names: str | None) -> list[str]:
-    """Returns the names of the tables to record."""
     if names is None:
         return list(TABLES)
     wanted = [] if names == "none" else [name.strip() for name in names.split(",")]

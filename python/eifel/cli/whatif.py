@@ -1,17 +1,13 @@
 """`eifel whatif`: predicts other senders over the path that a capture shows."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eifel.captured_path import CapturedPath
 from eifel.cli import FAILED, OK
 from eifel.cli.output import console, heading, note, number, print_json, progress, table
 from eifel.errors import BadInputError
-
-if TYPE_CHECKING:
-    from eifel.captured_path import CapturedPath
 
 
 def command(options: argparse.Namespace) -> int:

@@ -25,7 +25,6 @@ def _line(cells: Sequence[Any]) -> str:
 
 
 def report(columns: Mapping[str, NDArray[Any]], others: Sequence[str]) -> str:
-    """Returns the page as Markdown."""
     lines = [HEAD, "## The settings that were judged", ""]
     axes = list(swept.AXES)
     lines += [_line(["setting", *axes]), "|---|" + "---|" * len(axes)]
@@ -138,7 +137,6 @@ COUNTED = "Means of 20 repetitions with the seed 1; the tables have 100."
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """Returns the rows of tables 1-4."""
     return tuple(row for artefact in select(["responding.table"]) for row in artefact.rows if row.published)
 
 

@@ -229,7 +229,6 @@ RECOVERY = ("rfc6675", "rack-tlp", "newreno-sack", "fack", "reno-sack", "newreno
 
 
 def filled(page: str, stored: Mapping[str, Any]) -> str:
-    """Returns the page with tables from the stored findings."""
     for name, make in TABLES.items():
         page = documents.filled(page, f"hunted: {name}", make(stored))
     return page

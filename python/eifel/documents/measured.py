@@ -261,7 +261,6 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
 
 
 def written(page: str, store: Stored) -> str:
-    """Returns a page with its blocks filled."""
     text = (ROOT / page).read_text(encoding="utf-8")
     for name, (of, block) in BLOCKS.items():
         if of == page:

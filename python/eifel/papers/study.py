@@ -17,11 +17,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from eifel.papers.statements import statements
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from numpy.typing import NDArray
 
 Tell = Callable[[int], object]
 """Reports the finished amount of a part."""
@@ -136,7 +137,6 @@ class Parts:
 
     @property
     def cells(self) -> int:
-        """The number of parts."""
         return len(self.sizes)
 
     @property

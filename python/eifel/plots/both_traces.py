@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eifel.plots import style
+from eifel.plots import Figure, style
 from eifel.plots.time_sequence import number, segment_size
+from eifel.result import Result
+from eifel.tables import Frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from eifel.result import Result
-    from eifel.tables import Frame
 
 SIZE_IN = (5.2, 4.4)
 """Narrow enough to be readable on a phone."""

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from eifel.plots import style
+from eifel.plots import Figure, style
+from eifel.worlds import Arrow, Ladder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from eifel.worlds import Arrow, Ladder
 
 WIDTH_IN = 5.2
 """Narrow enough to be readable on a phone."""

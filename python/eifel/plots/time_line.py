@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from eifel.plots import style
+from eifel.plots import Figure, style
 from eifel.plots.time_sequence import number, segment_size
+from eifel.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from eifel.result import Result
 
 Named = Callable[[str, int], bool]
 """Returns whether an arrow is labelled, by its letter (S: sent, R: retransmitted, A: ACK) and

@@ -1,19 +1,14 @@
 """Writes the main findings at the top: a few pictures with a sentence each, from the report's own numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from eifel.papers.artefact import word
+from eifel.papers.measured import Measured
 from eifel.report.embedded import embedded
 from eifel.report.heat import Cell, Spot, heat, spots
 from eifel.report.svg import Dot, Line, dots
 from eifel.studies.detector_runs import DETECTORS
-
-if TYPE_CHECKING:
-    from eifel.papers.measured import Measured
 
 MOST_LINES = 40
 

@@ -5,8 +5,6 @@ table I of "spikes" (TCP Reno, Eifel and SCTP over one spike). The report shows 
 map.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -50,13 +48,7 @@ AXES = (
         ("40 ms", "200 ms", "600 ms", "2.8 s"),
         scale=0.5,
     ),
-    Axis(
-        "queue",
-        "Queue, packets",
-        "point_to_point.queue.packets",
-        (13, 50, 100, 250),
-        ("13", "50", "100", "250"),
-    ),
+    Axis("queue", "Queue, packets", "point_to_point.queue.packets", (13, 50, 100, 250), ("13", "50", "100", "250")),
     Axis(
         "window",
         "Peer's window, segments",

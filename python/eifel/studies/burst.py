@@ -6,8 +6,6 @@ comes with the first ACK that reveals the truth (timestamps) or a round trip lat
 queues hold an eighth of the path's capacity to twice that.
 """
 
-from __future__ import annotations
-
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured, means_of
 from eifel.runs import Runs

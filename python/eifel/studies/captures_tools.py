@@ -1,7 +1,5 @@
 """Compares tshark, tcptrace and Tstat with `eifel analyze` on captures with known truth."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -157,10 +155,6 @@ ARTEFACT = Artefact(
         Study(_find, {"transfers": TRANSFERS, "first seed": FIRST}, (_find, findings)), measure=_measure, long=True
     ),
     fitted=(Setting("transfers", str(TRANSFERS), "plain ones of crates/hostile; tshark takes half a second each"),),
-    known=(
-        "at the sender 93 % of the spurious ones are called so. Most of the others are called undecidable: no "
-        "timestamp and no report of a duplicate tells them from needed ones",
-    ),
     claims=(
         Claim(
             "at the sender eifel finds more than 9 of 10 spurious retransmissions, and tshark less than 1",

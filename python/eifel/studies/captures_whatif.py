@@ -1,7 +1,5 @@
 """How often the ranges of `eifel whatif` contain the truth, and how often it refuses, on hidden paths."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Cheating receivers: the senders that they meet, and the runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The judged detectors: side by side in the same runs, or each alone if they ask for probes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +26,7 @@ class Runs:
     sender: Mapping[str, Any]
     detectors: Mapping[str, str]
 
-    def there(self, scenario: Mapping[str, Any]) -> Runs:
+    def there(self, scenario: Mapping[str, Any]) -> "Runs":
         """Returns the runs without the detectors that need timestamps, if the scenario has none."""
         if scenario["flow"][0]["tcp"].get("timestamps", True):
             return self
@@ -108,7 +106,6 @@ def design(situations: Sequence[Situation]) -> dict[str, Any]:
 
 
 def point_columns(situation: Situation, seed: int, point: int) -> judged.Columns:
-    """Returns the verdicts of all detectors in the scenario of a point."""
     from eifel.runs import run
 
     parts = []

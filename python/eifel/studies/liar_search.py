@@ -1,7 +1,5 @@
 """Finds the best liar against a sender by a search, and judges it with other runs."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A receiver's gain from the best lie that a search finds: its goodput over an honest one's, by detector."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The loss of an honest flow beside a cheating receiver, over the same bottleneck."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A receiver that never ends a repair: it reports arrivals, but never acknowledges past the repaired loss."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The gain of a cheating receiver over SCTP: by each lie, and by the best one that a search finds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ other is a performance-enhancing proxy at the begin of the wireless link (DualRT
 reference 14). Each is compared with detectors, alone and together.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row, Setting
@@ -77,7 +75,6 @@ def _scenario(queue: int, sender: str, remedy: str, proxy: bool) -> dict[str, An
 
 
 def _rows() -> tuple[Row, ...]:
-    """Returns a row for each remedy, with and without a proxy."""
     return tuple(
         Row(dict(zip(KEYS, values, strict=True)), _scenario(*values))
         for queue in settings.QUEUES

@@ -1,7 +1,5 @@
 """The small worlds of detectors and responses: the connections, and the search."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Each response with each detector and recovery, on the path of "Responding to Spurious Timeouts in TCP"."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row

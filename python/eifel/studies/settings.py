@@ -1,7 +1,5 @@
 """The runs of `detectors.burst` and `detectors.responses`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eifel.papers.artefact import Setting

@@ -1,7 +1,5 @@
 """Every fate of six segments and of their ACKs, for each detector and response."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from eifel import worlds

@@ -1,7 +1,5 @@
 """Every detector against the simulator's truth: over a published mix, and where two troubles meet."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -91,7 +89,6 @@ def rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
 
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """Returns the rows' means from the episodes."""
     situations = (str(row.keys["situation"]) for row in artefact.rows)
     names = [name for name in dict.fromkeys(situations) if name not in (ALL, MET)]
     mixed = np.arange(len(SITUATIONS))

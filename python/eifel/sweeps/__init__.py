@@ -8,8 +8,6 @@ runs = eifel.load_sweep("results")          # one Arrow table, a row per flow of
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Executors of a sweep's shards: this machine, or a Dask cluster. Both return the same bytes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol

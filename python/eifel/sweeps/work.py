@@ -44,7 +44,6 @@ class Shard:
 
     @property
     def runs(self) -> int:
-        """The number of runs in the shard."""
         return sum(count for _, _, count in self.ranges)
 
 
@@ -121,7 +120,6 @@ def _values(values: list[Any], kind: str) -> pa.Array:
 
 
 def _command(design: Design, cell: Cell) -> str:
-    """Returns the command line that runs a cell."""
     if design.file is None:
         return f"eifel run {shlex.quote(json.dumps(design.source(cell).settings))}"
     settings = {**cell.settings, "seed": design.seed_of(cell)}

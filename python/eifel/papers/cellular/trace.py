@@ -48,7 +48,6 @@ def scenario(trace: Path) -> dict[str, Any]:
 
 
 def _with(made: dict[str, Any], recovery: str, eifel: bool) -> dict[str, Any]:
-    """Returns the scenario with this recovery algorithm, and with or without Eifel."""
     sender = {
         "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": "rfc4015" if eifel else "none",

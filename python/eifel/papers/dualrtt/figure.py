@@ -1,7 +1,5 @@
 """Common parts of figures 2 to 5: one run, and the times that the paper reads off it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -86,7 +84,6 @@ def drawn(
     source: str,
     draw: Draw = _draw,
     chart: bool = True,
-    known: tuple[str, ...] = (),
 ) -> Artefact:
     """Returns an artefact that draws one run."""
     return Artefact(
@@ -98,7 +95,6 @@ def drawn(
         claims=claims,
         fitted=settings.CHOSEN,
         method=Recorded(draw, chart=chart),
-        known=known,
     )
 
 

@@ -4,8 +4,6 @@ T1 and T2 are the NRTT of segments 131 and 132: T2 decides for DualRTT. The time
 first ACK decides for Eifel.
 """
 
-from __future__ import annotations
-
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Claim
 from eifel.papers.dualrtt import figure as of

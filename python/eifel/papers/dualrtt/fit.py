@@ -1,7 +1,5 @@
 """The best tau of each setting (equation 2), and the log-linear model fitted to them (equations 3 to 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ equation (6). One uses the actual path, and the other the path that the sender e
 section V.B.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -93,7 +91,6 @@ ARTEFACT = Artefact(
     ),
     method=Studied(_STUDY, _measure, grid.SPIKES, long=True),
     fitted=chosen.GRID,
-    known=chosen.MODEL,
     claims=(
         Claim(
             "without an intercept alpha is above zero, and lambda below",

@@ -4,8 +4,6 @@ The printed times are whole ticks, rounded down, and at least one. The MinRTT of
 handshake's, without payload.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -97,12 +95,6 @@ TABLE_2 = Artefact(
     rows=_ROWS,
     method=Studied(Study(_find, settings.spike(), (_find, _at, nrtt)), measure=_measure),
     fitted=settings.CHOSEN,
-    known=(
-        nrtt.KNOWN,
-        "behind the spike the paper's sender takes a sample of 3.3 s at 47.780 s, of segment 152, sent at 44.481 s; "
-        "here 151 is timed, the first new one, and the fast retransmit that sends it again at 45.811 s spoils that, so "
-        "that the RTO comes down a sample later",
-    ),
     claims=(
         Claim(
             "two timeouts double the RTO twice",
@@ -134,6 +126,5 @@ TABLE_3 = figure.drawn(
     Claim("MinRTT is 2.8 s", lambda m: round(nrtt.minimum_before(m.result(), 40), 1) == 2.8),
     Claim("at 42.905 s NRTT is 13.9 s", lambda m: figure.near(nrtt.at(m.result(), 42.905), 13.9)),
     source="tables II and III",
-    known=(nrtt.KNOWN,),
     draw=_draw,
 )

@@ -9,8 +9,6 @@ timer that expires within tau MinRTT of the first ACK. The paper's own counts in
 rise with tau, though it says that the spikes are equal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

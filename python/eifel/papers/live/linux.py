@@ -1,7 +1,5 @@
 """Linux's own sender over a spike with its detectors enabled one by one, and ours in the matching profile."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor

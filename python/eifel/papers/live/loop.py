@@ -1,7 +1,5 @@
 """The loop: a recording beside Linux, the path that it shows, and Linux again over that path, emulated."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Mapping

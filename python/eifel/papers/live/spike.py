@@ -1,7 +1,5 @@
 """One scenario simulated and on the wire: Reno-SACK with and without Eifel, 2 Mbit/s, one spike."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting

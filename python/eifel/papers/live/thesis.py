@@ -1,7 +1,5 @@
 """Figures 5-2 to 5-6 of the thesis on the wire: its settings, in real time, between kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eifel.papers.artefact import Artefact, Claim, Recorded, Row

@@ -3,8 +3,6 @@
 `eifel reproduce responding.calibration responding.front` measures it. docs/internals/calibration.md has the trials.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.responding import distances, known, settings, swept
+from eifel.papers.responding import distances, settings, swept
 from eifel.plots import Figure, style
 from eifel.runs import Runs
 from eifel.statistics import Mean
@@ -119,7 +117,6 @@ CALIBRATION = Artefact(
         ),
         Claim("... and some sends as often again as printed in 12 of 16", lambda m: most(m, "retransmissions") >= 12),
     ),
-    known=known.FRONT,
 )
 
 
@@ -180,5 +177,4 @@ FRONT = Artefact(
             lambda m: min(_least(m, "before"), _least(m, "before-data")) < _least(m, "behind"),
         ),
     ),
-    known=known.FRONT,
 )

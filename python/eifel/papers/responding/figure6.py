@@ -51,10 +51,7 @@ FIGURE_6B = figure(
         "the original ACKs after the spike make the RTO very high",
         of(lambda result: _peak_s(result) > 3 * facts.rto_at_s(result, settings.LEVEL_S[0])),
     ),
-    Claim(
-        "then duplicate ACKs give no samples for more than a second",
-        of(lambda result: _gap_s(result) > 1),
-    ),
+    Claim("then duplicate ACKs give no samples for more than a second", of(lambda result: _gap_s(result) > 1)),
     Claim(
         "it is more conservative than without timestamps",
         lambda m: _peak_s(m.result()) > _peak_s(m.result(run="without timestamps")),

@@ -1,7 +1,5 @@
 """The settings shared by the tables and figures: stated by the paper, or fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

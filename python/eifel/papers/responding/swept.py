@@ -5,8 +5,6 @@ run the neighbours of its front by one value, and the front with more repetition
 tables 1 and 2 and one seed. Tables 3 and 4, and other seeds, judge it.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Mapping, Sequence

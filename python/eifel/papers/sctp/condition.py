@@ -1,7 +1,5 @@
 """The condition of section 5: the spikes after which Eifel has to rely on DupTSN reports."""
 
-from __future__ import annotations
-
 from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import facts, micro, settings
@@ -90,10 +88,7 @@ ARTEFACT = Artefact(
             "DupTSN reports tell each of these spurious timeouts",
             lambda m: all(_by_eifel(result) or _told(result, "dsack") for result in m.results),
         ),
-        Claim(
-            "up to RTO(primary) + RTT(alternate) Eifel needs none of them",
-            lambda m: _rule(m, ways=2)[1],
-        ),
+        Claim("up to RTO(primary) + RTT(alternate) Eifel needs none of them", lambda m: _rule(m, ways=2)[1]),
         Claim(
             "the limit is RTO(primary) + the way there over the alternate, half of its RTT",
             lambda m: all(_rule(m, ways=1)),
@@ -101,11 +96,4 @@ ARTEFACT = Artefact(
     ),
     fitted=(*settings.CHOSEN, settings.FAR_END),
     method=Recorded(_draw, chart=False),
-    known=(
-        "The race is decided at the receiver: a retransmission that arrives there before its original is answered "
-        "first. So Eifel needs DupTSN reports from half of the alternate's RTT on, earlier than the paper's condition "
-        "says.",
-        "Seven of these spikes no signal tells. A SACK on the alternate overtakes SACKs on the primary, and RFC 9260 "
-        "(6.2.1, D i) drops those, with the duplicates that they alone report.",
-    ),
 )

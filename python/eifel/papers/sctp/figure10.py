@@ -52,10 +52,6 @@ FIGURE_10C = micro.figure(
         "the alternate's window does not overgrow",
         lambda m: facts.growth(m.result(run="drawn")) < 0.5 * facts.growth(m.result(run="plain")),
     ),
-    known=(
-        "The factor depends on the time that the figure shows, which is not stated. From the spike on Eifel sends 96 "
-        "new chunks in 2 s and plain SCTP 22, 306 and 137 in 4.5 s, 390 and 215 in 5.5 s, up to 16 s.",
-    ),
 )
 FIGURE_10D = micro.figure(
     "10d",
@@ -80,10 +76,6 @@ FIGURE_10E = micro.figure(
     Claim(
         "it tells nothing if it waits for duplicates for a round trip only, as a sender with one path may",
         lambda m: m.mean("detected_spurious", run="a round trip") == 0,
-    ),
-    known=(
-        "New data on the primary path overtakes what waits on the alternate. A detector that calls the episode "
-        "genuine when later data are acknowledged, and duplicates are missing a round trip later, is too early here.",
     ),
 )
 FIGURE_10F = micro.figure(

@@ -64,15 +64,6 @@ FIGURE_11A = macro.figure(
             abs(facts.share(m, "highest_tsn", "plain", "f-rto", reordered=rate)) < 0.01 for rate in (*_MODERATE, *_HIGH)
         ),
     ),
-    known=(
-        "The paper does not say how far a packet is displaced, only that each event causes a fast retransmit; here "
-        f"{settings.REORDERED_BY} packets pass it. ns-2.35's plain SCTP sends 14 418, 11 603, 8684, 6283, 5254 and "
-        "4821 packets with a detour of 60 ms, 16 591 without reordering.",
-        "DupTSN is within a tenth of Eifel up to 2 %. At 5 % it has three fifths: before its verdict comes, another "
-        "packet is reordered. That is the paper's own reason, which it sees above 5 % only.",
-        "The retransmit bit falls behind from 5 % on: a SACK's bit says that it answers a retransmission, not which "
-        "one. So the answer to an earlier one makes an episode look genuine.",
-    ),
     draw=pictures.lines(
         tuple(100 * rate for rate in settings.REORDERING), "Packets that are reordered", logarithmic=True
     ),
@@ -87,12 +78,6 @@ FIGURE_11B = macro.figure(
     macro.everywhere(
         "DupTSN performs nearly the same as plain SCTP: within 3 %",
         lambda m, spikes: abs(facts.share(m, "highest_tsn", "plain", "dup-tsn", spikes=spikes)) < 0.03,
-    ),
-    known=(
-        "The paper contradicts itself: here DupTSN is near plain SCTP, in figure 14 (a) it is 20 s faster (35 - 15). "
-        "Measured, it is near plain SCTP in both.",
-        "400 packets at 70 to 80 s ask for a third spike: with the first at 10 s, and a window of 128 kB, Eifel gains "
-        "338 (sctp.left_open). With two spikes a sender without any timeout gains 217 in ns-2.35.",
     ),
     draw=pictures.BY_INTERVAL,
 )

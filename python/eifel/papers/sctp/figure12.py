@@ -22,5 +22,4 @@ FIGURE_12 = macro.figure(
         "the retransmit bit may be faster yet: it saves the chunk of 12 bytes",
         lambda m: facts.gain(m, "time_s", "eifel", "eifel-bit") < 0,
     ),
-    known=("ns-2.35's plain SCTP takes 48.2 s, and 34.3 s without reordering.",),
 )

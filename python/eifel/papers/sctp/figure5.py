@@ -1,7 +1,5 @@
 """Figure 5: bundling may make a loss look like a spurious retransmission. The cover ACK prevents this."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -71,9 +69,5 @@ FIGURE_5 = micro.figure(
     Claim(
         'a "cover ack" ensures that such false positives are not generated',
         lambda m: _verdict(m.result(run="drawn")) != "spurious",
-    ),
-    known=(
-        f"Chunks {LATE} and {LOST} are the paper's DATA 11 and 12. Both ends send, so that a SACK fills up one packet "
-        "and the chunks leave apart; the retransmission has no SACK beside it.",
     ),
 )

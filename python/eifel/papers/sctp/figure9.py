@@ -34,11 +34,5 @@ FIGURE_9A = micro.figure(
             abs(facts.restored(m.result(run="by number")) / facts.restored(m.result(run="by number, one")) - 0.5) < 0.1
         ),
     ),
-    known=(
-        "The paper writes its response out: cwnd = FlightSize + min(bytes acked, IW), ssthresh = pipe_prev, as RFC "
-        "4015 has it. Nothing in it decays: pipe_prev is set before the first timeout, and nothing leaves between two "
-        "timeouts. So the same 66 056 bytes are restored after one timeout and after two. The decay is in the draft "
-        "that it cites.",
-    ),
 )
 FIGURE_9B = micro.figure("9b", "A spike that spans two timeouts: DupTSN (one path)", _runs(settings.DUP_TSN), *_COMMON)

@@ -47,7 +47,6 @@ FIGURE_3 = micro.figure(
         "without any detection, growth by unambiguous ACKs only avoids it: the alternate does not grow",
         lambda m: facts.growth(m.result(run="unambiguous")) <= 1,
     ),
-    known=("ns-2.35 sends 44 chunks again here, and the alternate's window grows from 4380 to 24 912 bytes.",),
 )
 FIGURE_4 = micro.figure(
     "4",
@@ -55,9 +54,4 @@ FIGURE_4 = micro.figure(
     {"drawn": micro.association(settings.PLAIN, settings.LONG_SPIKE_S, paths=2)},
     *_COMMON,
     Claim("the entire go-back-N arrives before the originals", of(_all_overtake)),
-    known=(
-        "The paper gives no length of the spike. With 1.8 s, 19 of 45 retransmissions overtake their originals; the "
-        "alternate's slow start has sent all of them 1 s after the timeout. ns-2.35 sends 35 again with any of these "
-        "lengths, because its spike holds less data, between queue and transmitter (docs/internals/ns2.md).",
-    ),
 )

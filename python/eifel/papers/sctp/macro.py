@@ -26,7 +26,6 @@ def figure(
     rows: Iterable[tuple[Mapping[str, Key], Mapping[str, Any]]],
     columns: tuple[Column, ...],
     *claims: Claim,
-    known: tuple[str, ...] = (),
     draw: Draw = pictures.by_sender,
 ) -> Artefact:
     """Returns a figure of means. The scenario of each row runs as often as in the paper."""
@@ -39,7 +38,6 @@ def figure(
         seed=settings.SEED,
         claims=claims,
         fitted=(*settings.CHOSEN, settings.BOX),
-        known=known,
         method=Repeated(settings.REPETITIONS, means, long=True, draw=draw),
     )
 

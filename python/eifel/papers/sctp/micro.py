@@ -24,9 +24,7 @@ COLUMNS = (
 TOLD = Claim("the timeout is told to be spurious", count("detected_spurious", 1))
 
 
-def figure(
-    name: str, title: str, runs: Mapping[str, Mapping[str, Any]], *claims: Claim, known: tuple[str, ...] = ()
-) -> Artefact:
+def figure(name: str, title: str, runs: Mapping[str, Mapping[str, Any]], *claims: Claim) -> Artefact:
     """Returns a figure that draws the first run. A claim may compare it with the others."""
     return Artefact(
         id=f"sctp.figure{name}",
@@ -36,7 +34,6 @@ def figure(
         rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         seed=settings.SEED,
         claims=claims,
-        known=known,
         fitted=(*settings.CHOSEN, settings.FAR_END, *settings.LENGTHS),
         method=Recorded(_draw, chart=False),
     )

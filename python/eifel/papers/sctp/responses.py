@@ -1,7 +1,5 @@
 """Beyond the paper: each response with Eifel for SCTP, which section 7 names as future work."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

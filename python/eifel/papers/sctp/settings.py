@@ -1,7 +1,5 @@
 """The settings shared by the figures: stated by the paper, fitted, or chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -220,7 +218,6 @@ does nothing.
 
 
 def one_spike(length_s: float) -> dict[str, Any]:
-    """Returns a spike at the time of the figures."""
     return {"at": [{"start_s": SPIKE_S, "length_s": length_s}]}
 
 

@@ -1,7 +1,5 @@
 """Figures 2 to 4 and 7 to 9: one run over the paper's own spike, from 28 to 40 s, without and with losses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,7 +36,6 @@ def _figure(
     title: str,
     runs: Mapping[str, Mapping[str, Any]],
     *claims: Claim,
-    known: tuple[str, ...] = (),
 ) -> Artefact:
     """Returns a figure that draws the first run. A claim may compare it with the others."""
     lossy = number > 4
@@ -50,7 +47,6 @@ def _figure(
         rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         seed=settings.SEED,
         claims=claims,
-        known=known,
         fitted=(*settings.CHOSEN[1:], *((LOSSY,) if lossy else ())),
         method=Recorded(_draw, chart=False),
     )
@@ -160,14 +156,7 @@ FIGURE_3 = _figure(
         "segments 132-150 are not retransmitted",
         lambda m: not {*range(132, 151)} & {*dualrtt.sent_again(m.results[0])},
     ),
-    Claim(
-        "no duplicate ACK causes a spurious fast retransmit",
-        lambda m: m.mean("fast_retransmits", run="drawn") == 0,
-    ),
-    known=(
-        "It is the ACK for segment 130: with its timestamps a segment takes 12 bytes more than Reno's of figure 2, "
-        "and so the one before 131 comes to the link 5 ms too late.",
-    ),
+    Claim("no duplicate ACK causes a spurious fast retransmit", lambda m: m.mean("fast_retransmits", run="drawn") == 0),
 )
 FIGURE_4 = _figure(
     4,
@@ -179,10 +168,6 @@ FIGURE_4 = _figure(
     Claim(
         "the sender does not do a spurious fast retransmission of the next one",
         lambda m: _acknowledged_again(m.results[0]) > 0 and m.mean("fast_retransmits", run="drawn") == 0,
-    ),
-    known=(
-        "Here they acknowledge chunk 133. How many chunks are sent before the spike depends on the handshake and on "
-        "the initial window, and the paper gives neither for SCTP.",
     ),
 )
 FIGURE_7 = _figure(
@@ -201,10 +186,7 @@ FIGURE_8 = _figure(
     {"drawn": _lossy("eifel"), "reno": _lossy("reno")},
     Claim("at the end of the spike 60 segments are released", of(lambda result: _held(result) == 60)),
     Claim("10 segments are dropped by the queue", count("drops", 10)),
-    Claim(
-        "Eifel detects the spurious timeout, and resumes transmitting new segments",
-        of(facts.resumes_with_new_data),
-    ),
+    Claim("Eifel detects the spurious timeout, and resumes transmitting new segments", of(facts.resumes_with_new_data)),
     Claim(
         "the sender fast retransmits segment 257",
         of(lambda result: _again(result, cause="fast-retransmit")["segment"][0] == 257),
@@ -231,10 +213,6 @@ FIGURE_8 = _figure(
         ),
     ),
     Claim("Eifel delivers less than Reno", lambda m: m.mean("segments", run="drawn") < m.mean("segments", run="reno")),
-    known=(
-        "61 segments are released and 11 dropped: the retransmission of the timeout is one of them. It takes 12 bytes "
-        "of timestamps more a segment than Reno, so that 255 is the first that is lost.",
-    ),
 )
 FIGURE_9 = _figure(
     9,

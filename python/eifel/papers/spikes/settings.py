@@ -1,7 +1,5 @@
 """One link, a spike of 12 s in the forward direction, and six senders: the paper's three, and today's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -141,7 +139,6 @@ def _flow(sender: Mapping[str, Any], window_bytes: int) -> dict[str, Any]:
 
 
 def drawn_spike() -> dict[str, Any]:
-    """Returns one spike with a drawn beginning."""
     return {
         "first_s": {"uniform": list(SPIKE_FROM_S)},
         "length_s": SPIKE_LENGTH_S,

@@ -114,21 +114,13 @@ FIGURE_5_16 = figure(
         "precise restarting gives almost 30 % more throughput (25 to 30 %) with the packets that are drawn",
         lambda m: _as_printed(gain(m)),
     ),
-    Claim(
-        "... and with each of the other sizes",
-        lambda m: all(_as_printed(gain(m, size)) for size in SIZES_BYTES),
-    ),
+    Claim("... and with each of the other sizes", lambda m: all(_as_printed(gain(m, size)) for size in SIZES_BYTES)),
     Claim(
         "precise restarting never costs throughput, whatever the packets' size",
         lambda m: all(gain(m, size) >= 0 for size in (None, *SIZES_BYTES)),
     ),
     draw=_draw,
     chosen=CHOSEN,
-    known=(
-        "How much precise restarting gains depends on whether the retransmission, which now comes earlier, finds room"
-        " in the buffer of one packet, and so on the packets' size, which the thesis does not say: the figure confirms"
-        " nothing (docs/internals/timers.md).",
-    ),
 )
 FIGURE_5_17 = figure(
     17,

@@ -106,10 +106,7 @@ FIGURE_5_1 = figure(
         of(_sooner_than_possible),
     ),
     Claim("each of the ACKs of originals has two segments sent again", of(_two_by_two)),
-    Claim(
-        "this goes on until the entire window has been retransmitted",
-        of(traces.goes_back_n),
-    ),
+    Claim("this goes on until the entire window has been retransmitted", of(traces.goes_back_n)),
     fitted=(
         Setting(
             "standstill of the line",

@@ -91,9 +91,7 @@ def figure(
     *claims: Claim,
     draw: Draw,
     chosen: tuple[Setting, ...] = transfers.CHOSEN,
-    known: tuple[str, ...] = (),
 ) -> Artefact:
-    """Returns figure 5-`number` with the simulated `runs`."""
     return Artefact(
         id=f"thesis.figure5_{number}",
         title=title,
@@ -102,6 +100,5 @@ def figure(
         rows=tuple(Row({"run": name}, scenario) for name, scenario in runs.items()),
         claims=claims,
         fitted=chosen,
-        known=known,
         method=Recorded(draw, chart=False),
     )
