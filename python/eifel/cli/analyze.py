@@ -208,15 +208,15 @@ def _print_lost(analysis: Analysis) -> None:
 
 def _says_so_far(clock: Callable[[], float]) -> Callable[[int, int, int, int], None]:
     """Returns a function that prints a line about a growing capture, at most once in `PAUSE_S`."""
-    told = -math.inf
+    shown_at = -math.inf
 
-    def hear(frames: int, packets: int, connections: int, retransmissions: int) -> None:
-        nonlocal told
-        if clock() >= told + PAUSE_S:
-            told = clock()
-            note(f"{frames} frames, {packets} packets of {connections} connections, {retransmissions} sent again")
+    def show(frames: int, packets: int, connections: int, retransmissions: int) -> None:
+        nonlocal shown_at
+        if clock() >= shown_at + PAUSE_S:
+            shown_at = clock()
+            note(f"{frames} frames, {packets} packets of {connections} connections, {retransmissions} retransmissions")
 
-    return hear
+    return show
 
 
 def _progress() -> Any:

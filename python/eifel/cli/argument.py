@@ -12,27 +12,27 @@ else:
 class Parser(argparse.ArgumentParser):
     """A parser with a method for each kind of argument."""
 
-    def word(self, name: str, metavar: str, told: str, **more: Any) -> None:
-        self.add_argument(name, metavar=metavar, help=told, **more)
+    def word(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        self.add_argument(name, metavar=metavar, help=text, **more)
 
-    def path(self, name: str, metavar: str, told: str, **more: Any) -> None:
-        self.word(name, metavar, told, type=path, **more)
+    def path(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        self.word(name, metavar, text, type=path, **more)
 
-    def positive(self, name: str, metavar: str, told: str, **more: Any) -> None:
-        self.word(name, metavar, told, type=positive, **more)
+    def positive(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        self.word(name, metavar, text, type=positive, **more)
 
-    def natural(self, name: str, metavar: str, told: str, **more: Any) -> None:
-        self.word(name, metavar, told, type=natural, **more)
+    def natural(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        self.word(name, metavar, text, type=natural, **more)
 
-    def switch(self, name: str, told: str) -> None:
-        self.add_argument(name, action="store_true", help=told)
+    def switch(self, name: str, text: str) -> None:
+        self.add_argument(name, action="store_true", help=text)
 
-    def verbose(self, told: str) -> None:
-        self.add_argument("-v", "--verbose", action="store_true", help=told)
+    def verbose(self, text: str) -> None:
+        self.add_argument("-v", "--verbose", action="store_true", help=text)
 
-    def repeated(self, name: str, metavar: str, told: str) -> None:
+    def repeated(self, name: str, metavar: str, text: str) -> None:
         """Declares a repeatable option. Its values form a list."""
-        self.word(name, metavar, told, action="append", default=[])
+        self.word(name, metavar, text, action="append", default=[])
 
     def jobs(self) -> None:
         """Declares the number of threads."""

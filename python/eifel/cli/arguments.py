@@ -245,8 +245,8 @@ def _add_hunt(commands: Commands) -> None:
         "wrong": "a detector calls no episode spurious in which everything was lost",
         "all": "what the documents claim, for some minutes",
     }
-    told = "; ".join(f"{name}: {what}" for name, what in claims.items())
-    parser.add_argument("claim", choices=list(claims), help=told)
+    described = "; ".join(f"{name}: {what}" for name, what in claims.items())
+    parser.add_argument("claim", choices=list(claims), help=described)
     parser.word("subject", "WHAT", "liars: a scenario file; wrong: a detector", nargs="?")
     parser.repeated("--set", "KEY=VALUE", "liars: change a key, as in `eifel run`")
     parser.repeated("--sender", "SEAM=NAME", "harm: the sender, as in detect=dsack")

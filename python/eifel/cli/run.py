@@ -164,8 +164,8 @@ def _show(
             for flow, of in zip(flows, means, strict=True)
         ]
         first = options.repetition or 0 if repetitions == 1 else 0
-        told = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
-        print_json({**told, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
+        head = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
+        print_json({**head, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
         return
     times = f", means of {repetitions} repetitions with 95 % intervals" if repetitions > 1 else ""
     out = console()

@@ -42,17 +42,17 @@ def select(prefixes: Iterable[str]) -> list[Artefact]:
 
     Returns all of them without prefixes. Raises BadInputError for a prefix that matches nothing.
     """
-    known = artefacts()
+    every = artefacts()
     chosen: dict[str, Artefact] = {}
     prefixes = list(prefixes)
     for prefix in prefixes:
-        exact = {name: artefact for name, artefact in known.items() if name == prefix}
-        matching = exact or {name: artefact for name, artefact in known.items() if name.startswith(prefix)}
+        exact = {name: artefact for name, artefact in every.items() if name == prefix}
+        matching = exact or {name: artefact for name, artefact in every.items() if name.startswith(prefix)}
         if not matching:
-            nearest = "".join(f"; nearest: {name}" for name in get_close_matches(prefix, known, 1))
-            raise BadInputError(f"{prefix}: no artefact begins with this{nearest}; there is: {', '.join(known)}")
+            nearest = "".join(f"; nearest: {name}" for name in get_close_matches(prefix, every, 1))
+            raise BadInputError(f"{prefix}: no artefact begins with this{nearest}; there is: {', '.join(every)}")
         chosen |= matching
-    return [known[name] for name in known if name in chosen or not prefixes]
+    return [every[name] for name in every if name in chosen or not prefixes]
 
 
 def _order(name: str) -> tuple[str, int, list[tuple[int, str]]]:

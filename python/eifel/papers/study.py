@@ -24,9 +24,9 @@ from eifel.papers.statements import statements
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Tell = Callable[[int], object]
+Progress = Callable[[int], object]
 """Reports the finished amount of a part."""
-Find = Callable[[int, Tell], Mapping[str, Any]]
+Find = Callable[[int, Progress], Mapping[str, Any]]
 """Runs the part with this number, and returns columns of equal length."""
 
 
@@ -80,13 +80,13 @@ class Effort:
         folder.claim(plan, fresh=self._anew(folder.path, plan))
         there = folder.done(plan)
         before = sum(sizes[number] for number in there)
-        self._tell(before, plan.runs)
+        self._report(before, plan.runs)
         for number in range(plan.shards):
             if number not in there:
                 columns = pa.table(dict(find(number, self._onwards(before, plan.runs))))
                 folder.store(number, sealed(columns, identity_of(plan), number))
                 before += sizes[number]
-                self._tell(before, plan.runs)
+                self._report(before, plan.runs)
         folder.settle()
         return folder.table()
 
@@ -95,10 +95,10 @@ class Effort:
 
         return self.fresh or not Folder(place).is_of(plan)
 
-    def _onwards(self, before: int, total: int) -> Tell:
-        return lambda done: self._tell(before + done, total)
+    def _onwards(self, before: int, total: int) -> Progress:
+        return lambda done: self._report(before + done, total)
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report(self, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(done, total)
 

@@ -54,8 +54,8 @@ def _draw(axes: Axes, result: Result, shown_s: tuple[float, float], overtaken: i
     for label, mask, colour, marker, area in (
         ("sent", ~again & ~held, style.SENT, "o", 9),
         ("sent, and held", ~again & held, style.SENT, "+", 34),
-        ("sent again, spurious", again & (sent["needed"] == "spurious"), style.SPURIOUS, "D", 15),
-        ("sent again, needed", again & (sent["needed"] != "spurious"), style.NEEDED, "s", 17),
+        ("retransmitted, spurious", again & (sent["needed"] == "spurious"), style.SPURIOUS, "D", 15),
+        ("retransmitted, needed", again & (sent["needed"] != "spurious"), style.NEEDED, "s", 17),
         ("dropped", dropped, style.DROP, "x", 46),
     ):
         if mask.any():

@@ -65,10 +65,10 @@ def _draw(axes: Axes, ladder: Ladder, shown: Mapping[float, float]) -> None:
     for (at, from_sender), labels in sent.items():
         side, align = (-0.02, "right") if from_sender else (1.02, "left")
         axes.text(side, shown[at], ", ".join(labels), fontsize=5, ha=align, va="center")
-    told = defaultdict(list)
+    notes = defaultdict(list)
     for at, text in ladder.notes:
-        told[at].append(text)
-    for at, texts in told.items():
+        notes[at].append(text)
+    for at, texts in notes.items():
         words = "\n".join(fill(text, 36) for text in texts)
         axes.text(1.42, shown[at], words, fontsize=5, va="center", color=style.SPURIOUS, linespacing=1.1)
     for at, place in shown.items():

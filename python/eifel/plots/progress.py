@@ -34,7 +34,7 @@ def progress_figure(
             marker="x",
             linewidths=1.0,
             color=style.SPURIOUS if colour == COLOURS[0] else style.DROP,
-            label=f"{name}, sent again",
+            label=f"{name}, retransmitted",
             zorder=4,
         )
         came = result.of("acks")

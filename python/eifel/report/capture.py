@@ -70,7 +70,7 @@ def _summary(report: Row) -> str:
         cells = "".join(f'<td class="n">{count}</td>' for count in (len(mine), *counts, certain))
         lines.append(f"<tr><th>{escape(cause)}</th>{cells}</tr>")
     if not lines:
-        return "<section><p>Nothing was sent again.</p></section>"
+        return "<section><p>Nothing was retransmitted.</p></section>"
     titles = "".join(f'<th class="n">{title}</th>' for title in ("all", "spurious", "needed", "undecidable", "certain"))
     head = f"<thead><tr><th>cause</th>{titles}</tr></thead>"
     return f'<section><div class="scroll"><table>{head}<tbody>{"".join(lines)}</tbody></table></div></section>'

@@ -187,10 +187,10 @@ def _responses(known: Mapping[str, Measured]) -> str:
     best = max(columns, key=lambda name: sum(of_response[name]))
     both = [[mean for (row, column), mean in means.items() if column == best and row.startswith(of)] for of in LOSSES]
     named = zip(both, ("nothing is lost", "the tail is"), strict=True)
-    told = [f"{_saves(sum(some) / len(some))} where {of}" for some, of in named if some]
+    savings = [f"{_saves(sum(some) / len(some))} where {of}" for some, of in named if some]
     sentence = (
         "How much of a transfer's time is saved by what detects and what responds, on the mean over all senders."
-        f" {best} is the best response over all: it {' and '.join(told)}."
+        f" {best} is the best response over all: it {' and '.join(savings)}."
     )
     return _with(sentence, heat(rows, columns, cells, "time saved against no detection, %"), "detectors.responses")
 

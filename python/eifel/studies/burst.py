@@ -67,7 +67,7 @@ ARTEFACT = Artefact(
     ),
     rows=_rows(),
     method=Repeated(repetitions=settings.RUNS, measure=_measure),
-    fitted=settings.BURST_CHOSEN,
+    fitted=settings.BURST_LEFT_OPEN,
     claims=(
         Claim(
             "with a queue of a quarter of the path and a late verdict, drops follow a full restore in nine runs of ten",

@@ -15,7 +15,7 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
 
@@ -102,7 +102,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
     """Shows each capture to each tool. A tool that is not installed has no rows."""
     from eifel import _engine
 
-    def some(number: int, tell: Tell) -> dict[str, Any]:
+    def some(number: int, progress: Progress) -> dict[str, Any]:
         rows: list[dict[str, Any]] = []
         with tempfile.TemporaryDirectory() as folder:
             for one in range(AT_A_TIME):
@@ -111,7 +111,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
                     file = Path(folder) / "capture.pcapng"
                     file.write_bytes(pcapng)
                     rows += [{"place": place, **row} for row in findings(file, truth) if place in PLACES]
-                tell(one + 1)
+                progress(one + 1)
         names = ("tool", "place", "counted", "retransmissions", "spurious", "found", "wrongly")
         return {name: [row[name] for row in rows] for name in names}
 

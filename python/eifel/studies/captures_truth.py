@@ -7,7 +7,7 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
 
@@ -29,7 +29,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
 
     parts = [(weather, first) for weather, count in TRANSFERS.items() for first in range(0, count, AT_A_TIME)]
 
-    def some(number: int, tell: Tell) -> dict[str, Any]:
+    def some(number: int, progress: Progress) -> dict[str, Any]:
         weather, first = parts[number]
         rows: list[dict[str, Any]] = []
         for one in range(first, first + AT_A_TIME):
@@ -41,7 +41,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
             for place, pcapng, truth in places:
                 score = Analysis(_engine.analyze_bytes(place, pcapng)).score_text(truth)
                 rows.append({"weather": weather, "place": place, "seed": seed} | {name: score[name] for name in COUNTS})
-            tell(one - first + 1)
+            progress(one - first + 1)
         return {name: [row[name] for row in rows] for name in ("weather", "place", "seed", *COUNTS)}
 
     table = effort.parts("captured transfers", {"transfers": TRANSFERS}, [AT_A_TIME] * len(parts), some)

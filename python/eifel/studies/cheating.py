@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eifel.papers import rfc3522
-from eifel.papers.study import Effort, Tell
+from eifel.papers.study import Effort, Progress
 from eifel.runs import run_many
 from eifel.statistics import Mean, mean_interval
 from eifel.studies.settings import RESPONSES
@@ -77,14 +77,14 @@ def find(effort: Effort) -> Mapping[str, Any]:
     asked = list(senders())
     runs = len(LOSSES) * (1 + len(LIES)) * effort.repetitions
 
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         each = [(loss, liar) for loss in LOSSES for liar in ("none", *LIES)]
         scenarios = [{**scenario(*asked[number], loss, liar), "seed": effort.seed} for loss, liar in each]
         found = run_many(
             scenarios,
             repetitions=effort.repetitions,
             threads=effort.threads,
-            progress=lambda done, _: tell(done),
+            progress=lambda done, _: progress(done),
         )
         goodput = found["goodput_bps"].reshape(len(LOSSES), 1 + len(LIES), -1)
         places = dict(zip(("loss", "lie", "repetition"), np.indices(goodput.shape), strict=True))

@@ -82,13 +82,13 @@ def episodes(
     ]
     threads = effort.threads or os.cpu_count() or 1
 
-    def find(number: int, tell: Callable[[int], object]) -> judged.Columns:
+    def find(number: int, progress: Callable[[int], object]) -> judged.Columns:
         place, points = batches[number]
         done = []
         with ThreadPoolExecutor(threads) as pool:
             for rows in pool.map(lambda point: point_columns(situations[place], effort.seed, point), points):
                 done.append(rows)
-                tell(len(done))
+                progress(len(done))
         columns = {name: np.concatenate([rows[name] for rows in done]) for name in done[0]}
         return {"situation": np.full(len(columns["point"]), place, np.int8), **columns}
 

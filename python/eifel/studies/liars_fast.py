@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
@@ -35,9 +35,9 @@ _DESIGN = {"rows": [scenario(*row) for row in _ROWS], "runs": RUNS}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         honest = scenario(*_ROWS[number])
-        liar, lying = liar_search.best(honest, RUNS, effort, tell)
+        liar, lying = liar_search.best(honest, RUNS, effort, progress)
         goodput = liar_search.judged([honest, lying], effort)
         columns = {"row": np.full(goodput.shape[1], number), "liar": np.full(goodput.shape[1], liar)}
         return {**columns, "honest_bps": goodput[0], "lying_bps": goodput[1]}

@@ -7,7 +7,7 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
@@ -22,10 +22,10 @@ SENDERS = tuple((detect, grant, loss) for detect in DETECTORS for grant in GRANT
 def _find(effort: Effort) -> Mapping[str, Any]:
     """Searches for each sender and loss rate, and judges the findings with other runs."""
 
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         detect, grant, loss = SENDERS[number]
         honest = scenario(detect, "rfc4015", grant, loss, "none")
-        liar, lying = liar_search.best(honest, RUNS, effort, tell)
+        liar, lying = liar_search.best(honest, RUNS, effort, progress)
         goodput = liar_search.judged([honest, lying], effort)
         return {
             "sender": np.full(goodput.shape[1], number),

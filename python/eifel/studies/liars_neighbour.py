@@ -7,7 +7,7 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs, run_many
 from eifel.statistics import Mean
 from eifel.studies import cheating
@@ -40,14 +40,14 @@ _DESIGN = {"rows": _ROWS, "scenario": shared(DEFAULT, "always", 0.01, "none")}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         detect, lie, grant, loss = _ROWS[number]
         scenarios = [{**shared(detect, grant, loss, liar), "seed": effort.seed} for liar in ("none", lie)]
         found = run_many(
             scenarios,
             repetitions=effort.repetitions,
             threads=effort.threads,
-            progress=lambda done, _: tell(done),
+            progress=lambda done, _: progress(done),
         )
         goodput = found["goodput_bps"].reshape(2, effort.repetitions, 2)
         places = dict(zip(("lies", "repetition", "flow"), np.indices(goodput.shape), strict=True))

@@ -7,7 +7,7 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs, run_many
 from eifel.statistics import Mean
 from eifel.studies.cheating import ratio
@@ -63,12 +63,12 @@ _DESIGN = {"rows": [scenario(*row, LIAR) for row in _ROWS]}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         found = run_many(
             [{**scenario(*_ROWS[number], liar), "seed": effort.seed} for liar in ("none", LIAR)],
             repetitions=effort.repetitions,
             threads=effort.threads,
-            progress=lambda done, _: tell(done),
+            progress=lambda done, _: progress(done),
         )
         honest, lying = found["goodput_bps"].reshape(2, effort.repetitions)
         return {"row": np.full(len(honest), number), "honest_bps": honest, "lying_bps": lying}

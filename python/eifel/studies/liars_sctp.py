@@ -8,7 +8,7 @@ import numpy as np
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings as sctp
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
@@ -46,9 +46,9 @@ _DESIGN = {"rows": _ROWS, "lies": LIES, "runs": RUNS, "scenario": scenario(PLAIN
 def _find(effort: Effort) -> Mapping[str, Any]:
     """Runs each row: the honest receiver, each lie, and the liar that a search finds for the row."""
 
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         honest = scenario(*_ROWS[number])
-        liar, lying = liar_search.best(honest, RUNS, effort, tell)
+        liar, lying = liar_search.best(honest, RUNS, effort, progress)
         goodput = liar_search.judged([*(scenario(*_ROWS[number], lie) for lie in ("none", *LIES)), lying], effort)
         places = dict(zip(("lie", "repetition"), np.indices(goodput.shape), strict=True))
         columns = {name: place.ravel() for name, place in places.items()}

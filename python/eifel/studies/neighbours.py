@@ -41,10 +41,10 @@ SENDERS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, dict[str, Any
 WIRED_MS, WIRELESS_MS = 45, 150
 
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("path", f"{WIRED_MS} ms wired, {WIRELESS_MS} ms wireless", "195 ms, as in detectors.responses"),
     Setting("proxy", "where the wired link ends", "withholds by numbers alone: docs/reference/scenario.md"),
-    *settings.SPIKES_CHOSEN[1:],
+    *settings.SPIKES_LEFT_OPEN[1:],
 )
 
 
@@ -169,6 +169,6 @@ ARTEFACT = Artefact(
     method=Repeated(
         repetitions=50, measure=facts.against(lambda row: row.keys["remedy"] == NOTHING and row.keys["proxy"] is False)
     ),
-    fitted=CHOSEN,
+    fitted=LEFT_OPEN,
     claims=CLAIMS,
 )

@@ -231,7 +231,7 @@ CLAIMS = (
     ),
 )
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("mix", "drawn from the seed", "docs/internals/detectors.md lists the situations and what each draws"),
     Setting("timer", "Linux's, at least 200 ms above the round trip", "shorter spikes matter then too"),
     Setting("response", "none", "what was seen before a verdict is then what every sender would have seen"),
@@ -244,7 +244,7 @@ ARTEFACT = Artefact(
     columns=COLUMNS,
     rows=rows(),
     claims=CLAIMS,
-    fitted=CHOSEN,
+    fitted=LEFT_OPEN,
     method=Studied(study(), measure=measure, long=True),
     links=Links(rows_of_traces, study),
 )

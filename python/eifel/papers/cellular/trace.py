@@ -78,7 +78,7 @@ def _sum(measured: Measured, column: str, eifel: bool) -> float:
     return sum(row.means[column].mean for row in measured.rows if row.row.keys["eifel"] is eifel)
 
 
-_CHOSEN = (
+_LEFT_OPEN = (
     Setting("one-way delay", f"{DELAY_MS} ms", "beyond what the trace itself takes"),
     Setting(
         "queue",
@@ -105,7 +105,7 @@ ARTEFACT = Artefact(
         Column("spurious_timeouts", "Spurious timeouts", digits=0),
         Column("genuine_timeouts", "Genuine timeouts", digits=0),
     ),
-    fitted=_CHOSEN,
+    fitted=_LEFT_OPEN,
     claims=(
         Claim(
             "Eifel makes no more spurious retransmissions than there are without it",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Draw, Row, Studied
-from eifel.papers.dualrtt import chosen, parking_lot, sessions, settings
+from eifel.papers.dualrtt import left_open, parking_lot, sessions, settings
 from eifel.papers.measured import Measured
 from eifel.papers.study import Study
 from eifel.plots import Figure, intervals, style
@@ -57,7 +57,7 @@ def _figure(number: int, title: str, bottleneck_mbps: float | None, *claims: Cla
             long=True,
             draw=_draw(over, label),
         ),
-        fitted=chosen.PARKING_LOT,
+        fitted=left_open.PARKING_LOT,
         claims=(sessions.ABOVE_RENO, *claims),
     )
 

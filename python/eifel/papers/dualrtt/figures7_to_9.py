@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
-from eifel.papers.dualrtt import chosen, fit, grid, settings, tables4_and_5
+from eifel.papers.dualrtt import fit, grid, left_open, settings, tables4_and_5
 from eifel.papers.measured import Measured
 from eifel.plots import Figure, style
 from eifel.runs import Runs
@@ -108,7 +108,7 @@ def _figure(number: int, over: str, held: Sequence[dict[str, int]], scale: Scale
         columns=(Column("best", "Best tau", digits=3), Column("model", "Log-linear model", digits=3)),
         rows=tuple(Row({**others, over: value}) for others in held for value in VALUES[over]),
         method=Studied(tables4_and_5.STUDY, measure=_measure, repetitions=grid.SPIKES, long=True, draw=_draw(over)),
-        fitted=chosen.GRID,
+        fitted=left_open.GRID,
         claims=(
             Claim(f"tau rises with {letter}" if rises else f"tau falls as {letter} rises", goes_one_way),
             Claim(

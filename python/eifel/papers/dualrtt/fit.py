@@ -44,14 +44,14 @@ def best(found: Runs) -> dict[grid.Path, float]:
 
     Settings without spurious timeouts have no entry, since every tau is equally good there.
     """
-    chosen = {}
+    best = {}
     for path in grid.PATHS:
         rows = of(found, path)
         if rows["detected"][0] == 0:
             continue
         error = PHI[0] * rows["missed"][1:] + PHI[1] * rows["wrong"][1:]
-        chosen[path] = float(rows["tau"][1:][int(np.argmin(error))])
-    return chosen
+        best[path] = float(rows["tau"][1:][int(np.argmin(error))])
+    return best
 
 
 def of(found: Runs, path: grid.Path) -> dict[str, NDArray[Any]]:

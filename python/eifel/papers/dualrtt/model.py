@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Column, Key, Row, Studied
-from eifel.papers.dualrtt import chosen, fit, grid, settings, tables4_and_5
+from eifel.papers.dualrtt import fit, grid, left_open, settings, tables4_and_5
 from eifel.papers.study import Effort, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, percent_interval
@@ -90,7 +90,7 @@ ARTEFACT = Artefact(
         Row(model, published={} if model in (_INTERCEPT, _WITH_TIMEOUTS, _BOTH) else _PRINTS) for model in _MODELS
     ),
     method=Studied(_STUDY, _measure, grid.SPIKES, long=True),
-    fitted=chosen.GRID,
+    fitted=left_open.GRID,
     claims=(
         Claim(
             "without an intercept alpha is above zero, and lambda below",

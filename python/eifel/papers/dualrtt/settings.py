@@ -21,7 +21,7 @@ ESTIMATED = math.nan
 tau.
 """
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("headers", "40 bytes, and 12 more with timestamps", "20 of TCP are stated; IP has 20"),
     Setting("ACKs", "one a segment, each a packet on a path without loss", "not stated"),
     Setting(

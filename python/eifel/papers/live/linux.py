@@ -83,7 +83,7 @@ ARTEFACT = Artefact(
     ),
     claims=(
         Claim(
-            "with timestamps Linux undoes the timeout, and sends less again than without any detector",
+            "with timestamps Linux undoes the timeout, and retransmits less than without any detector",
             lambda m: (
                 _of(m, "undos", "timestamps", "Linux") >= 1
                 and _of(m, "retransmissions", "timestamps", "Linux") < _of(m, "retransmissions", "none", "Linux")

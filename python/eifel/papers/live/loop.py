@@ -168,7 +168,7 @@ ARTEFACT = Artefact(
             lambda m: _near(m, "goodput_bps", ROUND, 0.05),
         ),
         Claim(
-            "and sends as many segments again, within one or a tenth",
+            "and retransmits as many segments, within one or a tenth",
             lambda m: _near(m, "retransmissions", ROUND, 0.10, 1),
         ),
         Claim("a path whose rate changes is refused", _refused),

@@ -20,7 +20,7 @@ COLUMNS = (
     Column("genuine_timeouts", "Genuine timeouts", digits=0),
     Column("fast_retransmits", "Fast retransmits", digits=0),
 )
-TOLD = Claim("the timeout is spurious, and told to be", number("detected_spurious", lambda count: count >= 1))
+DETECTED = Claim("the timeout is spurious, and detected", number("detected_spurious", lambda count: count >= 1))
 
 
 def time_sequence(measured: Measured) -> Figure:

@@ -40,7 +40,7 @@ def as_printed(found: float, printed: float, column: str) -> bool:
 COLUMNS = (
     Column("time_s", "Time, s", digits=1, relative=0.10),
     Column("segments_sent", "Segments sent", digits=0, relative=0.01),
-    Column("retransmissions", "Sent again", digits=0, relative=0.15),
+    Column("retransmissions", "Retransmitted", digits=0, relative=0.15),
     Column("spurious_rtos", "Spurious RTOs", summary="spurious_timeouts", relative=0.15, absolute=0.3),
     Column("genuine_rtos", "Genuine RTOs", summary="genuine_timeouts", relative=0.15, absolute=0.3),
 )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from eifel.papers.responding import distances, settings
 from eifel.papers.responding.distances import MEASURED, ROWS, best, means, ranked
 from eifel.papers.responding.left_open import EARLIER, Open
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 
 AXES: Mapping[str, Sequence[Any]] = {
     "hold": ("behind", "before", "before-data"),
@@ -87,11 +87,11 @@ def _stage(
     cases = list(itertools.product(asked, seeds))
     chunks = [cases[at : at + CHUNK] for at in range(0, len(cases), CHUNK)]
 
-    def part(number: int, tell: Tell) -> Mapping[str, Any]:
+    def part(number: int, progress: Progress) -> Mapping[str, Any]:
         found = []
         for done, (one, seed) in enumerate(chunks[number], 1):
             found.append(means(one, repetitions, seed, effort.threads))
-            tell(done)
+            progress(done)
         return {name: np.concatenate(found)[:, column] for column, name in enumerate(MEASURED)}
 
     definition = {"cases": [[asdict(one), seed] for one, seed in cases], "runs": repetitions}

@@ -23,6 +23,6 @@ FIGURE_2B = micro.figure(
     "A delay spike makes the timer expire (plain SCTP, one path)",
     {"drawn": micro.association(settings.PLAIN, settings.SHORT_SPIKE_S)},
     Claim("the timer expires once, needlessly", count("spurious_timeouts", 1)),
-    Claim("the N chunks outstanding are sent again, needlessly", of(facts.window_sent_again)),
-    Claim("ns-2.35's SCTP sends 44 again in this setting", count("retransmissions", 44)),
+    Claim("the N chunks outstanding are retransmitted, needlessly", of(facts.window_retransmitted)),
+    Claim("ns-2.35's SCTP retransmits 44 in this setting", count("retransmissions", 44)),
 )

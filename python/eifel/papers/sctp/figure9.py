@@ -12,7 +12,7 @@ Eifel algorithm.
 """
 _COMMON = (
     Claim("the timer expires twice", count("timeouts", 2)),
-    micro.TOLD,
+    micro.DETECTED,
     Claim("less of the window is restored than after one timeout", facts.restores_less("one timeout")),
 )
 

@@ -37,7 +37,7 @@ def figure(
         rows=tuple(Row(keys, scenario) for keys, scenario in rows),
         seed=settings.SEED,
         claims=claims,
-        fitted=(*settings.CHOSEN, settings.BOX),
+        fitted=(*settings.LEFT_OPEN, settings.BOX),
         method=Repeated(settings.REPETITIONS, means, long=True, draw=draw),
     )
 

@@ -67,6 +67,6 @@ ARTEFACT = Artefact(
             ),
         ),
     ),
-    fitted=(*settings.CHOSEN[1:], settings.BOX),
+    fitted=(*settings.LEFT_OPEN[1:], settings.BOX),
     method=Repeated(settings.REPETITIONS, macro.means, long=True),
 )

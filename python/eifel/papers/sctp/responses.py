@@ -80,6 +80,6 @@ ARTEFACT = Artefact(
             lambda m: all(_beaten(m, case, "rfc4015") < 0.02 for case in CASES),
         ),
     ),
-    fitted=(*settings.CHOSEN, settings.BOX),
+    fitted=(*settings.LEFT_OPEN, settings.BOX),
     method=Repeated(settings.REPETITIONS, macro.means, long=True),
 )

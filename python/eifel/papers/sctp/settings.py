@@ -86,7 +86,7 @@ SENDERS: Mapping[str, Sctp] = {**PROTOCOLS, **BEYOND}
 WINDOWS_BYTES = (65_536, 131_072)
 """For figure 14. Its absolute times agree with the first value, and its gains with the second."""
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting(
         "retransmissions",
         "all to the alternate path",
@@ -111,7 +111,7 @@ FAR_END = Setting(
     "what a spike holds",
     "data at the far end of the primary path",
     "with a box before the queue most of the window has passed it, and the alternate path's SACKs say so: then only "
-    "12 chunks are sent again in figure 4",
+    "12 chunks are retransmitted in figure 4",
     rows=("all rows with a long spike over two paths: figures 4 and 10 (b), (d), (f)",),
 )
 """For figures 2 to 10."""

@@ -47,7 +47,7 @@ def _figure(
         rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         seed=settings.SEED,
         claims=claims,
-        fitted=(*settings.CHOSEN[1:], *((LOSSY,) if lossy else ())),
+        fitted=(*settings.LEFT_OPEN[1:], *((LOSSY,) if lossy else ())),
         method=Recorded(_draw, chart=False),
     )
 
@@ -105,8 +105,8 @@ def _stall_s(result: Result) -> tuple[float, float]:
 
 def _oldest(number: int) -> Claim:
     return Claim(
-        f"the ACK for the original segment {number} tells it",
-        lambda m: dualrtt.sent_again(m.results[0]) == [number],
+        f"the ACK for the original segment {number} decides it",
+        lambda m: dualrtt.retransmitted(m.results[0]) == [number],
     )
 
 
@@ -132,11 +132,11 @@ FIGURE_2 = _figure(
     Claim("the delay spike causes two timeouts", lambda m: m.mean("timeouts", run="drawn") == 2),
     Claim(
         "a spurious go-back-N retransmission of segments 132-150",
-        lambda m: dualrtt.sent_again(m.results[0])[1:] == [*range(132, 151)],
+        lambda m: dualrtt.retransmitted(m.results[0])[1:] == [*range(132, 151)],
     ),
     Claim(
         "a spurious fast retransmission of segment 151",
-        lambda m: dualrtt.sent_again(m.results[0], "fast-retransmit") == [151],
+        lambda m: dualrtt.retransmitted(m.results[0], "fast-retransmit") == [151],
     ),
     Claim(
         'the fast retransmission can be eliminated by the "bug fix" of RFC 2582',
@@ -154,7 +154,7 @@ FIGURE_3 = _figure(
     _oldest(131),
     Claim(
         "segments 132-150 are not retransmitted",
-        lambda m: not {*range(132, 151)} & {*dualrtt.sent_again(m.results[0])},
+        lambda m: not {*range(132, 151)} & {*dualrtt.retransmitted(m.results[0])},
     ),
     Claim("no duplicate ACK causes a spurious fast retransmit", lambda m: m.mean("fast_retransmits", run="drawn") == 0),
 )
@@ -163,7 +163,7 @@ FIGURE_4 = _figure(
     "Spurious timeout in SCTP due to a delay spike",
     {"drawn": _lossless("sctp")},
     Claim("SCTP suffers from a spurious timeout", lambda m: m.mean("timeouts", run="drawn") >= 1),
-    Claim("it exhibits a go-back-N behaviour", of(sctp.window_sent_again)),
+    Claim("it exhibits a go-back-N behaviour", of(sctp.window_retransmitted)),
     Claim("a series of duplicate SACKs acknowledges segment 134", lambda m: _acknowledged_again(m.results[0]) == 134),
     Claim(
         "the sender does not do a spurious fast retransmission of the next one",

@@ -66,7 +66,7 @@ TODAY: Mapping[str, Mapping[str, Any]] = {
 """Eifel with a recovery algorithm that knows the lost segments."""
 SENDERS = {**PAPERS, **TODAY}
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting(
         "spike",
         f"begins between {SPIKE_FROM_S[0]} and {SPIKE_FROM_S[1]} s, drawn; all senders meet the same",
@@ -87,7 +87,7 @@ CHOSEN = (
         "timer: round trips to the microsecond leave it a shorter RTO than those of a clock of 1 ms, and it expires "
         "while the losses are repaired",
     ),
-    *dualrtt.CHOSEN[1:4],
+    *dualrtt.LEFT_OPEN[1:4],
 )
 
 

@@ -35,7 +35,7 @@ def _figure(number: int, window: str, case: str, *claims: Claim) -> Artefact:
         rows=rows,
         seed=settings.SEED,
         claims=claims,
-        fitted=settings.CHOSEN,
+        fitted=settings.LEFT_OPEN,
         method=Repeated(settings.REPETITIONS, long=True, draw=_DRAW),
     )
 

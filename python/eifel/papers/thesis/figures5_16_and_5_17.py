@@ -36,7 +36,7 @@ _PACKETS = Setting(
     "what slow serial lines were set to, and a size with a gain; whether there is one depends on it",
     rows=("all rows of figure 5-16: a gain at all",),
 )
-CHOSEN = (
+LEFT_OPEN = (
     _PACKETS,
     Setting("one-way delay", f"{DELAY_MS} ms", "a serial cable"),
     Setting("queue", "one packet waits, and one is in transmission", "the interface buffer of one packet"),
@@ -120,7 +120,7 @@ FIGURE_5_16 = figure(
         lambda m: all(gain(m, size) >= 0 for size in (None, *SIZES_BYTES)),
     ),
     draw=_draw,
-    chosen=CHOSEN,
+    chosen=LEFT_OPEN,
 )
 FIGURE_5_17 = figure(
     17,
@@ -135,5 +135,5 @@ FIGURE_5_17 = figure(
         lambda m: bool(np.median(_waits_s(m.result(run="age"))) < 0.75 * np.median(_waits_s(m.result(run="full")))),
     ),
     draw=_draw_near,
-    chosen=CHOSEN,
+    chosen=LEFT_OPEN,
 )

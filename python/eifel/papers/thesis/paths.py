@@ -102,7 +102,7 @@ MADE: Mapping[str, Mapping[str, Any]] = {
 }
 """The paths that are measured with or without traces."""
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting(
         BULK,
         "2 Mbit/s, 80 ms, 40 packets, 0.5 % random loss each way",

@@ -90,7 +90,7 @@ def figure(
     runs: Mapping[str, Mapping[str, Any]],
     *claims: Claim,
     draw: Draw,
-    chosen: tuple[Setting, ...] = transfers.CHOSEN,
+    chosen: tuple[Setting, ...] = transfers.LEFT_OPEN,
 ) -> Artefact:
     return Artefact(
         id=f"thesis.figure5_{number}",

@@ -140,6 +140,6 @@ ARTEFACT = Artefact(
     rows=rows(paths.MADE),
     method=Repeated(repetitions=5, measure=_measure),
     claims=CLAIMS,
-    fitted=paths.CHOSEN,
+    fitted=paths.LEFT_OPEN,
     links=Links(_rows_of_traces),
 )

@@ -93,7 +93,7 @@ def steady(max_load: int, rto: Mapping[str, Any], *, timestamps: bool = True) ->
     }
 
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("link rate", f"{RATE_BPS} bit/s", "a slow serial link; stated for figure 5-16 alone"),
     Setting("packets", f"{PACKET_BYTES} bytes", "what Ethernet and serial links of the time carried"),
     Setting("one-way delay", f"{DELAY_MS} ms", "a serial cable: the pipe holds one segment"),
