@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int], object]
 """Reports the finished amount of a part."""
+Columns = dict[str, NDArray[Any]]
 Find = Callable[[int, Progress], Mapping[str, Any]]
 """Runs the part with this number, and returns columns of equal length."""
 
@@ -64,8 +65,8 @@ class Effort:
             raise RuntimeError(f"{failed['reproduce']}: {failed['error']}")
         return table
 
-    def parts(self, title: str, definition: Mapping[str, Any], sizes: Sequence[int], find: Find) -> pa.Table:
-        """Runs parts of something other than scenarios, one after another. Returns them as one table.
+    def parts(self, title: str, definition: Mapping[str, Any], sizes: Sequence[int], find: Find) -> Columns:
+        """Runs parts of something other than scenarios, one after another. Returns the columns of all.
 
         `sizes` is the amount of work of each part, for the progress. Stored parts under `title` are
         run again if `definition`, seed, repetitions, engine or source differ.
@@ -88,7 +89,8 @@ class Effort:
                 before += sizes[number]
                 self._report(before, plan.runs)
         folder.settle()
-        return folder.table()
+        table = folder.table()
+        return {name: _values(table[name]) for name in table.column_names}
 
     def _anew(self, place: Path, plan: Any) -> bool:
         from eifel.sweeps import Folder
@@ -101,6 +103,13 @@ class Effort:
     def _report(self, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(done, total)
+
+
+def _values(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Returns a column's values; words as an array of characters, which compares as a whole."""
+    import numpy as np
+
+    return np.asarray(column.to_pylist() if str(column.type) == "string" else column.to_numpy())
 
 
 @dataclass(frozen=True)

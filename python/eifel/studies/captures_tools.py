@@ -116,8 +116,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
         return {name: [row[name] for row in rows] for name in names}
 
     parts = [AT_A_TIME] * (TRANSFERS // AT_A_TIME)
-    table = effort.parts("captures for other tools", {"transfers": TRANSFERS, "tools": installed()}, parts, some)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("captures for other tools", {"transfers": TRANSFERS, "tools": installed()}, parts, some)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:

@@ -44,8 +44,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
             progress(one - first + 1)
         return {name: [row[name] for row in rows] for name in ("weather", "place", "seed", *COUNTS)}
 
-    table = effort.parts("captured transfers", {"transfers": TRANSFERS}, [AT_A_TIME] * len(parts), some)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("captured transfers", {"transfers": TRANSFERS}, [AT_A_TIME] * len(parts), some)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:

@@ -39,8 +39,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
         columns: dict[str, Any] = {name: [row[name] for row in found] for name in found[0]}
         return {**columns, "refused": [row["refused"] or "" for row in found], "cross": [cross] * len(found)}
 
-    table = effort.parts("hidden paths", {"trials": TRIALS, "draws": DRAWS}, [10] * len(parts), some)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("hidden paths", {"trials": TRIALS, "draws": DRAWS}, [10] * len(parts), some)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:

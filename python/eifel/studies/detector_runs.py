@@ -92,8 +92,7 @@ def episodes(
         columns = {name: np.concatenate([rows[name] for rows in done]) for name in done[0]}
         return {"situation": np.full(len(columns["point"]), place, np.int8), **columns}
 
-    table = effort.parts(title, asked or design(situations), [len(points) for _, points in batches], find)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return effort.parts(title, asked or design(situations), [len(points) for _, points in batches], find)
 
 
 def design(situations: Sequence[Situation]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
-from eifel.studies.cheating import ratio
 from eifel.studies.liars_repair import SENDERS
 
 RUNS = 2000
@@ -42,13 +41,11 @@ def _find(effort: Effort) -> Mapping[str, Any]:
         columns = {"row": np.full(goodput.shape[1], number), "liar": np.full(goodput.shape[1], liar)}
         return {**columns, "honest_bps": goodput[0], "lying_bps": goodput[1]}
 
-    table = effort.parts("liars fast", _DESIGN, [RUNS] * len(_ROWS), one)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("liars fast", _DESIGN, [RUNS] * len(_ROWS), one)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    each = [runs["row"] == number for number in range(len(_ROWS))]
-    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]
+    return cheating.gains(runs, "row", len(_ROWS))
 
 
 ARTEFACT = Artefact(

@@ -11,7 +11,7 @@ from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
-from eifel.studies.cheating import DEFAULT, DETECTORS, DURATION_S, LOSSES, PLAIN, ratio, scenario
+from eifel.studies.cheating import DEFAULT, DETECTORS, DURATION_S, LOSSES, PLAIN, scenario
 
 RUNS = 2000
 BOUND = 1.05
@@ -35,13 +35,11 @@ def _find(effort: Effort) -> Mapping[str, Any]:
         }
 
     definition = {"senders": SENDERS, "runs": RUNS, "scenario": scenario(DEFAULT, "rfc4015", "always", 0, "none")}
-    table = effort.parts("liars found", definition, [RUNS] * len(SENDERS), one)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("liars found", definition, [RUNS] * len(SENDERS), one)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    each = [runs["sender"] == number for number in range(len(SENDERS))]
-    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]
+    return cheating.gains(runs, "sender", len(SENDERS))
 
 
 def _most(measured: Measured, detect: str) -> float:

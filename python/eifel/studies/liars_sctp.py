@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings as sctp
@@ -50,13 +48,9 @@ def _find(effort: Effort) -> Mapping[str, Any]:
         honest = scenario(*_ROWS[number])
         liar, lying = liar_search.best(honest, RUNS, effort, progress)
         goodput = liar_search.judged([*(scenario(*_ROWS[number], lie) for lie in ("none", *LIES)), lying], effort)
-        places = dict(zip(("lie", "repetition"), np.indices(goodput.shape), strict=True))
-        columns = {name: place.ravel() for name, place in places.items()}
-        columns |= {"row": np.full(goodput.size, number), "liar": np.full(goodput.size, liar)}
-        return {**columns, "goodput_bps": goodput.ravel()}
+        return cheating.columns(goodput, "lie", "repetition", row=number, liar=liar)
 
-    table = effort.parts("liars over sctp", _DESIGN, [RUNS] * len(_ROWS), one)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("liars over sctp", _DESIGN, [RUNS] * len(_ROWS), one)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:

@@ -84,5 +84,4 @@ def find(effort: Effort) -> Mapping[str, Any]:
         return {"worlds": worlds, "caught": caught, **failed}
 
     sizes = [len(responds) << 4 * SEGMENTS for _, _, responds in asked]
-    table = effort.parts("small_worlds", {"questions": asked, "scenario": scenario("none", "none")}, sizes, one)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return effort.parts("small_worlds", {"questions": asked, "scenario": scenario("none", "none")}, sizes, one)

@@ -95,8 +95,8 @@ def _stage(
         return {name: np.concatenate(found)[:, column] for column, name in enumerate(MEASURED)}
 
     definition = {"cases": [[asdict(one), seed] for one, seed in cases], "runs": repetitions}
-    table = effort.parts(f"responding.swept.{stage}", definition, [len(chunk) for chunk in chunks], part)
-    values = np.stack([table[name].to_numpy() for name in MEASURED], axis=1)
+    found = effort.parts(f"responding.swept.{stage}", definition, [len(chunk) for chunk in chunks], part)
+    values = np.stack([found[name] for name in MEASURED], axis=1)
     return [(one, values[len(ROWS) * n : len(ROWS) * (n + 1)]) for n, (one, _) in enumerate(cases)]
 
 
