@@ -180,7 +180,7 @@ def distance_s(theirs: Sends, ours: Sends) -> float | None:
 def compare() -> bool:
     """Prints both sides. Returns whether they agree where they should."""
     agreed = True
-    print(f"{'sender':<10} {'case':<37} {'sent again: ns-2':>16} {'here':>5} {'by the source':>13}  largest distance")
+    print(f"{'sender':<10} {'case':<37} {'repeated: ns-2':>16} {'here':>5} {'by the source':>13}  largest distance")
     for case in CASES:
         for sender in SENDERS:
             theirs, ours = on_ns2(sender, case), on_eifel(sender, case, "ns-2")

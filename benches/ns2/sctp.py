@@ -141,7 +141,7 @@ def highest(interval_s: tuple[int, int] | None, repetitions: int, paths: int = 1
 
 def compare(repetitions: int) -> bool:
     """Prints both sides. Returns whether the highest TSNs agree."""
-    print(f"{'sent again, of one spike':<34} {'ns-2':>6} {'here':>6}")
+    print(f"{'retransmitted, of one spike':<34} {'ns-2':>6} {'here':>6}")
     for case in FIGURES:
         print(f"{case.name:<34} {on_ns2(case).again().sum():>6} {on_eifel(case).again().sum():>6}")
     agreed = True

@@ -47,47 +47,22 @@ if TYPE_CHECKING:
     from eifel.worlds import small_worlds as small_worlds
     from eifel.worlds import small_worlds_each as small_worlds_each
 
-__all__ = [
-    "CaptureError",
-    "PathError",
-    "Result",
-    "Runs",
-    "ScenarioError",
-    "algorithms",
-    "analyze",
-    "artefacts",
-    "compare",
-    "extract_path",
-    "load_sweep",
-    "record",
-    "reproduce",
-    "run",
-    "run_many",
-    "small_worlds",
-    "small_worlds_each",
-    "sweep",
-]
-
-_HOME = {
-    "CaptureError": "eifel.errors",
-    "PathError": "eifel.errors",
-    "analyze": "eifel.captures",
-    "extract_path": "eifel.captured_path",
-    "Result": "eifel.result",
-    "Runs": "eifel.runs",
-    "ScenarioError": "eifel.errors",
-    "algorithms": "eifel.registry",
-    "artefacts": "eifel.papers",
-    "compare": "eifel.comparison",
-    "load_sweep": "eifel.sweeps",
-    "record": "eifel.recording",
-    "reproduce": "eifel.reproduction",
-    "run": "eifel.runs",
-    "run_many": "eifel.runs",
-    "small_worlds": "eifel.worlds",
-    "small_worlds_each": "eifel.worlds",
-    "sweep": "eifel.sweeps",
+_MODULES = {
+    "captured_path": ("extract_path",),
+    "captures": ("analyze",),
+    "comparison": ("compare",),
+    "errors": ("CaptureError", "PathError", "ScenarioError"),
+    "papers": ("artefacts",),
+    "recording": ("record",),
+    "registry": ("algorithms",),
+    "reproduction": ("reproduce",),
+    "result": ("Result",),
+    "runs": ("Runs", "run", "run_many"),
+    "sweeps": ("load_sweep", "sweep"),
+    "worlds": ("small_worlds", "small_worlds_each"),
 }
+_HOME = {name: f"eifel.{module}" for module, names in _MODULES.items() for name in names}
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

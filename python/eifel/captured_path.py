@@ -45,7 +45,6 @@ class CapturedPath:
         return dict(json.loads(self._found.scenario()))
 
     def open_quantities(self) -> list[str]:
-        """Returns the quantities that the capture leaves open, in words."""
         path, opens = self.found["path"], []
         if not path["rate_seen"]:
             opens.append("the rate: packets never waited for each other, so it is at least this")
@@ -74,7 +73,6 @@ class CapturedPath:
         return HEADER.format(**words, agreement=agreement, opens=opens) + toml.dumps(self.scenario)
 
     def summary(self) -> str:
-        """Describes the path for people."""
         path = self.found["path"]
         queue, losses, reordering = path["queue"], path["losses"], path["reordering"]
         limit = "" if queue["overflowed"] else " or more"

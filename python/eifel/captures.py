@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class Analysis:
-    """The findings of an analysis of captures."""
-
     def __init__(self, found: _engine.Captures) -> None:
         self._found = found
 
@@ -42,13 +40,13 @@ class Analysis:
         """A row for each segment that retransmitted data."""
         import pyarrow as pa
 
-        told = pa.struct(
+        answer = pa.struct(
             [("detector", pa.string()), ("frame", pa.int64()), ("spurious", pa.bool_()), ("reason", pa.string())]
         )
         words = ("cause", "other_cause", "verdict", "confidence", "reason", "stack_noticed", "sender")
         counts = ("capture", "frame", "connection", "seq", "tsn", "bytes", "copy", "evidence_frame")
         kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(counts, pa.int64())
-        kinds |= {"time_s": pa.float64(), "first_told": pa.list_(told)}
+        kinds |= {"time_s": pa.float64(), "first_told": pa.list_(answer)}
         order = [
             *("capture", "frame", "time_s", "connection", "sender", "seq", "tsn", "bytes", "copy", "cause"),
             *("other_cause", "verdict", "confidence", "reason", "evidence_frame", "stack_noticed", "first_told"),
@@ -112,17 +110,17 @@ class Analysis:
         return score
 
 
-def follow(file: Path | str, hear: Callable[[int, int, int, int], object]) -> Analysis:
+def follow(file: Path | str, progress: Callable[[int, int, int, int], object]) -> Analysis:
     """Analyses a capture that may still be growing. "-" is standard input, as from `tcpdump -w -`.
 
-    Calls `hear` after each piece with the numbers of frames, packets, connections and
+    Calls `progress` after each piece with the numbers of frames, packets, connections and
     retransmissions so far.
 
     Raises CaptureError (a ValueError) with one line, as `analyze` does.
     """
     from eifel import _engine
 
-    return Analysis(_engine.follow(file, hear))
+    return Analysis(_engine.follow(file, progress))
 
 
 def analyze(*files: Path | str, progress: Callable[[int, int], object] | None = None) -> Analysis:

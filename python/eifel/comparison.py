@@ -1,7 +1,5 @@
 """Compares scenarios: one flow in each of them, run by run with the same seed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

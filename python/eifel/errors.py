@@ -1,7 +1,5 @@
 """Errors in the input, as opposed to faults of this package."""
 
-from __future__ import annotations
-
 
 class BadInputError(ValueError):
     """Something in the input does not exist or cannot be read. The message is one line for the user."""

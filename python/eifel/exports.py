@@ -4,8 +4,6 @@ They are stored beside the measured data and made from it. A missing or outdated
 again without another measurement.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
@@ -13,14 +11,11 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from eifel import store
 from eifel.errors import BadInputError
 from eifel.files import put
-
-if TYPE_CHECKING:
-    from eifel.papers.measured import Measured
+from eifel.papers.measured import Measured
 
 FORMS = ("svg", "pdf", "png")
 """The file formats of a picture."""
@@ -120,7 +115,7 @@ def _drawing_code() -> str:
     return digest.hexdigest()
 
 
-def _add(digest: hashlib._Hash, folder: Path) -> None:
+def _add(digest: "hashlib._Hash", folder: Path) -> None:
     for file in sorted(folder.rglob("*.py")):
         digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
 

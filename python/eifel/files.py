@@ -1,7 +1,5 @@
 """Writes files that appear whole or not at all, and survive a stop of the process or the machine."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

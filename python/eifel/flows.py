@@ -1,7 +1,5 @@
 """The flows of a scenario, with repeated entries expanded, as the engine counts them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

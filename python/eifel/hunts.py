@@ -1,7 +1,5 @@
 """Searches for scenarios that refute a claim. Each of many small searches has its own seed, and is stored when done."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -125,18 +123,18 @@ class Found:
 
     def json(self) -> dict[str, Any]:
         """Returns all findings for external readers."""
-        told = {"claim": self.claim.name, "most": self.claim.most, "share": self.claim.share, "refuted": self.refuted}
+        head = {"claim": self.claim.name, "most": self.claim.most, "share": self.claim.share, "refuted": self.refuted}
         counts = {"scenarios": self.scenarios, "drawn": self.drawn, "refuting": len(self.against), "mean": self.mean}
-        return {**told, **counts, "worst": dict(self.worst), "against": [dict(one) for one in self.against]}
+        return {**head, **counts, "worst": dict(self.worst), "against": [dict(one) for one in self.against]}
 
 
 def part(
-    claim: Claim, scenarios: int, seed: int, threads: int, tell: Callable[[int], object] = lambda _done: None
+    claim: Claim, scenarios: int, seed: int, threads: int, progress: Callable[[int], object] = lambda _done: None
 ) -> dict[str, Any]:
     """Runs one search."""
     from eifel import _engine
 
-    found = _engine.hunt_claim(claim.text(), scenarios, claim.most, seed, threads, tell)
+    found = _engine.hunt_claim(claim.text(), scenarios, claim.most, seed, threads, progress)
     answer: dict[str, Any] = json.loads(found)
     return answer
 
@@ -145,12 +143,12 @@ Part = tuple[int, dict[str, Any]]
 Worker = Callable[[Claim, Iterable[int]], Iterator[Part]]
 
 
-def local(threads: int, tell: Callable[[int], object]) -> Worker:
+def local(threads: int, progress: Callable[[int], object]) -> Worker:
     """Returns a worker that searches on this machine with this many threads (0: one per core)."""
 
     def work(claim: Claim, seeds: Iterable[int]) -> Iterator[Part]:
         for seed in seeds:
-            yield seed, part(claim, PART, seed, threads, tell)
+            yield seed, part(claim, PART, seed, threads, progress)
 
     return work
 

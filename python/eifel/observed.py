@@ -1,23 +1,18 @@
 """What only recorded runs show: each detector's verdict on each episode, and queueing delays."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eifel.result import Result
 from eifel.runs import run
+from eifel.scenario import Source
 from eifel.statistics import Mean, mean_interval
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.result import Result
-    from eifel.scenario import Source
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Writes the report as OpenTelemetry metrics: OTLP in JSON, for the collector's `otlpjsonfile` receiver."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping

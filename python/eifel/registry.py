@@ -1,7 +1,5 @@
 """The algorithms in the engine's registry."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Measures an artefact: runs its declared scenarios, stores the results, and compares them with published values."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -87,7 +87,6 @@ class Runs:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
     def table(self) -> pa.Table:
-        """Returns all rows as an Arrow table."""
         import pyarrow as pa
 
         return pa.table(self.columns)

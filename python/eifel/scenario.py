@@ -1,7 +1,5 @@
 """A scenario in the engine's form: text and origin. Made from a file, from text, or from a dict."""
 
-from __future__ import annotations
-
 import copy
 import json
 import tomllib
@@ -41,7 +39,6 @@ class Source:
 
     @property
     def repetitions(self) -> int:
-        """The number of repetitions that the scenario asks for."""
         return int(self.settings.get("repetitions", 1))
 
     @property

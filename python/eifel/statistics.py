@@ -3,19 +3,13 @@
 SciPy has these functions too, but takes seconds to import; the tests compare with it.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -76,23 +70,6 @@ def percent_interval(hits: int, count: int) -> Mean:
     share = share_interval(hits, count)
     low, high = share.interval or (share.mean, share.mean)
     return Mean(100 * share.mean, None, count, (100 * low, 100 * high))
-
-
-def bootstrap_interval(
-    values: ArrayLike,
-    statistic: Callable[[NDArray[Any]], float] = np.mean,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 1,
-) -> tuple[float, float]:
-    """Returns the percentile bootstrap interval of any statistic. Equal values and seeds give equal intervals."""
-    sample = np.asarray(values, dtype=np.float64)
-    if sample.size == 0:
-        raise ValueError("a bootstrap of no values")
-    draws = np.random.default_rng(seed).integers(0, sample.size, (resamples, sample.size))
-    found = np.array([statistic(sample[row]) for row in draws])
-    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
 
 
 @cache

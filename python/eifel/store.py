@@ -5,8 +5,6 @@ A sub-folder holds the results of the runs (`runs.parquet`, or a folder per reco
 every read, so they are never out of date.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass, replace
@@ -136,7 +134,6 @@ def stored_ids(out: Path) -> list[str]:
 
 
 def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, elapsed_s: float) -> Measured:
-    """Returns the artefact with the means of its runs."""
     from eifel.papers.measured import MeasuredRow, means_of
 
     measure = means_of if isinstance(artefact.method, Recorded) else artefact.method.measure or means_of

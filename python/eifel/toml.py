@@ -3,8 +3,6 @@
 Also accepts NumPy's numbers and arrays, as from a sweep with `np.linspace` in a notebook.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Compares tshark's verdicts on retransmissions with ours, and explains differences."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections import Counter
@@ -23,7 +21,7 @@ WHY: Mapping[tuple[str, str], str] = {
     (
         "spurious",
         "out_of_order",
-    ): "tshark goes by the time since the last segment: what is sent again early looks reordered",
+    ): "tshark goes by the time since the last segment: what is retransmitted early looks reordered",
     ("spurious", ""): "tshark says spurious only if the capture had shown the ACK before; here it came later",
     (
         "needed",
@@ -32,12 +30,12 @@ WHY: Mapping[tuple[str, str], str] = {
     (
         "needed",
         "out_of_order",
-    ): "tshark goes by the time since the last segment: what is sent again early looks reordered",
+    ): "tshark goes by the time since the last segment: what is retransmitted early looks reordered",
     ("needed", ""): "both say a retransmission",
     ("needed", NONE): "tshark takes it for new data",
     ("undecidable", ""): "nothing in the capture decides",
     (NONE, "out_of_order"): "a first sending that came late: reordered, and sent once",
-    (NONE, "keep_alive"): "nothing is sent again but one byte while the connection is idle",
+    (NONE, "keep_alive"): "nothing is retransmitted but one byte while the connection is idle",
     (NONE, ""): "a first sending, or a frame that the capture shows twice",
 }
 

@@ -1,7 +1,5 @@
 """Small worlds: every fate of a few segments and of their ACKs, counted and judged."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

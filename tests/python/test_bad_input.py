@@ -131,9 +131,9 @@ def test_a_hundred_bad_words_for_each_command(command: str, place: Path, capfd: 
         # A name that begins with a dash is an option, and is refused as one.
         with contextlib.suppress(SystemExit):
             assert main([*COMMANDS[command], word]) in (0, FAILED, BAD_INPUT), word
-        told = capfd.readouterr()
-        assert "Traceback" not in told.err, word
-        refused += bool(told.err) and told.err.splitlines()[-1].startswith("eifel")
+        output = capfd.readouterr()
+        assert "Traceback" not in output.err, word
+        refused += bool(output.err) and output.err.splitlines()[-1].startswith("eifel")
     assert refused >= 100, f"of {len(WORDS)}"
 
 
@@ -159,9 +159,9 @@ def test_no_bad_input_gives_a_traceback(place: Path, capsys: pytest.CaptureFixtu
         with contextlib.suppress(SystemExit):
             # Any other exception is a traceback, and fails the test with these arguments visible.
             assert main(arguments) in (0, FAILED, BAD_INPUT), arguments
-        told = capsys.readouterr()
-        said = told.err.splitlines()
-        assert "Traceback" not in told.err, arguments
+        output = capsys.readouterr()
+        said = output.err.splitlines()
+        assert "Traceback" not in output.err, arguments
         assert time.monotonic() - begun < 10, arguments
         if not said:
             continue
@@ -203,15 +203,17 @@ def test_no_bad_input_gives_a_traceback(place: Path, capsys: pytest.CaptureFixtu
         (["report", "--from", "folder"], "folder: no finished artefacts there"),
     ],
 )
-def test_what_is_said(arguments: list[str], words: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_a_message_on_stderr_and_nothing_on_stdout(
+    arguments: list[str], words: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     try:
         code = main(arguments)
     except SystemExit as ended:
         code = int(str(ended.code))
     assert code == BAD_INPUT
-    told = capsys.readouterr()
-    assert words in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert words in output.err
+    assert output.out == ""
     assert not (place / "out").exists()
 
 
@@ -302,7 +304,7 @@ def test_a_recording_is_no_artefact(place: Path, capsys: pytest.CaptureFixture[s
     assert "stored in out: 1 artefacts" in capsys.readouterr().err
 
 
-def test_what_is_no_recording_is_said(place: Path) -> None:
+def test_a_file_that_is_no_recording_is_refused(place: Path) -> None:
     with pytest.raises(BadInputError, match=r"nowhere/manifest\.json: No such file or directory; no recorded run here"):
         Result.read(place / "nowhere")
     for text in ("null", "[]", "{}", "{", '{"scenario": 1}'):

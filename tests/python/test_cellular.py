@@ -30,7 +30,7 @@ def traces(tmp_path: Path) -> list[Path]:
     return [recording(tmp_path / "tunnel.down", 8_000), recording(tmp_path / "open.down", 0)]
 
 
-def test_a_gap_is_a_spurious_timeout_and_eifel_saves_what_go_back_n_sends_again(traces: list[Path]) -> None:
+def test_a_gap_is_a_spurious_timeout_and_eifel_saves_the_go_back_n(traces: list[Path]) -> None:
     measured = reproduce("cellular.trace", traces=traces)
     assert [row.row.keys["trace"] for row in measured.rows] == ["open"] * 6 + ["tunnel"] * 6
     for recovery in ("reno-sack", "newreno-sack", "fack"):

@@ -27,7 +27,7 @@ OPEN = {
     # The decision comes half a round trip earlier. Overtaken SACKs are dropped with their reports
     # of duplicates.
     "sctp.condition": [
-        "DupTSN reports tell each of these spurious timeouts",
+        "DupTSN reports detect each of these spurious timeouts",
         "up to RTO(primary) + RTT(alternate) Eifel needs none of them",
     ],
     # The response in the paper has no decay, and the gain depends on the observed time.
@@ -35,7 +35,7 @@ OPEN = {
     "sctp.figure10c": ["goodput after the spike is more than twice plain SCTP's"],
     # Timestamps lengthen each of Eifel's segments. The paper does not give SCTP's handshake and
     # initial window.
-    "spikes.figure3": ["the ACK for the original segment 131 tells it"],
+    "spikes.figure3": ["the ACK for the original segment 131 decides it"],
     "spikes.figure4": ["a series of duplicate SACKs acknowledges segment 134"],
     "spikes.figure8": [
         "at the end of the spike 60 segments are released",
@@ -70,11 +70,11 @@ def test_the_paper_is_right(measured: Measured) -> None:
     assert failing == OPEN.get(measured.artefact.id, [])
 
 
-def test_each_run_gives_what_it_gave(measured: Measured) -> None:
+def test_the_rows_of_a_short_artefact_match_their_golden(measured: Measured) -> None:
     golden.check(f"rows/{measured.artefact.id}", rows_of(measured))
 
 
-def test_a_claim_about_numbers_holds_of_the_tables_of_which_it_held(measured: Measured) -> None:
+def test_a_claim_about_numbers_judges_drawn_tables_as_its_golden_says(measured: Measured) -> None:
     artefact = measured.artefact
     names = dict.fromkeys(name for row in measured.rows for name in row.means)
     base = {name: [row.means[name].mean if name in row.means else None for row in measured.rows] for name in names}

@@ -36,7 +36,7 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
         (PermissionError(13, "Permission denied", "out"), "eifel: out: Permission denied\n"),
     ],
 )
-def test_what_the_system_refuses_is_one_line(
+def test_a_refusal_by_the_system_is_one_line(
     error: OSError, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(_: object) -> int:

@@ -81,7 +81,7 @@ def test_differences_are_taken_run_by_run(tmp_path: Path, capsys: pytest.Capture
     assert time_s["interval95"][0] == pytest.approx([differences.mean() - half, differences.mean() + half], rel=1e-6)
 
 
-def test_what_is_the_same_differs_by_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_scenarios_differ_by_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.toml").write_text(LOSSY)
     # The seeds differ; the first one's is used for both.
@@ -105,7 +105,7 @@ def test_what_is_the_same_differs_by_nothing(tmp_path: Path, capsys: pytest.Capt
         (["compare", SPIKE, "nowhere.toml"], "nowhere.toml: No such file"),
     ],
 )
-def test_what_cannot_be_compared(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_refuses_bad_arguments(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == BAD_INPUT
     assert words in capsys.readouterr().err
 

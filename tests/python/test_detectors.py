@@ -73,7 +73,7 @@ def test_a_loss_is_no_spurious_retransmission() -> None:
     assert seen["needless_bytes"] == [0, 0]
 
 
-def test_what_is_lost_beside_a_needless_retransmission_is_told() -> None:
+def test_a_loss_beside_a_needless_retransmission_is_marked() -> None:
     spike = {"links": ["bottleneck"], "holds": "sending", "at": [{"start_s": 1, "end_s": 2.5}]}
     seen = judge({**path(queue={"kind": "drop-tail", "packets": 6}), "spike": [spike]})
     assert (MIXED, True) in zip(seen["truth"], seen["lost"], strict=True)
@@ -133,7 +133,7 @@ def test_a_fallback_speaks_where_the_first_is_silent() -> None:
     assert both["header_bytes"].tolist() == [2, 2]
 
 
-def test_two_that_believe_each_other_go_by_the_first_that_says_spurious() -> None:
+def test_either_of_two_detectors_decides_by_the_first_spurious_verdict() -> None:
     one = {
         "verdict": [GENUINE, UNDECIDED, SPURIOUS, SPURIOUS],
         "delay_rtts": [1, np.nan, 3, 1],
@@ -168,7 +168,7 @@ def test_detectors_that_watch_see_the_same_episodes_in_every_run() -> None:
         assert seen.tolist() == by_code[0].tolist()
 
 
-def test_the_runs_go_on_where_it_was(tmp_path) -> None:
+def test_interrupted_detector_runs_resume_with_the_missing_points(tmp_path) -> None:
     from dataclasses import replace
 
     few = [replace(SITUATIONS[3], points=3), replace(SITUATIONS[4], points=2)]

@@ -137,7 +137,7 @@ def test_the_registry_says_what_can_be_set() -> None:
     json.loads(_engine.schema())
 
 
-def test_progress_is_told_from_the_calling_thread_and_may_stop_it() -> None:
+def test_progress_runs_on_the_calling_thread_and_may_stop_the_run() -> None:
     seen: list[int] = []
     eifel.run_many([SMALL], repetitions=1000, progress=lambda done, total: seen.append(done))
     assert seen == sorted(seen)

@@ -62,7 +62,7 @@ def test_other_drawing_code_draws_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert not picture(tmp_path, "png").exists(), "an outdated picture that nobody asked for must not stay"
 
 
-def test_an_interrupt_while_drawing_keeps_what_was_measured(
+def test_an_interrupt_while_drawing_keeps_the_measurement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake
 ) -> None:
     def press(*_: object) -> None:

@@ -49,7 +49,7 @@ def declared(artefact: Artefact) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_papers_artefacts_are_declared_as_they_were(paper: str) -> None:
+def test_the_declarations_of_a_paper_match_their_golden(paper: str) -> None:
     found = {artefact.id: declared(artefact) for artefact in ALL if artefact.id.startswith(f"{paper}.")}
     golden.check(f"declared/{paper}", found)
 
@@ -150,7 +150,7 @@ def base_of(artefact: Artefact) -> dict[str, list[float | None]]:
 
 
 @pytest.mark.parametrize("artefact", OF_MEANS, ids=lambda artefact: artefact.id)
-def test_a_claim_fails_where_it_says(artefact: Artefact) -> None:
+def test_a_claim_fails_at_the_values_of_its_golden(artefact: Artefact) -> None:
     """Changes each value that a claim reads alone, until the claim changes."""
     before = None if golden.WRITES else golden.kept(f"claims/{artefact.id}")
     base = before["base"] if before else golden.rounded(base_of(artefact))
@@ -160,7 +160,7 @@ def test_a_claim_fails_where_it_says(artefact: Artefact) -> None:
 
 
 @pytest.mark.parametrize("artefact", SHORT, ids=lambda artefact: artefact.id)
-def test_a_short_table_is_measured_as_it_was(artefact: Artefact) -> None:
+def test_a_short_table_measures_the_values_of_its_golden(artefact: Artefact) -> None:
     few = 2 if isinstance(artefact.method, Repeated) else artefact.repetitions
     found = reproduce(artefact, repetitions=few)
     golden.check(f"rows/{artefact.id}", rows_of(found))
@@ -185,7 +185,7 @@ DRAWN = [artefact for artefact in OF_MEANS if artefact.draw is not None and not 
 
 
 @pytest.mark.parametrize("artefact", DRAWN, ids=lambda artefact: artefact.id)
-def test_a_picture_of_means_shows_what_it_showed(artefact: Artefact) -> None:
+def test_a_picture_of_means_matches_its_golden(artefact: Artefact) -> None:
     assert isinstance(artefact.method, Studied) and artefact.draw is not None
     rows = [
         MeasuredRow(row, {c.name: Mean(10.0 * place + n, 0.1 * n, 5) for place, c in enumerate(artefact.columns, 1)})

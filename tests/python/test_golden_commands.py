@@ -75,11 +75,11 @@ ASKED = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_command_prints_what_it_printed(name: str, asked: Callable[[str, list[str]], Any]) -> None:
+def test_the_output_of_a_command_matches_its_golden(name: str, asked: Callable[[str, list[str]], Any]) -> None:
     asked(name, ASKED[name])
 
 
-def test_what_a_capture_is_written_to_holds_what_it_held(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_files_written_from_a_capture_match_their_golden(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     named = {"csv": "a.csv", "otel": "a.json", "annotate": "a.pcapng", "anonymise": "b.pcapng", "xpl": "plots"}
     assert main(["analyze", "two.pcapng", *(word for n, file in named.items() for word in (f"--{n}", file))]) == 0
@@ -102,7 +102,7 @@ def test_a_comparison_with_tshark_shows_causes_and_words(
     asked("analyze-tshark-json", ["analyze", "made/5.sender.pcapng", "--compare-tshark", "--json"])
 
 
-def test_a_path_that_is_refused_is_said_so(
+def test_a_refused_path_is_named(
     asked: Callable[[str, list[str]], Any], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
     asked("analyze-extract", ["analyze", "two.pcapng", "--extract-path", "path.toml"])

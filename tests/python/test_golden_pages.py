@@ -118,7 +118,7 @@ def lines(text: str, place: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_command_prints_what_it_printed(
+def test_the_output_of_a_command_matches_its_golden(
     name: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
@@ -128,7 +128,7 @@ def test_a_command_prints_what_it_printed(
 
 
 @pytest.mark.parametrize("name", NARROW)
-def test_a_command_prints_on_a_narrow_terminal_what_it_printed(
+def test_the_output_on_a_narrow_terminal_matches_its_golden(
     name: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
@@ -161,7 +161,7 @@ def options(of: argparse.ArgumentParser) -> dict[str, Any]:
     return {**found, "exclusive": exclusive} if exclusive else found
 
 
-def test_the_command_line_takes_what_it_took() -> None:
+def test_the_options_of_a_command_match_their_golden() -> None:
     made = options(parser())
     for name, command in made["commands"].items():
         golden.check(f"options/{name}", command)
@@ -201,14 +201,14 @@ SHAPES = [(0, 1, True), (4, 2, True), (18, 4, False), (25, 3, True), (70, 2, Fal
 
 
 @pytest.mark.parametrize(("count", "columns", "published"), SHAPES[1:])
-def test_a_section_of_the_report_shows_what_it_showed(count: int, columns: int, published: bool) -> None:
+def test_a_section_of_the_report_matches_its_golden(count: int, columns: int, published: bool) -> None:
     page = build([of(count, columns, published=published)], "2004-07-30")
     body = page[page.index("<body") :]
     body = body[: body.index("<script>")].replace(eifel.__version__, "VERSION")
     golden.check(f"report/{count}x{columns}", re.sub(r">\s*<", ">\n<", body).splitlines())
 
 
-def test_pictures_of_the_report_are_drawn_as_they_were() -> None:
+def test_the_pictures_of_the_report_match_their_golden() -> None:
     bands = [Line(f"line {n}", [Dot(n, n - 0.5, n + 1, "sent", f"dot <{n}>")], (n - 1, n + 2)) for n in range(1, 9)]
     empty = [Line("none", []), Line("nan", [Dot(float("nan"))]), *bands[:3]]
     # Few columns, and a last key with many values.
@@ -236,19 +236,19 @@ def test_pictures_of_the_report_are_drawn_as_they_were() -> None:
     golden.check("report/drawn", {name: re.sub(r">\s*<", ">\n<", text).splitlines() for name, text in shown.items()})
 
 
-def test_flows_of_a_run_are_shown_as_they_were() -> None:
+def test_the_output_for_several_flows_matches_its_golden() -> None:
     result = eifel.run(TWO_FLOWS)
     golden.check("report/flows", flows_html(result.flows).replace("><", ">\n<").splitlines())
 
 
-def test_ladders_are_drawn_as_they_were() -> None:
+def test_the_ladder_diagrams_match_their_golden() -> None:
     worlds = eifel.small_worlds(questions.scenario("f-rto", "rfc4015"), segments=3, late_ms=60, threads=1)
     ladders = {name: one.smallest for name, one in worlds.failed.items() if one.smallest is not None}
     assert ladders
     golden.check("pictures/ladders", golden.picture(ladder_figure(ladders, title="Worlds")))
 
 
-def test_windows_timers_and_paths_of_a_run_are_drawn_as_they_were(tmp_path: Path) -> None:
+def test_the_window_timer_and_path_figures_match_their_golden(tmp_path: Path) -> None:
     from eifel import plots
     from eifel.plots import xplot
 

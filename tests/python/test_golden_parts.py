@@ -112,7 +112,7 @@ def matplotlib_colour(name: Any) -> Any:
     return to_rgba(name)
 
 
-def test_what_arrived_is_drawn_by_what_it_brought() -> None:
+def test_arrivals_are_drawn_by_the_data_that_they_brought() -> None:
     arrived = pa.table(
         {
             "t_ns": np.arange(6) * 10**9,

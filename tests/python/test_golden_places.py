@@ -61,7 +61,7 @@ def stored() -> dict[str, np.ndarray]:
     return _columns(stages, seeds)
 
 
-def test_the_page_of_the_sweep_shows_what_it_showed() -> None:
+def test_the_page_of_the_calibration_matches_its_golden() -> None:
     columns = stored()
     golden.check("printed/calibration", page.report(columns, ["## Others", "", "| a | b |"]).splitlines())
     assert len(NAMES) == 3 and len(JUDGES) == 4 and settings.SEED == 1

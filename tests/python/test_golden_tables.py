@@ -155,7 +155,7 @@ class Judge:
 
 
 @pytest.mark.parametrize("artefact", [one for one in OF_MEANS if one.claims], ids=lambda artefact: artefact.id)
-def test_a_claim_holds_of_the_tables_of_which_it_held(artefact: Artefact) -> None:
+def test_a_claim_judges_drawn_tables_as_its_golden_says(artefact: Artefact) -> None:
     kept = golden.kept(f"claims/{artefact.id}")
     fewer = max(1, len(artefact.rows) // MANY_ROWS)
     drawn = tables(artefact, kept["base"], max(2, EACH // fewer))

@@ -43,7 +43,7 @@ def measured_on_wire(name: str) -> Measured:
 
 @pytest.mark.usefixtures("simulated")
 @pytest.mark.parametrize("name", ["live.spike", "live.thesis"])
-def test_a_figure_of_the_wire_is_judged_and_drawn_as_it_was(name: str) -> None:
+def test_the_verdicts_and_picture_of_a_live_figure_match_their_golden(name: str) -> None:
     measured = measured_on_wire(name)
     golden.check(f"rows/{name}", rows_of(measured))
     assert measured.artefact.draw is not None

@@ -46,7 +46,7 @@ def shown(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("without", [(), TABLES[:1], TABLES[2:3], TABLES[3:4], TABLES[4:]])
-def test_headlines_are_as_they_were(without: tuple[str, ...]) -> None:
+def test_the_headlines_of_the_report_match_their_golden(without: tuple[str, ...]) -> None:
     held = [of(name) for name in TABLES if name not in without]
     if not without:
         held += [reproduce("responding.figure1a"), reproduce("responding.figure2")]
@@ -145,7 +145,7 @@ def test_scenarios_that_are_compared_have_letters_or_numbers() -> None:
     assert _short("short") == "short"
 
 
-def test_bars_are_told_of_each_transfer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_progress_bar_advances_with_each_transfer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from contextlib import contextmanager
 
     told: list[tuple[int, int]] = []
@@ -161,7 +161,7 @@ def test_bars_are_told_of_each_transfer(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @pytest.mark.parametrize("width", [60, 120])
-def test_the_list_of_algorithms_shows_what_it_showed(
+def test_the_list_of_algorithms_matches_its_golden(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("eifel.cli.output.WIDTH_WITHOUT_TERMINAL", width)

@@ -37,7 +37,7 @@ class Workers:
             yield seed, {"drawn": 375, "against": [worst] * self.refuting, "mean": 0.1, "worst": worst}
 
 
-def test_an_interrupted_search_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_search_runs_only_the_missing_parts(tmp_path: Path) -> None:
     first, second = Workers(dies_after=3), Workers()
     with pytest.raises(KeyboardInterrupt):
         hunts.hunt(CLAIM, 5 * hunts.PART, 1, tmp_path, first)
@@ -52,7 +52,7 @@ def test_an_interrupted_search_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(third.asked) == 2
 
 
-def test_a_part_that_is_not_whole_is_done_again(tmp_path: Path) -> None:
+def test_a_damaged_part_of_a_search_is_run_again(tmp_path: Path) -> None:
     hunts.hunt(CLAIM, 2 * hunts.PART, 1, tmp_path, Workers())
     (file, *_) = sorted(tmp_path.rglob("*.json"))
     for broken in (b"", b"{", b"null", b'{"drawn": 0}'):
@@ -75,7 +75,7 @@ def test_one_scenario_refutes_a_claim_unless_a_share_is_published(tmp_path: Path
     assert refuted(known, Workers(8, 0.4))
 
 
-def test_an_interrupted_search_for_a_liar_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_search_for_a_liar_runs_only_the_missing_parts(tmp_path: Path) -> None:
     source = load(ROOT / "examples" / "lossy.toml")
     asked: list[tuple[int, int]] = []
 
@@ -121,7 +121,7 @@ def test_the_engine_s_search_catches_a_detector_that_is_wrong(
         (["harm", "--sender", "detect=eifel"], "eifel"),
     ],
 )
-def test_what_is_no_claim_is_refused_in_a_line(
+def test_an_invalid_claim_is_refused_in_one_line(
     arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["hunt", *arguments, "--out", str(tmp_path)]) == 2

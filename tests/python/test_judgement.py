@@ -80,7 +80,7 @@ def table1(time_s: tuple[float, float], segments: tuple[float, float], spurious:
     return [claim["holds"] for claim in Measured(artefact, rows, [], 1, 1, 0.0).claims()]
 
 
-def test_what_table_1_claims_is_what_its_words_say() -> None:
+def test_the_claims_of_table_1_judge_their_values() -> None:
     # 254 % more is a ratio of times of 0.2825, within a tenth. 3 % fewer is 0.97, within a
     # hundredth.
     assert table1((322.0, 100.0), (100.0, 97.9), (2.0, 1.9)) == [True, True, True]
@@ -206,7 +206,7 @@ def test_table_5_of_dualrtt_is_published_for_one_packet_length_and_one_delay() -
 
 
 @pytest.mark.parametrize(("moves", "holding"), [(False, True), (True, False)])
-def test_an_rtt_that_changes_while_segments_are_sent_again_breaks_table_2s_claim(moves: bool, holding: bool) -> None:
+def test_an_rtt_that_changes_during_retransmission_breaks_table_2s_claim(moves: bool, holding: bool) -> None:
     artefact = artefacts()["dualrtt.table2"]
     means = [
         {column.name: Mean(2.0 if moves and column.name == "rtt" and place % 2 else 1.0, None, 1) for column in COLUMNS}

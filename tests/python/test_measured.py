@@ -17,7 +17,7 @@ RECORDED = stored.read(recorded.STORE)
 
 
 @pytest.mark.parametrize("name", measured.ARTEFACTS)
-def test_what_is_stored_is_of_the_artefact_as_it_is(name: str) -> None:
+def test_a_stored_result_has_the_definition_of_its_artefact(name: str) -> None:
     assert STORE[name]["definition"] == artefacts()[name].definition(), "python -m eifel.documents measured"
 
 
@@ -44,7 +44,7 @@ def test_a_page_says_what_was_measured_over_recorded_links(page: str, sentence: 
     assert contains(page, sentence)
 
 
-def test_what_was_measured_over_recorded_links_says_over_which_and_when() -> None:
+def test_measurements_over_recorded_links_name_the_links_and_the_date() -> None:
     for one in RECORDED.values():
         assert one["links"] and all(re.fullmatch("[0-9a-f]{64}", digest) for digest in one["links"].values())
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", one["on"])
@@ -88,7 +88,7 @@ def test_findings_say_how_many_values_agree_on_the_other_seeds() -> None:
     assert (again, genuine) == (other[1], other[3])
     said = (
         f"On two seeds that no fit has seen, {time} and {other[0]} times are within, {spurious} and {other[2]} counts "
-        f"of spurious timeouts, {genuine} of genuine ones, and again {again} of what is sent again."
+        f"of spurious timeouts, {genuine} of genuine ones, and again {again} of what is retransmitted."
     )
     assert said in " ".join((ROOT / "docs" / "internals" / "findings.md").read_text(encoding="utf-8").split())
 

@@ -67,9 +67,7 @@ sender = { detect = "none", observers = ["eifel-timestamps", "dsack"] }
 """
 
 
-def test_what_thirty_flows_tell_beside_their_numbers_is_folded(
-    width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_notes_on_thirty_flows_are_folded(width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Requests, verdicts and waits of a group take a column or a row, like its numbers. --flows shows each flow."""
     file = tmp_path / "many.toml"
     file.write_text(MANY, encoding="utf-8")

@@ -59,7 +59,7 @@ COUNTS = (((1, 44), (1, 44)), ((1, 35), (4, 45)), ((1, 44), (4, 45)), ((1, 35), 
 @pytest.mark.parametrize(
     ("case", "counts"), [*zip(sctp.FIGURES, COUNTS, strict=True)], ids=lambda value: str(value)[:24]
 )
-def test_one_spike_makes_sctp_send_again_what_docs_ns2_says(
+def test_sctp_retransmits_after_one_spike_the_number_in_ns2_md(
     case: sctp.Case, counts: tuple[tuple[int, int], ...]
 ) -> None:
     for side, (with_the_timeout, in_all) in zip((sctp.on_ns2(case), sctp.on_eifel(case)), counts, strict=True):

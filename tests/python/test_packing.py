@@ -18,7 +18,7 @@ def test_columns_survive(columns: list[list[int]]) -> None:
         assert unpack(text, json.loads(json.dumps(place))) == pytest.approx(np.array(column) * 0.5 + 3.0)
 
 
-def test_what_is_arbitrarily_high_stays_high() -> None:
+def test_packed_values_are_capped_at_the_farthest() -> None:
     values = np.array([0, 2**62, -(2**62), 10**12 + 1])
     packer = Packer()
     place = packer.add(values)

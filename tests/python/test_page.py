@@ -165,7 +165,7 @@ def test_an_artefact_says_what_one_should_see() -> None:
     assert "One should see" not in build([of(1, 1)])
 
 
-def test_what_was_found_comes_first_with_numbers_of_this_very_report() -> None:
+def test_the_report_begins_with_findings_that_quote_its_own_numbers() -> None:
     measured = reproduce("responding.table1", repetitions=5)
     page = build([measured], "2026-01-02")
     times = [measured.mean("time_s", eifel=on) for on in (False, True)]

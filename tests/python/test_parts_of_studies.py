@@ -135,7 +135,7 @@ def recorded(*instants: int, verdict: str = "spurious", verdict_ns: int = 90 * M
     return Run(transmissions=again, verdicts=told)
 
 
-def test_how_much_later_a_wire_was_is_the_most_that_anything_was() -> None:
+def test_the_difference_of_two_runs_is_the_largest_of_any_event() -> None:
     simulated = recorded(10 * MS, 30 * MS)
     assert wire.difference_ms(simulated, simulated) == 0  # type: ignore[arg-type]
     assert wire.difference_ms(simulated, recorded(12 * MS, 25 * MS)) == 5  # type: ignore[arg-type]

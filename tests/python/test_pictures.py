@@ -133,7 +133,7 @@ def test_a_single_run_has_no_interval() -> None:
     assert points(axes.containers[0]) == ([1.0, 2.0], [5.0, 7.0], [(5.0, 5.0), (6.0, 9.0)])
 
 
-def test_series_that_lie_on_each_other_can_be_told_apart() -> None:
+def test_coinciding_series_differ_in_colour_marker_and_line() -> None:
     axes = new_figure(1, (4, 3))[1][0]
     same = [Mean(1.0, 0.1, 3), Mean(2.0, 0.1, 3)]
     intervals.lines(axes, [0.0, 1.0], {str(number): same for number in range(len(intervals.LOOKS))})

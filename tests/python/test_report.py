@@ -43,9 +43,9 @@ def test_published_and_measured_stand_side_by_side(page: str) -> None:
     assert "one-way delay" in page
 
 
-def test_what_was_fitted_to_and_what_was_chosen_is_said() -> None:
+def test_fitted_and_chosen_settings_are_listed_separately() -> None:
     fitted = Setting("delay <1>", "1 s", "why", rows=("responding.table1: eifel off",))
-    table = replace(artefacts()["responding.table1"], fitted=(fitted, Setting("ACK delay", "2 s", "so", "chosen")))
+    table = replace(artefacts()["responding.table1"], fitted=(fitted, Setting("ACK delay", "2 s", "so")))
     page = build([reproduce(table, repetitions=2)])
     assert page.count(">calibration<") == 2, "in the table, and in the card that a phone shows"
     assert page.index("Fitted settings") < page.index("delay &lt;1&gt;") < page.index("Chosen settings")
@@ -55,7 +55,7 @@ def test_what_was_fitted_to_and_what_was_chosen_is_said() -> None:
     assert "<b>spike</b>: 2.85 to 8.5 s" in page
 
 
-def test_what_is_known_of_what_does_not_agree_is_said() -> None:
+def test_known_reasons_are_shown_beside_disagreements() -> None:
     table = replace(artefacts()["responding.table1"], known=("a queue of <75>",))
     measured = reproduce(table, repetitions=2)
     assert measured.json()["known"] == ["a queue of <75>"]

@@ -43,7 +43,7 @@ def test_measured_beside_published(calls: list[str]) -> None:
     )
 
 
-def test_a_value_outside_is_said_to_be(calls: list[str]) -> None:
+def test_a_value_outside_its_tolerance_is_marked(calls: list[str]) -> None:
     measured = reproduce("responding.table3", repetitions=5)
     assert measured.json()["rows"][2]["agrees"]["time_s"] is False
     assert measured.json()["claims"][0]["holds"] is False
@@ -95,7 +95,7 @@ def test_a_damaged_artefact_is_measured_again(calls: list[str], tmp_path: Path, 
     assert store.read(tmp_path, artefacts()[TABLE]) is not None
 
 
-def test_an_interrupt_leaves_what_was_there(calls: list[str], tmp_path: Path) -> None:
+def test_an_interrupted_measurement_keeps_the_stored_artefact(calls: list[str], tmp_path: Path) -> None:
     reproduce(TABLE, repetitions=3, out=tmp_path)
 
     def press(_done: int, _total: int) -> None:
@@ -107,7 +107,7 @@ def test_an_interrupt_leaves_what_was_there(calls: list[str], tmp_path: Path) ->
     assert store.read(tmp_path, artefacts()[TABLE]).repetitions == 3
 
 
-def test_a_write_that_fails_leaves_what_was_there(
+def test_a_failed_write_keeps_the_stored_artefact(
     calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reproduce(TABLE, repetitions=3, out=tmp_path)

@@ -98,7 +98,7 @@ def test_files_are_drawn_twice_alike(scenario: Path, tmp_path: Path, suffix: str
     assert written[0].startswith(begins)
 
 
-def test_axes_have_units_and_layers_are_told_apart(scenario: Path) -> None:
+def test_axes_have_units_and_each_layer_a_legend_entry(scenario: Path) -> None:
     figure = eifel.run(scenario).plot()
     labels = [axes.get_ylabel() for axes in figure.axes]
     assert labels == ["Segment number", "Window, kB", "RTO and RTT, s"]

@@ -22,7 +22,7 @@ def test_without_a_seed_it_is_the_engines() -> None:
     assert (load("duration_s = 1").seed, load("duration_s = 1").repetitions) == (1, 1)
 
 
-def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+def test_an_unreadable_scenario_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"no\.toml: No such file"):
         load(tmp_path / "no.toml")
     (tmp_path / "latin.toml").write_bytes(b"title = '\xe9'")
@@ -41,7 +41,7 @@ def test_settings_are_put_by_path(scenario: Path) -> None:
     assert source.origin == str(scenario)
 
 
-def test_nothing_set_leaves_the_text_as_it_is(scenario: Path) -> None:
+def test_a_scenario_without_settings_keeps_its_text(scenario: Path) -> None:
     source = load(scenario)
     assert override(source, {}) is source
 

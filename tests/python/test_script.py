@@ -63,7 +63,7 @@ def test_a_refused_script_is_one_line_and_2(
     assert errors.count("\n") == 1
 
 
-def test_what_is_not_there_or_not_text_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_or_binary_script_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["script", str(tmp_path / "none.pkt")]) == 2
     assert main(["script", str(tmp_path)]) == 2
     (tmp_path / "x.pkt").write_bytes(b"\xff")

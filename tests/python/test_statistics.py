@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from eifel.statistics import bootstrap_interval, mean_interval, share_interval, t_quantile
+from eifel.statistics import mean_interval, share_interval, t_quantile
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 10, 29, 99, 999, 100_000])
@@ -64,24 +64,3 @@ def test_how_far_a_mean_can_be_trusted_stands_behind_it() -> None:
     assert mean_interval([1, 2, 3, 4, 5]).spread(2) == "± 1.96"
     assert mean_interval([1.0]).spread(2) == ""
     assert share_interval(0, 100).spread(3) == "(0.000 to 0.037)"
-
-
-def test_bootstrap_is_repeatable_and_covers_the_mean() -> None:
-    sample = np.random.default_rng(5).normal(10, 2, 200)
-    low, high = bootstrap_interval(sample)
-    assert (low, high) == bootstrap_interval(sample)
-    assert low < sample.mean() < high
-    # Near the t interval for this many values from a normal distribution.
-    assert high - low == pytest.approx(2 * mean_interval(sample).half_width, rel=0.15)
-    assert bootstrap_interval(sample, np.median) != (low, high)
-
-
-def test_both_ends_of_the_bootstrap_leave_out_as_much() -> None:
-    sample = np.arange(400.0)
-    low, high = bootstrap_interval(sample, resamples=8000)
-    deviation = sample.std() / math.sqrt(sample.size)
-    # 2.5 % of a normal distribution lie below -1.96. The quantile of 8000 draws has a deviation of
-    # 0.03.
-    assert ((sample.mean() - low) / deviation, (high - sample.mean()) / deviation) == pytest.approx(
-        (1.96, 1.96), abs=0.12
-    )

@@ -28,8 +28,7 @@ def find(effort: Effort) -> dict[str, np.ndarray]:
         tell(SIZES[number] // 2)
         return {"part": [number], "hits": [SIZES[number] * effort.seed // 10]}
 
-    table = effort.parts("test.parts", {"what": "hits"}, SIZES, part)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return effort.parts("test.parts", {"what": "hits"}, SIZES, part)
 
 
 def measure(artefact: Artefact, runs) -> list[dict]:
@@ -74,7 +73,7 @@ def test_it_is_measured_and_its_rows_have_intervals_of_their_own() -> None:
     assert command_of(measured) == "eifel reproduce test.study --seed 1"
 
 
-def test_interrupted_it_goes_on_with_what_is_left(tmp_path: Path) -> None:
+def test_an_interrupted_study_runs_only_the_remaining_parts(tmp_path: Path) -> None:
     def press(at: int, _total: int) -> None:
         if at == 20:
             raise KeyboardInterrupt
@@ -93,7 +92,7 @@ def test_interrupted_it_goes_on_with_what_is_left(tmp_path: Path) -> None:
     assert load_sweep(tmp_path / "parts" / "test.parts").num_rows == 3
 
 
-def test_what_is_finished_is_kept_until_it_is_asked_for_anew(tmp_path: Path) -> None:
+def test_a_finished_study_is_measured_again_only_with_fresh(tmp_path: Path) -> None:
     reproduce(STUDY, out=tmp_path)
     reproduce(STUDY, out=tmp_path)
     assert done == [0, 1, 2]
@@ -145,7 +144,7 @@ def test_a_picture_may_be_of_means(tmp_path: Path) -> None:
     assert 'class="picture"' in build([measured])
 
 
-def test_what_takes_minutes_is_left_out_until_it_is_named(
+def test_a_long_artefact_is_measured_only_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from eifel.cli import main
@@ -162,7 +161,7 @@ def test_what_takes_minutes_is_left_out_until_it_is_named(
     assert "left out" not in capsys.readouterr().err
 
 
-def test_what_is_long_is_said_in_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_marks_long_artefacts(capsys: pytest.CaptureFixture[str]) -> None:
     from eifel.cli import main
 
     assert main(["list", "artefacts"]) == 0

@@ -27,7 +27,7 @@ def measured() -> Measured:
     return reproduce("thesis.timers", repetitions=2)
 
 
-def test_what_it_claims(measured: Measured) -> None:
+def test_the_claims_of_the_timers_hold(measured: Measured) -> None:
     assert [claim["text"] for claim in measured.claims() if not claim["holds"]] == []
 
 

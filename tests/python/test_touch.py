@@ -110,7 +110,7 @@ def place(phone: Browser, panel: int) -> tuple[float, float, float]:
         ("f('pointerdown', 1, 9, 9, 'mouse'); f('pointermove', 1, 99, 9, 'mouse')", [20, 60, 0, 0]),
     ],
 )
-def test_what_fingers_mean(phone: Browser, fingers: str, expected: list[float]) -> None:
+def test_a_gesture_gives_the_expected_range(phone: Browser, fingers: str, expected: list[float]) -> None:
     assert phone.evaluate(RECORDER % f"(f) => {{ {fingers} }}") == expected
 
 

@@ -1,7 +1,5 @@
 """The command line. `eifel --help` loads nothing heavy: each command imports what it needs."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

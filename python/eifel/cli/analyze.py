@@ -1,7 +1,5 @@
 """`eifel analyze`: the cause of each retransmission in a capture, and whether it was needed."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import operator
@@ -11,16 +9,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eifel.captured_path import CapturedPath
+from eifel.captures import Analysis
 from eifel.cli import FAILED, OK
 from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
 from eifel.files import expect_file, put
-
-if TYPE_CHECKING:
-    from eifel.captured_path import CapturedPath
-    from eifel.captures import Analysis
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -212,15 +208,15 @@ def _print_lost(analysis: Analysis) -> None:
 
 def _says_so_far(clock: Callable[[], float]) -> Callable[[int, int, int, int], None]:
     """Returns a function that prints a line about a growing capture, at most once in `PAUSE_S`."""
-    told = -math.inf
+    shown_at = -math.inf
 
-    def hear(frames: int, packets: int, connections: int, retransmissions: int) -> None:
-        nonlocal told
-        if clock() >= told + PAUSE_S:
-            told = clock()
-            note(f"{frames} frames, {packets} packets of {connections} connections, {retransmissions} sent again")
+    def show(frames: int, packets: int, connections: int, retransmissions: int) -> None:
+        nonlocal shown_at
+        if clock() >= shown_at + PAUSE_S:
+            shown_at = clock()
+            note(f"{frames} frames, {packets} packets of {connections} connections, {retransmissions} retransmissions")
 
-    return hear
+    return show
 
 
 def _progress() -> Any:

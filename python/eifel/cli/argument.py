@@ -1,36 +1,56 @@
 """Helpers to declare commands, and the types of their values."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    Commands = argparse._SubParsersAction["Parser"]
+else:
+    Commands = Any
 
 
-def command(commands: Commands, name: str, summary: str, example: str) -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """A parser with a method for each kind of argument."""
+
+    def word(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        self.add_argument(name, metavar=metavar, help=text, **more)
+
+    def path(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        self.word(name, metavar, text, type=path, **more)
+
+    def positive(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        self.word(name, metavar, text, type=positive, **more)
+
+    def natural(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        self.word(name, metavar, text, type=natural, **more)
+
+    def switch(self, name: str, text: str) -> None:
+        self.add_argument(name, action="store_true", help=text)
+
+    def verbose(self, text: str) -> None:
+        self.add_argument("-v", "--verbose", action="store_true", help=text)
+
+    def repeated(self, name: str, metavar: str, text: str) -> None:
+        """Declares a repeatable option. Its values form a list."""
+        self.word(name, metavar, text, action="append", default=[])
+
+    def jobs(self) -> None:
+        """Declares the number of threads."""
+        self.positive("--jobs", "N", "threads (default: all cores)")
+
+
+def command(commands: Commands, name: str, summary: str, example: str) -> Parser:
     """Declares a command. `summary` begins with a small letter and has no full stop."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=f"example: {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--json", action="store_true", help="print JSON to standard output")
+    parser.switch("--json", "print JSON to standard output")
     parser.set_defaults(module=name, resumes=name in ("sweep", "reproduce", "hunt"))
     return parser
-
-
-def repeated(parser: argparse.ArgumentParser, option: str, metavar: str, told: str) -> None:
-    """Declares a repeatable option. Its values form a list."""
-    parser.add_argument(option, action="append", default=[], metavar=metavar, help=told)
-
-
-def jobs(parser: argparse.ArgumentParser) -> None:
-    """Declares the number of threads."""
-    parser.add_argument("--jobs", type=positive, metavar="N", help="threads (default: all cores)")
 
 
 def positive(text: str) -> int:

@@ -1,16 +1,8 @@
 """The arguments of the command line. This module imports nothing heavy, so that `eifel --help` is fast."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
 
-from eifel.cli.argument import command, jobs, natural, path, positive, repeated
-from eifel.cli.capture_arguments import add_analyze, add_captures, add_live, add_whatif
-from eifel.cli.truth_arguments import add_truth
-
-if TYPE_CHECKING:
-    from eifel.cli.argument import Commands
+from eifel.cli.argument import Commands, Parser, command, path
 
 
 class _Version(argparse.Action):
@@ -40,9 +32,9 @@ def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
             action.complete = file  # type: ignore[attr-defined]
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """Returns the parser with every command and its options."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="eifel",
         description="Spurious retransmissions: detect them, respond to them, and measure what that is worth.",
         epilog="example: eifel reproduce responding.table1",
@@ -67,11 +59,11 @@ def parser() -> argparse.ArgumentParser:
         _add_worlds,
         _add_hunt,
         _add_attacks,
-        add_analyze,
-        add_whatif,
-        add_captures,
-        add_live,
-        add_truth,
+        _add_analyze,
+        _add_whatif,
+        _add_captures,
+        _add_live,
+        _add_truth,
     ):
         add(commands)
     return made
@@ -84,46 +76,29 @@ def _add_run(commands: Commands) -> None:
         "run a scenario",
         "eifel run scenario.toml --repetitions 20 --set flow.main.sender.respond=option-4 --plot run.svg",
     )
-    parser.add_argument("scenario", type=path, metavar="SCENARIO.toml", help="the scenario file; - for standard input")
-    parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of the scenario's number")
-    parser.add_argument("--seed", type=natural, metavar="S", help="in place of the scenario's seed")
-    repeated(
-        parser,
-        "--set",
-        "KEY.PATH=VALUE",
-        "put another value at a key; entries of lists by number or name; may be repeated",
+    parser.path("scenario", "SCENARIO.toml", "the scenario file; - for standard input")
+    parser.positive("--repetitions", "N", "in place of the scenario's number")
+    parser.natural("--seed", "S", "in place of the scenario's seed")
+    parser.repeated(
+        "--set", "KEY.PATH=VALUE", "put another value at a key; entries of lists by number or name; may be repeated"
     )
-    parser.add_argument(
-        "--record", type=path, metavar="FOLDER", help="write every table (Parquet), captures and a manifest there"
-    )
-    parser.add_argument(
-        "--tables", metavar="NAMES", help="the tables that --record writes, with commas between, or none (default: all)"
-    )
-    parser.add_argument("--csv", action="store_true", help="--record writes each table as CSV too")
-    parser.add_argument("--payload", action="store_true", help="captures hold all bytes, and not the headers alone")
-    parser.add_argument("--pcap", type=path, metavar="FILE", help="write a pcapng as captured at the flow's sender")
-    parser.add_argument(
-        "--plot", type=path, metavar="FILE", help="draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom"
-    )
-    parser.add_argument(
-        "--repetition", type=natural, metavar="N", help="which one is recorded and drawn, from 0 on (default: 0)"
-    )
-    parser.add_argument(
-        "--flow", metavar="NAME", help="the flow that is captured and drawn, or all (default: the first)"
-    )
-    parser.add_argument("--flows", action="store_true", help="show each flow of a group that the scenario repeats")
-    parser.add_argument(
-        "-v", "--verbose", action="store_true", help="show every number, what detectors said, and queueing delays"
-    )
-    jobs(parser)
+    parser.path("--record", "FOLDER", "write every table (Parquet), captures and a manifest there")
+    parser.word("--tables", "NAMES", "the tables that --record writes, with commas between, or none (default: all)")
+    parser.switch("--csv", "--record writes each table as CSV too")
+    parser.switch("--payload", "captures hold all bytes, and not the headers alone")
+    parser.path("--pcap", "FILE", "write a pcapng as captured at the flow's sender")
+    parser.path("--plot", "FILE", "draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom")
+    parser.natural("--repetition", "N", "which one is recorded and drawn, from 0 on (default: 0)")
+    parser.word("--flow", "NAME", "the flow that is captured and drawn, or all (default: the first)")
+    parser.switch("--flows", "show each flow of a group that the scenario repeats")
+    parser.verbose("show every number, what detectors said, and queueing delays")
+    parser.jobs()
 
 
 def _add_new(commands: Commands) -> None:
     parser = command(commands, "new", "write a commented scenario to begin with", "eifel new handover")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which one; without, says what there is")
-    parser.add_argument(
-        "--out", type=path, metavar="FILE.toml", help="where to (default: NAME.toml; - for standard output)"
-    )
+    parser.word("name", "NAME", "which one; without, says what there is", nargs="?")
+    parser.path("--out", "FILE.toml", "where to (default: NAME.toml; - for standard output)")
 
 
 def _add_compare(commands: Commands) -> None:
@@ -133,21 +108,18 @@ def _add_compare(commands: Commands) -> None:
         "run scenarios with the same seeds and show what differs",
         "eifel compare spike.toml --set flow.main.sender.detect=none --repetitions 50 --plot both.svg",
     )
-    parser.add_argument(
-        "scenarios", type=path, nargs="+", metavar="SCENARIO.toml", help="what is compared, the first with each other"
-    )
-    repeated(
-        parser,
+    parser.path("scenarios", "SCENARIO.toml", "what is compared, the first with each other", nargs="+")
+    parser.repeated(
         "--set",
         "KEY.PATH=VALUE",
         "of one scenario: another to compare it with, one for each --set; of several: put this value into all",
     )
-    parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of the scenarios' number")
-    parser.add_argument("--seed", type=natural, metavar="S", help="in place of the first scenario's seed")
-    parser.add_argument("--flow", metavar="NAME", help="the flow that is compared (default: the first)")
-    parser.add_argument("--plot", type=path, metavar="FILE", help="draw both over one time axis: .png, .svg or .pdf")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show every number, those too that are zero")
-    jobs(parser)
+    parser.positive("--repetitions", "N", "in place of the scenarios' number")
+    parser.natural("--seed", "S", "in place of the first scenario's seed")
+    parser.word("--flow", "NAME", "the flow that is compared (default: the first)")
+    parser.path("--plot", "FILE", "draw both over one time axis: .png, .svg or .pdf")
+    parser.verbose("show every number, those too that are zero")
+    parser.jobs()
 
 
 def _add_sweep(commands: Commands) -> None:
@@ -157,23 +129,19 @@ def _add_sweep(commands: Commands) -> None:
         "run many scenarios that differ in chosen keys; go on where an earlier call stopped",
         "eifel sweep sweep.toml --out results",
     )
-    parser.add_argument("sweep", type=path, metavar="SWEEP.toml", help="the sweep file (docs/reference/sweep.md)")
-    parser.add_argument(
-        "--out", type=path, metavar="FOLDER", help="where the results are kept (default: out/ and the file's name)"
-    )
-    jobs(parser)
-    parser.add_argument(
-        "--dask", type=path, metavar="ADDRESS", help="run on the workers of this Dask scheduler, as tcp://host:8786"
-    )
-    parser.add_argument("--fresh", action="store_true", help="begin anew, whatever is stored")
-    parser.add_argument("--check", action="store_true", help="say what would be run, and run nothing")
-    parser.add_argument(
+    parser.path("sweep", "SWEEP.toml", "the sweep file (docs/reference/sweep.md)")
+    parser.path("--out", "FOLDER", "where the results are kept (default: out/ and the file's name)")
+    parser.jobs()
+    parser.path("--dask", "ADDRESS", "run on the workers of this Dask scheduler, as tcp://host:8786")
+    parser.switch("--fresh", "begin anew, whatever is stored")
+    parser.switch("--check", "say what would be run, and run nothing")
+    parser.word(
         "--show",
+        "NAMES",
+        "the numbers whose means are printed, with commas between (default: %(default)s)",
         default="time_s,goodput_bps,retransmissions,spurious_retransmissions",
-        metavar="NAMES",
-        help="the numbers whose means are printed, with commas between (default: %(default)s)",
     )
-    parser.add_argument("--flow", metavar="NAME", help="the flow whose numbers are printed (default: the first)")
+    parser.word("--flow", "NAME", "the flow whose numbers are printed (default: the first)")
 
 
 def _add_reproduce(commands: Commands) -> None:
@@ -183,34 +151,23 @@ def _add_reproduce(commands: Commands) -> None:
         "measure tables and figures of the papers, published beside measured",
         "eifel reproduce responding.table1 responding.figure4",
     )
-    parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="an id or how ids begin; without any, all that take less than a minute"
-    )
-    parser.add_argument("--all", action="store_true", help="without ids: those that take minutes too")
-    parser.add_argument("--repetitions", type=positive, metavar="N", help="in place of each table's own number")
-    parser.add_argument("--seed", type=natural, metavar="S", help="in place of each artefact's seed")
-    jobs(parser)
-    parser.add_argument(
-        "--out", type=path, default="out", metavar="FOLDER", help="where finished artefacts are kept (default: out)"
-    )
-    parser.add_argument("--fresh", action="store_true", help="measure again what is stored already")
-    parser.add_argument(
+    parser.word("ids", "ID", "an id or how ids begin; without any, all that take less than a minute", nargs="*")
+    parser.switch("--all", "without ids: those that take minutes too")
+    parser.positive("--repetitions", "N", "in place of each table's own number")
+    parser.natural("--seed", "S", "in place of each artefact's seed")
+    parser.jobs()
+    parser.path("--out", "FOLDER", "where finished artefacts are kept (default: out)", default="out")
+    parser.switch("--fresh", "measure again what is stored already")
+    parser.word(
         "--pictures",
+        "FORMS",
+        "the forms of each figure's picture: svg, pdf, png with commas between, or none (default: svg)",
         default="svg",
-        metavar="FORMS",
-        help="the forms of each figure's picture: svg, pdf, png with commas between, or none (default: svg)",
     )
-    parser.add_argument(
-        "--trace",
-        type=path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="link traces, for cellular.trace, detectors.truth and thesis.timers",
+    parser.path(
+        "--trace", "FILE", "link traces, for cellular.trace, detectors.truth and thesis.timers", nargs="+", default=[]
     )
-    parser.add_argument(
-        "--check", action="store_true", help="exit with 1 if a value is outside its tolerance or a claim does not hold"
-    )
+    parser.switch("--check", "exit with 1 if a value is outside its tolerance or a claim does not hold")
 
 
 def _add_report(commands: Commands) -> None:
@@ -220,12 +177,8 @@ def _add_report(commands: Commands) -> None:
         "write the stored artefacts as one HTML file with pictures to zoom into",
         "eifel report --out report.html",
     )
-    parser.add_argument(
-        "--from", type=path, dest="folder", default="out", metavar="FOLDER", help="the artefacts (default: out)"
-    )
-    parser.add_argument(
-        "--out", type=path, metavar="FILE.html", help="the report (default: report.html beside the artefacts)"
-    )
+    parser.path("--from", "FOLDER", "the artefacts (default: out)", dest="folder", default="out")
+    parser.path("--out", "FILE.html", "the report (default: report.html beside the artefacts)")
 
 
 def _add_list(commands: Commands) -> None:
@@ -246,9 +199,7 @@ def _add_script(commands: Commands) -> None:
         "hold conversations with a connection, in packetdrill's grammar and virtual time",
         "eifel script crates/script/scripts/rfc3522",
     )
-    parser.add_argument(
-        "paths", type=path, nargs="+", metavar="FILE|FOLDER", help="scripts, or folders with *.pkt below them"
-    )
+    parser.path("paths", "FILE|FOLDER", "scripts, or folders with *.pkt below them", nargs="+")
     parser.add_argument(
         "--profile",
         choices=("standard", "linux", "freebsd"),
@@ -264,34 +215,22 @@ def _add_worlds(commands: Commands) -> None:
         "go through every fate of a few segments and of their ACKs",
         "eifel worlds examples/spike.toml --segments 4 --set flow.main.sender.detect=f-rto --late-ms 60",
     )
-    parser.add_argument(
-        "scenario",
-        type=path,
-        metavar="SCENARIO.toml",
-        help="settings and algorithms are those of its first flow over TCP",
-    )
-    parser.add_argument(
-        "--segments",
-        type=positive,
-        default=4,
-        metavar="N",
-        help="1 to 8, each with four fates, and its ACK (default: 4)",
-    )
+    parser.path("scenario", "SCENARIO.toml", "settings and algorithms are those of its first flow over TCP")
+    parser.positive("--segments", "N", "1 to 8, each with four fates, and its ACK (default: 4)", default=4)
     parser.add_argument(
         "--held-until",
         choices=("timeout", "loss-signal"),
         default="timeout",
         help="what ends a delay (default: timeout)",
     )
-    parser.add_argument(
+    parser.positive(
         "--late-ms",
-        type=positive,
+        "MS",
+        "how long after that a delayed packet arrives; what is sent then takes 50 (default: 10)",
         default=10,
-        metavar="MS",
-        help="how long after that a delayed packet arrives; what is sent then takes 50 (default: 10)",
     )
-    repeated(parser, "--set", "KEY.PATH=VALUE", "put another value at a key")
-    jobs(parser)
+    parser.repeated("--set", "KEY.PATH=VALUE", "put another value at a key")
+    parser.jobs()
 
 
 def _add_hunt(commands: Commands) -> None:
@@ -307,29 +246,138 @@ def _add_hunt(commands: Commands) -> None:
         "wrong": "a detector calls no episode spurious in which everything was lost",
         "all": "what the documents claim, for some minutes",
     }
-    told = "; ".join(f"{name}: {what}" for name, what in claims.items())
-    parser.add_argument("claim", choices=list(claims), help=told)
-    parser.add_argument("subject", nargs="?", metavar="WHAT", help="liars: a scenario file; wrong: a detector")
-    repeated(parser, "--set", "KEY=VALUE", "liars: change a key, as in `eifel run`")
-    repeated(parser, "--sender", "SEAM=NAME", "harm: the sender, as in detect=dsack")
-    repeated(parser, "--than", "SEAM=NAME", "harm: the other (detect=none)")
-    parser.add_argument("--runs", type=positive, default=2000, metavar="N", help="liars: runs of the search (2000)")
-    parser.add_argument(
-        "--scenarios", type=positive, default=2000, metavar="N", help="scenarios to look at, of a claim (2000)"
-    )
-    parser.add_argument("--seed", type=natural, default=1, metavar="S", help="the search's seed (1)")
+    described = "; ".join(f"{name}: {what}" for name, what in claims.items())
+    parser.add_argument("claim", choices=list(claims), help=described)
+    parser.word("subject", "WHAT", "liars: a scenario file; wrong: a detector", nargs="?")
+    parser.repeated("--set", "KEY=VALUE", "liars: change a key, as in `eifel run`")
+    parser.repeated("--sender", "SEAM=NAME", "harm: the sender, as in detect=dsack")
+    parser.repeated("--than", "SEAM=NAME", "harm: the other (detect=none)")
+    parser.positive("--runs", "N", "liars: runs of the search (2000)", default=2000)
+    parser.positive("--scenarios", "N", "scenarios to look at, of a claim (2000)", default=2000)
+    parser.natural("--seed", "S", "the search's seed (1)", default=1)
     parser.add_argument(
         "--most", type=float, metavar="VALUE", help="fail above it (liars: a gain of 1.05; harm: 0.02; wrong: 0)"
     )
     parser.add_argument(
         "--minutes", type=float, default=0, metavar="M", help="all: begin again until they are over (0)"
     )
-    parser.add_argument("--out", default="out/hunt", metavar="FOLDER", help="where searches are kept (out/hunt)")
-    jobs(parser)
-    parser.add_argument("--dask", metavar="ADDRESS", help="search on a Dask cluster, as tcp://host:8786")
+    parser.word("--out", "FOLDER", "where searches are kept (out/hunt)", default="out/hunt")
+    parser.jobs()
+    parser.word("--dask", "ADDRESS", "search on a Dask cluster, as tcp://host:8786")
 
 
 def _add_attacks(commands: Commands) -> None:
     parser = command(commands, "attacks", "attack the connection and measure what comes of it", "eifel attacks t01 t11")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="an attack or how its name begins; all without any")
-    parser.add_argument("--list", action="store_true", help="say what there is, and do nothing")
+    parser.word("names", "NAME", "an attack or how its name begins; all without any", nargs="*")
+    parser.switch("--list", "say what there is, and do nothing")
+
+
+def _add_live(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "live",
+        help="put the engine on a real network: send, receive, sctp, proxy, record, hiccup, judge, compare, truth",
+        add_help=False,
+        # The engine parses the remaining arguments, `--help` included.
+        prefix_chars="\0",
+    )
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    parser.set_defaults(module="live", resumes=False, json=False)
+
+
+def _add_truth(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "truth",
+        help="record this kernel's TCP with the truth about each retransmission, and score analysers by it",
+    )
+    parts = parser.add_subparsers(dest="truth", required=True, metavar="PART")
+    record = command(
+        parts,
+        "record",
+        "record drawn connections of this kernel at three places, with the truth (Linux, root)",
+        "eifel truth record --count 30 --seed 7 out/truth",
+    )
+    record.path("folder", "FOLDER", "where recordings and manifest.json go")
+    record.positive("--count", "N", "recordings (default: 30)", default=30)
+    record.natural("--first", "N", "the number of the first (default: 0)", default=0)
+    record.natural("--seed", "S", "the seed of all draws (default: 1)", default=1)
+    score = command(
+        parts,
+        "score",
+        "compare what a tool says of recorded retransmissions with the truth, by place, class and cause",
+        "eifel truth score out/truth --tool tshark",
+    )
+    score.path("folder", "FOLDER", "a folder of recordings with their truth")
+    score.add_argument("--tool", choices=("eifel", "tshark"), default="eifel", help="the analyser (default: eifel)")
+    score.path(
+        "--found",
+        "FOLDER",
+        "any other tool's findings: NAME.PLACE.csv with the columns frame, verdict, confidence, cause",
+    )
+    record.set_defaults(module="truth", resumes=True)
+    score.set_defaults(module="truth")
+
+
+def _add_analyze(commands: Commands) -> None:
+    parser = command(
+        commands,
+        "analyze",
+        "say of each retransmission in a capture why it was sent, and whether it was needed",
+        "eifel analyze capture.pcapng --fail-if 'spurious>1%'",
+    )
+    parser.path(
+        "files", "FILE", "pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input", nargs="+"
+    )
+    parser.path("--csv", "FILE", "write the retransmissions as CSV")
+    parser.path("--parquet", "FILE", "write the retransmissions as Parquet")
+    parser.path("--annotate", "FILE", "copy the capture to a pcapng with comments")
+    parser.path("--xpl", "FOLDER", "write time-sequence graphs for xplot there")
+    parser.path("--report", "FILE.html", "write a page with time-sequence graphs")
+    parser.path("--otel", "FILE.json", "write OpenTelemetry metrics (OTLP in JSON)")
+    parser.path(
+        "--anonymise",
+        "FILE",
+        "copy the capture without payload, with other addresses, and with all that verdicts rest on",
+    )
+    parser.switch("--compare-tshark", "show where tshark differs, and why")
+    parser.path("--score", "TRUTH.csv", "compare with the truth (docs/reference/captures.md)")
+    parser.repeated(
+        "--fail-if",
+        "CONDITION",
+        "exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
+        "share of all segments with data, as 'spurious>1%%'; may be repeated",
+    )
+    parser.path("--extract-path", "FILE.toml", "write the path that the capture shows as a scenario")
+    parser.natural("--connection", "N", "with --extract-path: which one (default: that with most data)")
+    parser.verbose("show every retransmission")
+
+
+def _add_whatif(commands: Commands) -> None:
+    parser = command(
+        commands,
+        "whatif",
+        "run other senders over the path that a capture shows",
+        "eifel whatif capture.pcapng --set sender.detect=eifel-timestamps --set sender.respond=rfc4015",
+    )
+    parser.path("file", "FILE", "a capture made at the sender of the data")
+    parser.repeated(
+        "--set",
+        "KEY=VALUE",
+        "a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one sender",
+    )
+    parser.repeated("--also", "KEY=VALUE,…", "another sender to compare; may be repeated")
+    parser.natural("--connection", "N", "which one (default: that with most data)")
+    parser.positive("--draws", "N", "paths drawn from what the capture leaves open (100)", default=100)
+    parser.natural("--seed", "S", "the seed of these draws (1)", default=1)
+
+
+def _add_captures(commands: Commands) -> None:
+    parser = command(
+        commands,
+        "captures",
+        "write small captures with the truth about every retransmission, to judge tools by",
+        "eifel captures benchmark --transfers 100",
+    )
+    parser.path("folder", "FOLDER", "where to")
+    parser.positive("--transfers", "N", "each at three places (20)", default=20)
+    parser.natural("--seed", "S", "of the first transfer (1)", default=1)
+    parser.switch("--wild", "any path and stack, and not only such as there are")

@@ -1,7 +1,5 @@
 """`eifel attacks`: runs attacks on the connection, and prints the findings."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

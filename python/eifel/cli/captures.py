@@ -1,7 +1,5 @@
 """`eifel captures`: writes small captures with the truth about every retransmission, to judge tools."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 
@@ -18,7 +16,7 @@ def command(options: argparse.Namespace) -> int:
     written, restless = 0, []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with progress("transfers") as told:
+        with progress("transfers") as advance:
             for seed in range(options.seed, options.seed + options.transfers):
                 try:
                     scenario, places = _engine.captured(seed, options.wild)
@@ -31,7 +29,7 @@ def command(options: argparse.Namespace) -> int:
                     (folder / f"{seed}.{place}.pcapng").write_bytes(pcapng)
                     (folder / f"{seed}.{place}.truth.csv").write_text(truth, encoding="utf-8")
                     written += 1
-                told(seed - options.seed + 1, options.transfers)
+                advance(seed - options.seed + 1, options.transfers)
     except OSError as error:
         raise BadInputError(f"{error.filename or folder}: {error.strerror}") from None
     if options.json:

@@ -1,7 +1,5 @@
 """`eifel compare`: compares scenarios, with the differences between runs with the same seed."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,8 +35,8 @@ def command(options: argparse.Namespace) -> int:
         write(dict(zip(labels, recorded, strict=True)), found.flow, Path(options.plot))
         note(f"wrote {options.plot}")
     if options.json:
-        told = {"scenarios": names, "seed": sources[0].seed, "repetitions": repetitions, "flow": found.flow}
-        print_json({**told, "numbers": [_json(difference) for difference in found.numbers]})
+        head = {"scenarios": names, "seed": sources[0].seed, "repetitions": repetitions, "flow": found.flow}
+        print_json({**head, "numbers": [_json(difference) for difference in found.numbers]})
         return OK
     out = console()
     out.print(heading(f"flow {found.flow}  seed {sources[0].seed}, means of {repetitions} repetitions"))

@@ -1,7 +1,5 @@
 """Prints details of a run: the durations of requests, the verdicts of detectors, and queueing delays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console

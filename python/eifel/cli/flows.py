@@ -5,8 +5,6 @@ zero for all flows is left out. If the flows do not fit side by side, each has a
 important numbers first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """`eifel hunt`: searches for counterexamples to a claim."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import time
@@ -41,12 +39,12 @@ def _hunt(options: argparse.Namespace, claim: hunts.Claim, scenarios: int) -> hu
     with progress(claim.name) as bar:
         done = before = 0
 
-        def tell(so_far: int) -> None:
+        def advance(so_far: int) -> None:
             nonlocal done, before
             done, before = done + max(0, so_far - before), so_far
             bar(done, scenarios)
 
-        work = hunts.dask(options.dask) if options.dask else hunts.local(options.jobs or 0, tell)
+        work = hunts.dask(options.dask) if options.dask else hunts.local(options.jobs or 0, advance)
         return hunts.hunt(claim, scenarios, options.seed, Path(options.out), work)
 
 
@@ -93,10 +91,10 @@ def _liars(options: argparse.Namespace) -> int:
     with progress("runs") as advance:
 
         def search(runs: range, seed: int) -> hunts.Liar:
-            def tell(done: int) -> None:
+            def report(done: int) -> None:
                 advance(runs.start + done, options.runs)
 
-            found: hunts.Liar = json.loads(_engine.hunt_liars(source.text, source.origin, len(runs), seed, tell))
+            found: hunts.Liar = json.loads(_engine.hunt_liars(source.text, source.origin, len(runs), seed, report))
             return found
 
         found = hunts.liar(source, options.runs, options.seed, Path(options.out), search)
@@ -104,14 +102,14 @@ def _liars(options: argparse.Namespace) -> int:
     if options.json:
         print_json({**found, "claim": options.claim, "most": most, "refuted": refuted})
     else:
-        told = console()
+        out = console()
         verdict = "refuted" if refuted else "not refuted"
-        told.print(
+        out.print(
             Text(
                 f"{verdict}: the worst of {options.runs} runs has {found['gain']:.3f} of an honest receiver's goodput, "
                 f"in {found['runs']} runs that were not searched with"
             )
         )
         if found["liar"]:
-            told.print(Text(found["liar"].rstrip()))
+            out.print(Text(found["liar"].rstrip()))
     return FAILED if refuted else OK

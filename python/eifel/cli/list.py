@@ -1,7 +1,5 @@
 """`eifel list`: the algorithms and the artefacts."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """`eifel live`: the engine on a real network. The engine runs the commands; this module stores their recordings."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`eifel new`: writes a commented scenario as a starting point."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
@@ -44,7 +42,6 @@ def command(options: argparse.Namespace) -> int:
 
 
 def templates() -> dict[str, str]:
-    """Returns the text of each template by name."""
     there = sorted((files("eifel") / "templates").iterdir(), key=lambda file: file.name)
     return {file.name.removesuffix(".toml"): file.read_text(encoding="utf-8") for file in there}
 

@@ -1,7 +1,5 @@
 """The output of commands: JSON for programs, tables for people, progress on standard error."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys
@@ -26,7 +24,6 @@ def console() -> Console:
 
 
 def print_json(content: Any) -> None:
-    """Prints one JSON document to standard output."""
     json.dump(_finite(content), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
@@ -112,7 +109,6 @@ def size(count: int) -> str:
 
 
 def heading(text: str) -> Text:
-    """Returns the heading of a table."""
     return Text(text, style="bold")
 
 

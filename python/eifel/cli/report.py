@@ -1,7 +1,5 @@
 """`eifel report`: writes the stored artefacts as one HTML file."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
 from pathlib import Path

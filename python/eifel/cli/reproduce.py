@@ -1,7 +1,5 @@
 """`eifel reproduce`: measures artefacts of the papers one after another. Finished ones stay."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`eifel run`: runs, summarises, records and draws one scenario."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -135,7 +133,6 @@ def _recorded(
 
 
 def _tables(names: str | None) -> list[str]:
-    """Returns the names of the tables to record."""
     if names is None:
         return list(TABLES)
     wanted = [] if names == "none" else [name.strip() for name in names.split(",")]
@@ -167,8 +164,8 @@ def _show(
             for flow, of in zip(flows, means, strict=True)
         ]
         first = options.repetition or 0 if repetitions == 1 else 0
-        told = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
-        print_json({**told, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
+        head = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
+        print_json({**head, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
         return
     times = f", means of {repetitions} repetitions with 95 % intervals" if repetitions > 1 else ""
     out = console()

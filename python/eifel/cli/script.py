@@ -1,7 +1,5 @@
 """`eifel script`: runs scripted conversations with a connection, and prints the outcomes."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
@@ -44,7 +42,6 @@ def _count(passed: int, failed: int, refused: int) -> None:
 
 
 def _scripts(paths: list[str]) -> list[Path]:
-    """Returns the selected scripts without duplicates."""
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():

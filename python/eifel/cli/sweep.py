@@ -51,8 +51,8 @@ def command(options: argparse.Namespace) -> int:
     failed = [row for row in runs.select(["cell", "repetition", "error", "reproduce"]).to_pylist() if row["error"]]
     cells = _means(design, runs, wanted, flow)
     if options.json:
-        told = {"title": design.title, "folder": str(folder.path), "runs": design.runs, "flow": flow}
-        print_json({**told, "cells": cells, "failed": failed})
+        head = {"title": design.title, "folder": str(folder.path), "runs": design.runs, "flow": flow}
+        print_json({**head, "cells": cells, "failed": failed})
     else:
         _show(design, folder, cells, wanted)
         note(f"{design.runs} runs in {folder.path}, {time.monotonic() - began:.1f} s")
@@ -101,7 +101,7 @@ def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
     first: int | None = None
     with progress(title) as bar:
 
-        def tell(done: int, total: int) -> None:
+        def advance(done: int, total: int) -> None:
             nonlocal first, last
             bar(done, total)
             first = done if first is None else first
@@ -112,7 +112,7 @@ def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
                 left = f", {(total - done) / rate:.0f} s left" if rate > 0 else ""
                 note(f"{title}: {done} of {total} runs, {rate:.0f} a second{left}")
 
-        yield tell
+        yield advance
 
 
 def _show(

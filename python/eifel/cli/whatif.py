@@ -1,17 +1,13 @@
 """`eifel whatif`: predicts other senders over the path that a capture shows."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eifel.captured_path import CapturedPath
 from eifel.cli import FAILED, OK
 from eifel.cli.output import console, heading, note, number, print_json, progress, table
 from eifel.errors import BadInputError
-
-if TYPE_CHECKING:
-    from eifel.captured_path import CapturedPath
 
 
 def command(options: argparse.Namespace) -> int:
@@ -21,8 +17,8 @@ def command(options: argparse.Namespace) -> int:
 
     asked = senders(options)
     try:
-        with progress("bytes") as told:
-            path = extract_path(options.file, connection=options.connection, progress=told)
+        with progress("bytes") as advance:
+            path = extract_path(options.file, connection=options.connection, progress=advance)
         for changes in asked.values():
             path.check(changes)
         refused = path.refused
@@ -34,8 +30,8 @@ def command(options: argparse.Namespace) -> int:
         note(f"eifel: no prediction: {error}")
         return FAILED
     try:
-        with progress("paths") as told:
-            found = None if refused else path.whatif(asked, draws=options.draws, seed=options.seed, progress=told)
+        with progress("paths") as advance:
+            found = None if refused else path.whatif(asked, draws=options.draws, seed=options.seed, progress=advance)
     except _engine.PathError as error:
         # A change of the path that no drawn path accepts.
         raise BadInputError(str(error)) from None

@@ -1,16 +1,11 @@
 """`eifel worlds`: counts every fate of a few segments, and shows the smallest world of each failure."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from eifel.cli import OK
 from eifel.cli.output import console, heading, print_json, progress, table
-
-if TYPE_CHECKING:
-    from eifel.worlds import Worlds
+from eifel.worlds import Worlds
 
 
 def command(options: argparse.Namespace) -> int:

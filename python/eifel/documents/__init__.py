@@ -22,7 +22,6 @@ def spaced(number: float) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Returns a table as Markdown."""
     first, *others = ("|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|" for cells in (head, *rows))
     return "\n".join((first, "|" + "---|" * len(head), *others))
 

@@ -40,7 +40,6 @@ def _opening(file: Path) -> str:
 
 
 def _parameter(one: Mapping[str, Any]) -> str:
-    """Returns a row of the table of parameters."""
     if one["kind"] == "word":
         allowed = ", ".join(f"`{word}`" for word in one["allowed"])
     elif one["kind"] == "switch":
@@ -52,7 +51,6 @@ def _parameter(one: Mapping[str, Any]) -> str:
 
 
 def page() -> str:
-    """Returns the page as Markdown."""
     parts = [
         "# The algorithms",
         "Each stands in one file and opens with what it looks at, what it decides, what it is blind to, and where it\n"

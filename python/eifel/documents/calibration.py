@@ -25,7 +25,6 @@ def _line(cells: Sequence[Any]) -> str:
 
 
 def report(columns: Mapping[str, NDArray[Any]], others: Sequence[str]) -> str:
-    """Returns the page as Markdown."""
     lines = [HEAD, "## The settings that were judged", ""]
     axes = list(swept.AXES)
     lines += [_line(["setting", *axes]), "|---|" + "---|" * len(axes)]
@@ -39,7 +38,7 @@ def report(columns: Mapping[str, NDArray[Any]], others: Sequence[str]) -> str:
             for rows, of in ((distances.IN_FIT, "tables 1 and 2"), (~distances.IN_FIT, "tables 3 and 4")):
                 counts = one.within[rows].sum(axis=0)
                 lines.append(_line([name, one.seed, of, *(f"{count} of {rows.sum()}" for count in counts)]))
-    lines += ["", "## Sent again, row by row", "", SENT_AGAIN, ""]
+    lines += ["", "## Retransmitted, row by row", "", SENT_AGAIN, ""]
     names = NAMES[: len(all_judged)]
     lines += [_line(["row", "printed", *names]), "|---|" + "---:|" * (1 + len(names))]
     for number, (table, row) in enumerate(distances.ROWS):
@@ -55,7 +54,7 @@ def front_table(columns: Mapping[str, NDArray[Any]]) -> list[str]:
     found = [one for one in results(columns) if one.stage in ("screen", "steps")]
     points = np.array([one.distances() for one in found])
     kept = [number for number, point in enumerate(points) if not _bettered(points, point)]
-    titles = ["time", "sent again", "timeouts", *swept.AXES]
+    titles = ["time", "retransmitted", "timeouts", *swept.AXES]
     lines = [_line(titles), "|---:|---:|---:|" + "---|" * len(swept.AXES)]
     for number in sorted(kept, key=lambda number: points[number, 0]):
         lines.append(_line([*(f"{value:.2f}" for value in points[number]), *found[number].values.values()]))
@@ -80,18 +79,18 @@ No setting meets all four tables. `eifel reproduce responding.calibration respon
   {swept.AGAIN} times more. The tables' setting and the best two others were run {swept.FULL} times with each of
   {1 + swept.JUDGES} seeds.
 - **Fitted to** tables 1 and 2 with the seed 1. **Judged by** tables 3 and 4, and by other seeds.
-- **Within:** 10 % of the time; 15 % of the segments sent again (the printed segments beyond 5000); 15 % or 0.3 of the
-  timeouts.
+- **Within:** 10 % of the time; 15 % of the segments retransmitted (the printed segments beyond 5000); 15 % or 0.3 of
+  the timeouts.
 """
 SENT_AGAIN = "Means over the seeds that were not used for the fit."
 FRONT = """\
-![How near the times and the segments sent again come together](front.svg)
+![How near the times and the segments retransmitted come together](front.svg)
 
 The picture is `responding.front`'s. Across: a bound for the mean distance in time. Up: the least mean distance in
-segments sent again within that bound. A distance is |log (here / print)|, over all rows. The dotted lines are 10 % and
-15 %. No setting is near their corner. Where the times are near, the segments sent again are off by a factor of 1.8.
-They come nearest with ns-2's rules, the whole access delay on the sender's side and larger CBR packets; then the times
-are off. With a spike that holds packets before the queue, both are further off.
+segments retransmitted within that bound. A distance is |log (here / print)|, over all rows. The dotted lines are 10 %
+and 15 %. No setting is near their corner. Where the times are near, the segments retransmitted are off by a factor of
+1.8. They come nearest with ns-2's rules, the whole access delay on the sender's side and larger CBR packets; then the
+times are off. With a spike that holds packets before the queue, both are further off.
 
 The settings below form the front: no other is nearer in one distance without being further off in another. Timeouts:
 mean distance in tolerances, at most 5."""
@@ -108,7 +107,7 @@ KNOWN = """\
 - **A spike before the queue** releases all held segments at once, and the queue drops those that it cannot hold.
   Transfers with Eifel then end too early.
 - **The source of loss recovery's rules** changes little alone. Together with the whole access delay on the sender's
-  side and CBR packets of 210 to 300 bytes, ns-2's rules ([ns2.md](ns2.md)) bring the segments sent again nearest to
+  side and CBR packets of 210 to 300 bytes, ns-2's rules ([ns2.md](ns2.md)) bring the segments retransmitted nearest to
   print. Then the times are off.
 - **Spurious and genuine timeouts together** are as many as spikes, in every printed row of tables 1 and 2: one in 30 s.
   So in print a genuine timeout replaces a spurious one: one spike in nine finds the oldest segment lost, with all three
@@ -138,7 +137,6 @@ COUNTED = "Means of 20 repetitions with the seed 1; the tables have 100."
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """Returns the rows of tables 1-4."""
     return tuple(row for artefact in select(["responding.table"]) for row in artefact.rows if row.published)
 
 
@@ -242,7 +240,7 @@ def variants_table() -> list[str]:
     shown = [max(number for number, row in enumerate(rows()) if row.keys == keys) for keys in SHOWN]
     names = [" ".join("Eifel" if value is True else str(value) for value in keys.values()) for keys in SHOWN]
     titles = ["changed", "distance", *(f"{column.title} within" for column in settings.COLUMNS)]
-    titles += [f"{name}: s / sent again / genuine" for name in names]
+    titles += [f"{name}: s / retransmitted / genuine" for name in names]
     printed = [_cell(rows()[number].published) for number in shown]
     lines = ["| " + " | ".join(titles) + " |", "|---|" + "---:|" * (len(titles) - 1)]
     lines.append("| " + " | ".join(["printed", *[""] * (1 + len(settings.COLUMNS)), *printed]) + " |")

@@ -49,8 +49,6 @@ def wild(store: Stored) -> str:
 
 
 def tools(store: Stored) -> str:
-    """Returns the table of other tools beside this one."""
-
     def of(tool: str, place: str, column: str) -> float:
         return mean(store, "captures.tools", column, tool=tool, place=place)
 

@@ -201,13 +201,9 @@ def _by_grant(name: str, gains: Callable[..., list[str]]) -> list[list[str]]:
 
 
 def lies(store: Stored) -> str:
-    """Returns the gain of each listed lie."""
     rows = []
     for name, detect, lie in LIES:
-        rows += _by_grant(
-            name,
-            partial(_gains, store, "detectors.liars", lie, detect=detect, respond="rfc4015"),
-        )
+        rows += _by_grant(name, partial(_gains, store, "detectors.liars", lie, detect=detect, respond="rfc4015"))
     return table(("detector, and the lie against it", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
 
 
@@ -215,10 +211,7 @@ def beside(store: Stored) -> str:
     """Returns the goodput left to a neighbour."""
     rows = []
     for name, detect, lie in BESIDE:
-        rows += _by_grant(
-            name,
-            partial(_gains, store, "detectors.beside", "beside", detect=detect, lie=lie),
-        )
+        rows += _by_grant(name, partial(_gains, store, "detectors.beside", "beside", detect=detect, lie=lie))
     return table(("detector of both, and the lie", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
 
 
@@ -239,10 +232,7 @@ def found(store: Stored) -> str:
     """Returns the gain of the best liar that a search found, by detector."""
     rows = []
     for detect, name in FOUND.items():
-        rows += _by_grant(
-            name,
-            partial(_gains, store, "detectors.liars_found", "gain", detect=detect),
-        )
+        rows += _by_grant(name, partial(_gains, store, "detectors.liars_found", "gain", detect=detect))
     return table(("detector", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
 
 

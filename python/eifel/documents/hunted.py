@@ -151,12 +151,12 @@ def harm_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of senders, and how often they harm."""
     columns = ("sender", "random scenarios", "harm in", "beside a neighbour", "plain", "worst found", "gain on average")
     lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
-    for name, (told, sender) in pictures.SENDERS.items():
+    for name, (title, sender) in pictures.SENDERS.items():
         one = stored[name]
         named = ", ".join(f"`{part}`" for part in sender.values())
         plain = f"{one['plain']} of {PLAIN * one['drawn']:.0f}"
         lines.append(
-            f"| {told}: {named} | {one['drawn']} | {one['refuting']} ({share(one):.1f} %) | {one['beside']} | {plain} "
+            f"| {title}: {named} | {one['drawn']} | {one['refuting']} ({share(one):.1f} %) | {one['beside']} | {plain} "
             f"| {100 * one['worst']:.0f} % | {-100 * one['mean']:.1f} % |"
         )
     return "\n".join(lines)
@@ -229,7 +229,6 @@ RECOVERY = ("rfc6675", "rack-tlp", "newreno-sack", "fack", "reno-sack", "newreno
 
 
 def filled(page: str, stored: Mapping[str, Any]) -> str:
-    """Returns the page with tables from the stored findings."""
     for name, make in TABLES.items():
         page = documents.filled(page, f"hunted: {name}", make(stored))
     return page

@@ -79,7 +79,7 @@ COLUMNS = {"time_s": 1, "retransmissions": 0, "spurious_rtos": 2, "genuine_rtos"
 def tables(store: Stored) -> str:
     """Returns rows of tables 1-3, published beside measured. Values outside the tolerance are bold."""
     lines = [
-        "| | time, s | | segments sent | | sent again | | spurious timeouts | | genuine timeouts | |",
+        "| | time, s | | segments sent | | retransmitted | | spurious timeouts | | genuine timeouts | |",
         "|---|" + "---:|" * 10,
         "| |" + " paper | here |" * 5,
     ]
@@ -97,7 +97,7 @@ def agreement(store: Stored) -> str:
     """Returns how many values in all rows of tables 1-4 are within their tolerance, as a sentence."""
     rows = [row for table in "1234" for row in store[f"responding.table{table}"]["rows"] if row["published"]]
     counts = {column: sum(row["agrees"][column] for row in rows) for column in COLUMNS}
-    words = [f"{counts['time_s']} times", f"{counts['retransmissions']} counts of what is sent again"]
+    words = [f"{counts['time_s']} times", f"{counts['retransmissions']} counts of what is retransmitted"]
     words += [f"{counts['spurious_rtos']} of spurious and {counts['genuine_rtos']} of genuine timeouts"]
     return f"Of the {len(rows)} rows of tables 1-4, " + ", ".join(words) + " are within."
 
@@ -261,7 +261,6 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
 
 
 def written(page: str, store: Stored) -> str:
-    """Returns a page with its blocks filled."""
     text = (ROOT / page).read_text(encoding="utf-8")
     for name, (of, block) in BLOCKS.items():
         if of == page:

@@ -14,8 +14,6 @@ from eifel.studies.truth import MET, PROVING
 
 
 def truth(store: Stored) -> list[tuple[str, str]]:
-    """Returns the pages' sentences about detectors."""
-
     def found(detector: str, situation: str = "all", column: str = "found_timeouts") -> str:
         return f"{mean(store, 'detectors.truth', column, situation=situation, detector=detector):.0f}"
 
@@ -181,7 +179,6 @@ def proof(store: Stored) -> list[tuple[str, str]]:
 
 
 def quotes(store: Stored) -> list[tuple[str, str]]:
-    """Returns all of these sentences, and the pages that have to contain them."""
     return [
         *truth(store),
         *responses(store),

@@ -23,7 +23,6 @@ def _kind(field: pa.Field, column: pa.ChunkedArray) -> str:
 
 
 def page() -> str:
-    """Returns the page as Markdown."""
     tables = run(ROOT / "examples" / "spike.toml").tables
     parts = [
         "# Record tables",

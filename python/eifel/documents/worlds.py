@@ -40,9 +40,9 @@ def detectors(store: Stored) -> str:
     """Returns the table of detectors with RFC 4015's response."""
     columns = {**SHOWN, **OPEN}
     rows = [
-        [name, told, *(spaced(_of(store, column, detect, "rfc4015", late)) for column in columns)]
+        [name, arrival, *(spaced(_of(store, column, detect, "rfc4015", late)) for column in columns)]
         for detect, name in DETECTORS.items()
-        for late, told in ((AHEAD, "ahead"), (BEHIND, "behind"))
+        for late, arrival in ((AHEAD, "ahead"), (BEHIND, "behind"))
     ]
     return table(("detector", "delayed", *columns.values()), rows)
 

@@ -10,14 +10,10 @@ segments. It is at least 1 if the path's queue ends a cycle. Smaller values coun
 pipe then limits nothing.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Retransmission = Literal["fast retransmit", "timeout"]
 """The kind of spurious retransmission."""

@@ -64,7 +64,6 @@ class Prediction:
 
 
 def predict(samples: Samples, timer: str | Mapping[str, Any], detected: bool) -> Prediction:
-    """Runs the timer over the samples."""
     from eifel import _engine
 
     model = samples.model

@@ -1,16 +1,18 @@
 """The tables and figures of the papers, and this project's own studies.
 
-Each `Artefact` at the top level of a module of `papers/<paper>/` or `studies/` is found.
+Each `Artefact` at the top level of a module of `papers/<paper>/` or `studies/` is found. `known.toml` has
+the known reasons for its differences from print.
 """
-
-from __future__ import annotations
 
 import pkgutil
 import re
+import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from importlib.resources import files
 
 from eifel.errors import BadInputError
 from eifel.papers.artefact import Artefact
@@ -29,6 +31,9 @@ def artefacts() -> dict[str, Artefact]:
         for module in pkgutil.iter_modules(package.__path__):
             declared = vars(import_module(f"{package.__name__}.{module.name}")).values()
             found |= {artefact.id: artefact for artefact in declared if isinstance(artefact, Artefact)}
+    for reason in tomllib.loads((files(__name__) / "known.toml").read_text(encoding="utf-8"))["reason"]:
+        for name in reason["of"]:
+            found[name] = replace(found[name], known=(*found[name].known, reason["text"]))
     return {name: found[name] for name in sorted(found, key=lambda name: (found[name].needs_traces, _order(name)))}
 
 
@@ -37,17 +42,17 @@ def select(prefixes: Iterable[str]) -> list[Artefact]:
 
     Returns all of them without prefixes. Raises BadInputError for a prefix that matches nothing.
     """
-    known = artefacts()
+    every = artefacts()
     chosen: dict[str, Artefact] = {}
     prefixes = list(prefixes)
     for prefix in prefixes:
-        exact = {name: artefact for name, artefact in known.items() if name == prefix}
-        matching = exact or {name: artefact for name, artefact in known.items() if name.startswith(prefix)}
+        exact = {name: artefact for name, artefact in every.items() if name == prefix}
+        matching = exact or {name: artefact for name, artefact in every.items() if name.startswith(prefix)}
         if not matching:
-            nearest = "".join(f"; nearest: {name}" for name in get_close_matches(prefix, known, 1))
-            raise BadInputError(f"{prefix}: no artefact begins with this{nearest}; there is: {', '.join(known)}")
+            nearest = "".join(f"; nearest: {name}" for name in get_close_matches(prefix, every, 1))
+            raise BadInputError(f"{prefix}: no artefact begins with this{nearest}; there is: {', '.join(every)}")
         chosen |= matching
-    return [known[name] for name in known if name in chosen or not prefixes]
+    return [every[name] for name in every if name in chosen or not prefixes]
 
 
 def _order(name: str) -> tuple[str, int, list[tuple[int, str]]]:

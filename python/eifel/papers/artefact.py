@@ -184,7 +184,6 @@ class Artefact:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The names of the keys of its rows."""
         return tuple(self.rows[0].keys) if self.rows else ()
 
     @property
@@ -199,7 +198,6 @@ class Artefact:
 
     @property
     def repetitions(self) -> int:
-        """The default number of repetitions."""
         return 1 if isinstance(self.method, Recorded) else self.method.repetitions
 
     @property

@@ -1,19 +1,15 @@
 """The measured values of an artefact, beside the published ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eifel.flows import flows_of
 from eifel.papers.artefact import Artefact, Column, Row
+from eifel.result import Result
+from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval
-
-if TYPE_CHECKING:
-    from eifel.result import Result
-    from eifel.runs import Runs
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Reads the printed tables of a paper from its `published.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -33,7 +31,6 @@ def numbers(paper: str, figure: str) -> dict[str, float]:
 
 
 def rows(paper: str, table: str, scenario: Callable[[Mapping[str, Key]], Mapping[str, Any]]) -> tuple[Row, ...]:
-    """Returns the printed rows, each with the scenario that `scenario` makes from its keys."""
     printed = _tables(paper)[table]
     names = [*printed["keys"], *printed["columns"]]
     made = []

@@ -3,8 +3,6 @@
 The engine's default is safer; see docs/internals/liars.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The statements of Python source: the part that decides what a module computes."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

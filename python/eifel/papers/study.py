@@ -17,15 +17,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from eifel.papers.statements import statements
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-Tell = Callable[[int], object]
+Progress = Callable[[int], object]
 """Reports the finished amount of a part."""
-Find = Callable[[int, Tell], Mapping[str, Any]]
+Columns = dict[str, NDArray[Any]]
+Find = Callable[[int, Progress], Mapping[str, Any]]
 """Runs the part with this number, and returns columns of equal length."""
 
 
@@ -63,8 +65,8 @@ class Effort:
             raise RuntimeError(f"{failed['reproduce']}: {failed['error']}")
         return table
 
-    def parts(self, title: str, definition: Mapping[str, Any], sizes: Sequence[int], find: Find) -> pa.Table:
-        """Runs parts of something other than scenarios, one after another. Returns them as one table.
+    def parts(self, title: str, definition: Mapping[str, Any], sizes: Sequence[int], find: Find) -> Columns:
+        """Runs parts of something other than scenarios, one after another. Returns the columns of all.
 
         `sizes` is the amount of work of each part, for the progress. Stored parts under `title` are
         run again if `definition`, seed, repetitions, engine or source differ.
@@ -79,27 +81,35 @@ class Effort:
         folder.claim(plan, fresh=self._anew(folder.path, plan))
         there = folder.done(plan)
         before = sum(sizes[number] for number in there)
-        self._tell(before, plan.runs)
+        self._report(before, plan.runs)
         for number in range(plan.shards):
             if number not in there:
                 columns = pa.table(dict(find(number, self._onwards(before, plan.runs))))
                 folder.store(number, sealed(columns, identity_of(plan), number))
                 before += sizes[number]
-                self._tell(before, plan.runs)
+                self._report(before, plan.runs)
         folder.settle()
-        return folder.table()
+        table = folder.table()
+        return {name: _values(table[name]) for name in table.column_names}
 
     def _anew(self, place: Path, plan: Any) -> bool:
         from eifel.sweeps import Folder
 
         return self.fresh or not Folder(place).is_of(plan)
 
-    def _onwards(self, before: int, total: int) -> Tell:
-        return lambda done: self._tell(before + done, total)
+    def _onwards(self, before: int, total: int) -> Progress:
+        return lambda done: self._report(before + done, total)
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report(self, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(done, total)
+
+
+def _values(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Returns a column's values; words as an array of characters, which compares as a whole."""
+    import numpy as np
+
+    return np.asarray(column.to_pylist() if str(column.type) == "string" else column.to_numpy())
 
 
 @dataclass(frozen=True)
@@ -136,7 +146,6 @@ class Parts:
 
     @property
     def cells(self) -> int:
-        """The number of parts."""
         return len(self.sizes)
 
     @property

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eifel.plots import style
+from eifel.plots import Figure, style
 from eifel.plots.time_sequence import number, segment_size
+from eifel.result import Result
+from eifel.tables import Frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from eifel.result import Result
-    from eifel.tables import Frame
 
 SIZE_IN = (5.2, 4.4)
 """Narrow enough to be readable on a phone."""
@@ -56,8 +54,8 @@ def _draw(axes: Axes, result: Result, shown_s: tuple[float, float], overtaken: i
     for label, mask, colour, marker, area in (
         ("sent", ~again & ~held, style.SENT, "o", 9),
         ("sent, and held", ~again & held, style.SENT, "+", 34),
-        ("sent again, spurious", again & (sent["needed"] == "spurious"), style.SPURIOUS, "D", 15),
-        ("sent again, needed", again & (sent["needed"] != "spurious"), style.NEEDED, "s", 17),
+        ("retransmitted, spurious", again & (sent["needed"] == "spurious"), style.SPURIOUS, "D", 15),
+        ("retransmitted, needed", again & (sent["needed"] != "spurious"), style.NEEDED, "s", 17),
         ("dropped", dropped, style.DROP, "x", 46),
     ):
         if mask.any():

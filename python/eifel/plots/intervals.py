@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from eifel.statistics import Mean
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from eifel.statistics import Mean
 
 LOOKS = (
     ("#d0312d", "o-"),

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from eifel.plots import style
+from eifel.plots import Figure, style
+from eifel.worlds import Arrow, Ladder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from eifel.worlds import Arrow, Ladder
 
 WIDTH_IN = 5.2
 """Narrow enough to be readable on a phone."""
@@ -67,10 +65,10 @@ def _draw(axes: Axes, ladder: Ladder, shown: Mapping[float, float]) -> None:
     for (at, from_sender), labels in sent.items():
         side, align = (-0.02, "right") if from_sender else (1.02, "left")
         axes.text(side, shown[at], ", ".join(labels), fontsize=5, ha=align, va="center")
-    told = defaultdict(list)
+    notes = defaultdict(list)
     for at, text in ladder.notes:
-        told[at].append(text)
-    for at, texts in told.items():
+        notes[at].append(text)
+    for at, texts in notes.items():
         words = "\n".join(fill(text, 36) for text in texts)
         axes.text(1.42, shown[at], words, fontsize=5, va="center", color=style.SPURIOUS, linespacing=1.1)
     for at, place in shown.items():

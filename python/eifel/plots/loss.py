@@ -1,17 +1,12 @@
 """Draws the cost of halving a load needlessly, over the load's ratio to the pipe's capacity."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from eifel.model import loss
-from eifel.plots import style
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from eifel.plots import Figure, style
 
 COLOURS: Mapping[loss.Retransmission, str] = {"timeout": style.SPURIOUS, "fast retransmit": style.SENT}
 Losses = Mapping[loss.Retransmission, Mapping[float, float]]

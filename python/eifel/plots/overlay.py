@@ -1,18 +1,11 @@
 """Draws one flow of several runs over one time axis: its progress and its window."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from eifel.files import opened
-from eifel.plots import save, style
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.result import Result
+from eifel.plots import Figure, save, style
+from eifel.result import Result
 
 COLOURS = (style.SENT, style.SPURIOUS, style.LIMIT, style.NEEDED, style.PROBE, style.ACK)
 

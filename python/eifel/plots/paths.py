@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eifel.plots import style
+from eifel.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from eifel.result import Result
 
 COLOURS = (style.SENT, style.NEEDED, style.ACK, style.PROBE)
 """Colours by path, primary first. They repeat after the last one."""

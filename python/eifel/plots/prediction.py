@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eifel.plots import style
+from eifel.model.prediction import Prediction
+from eifel.model.steady_state import Samples
+from eifel.plots import Figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from eifel.model.prediction import Prediction
-    from eifel.model.steady_state import Samples
 
 SIZE_IN = (4.8, 3.4)
 COLOURS = (style.NEEDED, style.LIMIT, style.PROBE)

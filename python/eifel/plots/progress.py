@@ -1,17 +1,10 @@
 """Draws the progress of several transfers in one picture: their segments over time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from eifel.plots import style, time_sequence
+from eifel.plots import Figure, style, time_sequence
 from eifel.plots.prediction import SIZE_IN
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.result import Result
+from eifel.result import Result
 
 COLOURS = (style.NEEDED, style.SENT)
 MARKERS = ("s", "o")
@@ -41,7 +34,7 @@ def progress_figure(
             marker="x",
             linewidths=1.0,
             color=style.SPURIOUS if colour == COLOURS[0] else style.DROP,
-            label=f"{name}, sent again",
+            label=f"{name}, retransmitted",
             zorder=4,
         )
         came = result.of("acks")

@@ -1,17 +1,10 @@
 """Draws time-sequence graphs of several runs above each other, over one time axis."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from eifel.plots import time_sequence
+from eifel.plots import Figure, time_sequence
 from eifel.plots.style import finish, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from eifel.result import Result
+from eifel.result import Result
 
 
 def figure(runs: Mapping[str, Result]) -> Figure:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eifel.plots import Figure
+from eifel.result import Result
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from eifel.result import Result
 
 SENT = "#3b6fb6"
 NEEDED = "#e08a00"

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from eifel.plots import style
+from eifel.plots import Figure, style
 from eifel.plots.time_sequence import number, segment_size
+from eifel.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from eifel.result import Result
 
 Named = Callable[[str, int], bool]
 """Returns whether an arrow is labelled, by its letter (S: sent, R: retransmitted, A: ACK) and
@@ -92,7 +90,7 @@ def _name(
 def _marks(axes: Axes, result: Result, window_s: tuple[float, float]) -> None:
     expired = [float(t) / 1e9 for t in result.of("timer", 0).where(event="expired")["t_ns"]]
     verdicts = [float(t) / 1e9 for t in result.of("episodes", 0).where(verdict="spurious")["verdict_ns"]]
-    marks = ("timer expires", expired, style.NEEDED), ("told to be spurious", verdicts, style.LIMIT)
+    marks = ("timer expires", expired, style.NEEDED), ("detected as spurious", verdicts, style.LIMIT)
     for text, instants, colour in marks:
         for t in (t for t in instants if window_s[0] <= t <= window_s[1]):
             axes.plot([-0.3, 0], [t, t], color=colour, linewidth=0.8, linestyle=":")

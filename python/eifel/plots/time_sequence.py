@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.plots import style
+from eifel.result import Result
+from eifel.tables import Frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    from eifel.result import Result
-    from eifel.tables import Frame
 
 
 def draw(axes: Axes, result: Result, flow: int = 0) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eifel.plots import style
+from eifel.papers.thesis.timing import Agreement, Timed
+from eifel.plots import Figure, style
 from eifel.plots.prediction import SIZE_IN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from eifel.papers.thesis.timing import Agreement, Timed
 
 
 def timed_figure(

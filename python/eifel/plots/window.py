@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eifel.plots import style
+from eifel.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from eifel.result import Result
 
 
 def draw(axes: Axes, result: Result, flow: int = 0) -> None:

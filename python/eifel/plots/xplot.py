@@ -4,12 +4,7 @@ Segments are white, ACKs green, SACK blocks purple. A retransmitted segment is r
 was spurious and an R otherwise. A cross marks a segment that a link dropped.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from eifel.result import Result
+from eifel.result import Result
 
 
 def text(result: Result, flow: int = 0, title: str = "") -> str:

@@ -1,7 +1,5 @@
 """Writes the report: artefacts or one run as a single HTML file that works offline."""
 
-from __future__ import annotations
-
 import base64
 import json
 import shlex
@@ -11,16 +9,18 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING
 
 from eifel import toml
-from eifel.papers.artefact import Recorded, Studied, word
+from eifel.papers.artefact import Artefact, Column, Recorded, Row, Studied, word
+from eifel.papers.measured import Measured, MeasuredRow
 from eifel.report.chart import chart
 from eifel.report.comparison import claims_html, flows_html, known_html, settings_html, summary_html, verdict_of
 from eifel.report.embedded import embedded
 from eifel.report.headlines import headlines
 from eifel.report.heat import Cell, heat
 from eifel.report.svg import Dot, Line, dots, multiples
+from eifel.result import Result
+from eifel.statistics import Mean
 
 COLUMNS = ("columns.js",)
 """The script that unpacks the numbers of charts and maps."""
@@ -40,12 +40,6 @@ MOST_ACROSS = 12
 """The most columns of a heat map."""
 MAPS = ("atlas.js",)
 """The script that draws maps."""
-
-if TYPE_CHECKING:
-    from eifel.papers.artefact import Artefact, Column, Row
-    from eifel.papers.measured import Measured, MeasuredRow
-    from eifel.result import Result
-    from eifel.statistics import Mean
 
 
 def build(measured: Sequence[Measured], date: str = "", playground: str = "") -> str:

@@ -1,24 +1,18 @@
 """Shows a grid of measured places as an interactive map."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from eifel.papers.measured import Measured
 from eifel.report.columns import Packer
-
-if TYPE_CHECKING:
-    from eifel.papers.measured import Measured
 
 
 class Axis(Protocol):
-    """One axis of the grid."""
-
     @property
     def name(self) -> str:
         """The key of this axis in the rows."""
@@ -37,8 +31,6 @@ class Axis(Protocol):
 
 
 class Point(Protocol):
-    """A place with a name."""
-
     @property
     def name(self) -> str:
         """The displayed name."""

@@ -1,21 +1,16 @@
 """Writes the page for captures: all retransmissions, and a time-sequence graph per direction with any."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eifel.captures import Analysis
 from eifel.report import how, page
 from eifel.report.chart import coded, figure
 from eifel.report.columns import Packer
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from eifel.captures import Analysis
 
 MOST_GRAPHS = 30
 """The most directions drawn, starting with those that have most retransmissions. Each puts all its
@@ -75,7 +70,7 @@ def _summary(report: Row) -> str:
         cells = "".join(f'<td class="n">{count}</td>' for count in (len(mine), *counts, certain))
         lines.append(f"<tr><th>{escape(cause)}</th>{cells}</tr>")
     if not lines:
-        return "<section><p>Nothing was sent again.</p></section>"
+        return "<section><p>Nothing was retransmitted.</p></section>"
     titles = "".join(f'<th class="n">{title}</th>' for title in ("all", "spurious", "needed", "undecidable", "certain"))
     head = f"<thead><tr><th>cause</th>{titles}</tr></thead>"
     return f'<section><div class="scroll"><table>{head}<tbody>{"".join(lines)}</tbody></table></div></section>'

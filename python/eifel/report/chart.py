@@ -1,21 +1,15 @@
 """Packs a run as the data of an interactive chart: the table columns that layers.js draws."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.report.columns import Packer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from eifel.result import Result
+from eifel.result import Result
 
 BLOCKS = tuple(f"sack{block}_{end}" for block in (1, 2, 3) for end in ("start", "end"))
 COLUMNS = {

@@ -4,16 +4,12 @@ Neighbouring values differ little, so most high bytes of the deltas are zero. A 
 segments take about 100 kB. The page unpacks them with the browser's DecompressionStream.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 BYTES = 6
 """The bytes of a delta, enough for microseconds of four years, or bytes of a hundred terabytes."""
@@ -43,7 +39,6 @@ class Packer:
 
 
 def unpack(text: str, column: dict[str, float | int]) -> NDArray[np.float64]:
-    """Returns a column, unpacked as in the page."""
     content = gzip.decompress(base64.b64decode(text))
     at, count = int(column["at"]), int(column["n"])
     planes = np.frombuffer(content[at : at + BYTES * count], np.uint8).reshape(BYTES, count)

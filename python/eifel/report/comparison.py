@@ -1,20 +1,12 @@
 """Shows published beside measured values as HTML, and the paper's claims with their verdicts."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any
 
-from eifel.papers.artefact import word
+from eifel.papers.artefact import Artefact, Column, Setting, word
+from eifel.papers.measured import Measured, MeasuredRow
 from eifel.result import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from eifel.papers.artefact import Artefact, Column, Setting
-    from eifel.papers.measured import Measured, MeasuredRow
-
 
 MOSTLY = 0.8
 """The least share of values within tolerance for the verdict `mostly`."""

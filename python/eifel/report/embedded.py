@@ -1,14 +1,10 @@
 """Embeds a drawing as an image, since several SVG drawings in one page would share ids."""
 
-from __future__ import annotations
-
 import base64
 import io
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from eifel.plots import Figure
 
 
 def embedded(figure: Figure, title: str) -> str:

@@ -1,19 +1,14 @@
 """Writes the main findings at the top: a few pictures with a sentence each, from the report's own numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from eifel.papers.artefact import word
+from eifel.papers.measured import Measured
 from eifel.report.embedded import embedded
 from eifel.report.heat import Cell, Spot, heat, spots
 from eifel.report.svg import Dot, Line, dots
 from eifel.studies.detector_runs import DETECTORS
-
-if TYPE_CHECKING:
-    from eifel.papers.measured import Measured
 
 MOST_LINES = 40
 
@@ -192,10 +187,10 @@ def _responses(known: Mapping[str, Measured]) -> str:
     best = max(columns, key=lambda name: sum(of_response[name]))
     both = [[mean for (row, column), mean in means.items() if column == best and row.startswith(of)] for of in LOSSES]
     named = zip(both, ("nothing is lost", "the tail is"), strict=True)
-    told = [f"{_saves(sum(some) / len(some))} where {of}" for some, of in named if some]
+    savings = [f"{_saves(sum(some) / len(some))} where {of}" for some, of in named if some]
     sentence = (
         "How much of a transfer's time is saved by what detects and what responds, on the mean over all senders."
-        f" {best} is the best response over all: it {' and '.join(told)}."
+        f" {best} is the best response over all: it {' and '.join(savings)}."
     )
     return _with(sentence, heat(rows, columns, cells, "time saved against no detection, %"), "detectors.responses")
 

@@ -1,7 +1,5 @@
 """Draws heat maps and scatter plots as SVG text in the page's colours, for light and dark mode."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -146,7 +144,7 @@ class _Shade:
     """The colour of a value: a shade of one hue, or of two hues around zero."""
 
     @classmethod
-    def of(cls, values: Iterable[float]) -> _Shade:
+    def of(cls, values: Iterable[float]) -> "_Shade":
         known = [value for value in values if math.isfinite(value)]
         return cls(min(known, default=0.0), max(known, default=0.0))
 

@@ -1,7 +1,5 @@
 """Draws dots with intervals as SVG text in the page's colours, for light and dark mode."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -101,7 +99,7 @@ def _ends(lines: Sequence[Line], *, logarithmic: bool) -> list[float]:
     return [end for end in ends if math.isfinite(end) and (end > 0 or not logarithmic)]
 
 
-def _marks(line: Line, scale: Scale, y: float) -> list[str]:
+def _marks(line: Line, scale: "Scale", y: float) -> list[str]:
     band = ""
     if line.band:
         low, high = (scale(end) for end in line.band)
@@ -109,7 +107,7 @@ def _marks(line: Line, scale: Scale, y: float) -> list[str]:
     return [band, *(_dot(dot, scale, y) for dot in line.dots if math.isfinite(dot.value))]
 
 
-def _dot(dot: Dot, scale: Scale, y: float) -> str:
+def _dot(dot: Dot, scale: "Scale", y: float) -> str:
     shown = ""
     if dot.low is not None and dot.high is not None:
         style = f'class="span" style="stroke: var(--{dot.colour})"'
@@ -137,7 +135,6 @@ class Scale:
         self._low -= room if logarithmic or self._low < 0 else 0
 
     def __call__(self, value: float) -> float:
-        """Returns the pixel of a value."""
         at = math.log10(max(value, 1e-300)) if self._logarithmic else value
         share = (at - self._low) / (self._high - self._low)
         return self._left + min(max(share, 0.0), 1.0) * (self._right - self._left)

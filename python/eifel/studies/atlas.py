@@ -5,8 +5,6 @@ table I of "spikes" (TCP Reno, Eifel and SCTP over one spike). The report shows 
 map.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -50,13 +48,7 @@ AXES = (
         ("40 ms", "200 ms", "600 ms", "2.8 s"),
         scale=0.5,
     ),
-    Axis(
-        "queue",
-        "Queue, packets",
-        "point_to_point.queue.packets",
-        (13, 50, 100, 250),
-        ("13", "50", "100", "250"),
-    ),
+    Axis("queue", "Queue, packets", "point_to_point.queue.packets", (13, 50, 100, 250), ("13", "50", "100", "250")),
     Axis(
         "window",
         "Peer's window, segments",
@@ -113,7 +105,7 @@ POINTS = tuple(
 START = {"rate_bps": 1_500_000, "rtt_ms": 200, "queue": 50, "window": 60, "spike_s": 3, "loss": 0}
 """The place at which the map opens."""
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("spikes", "at about 20 and 60 s of 100 s, both directions held", "long enough to come back between"),
     Setting("sender", "an initial window of 10, timestamps for those who look at them", "today's"),
     Setting("timer", "RFC 6298's, 3 s before the first sample", "a round trip of 2.8 s is else a timeout at once"),
@@ -223,5 +215,5 @@ ARTEFACT = Artefact(
             ),
         ),
     ),
-    fitted=CHOSEN,
+    fitted=LEFT_OPEN,
 )

@@ -6,8 +6,6 @@ comes with the first ACK that reveals the truth (timestamps) or a round trip lat
 queues hold an eighth of the path's capacity to twice that.
 """
 
-from __future__ import annotations
-
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured, means_of
 from eifel.runs import Runs
@@ -69,7 +67,7 @@ ARTEFACT = Artefact(
     ),
     rows=_rows(),
     method=Repeated(repetitions=settings.RUNS, measure=_measure),
-    fitted=settings.BURST_CHOSEN,
+    fitted=settings.BURST_LEFT_OPEN,
     claims=(
         Claim(
             "with a queue of a quarter of the path and a late verdict, drops follow a full restore in nine runs of ten",

@@ -1,7 +1,5 @@
 """Compares tshark, tcptrace and Tstat with `eifel analyze` on captures with known truth."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -17,7 +15,7 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
 
@@ -104,7 +102,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
     """Shows each capture to each tool. A tool that is not installed has no rows."""
     from eifel import _engine
 
-    def some(number: int, tell: Tell) -> dict[str, Any]:
+    def some(number: int, progress: Progress) -> dict[str, Any]:
         rows: list[dict[str, Any]] = []
         with tempfile.TemporaryDirectory() as folder:
             for one in range(AT_A_TIME):
@@ -113,13 +111,12 @@ def _find(effort: Effort) -> Mapping[str, Any]:
                     file = Path(folder) / "capture.pcapng"
                     file.write_bytes(pcapng)
                     rows += [{"place": place, **row} for row in findings(file, truth) if place in PLACES]
-                tell(one + 1)
+                progress(one + 1)
         names = ("tool", "place", "counted", "retransmissions", "spurious", "found", "wrongly")
         return {name: [row[name] for row in rows] for name in names}
 
     parts = [AT_A_TIME] * (TRANSFERS // AT_A_TIME)
-    table = effort.parts("captures for other tools", {"transfers": TRANSFERS, "tools": installed()}, parts, some)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("captures for other tools", {"transfers": TRANSFERS, "tools": installed()}, parts, some)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
@@ -157,10 +154,6 @@ ARTEFACT = Artefact(
         Study(_find, {"transfers": TRANSFERS, "first seed": FIRST}, (_find, findings)), measure=_measure, long=True
     ),
     fitted=(Setting("transfers", str(TRANSFERS), "plain ones of crates/hostile; tshark takes half a second each"),),
-    known=(
-        "at the sender 93 % of the spurious ones are called so. Most of the others are called undecidable: no "
-        "timestamp and no report of a duplicate tells them from needed ones",
-    ),
     claims=(
         Claim(
             "at the sender eifel finds more than 9 of 10 spurious retransmissions, and tshark less than 1",

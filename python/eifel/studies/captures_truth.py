@@ -1,7 +1,5 @@
 """How often the analysis of captures is right: random transfers, captured at three places, judged by the oracle."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +7,7 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
 
@@ -31,7 +29,7 @@ def _find(effort: Effort) -> Mapping[str, Any]:
 
     parts = [(weather, first) for weather, count in TRANSFERS.items() for first in range(0, count, AT_A_TIME)]
 
-    def some(number: int, tell: Tell) -> dict[str, Any]:
+    def some(number: int, progress: Progress) -> dict[str, Any]:
         weather, first = parts[number]
         rows: list[dict[str, Any]] = []
         for one in range(first, first + AT_A_TIME):
@@ -43,11 +41,10 @@ def _find(effort: Effort) -> Mapping[str, Any]:
             for place, pcapng, truth in places:
                 score = Analysis(_engine.analyze_bytes(place, pcapng)).score_text(truth)
                 rows.append({"weather": weather, "place": place, "seed": seed} | {name: score[name] for name in COUNTS})
-            tell(one - first + 1)
+            progress(one - first + 1)
         return {name: [row[name] for row in rows] for name in ("weather", "place", "seed", *COUNTS)}
 
-    table = effort.parts("captured transfers", {"transfers": TRANSFERS}, [AT_A_TIME] * len(parts), some)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("captured transfers", {"transfers": TRANSFERS}, [AT_A_TIME] * len(parts), some)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
@@ -97,10 +94,6 @@ ARTEFACT = Artefact(
     fitted=(
         Setting("plain", "crates/hostile/src/generate/plain.rs", "stacks and paths such as there are"),
         Setting("wild", "crates/hostile/src/generate/mod.rs", "anything that a scenario can set"),
-    ),
-    known=(
-        "causes at the receiver: with the undecided ones, 94.0 % are right, and between 96.8 %. Without timestamps, "
-        "what a sender had heard is known to a round trip only, and a path that holds packets hides when they left",
     ),
     claims=(
         Claim(

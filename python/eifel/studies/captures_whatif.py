@@ -1,7 +1,5 @@
 """How often the ranges of `eifel whatif` contain the truth, and how often it refuses, on hidden paths."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
 
@@ -32,17 +30,16 @@ def _find(effort: Effort) -> Mapping[str, Any]:
 
     parts = [(cross, first) for cross in CROSS for first in range(0, TRIALS[cross], 10)]
 
-    def some(number: int, tell: Tell) -> dict[str, Any]:
+    def some(number: int, progress: Progress) -> dict[str, Any]:
         cross, first = parts[number]
         found = []
         for one in range(first, first + 10):
             found.append(json.loads(_engine.whatif_trial(HIDDEN * effort.seed + one, cross, DRAWS)))
-            tell(one - first + 1)
+            progress(one - first + 1)
         columns: dict[str, Any] = {name: [row[name] for row in found] for name in found[0]}
         return {**columns, "refused": [row["refused"] or "" for row in found], "cross": [cross] * len(found)}
 
-    table = effort.parts("hidden paths", {"trials": TRIALS, "draws": DRAWS}, [10] * len(parts), some)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("hidden paths", {"trials": TRIALS, "draws": DRAWS}, [10] * len(parts), some)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:

@@ -1,16 +1,14 @@
 """Cheating receivers: the senders that they meet, and the runs."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eifel.papers import rfc3522
-from eifel.papers.study import Effort, Tell
-from eifel.runs import run_many
+from eifel.papers.study import Effort, Progress
+from eifel.runs import Runs, run_many
 from eifel.statistics import Mean, mean_interval
 from eifel.studies.settings import RESPONSES
 
@@ -79,23 +77,36 @@ def find(effort: Effort) -> Mapping[str, Any]:
     asked = list(senders())
     runs = len(LOSSES) * (1 + len(LIES)) * effort.repetitions
 
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         each = [(loss, liar) for loss in LOSSES for liar in ("none", *LIES)]
-        scenarios = [{**scenario(*asked[number], loss, liar), "seed": effort.seed} for loss, liar in each]
-        found = run_many(
-            scenarios,
-            repetitions=effort.repetitions,
-            threads=effort.threads,
-            progress=lambda done, _: tell(done),
-        )
-        goodput = found["goodput_bps"].reshape(len(LOSSES), 1 + len(LIES), -1)
-        places = dict(zip(("loss", "lie", "repetition"), np.indices(goodput.shape), strict=True))
-        columns = {name: place.ravel() for name, place in places.items()}
-        return {"sender": np.full(goodput.size, number), **columns, "goodput_bps": goodput.ravel()}
+        scenarios = [scenario(*asked[number], loss, liar) for loss, liar in each]
+        goodput = measured(scenarios, effort, progress).reshape(len(LOSSES), 1 + len(LIES), -1)
+        return {"sender": np.full(goodput.size, number), **columns(goodput, "loss", "lie", "repetition")}
 
     definition = {"senders": asked, "scenario": scenario("dsack", "none", "always", 0, "none"), "lies": LIES}
-    table = effort.parts("liars", {**definition, "losses": LOSSES}, [runs] * len(asked), one)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return effort.parts("liars", {**definition, "losses": LOSSES}, [runs] * len(asked), one)
+
+
+def measured(scenarios: Sequence[Mapping[str, Any]], effort: Effort, progress: Progress) -> NDArray[np.float64]:
+    """Returns goodput in bit/s by scenario, repetition and flow, with the same seeds for each scenario."""
+    asked = [{**one, "seed": effort.seed} for one in scenarios]
+    found = run_many(
+        asked, repetitions=effort.repetitions, threads=effort.threads, progress=lambda done, _: progress(done)
+    )
+    return found["goodput_bps"].reshape(len(asked), effort.repetitions, -1)
+
+
+def columns(goodput: NDArray[np.float64], *axes: str, **same: Any) -> dict[str, NDArray[Any]]:
+    """Returns a column for each axis with the places on it, one for each equal value, and the goodput."""
+    places = zip(axes, np.indices(goodput.shape), strict=True)
+    equal = {name: np.full(goodput.size, value) for name, value in same.items()}
+    return {**{name: place.ravel() for name, place in places}, **equal, "goodput_bps": goodput.ravel()}
+
+
+def gains(runs: Runs, key: str, count: int) -> list[dict[str, Mean]]:
+    """Returns the liar's goodput over the honest receiver's, by row."""
+    each = [runs[key] == number for number in range(count)]
+    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]
 
 
 def ratio(liar: NDArray[Any], honest: NDArray[Any]) -> Mean:

@@ -1,7 +1,5 @@
 """Combined troubles: delay spikes with each pair of seven others, drawn like the mix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import combinations_with_replacement

@@ -1,7 +1,5 @@
 """The judged detectors: side by side in the same runs, or each alone if they ask for probes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +26,7 @@ class Runs:
     sender: Mapping[str, Any]
     detectors: Mapping[str, str]
 
-    def there(self, scenario: Mapping[str, Any]) -> Runs:
+    def there(self, scenario: Mapping[str, Any]) -> "Runs":
         """Returns the runs without the detectors that need timestamps, if the scenario has none."""
         if scenario["flow"][0]["tcp"].get("timestamps", True):
             return self
@@ -84,18 +82,17 @@ def episodes(
     ]
     threads = effort.threads or os.cpu_count() or 1
 
-    def find(number: int, tell: Callable[[int], object]) -> judged.Columns:
+    def find(number: int, progress: Callable[[int], object]) -> judged.Columns:
         place, points = batches[number]
         done = []
         with ThreadPoolExecutor(threads) as pool:
             for rows in pool.map(lambda point: point_columns(situations[place], effort.seed, point), points):
                 done.append(rows)
-                tell(len(done))
+                progress(len(done))
         columns = {name: np.concatenate([rows[name] for rows in done]) for name in done[0]}
         return {"situation": np.full(len(columns["point"]), place, np.int8), **columns}
 
-    table = effort.parts(title, asked or design(situations), [len(points) for _, points in batches], find)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return effort.parts(title, asked or design(situations), [len(points) for _, points in batches], find)
 
 
 def design(situations: Sequence[Situation]) -> dict[str, Any]:
@@ -108,7 +105,6 @@ def design(situations: Sequence[Situation]) -> dict[str, Any]:
 
 
 def point_columns(situation: Situation, seed: int, point: int) -> judged.Columns:
-    """Returns the verdicts of all detectors in the scenario of a point."""
     from eifel.runs import run
 
     parts = []

@@ -1,7 +1,5 @@
 """Counts over episodes, and over runs that met the same spikes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

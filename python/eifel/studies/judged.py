@@ -1,7 +1,5 @@
 """Detectors' verdicts on each episode of a run with one flow, beside the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Finds the best liar against a sender by a search, and judges it with other runs."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -11,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eifel import toml
-from eifel.papers.study import Effort, Tell
+from eifel.papers.study import Effort, Progress
 from eifel.runs import run_many
 
 
-def best(honest: Mapping[str, Any], runs: int, effort: Effort, tell: Tell) -> tuple[str, dict[str, Any]]:
+def best(honest: Mapping[str, Any], runs: int, effort: Effort, progress: Progress) -> tuple[str, dict[str, Any]]:
     """Returns the best liar of a search with `runs` runs, as tables below `[[flow]]`, and the scenario with it."""
     from eifel import _engine
 
     text = toml.dumps({**honest, "seed": effort.seed})
-    liar: str = json.loads(_engine.hunt_liars(text, "liars", runs, effort.seed, tell))["liar"]
+    liar: str = json.loads(_engine.hunt_liars(text, "liars", runs, effort.seed, progress))["liar"]
     flow = {**honest["flow"][0], **tomllib.loads("[[flow]]\n" + liar)["flow"][0]}
     return liar, {**honest, "flow": [flow]}
 
 
-def judged(told: Sequence[Mapping[str, Any]], effort: Effort) -> NDArray[np.float64]:
+def judged(asked: Sequence[Mapping[str, Any]], effort: Effort) -> NDArray[np.float64]:
     """Returns goodput in bit/s by scenario and repetition. Uses other seeds than the search, to exclude luck."""
-    scenarios = [{**each, "seed": effort.seed + 1} for each in told]
+    scenarios = [{**each, "seed": effort.seed + 1} for each in asked]
     runs = run_many(scenarios, repetitions=effort.repetitions, threads=effort.threads)
-    return runs["goodput_bps"].reshape(len(told), -1)
+    return runs["goodput_bps"].reshape(len(asked), -1)

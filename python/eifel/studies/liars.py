@@ -1,7 +1,5 @@
 """The gain of a cheating receiver: its goodput over an honest one's, by lie, detector and response."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
@@ -59,10 +57,7 @@ ARTEFACT = Artefact(
             "no lie gains 5 % against the default, by any response, with an undo a round trip or as many as there are",
             lambda m: _most(m, detect=DEFAULT) <= BOUND,
         ),
-        Claim(
-            "nor against its second ACK (eifel-or-f-rto)",
-            lambda m: _most(m, detect="eifel-or-f-rto") <= BOUND,
-        ),
+        Claim("nor against its second ACK (eifel-or-f-rto)", lambda m: _most(m, detect="eifel-or-f-rto") <= BOUND),
         Claim(
             "against RFC 3522's plain comparison a forger of echoes has more than twice his share at a loss of 1 %",
             lambda m: m.mean("forged_echo", detect=PLAIN, **_ONCE, loss=0.01) > 2,

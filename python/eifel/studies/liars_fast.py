@@ -1,18 +1,15 @@
 """A receiver's gain from the best lie that a search finds, with large windows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
-from eifel.studies.cheating import ratio
 from eifel.studies.liars_repair import SENDERS
 
 RUNS = 2000
@@ -37,20 +34,18 @@ _DESIGN = {"rows": [scenario(*row) for row in _ROWS], "runs": RUNS}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         honest = scenario(*_ROWS[number])
-        liar, lying = liar_search.best(honest, RUNS, effort, tell)
+        liar, lying = liar_search.best(honest, RUNS, effort, progress)
         goodput = liar_search.judged([honest, lying], effort)
         columns = {"row": np.full(goodput.shape[1], number), "liar": np.full(goodput.shape[1], liar)}
         return {**columns, "honest_bps": goodput[0], "lying_bps": goodput[1]}
 
-    table = effort.parts("liars fast", _DESIGN, [RUNS] * len(_ROWS), one)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("liars fast", _DESIGN, [RUNS] * len(_ROWS), one)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    each = [runs["row"] == number for number in range(len(_ROWS))]
-    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]
+    return cheating.gains(runs, "row", len(_ROWS))
 
 
 ARTEFACT = Artefact(

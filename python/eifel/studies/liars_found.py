@@ -1,7 +1,5 @@
 """A receiver's gain from the best lie that a search finds: its goodput over an honest one's, by detector."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,11 +7,11 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
-from eifel.studies.cheating import DEFAULT, DETECTORS, DURATION_S, LOSSES, PLAIN, ratio, scenario
+from eifel.studies.cheating import DEFAULT, DETECTORS, DURATION_S, LOSSES, PLAIN, scenario
 
 RUNS = 2000
 BOUND = 1.05
@@ -24,10 +22,10 @@ SENDERS = tuple((detect, grant, loss) for detect in DETECTORS for grant in GRANT
 def _find(effort: Effort) -> Mapping[str, Any]:
     """Searches for each sender and loss rate, and judges the findings with other runs."""
 
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         detect, grant, loss = SENDERS[number]
         honest = scenario(detect, "rfc4015", grant, loss, "none")
-        liar, lying = liar_search.best(honest, RUNS, effort, tell)
+        liar, lying = liar_search.best(honest, RUNS, effort, progress)
         goodput = liar_search.judged([honest, lying], effort)
         return {
             "sender": np.full(goodput.shape[1], number),
@@ -37,13 +35,11 @@ def _find(effort: Effort) -> Mapping[str, Any]:
         }
 
     definition = {"senders": SENDERS, "runs": RUNS, "scenario": scenario(DEFAULT, "rfc4015", "always", 0, "none")}
-    table = effort.parts("liars found", definition, [RUNS] * len(SENDERS), one)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("liars found", definition, [RUNS] * len(SENDERS), one)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    each = [runs["sender"] == number for number in range(len(SENDERS))]
-    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]
+    return cheating.gains(runs, "sender", len(SENDERS))
 
 
 def _most(measured: Measured, detect: str) -> float:

@@ -1,7 +1,5 @@
 """The loss of an honest flow beside a cheating receiver, over the same bottleneck."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,8 +7,8 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
-from eifel.runs import Runs, run_many
+from eifel.papers.study import Effort, Progress, Study
+from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN, ratio, scenario
@@ -42,22 +40,13 @@ _DESIGN = {"rows": _ROWS, "scenario": shared(DEFAULT, "always", 0.01, "none")}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         detect, lie, grant, loss = _ROWS[number]
-        scenarios = [{**shared(detect, grant, loss, liar), "seed": effort.seed} for liar in ("none", lie)]
-        found = run_many(
-            scenarios,
-            repetitions=effort.repetitions,
-            threads=effort.threads,
-            progress=lambda done, _: tell(done),
-        )
-        goodput = found["goodput_bps"].reshape(2, effort.repetitions, 2)
-        places = dict(zip(("lies", "repetition", "flow"), np.indices(goodput.shape), strict=True))
-        columns = {name: place.ravel() for name, place in places.items()}
-        return {"row": np.full(goodput.size, number), **columns, "goodput_bps": goodput.ravel()}
+        scenarios = [shared(detect, grant, loss, liar) for liar in ("none", lie)]
+        goodput = cheating.measured(scenarios, effort, progress)
+        return {"row": np.full(goodput.size, number), **cheating.columns(goodput, "lies", "repetition", "flow")}
 
-    table = effort.parts("beside", _DESIGN, [2 * effort.repetitions] * len(_ROWS), one)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return effort.parts("beside", _DESIGN, [2 * effort.repetitions] * len(_ROWS), one)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:

@@ -1,7 +1,5 @@
 """A receiver that never ends a repair: it reports arrivals, but never acknowledges past the repaired loss."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,10 +7,10 @@ import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.study import Effort, Study, Tell
-from eifel.runs import Runs, run_many
+from eifel.papers.study import Effort, Progress, Study
+from eifel.runs import Runs
 from eifel.statistics import Mean
-from eifel.studies.cheating import ratio
+from eifel.studies import cheating
 
 DURATION_S = 120
 RTT_MS = 100
@@ -65,23 +63,16 @@ _DESIGN = {"rows": [scenario(*row, LIAR) for row in _ROWS]}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    def one(number: int, tell: Tell) -> dict[str, Any]:
-        found = run_many(
-            [{**scenario(*_ROWS[number], liar), "seed": effort.seed} for liar in ("none", LIAR)],
-            repetitions=effort.repetitions,
-            threads=effort.threads,
-            progress=lambda done, _: tell(done),
-        )
-        honest, lying = found["goodput_bps"].reshape(2, effort.repetitions)
+    def one(number: int, progress: Progress) -> dict[str, Any]:
+        scenarios = [scenario(*_ROWS[number], liar) for liar in ("none", LIAR)]
+        honest, lying = cheating.measured(scenarios, effort, progress)[..., 0]
         return {"row": np.full(len(honest), number), "honest_bps": honest, "lying_bps": lying}
 
-    table = effort.parts("repair", _DESIGN, [2 * effort.repetitions] * len(_ROWS), one)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return effort.parts("repair", _DESIGN, [2 * effort.repetitions] * len(_ROWS), one)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    each = [runs["row"] == number for number in range(len(_ROWS))]
-    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]
+    return cheating.gains(runs, "row", len(_ROWS))
 
 
 def _gain(measured: Measured, sender: str, rate: int) -> float:
@@ -94,7 +85,7 @@ ARTEFACT = Artefact(
     source="this project; docs/internals/liars.md",
     columns=(Column("gain", "Gain", digits=2),),
     rows=tuple(Row({"sender": sender, "rate_mbps": rate}) for sender, rate in _ROWS),
-    method=Studied(Study(_find, _DESIGN, (_find, ratio)), measure=_measure, repetitions=20, long=True),
+    method=Studied(Study(_find, _DESIGN, (_find, cheating)), measure=_measure, repetitions=20, long=True),
     fitted=(
         Setting("path", f"{RTT_MS} ms, a queue of a round trip, a loss in ten seconds", "large windows"),
         Setting("transfer", f"{DURATION_S} s", "a dozen losses"),

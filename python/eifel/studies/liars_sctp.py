@@ -1,16 +1,12 @@
 """The gain of a cheating receiver over SCTP: by each lie, and by the best one that a search finds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings as sctp
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import cheating, liar_search
@@ -48,17 +44,13 @@ _DESIGN = {"rows": _ROWS, "lies": LIES, "runs": RUNS, "scenario": scenario(PLAIN
 def _find(effort: Effort) -> Mapping[str, Any]:
     """Runs each row: the honest receiver, each lie, and the liar that a search finds for the row."""
 
-    def one(number: int, tell: Tell) -> dict[str, Any]:
+    def one(number: int, progress: Progress) -> dict[str, Any]:
         honest = scenario(*_ROWS[number])
-        liar, lying = liar_search.best(honest, RUNS, effort, tell)
+        liar, lying = liar_search.best(honest, RUNS, effort, progress)
         goodput = liar_search.judged([*(scenario(*_ROWS[number], lie) for lie in ("none", *LIES)), lying], effort)
-        places = dict(zip(("lie", "repetition"), np.indices(goodput.shape), strict=True))
-        columns = {name: place.ravel() for name, place in places.items()}
-        columns |= {"row": np.full(goodput.size, number), "liar": np.full(goodput.size, liar)}
-        return {**columns, "goodput_bps": goodput.ravel()}
+        return cheating.columns(goodput, "lie", "repetition", row=number, liar=liar)
 
-    table = effort.parts("liars over sctp", _DESIGN, [RUNS] * len(_ROWS), one)
-    return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
+    return effort.parts("liars over sctp", _DESIGN, [RUNS] * len(_ROWS), one)
 
 
 def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:

@@ -6,8 +6,6 @@ A point is one scenario of a situation. Each point has its own random stream, so
 another situation leave the others unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
@@ -56,7 +54,6 @@ class Situation:
     duration_s: float = DURATION_S
 
     def way(self, draw: Random) -> Way:
-        """Draws the path of a point."""
         return Way(log_uniform(draw, RTT_S), round(log_uniform(draw, self.window)), log_uniform(draw, self.load))
 
     def scenario(self, seed: int, point: int, sender: Mapping[str, Any]) -> dict[str, Any]:

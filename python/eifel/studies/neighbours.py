@@ -6,8 +6,6 @@ other is a performance-enhancing proxy at the begin of the wireless link (DualRT
 reference 14). Each is compared with detectors, alone and together.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row, Setting
@@ -43,10 +41,10 @@ SENDERS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, dict[str, Any
 WIRED_MS, WIRELESS_MS = 45, 150
 
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("path", f"{WIRED_MS} ms wired, {WIRELESS_MS} ms wireless", "195 ms, as in detectors.responses"),
     Setting("proxy", "where the wired link ends", "withholds by numbers alone: docs/reference/scenario.md"),
-    *settings.SPIKES_CHOSEN[1:],
+    *settings.SPIKES_LEFT_OPEN[1:],
 )
 
 
@@ -77,7 +75,6 @@ def _scenario(queue: int, sender: str, remedy: str, proxy: bool) -> dict[str, An
 
 
 def _rows() -> tuple[Row, ...]:
-    """Returns a row for each remedy, with and without a proxy."""
     return tuple(
         Row(dict(zip(KEYS, values, strict=True)), _scenario(*values))
         for queue in settings.QUEUES
@@ -172,6 +169,6 @@ ARTEFACT = Artefact(
     method=Repeated(
         repetitions=50, measure=facts.against(lambda row: row.keys["remedy"] == NOTHING and row.keys["proxy"] is False)
     ),
-    fitted=CHOSEN,
+    fitted=LEFT_OPEN,
     claims=CLAIMS,
 )

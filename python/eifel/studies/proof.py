@@ -1,7 +1,5 @@
 """The cost on an honest path of requiring each original's own timestamp as proof."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,9 +100,6 @@ ARTEFACT = Artefact(
             "where 1 % of the packets are overtaken by five others it costs at most 1 %",
             lambda m: min(_over_plain(m, LITTLE)) >= 0.99,
         ),
-        Claim(
-            "where 5 % are overtaken by ten others it costs more",
-            lambda m: min(_over_plain(m, MUCH)) < 0.99,
-        ),
+        Claim("where 5 % are overtaken by ten others it costs more", lambda m: min(_over_plain(m, MUCH)) < 0.99),
     ),
 )

@@ -1,12 +1,10 @@
 """The small worlds of detectors and responses: the connections, and the search."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 from eifel.papers import rfc3522
-from eifel.papers.study import Effort, Tell
+from eifel.papers.study import Effort, Progress
 from eifel.studies.settings import RESPONSES
 from eifel.worlds import small_worlds_each
 
@@ -71,7 +69,7 @@ def find(effort: Effort) -> Mapping[str, Any]:
     """Searches one detector after another with all its responses, on all threads. Finished results are stored."""
     asked = _asked()
 
-    def one(number: int, tell: Tell) -> dict[str, list[Any]]:
+    def one(number: int, progress: Progress) -> dict[str, list[Any]]:
         detect, late, responds = asked[number]
         found = small_worlds_each(
             scenario(detect, responds[0]),
@@ -79,12 +77,11 @@ def find(effort: Effort) -> Mapping[str, Any]:
             segments=SEGMENTS,
             late_ms=late,
             threads=effort.threads,
-            progress=lambda done, _: tell(done),
+            progress=lambda done, _: progress(done),
         ).values()
         failed = {name.replace("-", "_"): [each.failed[name].worlds for each in found] for name in FAILURES}
         worlds, caught = [each.counts["worlds"] for each in found], [each.caught for each in found]
         return {"worlds": worlds, "caught": caught, **failed}
 
     sizes = [len(responds) << 4 * SEGMENTS for _, _, responds in asked]
-    table = effort.parts("small_worlds", {"questions": asked, "scenario": scenario("none", "none")}, sizes, one)
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return effort.parts("small_worlds", {"questions": asked, "scenario": scenario("none", "none")}, sizes, one)

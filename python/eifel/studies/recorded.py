@@ -1,7 +1,5 @@
 """Recorded links as situations: the behaviour of a cellular link instead of drawn events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +26,6 @@ class Recorded(Situation):
 
 
 def situations(traces: Sequence[Path]) -> tuple[Recorded, ...]:
-    """Returns a situation for each recording."""
     return tuple(_situation(name, trace) for name, trace in zip(names(traces), traces, strict=True))
 
 

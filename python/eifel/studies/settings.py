@@ -1,7 +1,5 @@
 """The runs of `detectors.burst` and `detectors.responses`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eifel.papers.artefact import Setting
@@ -12,7 +10,7 @@ BUFFERS = (8, 15, 30, 60, 120)
 RUNS = 24
 HELD_S = 0.08
 
-BURST_CHOSEN = (
+BURST_LEFT_OPEN = (
     Setting("round trip", f"{RTT_MS} ms", "the report measured 198.6 ms"),
     Setting("sender", "Reno's window, RACK-TLP", "as gVisor's; their RACK does not widen its window on DSACK"),
     Setting("rate", f"3.6 Mbit/s: {PATH_PACKETS} packets in a round trip", "not stated; windows of about 30 were seen"),
@@ -74,7 +72,7 @@ EARLY = ("eifel-timestamps", "dual-rtt", "f-rto-sack")
 HOLDS, LOSES = QUEUES
 RESTORING = ("option-1", "option-4", "rfc4015")
 SACK_SENDERS = ("rfc6675", "rack-tlp, PRR")
-SPIKES_CHOSEN = (
+SPIKES_LEFT_OPEN = (
     Setting("path", "2 Mbit/s, 195 ms each way, spikes of 3 to 15 s", "as in responding.table1, section IV"),
     Setting("queue", "150 packets, and the paper's 75", "the receive window is 150 segments"),
     Setting("sender", "RFC 6298's timer, an initial window of 10", "what RFCs say today"),

@@ -1,7 +1,5 @@
 """The situations of the mix: the effects of paths on packets, and how often each is drawn."""
 
-from __future__ import annotations
-
 import math
 from random import Random
 

@@ -1,7 +1,5 @@
 """Every fate of six segments and of their ACKs, for each detector and response."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from eifel import worlds
@@ -65,7 +63,7 @@ def _worlds(
     ]
 
 
-_CHOSEN = (
+_LEFT_OPEN = (
     Setting("window", f"{WINDOW} segments, in congestion avoidance", "the last two follow as ACKs let them"),
     Setting("round trip", "100 ms, known from two segments before", "constant, so that no other cause shows"),
     Setting("RTO", "1 s, the least of RFC 6298", "ten round trips"),
@@ -92,7 +90,7 @@ ARTEFACT = Artefact(
         long=True,
         draw=_draw,
     ),
-    fitted=_CHOSEN,
+    fitted=_LEFT_OPEN,
     claims=(
         Claim(
             "every world is counted, and none is stuck",
@@ -104,7 +102,7 @@ ARTEFACT = Artefact(
             lambda m: not any(_worlds(m, "false_undo", _EVIDENT, LATE_MS, _WHOLE)),
         ),
         Claim(
-            "none is misled where what was delayed arrives ahead of what is sent again",
+            "none is misled where what was delayed arrives ahead of what is retransmitted",
             lambda m: not any(_worlds(m, "false_verdict", _ALL, LATE_MS[:1])),
         ),
         Claim(

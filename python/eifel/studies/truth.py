@@ -1,7 +1,5 @@
 """Every detector against the simulator's truth: over a published mix, and where two troubles meet."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -91,7 +89,6 @@ def rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
 
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """Returns the rows' means from the episodes."""
     situations = (str(row.keys["situation"]) for row in artefact.rows)
     names = [name for name in dict.fromkeys(situations) if name not in (ALL, MET)]
     mixed = np.arange(len(SITUATIONS))
@@ -234,7 +231,7 @@ CLAIMS = (
     ),
 )
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("mix", "drawn from the seed", "docs/internals/detectors.md lists the situations and what each draws"),
     Setting("timer", "Linux's, at least 200 ms above the round trip", "shorter spikes matter then too"),
     Setting("response", "none", "what was seen before a verdict is then what every sender would have seen"),
@@ -247,7 +244,7 @@ ARTEFACT = Artefact(
     columns=COLUMNS,
     rows=rows(),
     claims=CLAIMS,
-    fitted=CHOSEN,
+    fitted=LEFT_OPEN,
     method=Studied(study(), measure=measure, long=True),
     links=Links(rows_of_traces, study),
 )

@@ -8,8 +8,6 @@ runs = eifel.load_sweep("results")          # one Arrow table, a row per flow of
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -51,13 +49,13 @@ def sweep(
     if progress is not None:
         progress(done, plan.runs)
 
-    def tell(more: int) -> None:
+    def advance(more: int) -> None:
         nonlocal done
         done += more
         if progress is not None:
             progress(done, plan.runs)
 
-    for number, content in (executor or Local()).done((shard(plan, number) for number in missing), tell):
+    for number, content in (executor or Local()).done((shard(plan, number) for number in missing), advance):
         folder.store(number, content)
     if missing:
         folder.settle()

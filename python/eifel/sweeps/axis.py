@@ -1,7 +1,5 @@
 """The values of a scenario's key in a sweep: listed, spread over a range, or drawn."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,7 +34,6 @@ class Draw:
     whole: bool = False
 
     def value(self, unit: float) -> Value:
-        """Returns the value at a quantile."""
         if self.kind == "choice":
             return self.between[int(unit * len(self.between))]
         low, high = (float(end) for end in self.between)

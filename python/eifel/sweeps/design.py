@@ -4,8 +4,6 @@ The cells of a sweep are the product of its cases, the axes of its product, and 
 cell is computed from its number, so a design of a million cells takes no memory.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random
@@ -73,7 +71,6 @@ class Design:
 
     @property
     def cells(self) -> int:
-        """The number of combinations."""
         return max(len(self.cases), 1) * prod(len(axis.values) for axis in self.axes) * self.points
 
     @property

@@ -1,7 +1,5 @@
 """Executors of a sweep's shards: this machine, or a Dask cluster. Both return the same bytes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
@@ -37,14 +35,14 @@ class Local:
     def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
         """Runs the shards in order."""
         for shard in shards:
-            told = 0
+            reported = 0
 
-            def tell(done: int, _total: int) -> None:
-                nonlocal told
-                progress(done - told)
-                told = done
+            def advance(done: int, _total: int) -> None:
+                nonlocal reported
+                progress(done - reported)
+                reported = done
 
-            content = do(shard, self.threads, tell)
+            content = do(shard, self.threads, advance)
             yield shard.number, content
 
 

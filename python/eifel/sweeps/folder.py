@@ -38,9 +38,7 @@ class Plan(Protocol):
     """A plan of work that is done shard by shard, such as a sweep's design."""
 
     @property
-    def title(self) -> str:
-        """The displayed title."""
-        ...
+    def title(self) -> str: ...
 
     @property
     def cells(self) -> int:
@@ -48,14 +46,10 @@ class Plan(Protocol):
         ...
 
     @property
-    def runs(self) -> int:
-        """The number of runs."""
-        ...
+    def runs(self) -> int: ...
 
     @property
-    def shards(self) -> int:
-        """The number of files."""
-        ...
+    def shards(self) -> int: ...
 
     def definition(self) -> dict[str, Any]:
         """Returns everything that the results depend on, except the engine."""
@@ -150,7 +144,6 @@ class Folder:
         self._keep(self._sums())
 
     def shard(self, number: int) -> Path:
-        """Returns the path of a shard."""
         return self.path / f"runs-{number:06}.parquet"
 
     def table(self) -> pa.Table:

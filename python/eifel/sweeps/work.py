@@ -44,7 +44,6 @@ class Shard:
 
     @property
     def runs(self) -> int:
-        """The number of runs in the shard."""
         return sum(count for _, _, count in self.ranges)
 
 
@@ -87,25 +86,25 @@ def _table(work: Shard, columns: dict[str, Any], failures: Sequence[tuple[int, i
     place = [int(value) for value in columns.get("scenario", ())] + [cell for cell, _, _ in failures]
     missing = [None] * len(failures)
     done = len(place) - len(failures)
-    told: dict[str, pa.Array] = {"cell": pa.array([work.cells[at].number for at in place], pa.int64())}
+    table: dict[str, pa.Array] = {"cell": pa.array([work.cells[at].number for at in place], pa.int64())}
     if any(cell.case is not None for cell in work.cells):
-        told["case"] = pa.array([work.cells[at].case for at in place], pa.string())
+        table["case"] = pa.array([work.cells[at].case for at in place], pa.string())
     for key, kind in work.columns:
-        told[key] = _values([work.cells[at].settings.get(key) for at in place], kind)
+        table[key] = _values([work.cells[at].settings.get(key) for at in place], kind)
     for name, values in columns.items():
         if name != "scenario":
             known = pa.array(values)
             more = [repetition for _, repetition, _ in failures] if name == "repetition" else missing
-            told[name] = pa.concat_arrays([known, pa.array(more, known.type)])
+            table[name] = pa.concat_arrays([known, pa.array(more, known.type)])
         if name == "flow":
             names = [work.flows[at][flow] for at, flow in zip(place, values.tolist(), strict=False)]
-            told["flow_name"] = pa.array([*names, *missing], pa.string())
-    if "repetition" not in told:
-        told["repetition"] = pa.array([repetition for _, repetition, _ in failures], pa.int64())
-    told["error"] = pa.array([None] * done + [why for _, _, why in failures], pa.string())
+            table["flow_name"] = pa.array([*names, *missing], pa.string())
+    if "repetition" not in table:
+        table["repetition"] = pa.array([repetition for _, repetition, _ in failures], pa.int64())
+    table["error"] = pa.array([None] * done + [why for _, _, why in failures], pa.string())
     again = [f"{work.commands[cell]} --repetitions 1 --repetition {repetition}" for cell, repetition, _ in failures]
-    told["reproduce"] = pa.array([None] * done + again, pa.string())
-    return pa.table(told)
+    table["reproduce"] = pa.array([None] * done + again, pa.string())
+    return pa.table(table)
 
 
 def _values(values: list[Any], kind: str) -> pa.Array:
@@ -121,7 +120,6 @@ def _values(values: list[Any], kind: str) -> pa.Array:
 
 
 def _command(design: Design, cell: Cell) -> str:
-    """Returns the command line that runs a cell."""
     if design.file is None:
         return f"eifel run {shlex.quote(json.dumps(design.source(cell).settings))}"
     settings = {**cell.settings, "seed": design.seed_of(cell)}

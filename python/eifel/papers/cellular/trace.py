@@ -48,7 +48,6 @@ def scenario(trace: Path) -> dict[str, Any]:
 
 
 def _with(made: dict[str, Any], recovery: str, eifel: bool) -> dict[str, Any]:
-    """Returns the scenario with this recovery algorithm, and with or without Eifel."""
     sender = {
         "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": "rfc4015" if eifel else "none",
@@ -79,7 +78,7 @@ def _sum(measured: Measured, column: str, eifel: bool) -> float:
     return sum(row.means[column].mean for row in measured.rows if row.row.keys["eifel"] is eifel)
 
 
-_CHOSEN = (
+_LEFT_OPEN = (
     Setting("one-way delay", f"{DELAY_MS} ms", "beyond what the trace itself takes"),
     Setting(
         "queue",
@@ -106,7 +105,7 @@ ARTEFACT = Artefact(
         Column("spurious_timeouts", "Spurious timeouts", digits=0),
         Column("genuine_timeouts", "Genuine timeouts", digits=0),
     ),
-    fitted=_CHOSEN,
+    fitted=_LEFT_OPEN,
     claims=(
         Claim(
             "Eifel makes no more spurious retransmissions than there are without it",

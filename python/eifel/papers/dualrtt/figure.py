@@ -1,7 +1,5 @@
 """Common parts of figures 2 to 5: one run, and the times that the paper reads off it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +16,7 @@ COLUMNS = (
     Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
     Column("timeouts", "Timeouts", digits=0),
     Column("fast_retransmits", "Fast retransmits", digits=0),
-    Column("detected_spurious", "Told to be spurious", digits=0),
+    Column("detected_spurious", "Detected as spurious", digits=0),
 )
 
 
@@ -64,14 +62,14 @@ def third_duplicate_s(measured: Measured) -> float:
     return float(acks["t_ns"][acks["t_ns"] >= settings.SPIKE_S[1] * 1e9][2]) / 1e9
 
 
-def sent_again(result: Result, cause: str = "timeout") -> list[int]:
+def retransmitted(result: Result, cause: str = "timeout") -> list[int]:
     """Returns the retransmitted segments, sorted and without duplicates."""
     return sorted({int(segment) for segment in facts.retransmissions(result, cause=cause)["segment"]})
 
 
 def segments(first: int, last: int, cause: str = "timeout") -> Callable[[Measured], bool]:
     """Returns a claim's check: whether exactly these segments were retransmitted."""
-    return lambda measured: sent_again(measured.result(), cause) == list(range(first, last + 1))
+    return lambda measured: retransmitted(measured.result(), cause) == list(range(first, last + 1))
 
 
 def _draw(measured: Measured) -> Figure:
@@ -86,7 +84,6 @@ def drawn(
     source: str,
     draw: Draw = _draw,
     chart: bool = True,
-    known: tuple[str, ...] = (),
 ) -> Artefact:
     """Returns an artefact that draws one run."""
     return Artefact(
@@ -96,9 +93,8 @@ def drawn(
         columns=COLUMNS,
         rows=(Row({"run": "drawn"}, scenario),),
         claims=claims,
-        fitted=settings.CHOSEN,
+        fitted=settings.LEFT_OPEN,
         method=Recorded(draw, chart=chart),
-        known=known,
     )
 
 

@@ -4,8 +4,6 @@ T1 and T2 are the NRTT of segments 131 and 132: T2 decides for DualRTT. The time
 first ACK decides for Eifel.
 """
 
-from __future__ import annotations
-
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Claim
 from eifel.papers.dualrtt import figure as of
@@ -41,10 +39,10 @@ FIGURE_10 = of.drawn(
     "figure10",
     "Time line of the detection of a spurious timeout by DualRTT",
     settings.spike(settings.dual_rtt()),
-    Claim("T1, from the second sending of 131 again to its ACK, tells nothing", lambda m: _nrtt_s(m, 1) > 0.28),
+    Claim("T1, from the second retransmission of 131 to its ACK, decides nothing", lambda m: _nrtt_s(m, 1) > 0.28),
     Claim("T2, from sending 132 again to its ACK, is below a tenth of MinRTT", lambda m: _nrtt_s(m, 0) < 0.28),
     Claim(
-        "the timeout is told to be spurious at the second ACK",
+        "the timeout is detected as spurious at the second ACK",
         lambda m: of.near(_verdict_s(m.result()) - of.first_ack_s(m.result())[0], 0.1),
     ),
     source="figure 10",
@@ -56,10 +54,12 @@ FIGURE_11 = of.drawn(
     "Time line of the detection of a spurious timeout by Eifel",
     settings.spike(dict(rfc3522.PLAIN), timestamps=True),
     Claim(
-        "the timeout is told to be spurious at the first ACK",
+        "the timeout is detected as spurious at the first ACK",
         lambda m: of.verdicts_s(m.result()) == of.first_ack_s(m.result()),
     ),
-    Claim("nothing but the first segment that was held is sent again", lambda m: len(of.sent_again(m.result())) == 1),
+    Claim(
+        "nothing but the first segment that was held is retransmitted", lambda m: len(of.retransmitted(m.result())) == 1
+    ),
     source="figure 11",
     draw=_draw,
     chart=False,

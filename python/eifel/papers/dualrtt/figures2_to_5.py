@@ -20,15 +20,15 @@ FIGURE_2 = figure.figure(
         lambda m: figure.near(figure.timeouts_s(m.result())[1] - figure.timeouts_s(m.result())[0], 7.6),
     ),
     Claim("the ACK for the original of segment 131 comes at 42.89 s", figure.at(figure.first_ack_s, 42.89)),
-    Claim("131 to 150 are sent again, needlessly", figure.segments(131, 150)),
+    Claim("131 to 150 are retransmitted, needlessly", figure.segments(131, 150)),
     Claim("the third duplicate causes a fast retransmit of 151", figure.segments(151, 151, "fast-retransmit")),
 )
 FIGURE_3 = figure.figure(
     3,
     "TCP Reno with the bugfix of RFC 2582",
     settings.spike(bugfix=True),
-    Claim("131 to 150 are sent again, needlessly", figure.segments(131, 150)),
-    Claim("no segment is sent again by a fast retransmit", lambda m: figure.fast_retransmits_s(m.result()) == []),
+    Claim("131 to 150 are retransmitted, needlessly", figure.segments(131, 150)),
+    Claim("no segment is retransmitted by a fast retransmit", lambda m: figure.fast_retransmits_s(m.result()) == []),
     Claim(
         "the duplicates that would have caused one come at 45.8 s",
         lambda m: figure.near(figure.third_duplicate_s(m), 45.8),
@@ -39,8 +39,10 @@ FIGURE_4 = figure.figure(
     "Detection of a spurious timeout by Eifel",
     settings.spike(dict(rfc3522.PLAIN), timestamps=True),
     Claim("the timer expires at 34.1 and 40.5 s", figure.at(figure.timeouts_s, 34.1, 40.5)),
-    Claim("the timeout is told to be spurious at 42.9 s", figure.at(figure.verdicts_s, 42.9)),
-    Claim("of 132 to 150 none is sent again", lambda m: not {*range(132, 151)} & {*figure.sent_again(m.result())}),
+    Claim("the timeout is detected as spurious at 42.9 s", figure.at(figure.verdicts_s, 42.9)),
+    Claim(
+        "of 132 to 150 none is retransmitted", lambda m: not {*range(132, 151)} & {*figure.retransmitted(m.result())}
+    ),
     *_RESTORED,
     Claim("there is no fast retransmit", lambda m: figure.fast_retransmits_s(m.result()) == []),
 )
@@ -49,8 +51,8 @@ FIGURE_5 = figure.figure(
     5,
     "Detection of a spurious timeout by DualRTT",
     settings.spike(settings.dual_rtt()),
-    Claim("the timeout is told to be spurious at 43.004 s", figure.at(figure.verdicts_s, 43.004)),
-    Claim("one ACK earlier 132 and 133 have been sent again, and nothing else but 131", figure.segments(131, 133)),
+    Claim("the timeout is detected as spurious at 43.004 s", figure.at(figure.verdicts_s, 43.004)),
+    Claim("one ACK earlier 132 and 133 have been retransmitted, and nothing else but 131", figure.segments(131, 133)),
     *_RESTORED,
 )
 """The run is without the bugfix. The needless retransmissions of 131 (twice), 132 and 133 cause four

@@ -1,7 +1,5 @@
 """The best tau of each setting (equation 2), and the log-linear model fitted to them (equations 3 to 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,14 +44,14 @@ def best(found: Runs) -> dict[grid.Path, float]:
 
     Settings without spurious timeouts have no entry, since every tau is equally good there.
     """
-    chosen = {}
+    best = {}
     for path in grid.PATHS:
         rows = of(found, path)
         if rows["detected"][0] == 0:
             continue
         error = PHI[0] * rows["missed"][1:] + PHI[1] * rows["wrong"][1:]
-        chosen[path] = float(rows["tau"][1:][int(np.argmin(error))])
-    return chosen
+        best[path] = float(rows["tau"][1:][int(np.argmin(error))])
+    return best
 
 
 def of(found: Runs, path: grid.Path) -> dict[str, NDArray[Any]]:

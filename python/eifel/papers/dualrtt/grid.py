@@ -4,8 +4,6 @@ A spike holds packets before the link's queue, as in figure 1. The queue continu
 segments that they release are held too. So a timeout needs a spike of two round trips: a window's length at low rates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """NRTT and MinRTT by the definitions of section IV.B, read off a recorded run."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,12 +7,6 @@ from eifel.papers.dualrtt import settings
 from eifel.papers.responding import facts
 from eifel.result import Result
 from eifel.tables import Frame
-
-KNOWN = (
-    "at 42.905 s the paper has an NRTT of 13.9 s: the time since segment 131 was sent for the first time, though its "
-    "definition, and its algorithm in figure 6, take the last time, 0.6 s before"
-)
-"""About the only NRTT that differs from print."""
 
 
 def series(result: Result) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,7 +1,5 @@
 """The parking lot of section VII (figure 12, tables VII and VIII): a host behind a hiccup, and two cross flows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The measures of figures 13 to 15: segments delivered in a session by protocol, and differences to others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +32,6 @@ def _segments(found: Runs) -> NDArray[np.float64]:
 
 
 def _row(of_protocol: NDArray[np.float64], number: int) -> dict[str, Mean]:
-    """Returns the columns of a protocol, from sessions by protocol and repetition."""
     means = {"segments": mean_interval(of_protocol[number])}
     for other in ("reno", "eifel"):
         if other != PROTOCOLS[number]:

@@ -1,7 +1,5 @@
 """The path of figures 2 to 5 and tables II and III, which one spike holds: stated and chosen settings."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -23,7 +21,7 @@ ESTIMATED = math.nan
 tau.
 """
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("headers", "40 bytes, and 12 more with timestamps", "20 of TCP are stated; IP has 20"),
     Setting("ACKs", "one a segment, each a packet on a path without loss", "not stated"),
     Setting(
@@ -92,7 +90,6 @@ EIFEL = dict(rfc3522.PLAIN)
 
 
 def timestamps(on: bool) -> dict[str, Any]:
-    """Returns the settings for timestamps, or without them, as keys of a sweep."""
     return {f"flow.main.tcp.{key}": value for key, value in (rfc3522.CLOCK if on else rfc3522.NONE).items()}
 
 

@@ -1,7 +1,5 @@
 """Table IX: the payload's share of a segment, with and without timestamps. Exact arithmetic without runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs Linux's own sender over an emulated path, and judges it with `eifel live judge`."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Linux's own sender over a spike with its detectors enabled one by one, and ours in the matching profile."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -85,7 +83,7 @@ ARTEFACT = Artefact(
     ),
     claims=(
         Claim(
-            "with timestamps Linux undoes the timeout, and sends less again than without any detector",
+            "with timestamps Linux undoes the timeout, and retransmits less than without any detector",
             lambda m: (
                 _of(m, "undos", "timestamps", "Linux") >= 1
                 and _of(m, "retransmissions", "timestamps", "Linux") < _of(m, "retransmissions", "none", "Linux")

@@ -1,7 +1,5 @@
 """The loop: a recording beside Linux, the path that it shows, and Linux again over that path, emulated."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -170,7 +168,7 @@ ARTEFACT = Artefact(
             lambda m: _near(m, "goodput_bps", ROUND, 0.05),
         ),
         Claim(
-            "and sends as many segments again, within one or a tenth",
+            "and retransmits as many segments, within one or a tenth",
             lambda m: _near(m, "retransmissions", ROUND, 0.10, 1),
         ),
         Claim("a path whose rate changes is refused", _refused),

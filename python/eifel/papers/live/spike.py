@@ -1,7 +1,5 @@
 """One scenario simulated and on the wire: Reno-SACK with and without Eifel, 2 Mbit/s, one spike."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
@@ -61,9 +59,9 @@ def _draw(measured: Measured) -> Figure:
 
 
 def _agree(measured: Measured, story: str) -> bool:
-    told = getattr(wire, story)
+    read = getattr(wire, story)
     pairs = ([measured.result(world=world, eifel=eifel) for world in WORLDS] for eifel in (True, False))
-    return all(told(simulated) == told(live) for simulated, live in pairs)
+    return all(read(simulated) == read(live) for simulated, live in pairs)
 
 
 def _on_time(measured: Measured) -> bool:
@@ -94,7 +92,7 @@ ARTEFACT = Artefact(
     method=Recorded(_draw, chart=False, wire=wire.results),
     claims=(
         Claim(
-            "the same segments are sent again, as often and for the same reasons",
+            "the same segments are retransmitted, as often and for the same reasons",
             lambda m: _agree(m, "retransmissions"),
         ),
         Claim("the verdicts are the same, with the same reasons", lambda m: _agree(m, "verdicts")),

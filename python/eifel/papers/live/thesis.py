@@ -1,7 +1,5 @@
 """Figures 5-2 to 5-6 of the thesis on the wire: its settings, in real time, between kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eifel.papers.artefact import Artefact, Claim, Recorded, Row
@@ -71,7 +69,7 @@ ARTEFACT = Artefact(
             lambda m: all(traces.one_retransmission_during(m.result(figure=figure)) for figure in SPIKED),
         ),
         Claim(
-            "in 5-2 everything outstanding is sent again, and duplicate ACKs trigger a spurious fast retransmit",
+            "in 5-2 everything outstanding is retransmitted, and duplicate ACKs trigger a spurious fast retransmit",
             lambda m: (
                 traces.goes_back_n(m.result(figure="5-2"))
                 and m.mean("spurious_fast_retransmits", figure="5-2") == 1

@@ -1,7 +1,5 @@
 """Predicts Linux with `tcp_frto` on from a capture with it off, and compares with the actual run."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Mapping

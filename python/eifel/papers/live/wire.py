@@ -1,7 +1,5 @@
 """Runs on the wire for artefacts. They are repeated while a busy machine makes packets late."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,7 +79,6 @@ def retransmissions(result: Result) -> Story:
 
 
 def verdicts(result: Result) -> Story:
-    """Returns the verdicts: episode, verdict, and reason."""
     said = result.of("verdicts")
     return list(zip(said["episode"].tolist(), said["verdict"].tolist(), said["reason"].tolist(), strict=True))
 

@@ -13,7 +13,7 @@ SPIKE_END_S = 4.0
 INITIAL_WINDOW = 4
 WINDOW_BYTES = 4_000_000
 
-_CHOSEN = (
+_LEFT_OPEN = (
     Setting(
         "link",
         f"{RATE_BPS // 1_000_000} Mbit/s, {DELAY_MS} ms each way",
@@ -61,7 +61,7 @@ ARTEFACT = Artefact(
     ),
     rows=tuple(Row({"eifel": eifel}, _scenario(eifel)) for eifel in (False, True)),
     seed=settings.SEED,
-    fitted=_CHOSEN,
+    fitted=_LEFT_OPEN,
     claims=(
         Claim(
             "the timeout is spurious with and without Eifel",

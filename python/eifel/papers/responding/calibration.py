@@ -3,8 +3,6 @@
 `eifel reproduce responding.calibration responding.front` measures it. docs/internals/calibration.md has the trials.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
 from eifel.papers.measured import Measured
-from eifel.papers.responding import distances, known, settings, swept
+from eifel.papers.responding import distances, settings, swept
 from eifel.plots import Figure, style
 from eifel.runs import Runs
 from eifel.statistics import Mean
@@ -30,7 +28,7 @@ LOOKS = {
     "before-data": ("before it, data alone", "#e08a00", "s:"),
 }
 """The places where a spike holds packets: name, colour and line."""
-WITHIN = {"time_s": "Time", "retransmissions": "Sent again", "spurious_rtos": "Spurious", "genuine_rtos": "Genuine"}
+WITHIN = {"time_s": "Time", "retransmissions": "Retransmitted", "spurious_rtos": "Spurious", "genuine_rtos": "Genuine"}
 
 
 @dataclass(frozen=True)
@@ -117,9 +115,8 @@ CALIBRATION = Artefact(
             "... and some has 28 of 32 counts of timeouts within 15 % or 0.3",
             lambda m: most(m, "spurious_rtos") + most(m, "genuine_rtos") >= 28,
         ),
-        Claim("... and some sends as often again as printed in 12 of 16", lambda m: most(m, "retransmissions") >= 12),
+        Claim("... and some retransmits as often as printed in 12 of 16", lambda m: most(m, "retransmissions") >= 12),
     ),
-    known=known.FRONT,
 )
 
 
@@ -147,7 +144,7 @@ def _draw(measured: Measured) -> Figure:
     axes.axvline(float(np.log(1.1)), color="#888", linewidth=0.8, linestyle=":")
     axes.axhline(float(np.log(1.15)), color="#888", linewidth=0.8, linestyle=":")
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("Sent again: least distance from print")
+    axes.set_ylabel("Retransmitted: least distance from print")
     style.finish(figure, [axes], measured.artefact.title, "Time: distance from print of at most")
     return figure
 
@@ -163,7 +160,7 @@ FRONT = Artefact(
     source=f"{settings.SOURCE}, tables 1-4",
     columns=(
         Column("settings", "Settings", digits=0),
-        Column("again", "Sent again: least distance", digits=2),
+        Column("again", "Retransmitted: least distance", digits=2),
         Column("timeouts", "Timeouts: least distance", digits=2),
     ),
     rows=tuple(Row({"held": hold, "time within": bound}) for hold in swept.AXES["hold"] for bound in BOUNDS),
@@ -172,13 +169,12 @@ FRONT = Artefact(
     fitted=settings.FITTED,
     claims=(
         Claim(
-            "some setting comes within 10 % of the times and 15 % of what is sent again, on average",
+            "some setting comes within 10 % of the times and 15 % of what is retransmitted, on average",
             lambda m: any(row.means["again"].mean <= np.log(1.15) for row in m.rows[:3] if "again" in row.means),
         ),
         Claim(
-            "a spike that holds before the queue brings what is sent again nearer to print than one behind it",
+            "a spike that holds before the queue brings what is retransmitted nearer to print than one behind it",
             lambda m: min(_least(m, "before"), _least(m, "before-data")) < _least(m, "behind"),
         ),
     ),
-    known=known.FRONT,
 )

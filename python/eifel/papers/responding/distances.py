@@ -1,7 +1,5 @@
 """The distance of a setting of tables 1-4's open values from the printed values, by row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -32,7 +32,7 @@ def goes_back_n(result: Result, share: float = 0.8) -> bool:
     return int(again["len"].sum()) >= share * (end - start)
 
 
-def only_first_is_sent_again(result: Result) -> bool:
+def only_first_is_retransmitted(result: Result) -> bool:
     """Returns whether needless retransmissions are of the oldest segment only."""
     again = retransmissions(result, needed="spurious")
     oldest = int(timeout_episodes(result)["start"][0])
@@ -41,9 +41,9 @@ def only_first_is_sent_again(result: Result) -> bool:
 
 def resumes_with_new_data(result: Result) -> bool:
     """Returns whether the first segment sent after the verdict "spurious" is new."""
-    told = int(timeout_episodes(result).where(verdict="spurious")["verdict_ns"][0])
+    verdict_ns = int(timeout_episodes(result).where(verdict="spurious")["verdict_ns"][0])
     sent = result.of("transmissions", FLOW)
-    after = sent.rows(sent["t_ns"] >= told)
+    after = sent.rows(sent["t_ns"] >= verdict_ns)
     return str(after["kind"][0]) == "new"
 
 
@@ -75,12 +75,12 @@ def restores_window(result: Result) -> bool:
 
 def silence_after_verdict_s(result: Result) -> float:
     """Returns the seconds without transmissions after the first verdict "spurious"."""
-    told = int(timeout_episodes(result).where(verdict="spurious")["verdict_ns"][0])
+    verdict_ns = int(timeout_episodes(result).where(verdict="spurious")["verdict_ns"][0])
     sent = result.of("transmissions", FLOW)["t_ns"]
-    later = sent[sent >= told]
+    later = sent[sent >= verdict_ns]
     if len(later) == 0:
         raise LookupError("nothing is sent after the verdict")
-    return float(later[0] - told) / 1e9
+    return float(later[0] - verdict_ns) / 1e9
 
 
 def rto_samples(result: Result) -> Frame:

@@ -20,7 +20,7 @@ COLUMNS = (
     Column("genuine_timeouts", "Genuine timeouts", digits=0),
     Column("fast_retransmits", "Fast retransmits", digits=0),
 )
-TOLD = Claim("the timeout is spurious, and told to be", number("detected_spurious", lambda count: count >= 1))
+DETECTED = Claim("the timeout is spurious, and detected", number("detected_spurious", lambda count: count >= 1))
 
 
 def time_sequence(measured: Measured) -> Figure:
@@ -43,7 +43,6 @@ def figure(
     draw: Draw = time_sequence,
     beside: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = settings.SEED,
-    known: tuple[str, ...] = (),
 ) -> Artefact:
     """Returns a figure of one run. `beside` names the scenarios of further runs for a claim's comparison."""
     runs = {"drawn": scenario, **(beside or {})}
@@ -55,7 +54,6 @@ def figure(
         rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         seed=seed,
         claims=claims,
-        known=known,
         fitted=_open_settings(scenario, seed),
         method=Recorded(draw),
     )

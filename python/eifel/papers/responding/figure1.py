@@ -34,7 +34,7 @@ FIGURE_1A = figure(
     "A delay spike triggers a spurious timeout (Reno-SACK, timestamps, no Eifel)",
     settings.slow_link(settings.SPURIOUS_FAST_RETRANSMIT, eifel=False),
     _NOTHING_LOST,
-    Claim("everything outstanding is sent again, needlessly: go-back-N", of(facts.goes_back_n)),
+    Claim("everything outstanding is retransmitted, needlessly: go-back-N", of(facts.goes_back_n)),
     Claim(
         "the duplicate ACKs of the duplicates trigger a spurious fast retransmit",
         number("spurious_fast_retransmits", lambda count: count >= 1),

@@ -3,7 +3,7 @@
 from eifel.papers.artefact import Claim
 from eifel.papers.claims import of
 from eifel.papers.responding import facts, settings
-from eifel.papers.responding.figure import TOLD, figure, timer
+from eifel.papers.responding.figure import DETECTED, figure, timer
 from eifel.result import Result
 
 _SPURIOUS = Claim("the timeout is spurious", of(facts.first_timeout_is_spurious))
@@ -51,10 +51,7 @@ FIGURE_6B = figure(
         "the original ACKs after the spike make the RTO very high",
         of(lambda result: _peak_s(result) > 3 * facts.rto_at_s(result, settings.LEVEL_S[0])),
     ),
-    Claim(
-        "then duplicate ACKs give no samples for more than a second",
-        of(lambda result: _gap_s(result) > 1),
-    ),
+    Claim("then duplicate ACKs give no samples for more than a second", of(lambda result: _gap_s(result) > 1)),
     Claim(
         "it is more conservative than without timestamps",
         lambda m: _peak_s(m.result()) > _peak_s(m.result(run="without timestamps")),
@@ -66,7 +63,7 @@ FIGURE_6C = figure(
     "6c",
     "RTO around a spurious timeout: Reno with timestamps and Eifel",
     settings.level(settings.RENO_ALLOWED),
-    TOLD,
+    DETECTED,
     Claim(
         "there is no idle period in the updates: the longest is shorter than without Eifel",
         lambda m: _gap_s(m.result()) < _gap_s(m.result(run="without eifel")),

@@ -3,7 +3,7 @@
 from eifel.papers.artefact import Artefact, Claim
 from eifel.papers.claims import count, of
 from eifel.papers.responding import facts, settings
-from eifel.papers.responding.figure import TOLD, figure
+from eifel.papers.responding.figure import DETECTED, figure
 from eifel.result import Result
 
 _RESTORED = Claim("the congestion window is what it was before", of(facts.restores_window))
@@ -20,7 +20,7 @@ def _restores_too_little(part: str, option: int) -> Artefact:
         f"5{part}",
         f"Congestion control restored by option {option}",
         settings.slow_link("reno-sack", restore=f"option-{option}"),
-        TOLD,
+        DETECTED,
         Claim(
             "the sender cannot send on the first original ACKs, as flight exceeds the window",
             of(lambda result: facts.silence_after_verdict_s(result) > settings.PACKET_TIME_S),
@@ -33,9 +33,9 @@ FIGURE_2 = figure(
     "2",
     "Response to a spurious timeout with Eifel (Reno-SACK, option 1)",
     settings.slow_link("reno-sack"),
-    TOLD,
+    DETECTED,
     Claim("transmission resumes with the next unsent segment", of(facts.resumes_with_new_data)),
-    Claim("nothing but the oldest segment is sent again", of(facts.only_first_is_sent_again)),
+    Claim("nothing but the oldest segment is retransmitted", of(facts.only_first_is_retransmitted)),
     _RESTORED,
     Claim("no fast retransmit follows", count("fast_retransmits", 0)),
 )
@@ -45,7 +45,7 @@ FIGURE_5C = figure(
     "5c",
     "Congestion control restored by option 4",
     settings.slow_link("reno-sack", restore="option-4"),
-    TOLD,
+    DETECTED,
     Claim(
         "transmission resumes on the ACKs at once",
         of(lambda result: facts.silence_after_verdict_s(result) < settings.PACKET_TIME_S),

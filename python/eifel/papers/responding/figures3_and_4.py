@@ -34,7 +34,7 @@ FIGURE_3A = figure(
     _BLOCKED,
     _SPURIOUS,
     Claim("the lost segment waits for a second, genuine timeout", count("genuine_timeouts", 1)),
-    Claim("it is that timeout which sends it again", of(_second_timeout_recovers)),
+    Claim("it is that timeout which retransmits it", of(_second_timeout_recovers)),
     Claim("there is no fast retransmit", count("fast_retransmits", 0)),
 )
 FIGURE_3B = figure(
@@ -61,7 +61,7 @@ FIGURE_4B = figure(
     _SPURIOUS,
     _NO_GENUINE,
     Claim(
-        "every lost segment is sent again in fast recovery",
+        "every lost segment is retransmitted in fast recovery",
         lambda m: len(facts.retransmissions(m.result(), needed="needed")) >= len(settings.LOST_ALL_BUT_ONE),
     ),
     Claim("it is over sooner than with Reno-SACK", less("time_s", "reno-sack")),

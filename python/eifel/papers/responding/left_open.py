@@ -1,7 +1,5 @@
 """The values that the paper leaves open about tables 1-4, and their replacements."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

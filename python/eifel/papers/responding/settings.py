@@ -1,7 +1,5 @@
 """The settings shared by the tables and figures: stated by the paper, or fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -42,7 +40,7 @@ def as_printed(found: float, printed: float, column: str) -> bool:
 COLUMNS = (
     Column("time_s", "Time, s", digits=1, relative=0.10),
     Column("segments_sent", "Segments sent", digits=0, relative=0.01),
-    Column("retransmissions", "Sent again", digits=0, relative=0.15),
+    Column("retransmissions", "Retransmitted", digits=0, relative=0.15),
     Column("spurious_rtos", "Spurious RTOs", summary="spurious_timeouts", relative=0.15, absolute=0.3),
     Column("genuine_rtos", "Genuine RTOs", summary="genuine_timeouts", relative=0.15, absolute=0.3),
 )

@@ -5,8 +5,6 @@ run the neighbours of its front by one value, and the front with more repetition
 tables 1 and 2 and one seed. Tables 3 and 4, and other seeds, judge it.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,7 @@ from numpy.typing import NDArray
 from eifel.papers.responding import distances, settings
 from eifel.papers.responding.distances import MEASURED, ROWS, best, means, ranked
 from eifel.papers.responding.left_open import EARLIER, Open
-from eifel.papers.study import Effort, Study, Tell
+from eifel.papers.study import Effort, Progress, Study
 
 AXES: Mapping[str, Sequence[Any]] = {
     "hold": ("behind", "before", "before-data"),
@@ -89,16 +87,16 @@ def _stage(
     cases = list(itertools.product(asked, seeds))
     chunks = [cases[at : at + CHUNK] for at in range(0, len(cases), CHUNK)]
 
-    def part(number: int, tell: Tell) -> Mapping[str, Any]:
+    def part(number: int, progress: Progress) -> Mapping[str, Any]:
         found = []
         for done, (one, seed) in enumerate(chunks[number], 1):
             found.append(means(one, repetitions, seed, effort.threads))
-            tell(done)
+            progress(done)
         return {name: np.concatenate(found)[:, column] for column, name in enumerate(MEASURED)}
 
     definition = {"cases": [[asdict(one), seed] for one, seed in cases], "runs": repetitions}
-    table = effort.parts(f"responding.swept.{stage}", definition, [len(chunk) for chunk in chunks], part)
-    values = np.stack([table[name].to_numpy() for name in MEASURED], axis=1)
+    found = effort.parts(f"responding.swept.{stage}", definition, [len(chunk) for chunk in chunks], part)
+    values = np.stack([found[name] for name in MEASURED], axis=1)
     return [(one, values[len(ROWS) * n : len(ROWS) * (n + 1)]) for n, (one, _) in enumerate(cases)]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Repeated, Row
 from eifel.papers.measured import Measured
-from eifel.papers.responding import known, settings
+from eifel.papers.responding import settings
 
 _CASES = ((False, "reno-sack"), (True, "reno-sack"), (True, "newreno-sack"), (True, "fack"))
 
@@ -36,7 +36,6 @@ def _again(name: str, title: str, source: str, key: str, values: Iterable[str], 
         method=Repeated(repetitions=settings.REPETITIONS),
         seed=settings.SEED,
         fitted=settings.FITTED,
-        known=known.RED if name == "red" else (),
         claims=claims,
     )
 

@@ -26,7 +26,7 @@ def all_needless(result: Result) -> bool:
     return len(sent) > 0 and bool((sent["needed"] == "spurious").all())
 
 
-def window_sent_again(result: Result, share: float = 0.9) -> bool:
+def window_retransmitted(result: Result, share: float = 0.9) -> bool:
     """Returns whether at least this share of the flight at the timeout is retransmitted needlessly."""
     episode = result.of("episodes").where(cause="timeout")
     outstanding = int(episode["recovery_point"][0] - episode["start"][0])

@@ -26,7 +26,6 @@ def figure(
     rows: Iterable[tuple[Mapping[str, Key], Mapping[str, Any]]],
     columns: tuple[Column, ...],
     *claims: Claim,
-    known: tuple[str, ...] = (),
     draw: Draw = pictures.by_sender,
 ) -> Artefact:
     """Returns a figure of means. The scenario of each row runs as often as in the paper."""
@@ -38,8 +37,7 @@ def figure(
         rows=tuple(Row(keys, scenario) for keys, scenario in rows),
         seed=settings.SEED,
         claims=claims,
-        fitted=(*settings.CHOSEN, settings.BOX),
-        known=known,
+        fitted=(*settings.LEFT_OPEN, settings.BOX),
         method=Repeated(settings.REPETITIONS, means, long=True, draw=draw),
     )
 

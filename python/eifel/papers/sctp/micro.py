@@ -18,15 +18,13 @@ COLUMNS = (
     Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
     Column("timeouts", "Timeouts", digits=0),
     Column("fast_retransmits", "Fast retransmits", digits=0),
-    Column("detected_spurious", "Told to be spurious", digits=0),
+    Column("detected_spurious", "Detected as spurious", digits=0),
     Column("undos", "Undos", digits=0),
 )
-TOLD = Claim("the timeout is told to be spurious", count("detected_spurious", 1))
+DETECTED = Claim("the timeout is detected as spurious", count("detected_spurious", 1))
 
 
-def figure(
-    name: str, title: str, runs: Mapping[str, Mapping[str, Any]], *claims: Claim, known: tuple[str, ...] = ()
-) -> Artefact:
+def figure(name: str, title: str, runs: Mapping[str, Mapping[str, Any]], *claims: Claim) -> Artefact:
     """Returns a figure that draws the first run. A claim may compare it with the others."""
     return Artefact(
         id=f"sctp.figure{name}",
@@ -36,8 +34,7 @@ def figure(
         rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         seed=settings.SEED,
         claims=claims,
-        known=known,
-        fitted=(*settings.CHOSEN, settings.FAR_END, *settings.LENGTHS),
+        fitted=(*settings.LEFT_OPEN, settings.FAR_END, *settings.LENGTHS),
         method=Recorded(_draw, chart=False),
     )
 

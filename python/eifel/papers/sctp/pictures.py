@@ -1,7 +1,5 @@
 """Draws the first column with its intervals over a quantity, by sender."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from eifel.papers.artefact import Draw, word

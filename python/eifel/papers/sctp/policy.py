@@ -1,7 +1,5 @@
 """Beyond the paper: the path of retransmissions. The paper sends all of them on the alternate; RFC 9260 does not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -69,6 +67,6 @@ ARTEFACT = Artefact(
             ),
         ),
     ),
-    fitted=(*settings.CHOSEN[1:], settings.BOX),
+    fitted=(*settings.LEFT_OPEN[1:], settings.BOX),
     method=Repeated(settings.REPETITIONS, macro.means, long=True),
 )

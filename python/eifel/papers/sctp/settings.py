@@ -1,7 +1,5 @@
 """The settings shared by the figures: stated by the paper, fitted, or chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -88,7 +86,7 @@ SENDERS: Mapping[str, Sctp] = {**PROTOCOLS, **BEYOND}
 WINDOWS_BYTES = (65_536, 131_072)
 """For figure 14. Its absolute times agree with the first value, and its gains with the second."""
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting(
         "retransmissions",
         "all to the alternate path",
@@ -113,7 +111,7 @@ FAR_END = Setting(
     "what a spike holds",
     "data at the far end of the primary path",
     "with a box before the queue most of the window has passed it, and the alternate path's SACKs say so: then only "
-    "12 chunks are sent again in figure 4",
+    "12 chunks are retransmitted in figure 4",
     rows=("all rows with a long spike over two paths: figures 4 and 10 (b), (d), (f)",),
 )
 """For figures 2 to 10."""
@@ -220,7 +218,6 @@ does nothing.
 
 
 def one_spike(length_s: float) -> dict[str, Any]:
-    """Returns a spike at the time of the figures."""
     return {"at": [{"start_s": SPIKE_S, "length_s": length_s}]}
 
 

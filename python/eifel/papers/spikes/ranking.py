@@ -1,7 +1,5 @@
 """The ranking in table I: each sender's share of the best, over equal spikes for all senders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

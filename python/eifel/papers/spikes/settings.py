@@ -1,7 +1,5 @@
 """One link, a spike of 12 s in the forward direction, and six senders: the paper's three, and today's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,7 +66,7 @@ TODAY: Mapping[str, Mapping[str, Any]] = {
 """Eifel with a recovery algorithm that knows the lost segments."""
 SENDERS = {**PAPERS, **TODAY}
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting(
         "spike",
         f"begins between {SPIKE_FROM_S[0]} and {SPIKE_FROM_S[1]} s, drawn; all senders meet the same",
@@ -89,7 +87,7 @@ CHOSEN = (
         "timer: round trips to the microsecond leave it a shorter RTO than those of a clock of 1 ms, and it expires "
         "while the losses are repaired",
     ),
-    *dualrtt.CHOSEN[1:4],
+    *dualrtt.LEFT_OPEN[1:4],
 )
 
 
@@ -141,7 +139,6 @@ def _flow(sender: Mapping[str, Any], window_bytes: int) -> dict[str, Any]:
 
 
 def drawn_spike() -> dict[str, Any]:
-    """Returns one spike with a drawn beginning."""
     return {
         "first_s": {"uniform": list(SPIKE_FROM_S)},
         "length_s": SPIKE_LENGTH_S,

@@ -1,7 +1,5 @@
 """Figures 5, 6, 10 and 11: the delivery of a session, by bandwidth and sender."""
 
-from __future__ import annotations
-
 from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
 from eifel.papers.measured import Measured
 from eifel.papers.sctp import pictures
@@ -19,12 +17,10 @@ COLUMNS = (
 
 
 def _delivered(measured: Measured, kbps: float, sender: str) -> float:
-    """Returns the segments that a sender delivers at a bandwidth."""
     return measured.mean("segments", kbps=kbps, sender=sender)
 
 
-def _figure(number: int, window: str, case: str, *claims: Claim, known: tuple[str, ...] = ()) -> Artefact:
-    """Returns one of the four figures."""
+def _figure(number: int, window: str, case: str, *claims: Claim) -> Artefact:
     losses = ", and losses" if case == "spike+loss" else ""
     rows = tuple(
         Row({"kbps": kbps, "sender": sender}, settings.scenario(sender, kbps, window, case))
@@ -39,8 +35,7 @@ def _figure(number: int, window: str, case: str, *claims: Claim, known: tuple[st
         rows=rows,
         seed=settings.SEED,
         claims=claims,
-        fitted=settings.CHOSEN,
-        known=known,
+        fitted=settings.LEFT_OPEN,
         method=Repeated(settings.REPETITIONS, long=True, draw=_DRAW),
     )
 
@@ -64,12 +59,6 @@ FIGURE_5 = _figure(
     Claim(
         "Eifel achieves a higher throughput than Reno where timeouts are spurious",
         lambda m: all(_delivered(m, kbps, "eifel") > _delivered(m, kbps, "reno") for kbps in _KBPS[7:]),
-    ),
-    known=(
-        "The spike's beginning is drawn here. At 42.8 kbit/s most spikes outlast the RTO, and at 31.2 kbit/s some do "
-        "for SCTP; below, none does for any sender.",
-        "The drop comes with the second timeout in the spike: at 78 kbit/s for SCTP, at 130 kbit/s for Reno. Eifel "
-        "restores ssthresh after two timeouts as well, and does not drop.",
     ),
 )
 FIGURE_6 = _figure(
@@ -109,21 +98,5 @@ _LOSSES = (
         ),
     ),
 )
-FIGURE_10 = _figure(
-    10,
-    "large",
-    "spike+loss",
-    *_LOSSES,
-    known=(
-        "At 15.6 and 21.4 kbit/s nothing times out in the spike. Then Eifel and Reno wait for the same genuine "
-        "timeout, and deliver the same within their intervals.",
-        "At 62.4 and 78 kbit/s Reno delivers 1 to 2 % more than today's TCP with Eifel: its segments carry no "
-        "timestamps, and one timeout costs it little.",
-    ),
-)
-FIGURE_11 = _figure(
-    11,
-    "small",
-    "spike+loss",
-    *_LOSSES,
-)
+FIGURE_10 = _figure(10, "large", "spike+loss", *_LOSSES)
+FIGURE_11 = _figure(11, "small", "spike+loss", *_LOSSES)

@@ -3,8 +3,6 @@
 Some begin in the state after that retransmission, and some cause it by a hiccup.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figure 5-7: the cost of a spurious retransmission, by the ratio of the load to the pipe's capacity."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from eifel.model import loss

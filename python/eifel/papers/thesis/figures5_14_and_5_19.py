@@ -86,8 +86,4 @@ FIGURE_5_19 = figure(
     ),
     Claim("no timeout is needed, and none comes", lambda m: m.mean("timeouts", run="simulated") == 0),
     draw=draw_run("RTO$_E$", model=(LOAD, EIFEL), dots=True),
-    known=(
-        "In a steady load cycle the actual load is as smooth as half of it: no RTO_E rises by more than 3 % from one "
-        "sample to the next. What the thesis calls noise must come from loads that vary otherwise.",
-    ),
 )

@@ -105,11 +105,8 @@ FIGURE_5_1 = figure(
         "the first ACK after it comes about 400 ms later, sooner than any round trip could be",
         of(_sooner_than_possible),
     ),
-    Claim("each of the ACKs of originals has two segments sent again", of(_two_by_two)),
-    Claim(
-        "this goes on until the entire window has been retransmitted",
-        of(traces.goes_back_n),
-    ),
+    Claim("each of the ACKs of originals has two segments retransmitted", of(_two_by_two)),
+    Claim("this goes on until the entire window has been retransmitted", of(traces.goes_back_n)),
     fitted=(
         Setting(
             "standstill of the line",
@@ -147,7 +144,7 @@ FIGURE_5_2 = figure(
         " the time (the thesis: almost no idle times)",
         lambda m: traces.idle_share(m.result(), traces.hiccup(m.result())[1], 58) < 0.005,
     ),
-    Claim("everything outstanding is sent again: go-back-N", of(traces.goes_back_n)),
+    Claim("everything outstanding is retransmitted: go-back-N", of(traces.goes_back_n)),
     Claim(
         "the receiver's duplicate ACKs trigger a spurious fast retransmit",
         lambda m: m.mean("spurious_fast_retransmits", run="drawn") == 1,
@@ -166,5 +163,5 @@ FIGURE_5_3 = figure(
             _drops(m.result())[1:] == (PRINTED_3["dropped_spurious_retransmissions"], PRINTED_3["dropped_originals"])
         ),
     ),
-    Claim("that original is really lost, and has to be sent again", of(_lost_and_repaired)),
+    Claim("that original is really lost, and has to be retransmitted", of(_lost_and_repaired)),
 )

@@ -125,11 +125,11 @@ FIGURE_5_5 = figure(
     ),
     Claim("cwnd and ssthresh are restored", traces.window_restored),
     Claim(
-        "no go-back-N: sending goes on with the next unsent segment, and nothing else is sent again",
+        "no go-back-N: sending goes on with the next unsent segment, and nothing else is retransmitted",
         lambda m: m.mean("retransmissions", run="drawn") == 1,
     ),
     Claim(
-        "without Eifel the same hiccup has everything outstanding sent again",
+        "without Eifel the same hiccup has everything outstanding retransmitted",
         lambda m: traces.goes_back_n(m.result(run="without Eifel")),
     ),
     Claim(

@@ -38,10 +38,7 @@ FIGURE_5_9 = figure(
         "in theory that is a spurious timeout a flight; in practice nothing times out, in the simulated transfer",
         lambda m: m.mean("timeouts", run="simulated") == 0,
     ),
-    Claim(
-        "with a largest load of 10 it does not: it stays above every round trip",
-        lambda _: min(_lowest(10)) > 1,
-    ),
+    Claim("with a largest load of 10 it does not: it stays above every round trip", lambda _: min(_lowest(10)) > 1),
     Claim(
         "the simulated transfer's RTO_L collapses as well",
         lambda m: bool(timed(m).ratio[timed(m).steady].min() < 1),

@@ -4,8 +4,6 @@ A serial line behind the sender's interface. The interface's queue `hiccup` hold
 and then releases them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

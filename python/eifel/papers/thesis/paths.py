@@ -1,7 +1,5 @@
 """The paths of the comparison of timers: with spikes, and with a minimum RTO that is too high or too low."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ FLOOR = "180 ms, requests"
 
 
 def with_timer(scenario: Mapping[str, Any], rto: Mapping[str, Any], *, eifel: bool) -> dict[str, Any]:
-    """Returns the scenario with this timer, with or without Eifel."""
     sender = {
         "detect": dict(rfc3522.PLAIN) if eifel else "none",
         "respond": "rfc4015" if eifel else "none",
@@ -105,7 +102,7 @@ MADE: Mapping[str, Mapping[str, Any]] = {
 }
 """The paths that are measured with or without traces."""
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting(
         BULK,
         "2 Mbit/s, 80 ms, 40 packets, 0.5 % random loss each way",

@@ -90,10 +90,8 @@ def figure(
     runs: Mapping[str, Mapping[str, Any]],
     *claims: Claim,
     draw: Draw,
-    chosen: tuple[Setting, ...] = transfers.CHOSEN,
-    known: tuple[str, ...] = (),
+    chosen: tuple[Setting, ...] = transfers.LEFT_OPEN,
 ) -> Artefact:
-    """Returns figure 5-`number` with the simulated `runs`."""
     return Artefact(
         id=f"thesis.figure5_{number}",
         title=title,
@@ -102,6 +100,5 @@ def figure(
         rows=tuple(Row({"run": name}, scenario) for name, scenario in runs.items()),
         claims=claims,
         fitted=chosen,
-        known=known,
         method=Recorded(draw, chart=False),
     )

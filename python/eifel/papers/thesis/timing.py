@@ -1,7 +1,5 @@
 """Evaluates the timer of a recorded run: RTO against RTT by cycle, and beside the model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Reads the sender's and the receiver's traces of a run: the chapter's sentences as predicates."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

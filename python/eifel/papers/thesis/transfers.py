@@ -1,7 +1,5 @@
 """The transfers of sections 5.3 and 5.4: bulk data over one slow, over-buffered link, in steady state."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -39,12 +37,10 @@ def lite(granularity_ms: int, *, clock: str = "exact", restart: str = "full") ->
 
 
 def eifel(granularity_ms: int) -> dict[str, Any]:
-    """Returns the Eifel timer."""
     return {"name": "eifel", "granularity_ms": granularity_ms, "initial_ms": LONG_MS, "maximum_ms": LONG_MS}
 
 
 def model(max_load: int, **settings: Any) -> SteadyState:
-    """Returns the model of the same transfer."""
     return SteadyState(max_load, SEGMENT_S, **settings)
 
 
@@ -97,7 +93,7 @@ def steady(max_load: int, rto: Mapping[str, Any], *, timestamps: bool = True) ->
     }
 
 
-CHOSEN = (
+LEFT_OPEN = (
     Setting("link rate", f"{RATE_BPS} bit/s", "a slow serial link; stated for figure 5-16 alone"),
     Setting("packets", f"{PACKET_BYTES} bytes", "what Ethernet and serial links of the time carried"),
     Setting("one-way delay", f"{DELAY_MS} ms", "a serial cable: the pipe holds one segment"),

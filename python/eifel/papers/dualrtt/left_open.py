@@ -29,13 +29,6 @@ GRID = (
 )
 """Section V: tables IV and V, figures 7 to 9, the model."""
 
-MODEL = (
-    "What the paper misses more than the last two rows hangs on the settings, which it does not list: five in six "
-    "of the spikes that are missed are so where D is 400 ms or less. With D at 100, 200, 300, 400, 500, 1000 and "
-    "2000 ms SMT is 7.7 % and 10.0 % in these rows, and TMS 0.15 % (60 spikes a setting). With logarithms to the "
-    "base of ten equation (6) would miss 24 %.",
-)
-"""Known facts about the errors of the model. Its SMT is 11.3 % in the paper."""
 
 PARKING_LOT = (
     Setting("links", "W3-W4, W5-W6 as their neighbours", "not in table VII; 1.4 s end to end asks for it"),
