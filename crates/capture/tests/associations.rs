@@ -108,7 +108,7 @@ fn tsn(number: u32) -> Number {
 }
 
 #[test]
-fn a_chunk_that_was_lost_is_told_from_one_that_was_late() {
+fn a_lost_chunk_is_needed_and_a_late_one_spurious() {
     for encapsulated in [false, true] {
         let mut talk = Talk { encapsulated, ..Talk::default() };
         talk.heartbeat(0);
@@ -137,7 +137,7 @@ fn a_chunk_that_was_lost_is_told_from_one_that_was_late() {
 }
 
 #[test]
-fn after_an_expiry_the_rest_goes_back() {
+fn after_a_timeout_the_rest_is_go_back_n() {
     let mut talk = Talk::default();
     talk.heartbeat(0);
     for number in 0..5 {
@@ -174,7 +174,7 @@ fn delayed() -> Talk {
 }
 
 #[test]
-fn detectors_say_what_they_would_have_said_of_chunks() {
+fn detectors_judge_chunks() {
     let mut talk = delayed();
     // The SACK of the original advances, then two new chunks leave, then old chunks are
     // acknowledged.
@@ -193,7 +193,7 @@ fn detectors_say_what_they_would_have_said_of_chunks() {
 }
 
 #[test]
-fn the_flight_of_an_association_tells_whether_its_window_was_given_back() {
+fn the_flight_size_of_an_association_shows_an_undo() {
     for (chunks, noticed) in [(10, StackReaction::Undone), (2, StackReaction::NotUndone)] {
         let mut talk = delayed();
         talk.sack(1250, 10, &[], &[]);
@@ -210,7 +210,7 @@ fn the_flight_of_an_association_tells_whether_its_window_was_given_back() {
 }
 
 #[test]
-fn a_copy_to_give_away_keeps_the_verdicts_and_nothing_else() {
+fn an_anonymised_copy_keeps_the_verdicts_and_no_content() {
     for encapsulated in [false, true] {
         let mut talk = Talk { encapsulated, ..delayed() };
         talk.data(1201, 1, 5);
@@ -240,7 +240,7 @@ fn talk_len(found: &Analysis) -> usize {
 }
 
 #[test]
-fn what_arrived_above_a_chunk_that_was_sent_again_tells_that_it_was_missing() {
+fn a_gap_below_reported_chunks_shows_a_loss() {
     let sent_again_and_answered = |gaps: &[(u16, u16)]| {
         let mut talk = Talk::default();
         talk.heartbeat(0);
@@ -263,7 +263,7 @@ fn what_arrived_above_a_chunk_that_was_sent_again_tells_that_it_was_missing() {
 
 /// SHUTDOWN acknowledges everything: here sooner than the retransmission can have caused it.
 #[test]
-fn a_shutdown_is_an_answer_to_all_that_was_sent() {
+fn a_shutdown_acknowledges_everything_up_to_its_tsn() {
     let mut talk = Talk::default();
     talk.heartbeat(0);
     talk.data(10, 0, 0);
@@ -294,7 +294,7 @@ fn twins(times: u64, apart: u64, change: impl Fn(&mut [u8])) -> u64 {
 /// A difference in any bit of the identification or the checksum makes a packet another one. So
 /// does the number of chunks.
 #[test]
-fn a_packet_is_captured_twice_where_all_of_it_is_the_same() {
+fn an_equal_packet_at_once_is_a_duplicate_frame() {
     assert_eq!(
         [(1, 0), (1, 999_999), (1, 1_000_000), (2, 0), (3, 0)].map(|(times, apart)| twins(times, apart, |_| {})),
         [1, 1, 0, 1, 2]
@@ -337,7 +337,7 @@ fn an_end_has_up_to_sixteen_addresses() {
 
 /// A SACK of many chunks that were never seen belongs to another association.
 #[test]
-fn a_report_far_beyond_what_was_sent_is_passed_over() {
+fn an_icmp_message_about_unsent_data_is_ignored() {
     for (ahead, not_seen) in [(65_536, 65_536), (65_537, 0)] {
         let mut talk = Talk::default();
         talk.heartbeat(0);
@@ -350,7 +350,7 @@ fn a_report_far_beyond_what_was_sent_is_passed_over() {
 
 /// RFC 9260, section 3.3.4: a gap block starts at offset 1 or higher, above the cumulative TSN.
 #[test]
-fn a_gap_that_begins_at_the_cumulative_tsn_reports_nothing() {
+fn a_gap_block_at_the_cumulative_tsn_is_ignored() {
     for (gap, answered) in [((0, 2), false), ((2, 2), true)] {
         let mut talk = Talk::default();
         talk.heartbeat(0);

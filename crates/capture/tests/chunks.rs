@@ -183,7 +183,7 @@ impl Talk {
 }
 
 #[test]
-fn drawn_chunks_are_judged_as_before() {
+fn verdicts_on_drawn_chunks_match_the_golden() {
     let (mut text, mut together) = (String::new(), String::new());
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for seed in 0..CONVERSATIONS {

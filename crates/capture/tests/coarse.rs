@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use eifel_capture::analysis::{Analysis, Analyzer, SoFar};
+use eifel_capture::analysis::{Analysis, Analyzer, Totals};
 use eifel_capture::frame::read::Frame;
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Ecn, Header};
@@ -177,7 +177,7 @@ impl Talk {
         }
     }
 
-    fn run(mut self) -> (SoFar, Analysis) {
+    fn run(mut self) -> (Totals, Analysis) {
         let offer =
             Options { mss: Some(LEN as u16), window_scale: Some(1), sack_permitted: self.sack, ..Options::default() };
         if self.random.below(4) > 0 {
@@ -208,23 +208,23 @@ impl Talk {
                 },
             }
         }
-        (self.analyzer.so_far(), self.analyzer.finish())
+        (self.analyzer.totals(), self.analyzer.finish())
     }
 }
 
 #[test]
-fn drawn_segments_are_judged_as_before() {
+fn verdicts_on_drawn_segments_match_the_golden() {
     let (mut text, mut together) = (String::new(), String::new());
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for seed in 0..CONVERSATIONS {
-        let (so_far, mut found) = Talk::new(seed).run();
+        let (totals, mut found) = Talk::new(seed).run();
         for one in &mut found.retransmissions {
             one.first_told.retain(|told| is_recorded("detect", told.detector));
         }
         for one in &found.retransmissions {
             *counts.entry(format!("{}, {:?}: {}", one.cause.name(), one.verdict, one.reason)).or_default() += 1;
         }
-        writeln!(together, "{so_far:?} {found:?}").unwrap();
+        writeln!(together, "{totals:?} {found:?}").unwrap();
         if seed % TOGETHER == TOGETHER - 1 {
             writeln!(text, "up to {seed}: {}", digest(std::mem::take(&mut together))).unwrap();
         }

@@ -89,7 +89,7 @@ fn said(report: &Report, folder: &Path) -> String {
 }
 
 #[test]
-fn files_are_joined_where_one_follows_another() {
+fn files_that_follow_each_other_are_one_capture() {
     let folder = written("joined");
     let mut text = String::new();
     let lists: [&[&str]; 19] = [
@@ -156,13 +156,13 @@ fn a_file_is_streamed_and_followed_as_it_is_analysed() {
             },
             &mut take,
         );
-        let mut so_far = Vec::new();
+        let mut totals = Vec::new();
         let followed = files::follow(&file, &mut |now| {
-            so_far.push(now);
+            totals.push(now);
             Ok(())
         });
         let place = folder.display().to_string();
-        writeln!(text, "{name}: {heard:?} {so_far:?}").unwrap();
+        writeln!(text, "{name}: {heard:?} {totals:?}").unwrap();
         match (streamed, followed) {
             (Ok(mut streamed), Ok(followed)) => {
                 streamed.connections.extend(taken.0);
@@ -188,7 +188,7 @@ fn a_file_is_streamed_and_followed_as_it_is_analysed() {
 }
 
 #[test]
-fn copies_are_made_of_the_frames_that_can_be_read() {
+fn copies_hold_the_frames_before_the_damage() {
     let folder = written("copied");
     let mut text = String::new();
     let place = folder.display().to_string();
@@ -249,7 +249,7 @@ fn many(connections: u16) -> Packets {
 }
 
 #[test]
-fn the_first_directions_are_plotted_each_in_a_file_of_its_own() {
+fn the_first_fifty_directions_are_plotted_in_one_file_each() {
     let folder = folder("plotted");
     for (connections, plots) in [(24, 48), (25, 50), (26, 50)] {
         let file = folder.join("many");
@@ -269,7 +269,7 @@ fn the_first_directions_are_plotted_each_in_a_file_of_its_own() {
 }
 
 #[test]
-fn only_a_single_file_is_read_once_more() {
+fn only_a_single_regular_file_is_read_again() {
     let report = |files: &[&str]| {
         let capture = |file: &&str| eifel_capture::report::Capture { file: (*file).to_owned(), frames: 1, error: None };
         Report { captures: files.iter().map(capture).collect(), ..Report::default() }

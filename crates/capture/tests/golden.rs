@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use eifel_capture::analysis::Analyzer;
-use eifel_capture::analysis::share::{self, Share};
+use eifel_capture::analysis::shard::{self, Shard};
 use eifel_capture::frame::decode::{self, Fragments};
 use eifel_capture::frame::read::{Frame, Reader};
 use eifel_capture::quic;
@@ -123,23 +123,23 @@ fn made(file: &[u8], truth: Option<&str>) -> [String; 5] {
     reader.feed(file);
     let mut annotator = Annotator::new(Vec::new(), report.of_capture(0)).unwrap();
     let mut anonymiser = Anonymiser::new(Vec::new()).unwrap();
-    let mut parts: Vec<Analyzer> = Share::all(3).map(Analyzer::of).collect();
+    let mut parts: Vec<Analyzer> = Shard::all(3).map(Analyzer::of).collect();
     while let Ok(Some(frame)) = reader.frame() {
         annotator.frame(&frame).unwrap();
         anonymiser.frame(&frame).unwrap();
         parts.iter_mut().for_each(|part| part.frame(&frame));
     }
-    let so_far: String = parts.iter().map(|part| format!("{:?}", part.so_far())).collect();
-    let mut joined = share::join(parts.into_iter().map(Analyzer::finish_part).collect());
+    let totals: String = parts.iter().map(|part| format!("{:?}", part.totals())).collect();
+    let mut joined = shard::join(parts.into_iter().map(Analyzer::finish_shard).collect());
     joined.retransmissions.iter_mut().for_each(recorded);
     let judged = truth.map(|truth| score::score(&score::read_truth(truth).unwrap(), &report.retransmissions).json());
     let copies = format!("{}{}", digest(annotator.finish().unwrap()), digest(anonymiser.finish().unwrap()));
-    let rest = format!("{so_far}{joined:?}{judged:?}{copies}");
+    let rest = format!("{totals}{joined:?}{judged:?}{copies}");
     [text::summary(&report), report.json(), report.csv(), rest, judged.unwrap_or_default()]
 }
 
 #[test]
-fn captures_are_reported_as_before() {
+fn reports_of_captures_match_the_golden() {
     let (mut whole, mut digests) = (String::new(), String::new());
     for (number, (name, pcapng, truth)) in captures().iter().enumerate() {
         let frames = frames(pcapng);
@@ -181,7 +181,7 @@ fn the_fast_path_and_the_full_path_report_the_same() {
 }
 
 #[test]
-fn what_a_second_capture_shows_is_numbered_behind_the_first() {
+fn frames_and_connections_of_a_second_capture_are_numbered_after_the_first() {
     let run = captured(2, Weather::Plain).unwrap();
     let analysed = || {
         let (mut reader, mut analyzer) = (Reader::new(), Analyzer::default());
@@ -207,7 +207,7 @@ fn what_a_second_capture_shows_is_numbered_behind_the_first() {
 
 /// Many more conversations than those stored as a whole, at every place.
 #[test]
-fn reports_of_many_captures_have_the_same_digests() {
+fn digests_of_many_reports_match_the_golden() {
     let mut text = String::new();
     for seed in 60..360 {
         let node = seed as usize % 2;
@@ -247,7 +247,7 @@ const LAYERS: [(u32, &[u8]); 16] = [
 ];
 
 #[test]
-fn packets_are_found_in_their_layers_as_before() {
+fn packets_in_link_layers_and_tunnels_match_the_golden() {
     let run = captured(2, Weather::Plain).unwrap();
     let all = frames(&run.places[0].pcapng);
     let mut text = String::new();
@@ -330,7 +330,7 @@ fn long_qlog() -> String {
 }
 
 #[test]
-fn logs_are_judged_as_before() {
+fn verdicts_on_logs_match_the_golden() {
     let mut text = String::new();
     let long = long_qlog();
     let logs = [("drafts", qlog("drafts")), ("sequence", qlog("sequence")), ("cut", qlog("cut")), ("long", long)];
@@ -353,7 +353,7 @@ fn logs_are_judged_as_before() {
 }
 
 #[test]
-fn the_program_prints_what_it_printed() {
+fn the_output_of_the_program_matches_the_golden() {
     let folder = std::env::temp_dir().join(format!("eifel-capture-golden-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let run = captured(1, Weather::Wild).unwrap();
@@ -475,7 +475,7 @@ fn far(file: &[u8], piece: usize, at_once: bool) -> String {
 }
 
 #[test]
-fn files_that_end_anywhere_are_read_as_before() {
+fn files_cut_anywhere_match_the_golden() {
     let mut text = String::new();
     for (name, file) in small_files() {
         writeln!(text, "# {name}").unwrap();

@@ -1,7 +1,7 @@
 //! The analysis of any capture ends without a panic, and refers only to existing frames.
 
 use eifel_capture::MOST_CONNECTIONS;
-use eifel_capture::analysis::share::{Share, join};
+use eifel_capture::analysis::shard::{Shard, join};
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::frame::read::{Frame, Reader};
 use eifel_packet::datagram;
@@ -139,11 +139,11 @@ proptest! {
     }
 
     #[test]
-    fn shares_find_together_what_one_analysis_finds(
+    fn the_joined_shards_equal_an_undivided_analysis(
         steps in proptest::collection::vec((step(), 0u16..6), 1..60),
-        shares in 1u32..5,
+        shards in 1u32..5,
     ) {
-        let mut analyzers: Vec<_> = [Share::WHOLE].into_iter().chain(Share::all(shares)).map(Analyzer::of).collect();
+        let mut analyzers: Vec<_> = [Shard::WHOLE].into_iter().chain(Shard::all(shards)).map(Analyzer::of).collect();
         let mut nanos = 1_000_000_000_000_i64;
         for (index, (step, flow)) in steps.iter().enumerate() {
             nanos = (nanos + i64::from(step.later_us) * 1000).max(0);
@@ -157,7 +157,7 @@ proptest! {
             let frame = Frame { number, nanos: nanos as u64, link: LINKTYPE_RAW, interface: 0, wire_len, bytes };
             analyzers.iter_mut().for_each(|analyzer| analyzer.frame(&frame));
         }
-        let mut parts: Vec<_> = analyzers.into_iter().map(Analyzer::finish_part).collect();
+        let mut parts: Vec<_> = analyzers.into_iter().map(Analyzer::finish_shard).collect();
         let whole = join(vec![parts.remove(0)]);
         prop_assert_eq!(join(parts), whole);
     }
@@ -221,7 +221,7 @@ fn a_flood_of_half_open_connections_needs_bounded_memory() {
         analyzer.frame(&Frame { number, nanos, link: LINKTYPE_RAW, interface: 0, wire_len, bytes: &bytes });
         // Evicted connections are only counted.
         if number % 50_000 == 0 {
-            assert!(analyzer.so_far().connections <= MOST_CONNECTIONS as u64);
+            assert!(analyzer.totals().connections <= MOST_CONNECTIONS as u64);
         }
     }
     let analysis = analyzer.finish();
@@ -232,7 +232,7 @@ fn a_flood_of_half_open_connections_needs_bounded_memory() {
 /// If a capture has many connections, the reader announces packets, and the state of their
 /// connections is loaded before they arrive. Frames passed one by one are not announced.
 #[test]
-fn announced_packets_of_many_connections_count_as_others() {
+fn preloading_does_not_change_the_analysis() {
     const CONNECTIONS: usize = 2500;
     let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 101, 0, 0, 0];
     let (mut next, mut heard) = (vec![0_i32; CONNECTIONS], vec![0_i32; CONNECTIONS]);

@@ -102,7 +102,7 @@ fn count(losses: &Losses, counts: &mut BTreeMap<String, u64>) {
 }
 
 #[test]
-fn drawn_logs_are_judged_as_before() {
+fn verdicts_on_drawn_logs_match_the_golden() {
     let (mut text, mut together) = (String::new(), String::new());
     let mut counts = BTreeMap::new();
     for seed in 0..LOGS {
@@ -125,7 +125,7 @@ fn drawn_logs_are_judged_as_before() {
 /// A log starts with an object or with the separator of a sequence, perhaps after a byte order mark
 /// and white space.
 #[test]
-fn a_log_is_told_by_its_first_letter() {
+fn a_log_is_recognised_by_its_first_character() {
     for (first, log) in
         [("{", true), ("\u{1e}", true), ("\u{feff} \n{", true), ("", false), ("[", false), ("\u{feff}", false)]
     {
@@ -135,7 +135,7 @@ fn a_log_is_told_by_its_first_letter() {
 
 /// Traces, ranges and windows beyond the limits are ignored.
 #[test]
-fn what_is_beyond_the_limits_of_a_log_does_not_count() {
+fn records_beyond_the_limits_of_a_log_are_ignored() {
     let trace = r#"{"events": []}"#;
     for (count, kept) in [(1023, 1023), (1024, 1024), (1025, 1024)] {
         let text = format!(r#"{{"traces": [{}]}}"#, vec![trace; count].join(","));

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use eifel_capture::frame::decode::Packet;
 use eifel_capture::frame::read::Frame;
-use eifel_capture::quic::{CongestionEvent, Fate, Losses, Lost, Rule, TraceSummary};
+use eifel_capture::quic::{CongestionEvent, LossVerdict, Losses, LostPacket, Rule, TraceSummary};
 use eifel_capture::report::annotate::Annotator;
 use eifel_capture::report::{Capture, Report};
 use eifel_capture::report::{score, text, xpl};
@@ -120,7 +120,7 @@ fn losses(random: &mut Random) -> Losses {
         lost: random.below(9),
         damaged: count(random, 3),
     };
-    let lost = |random: &mut Random| Lost {
+    let lost = |random: &mut Random| LostPacket {
         trace: 0,
         time_ms: 1.0,
         space: "application",
@@ -128,7 +128,7 @@ fn losses(random: &mut Random) -> Losses {
         bytes: 2,
         trigger: None,
         event: 1,
-        verdict: random.one_of(&[Fate::Spurious, Fate::Genuine, Fate::Undecidable]),
+        verdict: random.one_of(&[LossVerdict::Spurious, LossVerdict::Genuine, LossVerdict::Undecidable]),
         confidence: Confidence::Weak,
         reason: "none",
         acknowledged_ms: None,
@@ -177,7 +177,7 @@ fn report(seed: u64) -> Report {
 }
 
 #[test]
-fn drawn_reports_are_printed_as_before() {
+fn texts_of_drawn_reports_match_the_golden() {
     let mut printed = String::new();
     for seed in 0..400 {
         let report = report(seed);
@@ -196,7 +196,7 @@ fn drawn_reports_are_printed_as_before() {
 }
 
 #[test]
-fn drawn_reports_are_scored_as_before() {
+fn scores_of_drawn_reports_match_the_golden() {
     let mut scored = String::new();
     for seed in 0..2000 {
         let mut random = Random(seed);
@@ -252,7 +252,7 @@ fn drawn_reports_are_scored_as_before() {
 }
 
 #[test]
-fn drawn_findings_are_written_on_frames_as_before() {
+fn comments_for_drawn_findings_match_the_golden() {
     let mut written = String::new();
     for seed in 0..40 {
         let mut random = Random(seed);
@@ -288,7 +288,7 @@ fn drawn_findings_are_written_on_frames_as_before() {
 }
 
 #[test]
-fn drawn_packets_are_plotted_as_before() {
+fn plots_of_drawn_packets_match_the_golden() {
     let mut plotted = String::new();
     for seed in 0..100 {
         let mut random = Random(seed);

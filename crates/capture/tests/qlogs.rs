@@ -1,6 +1,6 @@
 //! QUIC logs with a known truth.
 
-use eifel_capture::quic::{Fate, analyse};
+use eifel_capture::quic::{LossVerdict, analyse};
 use eifel_capture::result::{Confidence, StackReaction};
 
 /// Returns events of a server that sends packets 0 to 9, one millisecond apart. Packets 3 and 4 are
@@ -53,7 +53,10 @@ fn a_packet_that_is_acknowledged_later_was_not_lost() {
             .collect();
         assert_eq!(
             verdicts,
-            [(3, Fate::Genuine, Confidence::Likely, None), (4, Fate::Spurious, Confidence::Certain, Some(60.0))]
+            [
+                (3, LossVerdict::Genuine, Confidence::Likely, None),
+                (4, LossVerdict::Spurious, Confidence::Certain, Some(60.0))
+            ]
         );
         assert_eq!(found.packets[0].trigger.as_deref(), Some("reordering_threshold"));
         let [event] = found.events.as_slice() else { panic!("{:?}", found.events) };
@@ -66,7 +69,7 @@ fn a_packet_that_is_acknowledged_later_was_not_lost() {
 /// RFC 9002, section 7.3.1: a new recovery period begins only for a packet sent after the current
 /// one began, at 58 ms.
 #[test]
-fn a_packet_that_left_as_recovery_began_belongs_to_it() {
+fn a_packet_sent_when_recovery_begins_belongs_to_it() {
     for (left, lost) in [(57.5, &[3][..]), (58.0, &[3]), (58.5, &[2, 1])] {
         let mut events = events(|name| format!("quic:{name}"));
         let packet = r#"{"header": {"packet_type": "1RTT", "packet_number": 10}}"#;
@@ -84,7 +87,7 @@ fn a_packet_that_left_as_recovery_began_belongs_to_it() {
 }
 
 #[test]
-fn the_other_end_knows_what_arrived() {
+fn the_log_of_the_other_end_shows_what_arrived() {
     let received = [0, 1, 2, 4, 5, 6, 7, 8, 9].map(|number| {
         format!(r#"{{"time": 30, "name": "transport:packet_received", "data": {{"header": {{"packet_type": "1RTT", "packet_number": {number}}}}}}}"#)
     });
@@ -94,7 +97,10 @@ fn the_other_end_knows_what_arrived() {
     );
     let found = analyse(&[("server.sqlog", &sequence()), ("client.qlog", &client)]).unwrap();
     let verdicts: Vec<_> = found.packets.iter().map(|one| (one.packet_number, one.verdict, one.confidence)).collect();
-    assert_eq!(verdicts, [(3, Fate::Genuine, Confidence::Certain), (4, Fate::Spurious, Confidence::Certain)]);
+    assert_eq!(
+        verdicts,
+        [(3, LossVerdict::Genuine, Confidence::Certain), (4, LossVerdict::Spurious, Confidence::Certain)]
+    );
     assert_eq!(found.traces.iter().map(|trace| trace.other_end).collect::<Vec<_>>(), [Some(1), Some(0)]);
 }
 
@@ -107,7 +113,7 @@ fn events_of_the_first_draft_are_lists() {
         [6000, "transport", "packet_received", {"packet_type": "1RTT", "header": {"packet_number": "1"},
             "frames": [{"frame_type": "ACK", "acked_ranges": ["5-7"]}]}]]}]}"#;
     let found = analyse(&[("old.qlog", text)]).unwrap();
-    assert_eq!((found.packets[0].verdict, found.packets[0].acknowledged_ms), (Fate::Spurious, Some(5.0)));
+    assert_eq!((found.packets[0].verdict, found.packets[0].acknowledged_ms), (LossVerdict::Spurious, Some(5.0)));
 }
 
 #[test]
@@ -147,7 +153,7 @@ fn records_that_cannot_be_read_are_counted() {
 
 /// draft-ietf-quic-qlog-main-schema: times may be relative to the previous event.
 #[test]
-fn times_since_the_event_before_add_up() {
+fn delta_times_add_up() {
     let absolute =
         events(|name| format!("transport:{name}")).join(",").replace("transport:packet_lost", "recovery:packet_lost");
     let text = |format: &str, events: &str| {
@@ -176,7 +182,7 @@ fn times_since_the_event_before_add_up() {
 /// Events of draft 01 are lists whose fields are in the order that the trace names, under any of
 /// several names. Without names they are time, category, event and data.
 #[test]
-fn fields_of_lists_stand_where_the_trace_says() {
+fn list_fields_follow_the_order_that_the_trace_declares() {
     let events: Vec<serde_json::Value> =
         events(|name| name.to_owned()).iter().map(|event| serde_json::from_str(event).unwrap()).collect();
     let log = |fields: Option<&[&str]>, order: &[usize]| {
@@ -215,7 +221,7 @@ fn fields_of_lists_stand_where_the_trace_says() {
 
 /// Stacks differ in their names, numbers and units.
 #[test]
-fn the_same_log_in_other_spellings_is_judged_alike() {
+fn a_log_in_another_schema_version_gets_equal_verdicts() {
     let text = sequence();
     let expected = analyse(&[("server.qlog", &text)]).unwrap();
     let spellings: [&[(&str, &str)]; 12] = [
@@ -246,7 +252,7 @@ fn the_same_log_in_other_spellings_is_judged_alike() {
         let log = text.replace(&lost("1RTT"), &lost(word));
         let found = analyse(&[("server.qlog", &log)]).unwrap();
         let told: Vec<_> = found.packets.iter().map(|one| (one.space, one.packet_number, one.verdict)).collect();
-        assert_eq!(told, [("application", 3, Fate::Genuine), (space, 4, Fate::Undecidable)]);
+        assert_eq!(told, [("application", 3, LossVerdict::Genuine), (space, 4, LossVerdict::Undecidable)]);
     }
     // Units of time.
     for (unit, scale) in [("us", 1000.0), ("ns", 1_000_000.0), ("ms", 1.0)] {

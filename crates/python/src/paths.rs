@@ -6,8 +6,8 @@ use eifel_whatif::events::{self, Captured};
 use eifel_whatif::path::{Path, Refusal};
 use eifel_whatif::replay::{self, Replay};
 use eifel_whatif::scenario;
-use eifel_whatif::trial::{self, Cross};
-use eifel_whatif::whatif::{self, Asked};
+use eifel_whatif::trial::{self, CrossTraffic};
+use eifel_whatif::whatif::{self, RequestedSender};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ impl CapturedPath {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let asked: Vec<Value> = serde_json::from_str(asked).map_err(|error| PathError::new_err(error.to_string()))?;
-        let asked: Vec<Asked> = asked.iter().map(sender).collect();
+        let asked: Vec<RequestedSender> = asked.iter().map(sender).collect();
         let mut raised = None;
         let found = py.detach(|| {
             whatif::whatif((&self.captured, &self.path, &self.replay), &asked, (draws, seed), &mut |done| {
@@ -76,9 +76,9 @@ impl CapturedPath {
     }
 }
 
-fn sender(one: &Value) -> Asked {
+fn sender(one: &Value) -> RequestedSender {
     let changes = one["changes"].as_object().into_iter().flatten();
-    Asked {
+    RequestedSender {
         name: one["name"].as_str().unwrap_or_default().to_owned(),
         changes: changes.map(|(key, value)| (key.clone(), value.clone())).collect(),
     }
@@ -126,9 +126,9 @@ pub(crate) fn extract_path(
 #[pyfunction]
 pub(crate) fn whatif_trial(py: Python<'_>, seed: u64, cross: &str, draws: u32) -> PyResult<String> {
     let cross = match cross {
-        "none" => Cross::None,
-        "transfer" => Cross::Transfer,
-        "bursts" => Cross::Bursts,
+        "none" => CrossTraffic::None,
+        "transfer" => CrossTraffic::Transfer,
+        "bursts" => CrossTraffic::Bursts,
         other => return Err(PathError::new_err(format!("cross {other:?}; allowed: none, transfer, bursts"))),
     };
     let found = py.detach(|| trial::trial(seed, cross, draws));

@@ -15,7 +15,7 @@ use eifel_whatif::path::Refusal;
 use eifel_whatif::replay;
 use eifel_whatif::scenario;
 use eifel_whatif::trace::Trace;
-use eifel_whatif::whatif::{self, Asked};
+use eifel_whatif::whatif::{self, RequestedSender};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -33,20 +33,20 @@ pub(crate) struct Opened {
     name: String,
     report: Report,
     reader: Reader,
-    pass: Pass,
+    pass: Stage,
     damage: Option<String>,
 }
 
 /// The purpose of the present pass over the bytes.
 #[derive(Debug)]
-enum Pass {
+enum Stage {
     /// No byte has arrived yet.
     First,
     Report(Box<Analyzer>),
     /// A QUIC log.
     Log(Vec<u8>),
     Graph(Box<(Trace, Fragments)>),
-    WhatIf(Box<(Trace, Fragments, Wanted)>),
+    WhatIf(Box<(Trace, Fragments, PredictionRequest)>),
     Annotated(Box<Annotator<Copied>>, Copied),
     Done,
 }
@@ -74,10 +74,10 @@ impl Write for Copied {
 
 /// The direction of a prediction, and the senders to try.
 #[derive(Debug)]
-struct Wanted {
+struct PredictionRequest {
     connection: u64,
     from_server: bool,
-    senders: Vec<Asked>,
+    senders: Vec<RequestedSender>,
 }
 
 impl Opened {
@@ -86,17 +86,17 @@ impl Opened {
             name: name.to_owned(),
             report: Report::default(),
             reader: Reader::new(),
-            pass: Pass::First,
+            pass: Stage::First,
             damage: None,
         }
     }
 
     /// Consumes the next piece.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Answer, String> {
-        if matches!(self.pass, Pass::First) && !bytes.is_empty() {
-            self.pass = if quic::is_log(bytes) { Pass::Log(Vec::new()) } else { Pass::Report(Box::default()) };
+        if matches!(self.pass, Stage::First) && !bytes.is_empty() {
+            self.pass = if quic::is_log(bytes) { Stage::Log(Vec::new()) } else { Stage::Report(Box::default()) };
         }
-        if let Pass::Log(log) = &mut self.pass {
+        if let Stage::Log(log) = &mut self.pass {
             if log.len() + bytes.len() > MOST_LOG {
                 return Err(self.said(format!("expected a log of at most {} MiB", MOST_LOG >> 20)));
             }
@@ -105,7 +105,7 @@ impl Opened {
         }
         self.frames(bytes)?;
         let mut answer = Answer::of(json!({ "frames": self.reader.frames() }));
-        if let Pass::Annotated(_, copied) = &self.pass {
+        if let Stage::Annotated(_, copied) = &self.pass {
             let bytes = answer.bytes("bytes", copied.take());
             answer = answer.with("bytes", bytes);
         }
@@ -139,42 +139,42 @@ impl Opened {
         let reader = mem::take(&mut self.reader);
         let frames = reader.frames();
         let damage = self.damage.take().or_else(|| reader.finish().err().map(|error| error.to_string()));
-        match mem::replace(&mut self.pass, Pass::Done) {
-            Pass::First => Err(self.said("empty; expected a capture or a log of QUIC".to_owned())),
-            Pass::Report(analyzer) => {
+        match mem::replace(&mut self.pass, Stage::Done) {
+            Stage::First => Err(self.said("empty; expected a capture or a log of QUIC".to_owned())),
+            Stage::Report(analyzer) => {
                 if let Some(damage) = damage.clone().filter(|_| frames == 0) {
                     return Err(self.said(damage));
                 }
                 let capture = Capture { file: self.name.clone(), frames, error: damage };
                 self.report.add(vec![capture], analyzer.finish());
-                Ok(self.told())
+                Ok(self.report_answer())
             }
-            Pass::Log(log) => {
+            Stage::Log(log) => {
                 let log = String::from_utf8(log).map_err(|_| self.said("not qlog: not UTF-8".to_owned()))?;
                 self.report.quic = Some(quic::analyse(&[(&self.name, &log)])?);
-                Ok(self.told())
+                Ok(self.report_answer())
             }
-            Pass::Graph(pass) => {
+            Stage::Graph(pass) => {
                 let mut answer = Answer::default();
                 let columns = pass.0.columns().into_iter();
                 let columns: Vec<_> = columns.map(|(name, values)| answer.reals(name, values.into_iter())).collect();
                 Ok(answer.with("graph", columns.into()))
             }
-            Pass::Annotated(annotator, copied) => {
+            Stage::Annotated(annotator, copied) => {
                 let mut answer = Answer::default();
                 annotator.finish().map_err(|error| self.said(error.to_string()))?;
                 let bytes = answer.bytes("bytes", copied.take());
                 Ok(answer.with("bytes", bytes))
             }
-            Pass::WhatIf(pass) => {
+            Stage::WhatIf(pass) => {
                 let (trace, _, wanted) = *pass;
                 self.predicted(trace, &wanted).map_err(|Refusal(why)| self.said(why))
             }
-            Pass::Done => Err("no capture is being read".to_owned()),
+            Stage::Done => Err("no capture is being read".to_owned()),
         }
     }
 
-    fn told(&self) -> Answer {
+    fn report_answer(&self) -> Answer {
         Answer::of(json!({ "report": self.report.json(), "text": text::summary(&self.report) }))
     }
 
@@ -184,12 +184,12 @@ impl Opened {
             "annotated" => {
                 let copied = Copied::default();
                 let annotator = Annotator::new(copied.clone(), self.report.of_capture(0));
-                Pass::Annotated(Box::new(annotator.map_err(|error| self.said(error.to_string()))?), copied)
+                Stage::Annotated(Box::new(annotator.map_err(|error| self.said(error.to_string()))?), copied)
             }
-            "graph" => Pass::Graph(Box::new((self.trace(asked)?.0, Fragments::default()))),
+            "graph" => Stage::Graph(Box::new((self.trace(asked)?.0, Fragments::default()))),
             "whatif" => {
                 let (trace, wanted) = self.trace(asked)?;
-                Pass::WhatIf(Box::new((trace, Fragments::default(), wanted)))
+                Stage::WhatIf(Box::new((trace, Fragments::default(), wanted)))
             }
             other => return Err(format!("request: for {other:?}; allowed: graph, annotated, whatif")),
         };
@@ -198,19 +198,22 @@ impl Opened {
         Ok(Answer::default())
     }
 
-    fn trace(&self, asked: &Value) -> Result<(Trace, Wanted), String> {
+    fn trace(&self, asked: &Value) -> Result<(Trace, PredictionRequest), String> {
         let connection = asked["connection"].as_u64().unwrap_or(0);
         let from_server = asked["from_server"].as_bool().unwrap_or(false);
         let found = self.report.connections.iter().find(|one| one.connection == connection);
         let found = found.ok_or_else(|| self.said(format!("no connection {connection} with data")))?;
-        let senders = asked["senders"].as_array().into_iter().flatten().map(|one| Asked {
+        let senders = asked["senders"].as_array().into_iter().flatten().map(|one| RequestedSender {
             name: one["name"].as_str().unwrap_or_default().to_owned(),
             changes: one["changes"].as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect(),
         });
-        Ok((Trace::new(found.flow(from_server)), Wanted { connection, from_server, senders: senders.collect() }))
+        Ok((
+            Trace::new(found.flow(from_server)),
+            PredictionRequest { connection, from_server, senders: senders.collect() },
+        ))
     }
 
-    fn predicted(&self, trace: Trace, wanted: &Wanted) -> Result<Answer, Refusal> {
+    fn predicted(&self, trace: Trace, wanted: &PredictionRequest) -> Result<Answer, Refusal> {
         let end = if wanted.from_server { End::Server } else { End::Client };
         let ours = |one: &&Retransmission| one.connection == wanted.connection && one.sender == end;
         let again = self.report.retransmissions.iter().filter(ours).cloned().collect();
@@ -238,7 +241,7 @@ impl Opened {
     }
 }
 
-impl Pass {
+impl Stage {
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         match self {
             Self::Report(analyzer) => analyzer.frame(frame),

@@ -34,8 +34,8 @@ pub extern "C" fn room(bytes: usize) -> *mut u8 {
 #[expect(unsafe_code, reason = "a name that a page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
-    panic::set_hook(Box::new(|told| {
-        PANIC.with_borrow_mut(|message| *message = told.to_string().into_bytes());
+    panic::set_hook(Box::new(|panicked| {
+        PANIC.with_borrow_mut(|message| *message = panicked.to_string().into_bytes());
     }));
     MEMORY.with_borrow_mut(|memory| {
         memory.answer = memory.page.answer(&memory.request);

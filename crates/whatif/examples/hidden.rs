@@ -1,15 +1,15 @@
 //! Judges predictions on hidden paths: `cargo run --release -p eifel-whatif --example hidden -- COUNT [FIRST [none|transfer|bursts]]`.
 
-use eifel_whatif::trial::{Cross, trial};
+use eifel_whatif::trial::{CrossTraffic, trial};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |index: usize, other: u64| arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(other);
     let (count, first) = (number(0, 20), number(1, 1));
     let cross = match arguments.get(2).map(String::as_str) {
-        Some("transfer") => Cross::Transfer,
-        Some("bursts") => Cross::Bursts,
-        _ => Cross::None,
+        Some("transfer") => CrossTraffic::Transfer,
+        Some("bursts") => CrossTraffic::Bursts,
+        _ => CrossTraffic::None,
     };
     let (mut held, mut stated) = (0, 0);
     for seed in first..first + count {

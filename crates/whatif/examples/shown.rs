@@ -2,16 +2,16 @@
 //! shown -- SEED [none|transfer|bursts]`.
 
 use eifel_sim::record::Record;
-use eifel_whatif::trial::{Cross, hidden};
+use eifel_whatif::trial::{CrossTraffic, hidden};
 use eifel_whatif::{events, replay, scenario};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let seed = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(1);
     let cross = match arguments.get(1).map(String::as_str) {
-        Some("transfer") => Cross::Transfer,
-        Some("bursts") => Cross::Bursts,
-        _ => Cross::None,
+        Some("transfer") => CrossTraffic::Transfer,
+        Some("bursts") => CrossTraffic::Bursts,
+        _ => CrossTraffic::None,
     };
     let (hidden, _) = hidden(seed, cross);
     println!("{hidden}");

@@ -8,7 +8,7 @@
 //! *From* RFC 5681, section 4.2: an ACK for at least every second segment, and at once for a
 //! segment that leaves or closes a gap.
 
-use crate::answers::{Answers, Fate};
+use crate::answers::{Answers, PacketOutcome};
 use crate::fifo::{Fitted, LEAST_HOLD_S};
 use crate::trace::Trace;
 use serde::Serialize;
@@ -48,9 +48,9 @@ pub(crate) fn acks(trace: &Trace, answers: &Answers, fitted: &Fitted) -> Acks {
     // How long a single segment waits for its ACK if the receiver waits for another segment. If
     // another segment triggers the ACK, the wait is shorter.
     let mut waits = Vec::new();
-    for index in 0..trace.sendings.len() {
+    for index in 0..trace.transmissions.len() {
         let alone = answers.causes[index].filter(|answer| !answer.at_once && answer.count < answers.every);
-        if let Some(answer) = alone.filter(|_| answers.fates[index] == Fate::Arrived) {
+        if let Some(answer) = alone.filter(|_| answers.outcomes[index] == PacketOutcome::Arrived) {
             waits.push(answer.at - fitted.server.base - fitted.departed[index]);
         }
     }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn more_in_turn_than_losses_give_are_a_choice() {
+    fn many_successive_acks_of_two_segments_are_a_policy_of_the_receiver() {
         // Seven successive ACKs are six pairs, one more than count as chance.
         for (in_turn, lost) in [(6, 6), (7, 0)] {
             let counts = in_order(&[&[1; 16][..], &vec![2; in_turn], &[1; 16]].concat());

@@ -39,7 +39,7 @@ pub struct Events {
     pub bytes: u64,
     /// Time from the first packet to the last ACK of new data.
     pub took_s: f64,
-    /// Each sending: its data segment, its copy (1 is the first), and when it left; in the order of the first two.
+    /// Each transmission: its data segment, its copy (1 is the first), and when it left; in the order of the first two.
     #[serde(skip)]
     pub places: Vec<(u64, usize, f64)>,
 }
@@ -60,7 +60,11 @@ impl Captured {
         let at = |share: f64| trips.get((trips.len() as f64 * share) as usize).copied().unwrap_or(0.0) * 1e3;
         let places = trace.pieces.iter().flat_map(|piece| {
             let segment = (piece.start - 1) / payload + 1;
-            piece.sendings.iter().enumerate().map(move |(copy, index)| (segment, copy + 1, trace.sendings[*index].at))
+            piece
+                .transmissions
+                .iter()
+                .enumerate()
+                .map(move |(copy, index)| (segment, copy + 1, trace.transmissions[*index].at))
         });
         let places: Vec<_> = places.collect();
         let count = |cause| self.again.iter().filter(|one| one.cause == cause && one.bytes > 0).count() as u64;
@@ -98,15 +102,15 @@ impl Captured {
 fn trips(trace: &Trace) -> Vec<f64> {
     let (mut una, mut trips) = (0, Vec::new());
     let mut selected = vec![false; trace.pieces.len()];
-    for heard in &trace.heard {
-        for block in &heard.sacks {
+    for ack in &trace.acks {
+        for block in &ack.sacks {
             let first = trace.pieces.partition_point(|piece| piece.start < block.start).max(una);
             let within = trace.pieces[first..].iter().take_while(|piece| piece.end <= block.end).count();
             selected[first..first + within].fill(true);
         }
-        while let Some(piece) = trace.pieces.get(una).filter(|piece| piece.end <= heard.cumulative) {
-            if let ([once], true, false) = (piece.sendings.as_slice(), heard.sacks.is_empty(), selected[una]) {
-                trips.push(heard.at - trace.sendings[*once].at);
+        while let Some(piece) = trace.pieces.get(una).filter(|piece| piece.end <= ack.cumulative) {
+            if let ([once], true, false) = (piece.transmissions.as_slice(), ack.sacks.is_empty(), selected[una]) {
+                trips.push(ack.at - trace.transmissions[*once].at);
             }
             una += 1;
         }
@@ -197,7 +201,7 @@ fn chosen(connections: &[Summary], number: Option<u64>) -> Result<(&Summary, usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Heard, Piece, Sending};
+    use crate::trace::{Piece, ReceivedAck, Transmission};
     use eifel_base::ranges::Block;
     use eifel_capture::result::Endpoint;
 
@@ -208,22 +212,27 @@ mod tests {
         // Ten segments of 100 bytes, one each second; the fifth is sent twice.
         for number in 0..10_usize {
             let start = 1 + 100 * number as u64;
-            trace.pieces.push(Piece { start, end: start + 100, sendings: vec![number] });
-            trace.sendings.push(Sending { at: number as f64, frame: number as u64, piece: number, wire: 140 });
+            trace.pieces.push(Piece { start, end: start + 100, transmissions: vec![number] });
+            trace.transmissions.push(Transmission {
+                at: number as f64,
+                frame: number as u64,
+                piece: number,
+                wire: 140,
+            });
         }
-        trace.pieces[4].sendings.push(10);
-        trace.sendings.push(Sending { at: 12.0, frame: 10, piece: 4, wire: 140 });
+        trace.pieces[4].transmissions.push(10);
+        trace.transmissions.push(Transmission { at: 12.0, frame: 10, piece: 4, wire: 140 });
         let block = |first: u64, end: u64| Block { start: 1 + 100 * first, end: 1 + 100 * end };
-        let mut hear = |at, acknowledged: u64, sacks: Vec<Block>| {
+        let mut receive = |at, acknowledged: u64, sacks: Vec<Block>| {
             let cumulative = 1 + 100 * acknowledged;
-            trace.heard.push(Heard { at, cumulative, sacks, dsack: false, stamp: None, edge: 0, closed: false });
+            trace.acks.push(ReceivedAck { at, cumulative, sacks, dsack: false, stamp: None, edge: 0, closed: false });
         };
         // One ACK for three segments, one that reports a gap, one that closes it, and one for the
         // rest.
-        hear(10.0, 3, Vec::new());
-        hear(11.0, 4, vec![block(5, 7)]);
-        hear(13.0, 7, Vec::new());
-        hear(14.5, 10, Vec::new());
+        receive(10.0, 3, Vec::new());
+        receive(11.0, 4, vec![block(5, 7)]);
+        receive(13.0, 7, Vec::new());
+        receive(14.5, 10, Vec::new());
         assert_eq!(trips(&trace), [10.0, 9.0, 8.0, 7.5, 6.5, 5.5]);
     }
 }

@@ -1,8 +1,8 @@
 //! The path that a capture shows, and other senders over that path.
 //!
 //! ```text
-//! trace    what one end sent and heard, from the frames of a capture made next to it
-//! answers  which sending each ACK answers, and which sendings were lost
+//! trace    what one end sent and received, from the frames of a capture made next to it
+//! answers  which transmission each ACK answers, and which transmissions were lost
 //! acks     how the receiver acknowledges, and how many ACKs are missing
 //! fifo     one queue with one server: rate, base delay, holds, backlogs
 //! path     the path: all of that, losses apart by their cause, and what the capture leaves open

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::acks::{self, Acks};
-use crate::answers::{Answers, Fate};
+use crate::answers::{Answers, PacketOutcome};
 use crate::fifo::{self, Fitted, Hold};
 use crate::trace::Trace;
 use serde::Serialize;
@@ -63,8 +63,8 @@ pub struct Losses {
     pub runs: u32,
     /// Packets that were sent.
     pub of: u32,
-    /// Data segments whose first sending was lost at random: the number of each from 1, and how
-    /// many of its sendings were lost.
+    /// Data segments whose first transmission was lost at random: the number of each from 1, and how
+    /// many of its transmissions were lost.
     #[serde(skip)]
     pub segments: Vec<(u64, u32)>,
 }
@@ -109,7 +109,7 @@ pub fn extract(trace: &Trace, needed: &BTreeSet<u64>) -> Result<Path, Refusal> {
     if trace.cut {
         return refuse(format!(
             "more than {} packets with data; expected a shorter capture",
-            crate::trace::MOST_SENDINGS
+            crate::trace::MOST_TRANSMISSIONS
         ));
     }
     if trace.unseen > 0 {
@@ -118,7 +118,7 @@ pub fn extract(trace: &Trace, needed: &BTreeSet<u64>) -> Result<Path, Refusal> {
     let closed = closed_s(trace);
     if closed > MOST_CLOSED * ends(trace).took_s {
         return refuse(format!(
-            "the receiver closed its window for {closed:.3} s in all: how its application reads is not known"
+            "the receiver closed its window for {closed:.3} s in all: the capture does not show when its application reads"
         ));
     }
     let answers = Answers::of(trace, needed);
@@ -134,7 +134,9 @@ pub fn extract(trace: &Trace, needed: &BTreeSet<u64>) -> Result<Path, Refusal> {
     }
     let pauses = pauses(trace, &answers, fitted.server.base);
     if pauses > 0 {
-        return refuse(format!("the application paused {pauses} times: when it would have sent is not known"));
+        return refuse(format!(
+            "the application paused {pauses} times: the capture does not show when it would have sent"
+        ));
     }
     let (queue, losses) = losses(trace, &answers, &fitted);
     Ok(Path {
@@ -153,7 +155,7 @@ pub fn extract(trace: &Trace, needed: &BTreeSet<u64>) -> Result<Path, Refusal> {
 
 /// Returns how long the sender had all data acknowledged and a closed window, in seconds.
 fn closed_s(trace: &Trace) -> f64 {
-    trace.heard.windows(2).filter(|pair| pair[0].closed).map(|pair| pair[1].at - pair[0].at).sum()
+    trace.acks.windows(2).filter(|pair| pair[0].closed).map(|pair| pair[1].at - pair[0].at).sum()
 }
 
 /// Counts how often the sender had nothing outstanding for longer than ACKs take to come, and then
@@ -162,7 +164,7 @@ fn pauses(trace: &Trace, answers: &Answers, base: f64) -> usize {
     let mut reported_to = (0, f64::MIN);
     let mut pauses = 0;
     for (index, piece) in trace.pieces.iter().enumerate().skip(1) {
-        let sent = trace.sendings[piece.sendings[0]].at;
+        let sent = trace.transmissions[piece.transmissions[0]].at;
         // Find out when all data before the piece was acknowledged.
         while reported_to.0 < index {
             let Some(at) = answers.reported[reported_to.0] else { return pauses };
@@ -177,8 +179,8 @@ fn pauses(trace: &Trace, answers: &Answers, base: f64) -> usize {
 
 fn losses(trace: &Trace, answers: &Answers, fitted: &Fitted) -> (Queue, Losses) {
     let backlogs = fifo::backlogs(trace, fitted);
-    let lost = |index: &usize| answers.fates[*index] == Fate::Lost;
-    let accepted = (0..backlogs.len()).filter(|index| answers.fates[*index] == Fate::Arrived);
+    let lost = |index: &usize| answers.outcomes[*index] == PacketOutcome::Lost;
+    let accepted = (0..backlogs.len()).filter(|index| answers.outcomes[*index] == PacketOutcome::Arrived);
     let largest = accepted.map(|index| backlogs[index] + 1).max().unwrap_or(1);
     let edge = edge(&backlogs, answers).filter(|_| fitted.rate_seen && largest > 2);
     let full = |index: usize| edge.is_some_and(|edge| backlogs[index] >= edge);
@@ -195,8 +197,8 @@ fn losses(trace: &Trace, answers: &Answers, fitted: &Fitted) -> (Queue, Losses) 
     }
     let payload = u64::from(trace.payload().max(1));
     for piece in &trace.pieces {
-        if lost(&piece.sendings[0]) && !full(piece.sendings[0]) {
-            let copies = piece.sendings.iter().filter(|index| lost(index)).count() as u32;
+        if lost(&piece.transmissions[0]) && !full(piece.transmissions[0]) {
+            let copies = piece.transmissions.iter().filter(|index| lost(index)).count() as u32;
             found.segments.push(((piece.start - 1) / payload + 1, copies));
         }
     }
@@ -213,8 +215,8 @@ fn edge(backlogs: &[u32], answers: &Answers) -> Option<u32> {
     let mut counts = std::collections::BTreeMap::<u32, (u32, u32)>::new();
     for (index, backlog) in backlogs.iter().enumerate() {
         let (lost, all) = counts.entry(*backlog).or_default();
-        *lost += u32::from(answers.fates[index] == Fate::Lost);
-        *all += u32::from(answers.fates[index] != Fate::Unknown);
+        *lost += u32::from(answers.outcomes[index] == PacketOutcome::Lost);
+        *all += u32::from(answers.outcomes[index] != PacketOutcome::Unknown);
     }
     let (mut lost, mut all, mut edge) = (0, 0, None);
     for (backlog, (its, every)) in counts.into_iter().rev() {
@@ -231,7 +233,7 @@ fn edge(backlogs: &[u32], answers: &Answers) -> Option<u32> {
 fn limit(backlogs: &[u32], answers: &Answers, full: &dyn Fn(usize) -> bool) -> Option<u32> {
     let mut counts = std::collections::BTreeMap::<u32, u32>::new();
     for (index, backlog) in backlogs.iter().enumerate() {
-        if answers.fates[index] == Fate::Lost && full(index) {
+        if answers.outcomes[index] == PacketOutcome::Lost && full(index) {
             *counts.entry(*backlog).or_default() += 1;
         }
     }
@@ -248,10 +250,12 @@ fn reordering(trace: &Trace, answers: &Answers) -> Reordering {
         found.segments.push((trace.pieces[*piece].start - 1) / payload + 1);
     }
     let reported: Vec<Option<f64>> = trace
-        .sendings
+        .transmissions
         .iter()
         .enumerate()
-        .map(|(index, sending)| answers.reported[sending.piece].filter(|_| answers.fates[index] == Fate::Arrived))
+        .map(|(index, transmission)| {
+            answers.reported[transmission.piece].filter(|_| answers.outcomes[index] == PacketOutcome::Arrived)
+        })
         .collect();
     for (index, at) in reported.iter().enumerate() {
         // Without SACK, the ACK that closes a gap is the first to report all data beyond the gap.
@@ -260,10 +264,10 @@ fn reordering(trace: &Trace, answers: &Answers) -> Reordering {
         // Packets do not overtake across more than a window, here 64 packets.
         let passed: Vec<f64> = reported[index + 1..].iter().take(64).filter(earlier).filter_map(|at| *at).collect();
         if let Some(first) = passed.iter().copied().reduce(f64::min) {
-            let piece = &trace.pieces[trace.sendings[index].piece];
+            let piece = &trace.pieces[trace.transmissions[index].piece];
             lengths.push(passed.len() as u32);
             found.longest_s = found.longest_s.max(at - first);
-            if piece.sendings[0] == index {
+            if piece.transmissions[0] == index {
                 found.segments.push((piece.start - 1) / payload + 1);
             }
         }
@@ -275,9 +279,9 @@ fn reordering(trace: &Trace, answers: &Answers) -> Reordering {
 }
 
 fn ends(trace: &Trace) -> Ends {
-    let first_ack = trace.heard.iter().find(|heard| heard.cumulative > 1 || !heard.sacks.is_empty());
-    let first_ack = first_ack.map_or(f64::INFINITY, |heard| heard.at);
-    let initial = trace.sendings.iter().take_while(|sending| sending.at < first_ack).count();
+    let first_ack = trace.acks.iter().find(|ack| ack.cumulative > 1 || !ack.sacks.is_empty());
+    let first_ack = first_ack.map_or(f64::INFINITY, |ack| ack.at);
+    let initial = trace.transmissions.iter().take_while(|transmission| transmission.at < first_ack).count();
     let (bytes, took_s) = trace.acknowledged();
     Ends {
         payload_bytes: trace.payload(),
@@ -287,7 +291,7 @@ fn ends(trace: &Trace) -> Ends {
         opens: trace.opened.is_some(),
         timestamps: trace.timestamps,
         sack: trace.sack,
-        dsack: trace.heard.iter().any(|heard| heard.dsack),
+        dsack: trace.acks.iter().any(|ack| ack.dsack),
         ipv6: trace.ipv6,
         took_s,
     }
@@ -296,14 +300,14 @@ fn ends(trace: &Trace) -> Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Piece, Sending};
+    use crate::trace::{Piece, Transmission};
     use eifel_capture::result::{Endpoint, Flow};
 
     #[test]
     fn the_limit_is_where_most_were_lost_at_a_full_queue() {
-        let (lost, arrived) = (Fate::Lost, Fate::Arrived);
+        let (lost, arrived) = (PacketOutcome::Lost, PacketOutcome::Arrived);
         let answers = Answers {
-            fates: vec![lost, arrived, arrived, lost, lost, lost, lost, lost],
+            outcomes: vec![lost, arrived, arrived, lost, lost, lost, lost, lost],
             causes: Vec::new(),
             reported: Vec::new(),
             every: 1,
@@ -319,19 +323,24 @@ mod tests {
     fn bursts(depth: u32, rate_seen: bool) -> (Trace, Answers, Fitted) {
         let end = |port| Endpoint { address: [10, 0, 0, 1].into(), port };
         let mut trace = Trace::new(Flow { source: end(1), destination: end(2), tunnel: 0 });
-        let (mut fates, mut departed) = (Vec::new(), Vec::new());
+        let (mut outcomes, mut departed) = (Vec::new(), Vec::new());
         for index in 0..4 * (depth as usize + 2) {
             let (burst, place) = (index / (depth as usize + 2), index % (depth as usize + 2));
             let accepted = place < depth as usize;
-            trace.sendings.push(Sending { at: burst as f64, frame: index as u64 + 1, piece: index, wire: 1040 });
+            trace.transmissions.push(Transmission {
+                at: burst as f64,
+                frame: index as u64 + 1,
+                piece: index,
+                wire: 1040,
+            });
             let start = 1 + 1000 * index as u64;
-            trace.pieces.push(Piece { start, end: start + 1000, sendings: vec![index] });
-            fates.push(if accepted { Fate::Arrived } else { Fate::Lost });
+            trace.pieces.push(Piece { start, end: start + 1000, transmissions: vec![index] });
+            outcomes.push(if accepted { PacketOutcome::Arrived } else { PacketOutcome::Lost });
             departed.push(if accepted { burst as f64 + 0.1 * (place + 1) as f64 } else { f64::INFINITY });
         }
-        let reported = vec![None; fates.len()];
+        let reported = vec![None; outcomes.len()];
         let answers =
-            Answers { fates, causes: Vec::new(), reported, every: 1, overtaken: Vec::new(), reports: Vec::new() };
+            Answers { outcomes, causes: Vec::new(), reported, every: 1, overtaken: Vec::new(), reports: Vec::new() };
         let server = fifo::Server { per_byte: 1e-4, base: 0.0 };
         (trace, answers, Fitted { server, rate_seen, holds: Vec::new(), late: Vec::new(), departed, explained: 1.0 })
     }

@@ -151,7 +151,7 @@ mod tests {
 
     /// DSACK is an extension of SACK, and means nothing without it.
     #[test]
-    fn an_undo_needs_what_the_ends_have_agreed_on() {
+    fn an_undo_needs_options_that_both_ends_offered() {
         let ends = |timestamps, sack, dsack| Ends {
             payload_bytes: 1448,
             bytes: 1,

@@ -1,6 +1,6 @@
-//! One direction of a connection as a capture next to its sender shows it: every sending, every acknowledgement.
+//! One direction of a connection as a capture next to its sender shows it: every transmission, every acknowledgement.
 //!
-//! Segments that the sender's network card splits later are split here, so that each sending is one
+//! Segments that the sender's network card splits later are split here, so that each transmission is one
 //! packet on the path.
 
 use eifel_base::ranges::Block;
@@ -11,16 +11,16 @@ use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{Seq, unwrap};
 
-/// Maximum number of sendings of a trace. Ten million packets would take some hundred megabytes,
+/// Maximum number of transmissions of a trace. Ten million packets would take some hundred megabytes,
 /// and far fewer show the path.
-pub const MOST_SENDINGS: usize = 2_000_000;
+pub const MOST_TRANSMISSIONS: usize = 2_000_000;
 /// Longest segment on the path in bytes, if the capture shows no MSS. The network card splits
 /// longer segments.
 const LONGEST_SEGMENT: u32 = 1460;
 
 /// One packet with data that left the sender. Times are seconds since the first packet of the trace.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Sending {
+pub struct Transmission {
     pub at: f64,
     /// Number of its frame in the capture, from 1.
     pub frame: u64,
@@ -35,13 +35,13 @@ pub struct Sending {
 pub struct Piece {
     pub start: u64,
     pub end: u64,
-    /// Indices of its sendings, in the order in which they left.
-    pub sendings: Vec<usize>,
+    /// Indices of its transmissions, in the order in which they left.
+    pub transmissions: Vec<usize>,
 }
 
 /// An acknowledgement that the sender received.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Heard {
+pub struct ReceivedAck {
     pub at: f64,
     /// First position not acknowledged.
     pub cumulative: u64,
@@ -62,9 +62,9 @@ pub struct Heard {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
     pub flow: Flow,
-    pub sendings: Vec<Sending>,
+    pub transmissions: Vec<Transmission>,
     pub pieces: Vec<Piece>,
-    pub heard: Vec<Heard>,
+    pub acks: Vec<ReceivedAck>,
     /// When the sender's SYN left and when the SYN ACK came, in seconds. `None` unless the capture
     /// shows that the sender opened the connection.
     pub opened: Option<(f64, f64)>,
@@ -76,7 +76,7 @@ pub struct Trace {
     pub window: u64,
     /// Number of positions that are missing from the capture.
     pub unseen: u64,
-    /// Whether there were more sendings than [`MOST_SENDINGS`].
+    /// Whether there were more transmissions than [`MOST_TRANSMISSIONS`].
     pub cut: bool,
     origin: Option<u64>,
     initial: Option<Seq>,
@@ -91,9 +91,9 @@ impl Trace {
     pub fn new(flow: Flow) -> Self {
         Self {
             flow,
-            sendings: Vec::new(),
+            transmissions: Vec::new(),
             pieces: Vec::new(),
-            heard: Vec::new(),
+            acks: Vec::new(),
             opened: None,
             sack: false,
             timestamps: false,
@@ -115,7 +115,7 @@ impl Trace {
     pub fn packet(&mut self, packet: &Packet, nanos: u64, frame: u64) {
         let ports = (packet.segment.source_port, packet.segment.destination_port);
         let flow = Flow::new(&packet.addresses, ports, packet.tunnel);
-        if self.sendings.len() >= MOST_SENDINGS {
+        if self.transmissions.len() >= MOST_TRANSMISSIONS {
             self.cut = true;
         } else if flow == self.flow {
             self.ours(&packet.segment, nanos, frame);
@@ -138,9 +138,9 @@ impl Trace {
     /// seconds since the first packet.
     pub fn acknowledged(&self) -> (u64, f64) {
         let (mut una, mut at) = (1, 0.0);
-        for heard in &self.heard {
-            if heard.cumulative > una {
-                (una, at) = (heard.cumulative, heard.at);
+        for ack in &self.acks {
+            if ack.cumulative > una {
+                (una, at) = (ack.cumulative, ack.at);
             }
         }
         (una.min(self.nxt()) - 1, at)
@@ -182,8 +182,8 @@ impl Trace {
         while from < end {
             let to = (from + most).min(end);
             let piece = self.pieces.len();
-            self.pieces.push(Piece { start: from, end: to, sendings: vec![self.sendings.len()] });
-            self.sendings.push(Sending { at, frame, piece, wire: headers + (to - from) as u32 });
+            self.pieces.push(Piece { start: from, end: to, transmissions: vec![self.transmissions.len()] });
+            self.transmissions.push(Transmission { at, frame, piece, wire: headers + (to - from) as u32 });
             from = to;
         }
     }
@@ -197,8 +197,13 @@ impl Trace {
     fn again(&mut self, (start, end): (u64, u64), headers: u32, at: f64, frame: u64) {
         let mut piece = self.pieces.partition_point(|piece| piece.end <= start);
         while let Some(known) = self.pieces.get_mut(piece).filter(|piece| piece.start < end) {
-            known.sendings.push(self.sendings.len());
-            self.sendings.push(Sending { at, frame, piece, wire: headers + (known.end - known.start) as u32 });
+            known.transmissions.push(self.transmissions.len());
+            self.transmissions.push(Transmission {
+                at,
+                frame,
+                piece,
+                wire: headers + (known.end - known.start) as u32,
+            });
             piece += 1;
         }
     }
@@ -245,7 +250,7 @@ impl Trace {
         self.sack |= !sacks.is_empty() || dsack;
         let stamp = segment.options.timestamps.map(|stamps| stamps.value);
         let at = self.at(nanos);
-        self.heard.push(Heard {
+        self.acks.push(ReceivedAck {
             at,
             cumulative,
             sacks,
@@ -266,22 +271,25 @@ impl Trace {
     }
     /// Returns the columns of the time-sequence graph.
     pub fn columns(&self) -> Vec<(&'static str, Vec<f64>)> {
-        let of_sent = |value: &dyn Fn(&Sending, &Piece) -> f64| {
-            self.sendings.iter().map(|sending| value(sending, &self.pieces[sending.piece])).collect()
+        let of_sent = |value: &dyn Fn(&Transmission, &Piece) -> f64| {
+            self.transmissions
+                .iter()
+                .map(|transmission| value(transmission, &self.pieces[transmission.piece]))
+                .collect()
         };
-        let of_heard = |value: &dyn Fn(&Heard) -> f64| self.heard.iter().map(value).collect();
-        let of_sacks = |value: &dyn Fn(&Heard, &Block) -> f64| {
-            self.heard.iter().flat_map(|heard| heard.sacks.iter().map(move |block| value(heard, block))).collect()
+        let of_acks = |value: &dyn Fn(&ReceivedAck) -> f64| self.acks.iter().map(value).collect();
+        let of_sacks = |value: &dyn Fn(&ReceivedAck, &Block) -> f64| {
+            self.acks.iter().flat_map(|ack| ack.sacks.iter().map(move |block| value(ack, block))).collect()
         };
         vec![
-            ("sent_s", of_sent(&|sending, _| sending.at)),
+            ("sent_s", of_sent(&|transmission, _| transmission.at)),
             ("start", of_sent(&|_, piece| piece.start as f64)),
             ("end", of_sent(&|_, piece| piece.end as f64)),
-            ("frame", of_sent(&|sending, _| sending.frame as f64)),
-            ("heard_s", of_heard(&|heard| heard.at)),
-            ("cumulative", of_heard(&|heard| heard.cumulative as f64)),
-            ("edge", of_heard(&|heard| heard.edge as f64)),
-            ("sack_s", of_sacks(&|heard, _| heard.at)),
+            ("frame", of_sent(&|transmission, _| transmission.frame as f64)),
+            ("heard_s", of_acks(&|ack| ack.at)),
+            ("cumulative", of_acks(&|ack| ack.cumulative as f64)),
+            ("edge", of_acks(&|ack| ack.edge as f64)),
+            ("sack_s", of_sacks(&|ack, _| ack.at)),
             ("sack_start", of_sacks(&|_, block| block.start as f64)),
             ("sack_end", of_sacks(&|_, block| block.end as f64)),
         ]

@@ -7,7 +7,7 @@
 use crate::events::{self, Captured};
 use crate::path::Refusal;
 use crate::replay;
-use crate::whatif::{self, Asked};
+use crate::whatif::{self, RequestedSender};
 use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 /// The other traffic on the hidden path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cross {
+pub enum CrossTraffic {
     None,
     /// Another bulk transfer.
     Transfer,
@@ -45,7 +45,7 @@ pub struct Trial {
 ///
 /// # Errors
 /// The hidden path cannot be run: a fault of the generator.
-pub fn trial(seed: u64, cross: Cross, draws: u32) -> Result<Trial, Refusal> {
+pub fn trial(seed: u64, cross: CrossTraffic, draws: u32) -> Result<Trial, Refusal> {
     let (hidden, other) = hidden(seed, cross);
     let mut changed = hidden.clone();
     for (key, value) in &other.changes {
@@ -82,7 +82,11 @@ pub fn trial(seed: u64, cross: Cross, draws: u32) -> Result<Trial, Refusal> {
     Ok(trial)
 }
 
-fn predict(captured: &Captured, other: &Asked, (draws, seed): (u32, u64)) -> Result<whatif::Predicted, Refusal> {
+fn predict(
+    captured: &Captured,
+    other: &RequestedSender,
+    (draws, seed): (u32, u64),
+) -> Result<whatif::Predicted, Refusal> {
     let path = captured.path()?;
     let replay = replay::replay(captured, &path)?;
     if let Some(one) = replay.compared.iter().find(|one| !one.agrees) {
@@ -102,7 +106,7 @@ fn between(dice: &mut Stream, low: f64, high: f64) -> f64 {
 }
 
 /// Returns a hidden path with its captured sender, and the other sender to predict.
-pub fn hidden(seed: u64, cross: Cross) -> (Value, Asked) {
+pub fn hidden(seed: u64, cross: CrossTraffic) -> (Value, RequestedSender) {
     let dice = &mut Stream::new(seed, &["trial"]);
     let rate = (5e5 * 40_f64.powf(dice.unit())) as u64;
     let delay_ms = 4.0 * 35_f64.powf(dice.unit());
@@ -162,12 +166,12 @@ pub fn hidden(seed: u64, cross: Cross) -> (Value, Asked) {
     })];
     let other = other(dice, &sender, recoveries, detectors);
     match cross {
-        Cross::None => {}
-        Cross::Transfer => flows.push(json!({
+        CrossTraffic::None => {}
+        CrossTraffic::Transfer => flows.push(json!({
             "name": "cross", "from": "left2", "to": "right2", "start_s": between(dice, 0.0, 3.0),
             "application": {"kind": "bulk", "endless": true}, "tcp": {"payload_bytes": 1448},
         })),
-        Cross::Bursts => flows.push(json!({
+        CrossTraffic::Bursts => flows.push(json!({
             "name": "cross", "from": "left2", "to": "right2",
             "application": {
                 "kind": "on-off", "rate_bps": rate * (2 + dice.below(6)) / 10, "packet_bytes": 1000,
@@ -180,7 +184,7 @@ pub fn hidden(seed: u64, cross: Cross) -> (Value, Asked) {
 }
 
 /// Draws a sender that differs from the captured one in one or two seams.
-fn other(dice: &mut Stream, sender: &Value, recoveries: &[&str], detectors: &[&str]) -> Asked {
+fn other(dice: &mut Stream, sender: &Value, recoveries: &[&str], detectors: &[&str]) -> RequestedSender {
     let mut changes = Vec::new();
     let mut change = |dice: &mut Stream, key: &str, among: &[&str]| {
         let rest: Vec<&str> = among.iter().copied().filter(|name| sender[key] != *name).collect();
@@ -200,5 +204,5 @@ fn other(dice: &mut Stream, sender: &Value, recoveries: &[&str], detectors: &[&s
             change(dice, "recover", recoveries);
         }
     }
-    Asked { name: "other".into(), changes }
+    RequestedSender { name: "other".into(), changes }
 }

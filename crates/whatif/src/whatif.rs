@@ -23,7 +23,7 @@ const CAPTURED: &str = "as captured";
 /// A sender to try: keys of the scenario and their values. `sender.` and `tcp.` stand for the
 /// flow's tables.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Asked {
+pub struct RequestedSender {
     pub name: String,
     pub changes: Vec<(String, Value)>,
 }
@@ -77,7 +77,7 @@ type Run = [f64; 3];
 /// A change that the simulator refuses, or the error of `progress`.
 pub fn whatif(
     (captured, path, replay): (&Captured, &Path, &Replay),
-    asked: &[Asked],
+    asked: &[RequestedSender],
     (draws, seed): (u32, u64),
     progress: &mut dyn FnMut(u32) -> Result<(), String>,
 ) -> Result<WhatIf, Refusal> {
@@ -103,7 +103,7 @@ pub fn whatif(
 }
 
 /// Runs all senders over one drawn path.
-fn one(path: &Path, replay: &Replay, asked: &[Asked], (draw, seed): (u32, u64)) -> Result<Vec<Run>, Refusal> {
+fn one(path: &Path, replay: &Replay, asked: &[RequestedSender], (draw, seed): (u32, u64)) -> Result<Vec<Run>, Refusal> {
     let mut draws = Stream::new(seed, &["whatif", &draw.to_string()]);
     let among = draws.below(1 + replay.others.len() as u64) as usize;
     let sender = among.checked_sub(1).map_or(&replay.sender, |other| &replay.others[other]);
@@ -179,7 +179,7 @@ fn predicted(runs: &[Vec<Run>], index: usize, name: &str, off: f64) -> Predicted
     }
 }
 
-fn orders(runs: &[Vec<Run>], asked: &[Asked]) -> Vec<Order> {
+fn orders(runs: &[Vec<Run>], asked: &[RequestedSender]) -> Vec<Order> {
     let mut counts = std::collections::BTreeMap::<Vec<usize>, u32>::new();
     for run in runs {
         let mut order: Vec<usize> = (0..run.len()).collect();

@@ -5,13 +5,13 @@ use std::fmt::Write;
 use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
 use eifel_testkit::{digest, golden, rounded};
-use eifel_whatif::trial::{Cross, hidden, trial};
+use eifel_whatif::trial::{CrossTraffic, hidden, trial};
 use eifel_whatif::{events, replay, scenario, whatif};
 
-const CROSSES: [Cross; 3] = [Cross::None, Cross::Transfer, Cross::Bursts];
+const CROSSES: [CrossTraffic; 3] = [CrossTraffic::None, CrossTraffic::Transfer, CrossTraffic::Bursts];
 
 #[test]
-fn hidden_paths_are_drawn_as_before() {
+fn drawn_hidden_paths_match_the_golden() {
     let mut text = String::new();
     for cross in CROSSES {
         for seed in 0..120 {
@@ -29,7 +29,7 @@ fn hidden_paths_are_drawn_as_before() {
 /// The capture at the sender of a hidden path, all results from it, and the predictions for another
 /// sender.
 #[test]
-fn paths_are_extracted_replayed_and_predicted_as_before() {
+fn extracted_replayed_and_predicted_paths_match_the_golden() {
     let mut text = String::new();
     for seed in 0..45 {
         let (hidden, asked) = hidden(seed, CROSSES[seed as usize / 10 % 3]);
@@ -58,20 +58,22 @@ fn paths_are_extracted_replayed_and_predicted_as_before() {
         }
         let replay = replay::replay(&captured, &path).unwrap();
         writeln!(text, "{}", json(serde_json::to_value(&replay).unwrap())).unwrap();
-        let mut heard = Vec::new();
+        let mut seen = Vec::new();
         let found = whatif::whatif((&captured, &path, &replay), &[asked], (3, seed), &mut |done| {
-            heard.push(done);
+            seen.push(done);
             Ok(())
         });
-        writeln!(text, "{}\n{heard:?}", json(serde_json::to_value(&found).unwrap())).unwrap();
+        writeln!(text, "{}\n{seen:?}", json(serde_json::to_value(&found).unwrap())).unwrap();
     }
     golden!("paths.txt", text);
 }
 
 #[test]
-fn trials_end_as_before() {
+fn results_of_trials_match_the_golden() {
     let mut text = String::new();
-    for (seed, cross) in [(1, Cross::None), (2, Cross::Transfer), (3, Cross::Bursts), (8, Cross::None)] {
+    for (seed, cross) in
+        [(1, CrossTraffic::None), (2, CrossTraffic::Transfer), (3, CrossTraffic::Bursts), (8, CrossTraffic::None)]
+    {
         let found = trial(seed, cross, 3).unwrap();
         writeln!(text, "{}", rounded(&serde_json::to_string(&found).unwrap())).unwrap();
     }

@@ -6,7 +6,7 @@ use eifel_packet::pcapng::{Packet, Writer};
 use eifel_path::stream::Stream;
 use eifel_sim::record::Record;
 use eifel_testkit::{digest, golden, rounded};
-use eifel_whatif::trial::{Cross, hidden};
+use eifel_whatif::trial::{CrossTraffic, hidden};
 use eifel_whatif::{events, replay, scenario};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn one_of(dice: &mut Stream, values: &[Value]) -> Value {
 
 /// Returns a hidden path whose receiver, clocks and application are also drawn.
 fn drawn(seed: u64) -> Value {
-    let (mut scenario, _) = hidden(1000 + seed, Cross::None);
+    let (mut scenario, _) = hidden(1000 + seed, CrossTraffic::None);
     let dice = &mut Stream::new(seed, &["kinds"]);
     let flow = &mut scenario["flow"][0];
     let tcp = &mut flow["tcp"];
@@ -81,7 +81,7 @@ fn made(text: &mut String, pcapng: &[u8], sender: &Value, seed: u64) {
 }
 
 #[test]
-fn paths_of_other_ends_are_extracted_as_before() {
+fn extracted_paths_of_other_ends_match_the_golden() {
     let mut text = String::new();
     for seed in 0..SEEDS {
         let scenario = drawn(seed);

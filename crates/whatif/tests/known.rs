@@ -6,8 +6,8 @@ use eifel_sim::record::Record;
 use eifel_whatif::events::{self, Captured};
 use eifel_whatif::fifo::Kind;
 use eifel_whatif::path::Path;
-use eifel_whatif::trial::{Cross, trial};
-use eifel_whatif::whatif::{self, Asked};
+use eifel_whatif::trial::{CrossTraffic, trial};
+use eifel_whatif::whatif::{self, RequestedSender};
 use eifel_whatif::{replay, scenario};
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ fn holds_with_their_ends_and_the_way_in_which_they_end() {
 }
 
 #[test]
-fn one_pause_too_short_for_a_hold_spoils_few_answers() {
+fn a_pause_too_short_for_a_hold_affects_few_answers() {
     let mut scenario = known();
     let link = json!({"rate_bps": 40_000_000, "delay_ms": 40, "queue": {"kind": "drop-tail", "packets": 400}});
     scenario["point_to_point"] = link;
@@ -161,7 +161,7 @@ fn a_prediction_holds_the_truth_and_names_the_faster_sender() {
     let path = shown.path().expect("it shows a path");
     let replay = replay::replay(&shown, &path).expect("it runs");
     let changes = [("detect", "eifel-timestamps"), ("respond", "rfc4015")];
-    let asked = Asked {
+    let asked = RequestedSender {
         name: "eifel".into(),
         changes: changes.map(|(key, value)| (format!("sender.{key}"), value.into())).to_vec(),
     };
@@ -224,7 +224,7 @@ fn an_application_that_pauses_is_refused() {
 }
 
 #[test]
-fn a_change_that_leads_nowhere_is_named() {
+fn an_unknown_key_of_a_change_is_named() {
     let mut scenario = known();
     for (key, said) in [("flow.other.sender.rto", "\"other\" leads nowhere"), ("seed.x", "\"x\" leads nowhere")] {
         scenario["seed"] = 1.into();
@@ -235,7 +235,7 @@ fn a_change_that_leads_nowhere_is_named() {
 
 #[test]
 fn a_trial_is_the_same_each_time() {
-    let twice = [0, 1].map(|_| trial(5, Cross::None, 5).expect("it runs"));
+    let twice = [0, 1].map(|_| trial(5, CrossTraffic::None, 5).expect("it runs"));
     assert_eq!(twice[0], twice[1]);
 }
 

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use eifel_capture::result::{Endpoint, Flow};
 use eifel_whatif::fifo::Kind;
 use eifel_whatif::path::{self, Path};
-use eifel_whatif::trace::{Heard, Piece, Sending, Trace};
+use eifel_whatif::trace::{Piece, ReceivedAck, Trace, Transmission};
 
 const PAYLOAD: u64 = 1448;
 const BASE_S: f64 = 0.1;
@@ -31,11 +31,11 @@ fn transfer(quick: u64, holds: bool) -> Trace {
     let (mut acks, mut free, mut window, mut acknowledged) = (VecDeque::new(), 0.0_f64, 10, 0);
     let mut at = BASE_S;
     loop {
-        let sent = trace.sendings.len() as u64;
+        let sent = trace.transmissions.len() as u64;
         for number in sent..LAST.min(acknowledged + window) {
             let start = 1 + number * PAYLOAD;
-            trace.pieces.push(Piece { start, end: start + PAYLOAD, sendings: vec![number as usize] });
-            trace.sendings.push(Sending { at, frame: number + 1, piece: number as usize, wire: 1500 });
+            trace.pieces.push(Piece { start, end: start + PAYLOAD, transmissions: vec![number as usize] });
+            trace.transmissions.push(Transmission { at, frame: number + 1, piece: number as usize, wire: 1500 });
             free = free.max(at) + SERVICE_S;
             let held = holds && (HELD_S.0..HELD_S.1).contains(&free);
             let every = if held {
@@ -49,13 +49,21 @@ fn transfer(quick: u64, holds: bool) -> Trace {
                 acks.push_back((if held { HELD_S.1 } else { free } + BASE_S, number + 1));
             }
         }
-        let Some((heard, number)) = acks.pop_front() else { return trace };
-        at = heard;
+        let Some((ack, number)) = acks.pop_front() else { return trace };
+        at = ack;
         window = WINDOW.min(window + number - acknowledged);
         acknowledged = number;
         let cumulative = 1 + number * PAYLOAD;
         let edge = cumulative + trace.window;
-        trace.heard.push(Heard { at, cumulative, sacks: Vec::new(), dsack: false, stamp: None, edge, closed: false });
+        trace.acks.push(ReceivedAck {
+            at,
+            cumulative,
+            sacks: Vec::new(),
+            dsack: false,
+            stamp: None,
+            edge,
+            closed: false,
+        });
     }
 }
 

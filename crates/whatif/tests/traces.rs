@@ -7,7 +7,7 @@ use eifel_capture::result::{Endpoint, Flow};
 use eifel_packet::ip::Addresses;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
 use eifel_packet::seq::Seq;
-use eifel_whatif::trace::{MOST_SENDINGS, Sending, Trace};
+use eifel_whatif::trace::{MOST_TRANSMISSIONS, Trace, Transmission};
 
 /// An end of a connection: the last number of its address, and its port.
 type End = (u8, u16);
@@ -44,9 +44,9 @@ fn packets_that_share_an_end_or_a_tunnel_belong_to_other_connections() {
             for tunnel in [0, 5] {
                 let mut trace = Trace::new(Flow { source: end(SENDER), destination: end(RECEIVER), tunnel: 5 });
                 trace.packet(&packet(SENDER, RECEIVER, 5, 1), 1_000_000, 1);
-                let before = (trace.sendings.len(), trace.heard.len());
+                let before = (trace.transmissions.len(), trace.acks.len());
                 trace.packet(&packet(from, to, tunnel, 101), 2_000_000, 2);
-                let taken = (trace.sendings.len() - before.0, trace.heard.len() - before.1);
+                let taken = (trace.transmissions.len() - before.0, trace.acks.len() - before.1);
                 let expected = match (from, to, tunnel) {
                     (SENDER, RECEIVER, 5) => (1, 0),
                     (RECEIVER, SENDER, 5) => (0, 1),
@@ -103,7 +103,7 @@ fn opened(ours: Options, theirs: Options) -> (u64, bool) {
 }
 
 #[test]
-fn the_smaller_offer_bounds_segments_and_both_ends_have_to_permit_sack() {
+fn the_smaller_mss_bounds_segments_and_sack_needs_both_ends() {
     let mss = |mss| Options { mss, ..Options::default() };
     for (ours, theirs, longest) in [
         (None, None, 1460),
@@ -124,9 +124,9 @@ fn the_smaller_offer_bounds_segments_and_both_ends_have_to_permit_sack() {
 fn a_trace_has_no_more_than_the_most_sendings() {
     let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
     let mut trace = Trace::new(Flow { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
-    trace.sendings = vec![Sending { at: 0.0, frame: 1, piece: 0, wire: 140 }; MOST_SENDINGS - 1];
+    trace.transmissions = vec![Transmission { at: 0.0, frame: 1, piece: 0, wire: 140 }; MOST_TRANSMISSIONS - 1];
     trace.packet(&packet(SENDER, RECEIVER, 0, 1), 1_000_000, 1);
-    assert_eq!((trace.sendings.len(), trace.pieces.len(), trace.cut), (MOST_SENDINGS, 1, false));
+    assert_eq!((trace.transmissions.len(), trace.pieces.len(), trace.cut), (MOST_TRANSMISSIONS, 1, false));
     trace.packet(&packet(SENDER, RECEIVER, 0, 101), 2_000_000, 2);
-    assert_eq!((trace.sendings.len(), trace.pieces.len(), trace.cut), (MOST_SENDINGS, 1, true));
+    assert_eq!((trace.transmissions.len(), trace.pieces.len(), trace.cut), (MOST_TRANSMISSIONS, 1, true));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::frame::decode::Other;
+use crate::frame::decode::Skipped;
 use crate::result::{Retransmission, Summary};
 
 /// The results of analysing a capture.
@@ -15,7 +15,7 @@ pub struct Analysis {
     /// SCTP packets among them.
     pub sctp_packets: u64,
     /// Frames with neither TCP nor SCTP, by reason.
-    pub others: BTreeMap<Other, u64>,
+    pub others: BTreeMap<Skipped, u64>,
     /// Frames older than the one before them.
     pub backwards: u64,
     /// Connections evicted to make room; TCP connections only if they were not over.
@@ -30,7 +30,7 @@ pub struct Analysis {
 
 /// The totals of a capture while it is still being read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SoFar {
+pub struct Totals {
     /// Frames read.
     pub frames: u64,
     /// TCP and SCTP packets among them.

@@ -1,29 +1,29 @@
 //! Finds the connections and retransmissions of one capture from its frames.
 
 mod found;
-pub mod share;
+pub mod shard;
 
-pub use found::{Analysis, Frames, SoFar};
+pub use found::{Analysis, Frames, Totals};
 
 use crate::frame::decode::common::{self, Common, Found};
-use crate::frame::decode::{self, Fragments, Held, Other, Packet, TooBig, sctp};
+use crate::frame::decode::{self, Content, Fragments, Packet, Skipped, TooBig, sctp};
 use crate::frame::read::{Frame, Sink};
 use crate::result::{Flow, Retransmission, Summary, When};
 use crate::sctp::Associations;
 use crate::tcp::{Connection, Preload, Table, hash};
-use share::{Part, Share};
+use shard::{Shard, ShardResults};
 
 /// Analyses the frames of one capture, in the order in which they are passed in. The capture may
 /// consist of several files; frames are then numbered across all of them.
 #[derive(Debug)]
 pub struct Analyzer {
-    share: Share,
+    shard: Shard,
     table: Table,
     associations: Associations,
     fragments: Fragments,
     preload: Preload,
     connections: u64,
-    /// The frames in which connections began; filled only for one of several shares.
+    /// The frames in which connections began; filled only for one of several shards.
     opened: Vec<u64>,
     found: Analysis,
     last: u64,
@@ -31,15 +31,15 @@ pub struct Analyzer {
 
 impl Default for Analyzer {
     fn default() -> Self {
-        Self::of(Share::WHOLE)
+        Self::of(Shard::WHOLE)
     }
 }
 
 impl Analyzer {
-    /// Returns an analyser for the connections of one share only. See [`share`](share).
-    pub fn of(share: Share) -> Self {
+    /// Returns an analyser for the connections of one shard only. See [`shard`](shard).
+    pub fn of(shard: Shard) -> Self {
         Self {
-            share,
+            shard,
             table: Table::default(),
             associations: Associations::default(),
             fragments: Fragments::default(),
@@ -60,42 +60,42 @@ impl Analyzer {
     /// Handles a common segment of a recently used connection on the fast path. Returns `false`,
     /// without any effect, if the segment needs the full path.
     #[inline(always)]
-    fn goes_straight<const STAMPED: bool>(&mut self, common: &Common<'_, STAMPED>, when: When) -> bool {
-        let Some((connection, side, spare)) = self.table.between(common.ends()) else { return false };
+    fn take_fast_path<const STAMPED: bool>(&mut self, common: &Common<'_, STAMPED>, when: When) -> bool {
+        let Some((connection, side, spare)) = self.table.recently_used(common.ends()) else { return false };
         connection.on_common(common, (side, spare), when)
     }
 
     #[inline(never)]
     fn unstamped(&mut self, common: &Common<'_, false>, when: When) -> bool {
-        self.goes_straight(common, when)
+        self.take_fast_path(common, when)
     }
 
     #[cold]
     #[inline(never)]
-    fn slowly(&mut self, frame: &Frame<'_>, when: When) {
+    fn full_path(&mut self, frame: &Frame<'_>, when: When) {
         match decode::plain(frame.link, frame.bytes) {
             Some(packet) => self.packet(&packet, when),
-            None => self.any(frame, when),
+            None => self.other_frame(frame, when),
         }
     }
 
     /// Handles a frame that is not TCP over plain IPv4.
     #[cold]
     #[inline(never)]
-    fn any(&mut self, frame: &Frame<'_>, when: When) {
-        match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
-            Ok(Held::Tcp(packet)) => self.packet(&packet, when),
-            Ok(Held::TooBig(message)) => self.too_big(&message, when),
-            _ if !self.share.is_first() => {}
-            Ok(Held::Sctp(packet)) => self.sctp(&packet, when),
+    fn other_frame(&mut self, frame: &Frame<'_>, when: When) {
+        match decode::content(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
+            Ok(Content::Tcp(packet)) => self.packet(&packet, when),
+            Ok(Content::TooBig(message)) => self.too_big(&message, when),
+            _ if !self.shard.is_first() => {}
+            Ok(Content::Sctp(packet)) => self.sctp(&packet, when),
             Err(other) => *self.found.others.entry(other).or_default() += 1,
         }
     }
 
     /// Hands a report about a segment to the connection of the segment.
     fn too_big(&mut self, message: &TooBig, when: When) {
-        if self.share.is_first() {
-            *self.found.others.entry(Other::NotTcp).or_default() += 1;
+        if self.shard.is_first() {
+            *self.found.others.entry(Skipped::NotTcp).or_default() += 1;
         }
         let flow = Flow::new(&message.addresses, message.ports, message.tunnel);
         if let Some((connection, side)) = self.table.find(&flow) {
@@ -106,14 +106,14 @@ impl Analyzer {
     #[inline]
     fn packet(&mut self, packet: &Packet, when: When) {
         self.found.segments += 1;
-        if let Some((connection, side)) = self.table.same(packet)
+        if let Some((connection, side)) = self.table.last_used(packet)
             && !connection.is_reopened_by(packet, side)
         {
             return connection.on_packet(packet, side, when);
         }
         let ports = (packet.segment.source_port, packet.segment.destination_port);
         let flow = Flow::new(&packet.addresses, ports, packet.tunnel);
-        if self.share.is_part() && !self.share.holds(hash(&flow)) {
+        if self.shard.is_one_of_several() && !self.shard.holds(hash(&flow)) {
             self.found.segments -= 1;
             return;
         }
@@ -155,22 +155,22 @@ impl Analyzer {
         }
     }
 
-    /// Returns the number of a connection that begins now. In one of several shares it is the
-    /// frame, because connections are counted over all shares when these are joined.
+    /// Returns the number of a connection that begins now. In one of several shards it is the
+    /// frame, because connections are counted over all shards when these are joined.
     fn next_number(&self, when: When) -> u64 {
-        if self.share.is_part() { when.frame } else { self.connections }
+        if self.shard.is_one_of_several() { when.frame } else { self.connections }
     }
 
     fn begin(&mut self, when: When) {
         self.connections += 1;
-        if self.share.is_part() {
+        if self.shard.is_one_of_several() {
             self.opened.push(when.frame);
         }
     }
 
-    fn end(&mut self, without_data: bool, (summary, mut again): (Summary, Vec<Retransmission>)) {
-        let nothing = without_data && again.is_empty();
-        self.found.retransmissions.append(&mut again);
+    fn end(&mut self, without_data: bool, (summary, mut retransmissions): (Summary, Vec<Retransmission>)) {
+        let nothing = without_data && retransmissions.is_empty();
+        self.found.retransmissions.append(&mut retransmissions);
         if nothing {
             self.found.without_data += 1;
         } else {
@@ -190,22 +190,22 @@ impl Analyzer {
     pub fn finish_each(mut self, mut take: impl FnMut(Vec<Summary>, Vec<Retransmission>)) -> Analysis {
         for connection in std::mem::take(&mut self.table).drain() {
             self.end(connection.is_without_data(), connection.finish());
-            let (ended, again) = self.take_ended();
-            take(ended, again);
+            let (ended, retransmissions) = self.take_ended();
+            take(ended, retransmissions);
         }
         for association in self.associations.drain() {
             self.end(association.is_without_data(), association.finish());
-            let (ended, again) = self.take_ended();
-            take(ended, again);
+            let (ended, retransmissions) = self.take_ended();
+            take(ended, retransmissions);
         }
         self.found
     }
 
     /// Returns the totals of the capture so far.
-    pub fn so_far(&self) -> SoFar {
+    pub fn totals(&self) -> Totals {
         let Analysis { frames, segments, sctp_packets, connections, retransmissions, .. } = &self.found;
         let lasting = self.table.iter().map(Connection::retransmissions).sum::<u64>();
-        SoFar {
+        Totals {
             frames: *frames,
             packets: segments + sctp_packets,
             connections: (connections.len() + self.table.len()) as u64,
@@ -218,10 +218,10 @@ impl Analyzer {
         self.last
     }
 
-    /// Ends the capture and returns the results of one share.
-    pub fn finish_part(mut self) -> Part {
+    /// Ends the capture and returns the results of one shard.
+    pub fn finish_shard(mut self) -> ShardResults {
         let opened = std::mem::take(&mut self.opened);
-        Part { found: self.finish(), opened }
+        ShardResults { found: self.finish(), opened }
     }
 
     /// Ends the capture and returns its results.
@@ -240,18 +240,18 @@ impl Analyzer {
 }
 
 impl Sink for Analyzer {
-    fn looks_ahead(&self) -> bool {
+    fn wants_announcements(&self) -> bool {
         self.table.is_large()
     }
 
     #[inline(always)]
-    fn comes_soon(&mut self, link: u32, bytes: &[u8]) {
+    fn on_announced(&mut self, link: u32, bytes: &[u8]) {
         if let Some(ends) = common::ends(link, bytes) {
             self.preload.add(ends);
         }
     }
 
-    fn begins(&mut self) {
+    fn on_announcements_end(&mut self) {
         self.preload.load(&mut self.table);
     }
 
@@ -265,18 +265,18 @@ impl Sink for Analyzer {
             self.found.backwards += 1;
         }
         self.last = frame.nanos;
-        let straight = match common::read(frame.link, frame.bytes) {
-            Some(Found::Stamped(common)) => self.goes_straight(&common, when),
+        let fast = match common::read(frame.link, frame.bytes) {
+            Some(Found::Stamped(common)) => self.take_fast_path(&common, when),
             Some(Found::Unstamped(common)) => self.unstamped(&common, when),
             None => false,
         };
-        if straight {
+        if fast {
             self.found.segments += 1;
         } else {
             // The slow path takes a copy. So `frame` needs no address, and its fields stay in
             // registers on the usual path.
             let frame = *frame;
-            self.slowly(&frame, when);
+            self.full_path(&frame, when);
         }
     }
 }

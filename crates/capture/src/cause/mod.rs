@@ -4,11 +4,11 @@ pub(crate) mod detectors;
 mod model;
 mod path_mtu;
 mod reaction;
-mod record;
+mod retransmissions;
 mod sender;
 mod suspected;
 
 pub(crate) use model::Explained;
 pub(crate) use path_mtu::{PathMtu, reported};
-pub(crate) use record::{Identity, Retransmissions};
+pub(crate) use retransmissions::{DirectionId, Retransmissions};
 pub(crate) use sender::SenderModel;

@@ -58,7 +58,7 @@ impl PathMtu {
     /// Handles a router's report about `sent`, when everything below `nxt` was sent.
     pub(crate) fn on_message(&mut self, sent: &Transmission, most: u32, (una, nxt): (u64, u64), when: When) {
         self.reported = self.reported.split_off(&una);
-        // Of a segment that was sent again, the message may be about either sending.
+        // Of a segment that was sent again, the message may be about either transmission.
         if sent.copies == 1 && self.reported.len() < MOST_REPORTED {
             self.reported.insert(sent.start, (sent.end(), when.frame));
         }
@@ -83,7 +83,7 @@ impl PathMtu {
         if block.start >= self.below {
             return false;
         }
-        let smoothed = stream.whole_estimate(trip).map_or(0, |(smoothed, _)| smoothed);
+        let smoothed = stream.round_trip_estimate(trip).map_or(0, |(smoothed, _)| smoothed);
         // A capture at the sender may show several segments as one. Then its length tells nothing.
         // But a repair of the usual length that follows reports is an answer to those.
         if data.left.saturating_sub(self.last) > SOON + smoothed || is_missed && data.payload > self.most {

@@ -13,7 +13,7 @@ const ROUND_TRIPS: u64 = 2;
 
 /// A group of retransmissions whose effect on the flight size is being measured.
 #[derive(Clone, Debug)]
-struct Watched {
+struct Group {
     rows: Range<usize>,
     /// The position at which the highest of them ends.
     end: u64,
@@ -33,14 +33,10 @@ struct Watched {
 
 /// The measured effect of a group of retransmissions.
 #[derive(Clone, Debug)]
-struct After {
+struct Effect {
     /// The row numbers of the retransmissions.
     rows: Range<usize>,
-    noticed: StackReaction,
-    /// Bytes by which the flight size stayed below its earlier value in the round trips afterwards.
-    window_lost: Option<u64>,
-    /// Nanoseconds from the first retransmission until the flight size had recovered.
-    back: Option<u64>,
+    reaction: Reaction,
     /// The missing bytes as a delay: nanoseconds that sending them takes at the earlier flight
     /// size.
     held_back: u64,
@@ -56,9 +52,9 @@ pub(crate) struct Reaction {
     pub(crate) back_ms: Option<f64>,
 }
 
-impl Watched {
+impl Group {
     /// Adds the bytes that were missing since the last measurement.
-    fn look(&mut self, now: u64, flight: u64) {
+    fn measure(&mut self, now: u64, flight: u64) {
         let (since, then) = self.last;
         if self.back.is_none() {
             let missing = self.before.saturating_sub(then);
@@ -75,7 +71,7 @@ impl Watched {
 
     #[inline(never)]
     fn on_new(&mut self, now: u64, flight: u64) {
-        self.look(now, flight);
+        self.measure(now, flight);
         let Some(until) = self.until else { return };
         if now <= until {
             self.most = flight.max(self.most);
@@ -87,13 +83,13 @@ impl Watched {
 
     #[inline(never)]
     fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
-        self.look(now, flight);
+        self.measure(now, flight);
         if self.until.is_none() && una >= self.end {
             self.until = Some(now.saturating_add(round_trip.saturating_mul(ROUND_TRIPS)));
         }
     }
 
-    fn settle(self) -> After {
+    fn finish_group(self) -> Effect {
         let Self { rows, before, most, until, .. } = self;
         // If no new data left, the sender had nothing to send or was not allowed to.
         let noticed = match (until, most) {
@@ -102,39 +98,36 @@ impl Watched {
             _ if most <= before / 10 * 6 => StackReaction::NotUndone,
             _ => StackReaction::CannotBeTold,
         };
-        After {
-            rows,
-            noticed,
-            window_lost: (until.is_some() && most > 0).then(|| before.saturating_sub(most)),
-            back: self.back.map(|back| back.saturating_sub(self.began)),
-            held_back: (self.missing / u128::from(before.max(1))) as u64,
-        }
+        let window_lost = (until.is_some() && most > 0).then(|| before.saturating_sub(most));
+        let back_ms = self.back.map(|back| back.saturating_sub(self.began) as f64 / 1e6);
+        let held_back = (self.missing / u128::from(before.max(1))) as u64;
+        Effect { rows, reaction: Reaction { noticed, window_lost, back_ms }, held_back }
     }
 }
 
 /// Measures the flight size after retransmissions, one group after another.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlightWatch {
-    watched: Option<Watched>,
-    settled: Vec<After>,
+    group: Option<Group>,
+    effects: Vec<Effect>,
 }
 
 impl FlightWatch {
     /// Handles the retransmission of row `row`, up to position `end`, at a flight size of `flight`
     /// bytes.
     pub(crate) fn on_retransmission(&mut self, now: u64, row: usize, end: u64, flight: u64) {
-        match &mut self.watched {
-            Some(watched) if watched.until.is_none() => {
-                watched.rows.end = row + 1;
-                watched.end = watched.end.max(end);
-                watched.look(now, flight);
+        match &mut self.group {
+            Some(group) if group.until.is_none() => {
+                group.rows.end = row + 1;
+                group.end = group.end.max(end);
+                group.measure(now, flight);
             }
             _ => {
-                self.settle();
+                self.finish_group();
                 let rows = row..row + 1;
                 let (began, before, last) = (now, flight, (now, flight));
                 let (most, missing) = (0, 0);
-                self.watched = Some(Watched { rows, end, began, before, most, until: None, last, missing, back: None });
+                self.group = Some(Group { rows, end, began, before, most, until: None, last, missing, back: None });
             }
         }
     }
@@ -142,39 +135,39 @@ impl FlightWatch {
     /// Handles an ACK of everything below `una` that leaves a flight size of `flight` bytes.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, now: u64, una: u64, flight: u64, round_trip: u64) {
-        if let Some(watched) = &mut self.watched {
-            watched.on_ack(now, una, flight, round_trip);
-            self.settle_if_over(now);
+        if let Some(group) = &mut self.group {
+            group.on_ack(now, una, flight, round_trip);
+            self.finish_if_over(now);
         }
     }
 
     /// Handles new data that leave at `now` and make the flight size `flight` bytes.
     #[inline(always)]
     pub(crate) fn on_new(&mut self, now: u64, flight: u64) {
-        if let Some(watched) = &mut self.watched {
-            watched.on_new(now, flight);
-            self.settle_if_over(now);
+        if let Some(group) = &mut self.group {
+            group.on_new(now, flight);
+            self.finish_if_over(now);
         }
     }
 
     /// Settles the current group once nothing can change its result.
     #[inline]
-    fn settle_if_over(&mut self, now: u64) {
-        if self.watched.as_ref().is_some_and(|watched| watched.is_over(now)) {
-            self.settle();
+    fn finish_if_over(&mut self, now: u64) {
+        if self.group.as_ref().is_some_and(|group| group.is_over(now)) {
+            self.finish_group();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn settle(&mut self) {
-        self.settled.extend(self.watched.take().map(Watched::settle));
+    fn finish_group(&mut self) {
+        self.effects.extend(self.group.take().map(Group::finish_group));
     }
 
-    /// Ends the capture. Returns the results of all groups in order.
-    fn finish(&mut self) -> &[After] {
-        self.settle();
-        &self.settled
+    /// Ends the capture. Returns the effects of all groups in order.
+    fn finish(&mut self) -> &[Effect] {
+        self.finish_group();
+        &self.effects
     }
 
     /// Ends the capture. Returns the reaction to each retransmission, by row; only needless ones
@@ -182,15 +175,14 @@ impl FlightWatch {
     pub(crate) fn reactions(&mut self, needless: &[bool], cost: &mut Cost) -> Vec<Reaction> {
         let mut reactions =
             vec![Reaction { noticed: StackReaction::CannotBeTold, window_lost: None, back_ms: None }; needless.len()];
-        for after in self.finish() {
+        for Effect { rows, reaction, held_back } in self.finish() {
             // If a group also has a needed retransmission, the loss alone would have cost as much.
-            if needless[after.rows.clone()].iter().all(|needless| *needless) {
-                cost.window_lost_bytes += after.window_lost.unwrap_or(0);
-                cost.held_back_ms += after.held_back as f64 / 1e6;
+            if needless[rows.clone()].iter().all(|needless| *needless) {
+                cost.window_lost_bytes += reaction.window_lost.unwrap_or(0);
+                cost.held_back_ms += *held_back as f64 / 1e6;
             }
-            for number in after.rows.clone().filter(|number| needless[*number]) {
-                let back_ms = after.back.map(|back| back as f64 / 1e6);
-                reactions[number] = Reaction { noticed: after.noticed, window_lost: after.window_lost, back_ms };
+            for number in rows.clone().filter(|number| needless[*number]) {
+                reactions[number] = *reaction;
             }
         }
         reactions
@@ -205,21 +197,21 @@ mod tests {
     use std::fmt::Write;
 
     fn after(flight: u64) -> StackReaction {
-        let mut watched = FlightWatch::default();
-        watched.on_retransmission(0, 0, 1000, 20_000);
-        watched.on_retransmission(0, 1, 2000, 20_000);
-        watched.on_new(5, 30_000);
-        watched.on_ack(10, 2000, 30_000, 100);
-        watched.on_new(150, flight);
+        let mut group = FlightWatch::default();
+        group.on_retransmission(0, 0, 1000, 20_000);
+        group.on_retransmission(0, 1, 2000, 20_000);
+        group.on_new(5, 30_000);
+        group.on_ack(10, 2000, 30_000, 100);
+        group.on_new(150, flight);
         // Too late to be a consequence of the retransmissions.
-        watched.on_new(400, 90_000);
-        let after = watched.finish();
+        group.on_new(400, 90_000);
+        let after = group.finish();
         assert_eq!((after.len(), after[0].rows.clone()), (1, 0..2));
-        after[0].noticed
+        after[0].reaction.noticed
     }
 
     #[test]
-    fn the_flight_tells_whether_the_window_was_given_back() {
+    fn a_flight_size_that_recovers_shows_an_undo() {
         assert_eq!(
             [19_000, 10_000, 14_000, 0].map(after),
             [StackReaction::Undone, StackReaction::NotUndone, StackReaction::CannotBeTold, StackReaction::CannotBeTold]
@@ -227,21 +219,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_counts_until_as_much_is_under_way() {
-        let mut watched = FlightWatch::default();
-        watched.on_retransmission(1000, 0, 1000, 20_000);
-        watched.on_ack(1100, 1000, 5_000, 100);
-        watched.on_new(1200, 10_000);
-        watched.on_new(1500, 20_000);
-        watched.on_ack(1900, 5000, 1_000, 100);
-        let [after] = watched.finish() else { panic!() };
+    fn missing_bytes_count_until_the_flight_size_recovers() {
+        let mut group = FlightWatch::default();
+        group.on_retransmission(1000, 0, 1000, 20_000);
+        group.on_ack(1100, 1000, 5_000, 100);
+        group.on_new(1200, 10_000);
+        group.on_new(1500, 20_000);
+        group.on_ack(1900, 5000, 1_000, 100);
+        let [after] = group.finish() else { panic!() };
         // 100 ns without 15 000 bytes, then 300 ns without 10 000 bytes.
-        assert_eq!((after.window_lost, after.back, after.held_back), (Some(10_000), Some(500), 225));
+        assert_eq!(
+            (after.reaction.window_lost, after.reaction.back_ms, after.held_back),
+            (Some(10_000), Some(0.0005), 225)
+        );
     }
 
     /// Draws small numbers, so that limits are often hit exactly.
     #[test]
-    fn drawn_flights_are_watched_as_before() {
+    fn reactions_of_drawn_flights_match_the_golden() {
         let (mut random, mut text) = (Random(1), String::new());
         for group in 0..20 {
             let mut said = String::new();

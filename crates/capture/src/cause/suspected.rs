@@ -27,8 +27,8 @@ impl SuspectedLosses {
     /// reported data up to `highest`.
     pub(crate) fn on_ack(&mut self, ack: &Acknowledgement, nxt: u64, sack: bool, highest: Option<u64>) {
         if sack {
-            let mut blocks = ack.sacks;
-            let blocks = &mut blocks[..ack.count];
+            let mut blocks = ack.reports.sacks;
+            let blocks = &mut blocks[..ack.reports.count];
             blocks.sort_unstable_by_key(|block| block.start);
             let mut from = highest.unwrap_or(0).max(ack.cumulative);
             for block in &*blocks {
@@ -38,7 +38,7 @@ impl SuspectedLosses {
                 from = from.max(block.end);
             }
             if let Some(last) = blocks.last() {
-                self.doubt(ack.cumulative, last.start, nxt);
+                self.suspect(ack.cumulative, last.start, nxt);
             }
             return;
         }
@@ -46,7 +46,7 @@ impl SuspectedLosses {
         if ack.cumulative == before && ack.plain {
             self.repeated.1 += 1;
             if times + 1 == DUPLICATES {
-                self.doubt(before, before + 1, nxt);
+                self.suspect(before, before + 1, nxt);
             }
         } else if ack.cumulative > before {
             self.repeated = (ack.cumulative, 0);
@@ -55,7 +55,7 @@ impl SuspectedLosses {
 
     /// Handles a sign that data between `una` and `above` are missing, after everything below `nxt`
     /// was sent.
-    fn doubt(&mut self, una: u64, above: u64, nxt: u64) {
+    fn suspect(&mut self, una: u64, above: u64, nxt: u64) {
         if una >= self.recovers_to {
             self.recovers_to = nxt;
             self.fresh = Some(una);
@@ -103,19 +103,18 @@ impl SuspectedLosses {
 mod tests {
     use super::*;
     use crate::result::When;
+    use crate::stream::Reports;
 
     fn ack(cumulative: u64, blocks: &[(u64, u64)]) -> Acknowledgement {
-        let mut sacks = [Block { start: 0, end: 0 }; 4];
-        for (place, (start, end)) in sacks.iter_mut().zip(blocks) {
+        let mut reports = Reports { count: blocks.len(), ..Reports::default() };
+        for (place, (start, end)) in reports.sacks.iter_mut().zip(blocks) {
             *place = Block { start: *start, end: *end };
         }
         Acknowledgement {
             when: When::default(),
             cumulative,
             advances: false,
-            sacks,
-            count: blocks.len(),
-            dsack: None,
+            reports,
             echo: None,
             stamp: None,
             plain: true,
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn sack_shows_gaps_and_a_recovery_reaches_to_all_that_had_left() {
+    fn a_recovery_with_sack_covers_all_data_sent_before_it() {
         let mut suspected = SuspectedLosses::default();
         suspected.on_ack(&ack(1000, &[(5000, 6000), (2000, 3000)]), 8000, true, None);
         let shown = [1000, 2000, 3000, 4999, 5000].map(|position| suspected.shows(position));
@@ -135,13 +134,13 @@ mod tests {
         assert!(suspected.covers(8999));
         suspected.on_retransmission(3000, 12_000);
         assert!(!suspected.covers(9000));
-        // Of the data that left later, only those below the last reported block are doubted.
+        // Of the data that left later, only those below the last reported block are suspected.
         suspected.on_ack(&ack(1000, &[(12_000, 13_000), (10_000, 11_000)]), 13_000, true, None);
         assert_eq!([11_999, 12_000].map(|position| suspected.covers(position)), [true, false]);
     }
 
     #[test]
-    fn without_sack_the_third_duplicate_raises_a_doubt() {
+    fn without_sack_the_third_duplicate_ack_suspects_a_loss() {
         let mut suspected = SuspectedLosses::default();
         suspected.begin(1000, 1);
         suspected.on_ack(&ack(1000, &[]), 8000, false, None);
@@ -151,7 +150,7 @@ mod tests {
         assert_eq!((covered, suspected.shows(1000)), ([false, true, true], false));
     }
     #[test]
-    fn as_many_gaps_and_recoveries_are_kept_as_there_is_room_for() {
+    fn gaps_and_recoveries_beyond_the_limit_are_ignored() {
         let (mut by_sack, mut by_count) = (SuspectedLosses::default(), SuspectedLosses::default());
         for number in 0..=MOST as u64 {
             let at = 10 * number + 10;

@@ -13,17 +13,8 @@
 //!
 //! A missing or constant IP identification is no evidence and is ignored.
 
+use super::Answered;
 use crate::order::Transmission;
-use eifel_base::units::Timestamp;
-
-/// An acknowledgement that covers a segment for the first time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Answer {
-    /// When it passed, in nanoseconds since 1970.
-    pub(crate) nanos: u64,
-    /// The timestamp that it echoes, if the segment fills the gap at the front of the window.
-    pub(crate) echo: Option<Timestamp>,
-}
 
 /// The transmissions that an ACK may answer, counted from 0: from `first` to `last`, both included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,10 +32,12 @@ pub(crate) struct Candidates {
 ///
 /// If an echo and the time contradict each other, as with a peer that rewrites timestamps, the time
 /// decides.
-pub(crate) fn candidates(transmissions: &[Transmission], answer: Answer, shortest: u64) -> Candidates {
+pub(crate) fn candidates(transmissions: &[Transmission], answer: &Answered, shortest: u64) -> Candidates {
     let soonest = shortest - shortest / 16;
-    let in_time =
-        transmissions.iter().filter(|transmission| transmission.nanos.saturating_add(soonest) <= answer.nanos).count();
+    let in_time = transmissions
+        .iter()
+        .filter(|transmission| transmission.nanos.saturating_add(soonest) <= answer.when.nanos)
+        .count();
     // The first transmission can be answered at any time. An ACK that is faster than any known round
     // trip can only answer the first.
     let last = in_time.max(1) - 1;
@@ -53,7 +46,7 @@ pub(crate) fn candidates(transmissions: &[Transmission], answer: Answer, shortes
     let stamped = |transmission: &Transmission| transmission.stamp() == Some(echo);
     // Segments that waited behind others may have made all known round trips too long. So an echo
     // decides, unless it comes much too soon.
-    let far = |transmission: &Transmission| transmission.nanos.saturating_add(shortest / 2) >= answer.nanos;
+    let far = |transmission: &Transmission| transmission.nanos.saturating_add(shortest / 2) >= answer.when.nanos;
     let last = transmissions
         .iter()
         .rposition(|transmission| stamped(transmission) && !far(transmission))
@@ -79,6 +72,8 @@ pub(crate) fn candidates(transmissions: &[Transmission], answer: Answer, shortes
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::When;
+    use eifel_base::units::Timestamp;
 
     const MS: u64 = 1_000_000;
 
@@ -88,13 +83,14 @@ mod tests {
     }
 
     fn answered(times: &[u64], stamps: &[u32], at: u64, echo: Option<u32>) -> (usize, usize, bool) {
-        let answer = Answer { nanos: at * MS, echo: echo.map(Timestamp) };
+        let when = When { nanos: at * MS, frame: 1 };
+        let answer = &Answered { when, echo: echo.map(Timestamp), up_to: None };
         let Candidates { first, last, by_echo } = candidates(&transmissions(times, stamps), answer, 100 * MS);
         (first, last, by_echo)
     }
 
     #[test]
-    fn nothing_is_answered_sooner_than_the_smallest_round_trip() {
+    fn an_ack_sooner_than_the_shortest_round_trip_answers_an_earlier_transmission() {
         assert_eq!(answered(&[0, 500], &[], 593, None), (0, 0, false));
         assert_eq!(answered(&[0, 500], &[], 594, None), (0, 1, false));
         assert_eq!(answered(&[0, 500, 900], &[], 700, None), (0, 1, false));
@@ -120,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_of_what_cannot_have_arrived_yet_is_not_believed() {
+    fn an_echo_that_comes_too_soon_is_ignored() {
         assert_eq!(answered(&[0, 500], &[7, 9], 550, Some(9)), (0, 0, false));
     }
 }

@@ -6,7 +6,7 @@ mod newly_acked;
 mod segment;
 mod unreported;
 
-pub(crate) use attribution::{Answer, candidates};
+pub(crate) use attribution::candidates;
 pub(crate) use segment::{Answered, REORDERED_WITHIN, SegmentEvidence};
 
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl Evidence {
     /// Records whether the last ACK should have covered `sent` and did not, because it is later
     /// than [`HOST`]. That shows a loss behind the capture point only if the capture seems to be
     /// made at the receiver.
-    pub(crate) fn note_lost_behind(&mut self, sent: &Transmission, stream: &Stream, sack: bool) {
+    pub(crate) fn record_lost_behind(&mut self, sent: &Transmission, stream: &Stream, sack: bool) {
         let last = self.segments.get(&sent.start).and_then(|one| one.transmissions.last());
         let passed = last.map_or(sent.nanos, |last| last.nanos);
         let missed = sent.start == stream.una || sack && self.sacked.covered(sent.start, sent.end()) == 0;
@@ -89,7 +89,7 @@ impl Evidence {
 
     /// Returns whether `passing` is the first transmission of a segment that passed only as a
     /// retransmission so far. Marks the segment if so.
-    pub(crate) fn takes_late_original(&mut self, passing: &Transmission, frame: u64, within: u64) -> bool {
+    pub(crate) fn accept_late_original(&mut self, passing: &Transmission, frame: u64, within: u64) -> bool {
         let unseen = self.segments.get_mut(&passing.start).filter(|one| one.original == Original::Unseen);
         let Some(one) = unseen else { return false };
         let late = one.transmissions.get(1).is_some_and(|again| is_late_original(passing, again, within));
@@ -101,7 +101,7 @@ impl Evidence {
 
     /// Returns whether `passing` is the first transmission of outstanding segment `index`, which was
     /// passed over, or passed only as a retransmission so far. Marks the segment if so.
-    pub(crate) fn takes_original(
+    pub(crate) fn accept_original(
         &mut self,
         stream: &mut Stream,
         index: usize,
@@ -110,7 +110,7 @@ impl Evidence {
     ) -> bool {
         let within = reordered_within(point.round_trip());
         let Some(sent) = stream.out.get(index).copied() else { return false };
-        if self.takes_late_original(&Transmission { start: sent.start, ..*passing }, point.when.frame, within) {
+        if self.accept_late_original(&Transmission { start: sent.start, ..*passing }, point.when.frame, within) {
             return true;
         }
         if !sent.missing || self.segments.contains_key(&sent.start) {
@@ -216,7 +216,7 @@ impl Evidence {
                     one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
                     // With SACK, an earlier ACK would have reported it.
                     let silently = !fills && !point.sack && (data_behind || newly.beyond(one.end));
-                    one.there_before = filled_by.filter(|_| silently);
+                    one.arrived_before = filled_by.filter(|_| silently);
                     one.neighbour = newly
                         .neighbour(*start, ack.when)
                         .or(self.neighbour.filter(|one| one.0 == *start).map(|one| one.1));
@@ -237,29 +237,29 @@ impl Evidence {
 
     /// Applies SACK blocks and DSACKs.
     pub(crate) fn on_report(&mut self, stream: &Stream, ack: &Acknowledgement, point: &CapturePoint) {
-        let news = ack.sacks().iter().any(|block| !self.sacked.covers(*block));
-        if let Some(dsack) = ack.dsack {
+        let news = ack.reports.sacks().iter().any(|block| !self.sacked.covers(*block));
+        if let Some(dsack) = ack.reports.dsack {
             self.reports = true;
             self.on_duplicate(dsack, ack.when);
         } else if !news && self.implies_duplicate(stream, ack, point) {
             self.on_unreported(ack, point);
         }
         self.on_without_news(ack, news, point.sack);
-        let highest = ack.sacks().iter().map(|block| block.end).max();
+        let highest = ack.reports.sacks().iter().map(|block| block.end).max();
         let segments = &mut self.segments;
         self.active.retain(|start| {
             let Some(one) = segments.get_mut(start) else { return false };
             if one.answer.is_none() {
-                let reported = ack.sacks().iter().any(|block| block.start <= *start && one.end <= block.end);
+                let reported = ack.reports.sacks().iter().any(|block| block.start <= *start && one.end <= block.end);
                 if reported {
                     one.answer = Some(Answered { when: ack.when, echo: None, up_to: None });
                 } else if one.gap.is_none() && highest.is_some_and(|highest| highest > one.end) {
                     one.gap = Some(ack.when.frame);
                 }
             }
-            one.may_tell_more()
+            one.is_open()
         });
-        for block in ack.sacks() {
+        for block in ack.reports.sacks() {
             if self.sacked.count() < MOST_REMEMBERED {
                 self.sacked.add(*block);
             }
@@ -267,12 +267,12 @@ impl Evidence {
     }
 
     /// Counts ACKs without news. An ACK without news may answer an original that its retransmission
-    /// has overtaken, so the candidates become doubted. With SACK every ACK without news counts.
+    /// has overtaken, so it is recorded for the candidates. With SACK every ACK without news counts.
     /// Without SACK only a single one counts, because several in a row are duplicate ACKs for
     /// another loss.
     fn on_without_news(&mut self, ack: &Acknowledgement, news: bool, sack: bool) {
         if !ack.advances && !news {
-            self.without_news += u32::from(ack.plain && ack.dsack.is_none());
+            self.without_news += u32::from(ack.plain && ack.reports.dsack.is_none());
             return;
         }
         let (since, count) = (self.last_news, self.without_news);
@@ -285,7 +285,7 @@ impl Evidence {
             answer.is_some_and(|answer| answer <= since && since - answer < REORDERED_WITHIN)
         };
         for one in self.segments.values_mut().rev().take(MOST_OVERTAKEN).filter(|one| recent(one)) {
-            one.doubted = true;
+            one.may_answer_original = true;
         }
     }
 

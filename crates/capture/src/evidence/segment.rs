@@ -27,7 +27,7 @@ pub(crate) struct SegmentEvidence {
     /// When the transmission left, in nanoseconds, that filled the gap below the segment. `None` unless
     /// the ACK of that transmission covers the segment too, which shows that the segment had arrived
     /// before.
-    pub(crate) there_before: Option<u64>,
+    pub(crate) arrived_before: Option<u64>,
     /// The index of the transmission that filled the gap at the front of the window with the segment.
     pub(crate) filler: Option<usize>,
     /// Whether the receiver had to reject the first transmission because of its old timestamp (RFC 7323,
@@ -36,7 +36,7 @@ pub(crate) struct SegmentEvidence {
     /// The frame in which a router reports that it dropped the first transmission.
     pub(crate) dropped: Option<u64>,
     /// Whether an ACK without news came soon after its answer. That ACK may answer the original.
-    pub(crate) doubted: bool,
+    pub(crate) may_answer_original: bool,
     /// The first ACK of the data directly below the segment, if these were sent once.
     pub(crate) neighbour: Option<When>,
 }
@@ -63,17 +63,17 @@ impl SegmentEvidence {
             duplicates: Vec::new(),
             gap: None,
             in_order: None,
-            there_before: None,
+            arrived_before: None,
             filler: None,
             refused: false,
             dropped: None,
-            doubted: false,
+            may_answer_original: false,
             neighbour: None,
         }
     }
 
     /// Returns whether an ACK may still add evidence other than duplicates.
-    pub(crate) fn may_tell_more(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.answer.is_none_or(|answer| answer.up_to.is_some())
     }
 

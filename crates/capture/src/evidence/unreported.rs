@@ -65,7 +65,7 @@ impl Evidence {
         let left = self.unreported.left(ack, shortest);
         // The first block holds the segment that caused the ACK (RFC 2018, section 4), if that lies
         // above the gap.
-        let place = ack.sacks().first().copied();
+        let place = ack.reports.sacks().first().copied();
         let mut chosen: Option<((bool, u64), u64)> = None;
         for (nanos, start, index) in self.unreported.about(left, shortest / 4) {
             let Some(one) = self.segments.get(&start).filter(|one| one.answer.is_some()) else { continue };
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_transmissions_make_room_and_those_near_an_instant_are_found() {
+    fn the_oldest_retransmissions_are_dropped_and_those_near_a_time_are_found() {
         let mut implied = Unreported::default();
         let most = MOST_REMEMBERED as u64;
         let first = |implied: &Unreported| implied.about(0, u64::MAX).next();

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::analysis::{Analyzer, SoFar};
+use crate::analysis::{Analyzer, Totals};
 use crate::frame::decode::{self, Fragments};
 use crate::frame::read::Frame;
 use crate::frame::source::{STANDARD_INPUT, Stopped, damage, frames_of, length, open, pieces_of, plain};
@@ -51,9 +51,9 @@ pub fn stream(
         let whole = reader.each(&mut analyzer);
         frames = reader.frames();
         whole?;
-        let (ended, again) = analyzer.take_ended();
-        if !ended.is_empty() || !again.is_empty() {
-            take(ended, again);
+        let (ended, retransmissions) = analyzer.take_ended();
+        if !ended.is_empty() || !retransmissions.is_empty() {
+            take(ended, retransmissions);
         }
         Ok(progress(read, total))
     });
@@ -64,18 +64,18 @@ pub fn stream(
     Ok(report)
 }
 
-/// Analyses one file, or standard input, and calls `hear` with the totals after each piece of it.
-/// Suits a capture that is still being made. An error of `hear` stops the analysis.
+/// Analyses one file, or standard input, and calls `on_totals` with the totals after each piece of it.
+/// Suits a capture that is still running. An error of `on_totals` stops the analysis.
 ///
 /// # Errors
 /// As [`analyze`].
-pub fn follow(path: &Path, hear: &mut dyn FnMut(SoFar) -> Result<(), String>) -> Result<Report, String> {
+pub fn follow(path: &Path, on_totals: &mut dyn FnMut(Totals) -> Result<(), String>) -> Result<Report, String> {
     let mut analyzer = Analyzer::default();
     let read = pieces_of(path, |reader, _| {
         reader.each(&mut analyzer)?;
-        Ok(hear(analyzer.so_far()))
+        Ok(on_totals(analyzer.totals()))
     });
-    let error = damage(read, analyzer.so_far().frames)?;
+    let error = damage(read, analyzer.totals().frames)?;
     let analysis = analyzer.finish();
     let mut report = Report::default();
     report.add(vec![Capture { file: path.display().to_string(), frames: analysis.frames, error }], analysis);
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_cannot_be_finished_leaves_the_earlier_one() {
+    fn a_failed_write_leaves_the_earlier_file() {
         let folder = std::env::temp_dir().join(format!("eifel-written-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let output = folder.join("copy.pcapng");
@@ -281,7 +281,7 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
     #[test]
-    fn what_is_no_capture_is_not_anonymised() {
+    fn a_file_that_is_no_capture_is_not_anonymised() {
         let folder = std::env::temp_dir().join(format!("eifel-anonymised-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (input, output) = (folder.join("in"), folder.join("out"));

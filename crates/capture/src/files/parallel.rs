@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Progress, in_order_of_time, is_log, losses};
 use crate::analysis::Analyzer;
-use crate::analysis::share::{self, Part, Share};
+use crate::analysis::shard::{self, Shard, ShardResults};
 use crate::frame::source::{damage, length, pieces_of};
 use crate::report::{Capture, Report};
 
 /// The total size in bytes from which several threads are used.
 const LARGE: u64 = 1 << 24;
 /// The most threads used: more would only wait for the disk.
-const MOST_SHARES: u32 = 8;
+const MOST_SHARDS: u32 = 8;
 
-/// Groups of files that form one capture, with the results of each share.
-type Groups = Vec<(Vec<Capture>, Vec<Part>)>;
+/// Groups of files that form one capture, with the results of each shard.
+type Groups = Vec<(Vec<Capture>, Vec<ShardResults>)>;
 
 /// Analyses files. Files that follow each other in time, like the parts of a long capture, count as
 /// one capture. Others, for example from two places, count as captures of their own.
@@ -35,7 +35,7 @@ pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, Stri
     }
     let files = in_order_of_time(&files)?;
     let total = files.iter().map(|(_, path)| length(path)).sum();
-    let mut parts = in_shares(&files, (shares_of(&files, total), total), progress)?.into_iter();
+    let mut parts = in_shards(&files, (shards_of(&files, total), total), progress)?.into_iter();
     let mut groups = parts.next().unwrap_or_default();
     for part in parts {
         for (group, other) in groups.iter_mut().zip(part) {
@@ -43,13 +43,13 @@ pub fn analyze(files: &[PathBuf], progress: Progress<'_>) -> Result<Report, Stri
         }
     }
     for (captures, parts) in groups {
-        report.add(captures, share::join(parts));
+        report.add(captures, shard::join(parts));
     }
     Ok(report)
 }
 
-/// Analyses files of `total` bytes with one thread for each of `count` shares of their connections.
-fn in_shares(
+/// Analyses files of `total` bytes with one thread for each of `count` shards of their connections.
+fn in_shards(
     files: &[(u64, PathBuf)],
     (count, total): (u32, u64),
     progress: Progress<'_>,
@@ -57,10 +57,10 @@ fn in_shares(
     let stop = AtomicBool::new(false);
     let heed = || if stop.load(Ordering::Relaxed) { Err(String::new()) } else { Ok(()) };
     std::thread::scope(|scope| {
-        let mut shares = Share::all(count);
-        let first = shares.next().unwrap_or(Share::WHOLE);
-        let spawn = |share| scope.spawn(move || in_groups(files, share, &mut |_| heed()));
-        let others: Vec<_> = shares.map(spawn).collect();
+        let mut shards = Shard::all(count);
+        let first = shards.next().unwrap_or(Shard::WHOLE);
+        let spawn = |shard| scope.spawn(move || in_groups(files, shard, &mut |_| heed()));
+        let others: Vec<_> = shards.map(spawn).collect();
         let mine = in_groups(files, first, &mut |read| progress(read, total));
         stop.store(mine.is_err(), Ordering::Relaxed);
         let mut parts = vec![mine?];
@@ -74,26 +74,26 @@ fn in_shares(
     })
 }
 
-/// Returns the number of shares: one per core, up to [`MOST_SHARES`], if the files are large and
+/// Returns the number of shards: one per core, up to [`MOST_SHARDS`], if the files are large and
 /// can be read more than once; otherwise 1.
-fn shares_of(files: &[(u64, PathBuf)], total: u64) -> u32 {
+fn shards_of(files: &[(u64, PathBuf)], total: u64) -> u32 {
     let again = files.iter().all(|(_, path)| path.is_file());
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-    if again && total >= LARGE { cores.min(MOST_SHARES) } else { 1 }
+    if again && total >= LARGE { cores.min(MOST_SHARDS) } else { 1 }
 }
 
-/// Analyses one share of the connections of all files.
+/// Analyses one shard of the connections of all files.
 fn in_groups(
     files: &[(u64, PathBuf)],
-    share: Share,
+    shard: Shard,
     progress: &mut dyn FnMut(u64) -> Result<(), String>,
 ) -> Result<Groups, String> {
-    let (mut groups, mut analyzer, mut captures) = (Vec::new(), Analyzer::of(share), Vec::new());
+    let (mut groups, mut analyzer, mut captures) = (Vec::new(), Analyzer::of(shard), Vec::new());
     let mut before = 0;
     for (begins, path) in files {
         if !captures.is_empty() && *begins < analyzer.last() {
-            let over = std::mem::replace(&mut analyzer, Analyzer::of(share));
-            groups.push((std::mem::take(&mut captures), vec![over.finish_part()]));
+            let over = std::mem::replace(&mut analyzer, Analyzer::of(shard));
+            groups.push((std::mem::take(&mut captures), vec![over.finish_shard()]));
         }
         let mut frames = 0;
         let read = pieces_of(path, |reader, read| {
@@ -105,7 +105,7 @@ fn in_groups(
         before += length(path);
         captures.push(Capture { file: path.display().to_string(), frames, error });
     }
-    groups.push((captures, vec![analyzer.finish_part()]));
+    groups.push((captures, vec![analyzer.finish_shard()]));
     Ok(groups)
 }
 
@@ -118,7 +118,7 @@ mod tests {
     /// Writes two captures, one after the other in time, into a folder of their own. Returns the
     /// folder, the files, and their total bytes.
     fn files(name: &str) -> (PathBuf, Vec<(u64, PathBuf)>, u64) {
-        let folder = std::env::temp_dir().join(format!("eifel-shares-{name}-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("eifel-shards-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let runs = (0..9).filter_map(|seed| captured(seed, Weather::Plain).ok()).take(2);
         let written = runs.enumerate().map(|(place, run)| {
@@ -131,37 +131,37 @@ mod tests {
         (folder, written, total)
     }
 
-    /// Returns the report of all groups of captures, analysed in `count` shares.
+    /// Returns the report of all groups of captures, analysed in `count` shards.
     fn reported(files: &[(u64, PathBuf)], count: u32, total: u64) -> String {
-        let mut parts = in_shares(files, (count, total), &mut |_, _| Ok(())).unwrap().into_iter();
+        let mut parts = in_shards(files, (count, total), &mut |_, _| Ok(())).unwrap().into_iter();
         let mut groups = parts.next().unwrap();
         for part in parts {
             for (group, (captures, other)) in groups.iter_mut().zip(part) {
-                assert_eq!(format!("{:?}", group.0), format!("{captures:?}"), "each share reads every frame");
+                assert_eq!(format!("{:?}", group.0), format!("{captures:?}"), "each shard reads every frame");
                 group.1.extend(other);
             }
         }
         let mut report = Report::default();
-        groups.into_iter().for_each(|(captures, parts)| report.add(captures, share::join(parts)));
+        groups.into_iter().for_each(|(captures, parts)| report.add(captures, shard::join(parts)));
         format!("{report:?}")
     }
 
     #[test]
-    fn shares_find_together_as_much_as_one_reader() {
+    fn the_joined_shards_equal_one_reader() {
         let (folder, files, total) = files("together");
         let alone = reported(&files, 1, total);
         assert!(alone.len() > 1000, "{alone}");
-        for count in [2, 3, MOST_SHARES] {
-            assert_eq!(reported(&files, count, total), alone, "{count} shares");
+        for count in [2, 3, MOST_SHARDS] {
+            assert_eq!(reported(&files, count, total), alone, "{count} shards");
         }
         std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn a_reader_that_is_stopped_stops_the_others() {
+    fn stopping_one_thread_stops_the_others() {
         let (folder, files, total) = files("stopped");
         let heard = AtomicU64::new(0);
-        let stopped = in_shares(&files, (3, total), &mut |read, all| {
+        let stopped = in_shards(&files, (3, total), &mut |read, all| {
             heard.fetch_max(read, Ordering::Relaxed);
             assert_eq!(all, total);
             Err("enough".to_owned())
@@ -169,17 +169,17 @@ mod tests {
         assert_eq!(stopped.err().as_deref(), Some("enough"));
         assert!(heard.into_inner() <= total);
         let missing = [(0, folder.join("missing.pcapng"))];
-        assert!(in_shares(&missing, (3, 1), &mut |_, _| Ok(())).is_err());
+        assert!(in_shards(&missing, (3, 1), &mut |_, _| Ok(())).is_err());
         std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn only_large_files_that_can_be_read_again_are_shared() {
+    fn only_large_regular_files_are_divided_into_shards() {
         let (folder, files, total) = files("large");
-        assert_eq!(shares_of(&files, LARGE - 1), 1);
+        assert_eq!(shards_of(&files, LARGE - 1), 1);
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        assert_eq!(shares_of(&files, LARGE), cores.min(MOST_SHARES));
-        assert_eq!(shares_of(&[(0, folder.clone())], LARGE + total), 1, "a folder stands for what is no file");
+        assert_eq!(shards_of(&files, LARGE), cores.min(MOST_SHARDS));
+        assert_eq!(shards_of(&[(0, folder.clone())], LARGE + total), 1, "a folder stands for what is no file");
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -60,7 +60,7 @@ impl AckEnds {
     }
 
     /// Returns the place of a position among the ends.
-    pub(crate) fn place(&self, position: u64) -> AckPlace {
+    pub(crate) fn ack_place(&self, position: u64) -> AckPlace {
         let after = self.ends.partition_point(|(end, _)| *end <= position);
         match after.checked_sub(1).and_then(|before| self.ends.get(before)) {
             Some((end, nanos)) if *end == position => AckPlace::End(*nanos),
@@ -75,21 +75,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_position_is_the_end_of_an_ack_or_within_one() {
+    fn a_position_is_at_the_end_of_an_ack_or_inside_it() {
         let mut ack_ends = AckEnds::default();
-        assert_eq!(ack_ends.place(0), AckPlace::Unknown);
+        assert_eq!(ack_ends.ack_place(0), AckPlace::Unknown);
         ack_ends.on_ack(1000, 7);
         ack_ends.on_ack(3000, 9);
-        let places = [999, 1000, 1001, 3000, 4000].map(|position| ack_ends.place(position));
+        let places = [999, 1000, 1001, 3000, 4000].map(|position| ack_ends.ack_place(position));
         assert_eq!(places, [AckPlace::Unknown, AckPlace::End(7), AckPlace::Within, AckPlace::End(9), AckPlace::Within]);
     }
 
     #[test]
-    fn what_the_sender_has_heard_is_forgotten_with_its_memory() {
+    fn ends_of_received_acks_are_dropped_and_their_memory_freed() {
         let mut ack_ends = AckEnds::default();
         (0..100).for_each(|number| ack_ends.on_ack(number * 1000, number));
         ack_ends.forget_below(98_000);
-        let places = [97_000, 98_000, 98_500, 99_000].map(|position| ack_ends.place(position));
+        let places = [97_000, 98_000, 98_500, 99_000].map(|position| ack_ends.ack_place(position));
         assert_eq!(places, [AckPlace::Unknown, AckPlace::End(98), AckPlace::Within, AckPlace::End(99)]);
         assert_eq!(ack_ends.ends.capacity(), MOST_KEPT);
     }
@@ -98,8 +98,8 @@ mod tests {
     fn the_oldest_are_forgotten() {
         let mut ack_ends = AckEnds::default();
         (0..=MOST as u64).for_each(|end| ack_ends.on_ack(end, end));
-        assert_eq!(ack_ends.place(0), AckPlace::Unknown);
-        assert_eq!(ack_ends.place(1), AckPlace::End(1));
+        assert_eq!(ack_ends.ack_place(0), AckPlace::Unknown);
+        assert_eq!(ack_ends.ack_place(1), AckPlace::End(1));
         assert_eq!(ack_ends.ends.len(), MOST);
     }
 }

@@ -1,6 +1,6 @@
 //! Measures the round trips from the capture point to each end.
 //!
-//! The round trip to the receiver limits which sending an ACK can answer. The round trip to the
+//! The round trip to the receiver limits which transmission an ACK can answer. The round trip to the
 //! sender shows how late the sender's reactions are seen. If one of them is near zero, the capture
 //! was made at that end.
 
@@ -8,23 +8,29 @@ use crate::result::{Vantage, When};
 
 /// If the round trip to the sender is shorter than this, in nanoseconds, segments pass here when
 /// they leave.
-const NEXT_TO: u64 = 1_000_000;
+const NEAR: u64 = 1_000_000;
 
 /// The shortest round trip seen, in nanoseconds; `u64::MAX` if there was none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShortestRtt(u64);
 
+impl Default for ShortestRtt {
+    fn default() -> Self {
+        Self(u64::MAX)
+    }
+}
+
 impl ShortestRtt {
     #[inline]
-    pub(crate) fn shortest(self) -> Option<u64> {
+    fn get(self) -> Option<u64> {
         (self.0 != u64::MAX).then_some(self.0)
     }
 }
 
 /// Round trips between the capture point and one end, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrip {
-    shortest: u64,
+    shortest: ShortestRtt,
     /// When the timestamp being timed passed on its way to that end, and the timestamp; 0 while
     /// none is timed.
     passed: u64,
@@ -32,34 +38,28 @@ pub(crate) struct RoundTrip {
     latest_stamp: u32,
 }
 
-impl Default for RoundTrip {
-    fn default() -> Self {
-        Self { shortest: u64::MAX, passed: 0, stamp: 0, latest_stamp: 0 }
-    }
-}
-
 impl RoundTrip {
     /// Returns the shortest round trip so far.
     #[inline]
     pub(crate) fn shortest(&self) -> Option<u64> {
-        (self.shortest != u64::MAX).then_some(self.shortest)
+        self.shortest.get()
     }
 
     /// Returns the shortest round trip so far in its stored form.
     #[inline]
-    pub(crate) fn kept(&self) -> ShortestRtt {
-        ShortestRtt(self.shortest)
+    pub(crate) fn stored(&self) -> ShortestRtt {
+        self.shortest
     }
 
     #[inline]
     pub(crate) fn sample(&mut self, nanos: u64) {
-        self.shortest = self.shortest.min(nanos);
+        self.shortest.0 = self.shortest.0.min(nanos);
     }
 
     /// Handles a packet to that end with timestamp `stamp`. Only one timestamp is timed at a time,
     /// from the first packet that carries it; a first timestamp of 0 is not timed.
     #[inline]
-    pub(crate) fn passes(&mut self, stamp: u32, when: When) {
+    pub(crate) fn on_packet_to(&mut self, stamp: u32, when: When) {
         if self.passed == 0 && self.latest_stamp != stamp {
             (self.stamp, self.passed) = (stamp, when.nanos);
         }
@@ -69,7 +69,7 @@ impl RoundTrip {
     /// Handles a packet from that end that echoes `echo`. Returns the round trip of the timestamp
     /// being timed, in nanoseconds, if this is its echo.
     #[inline]
-    pub(crate) fn returns(&mut self, echo: u32, when: When) -> Option<u64> {
+    pub(crate) fn on_packet_from(&mut self, echo: u32, when: When) -> Option<u64> {
         if self.passed == 0 || echo.wrapping_sub(self.stamp) >= 1 << 31 {
             return None;
         }
@@ -92,12 +92,12 @@ pub(crate) struct CapturePoint {
 impl CapturePoint {
     /// Returns the shortest round trip from here to the receiver and back, in nanoseconds.
     pub(crate) fn receiver_rtt(&self) -> Option<u64> {
-        self.to_receiver.shortest()
+        self.to_receiver.get()
     }
 
     /// Returns the shortest round trip from here to the sender and back, in nanoseconds.
     pub(crate) fn sender_rtt(&self) -> Option<u64> {
-        self.to_sender.shortest()
+        self.to_sender.get()
     }
 
     pub(crate) fn vantage(&self) -> Vantage {
@@ -108,7 +108,7 @@ impl CapturePoint {
     /// short, or if none was seen.
     #[inline]
     pub(crate) fn is_next_to_sender(&self) -> bool {
-        self.sender_rtt().is_none_or(|trip| trip < NEXT_TO)
+        self.sender_rtt().is_none_or(|trip| trip < NEAR)
     }
 
     /// Returns whether a measured round trip shows that the sender is near.
@@ -127,27 +127,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_is_timed_from_its_first_packet_to_its_first_echo() {
+    fn a_round_trip_lasts_from_a_timestamps_first_packet_to_its_first_echo() {
         let at = |nanos| When { nanos, frame: 1 };
         let mut trip = RoundTrip::default();
-        trip.passes(5, at(100));
-        trip.passes(5, at(150));
-        trip.passes(6, at(160));
-        trip.returns(4, at(170));
+        trip.on_packet_to(5, at(100));
+        trip.on_packet_to(5, at(150));
+        trip.on_packet_to(6, at(160));
+        trip.on_packet_from(4, at(170));
         assert_eq!(trip.shortest(), None);
-        trip.returns(5, at(300));
-        trip.returns(5, at(310));
+        trip.on_packet_from(5, at(300));
+        trip.on_packet_from(5, at(310));
         assert_eq!(trip.shortest(), Some(200));
         // An echo of a later timestamp ends the wait without a sample.
-        trip.passes(7, at(400));
-        trip.returns(8, at(410));
-        trip.passes(9, at(500));
-        trip.returns(9, at(650));
+        trip.on_packet_to(7, at(400));
+        trip.on_packet_from(8, at(410));
+        trip.on_packet_to(9, at(500));
+        trip.on_packet_from(9, at(650));
         assert_eq!(trip.shortest(), Some(150));
     }
 
     #[test]
-    fn the_near_end_is_where_the_capture_was_made() {
+    fn the_capture_was_made_at_the_end_with_the_short_round_trip() {
         const MS: u64 = 1_000_000;
         assert_eq!(Vantage::find(Some(60_000), Some(100 * MS)), Vantage::Sender);
         assert_eq!(Vantage::find(Some(100 * MS), Some(60_000)), Vantage::Receiver);

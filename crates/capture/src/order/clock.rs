@@ -116,7 +116,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn what_was_held_left_before_it_passed() {
+    fn a_held_segment_left_when_its_timestamp_says() {
         let mut clock = SenderClock::default();
         let stamp = |millis: u64| Some(Timestamp((u32::MAX as u64 - 50 + millis) as u32));
         for millis in (0..400).step_by(10) {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_those_that_stacks_use() {
+    fn a_measured_tick_is_rounded_to_one_that_stacks_use() {
         assert_eq!(
             [990_000, 500_000, 1_430_000, 1_020, 10_300_000, 100].map(nearest),
             [Some(MS), Some(MS), Some(MS), Some(1_000), Some(10 * MS), None]

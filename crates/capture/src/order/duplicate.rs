@@ -1,13 +1,13 @@
 //! Recognises packets that a capture shows twice: on the device "any", on mirrored ports, or behind
 //! a switch that makes copies.
 //!
-//! A twin equals its packet in every field that a sender changes. It follows within a fraction of a
-//! round trip, in which no sender retransmits. Without an IP identification that changes from
-//! packet to packet, as with IPv6, two rules protect against false twins:
+//! A duplicate frame equals the first in every field that a sender changes. It follows within a
+//! fraction of a round trip, in which no sender retransmits. Without an IP identification that
+//! changes from packet to packet, as with IPv6, two rules protect against mistakes:
 //!
-//! - An ACK is a twin only if the capture has shown other twins, because bursts of duplicate ACKs
-//!   look the same.
-//! - A segment is no twin if no packet had one for some time. A sender may send two copies at once:
+//! - An ACK is a duplicate frame only if the capture has shown other ones, because bursts of
+//!   duplicate ACKs look the same.
+//! - A segment is none if no packet had one for some time. A sender may send two copies at once:
 //!   one because of an ACK, the other because its timer expires.
 
 use crate::frame::decode::Packet;
@@ -15,13 +15,13 @@ use crate::frame::decode::common::Common;
 use crate::result::When;
 use eifel_packet::segment::Flags;
 
-/// The time within which a twin follows while no round trip is known, in nanoseconds.
+/// The time within which a duplicate frame follows while no round trip is known, in nanoseconds.
 const AT_ONCE: u64 = 1_000_000;
 
-/// After this number of packets without a twin, a capture counts as one without twins.
-const ALONE: u8 = 16;
+/// After this number of packets without a duplicate frame, a capture counts as one without them.
+const MOST_WITHOUT: u8 = 16;
 
-/// A hash of the fields that a packet shares with its twin.
+/// A hash of the fields that a packet shares with its duplicate frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Fingerprint(u64);
 
@@ -32,30 +32,30 @@ pub(crate) struct DuplicateFrames {
     identification: u16,
     identifies: bool,
     seen: bool,
-    /// The number of packets in a row without a twin; at most [`ALONE`].
-    alone: u8,
+    /// The number of packets in a row without a duplicate; at most [`MOST_WITHOUT`].
+    without_duplicate: u8,
 }
 
 impl DuplicateFrames {
-    /// Returns whether a packet with this identification cannot be recognised as a twin: it has no
-    /// identification, and the last packets had no twins.
+    /// Returns whether a packet with this identification cannot be recognised as a duplicate: it has
+    /// no identification, and the last packets had no duplicates.
     #[inline(always)]
-    pub(crate) fn are_none(&self, identification: u16) -> bool {
-        identification == 0 && self.alone == ALONE
+    pub(crate) fn cannot_be_told(&self, identification: u16) -> bool {
+        identification == 0 && self.without_duplicate == MOST_WITHOUT
     }
 
-    /// Returns whether this packet is a twin. `shortest` returns the shortest round trip between
+    /// Returns whether this packet is a duplicate frame. `shortest` returns the shortest round trip between
     /// the ends, in nanoseconds.
     #[inline]
-    pub(crate) fn knows(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
-        if self.are_none(packet.identification) {
+    pub(crate) fn is_duplicate(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
+        if self.cannot_be_told(packet.identification) {
             return false;
         }
         let print = fingerprint(packet);
         let [last, before] = self.prints;
         if last.0 == print || before.0 == print {
             self.identify(packet.identification);
-            if self.is_twin(usize::from(last.0 != print), packet, when, shortest()) {
+            if self.matches(usize::from(last.0 != print), packet, when, shortest()) {
                 return true;
             }
         }
@@ -63,20 +63,20 @@ impl DuplicateFrames {
         false
     }
 
-    /// Returns whether a packet with this fingerprint may be a twin.
+    /// Returns whether a packet with this fingerprint may be a duplicate.
     #[inline]
-    pub(crate) fn may_know(&self, print: Fingerprint) -> bool {
+    pub(crate) fn may_be_duplicate(&self, print: Fingerprint) -> bool {
         self.prints[0].0 == print || self.prints[1].0 == print
     }
 
-    /// Records a packet that is not a twin.
+    /// Records a packet that is no duplicate.
     #[inline]
     pub(crate) fn note(&mut self, print: Fingerprint, identification: u16, when: When) {
         self.identify(identification);
         self.prints[1] = self.prints[0];
         self.prints[0] = (print, when.nanos);
-        if self.alone < ALONE {
-            self.alone += 1;
+        if self.without_duplicate < MOST_WITHOUT {
+            self.without_duplicate += 1;
         }
     }
 
@@ -88,26 +88,27 @@ impl DuplicateFrames {
         self.identification = identification;
     }
 
-    /// Returns whether a packet that looks like the one at `index` is its twin.
-    fn is_twin(&mut self, index: usize, packet: &Packet, when: When, shortest: Option<u64>) -> bool {
+    /// Returns whether a packet with the fingerprint at `index` is its duplicate.
+    fn matches(&mut self, index: usize, packet: &Packet, when: When, shortest: Option<u64>) -> bool {
         let segment = &packet.segment;
         let (print, before) = self.prints[index];
         let gap = when.nanos.saturating_sub(before);
         let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
         let named = self.identifies && packet.identification != 0;
-        // If a capture shows twins, most packets have one. A single pair among many packets is two
+        // If a capture shows duplicates, most packets have one. A single pair among many packets is two
         // transmissions.
-        let told =
-            named || self.alone < ALONE && (segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen);
-        let is_twin = told && gap < if named { most } else { most.min(AT_ONCE) };
-        if is_twin {
+        let recognisable = named
+            || self.without_duplicate < MOST_WITHOUT
+                && (segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen);
+        let matches = recognisable && gap < if named { most } else { most.min(AT_ONCE) };
+        if matches {
             self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
-            self.alone = 0;
-            // Without an identification, each packet has one twin: a third equal packet is a new
+            self.without_duplicate = 0;
+            // Without an identification, each packet has one duplicate: a third equal packet is a new
             // one.
             self.prints[index].0 = if named { print } else { Fingerprint(!print.0) };
         }
-        is_twin
+        matches
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct AcksInTransit {
     /// Whether `received` is set.
     has_any: bool,
     /// The sender's last echo, if it alone shows that the sender has not received the waiting ACKs.
-    settled: Option<Timestamp>,
+    last_echo: Option<Timestamp>,
 }
 
 /// Returns whether a sender has received an ACK when it sends at `now` and echoes `echo`. The ACK
@@ -51,14 +51,14 @@ impl AcksInTransit {
     /// passed at `passed`, but none of `waiting`.
     pub(crate) fn after(una: u64, passed: u64, waiting: impl Iterator<Item = NewAck>) -> Self {
         let received = NewAck { nanos: passed, cumulative: una, stamp: None, echo: None };
-        let mut acks = Self { waiting: Ring::default(), received, has_any: true, settled: None };
+        let mut acks = Self { waiting: Ring::default(), received, has_any: true, last_echo: None };
         waiting.for_each(|ack| acks.on_ack(ack));
         acks
     }
 
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: NewAck) {
-        self.settled = None;
+        self.last_echo = None;
         if self.waiting.len() == MOST
             && let Some(first) = self.waiting.pop_front()
         {
@@ -80,8 +80,8 @@ impl AcksInTransit {
     /// Returns whether a segment with this echo tells nothing new, like the other segments of a
     /// train.
     #[inline(always)]
-    pub(crate) fn has_settled(&self, echo: Option<Timestamp>) -> bool {
-        self.settled.is_some() && self.settled == echo
+    pub(crate) fn repeats_echo(&self, echo: Option<Timestamp>) -> bool {
+        self.last_echo.is_some() && self.last_echo == echo
     }
 
     /// Handles a segment that the sender sends at `now` with the echo `echo`. Returns the end of
@@ -101,7 +101,7 @@ impl AcksInTransit {
         if let Some(last) = last {
             (self.received, self.has_any) = (last, true);
         }
-        self.settled = echo.filter(|_| self.waiting.front().is_none_or(|first| first.stamp.is_some()));
+        self.last_echo = echo.filter(|_| self.waiting.front().is_none_or(|first| first.stamp.is_some()));
         if self.waiting.is_empty() && self.waiting.capacity() > MOST_KEPT {
             self.waiting = Ring::default();
         }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_has_received_for_certain_once_a_newer_timestamp_is_echoed() {
+    fn an_echo_newer_than_an_acks_timestamp_proves_its_receipt() {
         let mut acks = AcksInTransit::default();
         [ack(1000, 7), ack(2000, 7), ack(3000, 8), ack(4000, 9)].into_iter().for_each(|ack| acks.on_ack(ack));
         let echoed = [6, 7, 8, 8, 9].map(|echo| acks.on_data(0, Some(Timestamp(echo)), 0));
@@ -139,30 +139,30 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_is_looked_at_again_once_another_ack_waits() {
+    fn a_repeated_echo_counts_again_after_another_ack() {
         let mut acks = AcksInTransit::default();
         acks.on_ack(ack(1000, 7));
         acks.on_data(0, Some(Timestamp(7)), 0);
-        assert_eq!([Some(7), Some(8), None].map(|echo| acks.has_settled(echo.map(Timestamp))), [true, false, false]);
+        assert_eq!([Some(7), Some(8), None].map(|echo| acks.repeats_echo(echo.map(Timestamp))), [true, false, false]);
         acks.on_ack(ack(2000, 7));
-        assert!(!acks.has_settled(Some(Timestamp(7))));
+        assert!(!acks.repeats_echo(Some(Timestamp(7))));
         // Without a timestamp, the time shows when the sender receives an ACK.
         acks.on_ack(NewAck { stamp: None, ..ack(3000, 7) });
         assert_eq!(acks.on_data(0, Some(Timestamp(7)), 0), None);
-        assert!(!acks.has_settled(Some(Timestamp(7))));
+        assert!(!acks.repeats_echo(Some(Timestamp(7))));
         acks.on_data(3000, Some(Timestamp(7)), 0);
-        assert!(acks.has_settled(Some(Timestamp(7))));
+        assert!(acks.repeats_echo(Some(Timestamp(7))));
     }
 
     #[test]
-    fn one_ack_takes_memory_for_one() {
+    fn the_queue_of_one_ack_has_room_for_one() {
         let mut acks = AcksInTransit::default();
         acks.on_ack(ack(1000, 7));
         assert_eq!(acks.waiting.capacity(), 1);
     }
 
     #[test]
-    fn memory_for_those_that_wait_is_given_back() {
+    fn an_empty_queue_of_acks_frees_its_memory() {
         let mut acks = AcksInTransit::default();
         (0..=MOST as u64).for_each(|end| acks.on_ack(ack(end, 7)));
         assert_eq!((acks.waiting.len(), acks.waiting.capacity()), (MOST, MOST));

@@ -107,8 +107,8 @@ impl SendOrder {
     /// Returns whether a segment with this echo shows nothing new about the ACKs that a remote
     /// sender has received.
     #[inline(always)]
-    pub(crate) fn has_settled(&self, echo: Option<Timestamp>) -> bool {
-        self.remote.as_ref().is_some_and(|remote| remote.acks.has_settled(echo))
+    pub(crate) fn repeats_echo(&self, echo: Option<Timestamp>) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.acks.repeats_echo(echo))
     }
 
     /// Marks the ACKs that a remote sender had received when it sent a segment at `left`. `trip` is
@@ -146,8 +146,8 @@ impl SendOrder {
     }
 
     /// Returns the place of a position among the ends of ACKs; unknown next to the sender.
-    pub(crate) fn place(&self, position: u64) -> AckPlace {
-        self.remote.as_ref().map_or(AckPlace::Unknown, |remote| remote.ack_ends.place(position))
+    pub(crate) fn ack_place(&self, position: u64) -> AckPlace {
+        self.remote.as_ref().map_or(AckPlace::Unknown, |remote| remote.ack_ends.ack_place(position))
     }
 
     /// Returns whether the sender's timestamps show when segments left.

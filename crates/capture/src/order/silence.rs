@@ -52,7 +52,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn a_burst_after_a_silence_may_have_been_held_since_it_began() {
+    fn a_burst_after_a_silence_may_have_left_since_the_silence_began() {
         let mut silence = Silence::default();
         for now in [1000, 1010, 1020] {
             silence.on_sent(now * MS, Some(50 * MS));
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn shorter_than_a_round_trip_is_no_silence() {
+    fn a_gap_shorter_than_a_round_trip_is_no_silence() {
         let mut silence = Silence::default();
         for now in [1000, 1180, 1190] {
             silence.on_sent(now * MS, None);

@@ -1,7 +1,7 @@
 //! Judges the losses of one trace.
 
 use super::qlog::{Event, Packet, Space, Trace, What};
-use super::{CongestionEvent, Fate, Losses, Lost, Rule, word};
+use super::{CongestionEvent, LossVerdict, Losses, LostPacket, Rule, word};
 use crate::result::{Confidence, StackReaction};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +79,7 @@ impl Reading {
                     self.acknowledged(packet.space, (*first, *last), now, losses);
                 }
             }
-            What::Lost { packet, trigger } => self.lost(packet, trigger.clone(), now, losses),
+            What::LostPacket { packet, trigger } => self.lost(packet, trigger.clone(), now, losses),
             What::Metrics { cwnd, smoothed_rtt_ms } => {
                 self.round_trip_ms = smoothed_rtt_ms.or(self.round_trip_ms);
                 self.cwnd = cwnd.or(self.cwnd);
@@ -115,7 +115,7 @@ impl Reading {
         let place = losses.packets.len();
         let Some(open) = self.open.last_mut() else { return };
         open.packets.push(place);
-        losses.packets.push(Lost {
+        losses.packets.push(LostPacket {
             trace: self.place,
             time_ms: now,
             space: word(packet.space),
@@ -123,7 +123,7 @@ impl Reading {
             bytes: packet.bytes,
             trigger,
             event: open.event.event,
-            verdict: Fate::Undecidable,
+            verdict: LossVerdict::Undecidable,
             confidence: Confidence::Weak,
             reason: "the log ends before an acknowledgement could tell",
             acknowledged_ms: None,
@@ -164,7 +164,7 @@ impl Reading {
         losses.events.append(&mut events);
     }
 
-    fn judge(&self, lost: &mut Lost, round_trip_ms: f64) {
+    fn judge(&self, lost: &mut LostPacket, round_trip_ms: f64) {
         let space = match lost.space {
             "initial" => Space::Initial,
             "handshake" => Space::Handshake,
@@ -174,14 +174,18 @@ impl Reading {
         let (largest, last_ack) = self.largest.get(&space).copied().unwrap_or((0, 0.0));
         let later_acks = largest > lost.packet_number && last_ack >= lost.time_ms + round_trip_ms;
         (lost.verdict, lost.confidence, lost.reason) = match (lost.acknowledged_ms, arrived) {
-            (Some(_), _) => (Fate::Spurious, Confidence::Certain, "it was acknowledged after it was declared lost"),
-            (None, Some(true)) => (Fate::Spurious, Confidence::Certain, "the other end has received it"),
+            (Some(_), _) => {
+                (LossVerdict::Spurious, Confidence::Certain, "it was acknowledged after it was declared lost")
+            }
+            (None, Some(true)) => (LossVerdict::Spurious, Confidence::Certain, "the other end has received it"),
             (None, Some(false)) if later_acks => {
-                (Fate::Genuine, Confidence::Certain, "the other end has not received it")
+                (LossVerdict::Genuine, Confidence::Certain, "the other end has not received it")
             }
-            (None, None) if later_acks => {
-                (Fate::Genuine, Confidence::Likely, "later packets are acknowledged for a round trip, and it is not")
-            }
+            (None, None) if later_acks => (
+                LossVerdict::Genuine,
+                Confidence::Likely,
+                "for a round trip, later packets are acknowledged and it is not",
+            ),
             _ => return,
         };
     }

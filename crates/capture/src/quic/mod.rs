@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Whether a packet that was declared lost was really lost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fate {
+pub enum LossVerdict {
     /// It arrived.
     Spurious,
     /// It did not arrive.
@@ -22,7 +22,7 @@ pub enum Fate {
 
 /// A packet that was declared lost.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Lost {
+pub struct LostPacket {
     /// Number of its trace in the report.
     pub trace: usize,
     /// When it was declared lost, in milliseconds since the trace began.
@@ -38,7 +38,7 @@ pub struct Lost {
     /// recovery period (RFC 9002, section 7.3.2).
     pub event: u32,
     /// Whether it was really lost.
-    pub verdict: Fate,
+    pub verdict: LossVerdict,
     /// How sure the verdict is.
     pub confidence: Confidence,
     /// The reason for the verdict.
@@ -105,14 +105,14 @@ pub struct Losses {
     /// The traces, in the order of files.
     pub traces: Vec<TraceSummary>,
     /// Packets declared lost, in the order of traces and times.
-    pub packets: Vec<Lost>,
+    pub packets: Vec<LostPacket>,
     /// The congestion events of these packets.
     pub events: Vec<CongestionEvent>,
 }
 
 impl Losses {
     /// Returns the number of packets with this verdict.
-    pub fn count(&self, verdict: Fate) -> usize {
+    pub fn count(&self, verdict: LossVerdict) -> usize {
         self.packets.iter().filter(|one| one.verdict == verdict).count()
     }
 }
@@ -146,7 +146,7 @@ pub fn analyse(files: &[(&str, &str)]) -> Result<Losses, String> {
             vantage: trace.vantage.clone(),
             other_end,
             sent: count(|what| matches!(what, qlog::What::Sent(_))),
-            lost: count(|what| matches!(what, qlog::What::Lost { .. })),
+            lost: count(|what| matches!(what, qlog::What::LostPacket { .. })),
             damaged: trace.damaged,
         });
     }

@@ -46,7 +46,7 @@ pub enum What {
         acknowledges: Vec<(u64, u64)>,
     },
     /// A packet was declared lost.
-    Lost {
+    LostPacket {
         packet: Packet,
         /// The reason, as in the log.
         trigger: Option<String>,
@@ -216,7 +216,7 @@ fn what(name: &str, data: &Value) -> Option<What> {
     match name.rsplit(':').next()?.to_ascii_lowercase().as_str() {
         "packet_sent" => packet(data).map(What::Sent),
         "packet_received" => packet(data).map(|packet| What::Received { packet, acknowledges: acknowledged(data) }),
-        "packet_lost" => packet(data).map(|packet| What::Lost {
+        "packet_lost" => packet(data).map(|packet| What::LostPacket {
             packet,
             trigger: data.get("trigger").and_then(Value::as_str).map(str::to_owned),
         }),

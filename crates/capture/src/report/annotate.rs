@@ -41,9 +41,9 @@ impl<W: Write> Annotator<W> {
                 *frame,
                 format!("{verdict:?} retransmission ({}{other}, {confidence:?}): {reason}{shown}", cause.name()),
             );
-            for told in &one.first_told {
-                let said = if told.spurious { "spurious" } else { "genuine" };
-                add(told.frame, format!("{} calls frame {frame} {said}: {}", told.detector, told.reason));
+            for judged in &one.first_told {
+                let said = if judged.spurious { "spurious" } else { "genuine" };
+                add(judged.frame, format!("{} calls frame {frame} {said}: {}", judged.detector, judged.reason));
             }
         }
         Self::made(out, "eifel analyze", None, comments)

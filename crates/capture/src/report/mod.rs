@@ -115,8 +115,8 @@ impl Report {
             (one.capture, one.frame) = (first + file, frame);
             one.connection += connections;
             one.evidence_frame = one.evidence_frame.map(|frame| frames.find(frame).1);
-            for told in &mut one.first_told {
-                told.frame = frames.find(told.frame).1;
+            for judged in &mut one.first_told {
+                judged.frame = frames.find(judged.frame).1;
             }
             self.retransmissions.push(one);
         }

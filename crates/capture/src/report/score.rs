@@ -28,16 +28,16 @@ const AT_ONE_TIME: f64 = 0.000_002;
 
 /// A retransmission with its true cause and verdict.
 #[derive(Clone, PartialEq, Debug)]
-pub struct True {
+pub struct KnownRetransmission {
     /// Its frame in the capture that the truth belongs to.
     pub frame: u64,
     /// When it left, in seconds since 1970; `None` without the column.
     pub time_s: Option<f64>,
     /// Its sequence number or TSN on the wire.
     pub seq: u32,
-    /// The number of this sending: 2 is the first retransmission.
+    /// The number of this transmission: 2 is the first retransmission.
     pub copy: usize,
-    /// Whether an earlier sending arrived.
+    /// Whether an earlier transmission arrived.
     pub spurious: bool,
     /// The true cause, if known.
     pub cause: Option<String>,
@@ -47,7 +47,7 @@ pub struct True {
 ///
 /// # Errors
 /// Returns one line that names the wrong line and the fault.
-pub fn read_truth(text: &str) -> Result<Vec<True>, String> {
+pub fn read_truth(text: &str) -> Result<Vec<KnownRetransmission>, String> {
     let mut lines = text.lines().enumerate();
     let Some((_, header)) = lines.next() else { return Err("truth: empty: expected a header".into()) };
     let names: Vec<_> = header.split(',').map(str::trim).collect();
@@ -66,7 +66,7 @@ pub fn read_truth(text: &str) -> Result<Vec<True>, String> {
                 format!("truth: line {}: {}: expected a whole number, found \"{text}\"", number + 1, names[place])
             })
         };
-        rows.push(True {
+        rows.push(KnownRetransmission {
             frame: read(frame)?,
             time_s: time.and_then(|place| fields.get(place)?.parse().ok()),
             seq: read(seq)? as u32,
@@ -106,7 +106,7 @@ pub struct Score {
     /// Retransmissions of the analysis that no row matches.
     pub not_in_truth: u64,
     /// The rows that were not found or were judged wrong.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<Mismatch>,
 }
 
 impl Score {
@@ -118,7 +118,7 @@ impl Score {
 
 /// A row that was not found, or was judged wrong.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Wrong {
+pub struct Mismatch {
     /// Its frame in the truth.
     pub frame: u64,
     /// Its sequence number or TSN on the wire.
@@ -131,14 +131,14 @@ pub struct Wrong {
 }
 
 /// Compares an analysis with the truth.
-pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
+pub fn score(truth: &[KnownRetransmission], found: &[Retransmission]) -> Score {
     let mut score = Score { retransmissions: truth.len() as u64, ..Score::default() };
     let belongs = assign(truth, found);
     for (row, index) in truth.iter().zip(&belongs) {
         let truth = format!("{} {}", row.cause.as_deref().unwrap_or("?"), word(row.spurious));
         let Some(index) = index else {
             let (frame, seq, copy) = (row.frame, row.seq, row.copy);
-            score.wrong.push(Wrong { frame, seq, copy, truth, found: "not found".into() });
+            score.wrong.push(Mismatch { frame, seq, copy, truth, found: "not found".into() });
             continue;
         };
         let one = &found[*index];
@@ -170,7 +170,7 @@ pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
         score.right += u64::from(cause && verdict);
         if !(cause && verdict) {
             let found = format!("{} {:?} ({:?}: {})", one.cause.name(), one.verdict, one.confidence, one.reason);
-            score.wrong.push(Wrong { frame: row.frame, seq: row.seq, copy: row.copy, truth, found });
+            score.wrong.push(Mismatch { frame: row.frame, seq: row.seq, copy: row.copy, truth, found });
         }
     }
     // Several rows may match one retransmission.
@@ -180,7 +180,7 @@ pub fn score(truth: &[True], found: &[Retransmission]) -> Score {
 }
 
 /// Returns the index of the retransmission that each row belongs to, if any.
-fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
+fn assign(truth: &[KnownRetransmission], found: &[Retransmission]) -> Vec<Option<usize>> {
     let places: BTreeMap<_, _> =
         found.iter().enumerate().map(|(index, one)| ((one.frame, one.number.value()), index)).collect();
     let here: Vec<_> = truth.iter().map(|row| places.get(&(row.frame, row.seq)).copied()).collect();
@@ -202,7 +202,9 @@ fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
     // Go from last to first: packets that were held back together then keep their order.
     for (index, one) in found.iter().enumerate().rev() {
         let Some(free) = rows.get_mut(&one.number.value()) else { continue };
-        let had_left = |row: &True| row.time_s.map_or(row.copy == one.copy, |time| time <= one.time_s + CLOCKS_DIFFER);
+        let had_left = |row: &KnownRetransmission| {
+            row.time_s.map_or(row.copy == one.copy, |time| time <= one.time_s + CLOCKS_DIFFER)
+        };
         if let Some(at) = free.iter().rposition(|place| had_left(&truth[*place])) {
             belongs[free.remove(at)] = Some(index);
         }
@@ -211,12 +213,12 @@ fn assign(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
 }
 
 /// Returns, for each row, the retransmission that passed at the row's time.
-fn passed_then(truth: &[True], found: &[Retransmission]) -> Vec<Option<usize>> {
+fn passed_then(truth: &[KnownRetransmission], found: &[Retransmission]) -> Vec<Option<usize>> {
     let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (index, one) in found.iter().enumerate() {
         places.entry(one.number.value()).or_default().push(index);
     }
-    let of_row = |row: &True| {
+    let of_row = |row: &KnownRetransmission| {
         let time = row.time_s?;
         places.get(&row.seq)?.iter().copied().find(|index| (found[*index].time_s - time).abs() < AT_ONE_TIME)
     };
@@ -260,8 +262,8 @@ mod tests {
     const TRUTH: &str = "frame,time,seq,nth,spurious,cause\n6,3.642514401,40,2,1,rto\n11,4.950037593,43,2,0,loss\n";
 
     #[test]
-    fn a_row_whose_frame_is_no_retransmission_here_takes_no_other_one() {
-        // The first sending of 43 was lost before the capture point, so frame 11 shows its first
+    fn a_row_whose_frame_is_no_retransmission_stays_unmatched() {
+        // The first transmission of 43 was lost before the capture point, so frame 11 shows its first
         // copy. Frame 12 is a duplicate made by the network. In frame 167 the other end sends the
         // same number.
         let found = [
@@ -278,13 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn in_a_capture_from_another_place_a_row_takes_the_latest_that_had_left() {
+    fn in_a_capture_from_another_place_a_retransmission_gets_the_latest_earlier_row() {
         let found = [one(9, 3.71, 40, End::Client), one(15, 5.02, 43, End::Client)];
         let score = score(&read_truth(TRUTH).unwrap(), &found);
         assert_eq!((score.found, score.right, score.needed_called_spurious_certainly), (2, 1, 1));
     }
     #[test]
-    fn rows_that_name_one_retransmission_leave_the_others_out_of_the_truth() {
+    fn two_rows_for_one_retransmission_leave_the_others_unmatched() {
         let row = "6,3.642514401,40,2,1,rto\n";
         let truth = format!("frame,time,seq,nth,spurious,cause\n{row}{row}");
         let found = [one(6, 3.642514401, 40, End::Client), one(9, 3.7, 40, End::Client)];

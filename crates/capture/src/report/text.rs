@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Report;
-use crate::quic::{Fate, Losses};
+use crate::quic::{LossVerdict, Losses};
 use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, StackReaction, Summary, Verdict};
 
 /// The number of directions that a summary lists, those with the most spurious retransmissions
@@ -24,11 +24,11 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     for capture in &report.captures {
         writeln!(text, "{}: {} frames", escaped(&capture.file), capture.frames)?;
         if let Some(error) = &capture.error {
-            writeln!(text, "  read up to there only: {}", escaped(error))?;
+            writeln!(text, "  reading stopped there: {}", escaped(error))?;
         }
     }
     if let Some(losses) = &report.quic {
-        logs(losses, text)?;
+        quic_logs(losses, text)?;
         if report.captures.is_empty() {
             return Ok(());
         }
@@ -53,26 +53,26 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
         writeln!(text, "  the clock went back {} times", report.times_clock_went_back)?;
     }
     if report.evicted > 0 {
-        writeln!(text, "  {} connections had to make room for others before they were over", report.evicted)?;
+        writeln!(text, "  {} connections were evicted before they ended", report.evicted)?;
     }
     let all = report.retransmissions.len();
     if all == 0 {
-        return writeln!(text, "nothing was sent again");
+        return writeln!(text, "no retransmissions");
     }
     let (spurious, needed) = (report.count(Verdict::Spurious), report.count(Verdict::Needed));
     writeln!(text)?;
     writeln!(
         text,
         "{all} retransmissions: {spurious} spurious ({}), {needed} needed, {} undecidable",
-        share(spurious, all),
+        percentage(spurious, all),
         all - spurious - needed
     )?;
     causes(report, text)?;
-    shown(report, text)
+    directions(report, text)
 }
 
 /// Writes a summary of QUIC logs.
-fn logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
+fn quic_logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
     for trace in &losses.traces {
         let vantage = trace.vantage.as_deref().unwrap_or("an unnamed end");
         write!(text, "{}: {} packets sent by {}", escaped(&trace.file), trace.sent, escaped(vantage))?;
@@ -85,19 +85,16 @@ fn logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
     if all == 0 {
         return writeln!(text, "nothing was declared lost");
     }
-    let (spurious, genuine) = (losses.count(Fate::Spurious), losses.count(Fate::Genuine));
+    let (spurious, genuine) = (losses.count(LossVerdict::Spurious), losses.count(LossVerdict::Genuine));
     writeln!(
         text,
         "\n{all} packets declared lost: {spurious} spurious ({}), {genuine} genuine, {} undecidable",
-        share(spurious, all),
+        percentage(spurious, all),
         all - spurious - genuine
     )?;
     let events = losses.events.len();
     let undone = losses.events.iter().filter(|event| event.stack_noticed == StackReaction::Undone).count();
-    writeln!(
-        text,
-        "{events} congestion events, {undone} of them undone by the stack; what known rules would take back:"
-    )?;
+    writeln!(text, "{events} congestion events, {undone} of them undone by the stack; what known rules would undo:")?;
     for place in 0..losses.events.first().map_or(0, |event| event.rules.len()) {
         let rules = losses.events.iter().map(|event| event.rules[place]);
         let (sum, some) = rules
@@ -126,7 +123,7 @@ fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
 }
 
 /// Writes the directions with the most spurious retransmissions.
-fn shown(report: &Report, text: &mut String) -> std::fmt::Result {
+fn directions(report: &Report, text: &mut String) -> std::fmt::Result {
     let mut found: BTreeMap<(u64, bool), [usize; 2]> = BTreeMap::new();
     for Retransmission { connection, sender, verdict, .. } in &report.retransmissions {
         let counts = found.entry((*connection, *sender == End::Server)).or_default();
@@ -138,7 +135,7 @@ fn shown(report: &Report, text: &mut String) -> std::fmt::Result {
     writeln!(text)?;
     for ((number, from_server), [all, spurious]) in rows.iter().take(MOST_SHOWN) {
         let Some(one) = report.connections.iter().find(|one| one.connection == *number) else { continue };
-        line(one, *from_server, (*all, *spurious), text)?;
+        direction(one, *from_server, (*all, *spurious), text)?;
     }
     if rows.len() > MOST_SHOWN {
         writeln!(text, "and {} more directions with retransmissions: see --json", rows.len() - MOST_SHOWN)?;
@@ -146,7 +143,7 @@ fn shown(report: &Report, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut String) -> std::fmt::Result {
+fn direction(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut String) -> std::fmt::Result {
     let (from, to) = if from_server { (one.server, one.client) } else { (one.client, one.server) };
     let DirectionSummary { vantage, rtt_ms_min, model, cost, counts: data } = &one.directions[usize::from(from_server)];
     let (all, spurious) = counts;
@@ -157,7 +154,7 @@ fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut Str
     )?;
     write!(text, "  seen {}", vantage.name())?;
     if let Some(rtt) = rtt_ms_min {
-        write!(text, ", to the receiver and back in {rtt:.3} ms at least")?;
+        write!(text, ", round trip to the receiver at least {rtt:.3} ms")?;
     }
     if let Some(model) = model {
         write!(text, ", sends like {model}")?;
@@ -171,7 +168,7 @@ fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut Str
     }
     writeln!(
         text,
-        "  cost: {} bytes sent needlessly, {} bytes of window, held back for {:.0} ms: {:.2} Mbit/s, {:.2} without",
+        "  cost: {} bytes sent needlessly, window smaller by {} bytes, {:.0} ms of sending lost: {:.2} Mbit/s instead of {:.2}",
         cost.bytes_needless,
         cost.window_lost_bytes,
         cost.held_back_ms,
@@ -180,7 +177,7 @@ fn line(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut Str
     )
 }
 
-fn share(part: usize, all: usize) -> String {
+fn percentage(part: usize, all: usize) -> String {
     format!("{:.1} %", part as f64 * 100.0 / all.max(1) as f64)
 }
 

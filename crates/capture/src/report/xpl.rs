@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_scaled_where_both_ends_offer_to() {
+    fn a_window_is_scaled_if_both_ends_offer_it() {
         let scaled = ["line 4.000000 4500 5.000000 4500", "line 5.000000 4500 5.000000 5000"];
         let plain = ["line 4.000000 1500 5.000000 1500", "line 5.000000 1500 5.000000 2000"];
         assert_eq!(edges([Some(7), Some(2)]), scaled);

@@ -158,8 +158,8 @@ impl Vantage {
         match self {
             Self::Sender => "the sender reacts to ACKs at once, the receiver answers a round trip later",
             Self::Receiver => "the receiver answers data at once, the sender reacts a round trip later",
-            Self::Between => "both ends are some time away",
-            Self::Unknown => "no round trip was seen whole",
+            Self::Between => "neither end is near",
+            Self::Unknown => "the capture shows no complete round trip",
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Retransmission {
     pub number: Number,
     /// Bytes of payload.
     pub bytes: u32,
-    /// The number of this sending: 2 is the first retransmission.
+    /// The number of this transmission: 2 is the first retransmission.
     pub copy: usize,
     /// Why it was sent.
     pub cause: Cause,

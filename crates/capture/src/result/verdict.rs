@@ -6,9 +6,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// An earlier sending arrived.
+    /// An earlier transmission arrived.
     Spurious,
-    /// No earlier sending arrived.
+    /// No earlier transmission arrived.
     Needed,
     /// The capture does not show it.
     Undecidable,

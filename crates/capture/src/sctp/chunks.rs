@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::detector_feed::DetectorFeed;
-use crate::cause::{Explained, Identity, Retransmissions};
+use crate::cause::{DirectionId, Explained, Retransmissions};
 use crate::evidence::Answered;
 use crate::frame::decode::sctp::Sack;
 use crate::order::{CapturePoint, SendOrder, Smoothed, Transmission, reordered_within};
@@ -28,7 +28,7 @@ pub(crate) struct Chunks {
     una: u64,
     out: VecDeque<Transmission>,
     order: SendOrder,
-    record: Retransmissions,
+    retransmissions: Retransmissions,
     /// While repair after a timeout goes on: the first position that was unsent when the timer
     /// expired.
     loss_below: Option<u64>,
@@ -83,9 +83,9 @@ impl Chunks {
             }
             self.push(Transmission::new(position, len.into(), point.when.nanos, None), point);
             self.last_sent = point.when.nanos;
-            self.record.flight.on_new(point.when.nanos, self.under_way);
+            self.retransmissions.flight.on_new(point.when.nanos, self.under_way);
         } else {
-            self.on_again(position, len, point);
+            self.on_repeated_data(position, len, point);
         }
     }
 
@@ -101,13 +101,13 @@ impl Chunks {
         self.detectors.on_new(sent.len as u16, point);
     }
 
-    fn on_again(&mut self, position: u64, len: u16, point: &CapturePoint) {
+    fn on_repeated_data(&mut self, position: u64, len: u16, point: &CapturePoint) {
         let passing = Transmission::new(position, len.into(), point.when.nanos, None);
         let within = reordered_within(whole(point));
-        let evidence = &mut self.record.evidence;
+        let evidence = &mut self.retransmissions.evidence;
         let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
         let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, within);
-        let late = evidence.takes_late_original(&passing, point.when.frame, within)
+        let late = evidence.accept_late_original(&passing, point.when.frame, within)
             || !evidence.segments.contains_key(&position) && sent.as_deref().is_some_and(overtaken);
         if late {
             self.counts.reordered += 1;
@@ -133,7 +133,7 @@ impl Chunks {
         let episode = self.detectors.on_retransmission((position, cause), self.una, under_way, point);
         let (known, payload) = (Some(cause), u32::from(len));
         let row = Row { when: point.when, block, payload, known, episode, parts: vec![part], acknowledged };
-        self.record.add(row, point.when.nanos, self.under_way);
+        self.retransmissions.add(row, point.when.nanos, self.under_way);
     }
 
     /// Returns why a chunk is sent again: RFC 9260, sections 6.3.3 and 7.2.4.
@@ -149,11 +149,11 @@ impl Chunks {
         let (smoothed, variation) = self.estimate.get().unwrap_or((RTO_AT_LEAST, 0));
         let patience = if point.is_next_to_sender() { AT_ONCE } else { smoothed.max(AT_ONCE) };
         let clocked = now.saturating_sub(self.last_sack.nanos + trip) <= patience;
-        let missing = self.record.evidence.sacked.highest().is_some_and(|highest| highest > position + 1);
+        let missing = self.retransmissions.evidence.sacked.highest().is_some_and(|highest| highest > position + 1);
         let rto = (smoothed + 4 * variation).max(RTO_AT_LEAST);
         let waited = now.saturating_sub(self.timer_since.max(self.last_sent) + trip) >= rto / 4 * 3;
-        let lowest =
-            self.una >= position || self.record.evidence.sacked.covers(Block { start: self.una, end: position });
+        let lowest = self.una >= position
+            || self.retransmissions.evidence.sacked.covers(Block { start: self.una, end: position });
         let in_loss = self.loss_below.is_some_and(|high| position < high);
         let cause = match () {
             () if waited && lowest && !clocked => Cause::Rto,
@@ -182,7 +182,7 @@ impl Chunks {
         self.detectors.on_sack(sack, (cumulative, initial), point);
         for tsn in sack.duplicates() {
             let start = unwrap(self.una, initial, tsn);
-            self.record.evidence.on_duplicate(Block { start, end: start + 1 }, point.when);
+            self.retransmissions.evidence.on_duplicate(Block { start, end: start + 1 }, point.when);
         }
         let mut newest = self.advance(cumulative, point);
         for (first, last) in sack.gaps() {
@@ -191,7 +191,7 @@ impl Chunks {
             let block = Block { start: (base + u64::from(first)).max(self.una), end: base + u64::from(last) + 1 };
             if first > 0 && block.start < block.end && block.end <= self.nxt() {
                 let (una, out, under_way) = (self.una, &self.out, &mut self.under_way);
-                self.record.evidence.sacked.insert(block, |gap| {
+                self.retransmissions.evidence.sacked.insert(block, |gap| {
                     newest = out.get((gap.end - 1 - una) as usize).copied().or(newest);
                     let news = out.range((gap.start - una) as usize..(gap.end - una) as usize);
                     *under_way = under_way.saturating_sub(news.map(|sent| u64::from(sent.len)).sum());
@@ -210,7 +210,7 @@ impl Chunks {
 
     /// Updates the evidence after the gap reports of a SACK.
     fn report(&mut self, point: &CapturePoint) {
-        let evidence = &mut self.record.evidence;
+        let evidence = &mut self.retransmissions.evidence;
         let highest = evidence.sacked.highest();
         let (segments, sacked) = (&mut evidence.segments, &evidence.sacked);
         evidence.active.retain(|position| {
@@ -230,7 +230,7 @@ impl Chunks {
         let mut newest = None;
         while self.una < cumulative {
             match self.out.pop_front() {
-                Some(sent) if self.record.evidence.sacked.containing(self.una).is_none() => {
+                Some(sent) if self.retransmissions.evidence.sacked.containing(self.una).is_none() => {
                     self.under_way = self.under_way.saturating_sub(u64::from(sent.len));
                     newest = Some(sent);
                 }
@@ -243,10 +243,10 @@ impl Chunks {
             self.una += 1;
             self.timer_since = point.when.nanos;
         }
-        self.record.evidence.sacked.remove_below(self.una, |_| {});
+        self.retransmissions.evidence.sacked.remove_below(self.una, |_| {});
         let round_trip = point.receiver_rtt().unwrap_or(0) + point.sender_rtt().unwrap_or(0);
-        self.record.flight.on_ack(point.when.nanos, self.una, self.under_way, round_trip);
-        let evidence = &mut self.record.evidence;
+        self.retransmissions.flight.on_ack(point.when.nanos, self.una, self.under_way, round_trip);
+        let evidence = &mut self.retransmissions.evidence;
         for position in evidence.active.iter().filter(|position| **position < self.una) {
             if let Some(one) = evidence.segments.get_mut(position).filter(|one| one.answer.is_none()) {
                 one.answer = Some(Answered { when: point.when, echo: None, up_to: None });
@@ -256,7 +256,7 @@ impl Chunks {
     }
 
     /// Handles SHUTDOWN or FORWARD TSN: everything up to `cumulative` is acknowledged or abandoned.
-    pub(crate) fn give_up(&mut self, cumulative: Seq, point: &CapturePoint) {
+    pub(crate) fn abandon(&mut self, cumulative: Seq, point: &CapturePoint) {
         let Some(initial) = self.initial else { return };
         let cumulative = unwrap(self.una, initial, cumulative) + 1;
         if cumulative > self.una && cumulative <= self.nxt() {
@@ -280,11 +280,11 @@ impl Chunks {
             shortest: point.receiver_rtt().unwrap_or(0),
         };
         let initial = self.initial.unwrap_or_default();
-        let identity = Identity { connection, sender, number: |position| Number::Tsn(wrap(position, initial).0) };
+        let id = DirectionId { connection, sender, number: |position| Number::Tsn(wrap(position, initial).0) };
         self.detectors.finish();
-        let explained: Vec<Explained> = self.record.explained([]);
-        let told = |episode| self.detectors.verdicts(episode);
-        self.record.finish(&explained, (&circumstances, true), &identity, told, (into, &mut cost));
+        let explained: Vec<Explained> = self.retransmissions.explained([]);
+        let detector_verdicts = |episode| self.detectors.verdicts(episode);
+        self.retransmissions.finish(&explained, (&circumstances, true), &id, detector_verdicts, (into, &mut cost));
         cost
     }
 }
@@ -302,12 +302,12 @@ mod tests {
 
     /// Returns a capture point without any round trips.
     fn at(when: When) -> CapturePoint {
-        let unknown = RoundTrip::default().kept();
+        let unknown = RoundTrip::default().stored();
         CapturePoint { when, to_receiver: unknown, to_sender: unknown, sack: true }
     }
 
     #[test]
-    fn no_more_chunks_are_remembered_than_there_is_room_for() {
+    fn outstanding_chunks_beyond_the_limit_are_forgotten() {
         const LEN: u16 = 100;
         let mut chunks = Chunks::default();
         chunks.begin(Seq(7));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_that_was_forgotten_begins_anew() {
+    fn the_evidence_of_a_forgotten_chunk_starts_again() {
         let mut chunks = Chunks::default();
         chunks.begin(Seq(7));
         let most = MOST_REMEMBERED as u64;
@@ -341,13 +341,19 @@ mod tests {
             .chain((1..most).flat_map(|number| [number; 2]))
             .for_each(|number| leaves(&mut chunks, number));
         assert_eq!(
-            (chunks.record.evidence.segments.len() as u64, chunks.record.evidence.segments[&0].transmissions.len()),
+            (
+                chunks.retransmissions.evidence.segments.len() as u64,
+                chunks.retransmissions.evidence.segments[&0].transmissions.len()
+            ),
             (most, 3)
         );
         [most, most, 0].iter().for_each(|number| leaves(&mut chunks, *number));
         // The lowest one is forgotten.
         assert_eq!(
-            (chunks.record.evidence.segments.len() as u64, chunks.record.evidence.segments.contains_key(&1)),
+            (
+                chunks.retransmissions.evidence.segments.len() as u64,
+                chunks.retransmissions.evidence.segments.contains_key(&1)
+            ),
             (most, false)
         );
         let point = at(When::default());
@@ -355,7 +361,7 @@ mod tests {
         chunks.finish(&point, (0, End::Client), &mut found);
         let reasons = [0, 1, 2, most as usize + 2].map(|number| (found[number].copy, found[number].reason));
         let (open, forgotten) =
-            ("no acknowledgement covers it in the capture", "too much was sent again to remember it all");
+            ("no acknowledgement covers it in the capture", "too many retransmissions to remember them all");
         assert_eq!(reasons, [(2, open), (3, forgotten), (2, forgotten), (2, open)]);
     }
 }

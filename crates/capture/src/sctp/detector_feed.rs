@@ -3,9 +3,9 @@
 //! Away from the sender, a capture shows the sender's reactions late, by the round trip to the
 //! sender and back. So SACKs wait here for that time before the detectors receive them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use crate::cause::detectors::{ChunkBytes, Departure, Detectors, ReceivedAck, SenderState};
+use crate::cause::detectors::{ChunkBytes, Departure, EpisodeDetectors, ReceivedAck, SenderState};
 use crate::frame::decode::sctp::Sack;
 use crate::order::CapturePoint;
 use crate::result::{Cause, DetectorVerdict};
@@ -39,8 +39,7 @@ struct Waiting {
 /// Runs the detectors while a repair goes on.
 #[derive(Debug, Default)]
 pub(crate) struct DetectorFeed {
-    /// `None` while everything is repaired.
-    detectors: Option<Box<Detectors>>,
+    detectors: EpisodeDetectors,
     una: u64,
     under_way: VecDeque<Chunk>,
     reported: Ranges,
@@ -49,8 +48,6 @@ pub(crate) struct DetectorFeed {
     until: u64,
     /// Whether everything up to the first of these ends is acknowledged.
     repaired: bool,
-    verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
-    episodes: u32,
 }
 
 impl DetectorFeed {
@@ -65,7 +62,7 @@ impl DetectorFeed {
     ) -> Option<u32> {
         let now = point.when.nanos;
         self.receive_until(now);
-        if self.detectors.is_none() {
+        if self.detectors.current.is_none() {
             let chunks: Vec<_> = under_way.take(MOST_WATCHED).collect();
             let mss = chunks.iter().map(|(_, len)| u32::from(*len)).max().unwrap_or(1).max(1);
             let state = SenderState {
@@ -74,10 +71,9 @@ impl DetectorFeed {
                 round_trip: point.receiver_rtt().map(|trip| trip + point.sender_rtt().unwrap_or(0)),
                 negotiated: Negotiated { mss, sack: true, timestamps: false },
                 sctp: true,
-                before: self.episodes,
             };
             let departed = chunks.iter().map(|(nanos, _)| Departure { nanos: *nanos, len: 1, stamp: None });
-            self.detectors = Some(Box::new(Detectors::new(&state, departed)));
+            self.detectors.start(&state, departed);
             self.una = una;
             self.under_way = chunks.iter().map(|(_, len)| Chunk { len: *len, again: false, reported: false }).collect();
             self.reported = Ranges::default();
@@ -86,15 +82,13 @@ impl DetectorFeed {
         chunk.again = true;
         (self.until, self.repaired) = (self.una + self.under_way.len() as u64, false);
         let block = Block { start: position, end: position + 1 };
-        let episode = self.detectors.as_mut()?.on_retransmission(now, block, cause, None);
-        self.episodes = episode.unwrap_or(self.episodes);
-        episode
+        self.detectors.on_retransmission(now, block, cause, None)
     }
 
     /// Handles a chunk of `len` bytes that leaves for the first time.
     pub(crate) fn on_new(&mut self, len: u16, point: &CapturePoint) {
         self.receive_until(point.when.nanos);
-        let Some(detectors) = &mut self.detectors else { return };
+        let Some(detectors) = &mut self.detectors.current else { return };
         if self.under_way.len() >= MOST_WATCHED {
             return self.forget();
         }
@@ -104,7 +98,7 @@ impl DetectorFeed {
 
     /// Handles a SACK that passes and acknowledges everything below `cumulative`.
     pub(crate) fn on_sack(&mut self, sack: &Sack<'_>, (cumulative, initial): (u64, Seq), point: &CapturePoint) {
-        if self.detectors.is_none() {
+        if self.detectors.current.is_none() {
             return;
         }
         if self.waiting.len() == MOST_WAITING {
@@ -137,7 +131,7 @@ impl DetectorFeed {
             return;
         }
         let chunk_bytes = self.cover(cumulative, &gaps);
-        let Some(detectors) = &mut self.detectors else { return };
+        let Some(detectors) = &mut self.detectors.current else { return };
         let ack =
             Ack { cumulative, sacks: &gaps, dsacks: &duplicates, echo: None, mark: None, plain: true, ece: false };
         detectors.on_ack(&ReceivedAck {
@@ -185,9 +179,7 @@ impl DetectorFeed {
     }
 
     fn forget(&mut self) {
-        if let Some(detectors) = self.detectors.take() {
-            self.verdicts.extend(detectors.verdicts);
-        }
+        self.detectors.stop();
         self.waiting.clear();
         self.under_way = VecDeque::new();
     }
@@ -202,6 +194,6 @@ impl DetectorFeed {
 
     /// Returns the detectors' judgements on an episode.
     pub(crate) fn verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
-        self.verdicts.get(&episode).cloned().unwrap_or_default()
+        self.detectors.verdicts(episode)
     }
 }

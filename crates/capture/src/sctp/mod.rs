@@ -46,14 +46,14 @@ struct Side {
     /// Round trips from here to this end and back.
     round_trip: RoundTrip,
     /// When the pending request to this end passed, in nanoseconds, and the request.
-    asked: Option<(u64, Asked)>,
+    pending: Option<(u64, Request)>,
     /// The hash of the last packet, and when it passed, in nanoseconds.
     fingerprint: (u64, u64),
 }
 
 /// A chunk that the other end answers at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asked {
+enum Request {
     Init,
     InitAck,
     CookieEcho,
@@ -67,12 +67,12 @@ impl Side {
             addresses: vec![address],
             tag: None,
             round_trip: RoundTrip::default(),
-            asked: None,
+            pending: None,
             fingerprint: (0, 0),
         }
     }
 
-    fn is_at(&mut self, address: IpAddr) {
+    fn add_address(&mut self, address: IpAddr) {
         if !self.addresses.contains(&address) && self.addresses.len() < MOST_ADDRESSES {
             self.addresses.push(address);
         }
@@ -104,7 +104,7 @@ impl Association {
         let fingerprint = fingerprint(packet);
         let (known, seen) = self.ends[side].fingerprint;
         if known == fingerprint && when.nanos.saturating_sub(seen) < AT_ONCE {
-            // Each packet has one twin: a third equal packet is a new one.
+            // Each packet has one duplicate: a third equal packet is a new one.
             self.ends[side].fingerprint = (!fingerprint, when.nanos);
             self.duplicates += 1;
             return;
@@ -112,8 +112,8 @@ impl Association {
         self.ends[side].fingerprint = (fingerprint, when.nanos);
         self.last = when;
         self.packets += 1;
-        self.ends[side].is_at(packet.addresses.source());
-        self.ends[1 - side].is_at(packet.addresses.destination());
+        self.ends[side].add_address(packet.addresses.source());
+        self.ends[1 - side].add_address(packet.addresses.destination());
         if packet.tag != 0 {
             self.ends[1 - side].tag = Some(packet.tag);
         }
@@ -137,42 +137,44 @@ impl Association {
             Chunk::Shutdown(cumulative) | Chunk::ForwardTsn(cumulative) => {
                 let from = if matches!(chunk, Chunk::Shutdown(_)) { 1 - side } else { side };
                 let point = self.point(from, when);
-                self.chunks[from].give_up(cumulative, &point);
+                self.chunks[from].abandon(cumulative, &point);
             }
-            Chunk::Init { tag, tsn } => self.on_init(side, (tag, tsn), Asked::Init, when),
+            Chunk::Init { tag, tsn } => self.on_init(side, (tag, tsn), Request::Init, when),
             Chunk::InitAck { tag, tsn } => {
-                self.answered(side, |asked| asked == Asked::Init, when);
-                self.on_init(side, (tag, tsn), Asked::InitAck, when);
+                self.sample_answer(side, |pending| pending == Request::Init, when);
+                self.on_init(side, (tag, tsn), Request::InitAck, when);
             }
             Chunk::CookieEcho => {
-                self.answered(side, |asked| asked == Asked::InitAck, when);
-                self.ends[1 - side].asked = Some((when.nanos, Asked::CookieEcho));
+                self.sample_answer(side, |pending| pending == Request::InitAck, when);
+                self.ends[1 - side].pending = Some((when.nanos, Request::CookieEcho));
             }
-            Chunk::CookieAck => self.answered(side, |asked| asked == Asked::CookieEcho, when),
-            Chunk::Heartbeat(digest) => self.ends[1 - side].asked = Some((when.nanos, Asked::Heartbeat(digest))),
-            Chunk::HeartbeatAck(digest) => self.answered(side, |asked| asked == Asked::Heartbeat(digest), when),
+            Chunk::CookieAck => self.sample_answer(side, |pending| pending == Request::CookieEcho, when),
+            Chunk::Heartbeat(digest) => self.ends[1 - side].pending = Some((when.nanos, Request::Heartbeat(digest))),
+            Chunk::HeartbeatAck(digest) => {
+                self.sample_answer(side, |pending| pending == Request::Heartbeat(digest), when)
+            }
             Chunk::Over => self.over = true,
             Chunk::Other => {}
         }
     }
 
     /// Records the tag and the initial TSN that an end announces.
-    fn on_init(&mut self, side: usize, (tag, tsn): (u32, Seq), asked: Asked, when: When) {
+    fn on_init(&mut self, side: usize, (tag, tsn): (u32, Seq), pending: Request, when: When) {
         self.ends[side].tag = Some(tag);
-        self.ends[1 - side].asked = Some((when.nanos, asked));
+        self.ends[1 - side].pending = Some((when.nanos, pending));
         self.chunks[side].begin(tsn);
     }
 
     /// Samples the round round_trip to end `side` if its pending request is one that `fits`.
-    fn answered(&mut self, side: usize, fits: impl Fn(Asked) -> bool, when: When) {
+    fn sample_answer(&mut self, side: usize, fits: impl Fn(Request) -> bool, when: When) {
         let end = &mut self.ends[side];
-        if let Some((since, _)) = end.asked.take_if(|(_, asked)| fits(*asked)) {
+        if let Some((since, _)) = end.pending.take_if(|(_, pending)| fits(*pending)) {
             end.round_trip.sample(when.nanos.saturating_sub(since));
         }
     }
 
     fn point(&self, side: usize, when: When) -> CapturePoint {
-        let [to_receiver, to_sender] = [1 - side, side].map(|side| self.ends[side].round_trip.kept());
+        let [to_receiver, to_sender] = [1 - side, side].map(|side| self.ends[side].round_trip.stored());
         CapturePoint { when, to_receiver, to_sender, sack: true }
     }
 
@@ -182,11 +184,11 @@ impl Association {
 
     /// Ends the association. Returns its results and its retransmissions in the order of frames.
     pub(crate) fn finish(mut self) -> (Summary, Vec<Retransmission>) {
-        let mut again = Vec::new();
+        let mut retransmissions = Vec::new();
         let directions = [0, 1].map(|side| {
             let point = self.point(side, self.last);
             let sender = if side == 0 { End::Client } else { End::Server };
-            let cost = self.chunks[side].finish(&point, (self.number, sender), &mut again);
+            let cost = self.chunks[side].finish(&point, (self.number, sender), &mut retransmissions);
             let nanos = self.last.nanos.saturating_sub(self.first.nanos);
             DirectionSummary {
                 vantage: point.vantage(),
@@ -196,7 +198,7 @@ impl Association {
                 counts: self.chunks[side].counts,
             }
         });
-        again.sort_by_key(|one| one.frame);
+        retransmissions.sort_by_key(|one| one.frame);
         let others = |side: usize| self.ends[side].addresses[1..].to_vec();
         let summary = Summary {
             connection: self.number,
@@ -211,7 +213,7 @@ impl Association {
             twins: self.duplicates,
             directions,
         };
-        (summary, again)
+        (summary, retransmissions)
     }
 }
 

@@ -109,7 +109,7 @@ impl Associations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::decode::{Fragments, Held, held};
+    use crate::frame::decode::{Content, Fragments, content};
 
     /// Returns an INIT over IPv4 from this port, with this initiate tag.
     fn init(port: u16, tag: u32) -> Vec<u8> {
@@ -132,7 +132,7 @@ mod tests {
         fn opens(&mut self, port: u16, tag: u32) -> Option<u64> {
             let bytes = init(port, tag);
             let mut fragments = Fragments::default();
-            let Ok(Held::Sctp(packet)) = held(101, &bytes, bytes.len() as u32, &mut fragments) else {
+            let Ok(Content::Sctp(packet)) = content(101, &bytes, bytes.len() as u32, &mut fragments) else {
                 panic!("a packet of SCTP")
             };
             let when = When { nanos: self.number, frame: self.number + 1 };
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_makes_room_and_takes_nothing_of_a_later_one_along() {
+    fn evicting_the_oldest_association_keeps_the_tags_of_later_ones() {
         let mut opened = Opened { associations: Associations::default(), number: 0 };
         let most = MOST as u64;
         for number in 0..most - 1 {

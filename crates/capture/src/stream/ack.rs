@@ -15,25 +15,38 @@ pub(crate) struct Acknowledgement {
     pub(crate) cumulative: u64,
     /// Whether it acknowledges new data.
     pub(crate) advances: bool,
-    pub(crate) sacks: [Block; 4],
-    pub(crate) count: usize,
-    pub(crate) dsack: Option<Block>,
+    pub(crate) reports: Reports,
     pub(crate) echo: Option<Timestamp>,
     pub(crate) stamp: Option<Timestamp>,
     /// Whether it has no payload, SYN or FIN, and an unchanged window.
     pub(crate) plain: bool,
 }
 
-impl Acknowledgement {
-    /// Returns an ACK of new data without SACK blocks.
-    pub(crate) fn of_new(ack: &NewAck, frame: u64, plain: bool) -> Self {
-        let &NewAck { nanos, cumulative, stamp, echo } = ack;
-        let (when, sacks) = (When { nanos, frame }, [Block { start: 0, end: 0 }; 4]);
-        Self { when, cumulative, advances: true, sacks, count: 0, dsack: None, echo, stamp, plain }
+/// The SACK blocks and the DSACK of an ACK.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Reports {
+    /// The blocks that are reported; empty blocks fill the rest.
+    pub(crate) sacks: [Block; 4],
+    pub(crate) count: usize,
+    pub(crate) dsack: Option<Block>,
+}
+
+impl Reports {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0 && self.dsack.is_none()
     }
 
     pub(crate) fn sacks(&self) -> &[Block] {
         &self.sacks[..self.count]
+    }
+}
+
+impl Acknowledgement {
+    /// Returns an ACK of new data without SACK blocks.
+    pub(crate) fn of_new(ack: &NewAck, frame: u64, plain: bool) -> Self {
+        let &NewAck { nanos, cumulative, stamp, echo } = ack;
+        let (when, reports) = (When { nanos, frame }, Reports::default());
+        Self { when, cumulative, advances: true, reports, echo, stamp, plain }
     }
 }
 
@@ -142,7 +155,7 @@ impl Stream {
     /// Unwraps the SACK blocks and separates a DSACK from them (RFC 2883, section 4).
     pub(crate) fn read(&self, segment: &Segment, cumulative: u64, plain: bool, when: When) -> Option<Acknowledgement> {
         let initial = self.initial?;
-        let (mut sacks, mut count, mut dsack) = ([Block { start: 0, end: 0 }; 4], 0, None);
+        let mut reports = Reports::default();
         let blocks = segment.options.sack.as_slice();
         let position = |seq| unwrap(cumulative, initial, seq);
         for (index, (left, right)) in blocks.iter().enumerate() {
@@ -153,15 +166,15 @@ impl Stream {
             let second = blocks.get(1).map(|(left, right)| (position(*left), position(*right)));
             let inside = second.is_some_and(|(start, end)| start <= block.start && block.end <= end);
             if index == 0 && (block.end <= cumulative || inside) {
-                dsack = Some(block);
+                reports.dsack = Some(block);
             } else if block.start > cumulative {
-                sacks[count] = block;
-                count += 1;
+                reports.sacks[reports.count] = block;
+                reports.count += 1;
             }
         }
         let (stamp, echo) = stamp_and_echo(segment.options.timestamps);
         let advances = cumulative > self.una;
-        Some(Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain })
+        Some(Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain })
     }
 }
 

@@ -4,7 +4,7 @@
 mod ack;
 mod outstanding;
 
-pub(crate) use ack::{Acknowledgement, QuietAck, is_bare, stamp_and_echo};
+pub(crate) use ack::{Acknowledgement, QuietAck, Reports, is_bare, stamp_and_echo};
 pub(crate) use outstanding::{Outstanding, SpareRings};
 
 use crate::order::{CapturePoint, SendOrder, Smoothed, Transmission};
@@ -55,7 +55,7 @@ pub(crate) enum Arrival {
     /// Sent again without a loss.
     Probe(Cause),
     /// It starts at a position that was sent, or passed over, before.
-    Again,
+    Repeated,
 }
 
 /// The byte stream of one direction.
@@ -94,7 +94,7 @@ impl Stream {
 
     /// Counts a segment. Returns its position.
     #[inline(always)]
-    pub(crate) fn count(&mut self, data: &Data) -> u64 {
+    pub(crate) fn on_segment(&mut self, data: &Data) -> u64 {
         if data.payload > 0 {
             self.counts.segments += 1;
             self.counts.bytes += u64::from(data.payload);
@@ -154,7 +154,7 @@ impl Stream {
             self.counts.reordered += 1;
             return Arrival::Ignored;
         }
-        self.probe_of(start, data).map_or(Arrival::Again, Arrival::Probe)
+        self.probe_of(start, data).map_or(Arrival::Repeated, Arrival::Probe)
     }
 
     /// Returns the cause of a segment that is sent again without a loss, if it is one: a SYN, a
@@ -185,7 +185,7 @@ impl Stream {
 
     /// Returns the smoothed round trip between both ends and its variation, in nanoseconds.
     /// `sender` stands in for the round trip to the sender until that is smoothed.
-    pub(crate) fn whole_estimate(&self, sender: Option<u64>) -> Option<(u64, u64)> {
+    pub(crate) fn round_trip_estimate(&self, sender: Option<u64>) -> Option<(u64, u64)> {
         let (smoothed, variation) = self.estimate.get()?;
         let there = self.order.round_trip().unwrap_or((sender.unwrap_or(0), 0));
         Some((smoothed + there.0, variation + there.1))

@@ -101,7 +101,7 @@ impl Outstanding {
 
     /// Hands the memory to other directions if nothing is outstanding.
     #[inline(never)]
-    pub(crate) fn leave(&mut self, spare: &mut SpareRings) {
+    pub(crate) fn give_memory(&mut self, spare: &mut SpareRings) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {
             spare.take(std::mem::take(&mut self.ring));
         }
@@ -109,7 +109,7 @@ impl Outstanding {
 
     /// Takes memory from another direction if there is none.
     #[inline(never)]
-    pub(crate) fn settle_in(&mut self, spare: &mut SpareRings) {
+    pub(crate) fn take_memory(&mut self, spare: &mut SpareRings) {
         if self.ring.capacity() == 0
             && let Some(ring) = spare.rings.pop()
         {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_are_cut_where_others_begin_and_end() {
+    fn outstanding_segments_are_split_at_the_ends_of_a_retransmission() {
         let mut outstanding = Outstanding::default();
         let sent = |start, len| Transmission::new(start, len, 0, None);
         outstanding.push(sent(0, 100));
@@ -164,27 +164,27 @@ mod tests {
     }
 
     #[test]
-    fn memory_goes_from_directions_that_pause_to_those_that_begin() {
+    fn directions_that_pause_hand_their_memory_to_those_that_send() {
         let sent = |start| Transmission::new(start, 1, 0, None);
         let mut spare = SpareRings::default();
         let mut many: Vec<_> = (0..2 * SpareRings::MOST).map(|_| Outstanding::default()).collect();
         for one in &mut many {
             one.push(sent(0));
             // Memory in use is not handed over.
-            one.leave(&mut spare);
+            one.give_memory(&mut spare);
             assert_eq!(one.len(), 1);
             one.pop_below(1, |_| {});
         }
-        many.iter_mut().for_each(|one| one.leave(&mut spare));
+        many.iter_mut().for_each(|one| one.give_memory(&mut spare));
         assert!(many.iter().all(|one| one.ring.capacity() == 0));
         assert_eq!(spare.rings.len(), SpareRings::MOST);
-        many[0].settle_in(&mut spare);
-        many[0].settle_in(&mut spare);
+        many[0].take_memory(&mut spare);
+        many[0].take_memory(&mut spare);
         assert!(many[0].ring.capacity() > 0 && spare.rings.len() == SpareRings::MOST - 1);
         // A ring with too much room is freed instead.
         (0..=SpareRings::LARGEST as u64).for_each(|start| many[0].push(sent(start)));
         many[0].pop_below(u64::MAX, |_| {});
-        many[0].leave(&mut spare);
+        many[0].give_memory(&mut spare);
         assert_eq!((many[0].ring.capacity(), spare.rings.len()), (0, SpareRings::MOST - 1));
     }
 }

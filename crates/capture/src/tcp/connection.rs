@@ -1,7 +1,7 @@
 //! A connection: its two directions, the handshake, and the round trips to its ends.
 
 use super::direction::Direction;
-use crate::cause::Identity;
+use crate::cause::DirectionId;
 use crate::frame::decode::{Packet, TooBig};
 use crate::order::{CapturePoint, DuplicateFrames, RoundTrip};
 use crate::result::{Cost, DirectionSummary, End, Flow, Number, Protocol, Retransmission, Summary, Vantage, When};
@@ -141,7 +141,7 @@ impl Connection {
         let [one, other] = &mut self.sides;
         let (from, to) = if side == 0 { (one, other) } else { (other, one) };
         let whole = || Some(from.round_trip.shortest()? + to.round_trip.shortest()?);
-        if from.duplicates.knows(packet, when, whole) {
+        if from.duplicates.is_duplicate(packet, when, whole) {
             self.duplicates += 1;
             return;
         }
@@ -157,9 +157,9 @@ impl Connection {
             (from.scale, to.scale) = scales;
         }
         if let Some(stamps) = segment.options.timestamps {
-            to.round_trip.passes(stamps.value, when);
+            to.round_trip.on_packet_to(stamps.value, when);
             if flags.has(Flags::ACK)
-                && let Some(took) = from.round_trip.returns(stamps.echo, when)
+                && let Some(took) = from.round_trip.on_packet_from(stamps.echo, when)
                 && let Some(direction) = &mut self.directions[side]
             {
                 direction.stream.order.sample(took);
@@ -220,28 +220,28 @@ impl Connection {
         let [one, other] = &self.sides;
         let (to_sender, to_receiver) =
             if side == 0 { (&one.round_trip, &other.round_trip) } else { (&other.round_trip, &one.round_trip) };
-        CapturePoint { when, to_receiver: to_receiver.kept(), to_sender: to_sender.kept(), sack: self.sacks }
+        CapturePoint { when, to_receiver: to_receiver.stored(), to_sender: to_sender.stored(), sack: self.sacks }
     }
 
     /// Ends the connection. Returns its results and its retransmissions in the order of frames.
     pub(crate) fn finish(mut self) -> (Summary, Vec<Retransmission>) {
-        let mut again = Vec::new();
+        let mut retransmissions = Vec::new();
         let directions = [0, 1].map(|side| {
             let point = self.point(side, When { nanos: self.last, frame: 0 });
             let Direction { stream, losses } = *self.directions[side].take().unwrap_or_default();
-            let lost_behind = losses.as_ref().is_some_and(|losses| losses.record.evidence.lost_behind);
+            let lost_behind = losses.as_ref().is_some_and(|losses| losses.retransmissions.evidence.lost_behind);
             let vantage = match point.vantage() {
                 Vantage::Receiver if lost_behind => Vantage::Between,
                 found => found,
             };
             let mut cost = Cost::default();
             let initial = stream.initial.unwrap_or_default();
-            let identity = Identity {
+            let id = DirectionId {
                 connection: self.number,
                 sender: if side == 0 { End::Client } else { End::Server },
                 number: |position| Number::Seq(wrap(position, initial).0),
             };
-            let model = losses.and_then(|mut losses| losses.finish(&point, &identity, (&mut again, &mut cost)));
+            let model = losses.and_then(|mut losses| losses.finish(&point, &id, (&mut retransmissions, &mut cost)));
             DirectionSummary {
                 vantage,
                 rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
@@ -250,7 +250,7 @@ impl Connection {
                 counts: stream.counts,
             }
         });
-        again.sort_by_key(|one| one.frame);
+        retransmissions.sort_by_key(|one| one.frame);
         let summary = Summary {
             connection: self.number,
             protocol: Protocol::Tcp,
@@ -264,7 +264,7 @@ impl Connection {
             twins: self.duplicates,
             directions,
         };
-        (summary, again)
+        (summary, retransmissions)
     }
 }
 
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_idle_connection_is_small() {
+    fn an_idle_connection_takes_at_most_248_bytes() {
         // A capture may hold a hundred thousand of them.
         assert!(size_of::<Connection>() <= 248, "{}", size_of::<Connection>());
         assert!(size_of::<Direction>() <= 200, "{}", size_of::<Direction>());

@@ -31,7 +31,7 @@ impl Direction {
     /// Returns the loss state at a loss sign, active.
     fn woken(&mut self, point: &CapturePoint) -> (&mut Stream, &mut LossState) {
         let Self { stream, losses } = self;
-        let losses = losses.get_or_insert_with(|| Box::new(LossState::new()));
+        let losses = losses.get_or_insert_default();
         losses.wake(stream, point);
         (stream, losses)
     }
@@ -39,8 +39,8 @@ impl Direction {
     /// Handles a segment with data, a SYN or a FIN.
     #[inline(always)]
     pub(crate) fn on_data(&mut self, data: &Data, point: &CapturePoint) {
-        let start = self.stream.count(data);
-        if !point.is_next_to_sender() && self.is_idle() && !self.stream.order.has_settled(data.echo) {
+        let start = self.stream.on_segment(data);
+        if !point.is_next_to_sender() && self.is_idle() && !self.stream.order.repeats_echo(data.echo) {
             self.stream.order.on_data(data.left, data.echo, point.sender_rtt().unwrap_or(0));
         }
         if start == self.stream.nxt {
@@ -80,9 +80,9 @@ impl Direction {
                 let (stream, losses) = self.woken(point);
                 losses.on_probe(stream, (block, cause), data, point);
             }
-            Arrival::Again => {
+            Arrival::Repeated => {
                 let (stream, losses) = self.woken(point);
-                losses.on_again(stream, block, data, point);
+                losses.on_repeated_data(stream, block, data, point);
                 if end > nxt {
                     // The segment carries new data too.
                     let rest = Data { len: (end - nxt) as u32, payload: 0, ..*data };
@@ -116,7 +116,7 @@ impl Direction {
     #[inline]
     fn is_repaired(&self, cumulative: u64) -> bool {
         let una = self.stream.una;
-        cumulative > una && self.losses.as_ref().is_some_and(|losses| losses.record.evidence.is_repaired(una))
+        cumulative > una && self.losses.as_ref().is_some_and(|losses| losses.retransmissions.evidence.is_repaired(una))
     }
 
     /// Returns whether the ACK on a segment with data changes nothing: it repeats the last ACK,
@@ -147,7 +147,7 @@ impl Direction {
         let now = point.when.nanos;
         if let Some(losses) = &mut self.losses {
             let (flight, trip) = (self.stream.flight(), point.round_trip().unwrap_or(0));
-            losses.record.flight.on_ack(now, ack.cumulative, flight, trip);
+            losses.retransmissions.flight.on_ack(now, ack.cumulative, flight, trip);
         }
         self.stream.round_trip(newest, now, true)
     }
@@ -168,7 +168,7 @@ impl Direction {
         if let Some(losses) = &mut self.losses
             && let Some(stamps) = stamps
         {
-            losses.record.evidence.echoed = Some(Timestamp(stamps.echo));
+            losses.retransmissions.evidence.echoed = Some(Timestamp(stamps.echo));
         }
     }
 
@@ -206,7 +206,7 @@ impl Direction {
         let ack = self.stream.read(segment, cumulative, plain, point.when)?;
         let (stream, losses) = self.woken(point);
         let repeats = cumulative == stream.una && stream.nxt > stream.una;
-        if repeats && (plain || ack.count > 0) {
+        if repeats && (plain || ack.reports.count > 0) {
             stream.duplicates += 1;
         }
         stream.last_ack = point.when.nanos;
@@ -214,7 +214,7 @@ impl Direction {
         stream.out.shrink();
         // Data that SACK reported long before are no sample for the smoothed round trip. They still
         // bound the shortest one: it is no longer than the time they took.
-        let sample = ack.count == 0 && !losses.record.evidence.was_reported_before();
+        let sample = ack.reports.count == 0 && !losses.retransmissions.evidence.was_reported_before();
         stream.round_trip(newest, point.when.nanos, sample)
     }
 }

@@ -2,7 +2,7 @@
 //! kind; header prediction in TCP implementations relies on that too.
 //!
 //! A packet on this path has no SYN, FIN, RST or SACK blocks, differs from the packets just before
-//! it, and acknowledges data of a calm direction. Its effects are the same as on the full path,
+//! it, and acknowledges data of an idle direction. Its effects are the same as on the full path,
 //! [`Connection::on_packet`].
 
 use super::connection::Connection;
@@ -24,15 +24,15 @@ impl Connection {
         // With constants, the compiler knows where every field is, and removes the code for payload
         // from packets without payload.
         match (side, common.payload_len) {
-            (0, 0) => self.straight::<STAMPED, 0, true>(common, when, spare),
-            (0, _) => self.straight::<STAMPED, 0, false>(common, when, spare),
-            (_, 0) => self.straight::<STAMPED, 1, true>(common, when, spare),
-            _ => self.straight::<STAMPED, 1, false>(common, when, spare),
+            (0, 0) => self.fast::<STAMPED, 0, true>(common, when, spare),
+            (0, _) => self.fast::<STAMPED, 0, false>(common, when, spare),
+            (_, 0) => self.fast::<STAMPED, 1, true>(common, when, spare),
+            _ => self.fast::<STAMPED, 1, false>(common, when, spare),
         }
     }
 
     #[inline(always)]
-    fn straight<const STAMPED: bool, const SIDE: usize, const BARE: bool>(
+    fn fast<const STAMPED: bool, const SIDE: usize, const BARE: bool>(
         &mut self,
         common: &Common<'_, STAMPED>,
         when: When,
@@ -42,13 +42,13 @@ impl Connection {
         // Computed only if the other direction exists and uses it.
         let window = || (u32::from(common.window()) << shift, common.window());
         let ([one, other], [forth, back]) = (&mut self.sides, &mut self.directions);
-        let (from, to, sent, heard) = if SIDE == 0 { (one, other, forth, back) } else { (other, one, back, forth) };
+        let (from, to, sent, acked) = if SIDE == 0 { (one, other, forth, back) } else { (other, one, back, forth) };
         let identification = common.identification();
-        let print = (!from.duplicates.are_none(identification)).then(|| fingerprint_of(common));
-        if print.is_some_and(|print| from.duplicates.may_know(print)) {
+        let print = (!from.duplicates.cannot_be_told(identification)).then(|| fingerprint_of(common));
+        if print.is_some_and(|print| from.duplicates.may_be_duplicate(print)) {
             return false;
         }
-        let quiet = match heard {
+        let quiet = match acked {
             None => None,
             Some(direction) if !BARE && direction.ignores(common.ack(), window()) => None,
             Some(direction) => match direction.quiet(common.ack(), BARE, window()) {
@@ -63,8 +63,8 @@ impl Connection {
         self.packets += 1;
         let sack = self.sacks;
         if let Some(stamps) = stamps {
-            to.round_trip.passes(stamps.value, when);
-            if let Some(took) = from.round_trip.returns(stamps.echo, when)
+            to.round_trip.on_packet_to(stamps.value, when);
+            if let Some(took) = from.round_trip.on_packet_from(stamps.echo, when)
                 && let Some(direction) = sent
             {
                 direction.stream.order.sample(took);
@@ -72,23 +72,23 @@ impl Connection {
         }
         if let Some((direction, quiet)) = quiet {
             let point =
-                CapturePoint { when, to_receiver: from.round_trip.kept(), to_sender: to.round_trip.kept(), sack };
+                CapturePoint { when, to_receiver: from.round_trip.stored(), to_sender: to.round_trip.stored(), sack };
             if let Some(took) = direction.on_quiet(quiet, stamps, &point) {
                 from.round_trip.sample(took);
             }
             if let Some(spare) = &mut spare {
-                direction.stream.out.leave(spare);
+                direction.stream.out.give_memory(spare);
             }
         }
         if !BARE {
             let point =
-                CapturePoint { when, to_receiver: to.round_trip.kept(), to_sender: from.round_trip.kept(), sack };
+                CapturePoint { when, to_receiver: to.round_trip.stored(), to_sender: from.round_trip.stored(), sack };
             let direction = match sent {
                 Some(direction) => direction,
                 None => sent.insert(Box::default()),
             };
             if let Some(spare) = spare {
-                direction.stream.out.settle_in(spare);
+                direction.stream.out.take_memory(spare);
             }
             let (stamp, echo) = stamp_and_echo(stamps);
             let left = direction.stream.order.departure(stamp, &point);

@@ -4,7 +4,7 @@
 //! without a loss sign. It then costs as little as one without losses, until the next sign. Its
 //! results are kept.
 
-use crate::cause::{Explained, Identity, PathMtu, Retransmissions, SenderModel};
+use crate::cause::{DirectionId, Explained, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Part, REORDERED_WITHIN};
 use crate::order::{CapturePoint, Transmission, reordered_within};
 use crate::result::{Cause, Cost, Number, Retransmission, Vantage};
@@ -16,35 +16,26 @@ use eifel_base::ranges::Block;
 const WINDOWS: u32 = 2;
 
 /// Whether packets have to be examined for a loss.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 enum Activity {
     /// The last loss sign came at `since`, in nanoseconds. Since then `windows` windows were
     /// acknowledged. The current window ends at position `until`.
     Active { since: u64, until: u64, windows: u32 },
     /// Everything is repaired.
+    #[default]
     Idle,
 }
 
 /// The retransmissions of one direction, and the state that judges them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LossState {
     activity: Activity,
-    pub(crate) record: Retransmissions,
+    pub(crate) retransmissions: Retransmissions,
     pub(crate) model: SenderModel,
     pub(crate) path_mtu: PathMtu,
 }
 
 impl LossState {
-    /// Returns the state without any retransmissions, idle.
-    pub(crate) fn new() -> Self {
-        Self {
-            activity: Activity::Idle,
-            record: Retransmissions::default(),
-            model: SenderModel::new(),
-            path_mtu: PathMtu::default(),
-        }
-    }
-
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         matches!(self.activity, Activity::Idle)
@@ -75,9 +66,9 @@ impl LossState {
         let least = if point.is_next_to_sender() { 0 } else { REORDERED_WITHIN };
         let rested = point.when.nanos.saturating_sub(since)
             >= point.round_trip().map_or(REORDERED_WITHIN, |trip| least.max(trip * 2));
-        let repaired = || self.record.evidence.is_complete() && self.model.is_repaired();
+        let repaired = || self.retransmissions.evidence.is_complete() && self.model.is_repaired();
         if rested && windows + 1 >= WINDOWS && repaired() {
-            stream.order.set_acks_in_transit(self.model.rest());
+            stream.order.set_acks_in_transit(self.model.go_idle());
             self.activity = Activity::Idle;
         }
     }
@@ -89,7 +80,7 @@ impl LossState {
             let data = *data;
             self.model.on_new(&data);
         }
-        self.record.flight.on_new(now, flight);
+        self.retransmissions.flight.on_new(now, flight);
     }
 
     /// Handles data of length `len` that never passed.
@@ -116,15 +107,15 @@ impl LossState {
     }
 
     /// Handles a segment whose positions `block` were sent before, or passed over as not seen.
-    pub(crate) fn on_again(&mut self, stream: &mut Stream, block: Block, data: &Data, point: &CapturePoint) {
+    pub(crate) fn on_repeated_data(&mut self, stream: &mut Stream, block: Block, data: &Data, point: &CapturePoint) {
         self.on_loss_sign(stream.nxt, point);
-        let evidence = &mut self.record.evidence;
+        let evidence = &mut self.retransmissions.evidence;
         let is_missed = stream.duplicates > 0 || !evidence.sacked.is_empty();
         let by_message = self.path_mtu.explains(block, data, stream, (is_missed, point.sender_rtt()));
         let mut parts = Vec::new();
         if block.start < stream.una {
             let passing = passing(block, data, point);
-            if evidence.takes_late_original(&passing, point.when.frame, reordered_within(point.round_trip())) {
+            if evidence.accept_late_original(&passing, point.when.frame, reordered_within(point.round_trip())) {
                 stream.counts.reordered += 1;
                 return;
             }
@@ -135,10 +126,10 @@ impl LossState {
             let mut index = stream.out.align(open.start, open.end);
             while let Some(sent) = stream.out.get(index).copied().filter(|sent| sent.start < open.end) {
                 let block = Block { start: sent.start, end: sent.end() };
-                if self.record.evidence.takes_original(stream, index, &passing(block, data, point), point) {
+                if self.retransmissions.evidence.accept_original(stream, index, &passing(block, data, point), point) {
                     stream.counts.reordered += 1;
                 } else {
-                    self.record.evidence.note_lost_behind(&sent, stream, point.sack);
+                    self.retransmissions.evidence.record_lost_behind(&sent, stream, point.sack);
                     parts.push(self.repeat(Some(sent), block, data, point));
                     if let Some(sent) = stream.out.get_mut(index) {
                         sent.copies = sent.copies.saturating_add(1);
@@ -162,7 +153,7 @@ impl LossState {
     /// Records one more transmission of a segment.
     fn repeat(&mut self, first: Option<Transmission>, block: Block, data: &Data, point: &CapturePoint) -> Part {
         let dropped = self.path_mtu.report(block.start);
-        self.record.evidence.add(first, (block, &passing(block, data, point)), point.when.frame, dropped)
+        self.retransmissions.evidence.add(first, (block, &passing(block, data, point)), point.when.frame, dropped)
     }
 
     fn add(
@@ -175,7 +166,7 @@ impl LossState {
     ) {
         let acknowledged = stream.acknowledged(block.end);
         let row = Row { when: point.when, block, payload: data.payload, known, episode, parts, acknowledged };
-        self.record.add(row, data.left, stream.flight());
+        self.retransmissions.add(row, data.left, stream.flight());
     }
 
     /// Handles an ACK of new data that is no loss sign, after all repairs were acknowledged. Returns
@@ -194,8 +185,13 @@ impl LossState {
             }
         });
         stream.advance(ack.cumulative, point);
-        self.record.flight.on_ack(ack.when.nanos, ack.cumulative, stream.flight(), point.round_trip().unwrap_or(0));
-        self.record.evidence.on_repaired(original, ack.when);
+        self.retransmissions.flight.on_ack(
+            ack.when.nanos,
+            ack.cumulative,
+            stream.flight(),
+            point.round_trip().unwrap_or(0),
+        );
+        self.retransmissions.evidence.on_repaired(original, ack.when);
         self.model.on_ack(ack, point);
         self.on_progress(stream, point);
         newest
@@ -208,7 +204,7 @@ impl LossState {
         ack: &Acknowledgement,
         point: &CapturePoint,
     ) -> Option<Transmission> {
-        let evidence = &mut self.record.evidence;
+        let evidence = &mut self.retransmissions.evidence;
         evidence.begin_ack(stream.duplicates);
         let mut newest = None;
         if ack.advances {
@@ -217,11 +213,11 @@ impl LossState {
             stream.advance(ack.cumulative, point);
             evidence.on_advance(stream, block, ack, point);
             let (flight, trip) = (stream.flight(), point.round_trip().unwrap_or(0));
-            self.record.flight.on_ack(ack.when.nanos, ack.cumulative, flight, trip);
+            self.retransmissions.flight.on_ack(ack.when.nanos, ack.cumulative, flight, trip);
         }
-        self.record.evidence.on_report(stream, ack, point);
+        self.retransmissions.evidence.on_report(stream, ack, point);
         self.model.on_ack(ack, point);
-        if !ack.advances || ack.count > 0 || ack.dsack.is_some() {
+        if !ack.advances || !ack.reports.is_empty() {
             self.on_loss_sign(stream.nxt, point);
         } else {
             self.on_progress(stream, point);
@@ -234,13 +230,13 @@ impl LossState {
     pub(crate) fn finish(
         &mut self,
         point: &CapturePoint,
-        identity: &Identity<impl Fn(u64) -> Number>,
+        id: &DirectionId<impl Fn(u64) -> Number>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) -> Option<&'static str> {
         self.model.finish();
         let (model, named) = self.model.explained();
-        let explained: Vec<Explained> = self.record.explained(named);
-        let evidence = &self.record.evidence;
+        let explained: Vec<Explained> = self.retransmissions.explained(named);
+        let evidence = &self.retransmissions.evidence;
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,
             at_sender: point.is_known_next_to_sender(),
@@ -248,8 +244,8 @@ impl LossState {
             reports: evidence.reports || point.sack && !evidence.is_silent(),
             shortest: point.receiver_rtt().unwrap_or(0),
         };
-        let told = |episode| self.model.detector_verdicts(episode);
-        self.record.finish(&explained, (&circumstances, point.sack), identity, told, (into, cost));
+        let detector_verdicts = |episode| self.model.detector_verdicts(episode);
+        self.retransmissions.finish(&explained, (&circumstances, point.sack), id, detector_verdicts, (into, cost));
         (!explained.is_empty()).then_some(model)
     }
 }

@@ -40,12 +40,12 @@ impl Preload {
         self.places.clear();
         self.places.extend(self.ends.iter().map(|ends| table.slots[hash_of(*ends) as usize & mask]));
         let connections = self.places.iter().filter_map(|place| table.store.get(*place as usize)?.as_deref());
-        black_box(connections.fold(0, |sum, connection| sum ^ first_places(connection)));
+        black_box(connections.fold(0, |sum, connection| sum ^ read_connection(connection)));
         self.places.clear();
         self.places.extend(self.ends.drain(..).filter_map(|ends| table.prepare(ends)));
         let connections = || self.places.iter().filter_map(|place| table.store.get(*place as usize)?.as_deref());
         let directions = || connections().flat_map(|connection| connection.directions.iter().flatten());
-        black_box(directions().fold(0, |sum, one| sum ^ second_places(one)));
+        black_box(directions().fold(0, |sum, one| sum ^ read_direction(one)));
         black_box(directions().fold(0, |sum, one| sum ^ one.stream.order.touch()));
         black_box(directions().fold(0, |sum, one| sum ^ one.stream.order.touch_first()));
     }
@@ -74,16 +74,16 @@ impl Table {
 }
 
 /// Reads a field from each cache line of a connection.
-fn first_places(connection: &Connection) -> u64 {
+fn read_connection(connection: &Connection) -> u64 {
     let [one, other] = &connection.sides;
-    let trips = one.round_trip.kept().shortest().unwrap_or(0) ^ other.round_trip.kept().shortest().unwrap_or(0);
-    let duplicates =
-        one.duplicates.may_know(Fingerprint::default()) ^ other.duplicates.may_know(Fingerprint::default());
+    let trips = one.round_trip.shortest().unwrap_or(0) ^ other.round_trip.shortest().unwrap_or(0);
+    let duplicates = one.duplicates.may_be_duplicate(Fingerprint::default())
+        ^ other.duplicates.may_be_duplicate(Fingerprint::default());
     connection.last ^ connection.duplicates ^ trips ^ u64::from(duplicates) ^ u64::from(connection.flow.tunnel)
 }
 
 /// Reads a field from each cache line of a direction.
-fn second_places(Direction { stream, .. }: &Direction) -> u64 {
+fn read_direction(Direction { stream, .. }: &Direction) -> u64 {
     stream.out.len() as u64
         ^ stream.nxt
         ^ stream.last_sent
@@ -114,8 +114,8 @@ mod tests {
         }
         let found = |table: &mut Table, number| {
             let ends = recent::ends(&flow(number)).unwrap();
-            let there = table.between(ends).map(|(one, side, _)| (one.number, side));
-            (there, table.between(ends.back()).map(|(one, side, _)| (one.number, side)))
+            let there = table.recently_used(ends).map(|(one, side, _)| (one.number, side));
+            (there, table.recently_used(ends.back()).map(|(one, side, _)| (one.number, side)))
         };
         assert!(table.is_large());
         assert_eq!(found(&mut table, 7), (None, None));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_found_among_those_that_share_its_slot() {
+    fn connections_with_one_slot_are_all_found() {
         let mut table = Table::default();
         for number in 0..ALL {
             table.insert(Connection::new(flow(number), number.into(), When::default()));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn both_hashes_are_the_same() {
+    fn the_hashes_of_a_flow_and_of_its_wire_bytes_are_equal() {
         for number in 0..ALL {
             let flow = flow(number);
             let ends = recent::ends(&flow).unwrap();

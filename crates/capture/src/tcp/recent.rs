@@ -12,27 +12,27 @@ use std::net::IpAddr;
 const MOST: usize = 256;
 
 /// An empty entry.
-const NOBODY: Entry = (Ends { addresses: 0, ports: 0 }, None);
+const EMPTY: Entry = (Ends { addresses: 0, ports: 0 }, None);
 
 /// The ends of a connection, and its place in the table's store.
 type Entry = (Ends, Option<u32>);
 
 /// Recently used connections over IPv4, outside of tunnels.
 #[derive(Debug)]
-pub(crate) struct Recent {
+pub(crate) struct RecentConnections {
     entries: Vec<Entry>,
     /// The connection found last. Most packets follow another one of their train, and need not wait
     /// for an entry to load.
     latest: Entry,
 }
 
-impl Default for Recent {
+impl Default for RecentConnections {
     fn default() -> Self {
-        Self { entries: vec![NOBODY; MOST], latest: NOBODY }
+        Self { entries: vec![EMPTY; MOST], latest: EMPTY }
     }
 }
 
-impl Recent {
+impl RecentConnections {
     /// Returns the place of the connection between these ends, and the end that the packet comes
     /// from.
     #[inline]
@@ -58,7 +58,7 @@ impl Recent {
         let Some(ends) = ends(flow) else { return };
         for stands in [&mut self.latest, &mut self.entries[entry(ends)]] {
             if side(*stands, ends).is_some() {
-                *stands = NOBODY;
+                *stands = EMPTY;
             }
         }
     }
@@ -108,9 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn both_directions_find_it_until_it_leaves_or_another_takes_the_entry() {
+    fn both_directions_find_a_recent_connection_until_another_takes_its_entry() {
         const SOURCE: [u8; 4] = [10, 0, 0, 1];
-        let mut recent = Recent::default();
+        let mut recent = RecentConnections::default();
         let (one, ends) = (flow(SOURCE, 5000), there(SOURCE, 5000));
         recent.put(&one, 7);
         assert_eq!([ends, ends.back()].map(|ends| recent.get(ends)), [Some((7, 0)), Some((7, 1))]);
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(recent.get(Ends { ports: ends.back().ports, ..ends }), None);
         // The connection found last is found without its entry, and is removed together with the
         // entry.
-        recent.entries[entry(ends)] = NOBODY;
+        recent.entries[entry(ends)] = EMPTY;
         assert_eq!(recent.get(ends.back()), Some((7, 1)));
         recent.forget(&one);
         assert_eq!(recent.get(ends), None);
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn tunnels_are_not_kept() {
-        let mut recent = Recent::default();
+    fn recent_connections_exclude_tunnels() {
+        let mut recent = RecentConnections::default();
         recent.put(&Flow { tunnel: 3, ..flow([10, 0, 0, 1], 5000) }, 7);
         assert_eq!(recent.get(there([10, 0, 0, 1], 5000)), None);
     }

@@ -4,7 +4,7 @@
 //! runs.
 
 use super::connection::Connection;
-use super::recent::Recent;
+use super::recent::RecentConnections;
 use crate::frame::decode::Packet;
 use crate::frame::decode::common::Ends;
 use crate::result::{Endpoint, Flow};
@@ -30,7 +30,7 @@ pub(crate) struct Table {
     hand: usize,
     /// The place of the connection found last, because packets come in trains.
     last: u32,
-    pub(crate) recent: Recent,
+    pub(crate) recent: RecentConnections,
     spare: SpareRings,
     /// The cached value of [`is_large`](Self::is_large), which is needed for every packet.
     large: bool,
@@ -44,7 +44,7 @@ impl Default for Table {
             free: Vec::new(),
             hand: 0,
             last: FREE,
-            recent: Recent::default(),
+            recent: RecentConnections::default(),
             spare: SpareRings::default(),
             large: false,
         }
@@ -65,7 +65,7 @@ impl Table {
     /// Returns the connection found last and the end that sent the packet, if the packet belongs to
     /// it.
     #[inline]
-    pub(crate) fn same(&mut self, packet: &Packet) -> Option<(&mut Connection, usize)> {
+    pub(crate) fn last_used(&mut self, packet: &Packet) -> Option<(&mut Connection, usize)> {
         let connection = self.store.get_mut(self.last as usize)?.as_mut()?;
         let side = connection.side_of(packet)?;
         Some((connection, side))
@@ -75,7 +75,7 @@ impl Table {
     /// that sent the packet. `None` does not mean that it does not exist: only [`find`](Self::find)
     /// tells that. A large table adds the memory that connections leave to each other.
     #[inline]
-    pub(crate) fn between(&mut self, ends: Ends) -> Option<(&mut Connection, usize, Option<&mut SpareRings>)> {
+    pub(crate) fn recently_used(&mut self, ends: Ends) -> Option<(&mut Connection, usize, Option<&mut SpareRings>)> {
         let (place, side) = self.recent.get(ends)?;
         let connection = self.store.get_mut(place as usize)?.as_mut()?;
         self.last = place;
@@ -261,7 +261,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_finds_what_was_put_in_and_not_taken_out(steps in prop::collection::vec((0u16..200, any::<bool>()), 1..600)) {
+        fn the_table_finds_inserted_connections_until_they_are_removed(steps in prop::collection::vec((0u16..200, any::<bool>()), 1..600)) {
             let mut table = Table::default();
             let mut model = BTreeMap::new();
             for (index, (number, insert)) in steps.into_iter().enumerate() {

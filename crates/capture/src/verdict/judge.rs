@@ -3,7 +3,7 @@
 //! A retransmission is spurious if every byte of it had an earlier transmission that reached the
 //! receiver, even if that transmission arrived after the retransmission left.
 
-use crate::evidence::{Answer, Answered, REORDERED_WITHIN, SegmentEvidence, candidates};
+use crate::evidence::{REORDERED_WITHIN, SegmentEvidence, candidates};
 use crate::order::{Original, Transmission};
 use crate::result::{Confidence, Verdict, When};
 
@@ -41,16 +41,16 @@ const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, 
 
 /// A later transmission passed first. Whether an earlier one arrived is unknown.
 pub(crate) const OVERTAKEN: Judged =
-    judged(Verdict::Undecidable, Confidence::Weak, "what was sent after it passed before it", None);
+    judged(Verdict::Undecidable, Confidence::Weak, "a later transmission passed before it", None);
 
 /// The retransmission arrived. Whether the original arrived after it is unknown.
-pub(crate) const DOUBTED: Judged =
-    judged(Verdict::Undecidable, Confidence::Weak, "an ACK without news may answer an original that came later", None);
+pub(crate) const LATE_ORIGINAL: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "an ACK that covers no new data may answer a late original", None);
 
 /// The reason of the verdict "needed" if the ACK echoes this timestamp or a later one.
-pub(crate) const BY_ECHO: &str = "the ACK echoes this sending's timestamp or a later one's";
+pub(crate) const BY_ECHO: &str = "the ACK echoes the timestamp of this transmission or of a later one";
 /// The reason of the verdict "spurious" if a duplicate was answered without a report.
-pub(crate) const ANSWERED: &str = "answered as a duplicate";
+pub(crate) const ANSWERED: &str = "acknowledged as a duplicate";
 
 impl SegmentEvidence {
     /// Judges the transmission at `index`; 1 is the first retransmission.
@@ -59,7 +59,7 @@ impl SegmentEvidence {
         use Verdict::{Needed, Spurious, Undecidable};
         let answer = self.answer.map(|answer| answer.when.frame);
         if let Original::Late { frame } = self.original {
-            return judged(Spurious, Likely, "the original came later than what was sent again", Some(frame));
+            return judged(Spurious, Likely, "the original passed after its retransmission", Some(frame));
         }
         let certain = if self.passed_in_order(index, circumstances) { Certain } else { Likely };
         let seen_before = self.original == Original::Seen || index > 1;
@@ -71,7 +71,7 @@ impl SegmentEvidence {
         let dropped = self.dropped.filter(|_| index == 1);
         let refused = self.refused && index == 1;
         if circumstances.at_receiver && seen_before && !refused && dropped.is_none() {
-            let reason = "an earlier sending reached the receiver, where the capture was made";
+            let reason = "an earlier transmission reached the receiver, where the capture was made";
             return judged(Spurious, Likely, reason, answer);
         }
         if !seen_before {
@@ -82,61 +82,61 @@ impl SegmentEvidence {
             if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
                 return judged(Undecidable, Weak, "a copy that passed after it may be the original", None);
             }
-            return judged(Needed, Certain, "the original never passed the place of the capture", answer);
+            return judged(Needed, Certain, "the original never passed the capture point", answer);
         }
         let by_router = |frame| judged(Needed, Likely, "a router reports that it dropped the original", Some(frame));
-        let Some(Answered { when, echo, .. }) = self.answer else {
+        let Some(answered) = &self.answer else {
             let unknown = judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
             return dropped.map_or(unknown, by_router);
         };
-        let candidates = candidates(&self.transmissions, Answer { nanos: when.nanos, echo }, circumstances.shortest);
+        let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
             // All round trips that were seen may be longer than the shortest one of the path.
             let (confidence, reason) = if candidates.by_echo {
-                (certain, "the ACK echoes an earlier sending's timestamp")
+                (certain, "the ACK echoes the timestamp of an earlier transmission")
             } else {
                 (Likely, "the ACK comes sooner than any round trip")
             };
-            return judged(Spurious, confidence, reason, Some(when.frame));
+            return judged(Spurious, confidence, reason, Some(answered.when.frame));
         }
         if let Some(duplicate) = self.reported(index, circumstances.shortest) {
             let reason = if circumstances.silent { ANSWERED } else { "reported as a duplicate" };
             return judged(Spurious, Likely, reason, Some(duplicate.frame));
         }
-        // Not certain: anybody can send such a message.
+        // Not certain: any host can send such a message.
         if let Some(frame) = dropped {
             return by_router(frame);
         }
-        if self.there_before.is_some_and(|filled| self.transmissions[index].nanos >= filled) {
-            return judged(Spurious, Likely, "it was there before the gap below it was filled", Some(when.frame));
-        }
-        // A receiver that reports duplicates would have reported the original.
-        let doubted = self.doubted && !circumstances.reports;
-        if candidates.first >= index {
-            return if doubted { DOUBTED } else { judged(Needed, Likely, BY_ECHO, answer) };
-        }
-        let would_be_reported = circumstances.reports && self.gap.is_some();
-        if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
-            return judged(Spurious, Likely, "what was sent before it, and only once, arrived after it", Some(frame));
-        }
-        if let Some(frame) = self.late_with_its_neighbour(index, when, circumstances.shortest) {
+        if self.arrived_before.is_some_and(|filled| self.transmissions[index].nanos >= filled) {
             return judged(
                 Spurious,
                 Likely,
-                "what was sent before it was late too, and nothing is missing",
-                Some(frame),
+                "it had arrived before the gap below it was filled",
+                Some(answered.when.frame),
             );
+        }
+        // A receiver that reports duplicates would have reported the original.
+        let may_answer_original = self.may_answer_original && !circumstances.reports;
+        if candidates.first >= index {
+            return if may_answer_original { LATE_ORIGINAL } else { judged(Needed, Likely, BY_ECHO, answer) };
+        }
+        let would_be_reported = circumstances.reports && self.gap.is_some();
+        if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
+            return judged(Spurious, Likely, "data sent before it, and only once, arrived after it", Some(frame));
+        }
+        if let Some(frame) = self.late_with_its_neighbour(index, answered.when, circumstances.shortest) {
+            return judged(Spurious, Likely, "data sent before it were late too, and nothing is missing", Some(frame));
         }
         match (circumstances.reports, self.gap) {
             // Not certain: the ACK that reported the duplicate may have been lost.
             (true, Some(_)) => {
                 judged(Needed, Likely, "later data arrived before it, and no duplicate is reported", answer)
             }
-            (false, Some(_)) if doubted => DOUBTED,
+            (false, Some(_)) if may_answer_original => LATE_ORIGINAL,
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
             // Here the lack of a reported duplicate shows little: no data were missing, so some
             // were late.
-            (_, None) => judged(Undecidable, Weak, "either sending can have caused the ACK", answer),
+            (_, None) => judged(Undecidable, Weak, "either transmission can have caused the ACK", answer),
         }
     }
 
@@ -185,6 +185,7 @@ impl SegmentEvidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Answered;
     use eifel_base::units::Timestamp;
     use eifel_testkit::random::Random;
     use eifel_testkit::{digest, golden};
@@ -219,7 +220,7 @@ mod tests {
         duplicates.truncate(random.below(10).saturating_sub(6) as usize);
         let echo = stamp(random);
         let mut some = |frame: u64| (random.below(4) == 0).then_some(frame);
-        let [gap, in_order, there_before] = [some(6), some(7), some(8)];
+        let [gap, in_order, arrived_before] = [some(6), some(7), some(8)];
         let original = [Original::Seen, Original::Seen, Original::Unseen, Original::Late { frame: 9 }];
         let filled = random.one_of(&transmissions).nanos;
         SegmentEvidence {
@@ -228,11 +229,11 @@ mod tests {
             duplicates,
             gap,
             in_order,
-            there_before: there_before.map(|_| random.near(&[filled])),
+            arrived_before: arrived_before.map(|_| random.near(&[filled])),
             original: random.one_of(&original),
             filler: None,
             refused: random.below(4) == 0,
-            doubted: random.below(4) == 0,
+            may_answer_original: random.below(4) == 0,
             dropped: (random.below(6) == 0).then_some(10),
             neighbour: random.coin().then_some(neighbour),
             transmissions,
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_evidence_is_judged_as_before() {
+    fn verdicts_on_drawn_evidence_match_the_golden() {
         let (mut random, mut text) = (Random(1), String::new());
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         for group in 0..40 {
@@ -255,7 +256,7 @@ mod tests {
                     reports: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
                 };
-                let (may, now) = (one.may_tell_more(), behind(&mut random, 1000));
+                let (may, now) = (one.is_open(), behind(&mut random, 1000));
                 writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();
                 for index in 1..one.transmissions.len() {
                     let (in_order, overtaken) = (one.passed_in_order(index, &circumstances), one.was_overtaken(index));

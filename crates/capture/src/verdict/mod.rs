@@ -7,7 +7,7 @@ pub(crate) use judge::{Circumstances, Judged};
 use crate::evidence::{Evidence, Part, SegmentEvidence};
 use crate::result::{Cause, Confidence, Verdict, When};
 use eifel_base::ranges::Block;
-use judge::{ANSWERED, BY_ECHO, DOUBTED, OVERTAKEN};
+use judge::{ANSWERED, BY_ECHO, LATE_ORIGINAL, OVERTAKEN};
 
 /// One retransmitted segment, or one chunk.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Row {
         all.max_by_key(|judged| (rank(judged), judged.confidence)).unwrap_or(Judged {
             verdict: Verdict::Undecidable,
             confidence: Confidence::Weak,
-            reason: "too much was sent again to remember it all",
+            reason: "too many retransmissions to remember them all",
             evidence: None,
         })
     }
@@ -72,7 +72,7 @@ impl Row {
 /// Withdraws verdicts on fast retransmissions of a connection without SACK, where ACKs do not name
 /// the data that arrived. One more duplicate ACK does not show that a retransmission was needless.
 /// On a path that reorders, an echo does not show that it was needed.
-pub(crate) fn withdraw_doubted(verdicts: &mut [Judged], causes: &[Cause]) {
+pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause]) {
     let count = |wanted: Verdict| {
         let both = verdicts.iter().zip(causes).filter(|(_, cause)| **cause == Cause::Fast);
         both.filter(|(judged, _)| judged.verdict == wanted && judged.reason != ANSWERED).count()
@@ -81,7 +81,7 @@ pub(crate) fn withdraw_doubted(verdicts: &mut [Judged], causes: &[Cause]) {
     let reorders = needless * 100 >= (needless + needed) * REORDERS;
     for (judged, _) in verdicts.iter_mut().zip(causes).filter(|(_, cause)| **cause == Cause::Fast) {
         if judged.reason == ANSWERED || reorders && judged.reason == BY_ECHO {
-            *judged = DOUBTED;
+            *judged = LATE_ORIGINAL;
         }
     }
 }
@@ -97,13 +97,13 @@ mod tests {
             [judged(Verdict::Spurious, "late"), judged(Verdict::Needed, BY_ECHO), judged(Verdict::Spurious, ANSWERED)];
         let mut verdicts: Vec<_> = kinds.iter().zip(counts).flat_map(|(kind, count)| vec![*kind; count]).collect();
         let causes = vec![cause; verdicts.len()];
-        withdraw_doubted(&mut verdicts, &causes);
-        assert!(verdicts.iter().all(|judged| *judged == DOUBTED || kinds.contains(judged)));
+        withdraw(&mut verdicts, &causes);
+        assert!(verdicts.iter().all(|judged| *judged == LATE_ORIGINAL || kinds.contains(judged)));
         kinds.map(|kind| verdicts.iter().filter(|judged| **judged == kind).count())
     }
 
     #[test]
-    fn where_a_path_reorders_an_echo_decides_nothing() {
+    fn on_a_reordering_path_an_echo_does_not_prove_a_loss() {
         assert_eq!(kept(Cause::Fast, [1, 4, 2]), [1, 0, 0]);
         assert_eq!(kept(Cause::Fast, [1, 5, 9]), [1, 5, 0]);
         assert_eq!(kept(Cause::Fast, [0, 1, 1]), [0, 1, 0]);

@@ -7,7 +7,7 @@ use eifel_packet::segment::{Flags, Options};
 use eifel_packet::seq::Seq;
 
 #[test]
-fn a_delay_spike_is_told_by_the_timestamp_that_comes_back() {
+fn an_echoed_timestamp_shows_a_delay_spike() {
     let mut talk = Talk::open(true, true);
     flight(&mut talk);
     let again = talk.data(415.0, 0);
@@ -23,7 +23,7 @@ fn a_delay_spike_is_told_by_the_timestamp_that_comes_back() {
 }
 
 #[test]
-fn a_loss_that_later_data_reveal_was_needed() {
+fn a_retransmission_after_later_data_arrived_was_needed() {
     let mut talk = Talk::open(false, true);
     flight(&mut talk);
     for number in 1..4 {
@@ -54,7 +54,7 @@ fn reported(left: u32, right: u32) -> (u64, Cause, Verdict, Confidence, Option<u
 }
 
 #[test]
-fn an_original_that_comes_late_is_reported_as_a_duplicate() {
+fn a_late_original_is_reported_as_a_duplicate() {
     assert_eq!(reported(1, 1001), (17, Cause::Fast, Verdict::Spurious, Confidence::Likely, Some(19)));
     assert_eq!([reported(1, 501).2, reported(501, 1001).2], [Verdict::Needed; 2], "the other half was needed");
 }
@@ -93,7 +93,7 @@ fn packets_that_a_capture_shows_twice_are_no_retransmissions() {
 }
 
 #[test]
-fn without_an_answer_nothing_is_decided() {
+fn without_an_ack_a_retransmission_is_undecidable() {
     let mut talk = Talk::open(true, true);
     flight(&mut talk);
     talk.data(415.0, 0);
@@ -102,7 +102,7 @@ fn without_an_answer_nothing_is_decided() {
 }
 
 #[test]
-fn trouble_after_a_long_calm_is_judged_as_the_first() {
+fn a_loss_after_a_long_idle_time_is_judged_like_the_first() {
     let mut talk = Talk::open(true, true);
     let mut expected = Vec::new();
     let mut at = 110;
@@ -139,7 +139,7 @@ fn trouble_after_a_long_calm_is_judged_as_the_first() {
 
 /// The lowest of very many retransmissions are undecidable, because their evidence is forgotten.
 #[test]
-fn as_many_retransmissions_as_are_remembered_are_judged_by_their_evidence() {
+fn retransmissions_up_to_the_limit_keep_their_evidence() {
     const MOST: u32 = 1 << 16;
     let mut talk = Talk::open(false, true);
     for number in 0..=MOST {
@@ -152,7 +152,7 @@ fn as_many_retransmissions_as_are_remembered_are_judged_by_their_evidence() {
         talk.ack(at + 400.0, number + 1, 0, &[]);
     }
     let found = talk.end();
-    let forgotten = "too much was sent again to remember it all";
+    let forgotten = "too many retransmissions to remember them all";
     assert_eq!(found.retransmissions.len(), MOST as usize + 1);
     let reasons = found.retransmissions.iter().map(|one| one.reason == forgotten);
     assert!(reasons.eq([true].into_iter().chain([false; MOST as usize])));

@@ -7,7 +7,7 @@ use eifel_capture::result::{Confidence, Verdict};
 use eifel_packet::segment::{Flags, Options};
 
 #[test]
-fn two_copies_that_leave_at_once_are_no_twins_where_nothing_else_has_one() {
+fn two_equal_segments_at_once_are_no_duplicate_frames_if_no_other_packet_has_one() {
     let mut talk = Talk::open(false, true);
     for number in 0..20 {
         talk.data(110.0 + f64::from(number), number);
@@ -53,7 +53,7 @@ fn a_timer_that_partial_acks_do_not_set_is_told_from_their_repairs() {
 }
 
 #[test]
-fn what_was_sent_before_the_capture_began_is_not_judged() {
+fn data_from_before_the_capture_are_not_judged() {
     let mut talk = Talk { frame: 0, analyzer: Analyzer::default(), ..Talk::open(true, true) };
     // Segments 0 to 4 were outstanding when the capture began.
     talk.data(110.0, 5);
@@ -82,7 +82,7 @@ fn an_echo_proves_nothing_of_the_first_segment_of_a_capture_that_begins_late() {
 
 /// Far from the sender, a copy may pass before a copy that left earlier. Timestamps show it.
 #[test]
-fn a_copy_that_was_overtaken_proves_nothing() {
+fn a_retransmission_that_a_later_one_overtook_is_undecidable() {
     let mut talk = Talk::open(true, true);
     flight(&mut talk);
     talk.data(415.0, 0);
@@ -97,7 +97,7 @@ fn a_copy_that_was_overtaken_proves_nothing() {
 /// The ACK of the segment that filled the gap is lost. The next ACK also covers the retransmission
 /// behind it.
 #[test]
-fn an_ack_that_echoes_a_later_copy_does_not_show_what_was_there_before() {
+fn an_ack_that_echoes_a_later_copy_does_not_show_what_had_arrived_before() {
     let mut talk = Talk::open(true, true);
     flight(&mut talk);
     for number in 1..4 {
@@ -112,7 +112,7 @@ fn an_ack_that_echoes_a_later_copy_does_not_show_what_was_there_before() {
 }
 
 #[test]
-fn an_ack_without_news_leaves_open_which_original_it_answers() {
+fn a_duplicate_ack_leaves_open_which_original_it_answers() {
     let mut talk = Talk::open(false, true);
     flight(&mut talk);
     for (ms, last) in [(212.0, 2), (213.0, 3), (214.0, 5)] {
@@ -134,7 +134,7 @@ fn an_ack_without_news_leaves_open_which_original_it_answers() {
 }
 
 #[test]
-fn without_an_identification_data_have_twins_and_acks_alone_have_none() {
+fn without_an_identification_data_may_be_duplicate_frames_but_acks_may_not() {
     // A constant identification is no more evidence than a missing one.
     for identification in [0, 7] {
         let mut talk = Talk::identified(false, true, Some(identification));
@@ -156,7 +156,7 @@ fn without_an_identification_data_have_twins_and_acks_alone_have_none() {
 
 /// After sixteen packets of an end without a twin, twins are recognised only by an identification.
 #[test]
-fn after_many_packets_without_a_twin_only_an_identification_tells_one() {
+fn after_many_single_packets_only_an_identification_shows_a_duplicate_frame() {
     // The handshake contains two packets of the client.
     for (identification, number, twins) in [
         (Some(0), 13, 1),
@@ -221,7 +221,7 @@ fn a_connection_that_was_seen_to_end_is_followed_by_another() {
 
 /// An ACK without news may only answer the original of one of the last 64 retransmitted segments.
 #[test]
-fn an_ack_without_news_leaves_no_doubt_of_what_was_sent_again_long_before() {
+fn a_duplicate_ack_does_not_affect_a_retransmission_long_before() {
     let mut talk = Talk::open(true, false);
     for number in 0..70 {
         talk.data(110.0 + f64::from(number), number);
@@ -242,7 +242,7 @@ fn an_ack_without_news_leaves_no_doubt_of_what_was_sent_again_long_before() {
 
 /// RFC 9293, section 3.5.2: bytes behind the header of a RST are not data.
 #[test]
-fn what_follows_the_header_of_a_reset_is_no_data() {
+fn the_payload_of_a_rst_is_no_data() {
     for (flags, segments) in [(Flags::ACK, 2), (Flags::RST.with(Flags::ACK), 1), (Flags::RST, 1)] {
         let mut talk = Talk::open(false, true);
         talk.data(110.0, 0);

@@ -52,7 +52,7 @@ fn causes(talk: Talk) -> Vec<Cause> {
 }
 
 #[test]
-fn segments_that_are_too_long_are_sent_again_in_shorter_ones() {
+fn segments_beyond_the_path_mtu_are_resent_in_shorter_ones() {
     let mut talk = outstanding();
     let reports = [0, 2].map(|number| too_big(&mut talk, 125.0, number, 600 + HEADERS));
     for piece in 0..16 {
@@ -78,7 +78,7 @@ fn segments_that_are_too_long_are_sent_again_in_shorter_ones() {
 }
 
 #[test]
-fn a_report_does_not_outweigh_what_the_receiver_says() {
+fn an_icmp_message_does_not_outweigh_the_receivers_acks() {
     let judged = |echo: u32, duplicate: bool| {
         let mut talk = outstanding();
         let report = too_big(&mut talk, 125.0, 0, 600 + HEADERS);
@@ -102,7 +102,7 @@ fn a_report_does_not_outweigh_what_the_receiver_says() {
 }
 
 #[test]
-fn a_report_explains_a_segment_for_which_no_acknowledgement_comes() {
+fn an_icmp_message_explains_a_segment_that_no_ack_covers() {
     let mut talk = outstanding();
     let report = too_big(&mut talk, 125.0, 0, 600 + HEADERS);
     again(&mut talk, 126.0, 0, 600);
@@ -113,7 +113,7 @@ fn a_report_explains_a_segment_for_which_no_acknowledgement_comes() {
 }
 
 #[test]
-fn what_a_report_does_not_explain_has_other_causes() {
+fn a_retransmission_that_an_icmp_message_does_not_explain_has_another_cause() {
     let alone = |ms: f64, len: u32, report: fn(&mut Talk)| {
         let mut talk = outstanding();
         report(&mut talk);
@@ -142,7 +142,7 @@ fn what_a_report_does_not_explain_has_other_causes() {
 }
 
 #[test]
-fn a_sender_that_ignores_a_report_repairs_as_before() {
+fn a_sender_that_ignores_an_icmp_message_repairs_by_acks_or_timer() {
     let mut talk = outstanding();
     too_big(&mut talk, 125.0, 0, 652);
     for number in 1..4 {
@@ -155,7 +155,7 @@ fn a_sender_that_ignores_a_report_repairs_as_before() {
 
 /// A router from before RFC 1191 does not name the MTU.
 #[test]
-fn without_an_mtu_everything_shorter_passes() {
+fn an_icmp_message_without_an_mtu_allows_all_shorter_packets() {
     for (len, expected) in [(999, PathMtu), (1000, PathMtu)] {
         let mut talk = outstanding();
         too_big(&mut talk, 125.0, 0, 0);

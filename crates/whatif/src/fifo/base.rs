@@ -1,7 +1,7 @@
 //! The base delay: the delay without waiting and transmission.
 
 use super::{LEAST_SAMPLES, Work};
-use crate::answers::Fate;
+use crate::answers::PacketOutcome;
 
 /// Number of packets that are the beginning of a busy period.
 const BEGINNING: usize = 20;
@@ -14,16 +14,16 @@ impl Work<'_> {
     pub(super) fn base(&self, per_byte: f64) -> f64 {
         let (mut free, mut busy_since, mut next) = (f64::MIN, 0, 0);
         let (mut delays, mut perhaps_delayed) = (Vec::new(), Vec::new());
-        for (index, sending) in self.trace.sendings.iter().enumerate() {
-            if self.answers.fates[index] == Fate::Lost {
+        for (index, transmission) in self.trace.transmissions.iter().enumerate() {
+            if self.answers.outcomes[index] == PacketOutcome::Lost {
                 continue;
             }
-            if sending.at >= free {
-                (free, busy_since) = (sending.at, index);
+            if transmission.at >= free {
+                (free, busy_since) = (transmission.at, index);
             }
-            free += f64::from(sending.wire) * per_byte;
+            free += f64::from(transmission.wire) * per_byte;
             let begins = index - busy_since < BEGINNING;
-            if let Some(sample) = self.samples.get(next).filter(|sample| sample.sending == index) {
+            if let Some(sample) = self.samples.get(next).filter(|sample| sample.transmission == index) {
                 if begins {
                     delays.push(sample.at - free);
                 }
@@ -47,7 +47,7 @@ impl Work<'_> {
         densest.map_or(0.0, |from| delays[from + part / 2].max(0.0))
     }
 
-    fn sent_once(&self, sending: usize) -> bool {
-        self.trace.pieces[self.trace.sendings[sending].piece].sendings.len() == 1
+    fn sent_once(&self, transmission: usize) -> bool {
+        self.trace.pieces[self.trace.transmissions[transmission].piece].transmissions.len() == 1
     }
 }

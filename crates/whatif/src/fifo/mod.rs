@@ -10,7 +10,7 @@
 mod base;
 mod pauses;
 
-use crate::answers::{Answers, Fate};
+use crate::answers::{Answers, PacketOutcome};
 use crate::trace::Trace;
 use pauses::Pauses;
 
@@ -67,7 +67,7 @@ pub struct Fitted {
     /// Whether the trace shows the rate, because packets waited for each other.
     pub rate_seen: bool,
     pub holds: Vec<Hold>,
-    /// Lateness of each exact answer that shows no hold: index of its sending, and seconds.
+    /// Lateness of each exact answer that shows no hold: index of its transmission, and seconds.
     pub late: Vec<(usize, f64)>,
     /// When each packet's transmission ended, in seconds; infinite if it never began.
     pub departed: Vec<f64>,
@@ -78,9 +78,9 @@ pub struct Fitted {
 /// An exact answer.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    sending: usize,
+    transmission: usize,
     at: f64,
-    heard: usize,
+    ack: usize,
 }
 
 /// Fits a server; `None` if too few answers are exact.
@@ -109,24 +109,27 @@ pub fn fit(trace: &Trace, answers: &Answers) -> Option<Fitted> {
     Some(best)
 }
 
-/// Returns the exact answers in the order of sendings. Omits sendings that a later sending
+/// Returns the exact answers in the order of transmissions. Omits transmissions that a later transmission
 /// overtook.
 fn samples(trace: &Trace, answers: &Answers) -> Vec<Sample> {
     let mut samples: Vec<Sample> = Vec::new();
     let mut soonest = f64::INFINITY;
-    let took = |sending: usize| answers.causes[sending].map(|answer| answer.at - trace.sendings[sending].at);
-    let shortest = (0..trace.sendings.len()).filter_map(took).fold(f64::INFINITY, f64::min);
-    for sending in (0..trace.sendings.len()).rev() {
-        if answers.fates[sending] != Fate::Arrived {
+    let took = |transmission: usize| {
+        answers.causes[transmission].map(|answer| answer.at - trace.transmissions[transmission].at)
+    };
+    let shortest = (0..trace.transmissions.len()).filter_map(took).fold(f64::INFINITY, f64::min);
+    for transmission in (0..trace.transmissions.len()).rev() {
+        if answers.outcomes[transmission] != PacketOutcome::Arrived {
             continue;
         }
-        let Some(answer) = answers.exact(sending) else { continue };
-        // If a piece was sent several times, only the verdict says which sending arrived. That is
+        let Some(answer) = answers.exact(transmission) else { continue };
+        // If a piece was sent several times, only the verdict says which transmission arrived. That is
         // not enough for a time.
-        let copies = &trace.pieces[trace.sendings[sending].piece].sendings;
-        let alone = copies.iter().all(|copy| *copy <= sending || trace.sendings[*copy].at + shortest >= answer.at);
+        let copies = &trace.pieces[trace.transmissions[transmission].piece].transmissions;
+        let alone =
+            copies.iter().all(|copy| *copy <= transmission || trace.transmissions[*copy].at + shortest >= answer.at);
         if answer.at <= soonest && alone {
-            samples.push(Sample { sending, at: answer.at, heard: answer.heard });
+            samples.push(Sample { transmission, at: answer.at, ack: answer.ack });
         }
         soonest = soonest.min(answer.at);
     }
@@ -170,14 +173,14 @@ impl Work<'_> {
     /// Returns the seconds per byte that neighbouring answers show, and whether enough of them
     /// agree.
     fn rate(&self) -> (f64, bool) {
-        let mut served = vec![0.0; self.trace.sendings.len() + 1];
-        for (index, sending) in self.trace.sendings.iter().enumerate() {
-            let lost = self.answers.fates[index] == Fate::Lost;
-            served[index + 1] = served[index] + if lost { 0.0 } else { f64::from(sending.wire) };
+        let mut served = vec![0.0; self.trace.transmissions.len() + 1];
+        for (index, transmission) in self.trace.transmissions.iter().enumerate() {
+            let lost = self.answers.outcomes[index] == PacketOutcome::Lost;
+            served[index + 1] = served[index] + if lost { 0.0 } else { f64::from(transmission.wire) };
         }
         let mut steps: Vec<(f64, f64)> = Vec::new();
         for pair in self.samples.windows(2) {
-            let bytes = served[pair[1].sending + 1] - served[pair[0].sending + 1];
+            let bytes = served[pair[1].transmission + 1] - served[pair[0].transmission + 1];
             let took = pair[1].at - pair[0].at;
             if bytes > 0.0 && took > 0.0 {
                 steps.push((took / bytes, bytes));
@@ -195,32 +198,32 @@ impl Work<'_> {
 
     /// Serves all packets once with these settings.
     fn pass(&self, server: Server) -> Fitted {
-        let sendings = &self.trace.sendings;
-        let longest = sendings.iter().map(|sending| sending.wire).max().unwrap_or(0);
+        let transmissions = &self.trace.transmissions;
+        let longest = transmissions.iter().map(|transmission| transmission.wire).max().unwrap_or(0);
         let least = LEAST_HOLD_S.max(server.base / 8.0).max(3.0 * f64::from(longest) * server.per_byte);
         let mut fitted = Fitted {
             server,
             rate_seen: false,
             holds: Vec::new(),
             late: Vec::new(),
-            departed: vec![f64::INFINITY; sendings.len()],
+            departed: vec![f64::INFINITY; transmissions.len()],
             explained: 0.0,
         };
         let near = 0.001_f64.max(server.base / 50.0).max(1.5 * f64::from(longest) * server.per_byte);
         let (mut free, mut released, mut next) = (f64::MIN, f64::MIN, 0);
         let (mut since, mut pauses) = (Since::default(), Pauses::default());
-        for (index, sending) in sendings.iter().enumerate() {
-            if self.answers.fates[index] == Fate::Lost {
+        for (index, transmission) in transmissions.iter().enumerate() {
+            if self.answers.outcomes[index] == PacketOutcome::Lost {
                 continue;
             }
-            let begins = sending.at.max(free);
-            let takes = f64::from(sending.wire) * server.per_byte;
+            let begins = transmission.at.max(free);
+            let takes = f64::from(transmission.wire) * server.per_byte;
             let mut departs = begins + takes;
             let cause = self.answers.causes[index];
-            if self.answers.fates[index] == Fate::Arrived {
+            if self.answers.outcomes[index] == PacketOutcome::Arrived {
                 since.packets.push((begins, takes, cause.map_or(f64::INFINITY, |answer| answer.at)));
             }
-            if let Some(sample) = self.samples.get(next).filter(|sample| sample.sending == index) {
+            if let Some(sample) = self.samples.get(next).filter(|sample| sample.transmission == index) {
                 let seen = sample.at - server.base;
                 let late = seen - departs.max(released);
                 if late > least {
@@ -239,7 +242,7 @@ impl Work<'_> {
                     }
                 } else {
                     fitted.late.push((index, late));
-                    if sending.at < free && released < departs {
+                    if transmission.at < free && released < departs {
                         let tracked = TRACKED * late.clamp(-takes / 2.0, takes / 2.0);
                         departs += if pauses.shows(late, near) { late } else { tracked };
                     }
@@ -267,16 +270,16 @@ impl Work<'_> {
     /// `due` and came at `seen`.
     fn kind(&self, first: usize, (due, seen): (f64, f64), server: Server) -> Kind {
         let (mut by_rate, mut at_once, mut count) = (0.0, 0.0, 0);
-        let (mut natural, mut index) = (due, self.samples[first].sending);
+        let (mut natural, mut index) = (due, self.samples[first].transmission);
         let mut served = seen;
         for sample in self.samples[first + 1..].iter().take(AFTER_A_HOLD) {
-            while index < sample.sending {
+            while index < sample.transmission {
                 index += 1;
-                if self.answers.fates[index] != Fate::Lost {
-                    let sending = &self.trace.sendings[index];
-                    let takes = f64::from(sending.wire) * server.per_byte;
-                    natural = natural.max(sending.at) + takes;
-                    served = served.max(sending.at) + takes;
+                if self.answers.outcomes[index] != PacketOutcome::Lost {
+                    let transmission = &self.trace.transmissions[index];
+                    let takes = f64::from(transmission.wire) * server.per_byte;
+                    natural = natural.max(transmission.at) + takes;
+                    served = served.max(transmission.at) + takes;
                 }
             }
             if natural >= seen {
@@ -301,10 +304,10 @@ impl Work<'_> {
     /// Returns whether this late ACK was sent soon after the ACK before it, by the receiver's
     /// timestamps.
     fn acks_were_held(&self, sample: usize) -> bool {
-        let heard = self.samples[sample].heard;
-        let now = &self.trace.heard[heard];
+        let ack = self.samples[sample].ack;
+        let now = &self.trace.acks[ack];
         // ACKs that were held together with this one also came together with it.
-        let earlier = self.trace.heard[..heard].iter().rev().find(|other| other.at + LEAST_HOLD_S < now.at);
+        let earlier = self.trace.acks[..ack].iter().rev().find(|other| other.at + LEAST_HOLD_S < now.at);
         let Some(then) = earlier else { return false };
         let (Some(stamp), Some(earlier), Some(tick)) = (now.stamp, then.stamp, self.tick()) else { return false };
         let sent_apart = f64::from(stamp.wrapping_sub(earlier)) * tick;
@@ -314,8 +317,8 @@ impl Work<'_> {
     /// Returns the length of a tick of the receiver's timestamps in seconds; `None` if it is
     /// unusual.
     fn tick(&self) -> Option<f64> {
-        let stamped = |heard: &&crate::trace::Heard| heard.stamp.is_some();
-        let (first, last) = (self.trace.heard.iter().find(stamped)?, self.trace.heard.iter().rev().find(stamped)?);
+        let stamped = |ack: &&crate::trace::ReceivedAck| ack.stamp.is_some();
+        let (first, last) = (self.trace.acks.iter().find(stamped)?, self.trace.acks.iter().rev().find(stamped)?);
         let ticks = last.stamp?.wrapping_sub(first.stamp?);
         let tick = (last.at - first.at) / f64::from(ticks.max(1));
         [1e-6, 1e-3, 2e-3, 4e-3, 1e-2].into_iter().find(|usual| (tick / usual - 1.0).abs() < 0.3)
@@ -330,8 +333,8 @@ impl Work<'_> {
     /// Returns whether enough packets waited for others to show the rate.
     fn waited(&self, fitted: &Fitted) -> bool {
         let waits = |index: usize| {
-            let sending = &self.trace.sendings[index];
-            fitted.departed[index] - sending.at > 1.5 * f64::from(sending.wire) * fitted.server.per_byte
+            let transmission = &self.trace.transmissions[index];
+            fitted.departed[index] - transmission.at > 1.5 * f64::from(transmission.wire) * fitted.server.per_byte
         };
         fitted.late.iter().filter(|(index, _)| waits(*index)).count() >= LEAST_SAMPLES
     }
@@ -358,12 +361,12 @@ fn densest(steps: &[(f64, f64)], same: f64) -> (f64, f64, usize) {
     (took / bytes.max(1.0), bytes, among.len())
 }
 
-/// Returns for each sending how many packets were not yet transmitted when it came.
+/// Returns for each transmission how many packets were not yet transmitted when it came.
 pub fn backlogs(trace: &Trace, fitted: &Fitted) -> Vec<u32> {
     let mut waiting = std::collections::VecDeque::new();
-    let mut found = Vec::with_capacity(trace.sendings.len());
-    for (index, sending) in trace.sendings.iter().enumerate() {
-        while waiting.front().is_some_and(|departs| *departs <= sending.at) {
+    let mut found = Vec::with_capacity(trace.transmissions.len());
+    for (index, transmission) in trace.transmissions.iter().enumerate() {
+        while waiting.front().is_some_and(|departs| *departs <= transmission.at) {
             waiting.pop_front();
         }
         found.push(waiting.len() as u32);

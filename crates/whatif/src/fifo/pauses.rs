@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_the_clock_often_is_other_traffic() {
+    fn frequent_clock_moves_are_other_traffic() {
         let often = || std::iter::repeat_n(0.0, BETWEEN - 1).chain([0.006, 0.006]);
         assert_eq!(shown(often()), 0);
         let twice = std::iter::repeat_n(0.0, BETWEEN).chain([0.006, 0.006]).chain(often());

@@ -78,7 +78,7 @@ impl Deferred {
 
 impl Detectors {
     /// Finds out, after an ACK was handled, whether the following packets can be kept back.
-    pub(crate) fn find_deferrable(&mut self) {
+    pub(crate) fn update_deferral(&mut self) {
         self.deferred.waits = !self.asked && !self.watch.has_events() && !self.watch.may_judge();
         self.deferred.una = self.board.una();
     }
@@ -87,11 +87,11 @@ impl Detectors {
     #[inline(always)]
     pub(crate) fn defers_new(&mut self, departure: &Departure) -> bool {
         let &Departure { nanos, len, stamp } = departure;
-        let keeps = self.deferred.has_room(len.into());
-        if keeps {
+        let defers = self.deferred.has_room(len.into());
+        if defers {
             self.deferred.keep(Packet::new(nanos, len, stamp));
         }
-        keeps
+        defers
     }
 
     /// Keeps an ACK of new data back if no detector can judge by it. Returns whether it did.
@@ -113,26 +113,26 @@ impl Detectors {
     pub(crate) fn catch_up(&mut self) {
         self.deferred.waits = false;
         if !self.deferred.packets.is_empty() {
-            self.show_kept();
+            self.apply_deferred();
         }
     }
 
     #[inline(never)]
-    fn show_kept(&mut self) {
+    fn apply_deferred(&mut self) {
         let mut packets = std::mem::take(&mut self.deferred.packets);
         let acknowledged = |packet: &Packet| if packet.len & ACK == 0 { 0 } else { u64::from(packet.len & LEN) };
         let mut cumulative = self.deferred.una - packets.iter().map(acknowledged).sum::<u64>();
         for packet in packets.drain(..) {
             let Packet { nanos: now, len, .. } = packet;
             if len & ACK == 0 {
-                self.take_new(&Departure { nanos: now, len: len & LEN, stamp: packet.stamp() });
+                self.apply_new(&Departure { nanos: now, len: len & LEN, stamp: packet.stamp() });
                 continue;
             }
             cumulative += u64::from(len & LEN);
             let plain = len & PLAIN != 0;
             let ack = Ack { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain, ece: false };
             // No detector judges by this ACK, so the frame is not used.
-            self.take_ack(&ReceivedAck { now, frame: 0, ack, echo: packet.stamp(), stamp: None, chunk_bytes: None });
+            self.apply_ack(&ReceivedAck { now, frame: 0, ack, echo: packet.stamp(), stamp: None, chunk_bytes: None });
         }
         self.deferred.packets = packets;
     }

@@ -26,7 +26,7 @@ const MOST_STAMPS: usize = 4096;
 const BY_TIMESTAMPS: &str = "eifel-timestamps";
 const BY_TIMESTAMPS_OLDER: &str = "eifel-timestamps, proof = older";
 
-/// The state of a sender at the first sign of trouble.
+/// The state of a sender at the first loss sign.
 pub(crate) struct SenderState {
     /// Time in nanoseconds since 1970.
     pub(crate) now: u64,
@@ -37,8 +37,6 @@ pub(crate) struct SenderState {
     pub(crate) negotiated: Negotiated,
     /// Whether the sender sends SCTP chunks.
     pub(crate) sctp: bool,
-    /// The number of the last episode before.
-    pub(crate) before: u32,
 }
 
 /// Data that left once, at `nanos` since 1970, and take `len` positions.
@@ -89,7 +87,7 @@ pub(crate) struct Detectors {
     /// Whether the first detector has asked for a probe, and nothing has left since.
     asked: bool,
     /// The judgements by episode number.
-    pub(crate) verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
+    verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
     /// The last duplicate that the receiver reported, and the TSval of that ACK.
     reported: Option<(Block, Timestamp)>,
     deferred: Deferred,
@@ -109,10 +107,11 @@ fn at(nanos: u64) -> Instant {
 }
 
 impl Detectors {
-    /// Returns the detectors that can judge a sender in this state, with the data that it has under
-    /// way. The known round trip takes the place of the one measured during the handshake.
-    pub(crate) fn new(state: &SenderState, under_way: impl Iterator<Item = Departure>) -> Self {
-        let &SenderState { now, una, round_trip, negotiated, sctp, before } = state;
+    /// Returns the detectors that can judge a sender in this state after `before` episodes, with the
+    /// data that it has under way. The known round trip takes the place of the one measured during
+    /// the handshake.
+    fn new(state: &SenderState, before: u32, under_way: impl Iterator<Item = Departure>) -> Self {
+        let &SenderState { now, una, round_trip, negotiated, sctp } = state;
         let (names, detectors) = chosen(negotiated, sctp).into_iter().unzip();
         let (mut board, mut watch) = (Scoreboard::default(), Watch::new(detectors));
         if let Some(round_trip) = round_trip {
@@ -153,17 +152,17 @@ impl Detectors {
             // The slow path takes a copy. So `departure` needs no address, and its fields stay in
             // registers on the usual path.
             let departure = *departure;
-            self.show_new(&departure);
+            self.apply_at_once(&departure);
         }
     }
 
     #[inline(never)]
-    fn show_new(&mut self, departure: &Departure) {
+    fn apply_at_once(&mut self, departure: &Departure) {
         self.catch_up();
-        self.take_new(departure);
+        self.apply_new(departure);
     }
 
-    fn take_new(&mut self, departure: &Departure) {
+    fn apply_new(&mut self, departure: &Departure) {
         let &Departure { nanos: now, len, stamp } = departure;
         self.asked = false;
         self.remember(now, stamp);
@@ -200,7 +199,7 @@ impl Detectors {
             // The sender repeats old data instead of sending new data, so the result of the probe
             // is unknown.
             self.watch.refuse_probe();
-            self.hear_of(0, true);
+            self.collect_verdicts(0, true);
         }
         let cause = self.open(why);
         self.remember(now, stamp);
@@ -233,19 +232,19 @@ impl Detectors {
     pub(crate) fn on_ack(&mut self, received: &ReceivedAck<'_>) {
         if !self.defers_ack(received) {
             self.catch_up();
-            self.take_ack(received);
-            self.find_deferrable();
+            self.apply_ack(received);
+            self.update_deferral();
         }
     }
 
-    fn take_ack(&mut self, received: &ReceivedAck<'_>) {
+    fn apply_ack(&mut self, received: &ReceivedAck<'_>) {
         let ReceivedAck { now, ack, .. } = received;
         if ack.cumulative < self.board.una() || ack.cumulative > self.board.nxt() {
             return;
         }
-        let told = ack.dsacks.first().copied().zip(received.stamp);
+        let report = ack.dsacks.first().copied().zip(received.stamp);
         let advances = ack.cumulative > self.board.una();
-        if told.is_some() && std::mem::replace(&mut self.reported, told) == told && !advances {
+        if report.is_some() && std::mem::replace(&mut self.reported, report) == report && !advances {
             // The network has duplicated the ACK.
             return;
         }
@@ -260,26 +259,74 @@ impl Detectors {
         self.asked = matches!(self.watch.judge(&acked), Judgement::Probe);
         self.watch.close_if_repaired(ack.cumulative);
         if self.watch.has_events() {
-            self.hear_of(received.frame, false);
+            self.collect_verdicts(received.frame, false);
         }
     }
 
-    /// Returns the age of the newest sending whose timestamp is not newer than the echoed one.
+    /// Returns the age of the newest transmission whose timestamp is not newer than the echoed one.
     fn echo(&self, value: Timestamp, now: u64) -> Option<Echo> {
         let place = self.stamps.partition_point(|(stamp, _)| !value.precedes(*stamp));
         let (_, left) = self.stamps.get(place.checked_sub(1)?)?;
         Some(Echo::Known { value, age: Duration::from_nanos(now.saturating_sub(*left)) })
     }
 
-    fn hear_of(&mut self, frame: u64, refused: bool) {
+    fn collect_verdicts(&mut self, frame: u64, refused: bool) {
         while let Some(event) = self.watch.poll_event() {
             let Event::Judged { episode, detector, outcome, reason } = event else { continue };
             let Some(name) = self.names.get(detector).copied().filter(|_| !refused) else { continue };
-            let told = self.verdicts.entry(self.before + episode).or_default();
-            if told.iter().all(|told| told.detector != name) {
-                told.push(DetectorVerdict { detector: name, frame, spurious: outcome == Outcome::Spurious, reason });
+            let verdicts = self.verdicts.entry(self.before + episode).or_default();
+            if verdicts.iter().all(|one| one.detector != name) {
+                verdicts.push(DetectorVerdict {
+                    detector: name,
+                    frame,
+                    spurious: outcome == Outcome::Spurious,
+                    reason,
+                });
             }
         }
+    }
+}
+
+/// The detectors of one sender from its first loss episode to its last. They exist while a repair
+/// goes on.
+#[derive(Debug, Default)]
+pub(crate) struct EpisodeDetectors {
+    /// `None` while everything is repaired.
+    pub(crate) current: Option<Box<Detectors>>,
+    /// The verdicts by episode, and the number of the last episode.
+    verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
+    episodes: u32,
+}
+
+impl EpisodeDetectors {
+    /// Creates the detectors for a sender in this state, with the data that it has under way.
+    pub(crate) fn start(&mut self, state: &SenderState, under_way: impl Iterator<Item = Departure>) {
+        self.current = Some(Box::new(Detectors::new(state, self.episodes, under_way)));
+    }
+
+    /// Handles a retransmission. Returns the number of the episode that it belongs to.
+    pub(crate) fn on_retransmission(
+        &mut self,
+        now: u64,
+        block: Block,
+        cause: Why,
+        stamp: Option<Timestamp>,
+    ) -> Option<u32> {
+        let episode = self.current.as_mut()?.on_retransmission(now, block, cause, stamp);
+        self.episodes = episode.unwrap_or(self.episodes);
+        episode
+    }
+
+    /// Drops the detectors after everything is repaired, and keeps their verdicts.
+    pub(crate) fn stop(&mut self) {
+        if let Some(detectors) = self.current.take() {
+            self.verdicts.extend(detectors.verdicts);
+        }
+    }
+
+    /// Returns the detectors' verdicts on an episode.
+    pub(crate) fn verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
+        self.verdicts.get(&episode).cloned().unwrap_or_default()
     }
 }
 
@@ -341,7 +388,7 @@ mod tests {
             let (now, len) = (10_000 * MS, if sctp { 1 } else { 100 });
             let round_trip = random.one_of(&[None, Some(100 * MS), Some(7 * MS)]);
             let before = random.below(3) as u32;
-            let state = SenderState { now, una: 1000, round_trip, negotiated, sctp, before };
+            let state = SenderState { now, una: 1000, round_trip, negotiated, sctp };
             let count = random.below(8);
             let stamp = |number: u64| negotiated.timestamps.then_some(Timestamp(5 + number as u32 / 2));
             let under_way = (0..count).map(|number| Departure {
@@ -349,7 +396,7 @@ mod tests {
                 len: len as u32,
                 stamp: stamp(number),
             });
-            let detectors = Detectors::new(&state, under_way);
+            let detectors = Detectors::new(&state, before, under_way);
             Self { random, detectors, now, una: 1000, nxt: 1000 + count * len, len, negotiated, sctp, frame: 1 }
         }
 
@@ -423,14 +470,14 @@ mod tests {
                 }
             }
             self.detectors.catch_up();
-            let Detectors { verdicts: told, board, next, .. } = &self.detectors;
-            write!(said, "{told:?} {} {} {next}", board.una(), board.nxt()).unwrap();
+            let Detectors { verdicts, board, next, .. } = &self.detectors;
+            write!(said, "{verdicts:?} {} {} {next}", board.una(), board.nxt()).unwrap();
             said
         }
     }
 
     #[test]
-    fn detectors_say_of_drawn_senders_what_they_said() {
+    fn detector_verdicts_on_drawn_senders_match_the_golden() {
         let (mut text, mut together) = (String::new(), String::new());
         for seed in 0..SENDERS {
             let said = Drawn::new(seed).run();
@@ -445,11 +492,11 @@ mod tests {
         golden!("detectors.txt", text);
     }
 
-    /// An echo belongs to the newest remembered sending whose timestamp is not newer.
+    /// An echo belongs to the newest remembered transmission whose timestamp is not newer.
     #[test]
-    fn an_echo_tells_when_what_it_answers_has_left() {
+    fn an_echo_gives_the_age_of_the_newest_transmission_it_can_answer() {
         let negotiated = Negotiated { mss: 100, sack: true, timestamps: true };
-        let state = SenderState { now: 0, una: 0, round_trip: None, negotiated, sctp: false, before: 0 };
+        let state = SenderState { now: 0, una: 0, round_trip: None, negotiated, sctp: false };
         let most = MOST_STAMPS as u32;
         for (count, first) in [(most, Some(900)), (most + 1, None)] {
             let departure = |number: u32| Departure {
@@ -457,7 +504,7 @@ mod tests {
                 len: 1,
                 stamp: Some(Timestamp(10 + 2 * number)),
             };
-            let detectors = Detectors::new(&state, (0..count).map(departure));
+            let detectors = Detectors::new(&state, 0, (0..count).map(departure));
             let age = |value| {
                 detectors.echo(Timestamp(value), 1000).map(|echo| match echo {
                     Echo::Known { age, .. } => age.as_nanos(),

@@ -41,12 +41,12 @@ pub(crate) struct Retransmitted {
     /// Whether ACKs report data above it: by SACK blocks, or by three duplicate ACKs without SACK.
     pub(crate) missing: bool,
     /// Whether an ACK that the sender may have received gave a reason to repair it.
-    pub(crate) doubted: bool,
+    pub(crate) suspected_lost: bool,
     /// Whether SACK blocks have shown a gap there.
-    pub(crate) shown: bool,
+    pub(crate) in_gap: bool,
     /// Whether the echo shows an ACK that the sender has received since it last sent; `None`
     /// without timestamps.
-    pub(crate) news: Option<bool>,
+    pub(crate) echo_is_new: Option<bool>,
     /// Whether both ends agreed on SACK.
     pub(crate) sack: bool,
     /// The number of outstanding segments.
@@ -58,7 +58,7 @@ pub(crate) struct Retransmitted {
     /// Whether the sender had received a SACK block that covers it.
     pub(crate) reported: bool,
     /// Whether the segment sent directly before was a retransmission too.
-    pub(crate) follows: bool,
+    pub(crate) follows_another: bool,
     /// Whether segments may be lost between the sender and the capture point.
     pub(crate) may_be_unseen: bool,
 }

@@ -44,7 +44,7 @@ pub(super) fn clocked(resent: &Retransmitted) -> f64 {
     };
     // A sender whose echo is new answers the ACK with that timestamp. Then a queue explains the
     // delay.
-    let held = if resent.news == Some(true) { 0.0 } else { HELD };
+    let held = if resent.echo_is_new == Some(true) { 0.0 } else { HELD };
     late(resent.now).min(held + late(resent.earliest))
 }
 
@@ -72,7 +72,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn a_timer_that_expired_in_time_fits_and_a_held_one_costs_little() {
+    fn a_timeout_in_time_costs_nothing_and_a_held_one_little() {
         let passes = resent();
         let set = (800 * MS, 800 * MS);
         assert!(misfit_of_timer(&passes, set, 200 * MS) < 1e-9);
@@ -88,13 +88,13 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_follows_its_ack_unless_a_path_has_held_it() {
+    fn a_repair_soon_after_its_ack_costs_nothing_and_a_held_one_little() {
         let near = Retransmitted { may_be_unseen: false, last_ack: 996 * MS, ..resent() };
         assert!(clocked(&near) < 1e-9);
         let late = Retransmitted { last_ack: 946 * MS, ..near };
         assert!((clocked(&late) - 2_f64.ln()).abs() < 1e-9);
         let held = Retransmitted { last_ack: 500 * MS, earliest: 500 * MS, ..near };
         assert!((clocked(&held) - HELD).abs() < 1e-9);
-        assert!(clocked(&Retransmitted { news: Some(true), ..held }) < 1e-9);
+        assert!(clocked(&Retransmitted { echo_is_new: Some(true), ..held }) < 1e-9);
     }
 }

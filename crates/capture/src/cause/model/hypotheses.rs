@@ -43,7 +43,7 @@ pub(crate) struct Explained {
 
 impl Explained {
     /// Returns an explanation without an alternative.
-    pub(crate) fn surely(cause: Cause) -> Self {
+    pub(crate) fn only(cause: Cause) -> Self {
         Self { cause, other: None }
     }
 }
@@ -102,7 +102,7 @@ impl Hypotheses {
         for (cause, hypothesis) in hypotheses {
             // Later packets hardly distinguish two hypotheses in states of the same kind, so the
             // cheaper one is kept.
-            let kept = self.hypotheses.iter().find(|other| other.model.stands_as(&hypothesis.model));
+            let kept = self.hypotheses.iter().find(|other| other.model.is_in_state_of(&hypothesis.model));
             let kept = kept.or(self.hypotheses.first().filter(|_| self.hypotheses.len() == most));
             if let Some(kept) = kept {
                 if most == 1 {
@@ -190,15 +190,15 @@ pub(super) mod tests {
             timer_from: 800 * MS,
             estimate: Some((200 * MS, 30 * MS)),
             missing: true,
-            doubted: true,
-            shown: true,
-            news: None,
+            suspected_lost: true,
+            in_gap: true,
+            echo_is_new: None,
             sack: true,
             segments: 20,
             stamp: None,
             repeated: true,
             reported: false,
-            follows: false,
+            follows_another: false,
             may_be_unseen: true,
         }
     }
@@ -208,7 +208,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_comes_later_names_the_cause_of_what_came_before() {
+    fn a_later_retransmission_decides_the_cause_of_an_earlier_one() {
         // A repaired segment leaves again 200 ms after the last ACK. The timer would take 400 ms.
         let first = resent();
         let mut hypotheses = Hypotheses::new(&MODELS[0]);
@@ -222,7 +222,7 @@ pub(super) mod tests {
             end: 2000,
             repeated: false,
             reported: true,
-            follows: true,
+            follows_another: true,
             ..first
         };
         assert_eq!(hypotheses.explain(&second), Cause::Loss);
@@ -237,7 +237,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_reading_that_was_given_up_leaves_the_cause_undecided() {
+    fn a_dropped_hypothesis_of_similar_cost_is_the_other_cause() {
         let mut hypotheses = Hypotheses::new(&MODELS[0]);
         let first = resent();
         hypotheses.explain(&first);

@@ -14,9 +14,77 @@ mod stack;
 mod tests;
 
 pub(crate) use events::{AckReceived, Retransmitted};
-pub(crate) use hypotheses::UNDECIDED;
-pub(crate) use hypotheses::{Explained, Hypotheses};
-pub(crate) use settings::{MODELS, Settings};
-pub(crate) use stack::StackModel;
+pub(crate) use hypotheses::Explained;
 
-pub(crate) use crate::result::Cause;
+use crate::result::Cause;
+use hypotheses::{Hypotheses, UNDECIDED};
+use settings::{MODELS, Settings};
+use stack::StackModel;
+
+/// The models of all stacks for one sender.
+#[derive(Debug)]
+pub(crate) struct Models {
+    pub(crate) stacks: [Hypotheses; MODELS.len()],
+    /// Whether all models would ignore an ACK of new data without SACK blocks.
+    idle: bool,
+    /// Whether a retransmission was seen far from the sender.
+    seen_far_away: bool,
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        Self { stacks: MODELS.each_ref().map(Hypotheses::new), idle: false, seen_far_away: false }
+    }
+}
+
+impl Models {
+    /// Handles an ACK that the sender receives.
+    pub(crate) fn on_ack(&mut self, ack: &AckReceived) {
+        self.stacks.iter_mut().for_each(|model| model.on_ack(ack));
+        self.idle = self.stacks.iter().all(Hypotheses::is_idle);
+    }
+
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    /// Returns whether all models consider everything repaired.
+    pub(crate) fn are_open(&self) -> bool {
+        self.stacks.iter().all(Hypotheses::is_open)
+    }
+
+    /// Returns the cause of a retransmission by the model that is the best now.
+    pub(crate) fn explain(&mut self, resent: &Retransmitted) -> Cause {
+        self.seen_far_away |= resent.may_be_unseen;
+        let causes = self.stacks.each_mut().map(|model| model.explain(resent));
+        self.idle = false;
+        causes[self.best()]
+    }
+
+    /// Returns the index of the model with the lowest cost.
+    fn best(&self) -> usize {
+        let cost = |place: &usize| self.stacks[*place].cost();
+        (0..MODELS.len()).min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap_or(0)
+    }
+
+    /// Returns the name of the model with the lowest cost, and its explanations of the
+    /// retransmissions in order. If another model explains them nearly as well, its causes are
+    /// added.
+    pub(crate) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
+        let best = self.best();
+        let (name, cost) = (self.stacks[best].name(), self.stacks[best].cost());
+        let mut explained = self.stacks[best].explained();
+        if !self.seen_far_away {
+            return (name, explained);
+        }
+        for place in (0..MODELS.len()).filter(|place| *place != best) {
+            if self.stacks[place].cost() - cost < UNDECIDED {
+                for (one, other) in explained.iter_mut().zip(self.stacks[place].explained()) {
+                    one.other = one.other.or(Some(other.cause).filter(|cause| *cause != one.cause));
+                }
+            }
+        }
+        (name, explained)
+    }
+}

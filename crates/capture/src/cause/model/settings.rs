@@ -1,4 +1,4 @@
-//! The settings of the stacks that are told apart.
+//! The settings of the stacks that the models distinguish.
 
 /// The settings in which the retransmissions of stacks differ.
 #[derive(Clone, Copy, Debug)]
@@ -20,70 +20,31 @@ pub(crate) struct Settings {
 
 const MS: u64 = 1_000_000;
 
+const LINUX: Settings = Settings {
+    name: "linux",
+    variance_at_least: 200 * MS,
+    rto_at_least: 200 * MS,
+    probes_tail: true,
+    forward_rto: true,
+    undoes: true,
+};
+const RFC: Settings = Settings {
+    name: "rfc",
+    variance_at_least: 0,
+    rto_at_least: 1000 * MS,
+    probes_tail: false,
+    forward_rto: false,
+    undoes: false,
+};
+
 /// In order of preference among models that explain a trace equally well.
 pub(crate) const MODELS: [Settings; 8] = [
-    Settings {
-        name: "linux",
-        variance_at_least: 200 * MS,
-        rto_at_least: 200 * MS,
-        probes_tail: true,
-        forward_rto: true,
-        undoes: true,
-    },
-    Settings {
-        name: "linux-without-tlp",
-        variance_at_least: 200 * MS,
-        rto_at_least: 200 * MS,
-        probes_tail: false,
-        forward_rto: true,
-        undoes: true,
-    },
-    Settings {
-        name: "linux-without-f-rto",
-        variance_at_least: 200 * MS,
-        rto_at_least: 200 * MS,
-        probes_tail: false,
-        forward_rto: false,
-        undoes: true,
-    },
-    Settings {
-        name: "linux-without-undo",
-        variance_at_least: 200 * MS,
-        rto_at_least: 200 * MS,
-        probes_tail: true,
-        forward_rto: false,
-        undoes: false,
-    },
-    Settings {
-        name: "bsd",
-        variance_at_least: 200 * MS,
-        rto_at_least: 230 * MS,
-        probes_tail: false,
-        forward_rto: false,
-        undoes: false,
-    },
-    Settings {
-        name: "rfc",
-        variance_at_least: 0,
-        rto_at_least: 1000 * MS,
-        probes_tail: false,
-        forward_rto: false,
-        undoes: false,
-    },
-    Settings {
-        name: "rfc-with-f-rto",
-        variance_at_least: 0,
-        rto_at_least: 1000 * MS,
-        probes_tail: false,
-        forward_rto: true,
-        undoes: false,
-    },
-    Settings {
-        name: "rfc-with-undo",
-        variance_at_least: 0,
-        rto_at_least: 1000 * MS,
-        probes_tail: true,
-        forward_rto: false,
-        undoes: true,
-    },
+    LINUX,
+    Settings { name: "linux-without-tlp", probes_tail: false, ..LINUX },
+    Settings { name: "linux-without-f-rto", probes_tail: false, forward_rto: false, ..LINUX },
+    Settings { name: "linux-without-undo", forward_rto: false, undoes: false, ..LINUX },
+    Settings { name: "bsd", variance_at_least: 200 * MS, rto_at_least: 230 * MS, ..RFC },
+    RFC,
+    Settings { name: "rfc-with-f-rto", forward_rto: true, ..RFC },
+    Settings { name: "rfc-with-undo", probes_tail: true, undoes: true, ..RFC },
 ];

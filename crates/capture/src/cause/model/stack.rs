@@ -114,8 +114,8 @@ impl StackModel {
     /// Returns whether the model would ignore an ACK of new data without SACK blocks.
     pub(crate) fn is_idle(&self) -> bool {
         let (again, left_before) = self.again;
-        let told = again == u64::MAX || self.left_before == left_before;
-        self.is_open() && self.back_off == 0 && !self.probed && told
+        let acknowledged = again == u64::MAX || self.left_before == left_before;
+        self.is_open() && self.back_off == 0 && !self.probed && acknowledged
     }
 
     /// Returns the causes that a retransmission may have, each with the cost of what it leaves
@@ -132,16 +132,16 @@ impl StackModel {
     }
 
     /// Returns whether both models are in states of the same kind.
-    pub(crate) fn stands_as(&self, other: &Self) -> bool {
+    pub(crate) fn is_in_state_of(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.state) == std::mem::discriminant(&other.state)
     }
 
     fn timeout(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
         // The timer repairs the oldest segment. A sender that repeats acknowledged data has not
         // received their ACK.
-        let unheard = resent.end <= resent.una;
-        if unheard && resent.may_be_unseen {
-            let repaired = resent.doubted && !resent.repeated;
+        let acked_here = resent.end <= resent.una;
+        if acked_here && resent.may_be_unseen {
+            let repaired = resent.suspected_lost && !resent.repeated;
             // The timer was set at the earliest by the ACK that ends where the segment starts, or
             // by its last expiry.
             let began = match resent.ack_place {
@@ -156,13 +156,13 @@ impl StackModel {
                 + match (self.was_silent(resent), repaired) {
                     (true, _) => UNSEEN_REPAIR,
                     // Only the timer goes back to the start of the last retransmission.
-                    (false, _) if resent.repeated && resent.follows => UNSEEN_REPAIR,
+                    (false, _) if resent.repeated && resent.follows_another => UNSEEN_REPAIR,
                     (false, true) => ACTIVE + REPAIR_LEFT_OUT,
                     (false, false) => ACTIVE,
                 };
             return Some((Cause::Rto, cost));
         }
-        if unheard || resent.start > resent.una {
+        if acked_here || resent.start > resent.una {
             return None;
         }
         let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
@@ -198,7 +198,7 @@ impl StackModel {
     }
 
     fn go_back_n(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
-        let unheard = resent.end <= resent.una;
+        let acked_here = resent.end <= resent.una;
         match self.state {
             State::Loss { high, reached, .. } if resent.start < high => {
                 let again = resent.repeated && resent.start < reached;
@@ -206,7 +206,7 @@ impl StackModel {
             }
             // The sender would not send acknowledged data: it continues what it began before it
             // received the ACK.
-            _ if unheard && resent.start >= self.gone_back_to => {
+            _ if acked_here && resent.start >= self.gone_back_to => {
                 // ACKs drive go-back-N, so it is never silent for as long as a timeout.
                 Some((Cause::Loss, if self.was_silent(resent) { UNSEEN_TIMEOUT } else { 0.0 }))
             }
@@ -222,13 +222,13 @@ impl StackModel {
 
     /// Returns whether the retransmission starts where go-back-N stopped.
     fn continues(&self, resent: &Retransmitted) -> bool {
-        resent.follows && resent.start == self.gone_back_to
+        resent.follows_another && resent.start == self.gone_back_to
     }
 
     /// Returns whether the retransmission starts at or above the position where go-back-N stopped,
     /// and no new data were sent in between.
     fn goes_on(&self, resent: &Retransmitted) -> bool {
-        resent.follows && resent.start >= self.gone_back_to
+        resent.follows_another && resent.start >= self.gone_back_to
     }
 
     /// Returns whether the sender has sent nothing for at least three quarters of its timeout.
@@ -237,22 +237,24 @@ impl StackModel {
     }
 
     fn fast(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
-        let unheard = resent.end <= resent.una && resent.may_be_unseen;
+        let acked_here = resent.end <= resent.una && resent.may_be_unseen;
         let evident = match self.state {
             // A partial ACK ends where the retransmission starts.
-            _ if unheard => {
-                self.is_told_by_time(resent) || resent.shown || resent.doubted && resent.ack_place != AckPlace::Within
+            _ if acked_here => {
+                self.is_reported_by_rack(resent)
+                    || resent.in_gap
+                    || resent.suspected_lost && resent.ack_place != AckPlace::Within
             }
             // A partial ACK is evidence too.
             State::Recovery { high, .. } => {
                 let partial = resent.start <= resent.una && resent.start < high;
                 let in_time = resent.sack || is_at_once(resent, resent.timer_since);
-                self.is_told(resent) || partial && in_time
+                self.is_reported(resent) || partial && in_time
             }
-            State::Open | State::Loss { .. } => self.is_told(resent),
+            State::Open | State::Loss { .. } => self.is_reported(resent),
         };
         let in_loss = matches!(self.state, State::Loss { high, .. } if resent.start < high);
-        let mut cost = match (unheard, evident) {
+        let mut cost = match (acked_here, evident) {
             // It is unknown when it left.
             (true, true) if self.was_silent(resent) => HELD,
             (true, true) => 0.0,
@@ -267,7 +269,7 @@ impl StackModel {
             cost += WITHOUT_EVIDENCE;
         }
         // Without SACK only the timer detects a lost retransmission.
-        if resent.repeated && !(resent.may_be_unseen && self.is_told_by_time(resent)) {
+        if resent.repeated && !(resent.may_be_unseen && self.is_reported_by_rack(resent)) {
             cost += if resent.sack { LOST_AGAIN } else { WITHOUT_EVIDENCE };
         }
         Some((Cause::Fast, cost))
@@ -275,14 +277,14 @@ impl StackModel {
 
     /// Returns whether ACKs report the loss. Without SACK the third duplicate ACK does, and the
     /// sender reacts to it at once.
-    fn is_told(&self, resent: &Retransmitted) -> bool {
+    fn is_reported(&self, resent: &Retransmitted) -> bool {
         let in_time = resent.sack || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
-        self.is_told_by_time(resent) || resent.missing && in_time
+        self.is_reported_by_rack(resent) || resent.missing && in_time
     }
 
     /// Returns whether by RACK the ACK of a retransmission reports the loss.
-    fn is_told_by_time(&self, resent: &Retransmitted) -> bool {
-        let goes_on = resent.follows || is_at_once(resent, resent.last_ack);
+    fn is_reported_by_rack(&self, resent: &Retransmitted) -> bool {
+        let goes_on = resent.follows_another || is_at_once(resent, resent.last_ack);
         self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before
     }
 
@@ -293,12 +295,12 @@ impl StackModel {
     /// Returns when the timer behind this retransmission was set, at the earliest and at the
     /// latest.
     fn timer_set(&self, resent: &Retransmitted) -> (u64, u64) {
-        let told = match resent.ack_place {
+        let ack_end = match resent.ack_place {
             AckPlace::End(passed) => passed.saturating_add(resent.trip),
             _ => 0,
         };
         let latest = resent.timer_since.max(self.armed);
-        (resent.timer_from.max(told).max(self.armed).min(latest), latest)
+        (resent.timer_from.max(ack_end).max(self.armed).min(latest), latest)
     }
 
     fn rto(&self, resent: &Retransmitted) -> u64 {

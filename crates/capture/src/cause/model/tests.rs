@@ -73,15 +73,15 @@ impl Drawn {
             timer_from: timer_from.min(timer_since),
             estimate: self.estimate,
             missing: coin(),
-            doubted: coin(),
-            shown: coin(),
-            news: [None, Some(true), Some(false)][usize::from(coin()) + usize::from(coin())],
+            suspected_lost: coin(),
+            in_gap: coin(),
+            echo_is_new: [None, Some(true), Some(false)][usize::from(coin()) + usize::from(coin())],
             sack: self.sack,
             segments: 1 + usize::from(coin()),
             stamp: self.stamp(),
             repeated: self.random.coin(),
             reported: self.random.below(4) == 0,
-            follows: self.random.coin(),
+            follows_another: self.random.coin(),
             may_be_unseen: self.away,
         }
     }
@@ -149,7 +149,7 @@ fn said(seed: u64) -> String {
 }
 
 #[test]
-fn models_explain_drawn_senders_as_before() {
+fn explanations_of_drawn_senders_match_the_golden() {
     let (mut text, mut together) = (String::new(), String::new());
     for seed in 0..CONVERSATIONS {
         together += &said(seed);

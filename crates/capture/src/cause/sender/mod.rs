@@ -8,14 +8,14 @@ mod receive;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use super::detectors::{Departure, Detectors, SenderState};
-use super::model::{AckReceived, Explained, Hypotheses, MODELS, Retransmitted, UNDECIDED};
+use super::detectors::{Departure, EpisodeDetectors, SenderState};
+use super::model::{AckReceived, Explained, Models, Retransmitted};
 use super::suspected::SuspectedLosses;
 use crate::order::{AcksInTransit, CapturePoint, NewAck, Silence};
 use crate::result::{DetectorVerdict, When};
-use crate::stream::{Acknowledgement, Data, Stream};
+use crate::stream::{Acknowledgement, Data, Reports, Stream};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
@@ -28,11 +28,9 @@ const DUPLICATES: u32 = 3;
 /// Ranges kept.
 const MOST_RANGES: usize = 1 << 16;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SenderModel {
-    models: [Hypotheses; MODELS.len()],
-    /// Whether all models would ignore an ACK of new data without SACK blocks.
-    idle: bool,
+    models: Models,
     una: u64,
     nxt: u64,
     sacked: Ranges,
@@ -47,23 +45,17 @@ pub(crate) struct SenderModel {
     /// The latest smoothed round trip, in nanoseconds.
     smoothed: Option<u64>,
     /// Whether the last segment that left was a retransmission.
-    follows: bool,
+    follows_another: bool,
     /// Whether the last retransmission was of data reported missing, or followed a repair of them.
-    doubted: bool,
+    suspected_lost: bool,
     suspected: SuspectedLosses,
     timer_since: u64,
     waiting: Ring<Waiting>,
     /// The [`Reports`] of the waiting ACKs that have any, in order.
     reports: VecDeque<Reports>,
     /// The sender's last echo, if it alone shows that the sender has not received the waiting ACKs.
-    settled: Option<Timestamp>,
-    /// `None` while everything is repaired.
-    detectors: Option<Box<Detectors>>,
-    /// The detectors' judgements by episode, and the number of the last episode.
-    verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
-    episodes: u32,
-    /// Whether a retransmission was seen far from the sender.
-    told_apart: bool,
+    last_echo: Option<Timestamp>,
+    detectors: EpisodeDetectors,
 }
 
 /// An ACK that the sender has not received. Few ACKs have reports, so these are stored separately.
@@ -83,63 +75,20 @@ struct Waiting {
     stamp: Option<Timestamp>,
     /// The timestamp that it echoes for the models, and the one for the detectors.
     echo: Option<Timestamp>,
-    told: Option<Timestamp>,
-}
-
-/// The SACK blocks and the DSACK of an ACK.
-#[derive(Clone, Copy, Default, Debug)]
-struct Reports {
-    sacks: [Block; 4],
-    count: usize,
-    dsack: Option<Block>,
-}
-
-impl Reports {
-    fn sacks(&self) -> &[Block] {
-        &self.sacks[..self.count]
-    }
+    detector_echo: Option<Timestamp>,
 }
 
 impl Waiting {
     /// Returns the ACK with its reports.
     fn with(&self, reports: Option<Reports>) -> Acknowledgement {
         let &Self { when, cumulative, advances, plain, stamp, echo, .. } = self;
-        let Reports { sacks, count, dsack } = reports.unwrap_or_default();
-        Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain }
+        let reports = reports.unwrap_or_default();
+        Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain }
     }
 }
 
 impl SenderModel {
-    /// Returns models of a sender without anything outstanding, at rest.
-    pub(crate) fn new() -> Self {
-        Self {
-            models: MODELS.each_ref().map(Hypotheses::new),
-            idle: false,
-            una: 0,
-            nxt: 0,
-            sacked: Ranges::default(),
-            again: Ranges::default(),
-            duplicates: 0,
-            last_ack: 0,
-            last_sent: 0,
-            silence: Silence::default(),
-            echo: None,
-            smoothed: None,
-            follows: false,
-            doubted: false,
-            suspected: SuspectedLosses::default(),
-            timer_since: 0,
-            waiting: Ring::default(),
-            reports: VecDeque::new(),
-            settled: None,
-            detectors: None,
-            verdicts: BTreeMap::new(),
-            episodes: 0,
-            told_apart: false,
-        }
-    }
-
-    /// Starts the model at a sign of trouble, with the current state of `stream`.
+    /// Starts the model at a loss sign, with the current state of `stream`.
     pub(crate) fn wake(&mut self, stream: &Stream, point: &CapturePoint) {
         let trip = point.sender_rtt().unwrap_or(0);
         let in_transit = stream.order.acks_in_transit().filter(|acks| acks.iter().next().is_some());
@@ -149,7 +98,7 @@ impl SenderModel {
         self.nxt = stream.nxt;
         self.sacked.remove_below(self.una, |_| {});
         self.again.remove_below(self.una, |_| {});
-        let heard_since = AckReceived {
+        let received_since = AckReceived {
             now: point.when.nanos,
             una: self.una,
             nxt: self.nxt,
@@ -157,26 +106,25 @@ impl SenderModel {
             duplicate: false,
             original_below: None,
             echo: None,
-            sacks: [Block { start: 0, end: 0 }; 4],
+            sacks: Reports::default().sacks,
             dsack: false,
         };
-        self.show_models(&heard_since);
+        self.models.on_ack(&received_since);
         self.last_ack = stream.last_ack + trip;
         self.last_sent = stream.last_sent;
-        self.smoothed = stream.whole_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed);
+        self.smoothed = stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed);
         self.silence = Silence::default();
         for sent in stream.out.iter().filter(|sent| !sent.missing) {
             self.silence.on_sent(sent.nanos, self.smoothed);
         }
         self.timer_since = stream.timer_since + trip;
-        (self.follows, self.doubted) = (false, false);
-        let standing = SenderState {
+        (self.follows_another, self.suspected_lost) = (false, false);
+        let state = SenderState {
             now: point.when.nanos,
             una: self.una,
             round_trip: point.round_trip(),
             negotiated: Negotiated { mss: stream.largest.max(1), sack: point.sack, timestamps: stream.stamped },
             sctp: false,
-            before: self.episodes,
         };
         let una = self.una;
         let under_way = stream.out.iter().filter(|sent| sent.end() > una).map(|sent| Departure {
@@ -185,13 +133,13 @@ impl SenderModel {
             stamp: (stream.stamped && !sent.missing).then_some(sent.stamp),
         });
         let passed = in_transit.into_iter().flat_map(|acks| answered(acks, stream, point));
-        self.detectors = Some(Box::new(Detectors::new(&standing, passed.chain(under_way))));
+        self.detectors.start(&state, passed.chain(under_way));
         for ack in in_transit.into_iter().flat_map(AcksInTransit::iter) {
             // Only the detectors get the echo: the models undo nothing because of an earlier ACK.
             let older = Acknowledgement::of_new(&NewAck { echo: None, ..*ack }, point.when.frame, true);
             self.on_ack_with(&older, ack.echo, point);
         }
-        // ACKs that waited before the trouble have no reports.
+        // ACKs that waited before the loss sign have no reports.
         match self.waiting.back().map(|last| last.with(None)) {
             None => {
                 self.duplicates = stream.duplicates;
@@ -209,39 +157,33 @@ impl SenderModel {
 
     /// Returns whether all models know that everything is repaired, and no reports are waiting.
     pub(crate) fn is_repaired(&self) -> bool {
-        self.models.iter().all(Hypotheses::is_open) && self.reports.is_empty()
+        self.models.are_open() && self.reports.is_empty()
     }
 
     /// Puts the model to rest after everything is repaired, and drops the detectors. Returns the
     /// ACKs that the sender has not received.
-    pub(crate) fn rest(&mut self) -> AcksInTransit {
-        self.forget_detectors();
+    pub(crate) fn go_idle(&mut self) -> AcksInTransit {
+        self.detectors.stop();
         let waiting = std::mem::take(&mut self.waiting);
-        self.settled = None;
+        self.last_echo = None;
         let trip = waiting.front().map_or(0, |first| first.due - first.when.nanos);
         let plain = |one: &Waiting| {
-            let &Waiting { when, cumulative, stamp, told: echo, .. } = one;
+            let &Waiting { when, cumulative, stamp, detector_echo: echo, .. } = one;
             NewAck { nanos: when.nanos, cumulative, stamp, echo }
         };
         AcksInTransit::after(self.una, self.last_ack.saturating_sub(trip), waiting.iter().map(plain))
-    }
-
-    fn forget_detectors(&mut self) {
-        if let Some(detectors) = self.detectors.take() {
-            self.verdicts.extend(detectors.verdicts);
-        }
     }
 
     /// Handles a segment of new data.
     #[inline(always)]
     pub(crate) fn on_new(&mut self, data: &Data) {
         // The other segments of a train carry the same echo and tell nothing new.
-        if self.settled.is_none() || self.settled != data.echo {
+        if self.last_echo.is_none() || self.last_echo != data.echo {
             self.receive_until(data.left, data.echo);
         }
         self.on_sent(data.left, data.len);
         self.echo = data.echo;
-        if let Some(detectors) = &mut self.detectors {
+        if let Some(detectors) = &mut self.detectors.current {
             detectors.on_new(&Departure { nanos: data.left, len: data.len, stamp: data.stamp });
         }
     }
@@ -249,7 +191,7 @@ impl SenderModel {
     /// Handles data that never passed here. They must have left before the data that follow them.
     pub(crate) fn on_unseen(&mut self, when: When, len: u32) {
         self.on_sent(when.nanos, len);
-        if let Some(detectors) = &mut self.detectors {
+        if let Some(detectors) = &mut self.detectors.current {
             detectors.on_new(&Departure { nanos: when.nanos, len, stamp: None });
         }
     }
@@ -262,12 +204,12 @@ impl SenderModel {
         self.nxt += u64::from(len);
         self.last_sent = now;
         self.silence.on_sent(now, self.smoothed);
-        self.follows = false;
+        self.follows_another = false;
     }
 
     /// Returns the detectors' judgements on an episode.
     pub(crate) fn detector_verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
-        self.verdicts.get(&episode).cloned().unwrap_or_default()
+        self.detectors.verdicts(episode)
     }
 
     /// Ends the capture. Delivers the ACKs that are still waiting.
@@ -275,7 +217,7 @@ impl SenderModel {
         while !self.waiting.is_empty() {
             self.receive_next();
         }
-        self.forget_detectors();
+        self.detectors.stop();
     }
 
     /// Asks each model for the cause of a retransmission. Returns the loss episode that it belongs
@@ -290,8 +232,8 @@ impl SenderModel {
         let now = data.left;
         self.receive_until(now, data.echo);
         self.suspected.on_retransmission(block.start, self.nxt);
-        self.doubted = self.suspected.covers(block.start) || self.follows && self.doubted;
-        let estimate = stream.whole_estimate(point.sender_rtt());
+        self.suspected_lost = self.suspected.covers(block.start) || self.follows_another && self.suspected_lost;
+        let estimate = stream.round_trip_estimate(point.sender_rtt());
         self.smoothed = estimate.map(|(smoothed, _)| smoothed);
         self.silence.on_sent(now, self.smoothed);
         let exact = point.is_next_to_sender() || stream.order.has_fine_clock();
@@ -301,7 +243,7 @@ impl SenderModel {
         let resent = Retransmitted {
             now,
             earliest,
-            ack_place: stream.order.place(block.start),
+            ack_place: stream.order.ack_place(block.start),
             trip: point.sender_rtt().unwrap_or(0),
             start: block.start,
             end: block.end,
@@ -313,32 +255,25 @@ impl SenderModel {
             timer_from,
             estimate,
             missing: reported || !point.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
-            doubted: self.doubted,
-            shown: self.suspected.shows(block.start),
-            news: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
+            suspected_lost: self.suspected_lost,
+            in_gap: self.suspected.shows(block.start),
+            echo_is_new: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
             sack: point.sack,
             segments: stream.out.len(),
             stamp: data.stamp,
             may_be_unseen: !point.is_next_to_sender(),
             repeated: self.again.containing(block.start).is_some(),
             reported: self.sacked.containing(block.start).is_some(),
-            follows: self.follows,
+            follows_another: self.follows_another,
         };
-        self.told_apart |= resent.may_be_unseen;
-        let causes = self.models.each_mut().map(|model| model.explain(&resent));
-        self.idle = false;
+        let cause = self.models.explain(&resent);
         if self.again.count() < MOST_RANGES {
             self.again.add(block);
         }
         self.last_sent = now;
-        self.follows = true;
+        self.follows_another = true;
         self.echo = data.echo;
-        let place = self.best_model();
-        let detectors = self.detectors.as_mut();
-        let episode =
-            detectors.and_then(|detectors| detectors.on_retransmission(now, block, causes[place], data.stamp));
-        self.episodes = episode.unwrap_or(self.episodes);
-        episode
+        self.detectors.on_retransmission(now, block, cause, data.stamp)
     }
 
     #[inline]
@@ -347,17 +282,16 @@ impl SenderModel {
     }
 
     #[inline(always)]
-    fn on_ack_with(&mut self, ack: &Acknowledgement, told: Option<Timestamp>, point: &CapturePoint) {
-        let &Acknowledgement { when, cumulative, advances, sacks, count, dsack, echo, stamp, plain } = ack;
+    fn on_ack_with(&mut self, ack: &Acknowledgement, detector_echo: Option<Timestamp>, point: &CapturePoint) {
+        let &Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain } = ack;
         let (trip, sack) = (point.sender_rtt().unwrap_or(0), point.sack);
         let due = when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
             self.receive_next();
         }
-        self.settled = None;
-        let reports = count > 0 || dsack.is_some();
-        if reports {
-            self.reports.push_back(Reports { sacks, count, dsack });
+        self.last_echo = None;
+        if !reports.is_empty() {
+            self.reports.push_back(reports);
         }
         // The shortest round trip that was seen may be a little longer than the shortest one of the
         // path.
@@ -370,37 +304,16 @@ impl SenderModel {
             advances,
             plain,
             sack,
-            reports,
+            reports: !reports.is_empty(),
             stamp,
             echo,
-            told,
+            detector_echo,
         });
     }
 
-    /// Returns the index of the model with the lowest cost.
-    fn best_model(&self) -> usize {
-        let cost = |place: &usize| self.models[*place].cost();
-        (0..MODELS.len()).min_by(|one, other| cost(one).total_cmp(&cost(other))).unwrap_or(0)
-    }
-
-    /// Returns the name of the model with the lowest cost, and its explanations of the
-    /// retransmissions in order. If another model explains them nearly as well, its causes are
-    /// added.
+    /// Returns the name of the model that explains the retransmissions best, and its explanations.
     pub(crate) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
-        let best = self.best_model();
-        let (name, cost) = (self.models[best].name(), self.models[best].cost());
-        let mut explained = self.models[best].explained();
-        if !self.told_apart {
-            return (name, explained);
-        }
-        for place in (0..MODELS.len()).filter(|place| *place != best) {
-            if self.models[place].cost() - cost < UNDECIDED {
-                for (one, other) in explained.iter_mut().zip(self.models[place].explained()) {
-                    one.other = one.other.or(Some(other.cause).filter(|cause| *cause != one.cause));
-                }
-            }
-        }
-        (name, explained)
+        self.models.explained()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Delivers the waiting ACKs to the models and detectors once the sender receives them.
 
-use super::{MOST_RANGES, Reports, SenderModel, Waiting};
+use super::{MOST_RANGES, SenderModel, Waiting};
 use crate::cause::detectors;
-use crate::cause::model::{AckReceived, Hypotheses};
+use crate::cause::model::AckReceived;
 use crate::order::has_received;
-use crate::stream::Acknowledgement;
+use crate::stream::{Acknowledgement, Reports};
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 use eifel_recovery::fact::Ack;
@@ -16,30 +16,25 @@ impl SenderModel {
     pub(crate) fn receive_until(&mut self, now: u64, echo: Option<Timestamp>) {
         while let Some(first) = self.waiting.front() {
             if !has_received(first.soonest, first.stamp, now, echo, 0) {
-                self.settled = echo.filter(|_| first.stamp.is_some());
+                self.last_echo = echo.filter(|_| first.stamp.is_some());
                 return;
             }
             self.receive_next();
             self.last_ack = self.last_ack.min(now);
             self.timer_since = self.timer_since.min(now);
         }
-        self.settled = echo;
-    }
-
-    pub(crate) fn show_models(&mut self, ack: &AckReceived) {
-        self.models.iter_mut().for_each(|model| model.on_ack(ack));
-        self.idle = self.models.iter().all(Hypotheses::is_idle);
+        self.last_echo = echo;
     }
 
     pub(crate) fn receive_next(&mut self) {
         let Some(one) = self.waiting.pop_front() else { return };
         let reports = if one.reports { self.reports.pop_front() } else { None };
-        if self.idle && reports.is_none() && one.cumulative > self.una && self.sacked.is_empty() {
+        if self.models.is_idle() && reports.is_none() && one.cumulative > self.una && self.sacked.is_empty() {
             self.receive_new(&one);
         } else {
             self.receive_fully(&one.with(reports), one.due, one.sack);
         }
-        if let Some(detectors) = &mut self.detectors {
+        if let Some(detectors) = &mut self.detectors.current {
             let facts = Ack {
                 cumulative: one.cumulative,
                 sacks: reports.as_ref().map_or(&[], Reports::sacks),
@@ -49,7 +44,7 @@ impl SenderModel {
                 plain: one.plain,
                 ece: false,
             };
-            let (now, frame, echo, stamp) = (one.due, one.when.frame, one.told, one.stamp);
+            let (now, frame, echo, stamp) = (one.due, one.when.frame, one.detector_echo, one.stamp);
             detectors.on_ack(&detectors::ReceivedAck { now, frame, ack: facts, echo, stamp, chunk_bytes: None });
         }
     }
@@ -95,10 +90,10 @@ impl SenderModel {
             duplicate: if sack { reported > 0 || duplicate } else { duplicate },
             original_below: lowest,
             echo: ack.echo,
-            sacks: ack.sacks,
-            dsack: ack.dsack.is_some(),
+            sacks: ack.reports.sacks,
+            dsack: ack.reports.dsack.is_some(),
         };
-        self.show_models(&ack);
+        self.models.on_ack(&ack);
     }
 
     /// Marks the data that an ACK covers as received. Returns the lowest newly covered position
@@ -116,7 +111,7 @@ impl SenderModel {
             // Data that SACK reported before are no news (RFC 5682, section 3.1).
             self.sacked.insert(Block { start: self.una, end: ack.cumulative }, &mut once);
         }
-        for block in ack.sacks() {
+        for block in ack.reports.sacks() {
             if self.sacked.count() < MOST_RANGES && block.start > self.una {
                 self.sacked.insert(*block, |gap| {
                     reported += gap.end - gap.start;

@@ -38,7 +38,7 @@ enum Step {
 
 /// The state that an ACK changes.
 struct Naive {
-    models: [Hypotheses; MODELS.len()],
+    models: Models,
     suspected: SuspectedLosses,
     silence: Silence,
     una: u64,
@@ -50,8 +50,8 @@ struct Naive {
     last_sent: u64,
     timer_since: u64,
     echo: Option<Timestamp>,
-    follows: bool,
-    doubted: bool,
+    follows_another: bool,
+    suspected_lost: bool,
     waiting: Vec<Acknowledgement>,
 }
 
@@ -76,7 +76,7 @@ impl Naive {
     fn on_ack(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
         self.suspected.on_ack(ack, self.nxt, sack, self.sacked.last().map(|last| last + 1));
         let by_sack =
-            ack.sacks().iter().filter(|block| block.start > self.una).flat_map(|block| block.start..block.end);
+            ack.reports.sacks().iter().filter(|block| block.start > self.una).flat_map(|block| block.start..block.end);
         let by_sack: BTreeSet<u64> = by_sack.filter(|position| !self.sacked.contains(position)).collect();
         let mut covered = by_sack.clone();
         covered.extend((self.una..ack.cumulative).filter(|position| !self.sacked.contains(position)));
@@ -102,15 +102,15 @@ impl Naive {
             duplicate: duplicate || sack && !by_sack.is_empty(),
             original_below: lowest,
             echo: ack.echo,
-            sacks: ack.sacks,
-            dsack: ack.dsack.is_some(),
+            sacks: ack.reports.sacks,
+            dsack: ack.reports.dsack.is_some(),
         };
-        self.models.iter_mut().for_each(|model| model.on_ack(&ack));
+        self.models.on_ack(&ack);
     }
 
     fn resent(&mut self, now: u64, block: Block, echo: Option<Timestamp>, point: &CapturePoint) -> Retransmitted {
         self.suspected.on_retransmission(block.start, self.nxt);
-        self.doubted = self.suspected.covers(block.start) || self.follows && self.doubted;
+        self.suspected_lost = self.suspected.covers(block.start) || self.follows_another && self.suspected_lost;
         self.silence.on_sent(now, None);
         let above = self.sacked.range(block.start..).next().is_some();
         Retransmitted {
@@ -128,16 +128,16 @@ impl Naive {
             timer_from: self.silence.earliest_before(self.timer_since),
             estimate: None,
             missing: above || !point.sack && self.duplicates >= 3 && block.start <= self.una,
-            doubted: self.doubted,
-            shown: self.suspected.shows(block.start),
-            news: echo.zip(self.echo).map(|(echo, before)| echo.0 > before.0),
+            suspected_lost: self.suspected_lost,
+            in_gap: self.suspected.shows(block.start),
+            echo_is_new: echo.zip(self.echo).map(|(echo, before)| echo.0 > before.0),
             sack: point.sack,
             segments: 0,
             stamp: Some(Timestamp(now as u32)),
             may_be_unseen: true,
             repeated: self.again.contains(&block.start),
             reported: self.sacked.contains(&block.start),
-            follows: self.follows,
+            follows_another: self.follows_another,
         }
     }
 }
@@ -149,18 +149,21 @@ fn positions(ranges: &Ranges) -> BTreeSet<u64> {
 fn compare(model: &SenderModel, naive: &Naive) {
     assert_eq!((model.una, model.nxt, model.duplicates), (naive.una, naive.nxt, naive.duplicates));
     assert_eq!((model.last_ack, model.timer_since), (naive.last_ack, naive.timer_since));
-    assert_eq!((model.last_sent, model.follows, model.echo), (naive.last_sent, naive.follows, naive.echo));
+    assert_eq!(
+        (model.last_sent, model.follows_another, model.echo),
+        (naive.last_sent, naive.follows_another, naive.echo)
+    );
     assert_eq!(positions(&model.sacked), naive.sacked);
     assert_eq!(positions(&model.again), naive.again);
     assert_eq!(model.waiting.len(), naive.waiting.len());
     assert_eq!(format!("{:?}", model.suspected), format!("{:?}", naive.suspected));
-    assert_eq!(format!("{:?}", model.models), format!("{:?}", naive.models));
+    assert_eq!(format!("{:?}", model.models.stacks), format!("{:?}", naive.models.stacks));
 }
 
 fn run(sack: bool, steps: Vec<Step>) {
-    let mut model = SenderModel::new();
+    let mut model = SenderModel::default();
     let mut naive = Naive {
-        models: MODELS.each_ref().map(Hypotheses::new),
+        models: Models::default(),
         suspected: SuspectedLosses::default(),
         silence: Silence::default(),
         una: 0,
@@ -172,8 +175,8 @@ fn run(sack: bool, steps: Vec<Step>) {
         last_sent: 0,
         timer_since: 0,
         echo: None,
-        follows: false,
-        doubted: false,
+        follows_another: false,
+        suspected_lost: false,
         waiting: Vec::new(),
     };
     let mut trip = RoundTrip::default();
@@ -184,7 +187,7 @@ fn run(sack: bool, steps: Vec<Step>) {
         let (Step::New { after, .. } | Step::Again { after, .. } | Step::Ack { after, .. }) = step;
         now += after * MS;
         let when = When { nanos: now, frame: 1 };
-        let point = CapturePoint { when, to_receiver: RoundTrip::default().kept(), to_sender: trip.kept(), sack };
+        let point = CapturePoint { when, to_receiver: RoundTrip::default().stored(), to_sender: trip.stored(), sack };
         let data = |len, echo: Option<u32>| Data {
             seq: Seq(0),
             len,
@@ -204,7 +207,7 @@ fn run(sack: bool, steps: Vec<Step>) {
                 }
                 naive.nxt += u64::from(len);
                 naive.silence.on_sent(now, None);
-                (naive.last_sent, naive.follows, naive.echo) = (now, false, data.echo);
+                (naive.last_sent, naive.follows_another, naive.echo) = (now, false, data.echo);
             }
             Step::Again { back, len, echo, .. } => {
                 let start = naive.nxt.saturating_sub(back);
@@ -216,31 +219,29 @@ fn run(sack: bool, steps: Vec<Step>) {
                 model.on_retransmission(block, &data, &stream, &point);
                 naive.receive_until(now, data.echo, sack);
                 let resent = naive.resent(now, block, data.echo, &point);
-                naive.models.iter_mut().for_each(|model| _ = model.explain(&resent));
+                naive.models.explain(&resent);
                 naive.again.extend(block.start..block.end);
-                (naive.last_sent, naive.follows, naive.echo) = (now, true, data.echo);
+                (naive.last_sent, naive.follows_another, naive.echo) = (now, true, data.echo);
             }
             Step::Ack { ahead, blocks, dsack, plain, stamp, .. } => {
                 let una = naive.waiting.last().map_or(naive.una, |last| last.cumulative);
                 // A late ACK is older than the one before it.
                 let cumulative = (una + ahead).saturating_sub(1).min(naive.nxt);
-                let mut sacks = [Block { start: 0, end: 0 }; 4];
-                let mut count = 0;
+                let dsack = dsack.then_some(Block { start: 0, end: 1 }).filter(|_| sack);
+                let mut reports = Reports { dsack, ..Reports::default() };
                 for (gap, len) in blocks.iter().filter(|_| sack) {
                     let start = cumulative + gap;
                     let end = (start + len).min(naive.nxt);
                     if start < end {
-                        sacks[count] = Block { start, end };
-                        count += 1;
+                        reports.sacks[reports.count] = Block { start, end };
+                        reports.count += 1;
                     }
                 }
                 let ack = Acknowledgement {
                     when,
                     cumulative,
                     advances: cumulative > una,
-                    sacks,
-                    count,
-                    dsack: dsack.then_some(Block { start: 0, end: 1 }).filter(|_| sack),
+                    reports,
                     echo: stamp.map(|stamp| Timestamp(stamp * 40)),
                     stamp: stamp.map(Timestamp),
                     plain,
@@ -274,7 +275,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
-    fn acks_leave_the_same_behind_as_one_that_knows_every_position(
+    fn the_sender_model_equals_a_naive_one_that_stores_every_position(
         sack in prop::bool::weighted(0.7),
         steps in prop::collection::vec(step(), 1..70),
     ) {
@@ -283,24 +284,22 @@ proptest! {
 }
 
 #[test]
-fn an_ack_beyond_what_sack_has_reported_brings_no_news_of_it() {
+fn an_ack_does_not_report_data_again_that_sack_reported() {
     let block = |start, end| Block { start, end };
     let ack = |cumulative, sacks: &[Block]| {
-        let mut four = [block(0, 0); 4];
-        four[..sacks.len()].copy_from_slice(sacks);
+        let mut reports = Reports { count: sacks.len(), ..Reports::default() };
+        reports.sacks[..sacks.len()].copy_from_slice(sacks);
         Acknowledgement {
             when: When::default(),
             cumulative,
             advances: cumulative > 0,
-            sacks: four,
-            count: sacks.len(),
-            dsack: None,
+            reports,
             echo: None,
             stamp: None,
             plain: true,
         }
     };
-    let mut model = SenderModel::new();
+    let mut model = SenderModel::default();
     model.nxt = 50;
     model.again.add(block(0, 10));
     assert_eq!(model.report(&ack(0, &[block(10, 30)]), false), (Some(10), 20));

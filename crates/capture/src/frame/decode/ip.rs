@@ -4,7 +4,7 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 use super::fragments::{Fragments, Part, Whole};
 use super::icmp::{self, TooBig};
-use super::{Layer, Other, Packet, Rest, sctp, tcp};
+use super::{Layer, Packet, Rest, Skipped, sctp, tcp};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{PROTOCOL as SCTP, UDP_PORT as SCTP_OVER_UDP};
 
@@ -75,15 +75,15 @@ pub(crate) fn plain(link: u32, bytes: &[u8]) -> Option<Packet> {
     Some(Packet { addresses, identification, hop_limit: fixed[8], tunnel: 0, segment })
 }
 
-pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragments) -> Result<Step<'a>, Other> {
-    let carried = match (rest.layer, rest.bytes.first().ok_or(Other::Cut)? >> 4) {
+pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragments) -> Result<Step<'a>, Skipped> {
+    let carried = match (rest.layer, rest.bytes.first().ok_or(Skipped::Cut)? >> 4) {
         (Layer::Ip | Layer::Ipv4, 4) => v4(rest)?,
         (Layer::Ip | Layer::Ipv6, 6) => v6(rest)?,
-        _ => return Err(Other::Malformed),
+        _ => return Err(Skipped::Malformed),
     };
     match carried.protocol {
         TCP => segment(&carried, *tunnel, fragments).map(Step::Tcp),
-        _ if carried.part.is_some() => Err(Other::Fragment),
+        _ if carried.part.is_some() => Err(Skipped::Fragment),
         SCTP => {
             sctp::Packet::read(carried.addresses, carried.identification, *tunnel, carried.rest.bytes).map(Step::Sctp)
         }
@@ -92,7 +92,7 @@ pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragmen
             sctp::Packet::read(carried.addresses, carried.identification, *tunnel, rest.bytes).map(Step::Sctp)
         }
         ICMP | ICMPV6 => {
-            icmp::too_big(carried.rest, carried.protocol == ICMPV6, *tunnel).map(Step::TooBig).ok_or(Other::NotTcp)
+            icmp::too_big(carried.rest, carried.protocol == ICMPV6, *tunnel).map(Step::TooBig).ok_or(Skipped::NotTcp)
         }
         _ => inside(&carried, tunnel).map(Step::Inside),
     }
@@ -100,22 +100,22 @@ pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragmen
 
 /// Reads the packet that an ICMP message quotes. Returns its fields, and its length in bytes before
 /// it was cut off.
-pub(super) fn quoted(rest: Rest<'_>, is_v6: bool) -> Result<(Carried<'_>, u32), Other> {
+pub(super) fn quoted(rest: Rest<'_>, is_v6: bool) -> Result<(Carried<'_>, u32), Skipped> {
     match (is_v6, rest.u16(0)? >> 12) {
         (false, 4) => Ok((v4(rest)?, u32::from(rest.u16(2)?))),
         (true, 6) => Ok((v6(rest)?, 40 + u32::from(rest.u16(4)?))),
-        _ => Err(Other::Malformed),
+        _ => Err(Skipped::Malformed),
     }
 }
 
-fn v4(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
-    let header = rest.bytes.first_chunk::<20>().ok_or(Other::Cut)?;
+fn v4(rest: Rest<'_>) -> Result<Carried<'_>, Skipped> {
+    let header = rest.bytes.first_chunk::<20>().ok_or(Skipped::Cut)?;
     let header_len = usize::from(header[0] & 0x0f) * 4;
     let total = u32::from(u16::from_be_bytes([header[2], header[3]]));
     // Length 0: the packet is for segmentation offload, and its length does not fit into the field.
     let total = if total == 0 { rest.wire_len } else { total };
     if header_len < 20 || total < header_len as u32 {
-        return Err(Other::Malformed);
+        return Err(Skipped::Malformed);
     }
     let word = u16::from_be_bytes([header[6], header[7]]);
     let identification = u16::from_be_bytes([header[4], header[5]]);
@@ -133,8 +133,8 @@ fn v4(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
     Ok(Carried { addresses, identification, hop_limit: header[8], protocol: header[9], rest, part })
 }
 
-fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
-    let header = rest.bytes.first_chunk::<40>().ok_or(Other::Cut)?;
+fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Skipped> {
+    let header = rest.bytes.first_chunk::<40>().ok_or(Skipped::Cut)?;
     let length = u32::from(u16::from_be_bytes([header[4], header[5]]));
     // Length 0: a jumbogram, or a packet for segmentation offload.
     let total = if length == 0 { rest.wire_len } else { 40 + length };
@@ -148,7 +148,7 @@ fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
     let mut rest = within(rest, 40, total)?;
     let mut part = None;
     loop {
-        let field = |at: usize| rest.bytes.get(at).copied().ok_or(Other::Cut);
+        let field = |at: usize| rest.bytes.get(at).copied().ok_or(Skipped::Cut);
         let length = match protocol {
             HOP_BY_HOP | ROUTING | DESTINATION | MOBILITY => (usize::from(field(1)?) + 1) * 8,
             AUTHENTICATION => (usize::from(field(1)?) + 2) * 4,
@@ -178,12 +178,12 @@ fn v6(rest: Rest<'_>) -> Result<Carried<'_>, Other> {
 
 /// Returns the payload behind a header of `header_len` bytes in a packet of `total` bytes, without
 /// link padding.
-fn within(rest: Rest<'_>, header_len: usize, total: u32) -> Result<Rest<'_>, Other> {
+fn within(rest: Rest<'_>, header_len: usize, total: u32) -> Result<Rest<'_>, Skipped> {
     let bytes = &rest.bytes[..rest.bytes.len().min(total as usize)];
     Rest { layer: rest.layer, bytes, wire_len: total }.skip(header_len, rest.layer)
 }
 
-fn segment(carried: &Carried<'_>, tunnel: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
+fn segment(carried: &Carried<'_>, tunnel: u32, fragments: &mut Fragments) -> Result<Packet, Skipped> {
     let of_tcp = |bytes, wire_len| {
         Ok(Packet {
             addresses: carried.addresses,
@@ -200,7 +200,7 @@ fn segment(carried: &Carried<'_>, tunnel: u32, fragments: &mut Fragments) -> Res
             first.segment.payload_len += length;
             Ok(first)
         }
-        None => Err(Other::Fragment),
+        None => Err(Skipped::Fragment),
     }
 }
 
@@ -210,7 +210,7 @@ fn over_udp(rest: Rest<'_>) -> bool {
 }
 
 /// Finds IP inside IP, directly or in a tunnel.
-fn inside<'a>(carried: &Carried<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other> {
+fn inside<'a>(carried: &Carried<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Skipped> {
     let rest = carried.rest;
     match carried.protocol {
         IPV4 => Ok(Rest { layer: Layer::Ipv4, ..rest }),
@@ -225,25 +225,25 @@ fn inside<'a>(carried: &Carried<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other
                     payload.skip(8, Layer::Ethernet)
                 }
                 (_, GENEVE) => {
-                    let options = usize::from(payload.bytes.first().ok_or(Other::Cut)? & 0x3f) * 4;
+                    let options = usize::from(payload.bytes.first().ok_or(Skipped::Cut)? & 0x3f) * 4;
                     let kind = payload.u16(2)?;
                     *tunnel = word(payload, 4)? >> 8;
                     payload.skip(8 + options, Layer::Type(kind))
                 }
                 (GTP_U, _) | (_, GTP_U) => gtp(payload),
-                _ => Err(Other::NotTcp),
+                _ => Err(Skipped::NotTcp),
             }
         }
-        _ => Err(Other::NotTcp),
+        _ => Err(Skipped::NotTcp),
     }
 }
 
-pub(super) fn word(rest: Rest<'_>, at: usize) -> Result<u32, Other> {
+pub(super) fn word(rest: Rest<'_>, at: usize) -> Result<u32, Skipped> {
     Ok(u32::from(rest.u16(at)?) << 16 | u32::from(rest.u16(at + 2)?))
 }
 
 /// Skips a GRE header (RFC 2784, RFC 2890); version 1 is PPTP's.
-fn gre<'a>(rest: Rest<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other> {
+fn gre<'a>(rest: Rest<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Skipped> {
     let (flags, kind) = (rest.u16(0)?, rest.u16(2)?);
     let mut length = 4;
     let checksum_or_routing = flags & 0xc000 != 0;
@@ -264,24 +264,24 @@ fn gre<'a>(rest: Rest<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Other> {
 
 /// Skips a GTP-U header, version 1 (3GPP TS 29.281). Its tunnel number is not used: the two
 /// directions of a connection have different numbers.
-fn gtp(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
-    let header = rest.bytes.first_chunk::<8>().ok_or(Other::Cut)?;
+fn gtp(rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
+    let header = rest.bytes.first_chunk::<8>().ok_or(Skipped::Cut)?;
     let (flags, message) = (header[0], header[1]);
     if flags >> 5 != 1 || message != 0xff {
-        return Err(Other::NotTcp);
+        return Err(Skipped::NotTcp);
     }
     if flags & 7 == 0 {
         return rest.skip(8, Layer::Ip);
     }
     let mut length = 12;
-    let mut next = *rest.bytes.get(11).ok_or(Other::Cut)?;
+    let mut next = *rest.bytes.get(11).ok_or(Skipped::Cut)?;
     while flags & 4 != 0 && next != 0 {
-        let words = usize::from(*rest.bytes.get(length).ok_or(Other::Cut)?);
+        let words = usize::from(*rest.bytes.get(length).ok_or(Skipped::Cut)?);
         if words == 0 {
-            return Err(Other::Malformed);
+            return Err(Skipped::Malformed);
         }
         length += words * 4;
-        next = *rest.bytes.get(length - 1).ok_or(Other::Cut)?;
+        next = *rest.bytes.get(length - 1).ok_or(Skipped::Cut)?;
     }
     rest.skip(length, Layer::Ip)
 }

@@ -1,6 +1,6 @@
 //! Link layers, numbered as in tcpdump.org's registry.
 
-use super::{Layer, Other, Rest};
+use super::{Layer, Rest, Skipped};
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
@@ -19,20 +19,20 @@ const PPP_IPV6: u16 = 0x0057;
 const AF_INET: u32 = 2;
 
 /// Skips the header that frames of a link type begin with.
-pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Other> {
+pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
     match link {
         1 => Ok(Rest { layer: Layer::Ethernet, ..rest }),
         // Loopback of BSD, with the address family in the byte order of the capturing machine, and
         // of OpenBSD.
         0 | 108 => {
-            let family = rest.bytes.first_chunk::<4>().ok_or(Other::Cut)?;
+            let family = rest.bytes.first_chunk::<4>().ok_or(Skipped::Cut)?;
             let family = u32::from_ne_bytes(*family);
             let family = if family > 0xffff { family.swap_bytes() } else { family };
             rest.skip(4, if family == AF_INET { Layer::Ipv4 } else { Layer::Ip })
         }
         9 => Ok(Rest { layer: Layer::Ppp, ..rest }),
         // PPP in HDLC-like framing, and Cisco HDLC.
-        50 | 104 => match rest.bytes.first().ok_or(Other::Cut)? {
+        50 | 104 => match rest.bytes.first().ok_or(Skipped::Cut)? {
             0xff => Ok(Rest { layer: Layer::Ppp, ..rest }),
             _ => {
                 let kind = rest.u16(2)?;
@@ -56,12 +56,12 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Other> {
             let kind = rest.u16(0)?;
             rest.skip(20, Layer::Type(kind))
         }
-        number => Err(Other::Link(number)),
+        number => Err(Skipped::Link(number)),
     }
 }
 
 /// Skips one header below IP.
-pub(super) fn step(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
+pub(super) fn step(rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
     match rest.layer {
         Layer::Ethernet => {
             let kind = rest.u16(12)?;
@@ -75,34 +75,34 @@ pub(super) fn step(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
         }
         Layer::Type(PPPOE_SESSION) => rest.skip(6, Layer::Ppp),
         Layer::Type(kind) if MPLS.contains(&kind) => {
-            let bottom = rest.bytes.get(2).ok_or(Other::Cut)? & 1 != 0;
+            let bottom = rest.bytes.get(2).ok_or(Skipped::Cut)? & 1 != 0;
             rest.skip(4, if bottom { Layer::Ip } else { rest.layer })
         }
         Layer::Type(TRANSPARENT_ETHERNET) => Ok(Rest { layer: Layer::Ethernet, ..rest }),
         Layer::Type(PPP) => Ok(Rest { layer: Layer::Ppp, ..rest }),
         Layer::Ppp => ppp(rest),
         Layer::Llc => {
-            let header = rest.bytes.first_chunk::<3>().ok_or(Other::Cut)?;
+            let header = rest.bytes.first_chunk::<3>().ok_or(Skipped::Cut)?;
             // The header of SNAP contains an EtherType.
             if *header != [0xaa, 0xaa, 3] {
-                return Err(Other::NotTcp);
+                return Err(Skipped::NotTcp);
             }
             let kind = rest.u16(6)?;
             rest.skip(8, Layer::Type(kind))
         }
-        _ => Err(Other::NotTcp),
+        _ => Err(Skipped::NotTcp),
     }
 }
 
 /// Skips PPP's optional address and control bytes and its protocol number. The first byte of the
 /// number may be left out (RFC 1661, section 6.5).
-fn ppp(rest: Rest<'_>) -> Result<Rest<'_>, Other> {
+fn ppp(rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
     let rest = if rest.bytes.starts_with(&[0xff, 3]) { rest.skip(2, Layer::Ppp)? } else { rest };
-    let first = *rest.bytes.first().ok_or(Other::Cut)?;
+    let first = *rest.bytes.first().ok_or(Skipped::Cut)?;
     let (protocol, length) = if first & 1 != 0 { (u16::from(first), 1) } else { (rest.u16(0)?, 2) };
     match protocol {
         PPP_IPV4 => rest.skip(length, Layer::Ipv4),
         PPP_IPV6 => rest.skip(length, Layer::Ipv6),
-        _ => Err(Other::NotTcp),
+        _ => Err(Skipped::NotTcp),
     }
 }

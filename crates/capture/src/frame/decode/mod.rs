@@ -43,7 +43,7 @@ pub struct Packet {
 
 /// Why a frame is not analysed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Other {
+pub enum Skipped {
     /// A protocol other than TCP and SCTP: ARP, UDP, ICMP and so on. An [`Analyzer`](crate::analysis::Analyzer)
     /// counts [`TooBig`] here too.
     NotTcp,
@@ -59,7 +59,7 @@ pub enum Other {
     Deep,
 }
 
-impl fmt::Display for Other {
+impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotTcp => f.write_str("neither TCP nor SCTP"),
@@ -67,7 +67,7 @@ impl fmt::Display for Other {
             Self::Cut => f.write_str("headers cut off by the snapshot length"),
             Self::Malformed => f.write_str("malformed headers"),
             Self::Fragment => f.write_str("IP fragment"),
-            Self::Deep => f.write_str("too many headers inside of headers"),
+            Self::Deep => f.write_str("too many nested headers"),
         }
     }
 }
@@ -98,20 +98,20 @@ struct Rest<'a> {
 }
 
 impl<'a> Rest<'a> {
-    fn skip(self, length: usize, layer: Layer) -> Result<Self, Other> {
-        let bytes = self.bytes.get(length..).ok_or(Other::Cut)?;
+    fn skip(self, length: usize, layer: Layer) -> Result<Self, Skipped> {
+        let bytes = self.bytes.get(length..).ok_or(Skipped::Cut)?;
         Ok(Self { layer, bytes, wire_len: self.wire_len.saturating_sub(length as u32) })
     }
 
-    fn u16(&self, at: usize) -> Result<u16, Other> {
-        let bytes = self.bytes.get(at..at + 2).ok_or(Other::Cut)?;
+    fn u16(&self, at: usize) -> Result<u16, Skipped> {
+        let bytes = self.bytes.get(at..at + 2).ok_or(Skipped::Cut)?;
         Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
     }
 }
 
 /// The content of a frame.
 #[derive(Clone, Copy, Debug)]
-pub enum Held<'a> {
+pub enum Content<'a> {
     Tcp(Packet),
     Sctp(sctp::Packet<'a>),
     /// A report about a TCP segment.
@@ -123,10 +123,10 @@ pub enum Held<'a> {
 ///
 /// # Errors
 /// Returns why there is no segment.
-pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> Result<Packet, Other> {
-    match held(link, bytes, wire_len, fragments)? {
-        Held::Tcp(packet) => Ok(packet),
-        Held::Sctp(_) | Held::TooBig(_) => Err(Other::NotTcp),
+pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> Result<Packet, Skipped> {
+    match content(link, bytes, wire_len, fragments)? {
+        Content::Tcp(packet) => Ok(packet),
+        Content::Sctp(_) | Content::TooBig(_) => Err(Skipped::NotTcp),
     }
 }
 
@@ -135,21 +135,26 @@ pub fn packet(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments)
 /// # Errors
 /// Returns why there is no packet to analyse.
 #[inline(never)]
-pub fn held<'a>(link: u32, bytes: &'a [u8], wire_len: u32, fragments: &mut Fragments) -> Result<Held<'a>, Other> {
+pub fn content<'a>(
+    link: u32,
+    bytes: &'a [u8],
+    wire_len: u32,
+    fragments: &mut Fragments,
+) -> Result<Content<'a>, Skipped> {
     let mut rest = link::first(link, Rest { layer: Layer::Ip, bytes, wire_len })?;
     let mut tunnel = 0;
     for _ in 0..MOST_LAYERS {
         rest = match rest.layer {
             Layer::Ip | Layer::Ipv4 | Layer::Ipv6 => match ip::step(rest, &mut tunnel, fragments)? {
                 ip::Step::Inside(inside) => inside,
-                ip::Step::Tcp(packet) => return Ok(Held::Tcp(packet)),
-                ip::Step::Sctp(packet) => return Ok(Held::Sctp(packet)),
-                ip::Step::TooBig(message) => return Ok(Held::TooBig(message)),
+                ip::Step::Tcp(packet) => return Ok(Content::Tcp(packet)),
+                ip::Step::Sctp(packet) => return Ok(Content::Sctp(packet)),
+                ip::Step::TooBig(message) => return Ok(Content::TooBig(message)),
             },
             _ => link::step(rest)?,
         };
     }
-    Err(Other::Deep)
+    Err(Skipped::Deep)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Chunks are read as far as they were captured. The checksum is not checked, because a network
 //! card may fill it in later.
 
-use super::Other;
+use super::Skipped;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::HEADER_LEN;
 use eifel_packet::seq::Seq;
@@ -101,8 +101,13 @@ impl Sack<'_> {
 }
 
 impl<'a> Packet<'a> {
-    pub(super) fn read(addresses: Addresses, identification: u16, tunnel: u32, bytes: &'a [u8]) -> Result<Self, Other> {
-        let (header, chunks) = bytes.split_first_chunk::<HEADER_LEN>().ok_or(Other::Cut)?;
+    pub(super) fn read(
+        addresses: Addresses,
+        identification: u16,
+        tunnel: u32,
+        bytes: &'a [u8],
+    ) -> Result<Self, Skipped> {
+        let (header, chunks) = bytes.split_first_chunk::<HEADER_LEN>().ok_or(Skipped::Cut)?;
         Ok(Self {
             addresses,
             identification,
@@ -198,7 +203,7 @@ mod tests {
     use eifel_packet::sctp::{self as whole, DataFlags, Header, SackFlags};
 
     #[test]
-    fn chunks_are_read_as_they_were_written_and_as_far_as_they_were_kept() {
+    fn chunks_are_read_as_written_up_to_the_snapshot_length() {
         let header = Header { source_port: 7, destination_port: 9, verification_tag: 0xfeed };
         let mut bytes = Vec::new();
         let mut writer = whole::Writer::new(&header, &mut bytes);

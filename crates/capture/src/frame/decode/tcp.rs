@@ -1,6 +1,6 @@
 //! Reads a TCP header that may be captured only in part.
 
-use super::Other;
+use super::Skipped;
 use eifel_packet::ip::Ecn;
 use eifel_packet::options;
 use eifel_packet::segment::{Flags, Options, Segment, Timestamps};
@@ -18,11 +18,11 @@ pub(super) const WITH_TIMESTAMPS: u8 = 8;
 /// Reads the header of a segment of `wire_len` bytes. An option that is cut off or malformed is
 /// left out, together with all options behind it.
 #[inline(always)]
-pub(super) fn parse(bytes: &[u8], wire_len: u32) -> Result<Segment, Other> {
-    let header = bytes.first_chunk::<16>().ok_or(Other::Cut)?;
+pub(super) fn parse(bytes: &[u8], wire_len: u32) -> Result<Segment, Skipped> {
+    let header = bytes.first_chunk::<16>().ok_or(Skipped::Cut)?;
     let header_len = u32::from(header[12] >> 4) * 4;
     if header_len < 20 || header_len > wire_len {
-        return Err(Other::Malformed);
+        return Err(Skipped::Malformed);
     }
     let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let end = bytes.len().min(header_len as usize);

@@ -36,7 +36,7 @@ fn ip(addresses: Addresses) -> Vec<u8> {
     bytes
 }
 
-fn read(link: u32, bytes: &[u8]) -> Result<Packet, Other> {
+fn read(link: u32, bytes: &[u8]) -> Result<Packet, Skipped> {
     packet(link, bytes, bytes.len() as u32, &mut Fragments::default())
 }
 
@@ -88,11 +88,11 @@ fn every_link_layer_leads_to_the_segment() {
             assert!(cut.is_err() || cut.is_ok_and(|cut| cut.segment.payload_len == 24), "{name} cut at {end}");
         }
     }
-    assert_eq!(read(105, &v4), Err(Other::Link(105)));
+    assert_eq!(read(105, &v4), Err(Skipped::Link(105)));
 }
 
 #[test]
-fn tunnels_are_looked_into() {
+fn segments_inside_tunnels_are_found() {
     let inner = ip(v6());
     let frame = with(&[&[0; 12][..], &[0x86, 0xdd]].concat(), &inner);
     let cases = [
@@ -119,9 +119,9 @@ fn tunnels_are_looked_into() {
         let found = read(101, &bytes).map(|packet| (packet.addresses, packet.tunnel, packet.segment));
         assert_eq!(found, Ok((v6(), tunnel, segment())), "{name}");
     }
-    assert_eq!(read(101, &udp(53, &inner)), Err(Other::NotTcp));
+    assert_eq!(read(101, &udp(53, &inner)), Err(Skipped::NotTcp));
     let deep = (0..40).fold(ip(v4()), |inside, _| around(4, &inside));
-    assert_eq!(read(101, &deep), Err(Other::Deep));
+    assert_eq!(read(101, &deep), Err(Skipped::Deep));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn extension_headers_are_passed_over() {
 }
 
 #[test]
-fn the_parts_of_a_packet_make_one_segment() {
+fn the_fragments_of_a_packet_make_one_segment() {
     let whole = ip(v4());
     let part = |offset: usize, length: usize, more: bool| {
         let mut bytes = whole[..20].to_vec();
@@ -155,13 +155,13 @@ fn the_parts_of_a_packet_make_one_segment() {
         let mut read = |index: &usize| packet(101, &parts[*index], parts[*index].len() as u32, &mut fragments);
         let mut read: Vec<_> = order.iter().map(&mut read).collect();
         assert_eq!(read.pop().map(|last| last.map(|packet| packet.segment)), Some(Ok(segment())), "{order:?}");
-        assert!(read.iter().all(|one| *one == Err(Other::Fragment)), "{order:?}");
+        assert!(read.iter().all(|one| *one == Err(Skipped::Fragment)), "{order:?}");
     }
 }
 
 /// Fragments belong together if they have equal addresses and identifications.
 #[test]
-fn parts_of_two_packets_are_told_apart() {
+fn fragments_of_two_packets_are_kept_apart() {
     let part = |source: u8, identification: u8, last: bool| {
         let mut bytes = ip(v4())[..20].to_vec();
         let (offset, flags) = if last { (40, 0) } else { (0, 0x20) };
@@ -178,15 +178,15 @@ fn parts_of_two_packets_are_told_apart() {
             let bytes = part(source, identification, last);
             packet(101, &bytes, bytes.len() as u32, &mut fragments)
         };
-        assert_eq!(take(one, false).err(), Some(Other::Fragment));
-        assert_eq!(take(other, true).err(), Some(Other::Fragment), "{one:?} has not come yet, nor has {other:?}");
+        assert_eq!(take(one, false).err(), Some(Skipped::Fragment));
+        assert_eq!(take(other, true).err(), Some(Skipped::Fragment), "{one:?} has not come yet, nor has {other:?}");
         assert_eq!(take(one, true).map(|packet| packet.segment), Ok(segment()));
         assert_eq!(take(other, false).map(|packet| packet.segment), Ok(segment()));
     }
 }
 
 #[test]
-fn lengths_that_a_card_still_has_to_fill_in_are_the_frame_s() {
+fn a_length_of_zero_means_the_length_of_the_frame() {
     let mut bytes = ip(v4());
     bytes[2..4].copy_from_slice(&[0, 0]);
     let found = packet(101, &bytes[..52], 100_000, &mut Fragments::default()).unwrap();
@@ -194,7 +194,7 @@ fn lengths_that_a_card_still_has_to_fill_in_are_the_frame_s() {
 }
 
 #[test]
-fn malformed_options_leave_those_before_them() {
+fn options_before_a_malformed_one_are_kept() {
     let mut bytes = ip(v4());
     // Timestamps, then an option that is longer than the header.
     bytes[40..52].copy_from_slice(&[8, 10, 0, 0, 0, 7, 0, 0, 0, 9, 77, 9]);
@@ -203,7 +203,7 @@ fn malformed_options_leave_those_before_them() {
 
 /// The short path reads TCP over IPv4 without options and without fragments, and nothing else.
 #[test]
-fn the_short_way_reads_what_the_whole_reader_reads_whichever_byte_is_another() {
+fn the_fast_reader_equals_the_full_reader_whichever_byte_changes() {
     let ethernet = with(&[[0; 12].as_slice(), &[8, 0]].concat(), &ip(v4()));
     let mut taken = [0; 3];
     for (place, (link, header)) in [(1, 14), (101, 0), (228, 0)].into_iter().enumerate() {
@@ -245,7 +245,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     #[test]
-    fn a_common_segment_is_the_one_that_the_whole_reader_finds(
+    fn the_fast_reader_finds_the_segment_of_the_full_reader(
         stamped: bool,
         changed in proptest::collection::vec((0usize..90, any::<u8>()), 0..3),
         kept in prop_oneof![3 => Just(90_usize), 1 => 0usize..90],
@@ -358,8 +358,8 @@ fn kinds() -> Vec<(u32, Vec<u8>)> {
 
 /// Returns the content of a frame in text form, chunk by chunk.
 fn found(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> String {
-    match held(link, bytes, wire_len, fragments) {
-        Ok(Held::Sctp(packet)) => {
+    match content(link, bytes, wire_len, fragments) {
+        Ok(Content::Sctp(packet)) => {
             let whole: Vec<_> = packet.chunks().collect();
             let raw: Vec<_> = packet.raw_chunks().collect();
             let sacks = whole.iter().filter_map(|chunk| match chunk {
@@ -374,7 +374,7 @@ fn found(link: u32, bytes: &[u8], wire_len: u32, fragments: &mut Fragments) -> S
 }
 
 #[test]
-fn frames_of_each_kind_are_read_as_before_whichever_byte_is_another_or_missing() {
+fn frames_with_changed_or_missing_bytes_match_the_golden() {
     use eifel_testkit::{digest, golden};
     let mut text = String::new();
     for (number, (link, whole)) in kinds().into_iter().enumerate() {
@@ -401,7 +401,7 @@ fn frames_of_each_kind_are_read_as_before_whichever_byte_is_another_or_missing()
 
 /// Fragments in any order, some of them missing, repeated, or of other packets.
 #[test]
-fn drawn_parts_are_put_together_as_before() {
+fn reassembled_fragments_match_the_golden() {
     use eifel_testkit::random::Random;
     use eifel_testkit::{digest, golden};
     let mut text = String::new();
@@ -441,7 +441,7 @@ fn drawn_parts_are_put_together_as_before() {
 
 /// Beyond the number of incomplete packets that are remembered, the oldest is forgotten.
 #[test]
-fn parts_of_as_many_packets_as_are_remembered_find_each_other() {
+fn fragments_of_as_many_packets_as_fit_are_reassembled() {
     const MOST: u16 = 256;
     let whole = ip(v4());
     let part = |identification: u16, last: bool| {
@@ -452,13 +452,13 @@ fn parts_of_as_many_packets_as_are_remembered_find_each_other() {
         bytes[4..8].copy_from_slice(&[identification.to_be_bytes(), word.to_be_bytes()].concat());
         bytes
     };
-    for (count, first) in [(MOST, Ok(segment())), (MOST + 1, Err(Other::Fragment))] {
+    for (count, first) in [(MOST, Ok(segment())), (MOST + 1, Err(Skipped::Fragment))] {
         let mut fragments = Fragments::default();
         let mut take = |identification, last| {
             let bytes = part(identification, last);
             packet(101, &bytes, bytes.len() as u32, &mut fragments).map(|packet| packet.segment)
         };
-        (0..count).for_each(|number| assert_eq!(take(number, false), Err(Other::Fragment)));
+        (0..count).for_each(|number| assert_eq!(take(number, false), Err(Skipped::Fragment)));
         assert_eq!(take(1, true), Ok(segment()));
         assert_eq!(take(0, true), first);
     }
@@ -466,10 +466,10 @@ fn parts_of_as_many_packets_as_are_remembered_find_each_other() {
 
 /// A frame with the most allowed layers is read; a frame with one layer more is refused.
 #[test]
-fn as_many_layers_as_are_allowed_are_passed_over() {
+fn headers_up_to_the_limit_of_nesting_are_read() {
     let within = |layers: u32| (1..layers).fold(ip(v4()), |inside, _| around(4, &inside));
     assert_eq!(read(101, &within(MOST_LAYERS)).map(|packet| packet.segment), Ok(segment()));
-    assert_eq!(read(101, &within(MOST_LAYERS + 1)), Err(Other::Deep));
+    assert_eq!(read(101, &within(MOST_LAYERS + 1)), Err(Skipped::Deep));
 }
 
 /// Returns a router's message that quotes `quoted`, cut to `kept` bytes.
@@ -486,8 +486,8 @@ fn a_router_reports_a_segment_that_is_too_long() {
         let length = quoted.len() as u32;
         let found = |mtu: u32, quoted: &[u8], kept: usize| {
             let bytes = too_big(addresses.reversed(), mtu, quoted, kept);
-            match held(101, &bytes, bytes.len() as u32, &mut Fragments::default()) {
-                Ok(Held::TooBig(message)) => Ok(message),
+            match content(101, &bytes, bytes.len() as u32, &mut Fragments::default()) {
+                Ok(Content::TooBig(message)) => Ok(message),
                 Err(other) => Err(other),
                 Ok(other) => panic!("{other:?}"),
             }
@@ -504,7 +504,7 @@ fn a_router_reports_a_segment_that_is_too_long() {
             assert_eq!(found(1400, &quoted, kept), Ok(message));
         }
         for kept in 0..header_len as usize + 8 {
-            assert_eq!(found(1400, &quoted, kept), Err(Other::NotTcp), "{kept}");
+            assert_eq!(found(1400, &quoted, kept), Err(Skipped::NotTcp), "{kept}");
         }
         assert_eq!(found(0, &quoted, quoted.len()), Ok(TooBig { mtu: length - 1, ..message }));
         // Another protocol, a fragment, and no IP.
@@ -513,21 +513,21 @@ fn a_router_reports_a_segment_that_is_too_long() {
         fragment[if is_v6 { 6 } else { 7 }] = if is_v6 { 44 } else { 3 };
         none[0] = 0;
         for other in [udp, fragment, none] {
-            assert_eq!(found(1400, &other, other.len()), Err(Other::NotTcp));
+            assert_eq!(found(1400, &other, other.len()), Err(Skipped::NotTcp));
         }
-        assert_eq!(read(101, &too_big(addresses, 1400, &quoted, quoted.len())), Err(Other::NotTcp));
+        assert_eq!(read(101, &too_big(addresses, 1400, &quoted, quoted.len())), Err(Skipped::NotTcp));
     }
 }
 
 #[test]
-fn other_messages_of_routers_are_passed_over() {
+fn other_icmp_messages_are_ignored() {
     let quoted = ip(v4());
     let whole = too_big(v4(), 1400, &quoted, quoted.len());
     let read = |kind: u8, code: u8, len: usize| {
         let mut bytes = whole.clone();
         (bytes[20], bytes[21]) = (kind, code);
-        let read = held(101, &bytes[..len], len as u32, &mut Fragments::default());
-        matches!(read, Ok(Held::TooBig(_)))
+        let read = content(101, &bytes[..len], len as u32, &mut Fragments::default());
+        matches!(read, Ok(Content::TooBig(_)))
     };
     assert!(read(3, 4, whole.len()));
     // A host cannot be reached, an echo, a time that was exceeded, and IPv6's number of the message.

@@ -178,7 +178,7 @@ impl Reader {
     #[inline(always)]
     pub fn each(&mut self, sink: &mut impl Sink) -> Result<(), Error> {
         loop {
-            let ahead = sink.looks_ahead();
+            let ahead = sink.wants_announcements();
             if ahead {
                 self.announce(sink);
             }
@@ -199,10 +199,10 @@ impl Reader {
         for _ in 0..AHEAD {
             let found = if self.skip == 0 { self.format.record(left) } else { None };
             let Some(Record { length, start, captured, head }) = found else { break };
-            sink.comes_soon(head.link, &left[start..start + captured]);
+            sink.on_announced(head.link, &left[start..start + captured]);
             left = &left[length..];
         }
-        sink.begins();
+        sink.on_announcements_end();
     }
 
     /// Passes up to `most` frames to the sink, until an unusual record comes. Changes only the
@@ -324,16 +324,16 @@ impl Reader {
 /// Receives frames.
 pub trait Sink {
     /// Returns whether the sink wants frames announced before it receives them.
-    fn looks_ahead(&self) -> bool {
+    fn wants_announcements(&self) -> bool {
         false
     }
 
     /// Announces a frame of this link type. It follows soon, unless the file is cut off or damaged
     /// first.
-    fn comes_soon(&mut self, _link: u32, _bytes: &[u8]) {}
+    fn on_announced(&mut self, _link: u32, _bytes: &[u8]) {}
 
     /// Marks the end of an announcement: the announced frames follow.
-    fn begins(&mut self) {}
+    fn on_announcements_end(&mut self) {}
 
     /// Receives the next frame.
     fn frame(&mut self, frame: &Frame<'_>);

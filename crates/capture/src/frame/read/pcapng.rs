@@ -156,7 +156,7 @@ impl File {
             _ => return Ok(Step::Skip(u64::from(length))),
         };
         if length < least || length > most {
-            let expected = "a length that such a block can have";
+            let expected = "a length allowed for this kind of block";
             return Err(Error::Invalid { what: "block length", offset, expected, found: u64::from(length) });
         }
         let whole = length as usize;
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extreme_resolutions_and_offsets_are_cut_to_what_time_holds() {
+    fn extreme_resolutions_and_offsets_saturate() {
         let nanos = |resolution, offset_s, ticks| Clock::new(Resolution::read(resolution), offset_s).nanos(ticks);
         assert_eq!(nanos(9, 0, 5), 5);
         assert_eq!(nanos(127, 0, u64::MAX), 0);

@@ -145,7 +145,7 @@ fn snoop() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn an_error_names_the_offset_and_the_value() {
     let line = |file: &[u8]| frames(file, 10).unwrap_err().to_string();
     assert_eq!(frames(&[], 1), Ok(vec![]));
     assert_eq!(
@@ -173,16 +173,16 @@ fn what_is_wrong_is_said_with_its_place() {
         line(&odd),
         "block length of the record at byte 68: expected a multiple of 4, and at least 12, found 33"
     );
-    let mut nobody = section(bytes::Order::Little);
-    nobody.extend(block(bytes::Order::Little, 6, &[0; 20]));
+    let mut undescribed = section(bytes::Order::Little);
+    undescribed.extend(block(bytes::Order::Little, 6, &[0; 20]));
     assert_eq!(
-        line(&nobody),
+        line(&undescribed),
         "interface of the record at byte 28: expected an interface that the section has described, found 0"
     );
 }
 
 #[test]
-fn a_file_cut_anywhere_is_no_panic() {
+fn a_file_cut_anywhere_is_read_without_a_panic() {
     let mut file = section(bytes::Order::Little);
     file.extend(interface(bytes::Order::Little, 1, 6));
     file.extend(block(
@@ -206,17 +206,17 @@ struct Announced {
 }
 
 impl Sink for Announced {
-    fn looks_ahead(&self) -> bool {
+    fn wants_announcements(&self) -> bool {
         true
     }
 
-    fn comes_soon(&mut self, link: u32, bytes: &[u8]) {
+    fn on_announced(&mut self, link: u32, bytes: &[u8]) {
         assert_eq!(link, 1);
         self.soon.push(bytes.to_vec());
         self.most = self.most.max(self.soon.len() - self.taken.len());
     }
 
-    fn begins(&mut self) {
+    fn on_announcements_end(&mut self) {
         self.begun = self.soon.len();
     }
 
@@ -306,7 +306,7 @@ fn small() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn small_files_are_read_as_before_whichever_byte_is_another() {
+fn small_files_with_changed_bytes_match_the_golden() {
     use eifel_testkit::{digest, golden};
     let mut text = String::new();
     for (number, file) in small().into_iter().enumerate() {
@@ -331,7 +331,7 @@ fn small_files_are_read_as_before_whichever_byte_is_another() {
 
 /// The link types of RFC 1761 are converted to those of pcap.
 #[test]
-fn links_of_snoop_have_the_numbers_of_pcap() {
+fn snoop_link_types_map_to_those_of_pcap() {
     let link = |number: u32| {
         let mut file = [b"snoop\0\0\0".to_vec(), numbers(bytes::Order::Big, &[2, number])].concat();
         file.extend(numbers(bytes::Order::Big, &[0, 0, 24, 0, 1, 2]));
@@ -344,7 +344,7 @@ fn links_of_snoop_have_the_numbers_of_pcap() {
 
 /// The padding of a record and the options of a block are limited.
 #[test]
-fn records_as_long_as_they_may_be_are_read() {
+fn records_of_the_largest_length_are_read() {
     const OPTIONS: usize = 1 << 20;
     let little = bytes::Order::Little;
     for (more, whole) in [(0, true), (4, false)] {
@@ -368,7 +368,7 @@ fn records_as_long_as_they_may_be_are_read() {
 
 /// A section describes at most 65536 interfaces.
 #[test]
-fn as_many_interfaces_as_are_allowed_are_described() {
+fn interfaces_up_to_the_limit_are_read() {
     let little = bytes::Order::Little;
     let described = block(little, 1, &numbers(little, &[1, 0]));
     let mut file = [section(little), described.repeat(65_536)].concat();

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_heartbeat_and_its_answer_have_one_number_until_many_others_have_come() {
+    fn a_heartbeat_and_its_answer_get_the_same_number() {
         let mut heartbeats = Heartbeats::default();
         let most = MOST_HEARTBEATS as u64;
         let numbers: Vec<u64> = (0..most).map(|content| heartbeats.number(content)).collect();

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::frame::decode::{self, Fragments, Held, Packet, TooBig, sctp};
+use crate::frame::decode::{self, Content, Fragments, Packet, TooBig, sctp};
 use crate::frame::read::Frame;
 use chunks::{Heartbeats, without_content};
 use eifel_packet::ip::{self, Addresses, Header};
@@ -52,10 +52,10 @@ impl<W: Write> Anonymiser<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
-        let copy = match decode::held(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
-            Ok(Held::Tcp(packet)) => self.segment(&packet),
-            Ok(Held::Sctp(packet)) => self.chunks(&packet),
-            Ok(Held::TooBig(message)) => self.too_big(&message),
+        let copy = match decode::content(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
+            Ok(Content::Tcp(packet)) => self.segment(&packet),
+            Ok(Content::Sctp(packet)) => self.chunks(&packet),
+            Ok(Content::TooBig(message)) => self.too_big(&message),
             Err(_) => None,
         };
         let (bytes, rest) = copy.unwrap_or_default();
@@ -137,7 +137,7 @@ mod tests {
     use eifel_packet::seq::Seq;
 
     #[test]
-    fn a_copy_keeps_what_tells_a_packet_from_its_twin() {
+    fn an_anonymised_copy_keeps_what_marks_duplicate_frames() {
         let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
         let mut header = Header::new(addresses);
         (header.hop_limit, header.identification) = (17, 0x1234);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_a_report_quotes_the_copy_of_the_segment() {
+    fn the_copy_of_a_routers_report_quotes_the_copied_segment() {
         let v4 = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
         let v6 = Addresses::V6 { source: [1; 16].into(), destination: [2; 16].into() };
         let new_v4 = Addresses::V4 { source: [198, 18, 0, 1].into(), destination: [198, 18, 0, 2].into() };
@@ -178,10 +178,11 @@ mod tests {
             reader.feed(&file);
             let copy = reader.frame().unwrap().unwrap();
             assert!(copy.bytes.len() < 100);
-            let message = |bytes: &[u8]| match decode::held(101, bytes, bytes.len() as u32, &mut Fragments::default()) {
-                Ok(Held::TooBig(message)) => message,
-                other => panic!("{other:?}"),
-            };
+            let message =
+                |bytes: &[u8]| match decode::content(101, bytes, bytes.len() as u32, &mut Fragments::default()) {
+                    Ok(Content::TooBig(message)) => message,
+                    other => panic!("{other:?}"),
+                };
             assert_eq!(message(copy.bytes), TooBig { addresses: copied, ..message(&bytes) });
         }
     }

@@ -3,8 +3,8 @@
 use super::model::Explained;
 use super::reaction::FlightWatch;
 use crate::evidence::Evidence;
-use crate::result::{Cost, DetectorVerdict, End, Number, Retransmission, Verdict};
-use crate::verdict::{Circumstances, Judged, Row, withdraw_doubted};
+use crate::result::{Cause, Cost, DetectorVerdict, End, Number, Retransmission, Verdict};
+use crate::verdict::{Circumstances, Judged, Row, withdraw};
 
 /// The retransmissions of one direction, with the evidence about them and their effect on the
 /// sender's flight size.
@@ -17,7 +17,7 @@ pub(crate) struct Retransmissions {
 
 /// The names of a direction and of its positions in a report.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Identity<N> {
+pub(crate) struct DirectionId<N> {
     pub(crate) connection: u64,
     pub(crate) sender: End,
     /// Returns the number of a position on the wire.
@@ -36,8 +36,8 @@ impl Retransmissions {
     pub(crate) fn explained(&self, named: impl IntoIterator<Item = Explained>) -> Vec<Explained> {
         let mut named = named.into_iter();
         let explain = |row: &Row| {
-            let known = row.known.map(Explained::surely);
-            known.or_else(|| named.next()).unwrap_or(Explained::surely(super::model::Cause::Unknown))
+            let known = row.known.map(Explained::only);
+            known.or_else(|| named.next()).unwrap_or(Explained::only(Cause::Unknown))
         };
         self.rows.iter().map(explain).collect()
     }
@@ -48,14 +48,14 @@ impl Retransmissions {
         &mut self,
         explained: &[Explained],
         (circumstances, sack): (&Circumstances, bool),
-        identity: &Identity<impl Fn(u64) -> Number>,
-        told: impl Fn(u32) -> Vec<DetectorVerdict>,
+        id: &DirectionId<impl Fn(u64) -> Number>,
+        detector_verdicts: impl Fn(u32) -> Vec<DetectorVerdict>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) {
         let mut verdicts: Vec<_> = self.rows.iter().map(|row| row.judge(&self.evidence, circumstances)).collect();
         if !sack {
             let causes: Vec<_> = explained.iter().map(|one| one.cause).collect();
-            withdraw_doubted(&mut verdicts, &causes);
+            withdraw(&mut verdicts, &causes);
         }
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
         let reactions = self.flight.reactions(&needless, cost);
@@ -67,9 +67,9 @@ impl Retransmissions {
                 capture: 0,
                 frame: row.when.frame,
                 time_s: row.when.nanos as f64 / 1e9,
-                connection: identity.connection,
-                sender: identity.sender,
-                number: (identity.number)(row.block.start),
+                connection: id.connection,
+                sender: id.sender,
+                number: (id.number)(row.block.start),
                 bytes: row.payload,
                 copy: row.copy(),
                 cause: explained.cause,
@@ -81,7 +81,7 @@ impl Retransmissions {
                 stack_noticed: reaction.noticed,
                 window_lost_bytes: reaction.window_lost,
                 flight_back_ms: reaction.back_ms,
-                first_told: row.episode.map(&told).unwrap_or_default(),
+                first_told: row.episode.map(&detector_verdicts).unwrap_or_default(),
             });
         }
     }

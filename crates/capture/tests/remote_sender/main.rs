@@ -39,7 +39,7 @@ fn line(one: &Retransmission) -> String {
 }
 
 #[test]
-fn conversations_away_from_their_sender_are_judged_as_before() {
+fn verdicts_on_drawn_conversations_far_from_the_sender_match_the_golden() {
     let (mut text, mut together) = (String::new(), String::new());
     let (mut again, mut told, mut far) = (0, 0, 0);
     for seed in 0..CONVERSATIONS {
@@ -61,5 +61,5 @@ fn conversations_away_from_their_sender_are_judged_as_before() {
     // vantage.
     assert!(again > 20_000 && told * 2 > again, "{told} of {again}");
     assert!(far * 10 > CONVERSATIONS as usize * 9, "{far}");
-    golden!("away.txt", text);
+    golden!("remote_sender.txt", text);
 }
