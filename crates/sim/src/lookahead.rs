@@ -27,10 +27,10 @@
 //! Observed runs do not use this, because their rows are in the order of time. Runs that may end
 //! before their duration do not use it either, because nothing may happen after their end.
 
-use crate::network::{Network, Span};
+use crate::end::End;
+use crate::network::Network;
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
-use crate::sctp::solo::{NO_CELL, Solo};
-use crate::slab::End;
+use crate::span::Span;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
@@ -56,6 +56,12 @@ pub trait Foresighted<const IN_ORDER: bool> {
         net.now = arrives;
         self.receive(net, handle, end);
         expired + 1
+    }
+
+    /// Calls [`receive_ahead`](Self::receive_ahead) without being inlined.
+    #[inline(never)]
+    fn receive_ahead_apart(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End, arrives: Instant) -> u64 {
+        self.receive_ahead(net, handle, end, arrives)
     }
 
     /// Handles an end's timers that are due by `until`, each at its own time. Returns their number.
@@ -89,8 +95,6 @@ pub struct Lookahead {
     pub crossings: u64,
     /// Packets to receive, indexed by the receiving end.
     foreseen: [Ring<Foreseen>; 2],
-    /// The contents of those packets that have no cell of the slab.
-    solos: [Ring<Solo>; 2],
 }
 
 impl Lookahead {
@@ -132,7 +136,6 @@ impl Lookahead {
             until: Instant::ZERO + scenario.duration,
             crossings: 0,
             foreseen: Default::default(),
-            solos: Default::default(),
         }
     }
 
@@ -151,37 +154,6 @@ impl Lookahead {
             self.foreseen[end.index()].push_back(foreseen);
         }
         in_time
-    }
-
-    /// Adds the contents of a packet that was [foreseen](Self::foresee) and has no cell.
-    #[inline]
-    pub fn add_solo(&mut self, end: End, solo: &Solo) {
-        self.solos[end.index()].push_back(*solo);
-    }
-
-    /// Takes the contents of an end's next packet without a cell.
-    ///
-    /// # Panics
-    /// Panics when there is none.
-    #[inline]
-    pub fn next_solo(&mut self, end: End) -> Solo {
-        self.solos[end.index()].pop_front().expect("what is foreseen was added")
-    }
-
-    /// Takes the [next](Self::next) packet if it belongs to `flow` and has no cell. Returns its
-    /// receiving end and its arrival time.
-    #[inline]
-    pub fn next_arrival_of_solo(&mut self, flow: u32) -> Option<(End, Instant)> {
-        let end = if self.foreseen[End::To.index()].is_empty() { End::From } else { End::To };
-        let foreseen = &mut self.foreseen[end.index()];
-        let next = *foreseen.front().filter(|next| next.parcel.handle == NO_CELL && next.flow == flow)?;
-        foreseen.pop_front();
-        Some((end, next.arrives))
-    }
-
-    /// Returns the number of packets under way that have no cell.
-    pub fn solos(&self) -> usize {
-        self.solos.iter().map(Ring::len).sum()
     }
 
     /// Takes the next packet to receive, and returns its end. The packets of one end are in the

@@ -1,13 +1,13 @@
 //! Opens a TCP flow: creates its two connections.
 
 use crate::app::Supply;
+use crate::end::End;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::scenario::{Connection as Agreed, Flow, Opening, Traffic};
-use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
 use crate::tally::Tally;
 use crate::world::ALARM;

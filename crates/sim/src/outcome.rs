@@ -1,8 +1,8 @@
 //! Summarises a world after its run.
 
+use crate::end::End;
 use crate::scenario::Flow;
 use crate::sctp::flow::AssociationFlow;
-use crate::slab::End;
 use crate::stream_flow::{Progress, StreamFlow};
 use crate::summary::{FlowSummary, Requests, Summary};
 use crate::tally::Counts;

@@ -5,17 +5,18 @@ use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
 use crate::check::links::UnderWay;
 use crate::comments::Commented;
+use crate::end::End;
 use crate::error::Error;
 use crate::lookahead::{Foreseen, Foresighted};
 use crate::network::{Network, Observers};
 use crate::opening;
 use crate::outcome;
+use crate::packet::Packet;
 use crate::record::recorder::Recorder;
 use crate::record::{Record, Sink, Tables};
 use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
 use crate::sctp;
 use crate::seed;
-use crate::slab::{End, Packet};
 use crate::stream_flow::Progress;
 use crate::summary::Summary;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
@@ -153,8 +154,7 @@ fn observers(
         recorder.hand_over(sink, rows);
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let stream = matches!(flow.traffic, Traffic::Stream { .. });
-        recorder.follow_captured([flow.from as u16, flow.to as u16], stream);
+        recorder.follow_captured([flow.from as u16, flow.to as u16]);
         let (application, senders, paths) = match &flow.traffic {
             Traffic::Stream { application, connection } => {
                 (application, [&connection.sender, &connection.answering_sender], None)
@@ -267,8 +267,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if let Running::Stream(stream) = running {
                 self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
             } else if let Running::Association(association) = running {
-                let packet = (parcel.handle, end, arrives);
-                self.events += association.receive_row(&mut self.net, &mut self.bounds, flow, packet)?;
+                self.events += association.receive_ahead_apart(&mut self.net, parcel.handle, end, arrives);
             }
             if self.net.oracle.has_settled() {
                 self.settle();

@@ -2,12 +2,13 @@
 
 use crate::app::reader::Reader;
 use crate::app::{Alarm, Step, StreamApp, Supply};
+use crate::end::End;
 use crate::endpoint::Endpoint;
 use crate::lookahead::Foresighted;
-use crate::network::{Network, sent};
+use crate::network::Network;
 use crate::oracle::Settled;
 use crate::record::recorder::Subject;
-use crate::slab::{Arrival, Cell, End};
+use crate::slab::{Arrival, Cell};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
 use eifel_recovery::engine;
@@ -285,7 +286,7 @@ impl StreamFlow {
             recorder.connection(net.now, (endpoint.flow, end), &endpoint.connection);
         }
         if let Some(checkers) = &mut net.observers.checkers {
-            checkers.after_input(net.now, endpoint, &ends[end.other().index()]);
+            checkers.after_input(net.now, endpoint.checked(), ends[end.other().index()].checked());
         }
     }
 }
@@ -317,7 +318,8 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
 
     #[inline(always)]
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
-        let (Cell { packet, segment, .. }, arrival) = net.slab.reach(handle);
+        let (Cell { packet, contents, .. }, arrival) = net.slab.reach(handle);
+        let Some(segment) = contents.segment() else { return };
         let flow = packet.flow;
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
@@ -328,18 +330,18 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
             let end = packet.start + u64::from(packet.positions);
             news = match end <= accepted && oracle.arrived_in_order(flow, packet.sender, packet.start, end) {
                 true => (packet.positions, true),
-                false => oracle.arrived(flow, packet.sender, sent(packet), accepted),
+                false => oracle.arrived(flow, packet.sender, packet.sent(), accepted),
             };
         } else if segment.flags.has(Flags::SYN) {
             net.oracle.syn_arrived(flow, packet.sender);
         } else if packet.transmission > 0 {
             let accepted = endpoint.connection.takes_below(net.now, segment);
-            net.oracle.arrived_again(flow, packet.sender, sent(packet), accepted);
+            net.oracle.arrived_again(flow, packet.sender, packet.sent(), accepted);
         }
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
-            recorder.passes(net.now, endpoint.path.0, (packet, segment), packet.start.saturating_sub(1));
+            recorder.passes(net.now, endpoint.path.0, (packet, contents), packet.start.saturating_sub(1));
             if packet.transmission > 0 && arrival == Arrival::First {
-                recorder.arrived(net.now, (flow, packet.sender), &sent(packet), news);
+                recorder.arrived(net.now, (flow, packet.sender), &packet.sent(), news);
             }
             let of = (endpoint.flow, endpoint.end);
             recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);

@@ -13,14 +13,14 @@ use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
 use crate::error::Error;
 use crate::lookahead::Lookahead;
-use crate::network::{Drops, Network, Observers, Span};
+use crate::network::{Drops, Network, Observers};
 use crate::oracle::Oracle;
 use crate::proxies::Proxies;
 use crate::routes::Routes;
 use crate::scenario::{DatagramApplication, Flow, Reading, Scenario, StreamApplication, Traffic};
-use crate::sctp::bundle::Bundles;
 use crate::sctp::flow::AssociationFlow;
 use crate::slab::Slab;
+use crate::span::Span;
 use crate::stream_flow::{Progress, StreamFlow};
 use eifel_base::time::{Duration, Instant};
 use eifel_path::background::Source;
@@ -81,7 +81,6 @@ impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
             now: Instant::ZERO,
             queue: EventQueue::new(slots, links),
             slab: Slab::default(),
-            bundles: Bundles::default(),
             spans,
             lookahead,
             routes: Routes::new(scenario)?,

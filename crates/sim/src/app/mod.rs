@@ -7,7 +7,7 @@ pub mod on_off;
 pub mod reader;
 pub mod request_response;
 
-use crate::slab::End;
+use crate::end::End;
 use bulk::Bulk;
 use cbr::Cbr;
 use eifel_base::time::{Duration, Instant};

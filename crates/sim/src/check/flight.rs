@@ -1,6 +1,6 @@
 //! Law: a sender never counts more in flight than it has sent, and its positions never go back.
 
-use crate::endpoint::Endpoint;
+use super::checked::CheckedConnection;
 use eifel_base::time::Instant;
 use eifel_recovery::engine::Snapshot;
 
@@ -16,7 +16,7 @@ impl Flight {
     ///
     /// # Panics
     /// Panics when a law is broken.
-    pub fn check(&mut self, now: Instant, endpoint: &Endpoint) {
+    pub fn check(&mut self, now: Instant, endpoint: CheckedConnection<'_>) {
         let snapshot = endpoint.connection.engine().snapshot();
         if let Err(broken) = self.accept(&snapshot, endpoint.connection.end()) {
             panic!("at {now:?}, flow {}, {:?}: {broken}: {snapshot:?}", endpoint.flow, endpoint.end);

@@ -1,19 +1,18 @@
 //! A flow over SCTP: two ends and an application.
 
 use super::endpoint::Endpoint;
-use super::solo::News;
 use crate::app::reader::Reader as Pauses;
 use crate::app::{Alarm, Step, StreamApp};
+use crate::end::End;
 use crate::lookahead::Foresighted;
 use crate::network::Network;
 use crate::oracle::Settled;
 use crate::record::recorder::Subject;
-use crate::slab::End;
 use crate::stream_flow::Progress;
 use eifel_base::time::Instant;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine;
-use eifel_sctp::{Association, Event};
+use eifel_sctp::{Association, Event, Processed};
 
 pub struct AssociationFlow {
     /// The two ends; `None` before the flow has started.
@@ -38,8 +37,12 @@ pub struct AssociationFlow {
 impl AssociationFlow {
     /// Handles the effects of an input to the association at `end`: events, the application's
     /// actions, packets that leave, timers.
+    #[inline(never)]
     pub fn pump<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        self.take_events(net, end);
+        let Some(ends) = &mut self.ends else { return };
+        if ends[end.index()].association.as_ref().is_some_and(Association::has_events) {
+            self.take_events(net, end);
+        }
         self.read(net, end);
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
@@ -48,46 +51,39 @@ impl AssociationFlow {
         if IN_ORDER && self.app.sends_from(end) {
             endpoint.observe(net);
         }
-        let closed = ends[end.index()].is_closed();
+        let closed = endpoint.is_closed();
         if IN_ORDER && let Some(checkers) = &mut net.observers.checkers {
-            checkers.after_packet(net.now, ends);
+            checkers.after_packet(net.now, [ends[0].checked(), ends[1].checked()]);
         }
         if closed {
             self.end_if_closed();
         }
     }
 
-    /// Does the work of [`pump`](Self::pump) after a single-chunk packet with this `news`.
-    #[inline]
-    pub(super) fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, news: News) {
+    /// Does the work of [`pump`](Self::pump) after a packet that header prediction has processed.
+    #[inline(always)]
+    fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, processed: Processed) {
+        if processed == Processed::Data {
+            self.read(net, end);
+        }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        let read = news == News::Message;
-        if read && let Some(step) = self.app.read(net.now, end, endpoint.reader.bytes) {
-            self.apply(net, end, &step);
-            return self.pump(net, end);
+        // Only the timer of the SACK may be due earlier than before data.
+        let data = processed == Processed::Data;
+        if let Some(due) = endpoint.silent_until(net.now).filter(|_| data) {
+            return endpoint.wake_by(net, due);
         }
-        if read && let Some(due) = endpoint.silent_until(net.now) {
-            return endpoint.set_alarm_to(net, due);
+        endpoint.transmit(net);
+        match endpoint.silent_until(net.now).filter(|_| data) {
+            Some(due) => endpoint.wake_by(net, due),
+            None => endpoint.set_alarm(net),
         }
-        let quickly = endpoint.transmit_waiting(net);
-        let due = |association: &Association| match news {
-            News::Message | News::Again => association.timeout_after_data(),
-            News::Sack if quickly => association.timeout_after_bare(),
-            News::Sack => association.poll_timeout(),
-        };
-        let due = endpoint.association.as_ref().map_or(Instant::NEVER, due);
-        endpoint.set_alarm_to(net, due);
     }
 
+    #[inline(never)]
     fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        if !self.association(end).is_some_and(|association| association.has_events()) {
-            return;
-        }
-        if self.association(end).is_some_and(|association| association.brain().has_events()) {
-            while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
-                self.on_recovery(net, end, path, &event);
-            }
+        while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
+            self.on_recovery(net, end, path, &event);
         }
         while let Some(event) = self.association(end).and_then(Association::poll_event) {
             self.on_event(net, end, &event);
@@ -103,7 +99,7 @@ impl AssociationFlow {
             Event::Established => self.begin(net, end),
             // Messages that arrived before the failure can still be read. A closed peer answers a
             // late HEARTBEAT with an ABORT, which can overtake SHUTDOWN COMPLETE on a faster path.
-            Event::Failed(_) if self.association(end).is_some_and(|association| association.is_readable()) => {
+            Event::Failed(_) if self.ends.as_ref().is_some_and(|ends| ends[end.index()].has_unread()) => {
                 self.failed = true;
             }
             Event::Failed(_) => self.give_up(),
@@ -124,13 +120,13 @@ impl AssociationFlow {
     }
 
     /// Lets the application at `end` read available messages, or schedules a later read.
+    #[inline(always)]
     fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
-        let Endpoint { association: Some(association), reader, .. } = &mut ends[end.index()] else { return };
-        if !association.is_readable() {
-            return;
-        }
+        let Endpoint { association: Some(association), reader, drains, .. } = &mut ends[end.index()] else { return };
         let news = match &mut self.pauses {
+            None if *drains => reader.note_drained(association),
+            _ if !association.is_readable() => false,
             None => reader.read(association, u64::MAX),
             Some(pauses) => {
                 let news = pauses.take(net.now, end).is_some_and(|limit| reader.read(association, limit));
@@ -230,7 +226,7 @@ impl AssociationFlow {
             let over = self.app.is_over(end) && end == End::From;
             let Some(ends) = &mut self.ends else { return };
             if breaks_off {
-                ends[end.index()].writer.drop_waiting();
+                ends[end.index()].drop_waiting();
             }
             ends[end.index()].closes |= over;
             self.pump(net, end);
@@ -241,11 +237,8 @@ impl AssociationFlow {
     /// read.
     fn end_if_closed(&mut self) {
         let Some(ends) = &self.ends else { return };
-        let over = if self.failed {
-            !ends.iter().any(|end| end.association.as_ref().is_some_and(Association::is_readable))
-        } else {
-            ends.iter().all(Endpoint::is_closed)
-        };
+        let over =
+            if self.failed { !ends.iter().any(Endpoint::has_unread) } else { ends.iter().all(Endpoint::is_closed) };
         if over {
             self.give_up();
         }
@@ -268,7 +261,7 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
             ends[end.index()].release(net);
         }
         let endpoint = &mut ends[end.index()];
-        let due = endpoint.due();
+        let due = endpoint.due::<IN_ORDER>();
         if due > net.now {
             return endpoint.renew_alarm(net, due);
         }
@@ -277,32 +270,26 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
         }
         if let Some(ends) = &mut self.ends {
             let endpoint = &mut ends[end.index()];
-            endpoint.renew_alarm(net, endpoint.due());
+            endpoint.renew_alarm(net, endpoint.due::<IN_ORDER>());
         }
     }
 
+    #[inline(always)]
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        if !IN_ORDER
-            && self.pauses.is_none()
-            && let Some(news) = endpoint.take_single(net, handle)
-        {
-            return self.go_on(net, end, news);
-        }
         if IN_ORDER {
             endpoint.record(net, handle);
-            if let Some(liar) = &mut endpoint.liar {
-                liar.hears(&net.bundles.get(handle).bytes);
-            }
         }
-        let answer = endpoint.take(net.now, net.bundles.get(handle));
-        let (_, arrival) = net.slab.reach(handle);
-        endpoint.tell_arrival(net, handle, arrival);
-        net.slab.release(handle);
-        if let Some((addresses, bytes)) = answer {
-            endpoint.answer(net, addresses, &bytes);
+        if IN_ORDER
+            && let Some(liar) = &mut endpoint.liar
+            && let Some(sctp) = net.slab.cell(handle).contents.sctp()
+        {
+            liar.hears(&sctp.packet);
         }
-        self.pump(net, end);
+        match endpoint.take(net, handle) {
+            processed @ (Processed::Data | Processed::Sack) if !IN_ORDER => self.go_on(net, end, processed),
+            _ => self.pump(net, end),
+        }
     }
 }

@@ -4,10 +4,10 @@ use super::endpoint::{Endpoint, Way};
 use super::flow::AssociationFlow;
 use super::liar::Liar;
 use super::messages::{Reader, Shape, Writer};
+use crate::end::End;
 use crate::error::Error;
 use crate::network::Network;
 use crate::scenario::{Association as Agreed, Flow, Traffic};
-use crate::slab::End;
 use crate::stream_flow::Progress;
 use crate::tally::Tally;
 use crate::wire;
@@ -39,10 +39,15 @@ pub fn open<const IN_ORDER: bool>(
         let settings = settings(agreed, end, (flow, seed), &ways[own]);
         let ports = ports(end);
         let listener = Listener::new(settings.clone(), ports.local).map_err(fault)?;
+        let drains = !running.carries_bytes && running.pauses.is_none();
         let association = match end {
             End::From => {
                 let remotes: Vec<IpAddr> = ways[own].iter().map(|way| way.addresses.destination()).collect();
-                Some(Association::connect(net.now, &settings, ports, &remotes, 0).map_err(fault)?)
+                let mut association = Association::connect(net.now, &settings, ports, &remotes, 0).map_err(fault)?;
+                if drains {
+                    association.drain();
+                }
+                Some(association)
             }
             End::To => None,
         };
@@ -63,6 +68,7 @@ pub fn open<const IN_ORDER: bool>(
             spurious: 0,
             writer: Writer::new(shape(end)),
             reader: Reader::new(shape(end.other())),
+            drains,
             closes: false,
             liar: agreed.liar.filter(|_| end == End::To).map(|kind| {
                 let stream = Stream::new(seed, &["flow", &flow.name, "liar"]);

@@ -1,7 +1,7 @@
 //! Laws of an association: acknowledged chunks have arrived, a path with bytes in flight has a
 //! running timer, and no buffer overflows.
 
-use crate::sctp::endpoint::Endpoint;
+use super::checked::CheckedAssociation;
 use eifel_base::time::Instant;
 use eifel_recovery::association::PathId;
 use eifel_sctp::Association;
@@ -40,8 +40,8 @@ impl Ledger {
     ///
     /// # Panics
     /// When a law is broken.
-    pub fn check(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
-        let (Some(sender), Some(receiver)) = (&endpoint.association, &other.association) else { return };
+    pub fn check(&mut self, now: Instant, endpoint: CheckedAssociation<'_>, other: CheckedAssociation<'_>) {
+        let (Some(sender), Some(receiver)) = (endpoint.association, other.association) else { return };
         let account = account(sender, receiver);
         #[cfg(test)]
         let account = self.planted(account);
