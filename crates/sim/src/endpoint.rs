@@ -96,16 +96,11 @@ impl Endpoint {
     fn falsify<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing) -> bool {
         let Some(liar) = &mut self.liar else { return false };
         let segment = net.slab.vacant().contents.segment_mut();
-        match liar.says(segment) {
-            None => true,
-            Some(held) if held > Duration::ZERO => {
-                liar.held.hold(net.now + held, (*segment, *outgoing));
-                let due = liar.held.next();
-                self.wake_by(net, due);
-                true
-            }
-            Some(_) => false,
-        }
+        let leaves = liar.says(segment);
+        let kept = liar.keeps(net.now, leaves, || (*segment, *outgoing));
+        let due = liar.held.next();
+        self.wake_by(net, due);
+        kept
     }
 
     /// Sends the held acknowledgements whose hold time is over.

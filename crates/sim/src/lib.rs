@@ -56,6 +56,7 @@ mod span;
 mod stream_flow;
 pub mod summary;
 mod tally;
+mod transport_flow;
 mod wire;
 mod world;
 mod writing;

@@ -28,54 +28,12 @@
 //! before their duration do not use it either, because nothing may happen after their end.
 
 use crate::end::End;
-use crate::network::Network;
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
 use crate::span::Span;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
 use std::collections::BTreeSet;
-
-/// A flow whose ends can be evaluated ahead of the clock.
-pub trait Foresighted<const IN_ORDER: bool> {
-    /// Returns the earliest time at which an end's timer can be due; [`Instant::NEVER`] before the
-    /// flow has started.
-    fn timer_due(&self, end: End) -> Instant;
-
-    /// Handles the timer of an end. The timer may be due, or may have moved to a later time.
-    fn timer(&mut self, net: &mut Network<IN_ORDER>, end: End);
-
-    /// Handles a packet that reached its destination, `end`.
-    fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End);
-
-    /// Handles a packet ahead of the clock, after the timers that are due before it arrives.
-    /// Returns the number of events handled.
-    #[inline]
-    fn receive_ahead(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End, arrives: Instant) -> u64 {
-        let expired = if self.timer_due(end) <= arrives { self.expire(net, end, arrives) } else { 0 };
-        net.now = arrives;
-        self.receive(net, handle, end);
-        expired + 1
-    }
-
-    /// Calls [`receive_ahead`](Self::receive_ahead) without being inlined.
-    #[inline(never)]
-    fn receive_ahead_apart(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End, arrives: Instant) -> u64 {
-        self.receive_ahead(net, handle, end, arrives)
-    }
-
-    /// Handles an end's timers that are due by `until`, each at its own time. Returns their number.
-    #[inline(never)]
-    fn expire(&mut self, net: &mut Network<IN_ORDER>, end: End, until: Instant) -> u64 {
-        let mut expired = 0;
-        while self.timer_due(end) <= until {
-            net.now = self.timer_due(end);
-            self.timer(net, end);
-            expired += 1;
-        }
-        expired
-    }
-}
 
 /// A packet whose arrival time at its end is known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -154,6 +112,16 @@ impl Lookahead {
             self.foreseen[end.index()].push_back(foreseen);
         }
         in_time
+    }
+
+    /// Takes the [next](Self::next) packet if it belongs to `flow`.
+    #[inline(always)]
+    pub fn next_of(&mut self, flow: u32) -> Option<(End, Foreseen)> {
+        let end = if self.foreseen[End::To.index()].is_empty() { End::From } else { End::To };
+        let foreseen = &mut self.foreseen[end.index()];
+        let next = *foreseen.front().filter(|next| next.flow == flow)?;
+        foreseen.pop_front();
+        Some((end, next))
     }
 
     /// Takes the next packet to receive, and returns its end. The packets of one end are in the

@@ -6,6 +6,7 @@ pub mod exchange;
 pub mod on_off;
 pub mod reader;
 pub mod request_response;
+pub mod session;
 
 use crate::end::End;
 use bulk::Bulk;

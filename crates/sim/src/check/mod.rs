@@ -6,6 +6,7 @@ pub mod checked;
 pub mod flight;
 pub mod leaving;
 pub mod links;
+mod positions;
 pub mod reading;
 #[cfg(test)]
 mod tests;

@@ -74,14 +74,8 @@ impl Liar {
     /// Alters a packet as [`says`](Self::says) does, and keeps it if it leaves later. Returns
     /// whether the liar keeps it from leaving now.
     pub fn falsify(&mut self, now: Instant, packet: &mut Packet, outgoing: Outgoing) -> bool {
-        match self.says(packet) {
-            None => true,
-            Some(held) if held > Duration::ZERO => {
-                self.0.held.hold(now + held, Waiting { packet: packet.clone(), outgoing });
-                true
-            }
-            Some(_) => false,
-        }
+        let leaves = self.says(packet);
+        self.0.keeps(now, leaves, || Waiting { packet: packet.clone(), outgoing })
     }
 
     /// Returns when the next held packet leaves; [`Instant::NEVER`] if none is held.

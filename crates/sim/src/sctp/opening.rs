@@ -4,12 +4,13 @@ use super::endpoint::{Endpoint, Way};
 use super::flow::AssociationFlow;
 use super::liar::Liar;
 use super::messages::{Reader, Shape, Writer};
+use crate::app::session::Progress;
 use crate::end::End;
 use crate::error::Error;
 use crate::network::Network;
 use crate::scenario::{Association as Agreed, Flow, Traffic};
-use crate::stream_flow::Progress;
 use crate::tally::Tally;
+use crate::transport_flow::TransportFlow;
 use crate::wire;
 use crate::world::ALARM;
 use eifel_base::time::Instant;
@@ -39,7 +40,7 @@ pub fn open<const IN_ORDER: bool>(
         let settings = settings(agreed, end, (flow, seed), &ways[own]);
         let ports = ports(end);
         let listener = Listener::new(settings.clone(), ports.local).map_err(fault)?;
-        let drains = !running.carries_bytes && running.pauses.is_none();
+        let drains = !running.session.carries_bytes && running.session.reader.is_none();
         let association = match end {
             End::From => {
                 let remotes: Vec<IpAddr> = ways[own].iter().map(|way| way.addresses.destination()).collect();
@@ -55,7 +56,7 @@ pub fn open<const IN_ORDER: bool>(
             bytes: agreed.message_bytes[end.index()],
             streams: agreed.streams,
             unordered: agreed.unordered,
-            verified: running.carries_bytes,
+            verified: running.session.carries_bytes,
         };
         Ok(Endpoint {
             listener,
@@ -74,12 +75,12 @@ pub fn open<const IN_ORDER: bool>(
                 let stream = Stream::new(seed, &["flow", &flow.name, "liar"]);
                 Box::new(Liar::new(kind, stream))
             }),
-            slot: running.slot - ALARM as u32 + own as u32,
+            slot: running.session.slot - ALARM as u32 + own as u32,
             alarm: Instant::NEVER,
         })
     };
     running.ends = Some(Box::new([make(End::From)?, make(End::To)?]));
-    running.progress = Progress::Running;
+    running.session.progress = Progress::Running;
     running.pump(net, End::From);
     Ok(())
 }
