@@ -59,6 +59,12 @@ pub(crate) fn packet(tag: u32, chunks: &[Chunk<'_>]) -> Vec<u8> {
     bytes
 }
 
+/// Reads a packet from its bytes.
+#[expect(clippy::expect_used, reason = "attacks keep header and checksum valid")]
+pub(crate) fn parsed(bytes: &[u8]) -> eifel_sctp::Packet {
+    eifel_sctp::Packet::parse(bytes).expect("a header and a checksum")
+}
+
 /// Makes the peer's INIT or INIT ACK.
 pub(crate) fn init(parameters: &[u8]) -> Init<'_> {
     Init {
@@ -116,7 +122,7 @@ impl Associated {
     /// Delivers a packet from the peer's first address.
     pub(crate) fn gets_bytes(&mut self, bytes: &[u8]) {
         note((self.now, bytes));
-        self.association.handle_packet(self.now, &from_peer(0), bytes);
+        self.association.handle(self.now, &from_peer(0), &parsed(bytes));
     }
 
     /// Delivers an ICMP error saying that the peer's host has no SCTP. It quotes a packet with this
@@ -143,9 +149,9 @@ impl Associated {
     /// Returns the packets that leave now, each with its destination.
     pub(crate) fn sends(&mut self) -> Vec<(IpAddr, Vec<u8>)> {
         let mut sent = Vec::new();
-        let mut bytes = Vec::new();
-        while let Some(outgoing) = self.association.poll_transmit(self.now, &mut bytes) {
-            sent.push((outgoing.addresses.destination(), std::mem::take(&mut bytes)));
+        let mut packet = eifel_sctp::Packet::default();
+        while let Some(outgoing) = self.association.poll_transmit(self.now, &mut packet) {
+            sent.push((outgoing.addresses.destination(), packet.to_bytes()));
         }
         note((self.now, &sent));
         sent

@@ -7,7 +7,9 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Header, Writer};
 use eifel_recovery::association::Config;
 use eifel_recovery::registry::Seam;
-use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings, TimestampChunk, TimestampValues};
+use eifel_sctp::{
+    Association, Delivery, Heard, Listener, Packet, Phase, Ports, Settings, TimestampChunk, TimestampValues,
+};
 
 use crate::input::choice;
 use crate::recover::config;
@@ -70,17 +72,16 @@ fn open([here, away]: [Settings; 2]) -> (Association, u32, u8) {
     let mut listener = Listener::new(away, PORTS.remote).expect("known names");
     let mut tag = 0;
     for _ in 0..2 {
-        let mut bytes = Vec::new();
-        caller.poll_transmit(now, &mut bytes).expect("a handshake");
-        match listener.handle_packet(now, &there(0), &bytes) {
+        let mut packet = Packet::default();
+        caller.poll_transmit(now, &mut packet).expect("a handshake");
+        match listener.handle(now, &there(0), &packet) {
             Heard::Answer(_, answer) => {
-                tag = sctp::parse(&answer).expect("well formed").0.verification_tag;
-                caller.handle_packet(now, &there(0).reversed(), &answer);
+                tag = answer.header().verification_tag;
+                caller.handle(now, &there(0).reversed(), &answer);
             }
             Heard::Accepted(mut callee) => {
-                bytes.clear();
-                callee.poll_transmit(now, &mut bytes).expect("COOKIE ACK");
-                caller.handle_packet(now, &there(0).reversed(), &bytes);
+                callee.poll_transmit(now, &mut packet).expect("COOKIE ACK");
+                caller.handle(now, &there(0).reversed(), &packet);
             }
             Heard::Nothing => panic!("the handshake goes on"),
         }
@@ -98,7 +99,8 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 let from = there(u.int_in_range(0..=paths - 1)?).reversed();
                 let len = u.int_in_range(0..=120)?;
                 let chunks = u.bytes(usize::min(len, u.len()))?;
-                end.handle_packet(now, &from, &packet(tag, chunks));
+                let packet = Packet::parse(&packet(tag, chunks)).expect("a header and a checksum");
+                end.handle(now, &from, &packet);
             }
             5 => {
                 now += Duration::from_millis(u.int_in_range(0..=5000)?);
@@ -145,10 +147,11 @@ fn packet(tag: u32, chunks: &[u8]) -> Vec<u8> {
 fn drain(end: &mut Association, now: Instant) {
     for number in 0.. {
         assert!(number < MOST_ANSWERS, "answers without end");
-        let mut bytes = Vec::new();
-        if end.poll_transmit(now, &mut bytes).is_none() {
+        let mut packet = Packet::default();
+        if end.poll_transmit(now, &mut packet).is_none() {
             break;
         }
+        let bytes = packet.to_bytes();
         let (_, chunks) = sctp::parse(&bytes).expect("what is sent has a header and a checksum");
         assert!(chunks.into_iter().all(|chunk| chunk.is_ok()), "what is sent is well formed");
     }

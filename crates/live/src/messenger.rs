@@ -16,7 +16,7 @@ use eifel_packet::sctp;
 use eifel_packet::udp;
 use eifel_recovery::association::PathId;
 use eifel_sctp::event::{Event, Failure};
-use eifel_sctp::{Association, Delivery, Heard, Listener};
+use eifel_sctp::{Association, Delivery, Heard, Listener, Packet};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -239,14 +239,14 @@ impl Messenger {
             if read.protocol == icmp::PROTOCOL_V4 && matches!(read.payload, [3, 2 | 3, ..]) && self.begun.is_none() {
                 return Err(Error::new(addresses.source().to_string(), &"the host does not accept SCTP", ""));
             }
-            let Some(bytes) = self.carrier.unwrap(&read) else { continue };
+            let Some(Ok(arrived)) = self.carrier.unwrap(&read).map(Packet::parse) else { continue };
             match (&mut self.association, &mut self.listener) {
                 (Some(association), _) if association.owns(&addresses) => {
-                    association.handle_packet(now, &addresses, bytes);
+                    association.handle(now, &addresses, &arrived);
                 }
-                (None, Some(listener)) => match listener.handle_packet(now, &addresses, bytes) {
+                (None, Some(listener)) => match listener.handle(now, &addresses, &arrived) {
                     Heard::Nothing => {}
-                    Heard::Answer(back, answer) => self.put(back, &answer, packet)?,
+                    Heard::Answer(back, answer) => self.put(back, &answer.to_bytes(), packet)?,
                     Heard::Accepted(association) => self.association = Some(*association),
                 },
                 _ => {}
@@ -267,11 +267,12 @@ impl Messenger {
     }
 
     fn send(&mut self, now: Instant, packet: &mut Vec<u8>) -> Result<usize, Error> {
-        let mut bytes = Vec::new();
+        let (mut leaving, mut bytes) = (Packet::default(), Vec::new());
         for count in 0..BATCH {
-            bytes.clear();
             let Some(association) = &mut self.association else { return Ok(count) };
-            let Some(outgoing) = association.poll_transmit(now, &mut bytes) else { return Ok(count) };
+            let Some(outgoing) = association.poll_transmit(now, &mut leaving) else { return Ok(count) };
+            bytes.clear();
+            leaving.emit(&mut bytes);
             for transmission in association.transmissions() {
                 self.outcome.chunks += 1;
                 self.outcome.retransmissions += u64::from(transmission.copy > 0);

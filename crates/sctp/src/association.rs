@@ -17,6 +17,7 @@ use eifel_recovery::registry::Error;
 use crate::cookie::Cookie;
 use crate::event::{Event, Failure};
 use crate::handshake::Extensions;
+use crate::packet::Packet;
 use crate::reach::{Answers, Reach};
 use crate::reassembly::{Message, Reassembly};
 use crate::send_queue::{Content, Delivery, Refused, SendQueue};
@@ -41,6 +42,8 @@ pub struct Outgoing {
     pub addresses: Addresses,
     /// The path of the association; `None` for a reply to the sender of a packet.
     pub path: Option<PathId>,
+    /// Whether another packet may follow now.
+    pub more: bool,
 }
 
 /// The receiving side.
@@ -85,11 +88,15 @@ pub struct Association {
     pub(crate) stamps: Option<Stamps>,
     /// The timestamp chunk of the packet being processed.
     pub(crate) stamp: Option<Timestamps>,
+    /// Bytes of the messages that were read on arrival; `None` if the application reads them.
+    pub(crate) drained: Option<u64>,
+    /// Whether [header prediction](crate::header_prediction) may apply.
+    pub(crate) predicts: bool,
     /// Consecutive errors on all paths (section 8.1).
     pub(crate) errors: u32,
     pub(crate) control: VecDeque<(PathId, Control)>,
     /// Whole packets to send outside the normal exchange, such as an INIT ACK or ABORT.
-    pub(crate) replies: VecDeque<(Addresses, Vec<u8>)>,
+    pub(crate) replies: VecDeque<(Addresses, Packet)>,
     pub(crate) events: VecDeque<Event>,
     /// The transmissions in the newest packet.
     pub(crate) transmissions: Vec<Transmission>,
@@ -144,6 +151,8 @@ impl Association {
             sacks_come: false,
             stamps: None,
             stamp: None,
+            drained: None,
+            predicts: false,
             errors: 0,
             control: VecDeque::new(),
             replies: VecDeque::new(),
@@ -202,6 +211,7 @@ impl Association {
         self.state = State::Established;
         self.errors = 0;
         self.begin_stamps(now);
+        self.choose_prediction();
         self.begin_heartbeats(now);
         self.events.push_back(Event::Established);
     }
@@ -247,7 +257,39 @@ impl Association {
         self.push(delivery, Content::Bytes(bytes.into()), 1)
     }
 
-    pub(crate) fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), Refused> {
+    /// Queues a message of `len` zeros, which take no memory.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send).
+    pub fn send_zeros(&mut self, delivery: Delivery, len: usize) -> Result<(), Refused> {
+        self.push(delivery, Content::Zeros(len), 1)
+    }
+
+    /// Queues up to `most` messages of `len` zeros, as many as the send buffer has room for.
+    /// Returns their number.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send).
+    #[inline]
+    pub fn send_zeros_often(&mut self, delivery: Delivery, len: usize, most: usize) -> Result<usize, Refused> {
+        let times = self.queue.room().checked_div(len).unwrap_or(1).clamp(1, most.max(1));
+        self.push(delivery, Content::Zeros(len), times)?;
+        Ok(times)
+    }
+
+    /// Returns whether a part of a message was never sent.
+    pub fn has_waiting(&self) -> bool {
+        self.queue.has_waiting()
+    }
+
+    /// Returns whether at least `bytes` of the message at the head of the send queue, and of equal
+    /// messages after it, were never sent.
+    #[inline]
+    pub fn has_unsent(&self, bytes: usize) -> bool {
+        self.queue.has_unsent(bytes)
+    }
+
+    fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), Refused> {
         match self.state {
             State::CookieWait(_) | State::CookieEchoed { .. } | State::Established => {
                 self.queue.push(delivery, content, times)
@@ -268,6 +310,28 @@ impl Association {
         let message = inbound.reassembly.take()?;
         inbound.update_window(buffer);
         Some(message)
+    }
+
+    /// Lets the association read each message as soon as the packet that completes it is processed.
+    /// Messages are counted, and not kept.
+    pub fn drain(&mut self) {
+        self.drained = Some(0);
+        self.drain_ready();
+    }
+
+    /// Returns the bytes of all messages read since [`drain`](Self::drain).
+    #[inline]
+    pub fn drained(&self) -> u64 {
+        self.drained.unwrap_or(0)
+    }
+
+    /// Reads all messages, if the association does that itself.
+    pub(crate) fn drain_ready(&mut self) {
+        while self.drained.is_some()
+            && let Some(message) = self.receive()
+        {
+            self.drained = self.drained.map(|bytes| bytes + message.len as u64);
+        }
     }
 
     /// Returns whether there is a message to [receive](Self::receive).
@@ -313,6 +377,12 @@ impl Association {
     /// Returns the number of streams that the peer may send on; 0 before the handshake.
     pub fn inbound_streams(&self) -> u16 {
         self.inbound.as_ref().map_or(0, |inbound| inbound.streams)
+    }
+
+    /// Returns whether there is no association any more.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
     }
 
     pub fn phase(&self) -> Phase {
@@ -362,11 +432,13 @@ impl Association {
 
     /// Returns whether the peer's chunk at `position` has arrived. `false` if it was dropped again
     /// for lack of room.
+    #[inline]
     pub fn has_received(&self, position: u64) -> bool {
         self.inbound.as_ref().is_some_and(|inbound| inbound.tracker.has(position))
     }
 
     /// Returns the transmissions in the newest packet, one per chunk.
+    #[inline]
     pub fn transmissions(&self) -> &[Transmission] {
         &self.transmissions
     }

@@ -3,7 +3,7 @@
 use core::ops::ControlFlow;
 
 use eifel_base::time::Instant;
-use eifel_packet::sctp::{Cause, Chunk, Data, DataFlags, ForwardTsn, Sack, SackFlags, Writer};
+use eifel_packet::sctp::{Cause, Chunk, DataFlags, ForwardTsn, Sack, SackFlags};
 use eifel_packet::seq::{Seq, unwrap};
 use eifel_recovery::association::{PathId, Sack as Acknowledged};
 use eifel_recovery::fact::{Block, Mark};
@@ -11,6 +11,7 @@ use eifel_recovery::fact::{Block, Mark};
 use crate::association::{Association, Inbound};
 use crate::event::Event;
 use crate::input::Origin;
+use crate::packet::Data;
 use crate::state::State;
 
 impl Inbound {
@@ -26,13 +27,12 @@ impl Inbound {
 }
 
 impl Association {
-    /// Processes a DATA chunk. `counted` is the number of user data bytes after the payload that
-    /// exist as a length only.
-    pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data<'_>, counted: usize) -> ControlFlow<()> {
+    /// Processes a DATA chunk. `payload` is empty for zeros.
+    pub(crate) fn on_data(&mut self, origin: &Origin, data: &Data, payload: &[u8]) -> ControlFlow<()> {
         if !self.state.takes_data() {
             return ControlFlow::Continue(());
         }
-        if data.payload.len() + counted == 0 {
+        if data.len == 0 {
             self.violated(Cause::NoUserData(data.tsn), "DATA without user data");
             return ControlFlow::Break(());
         }
@@ -60,8 +60,8 @@ impl Association {
             self.complain(origin, Cause::InvalidStream(data.stream));
             return ControlFlow::Continue(());
         }
-        let readable = inbound.reassembly.is_readable();
-        if inbound.reassembly.insert(position, data, counted).is_err() {
+        let readable = self.drained.is_some() || inbound.reassembly.is_readable();
+        if inbound.reassembly.insert(position, data, payload).is_err() {
             self.violated(Cause::ProtocolViolation(b"fragments contradict each other"), "contradictory fragments");
             return ControlFlow::Break(());
         }
@@ -78,7 +78,7 @@ impl Association {
         if position > inbound.tracker.next() + (1 << 30) || !inbound.tracker.forward(position) {
             return;
         }
-        let readable = inbound.reassembly.is_readable();
+        let readable = self.drained.is_some() || inbound.reassembly.is_readable();
         inbound.reassembly.forward(position);
         for skipped in forward.skipped().filter(|skipped| skipped.stream < inbound.streams) {
             inbound.reassembly.skip(skipped.stream, skipped.ssn);
@@ -90,11 +90,8 @@ impl Association {
 
     pub(crate) fn report_forward_tsn(&mut self, origin: &Origin, forward: &ForwardTsn<'_>) {
         let mut bytes = Vec::new();
-        let header = self.header(0);
-        let mut writer = Writer::new(&header, &mut bytes);
-        if writer.chunk(&Chunk::ForwardTsn(*forward)).is_ok() {
-            self.complain(origin, Cause::UnrecognizedChunk(&bytes[eifel_packet::sctp::HEADER_LEN..]));
-        }
+        Chunk::ForwardTsn(*forward).emit(&mut bytes);
+        self.complain(origin, Cause::UnrecognizedChunk(&bytes));
     }
 
     pub(crate) fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) {
@@ -112,8 +109,7 @@ impl Association {
             return self.violated(Cause::ProtocolViolation(b"TSN was never sent"), "SACK of what was never sent");
         }
         self.sacks_come = true;
-        let bare = sack.gaps.0.is_empty() && sack.duplicates.is_empty();
-        if bare && self.take_quiet_sack(now, sack.cumulative, sack.a_rwnd) {
+        if self.is_predicted_sack(now, sack) {
             return;
         }
         // A block at distance 1 contradicts the cumulative TSN. Accepting it would hide losses: see

@@ -5,12 +5,15 @@ use core::ops::ControlFlow;
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
-use eifel_packet::sctp::{self, Cause, Causes, Chunk, Header, Unknown, Writer};
+use eifel_packet::sctp::{Cause, Causes, Chunk, Chunks, HEADER_LEN, Header, Unknown};
+use eifel_packet::segment::Timestamps;
 use eifel_recovery::association::PathId;
 
 use crate::association::{Association, Control};
 use crate::event::{Event, Failure};
+use crate::header_prediction::Processed;
 use crate::listener::out_of_the_blue;
+use crate::packet::{Data, Packet};
 use crate::state::{Repeated, State};
 
 /// Maximum number of control chunks waiting to be sent.
@@ -30,34 +33,40 @@ pub(crate) struct Origin {
 }
 
 impl Association {
-    /// Processes a packet with these addresses in its IP header. `bytes` is the payload of IP, or
-    /// of UDP if SCTP is encapsulated. Ignores a packet that is damaged or does not belong to this
-    /// association.
-    pub fn handle_packet(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
-        let Ok((header, chunks)) = sctp::parse(bytes) else { return };
+    /// Processes a packet with these addresses in its IP header. Ignores a packet that does not
+    /// belong to this association.
+    #[inline(always)]
+    pub fn handle(&mut self, now: Instant, addresses: &Addresses, packet: &Packet) -> Processed {
+        let predicted = self.predict(now, addresses, packet);
+        if predicted == Processed::Fully {
+            self.handle_any(now, addresses, packet);
+        }
+        predicted
+    }
+
+    #[inline(never)]
+    fn handle_any(&mut self, now: Instant, addresses: &Addresses, packet: &Packet) {
+        let header = &packet.header;
         if (header.destination_port, header.source_port) != (self.ports.local, self.ports.remote)
             || self.state == State::Closed
         {
             return;
         }
         if matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. })
-            && chunks.clone().any(|chunk| chunk == Ok(Chunk::ShutdownAck))
+            && packet.control_chunks().any(|chunk| chunk == Ok(Chunk::ShutdownAck))
         {
             // Section 8.5.1, rule E: the packet belongs to an earlier association. All its chunks
             // are ignored.
-            return self.replies.extend(out_of_the_blue(addresses, bytes));
+            return self.replies.extend(out_of_the_blue(addresses, packet));
         }
-        let back = addresses.reversed();
-        let path = self.path_of(back.destination());
-        let alone = chunks.clone().nth(1).is_none();
-        let origin = Origin { back, path, tag: header.verification_tag, alone };
-        let mut chunks = chunks.peekable();
-        let Some(Ok(first)) = chunks.peek() else { return };
-        if !self.accepts(&header, first) {
+        let mut chunks = packet.chunks();
+        let Some(Ok(first)) = chunks.next() else { return };
+        if !self.accepts(header, &first) {
             return;
         }
+        let alone = chunks.next().is_none();
         self.give_time(now);
-        self.take_all(now, &origin, chunks);
+        self.take_all(now, (addresses, packet), packet.control_chunks(), alone);
     }
 
     /// Restarts the T2-shutdown timer. Section 9.2: in SHUTDOWN-SENT, any packet from the peer
@@ -72,30 +81,56 @@ impl Association {
     }
 
     /// Processes the chunks after the COOKIE ECHO that created this association.
-    pub(crate) fn handle_rest(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
-        let Ok((header, chunks)) = sctp::parse(bytes) else { return };
-        let back = addresses.reversed();
-        let path = self.path_of(back.destination());
-        let origin = Origin { back, path, tag: header.verification_tag, alone: false };
-        self.take_all(now, &origin, chunks.skip(1));
+    pub(crate) fn handle_rest(&mut self, now: Instant, addresses: &Addresses, packet: &Packet) {
+        let mut control = packet.control_chunks();
+        control.next();
+        self.take_all(now, (addresses, packet), control, false);
     }
 
-    fn take_all<'a>(
-        &mut self,
-        now: Instant,
-        origin: &Origin,
-        chunks: impl Iterator<Item = Result<Chunk<'a>, eifel_packet::Error>>,
-    ) {
+    /// Processes these control chunks of a packet, and its values. `alone` says whether the packet
+    /// has only one chunk.
+    fn take_all(&mut self, now: Instant, (addresses, packet): (&Addresses, &Packet), control: Chunks<'_>, alone: bool) {
+        let back = addresses.reversed();
+        let path = self.path_of(back.destination());
+        let origin = Origin { back, path, tag: packet.header.verification_tag, alone };
         self.stamp = None;
         self.begin_packet();
-        for chunk in chunks {
-            // The rest of the packet after a malformed chunk cannot be trusted.
-            let Ok(chunk) = chunk else { break };
-            if self.take(now, origin, &chunk).is_break() || self.state == State::Closed {
-                break;
-            }
-        }
+        // The rest of the packet after a malformed chunk cannot be trusted.
+        let _ = self.take_chunks(now, &origin, control, packet);
         self.end_packet(now);
+        self.drain_ready();
+    }
+
+    /// Processes chunks in order. Breaks at the first chunk after which the rest is ignored.
+    fn take_chunks(&mut self, now: Instant, origin: &Origin, control: Chunks<'_>, packet: &Packet) -> ControlFlow<()> {
+        for chunk in control {
+            let Ok(chunk) = chunk else { return ControlFlow::Break(()) };
+            self.take(now, origin, &chunk)?;
+            self.goes_on()?;
+        }
+        if let Some(stamp) = packet.stamp {
+            self.take_stamp(stamp);
+        }
+        if let Some(sack) = packet.sack() {
+            self.on_sack(now, &sack);
+            self.goes_on()?;
+        }
+        for data in packet.data() {
+            self.on_data(origin, data, packet.payload(data))?;
+            self.goes_on()?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Breaks if the association is over.
+    fn goes_on(&self) -> ControlFlow<()> {
+        if self.state == State::Closed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Stores the timestamp of the packet being processed. If the chunk is not negotiated, the high
+    /// bits of its type require to skip it.
+    fn take_stamp(&mut self, stamp: Timestamps) {
+        self.stamp = Some(stamp).filter(|_| self.extensions.timestamps);
     }
 
     /// Returns whether the verification tag is valid for the packet's first chunk (section 8.5).
@@ -120,7 +155,7 @@ impl Association {
     /// processed [rfc8540:3.25]. SACK and ERROR may come in either order [rfc8540:3.33].
     fn take(&mut self, now: Instant, origin: &Origin, chunk: &Chunk<'_>) -> ControlFlow<()> {
         match chunk {
-            Chunk::Data(data) => return self.on_data(origin, data, 0),
+            Chunk::Data(data) => return self.on_data(origin, &Data::new(data, None), data.payload),
             Chunk::Sack(sack) => self.on_sack(now, sack),
             Chunk::Init(init) => {
                 if origin.alone {
@@ -169,8 +204,7 @@ impl Association {
             // This end did not offer it, so the high bits of the type decide: the rest of the
             // packet is ignored.
             Chunk::NrSack(_) => return ControlFlow::Break(()),
-            // If not negotiated, the high bits of the type require to skip it.
-            Chunk::Timestamp(stamp) => self.stamp = Some(*stamp).filter(|_| self.extensions.timestamps),
+            Chunk::Timestamp(stamp) => self.take_stamp(*stamp),
             Chunk::Unknown(unknown) => return self.on_unknown(origin, unknown),
         }
         ControlFlow::Continue(())
@@ -274,8 +308,7 @@ impl Association {
 
     /// Queues a packet with one chunk, outside the normal exchange.
     pub(crate) fn reply(&mut self, addresses: Addresses, tag: u32, chunk: &Chunk<'_>) {
-        let header = self.header(tag);
-        self.replies.push_back((addresses, packet(&header, chunk)));
+        self.replies.push_back((addresses, single(self.header(tag), chunk)));
     }
 
     /// Returns the header of a packet to the peer.
@@ -293,16 +326,16 @@ impl Association {
 }
 
 /// Makes a packet of one chunk.
-pub(crate) fn packet(header: &Header, chunk: &Chunk<'_>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut writer = Writer::new(header, &mut bytes);
-    if writer.chunk(chunk).is_err() {
+pub(crate) fn single(header: Header, chunk: &Chunk<'_>) -> Packet {
+    let mut packet = Packet::new(header);
+    if HEADER_LEN + chunk.length().next_multiple_of(4) <= usize::from(u16::MAX) {
+        packet.push_chunk(chunk);
+    } else {
         // Callers limit the chunk's size. If it does not fit after all, an ABORT without causes
         // replaces it.
-        writer.chunk(&Chunk::Abort { reflected: false, causes: Causes(&[]) }).expect("four bytes fit");
+        packet.push_chunk(&Chunk::Abort { reflected: false, causes: Causes(&[]) });
     }
-    writer.finish();
-    bytes
+    packet
 }
 
 /// Returns the peer application's reason for an ABORT; empty if there is none.

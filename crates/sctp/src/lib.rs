@@ -1,7 +1,8 @@
 //! An SCTP association without I/O: packets and time go in, packets, messages and events come out.
+//! A [`Packet`] is a value. It is read from bytes and written as bytes only where a wire begins.
 //!
 //! The association is a state machine driven from outside. The driver makes an input:
-//! [`Association::handle_packet`], [`Association::handle_timeout`], a message to send or taken, or
+//! [`Association::handle`], [`Association::handle_timeout`], a message to send or taken, or
 //! a shutdown. Then it calls [`Association::poll_transmit`] until it returns nothing, and looks at
 //! [`Association::poll_timeout`] and [`Association::poll_event`]. Packets that no association
 //! [owns](Association::owns) go to a [`Listener`].
@@ -13,7 +14,7 @@
 //!
 //! ```
 //! use eifel_base::time::{Duration, Instant};
-//! use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings};
+//! use eifel_sctp::{Association, Delivery, Heard, Listener, Packet, Phase, Ports, Settings};
 //!
 //! // The secrets are from the system's random numbers.
 //! let here = Settings { addresses: vec![[10, 0, 0, 1].into()], secret: [0x1234, 0x5678], ..Settings::default() };
@@ -27,14 +28,13 @@
 //!
 //! let message = loop {
 //!     // What an end sends is with the other 10 ms later.
-//!     let mut bytes = Vec::new();
-//!     if let Some(outgoing) = caller.poll_transmit(now, &mut bytes) {
+//!     let (mut packet, mut answer) = (Packet::default(), Packet::default());
+//!     if let Some(outgoing) = caller.poll_transmit(now, &mut packet) {
 //!         now += Duration::from_millis(10);
-//!         let mut answer = Vec::new();
 //!         let back = match &mut callee {
-//!             None => match listener.handle_packet(now, &outgoing.addresses, &bytes) {
-//!                 Heard::Answer(back, bytes) => {
-//!                     answer = bytes;
+//!             None => match listener.handle(now, &outgoing.addresses, &packet) {
+//!                 Heard::Answer(back, packet) => {
+//!                     answer = packet;
 //!                     Some(back)
 //!                 }
 //!                 Heard::Accepted(association) => {
@@ -44,13 +44,13 @@
 //!                 Heard::Nothing => None,
 //!             },
 //!             Some(callee) => {
-//!                 callee.handle_packet(now, &outgoing.addresses, &bytes);
+//!                 callee.handle(now, &outgoing.addresses, &packet);
 //!                 callee.poll_transmit(now, &mut answer).map(|outgoing| outgoing.addresses)
 //!             }
 //!         };
 //!         now += Duration::from_millis(10);
 //!         if let Some(back) = back {
-//!             caller.handle_packet(now, &back, &answer);
+//!             caller.handle(now, &back, &answer);
 //!         }
 //!     }
 //!     if let Some(message) = callee.as_mut().and_then(Association::receive) {
@@ -68,6 +68,7 @@ mod cookie;
 mod data;
 pub mod event;
 mod handshake;
+mod header_prediction;
 pub mod icmp;
 mod input;
 pub mod listener;
@@ -75,8 +76,7 @@ pub mod listener;
 mod naive;
 mod opening;
 mod output;
-pub mod plain;
-pub mod quiet;
+pub mod packet;
 mod reach;
 pub mod reassembly;
 pub mod send_queue;
@@ -89,10 +89,10 @@ mod tuning;
 
 pub use association::{Association, Outgoing};
 pub use event::{Event, Failure};
+pub use header_prediction::Processed;
 pub use icmp::IcmpError;
 pub use listener::{Heard, Listener, out_of_the_blue};
-pub use plain::{Next, Plain};
-pub use quiet::{Alone, Bare, Leaving, Lone, Single, Taken};
+pub use packet::Packet;
 pub use reassembly::Message;
 pub use send_queue::{Delivery, Refused};
 pub use settings::{Ports, Settings, TimestampChunk, TimestampValues};

@@ -3,7 +3,7 @@
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
-use eifel_packet::sctp::{self, Cause, Causes, Chunk, Header};
+use eifel_packet::sctp::{self, Cause, Causes, Chunk};
 use eifel_packet::seq::Seq;
 use eifel_recovery::association::PathId;
 use eifel_recovery::registry::Error;
@@ -11,15 +11,16 @@ use eifel_recovery::registry::Error;
 use crate::association::{Association, Control, tag};
 use crate::cookie::Cookie;
 use crate::handshake::{self, Refusal};
-use crate::input::packet;
+use crate::input::single;
 use crate::opening::{Answer, stale};
+use crate::packet::Packet;
 use crate::settings::{Ports, Settings};
 
 /// The reaction to a packet that belongs to no association.
 pub enum Heard {
     Nothing,
     /// Send this packet, between these addresses.
-    Answer(Addresses, Vec<u8>),
+    Answer(Addresses, Packet),
     /// A COOKIE ECHO with a valid cookie arrived: the association is established. Its packet has
     /// been processed.
     Accepted(Box<Association>),
@@ -45,8 +46,9 @@ impl Listener {
     }
 
     /// Processes a packet that no association owns. `addresses` are those of its IP header.
-    pub fn handle_packet(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) -> Heard {
-        let Some((header, chunks)) = readable(addresses, bytes) else { return Heard::Nothing };
+    pub fn handle(&mut self, now: Instant, addresses: &Addresses, packet: &Packet) -> Heard {
+        let header = &packet.header;
+        let Some(chunks) = readable(addresses, packet) else { return Heard::Nothing };
         if header.destination_port != self.port {
             return Heard::Nothing;
         }
@@ -62,11 +64,9 @@ impl Listener {
                 self.on_init(now, back, ports, init)
             }
             Some(_) if header.verification_tag == 0 => Heard::Nothing,
-            Some(Chunk::CookieEcho(cookie)) => {
-                self.on_cookie_echo(now, back, (ports, header.verification_tag), cookie, bytes)
-            }
+            Some(Chunk::CookieEcho(cookie)) => self.on_cookie_echo(now, back, ports, (cookie, packet)),
             Some(_) => match answer(ports, header.verification_tag, &chunks) {
-                Some(bytes) => Heard::Answer(back, bytes),
+                Some(answer) => Heard::Answer(back, answer),
                 None => Heard::Nothing,
             },
         }
@@ -78,7 +78,7 @@ impl Listener {
             Err(Refusal::Silently) => return Heard::Nothing,
             Err(Refusal::Abort(causes)) => {
                 let abort = Chunk::Abort { reflected: false, causes: Causes(&causes) };
-                return Heard::Answer(back, packet(&ports.header(init.initiate_tag), &abort));
+                return Heard::Answer(back, single(ports.header(init.initiate_tag), &abort));
             }
         };
         self.calls += 1;
@@ -87,24 +87,23 @@ impl Listener {
         let answer = Answer { settings: &self.settings, ports, tag, initial_tsn, tie_tags: [0; 2] };
         let parameters = answer.parameters(now, &offer);
         let init_ack = handshake::init_ack(&self.settings, tag, initial_tsn, &offer, &parameters);
-        Heard::Answer(back, packet(&ports.header(offer.tag), &Chunk::InitAck(init_ack)))
+        Heard::Answer(back, single(ports.header(offer.tag), &Chunk::InitAck(init_ack)))
     }
 
     fn on_cookie_echo(
         &mut self,
         now: Instant,
         back: Addresses,
-        (ports, tag): (Ports, u32),
-        cookie: &[u8],
-        bytes: &[u8],
+        ports: Ports,
+        (cookie, echo): (&[u8], &Packet),
     ) -> Heard {
         let Some(cookie) = Cookie::verify(&self.settings.secret, cookie) else { return Heard::Nothing };
-        if cookie.ports != ports || cookie.local_tag != tag {
+        if cookie.ports != ports || cookie.local_tag != echo.header.verification_tag {
             return Heard::Nothing;
         }
         if let Some(late) = cookie.stale_for(now) {
             let error = Chunk::Error(Causes(&stale(late)));
-            return Heard::Answer(back, packet(&ports.header(cookie.peer_tag), &error));
+            return Heard::Answer(back, single(ports.header(cookie.peer_tag), &error));
         }
         let Ok(mut association) = Association::from_cookie(now, &self.settings, &cookie, back) else {
             return Heard::Nothing;
@@ -112,21 +111,22 @@ impl Listener {
         let path = association.path_of(back.destination());
         let path = path.unwrap_or(PathId(0));
         association.control.push_front((path, Control::CookieAck));
-        association.handle_rest(now, &back.reversed(), bytes);
+        association.handle_rest(now, &back.reversed(), echo);
         Heard::Accepted(Box::new(association))
     }
 }
 
 /// Answers a packet for an end without association and listener. Returns the reply with its
 /// addresses.
-pub fn out_of_the_blue(addresses: &Addresses, bytes: &[u8]) -> Option<(Addresses, Vec<u8>)> {
-    let (header, chunks) = readable(addresses, bytes)?;
+pub fn out_of_the_blue(addresses: &Addresses, packet: &Packet) -> Option<(Addresses, Packet)> {
+    let header = &packet.header;
+    let chunks = readable(addresses, packet)?;
     let ports = Ports { local: header.destination_port, remote: header.source_port };
     let answer = match chunks.first()? {
         // Section 8.4, rule 3: this end accepts no association.
         Chunk::Init(init) if header.verification_tag == 0 && chunks.len() == 1 => {
             let abort = Chunk::Abort { reflected: false, causes: Causes(&[]) };
-            packet(&ports.header(init.initiate_tag), &abort)
+            single(ports.header(init.initiate_tag), &abort)
         }
         _ if header.verification_tag == 0 => return None,
         _ => answer(ports, header.verification_tag, &chunks)?,
@@ -134,25 +134,24 @@ pub fn out_of_the_blue(addresses: &Addresses, bytes: &[u8]) -> Option<(Addresses
     Some((addresses.reversed(), answer))
 }
 
-/// Reads a packet. Returns `None` if it is damaged, or if section 8.4, rules 1 and 2, discard it.
-fn readable<'a>(addresses: &Addresses, bytes: &'a [u8]) -> Option<(Header, Vec<Chunk<'a>>)> {
-    let (header, chunks) = sctp::parse(bytes).ok()?;
+/// Returns the chunks of a packet. Returns `None` if section 8.4, rules 1 and 2, discard it.
+fn readable<'a>(addresses: &Addresses, packet: &'a Packet) -> Option<Vec<Chunk<'a>>> {
     if ![addresses.source(), addresses.destination()].iter().all(handshake::is_unicast) {
         return None;
     }
-    let chunks: Vec<Chunk<'_>> = chunks.map_while(Result::ok).collect();
+    let chunks: Vec<Chunk<'_>> = packet.chunks().map_while(Result::ok).collect();
     let aborts = chunks.iter().any(|chunk| matches!(chunk, Chunk::Abort { .. }));
-    (!aborts).then_some((header, chunks))
+    (!aborts).then_some(chunks)
 }
 
 /// Returns the answer required by section 8.4, rules 5 to 8.
-fn answer(ports: Ports, tag: u32, chunks: &[Chunk<'_>]) -> Option<Vec<u8>> {
+fn answer(ports: Ports, tag: u32, chunks: &[Chunk<'_>]) -> Option<Packet> {
     let has = |what: fn(&Chunk<'_>) -> bool| chunks.iter().any(what);
     let stale = |chunk: &Chunk<'_>| match chunk {
         Chunk::Error(causes) => causes.iter().any(|cause| matches!(cause, Ok(Cause::StaleCookie(_)))),
         _ => false,
     };
-    let answer = |chunk: &Chunk<'_>| Some(packet(&ports.header(tag), chunk));
+    let answer = |chunk: &Chunk<'_>| Some(single(ports.header(tag), chunk));
     if has(|chunk| matches!(chunk, Chunk::ShutdownAck)) {
         answer(&Chunk::ShutdownComplete { reflected: true })
     } else if has(|chunk| matches!(chunk, Chunk::ShutdownComplete { .. } | Chunk::CookieAck))

@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::sctp::{Data, DataFlags};
+use eifel_packet::sctp::{self, DataFlags};
 use eifel_packet::seq::Seq;
 
+use crate::packet::Data;
 use crate::reassembly::Reassembly;
 use crate::tracker::Tracker;
 
@@ -139,14 +140,14 @@ fn the_receiver_says_what_naive_models_say() {
                 flags = if set { flags.with(flag) } else { flags };
             }
             let payload = piece.text.as_bytes();
-            let data = Data { flags, tsn, stream: piece.stream, ssn: piece.ssn, ppid: [0; 4], payload };
+            let data = sctp::Data { flags, tsn, stream: piece.stream, ssn: piece.ssn, ppid: [0; 4], payload };
             let case = format!("seed {seed}, chunk {position}");
             match tracker.look(tsn, false) {
                 Some(new) => {
                     assert!(arrived.insert(position), "{case}");
                     assert_eq!(new, position as u64, "{case}");
                     tracker.accept(new);
-                    reassembly.insert(new, &data, 0).unwrap();
+                    reassembly.insert(new, &Data::new(&data, None), payload).unwrap();
                 }
                 None => {
                     assert!(arrived.contains(&position), "{case}");
@@ -165,7 +166,9 @@ fn the_receiver_says_what_naive_models_say() {
             if dice.below(4) == 0 {
                 let (cumulative, gaps) = sack(&arrived);
                 assert_eq!(tracker.cumulative().0, cumulative, "{case}");
-                let (written, reported) = tracker.take(1000);
+                let mut written = Vec::new();
+                let count = tracker.take(1000, &mut written);
+                let reported = written.split_off(count);
                 let pair = |[a, b, c, d]: [u8; 4]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
                 assert_eq!(written.into_iter().map(pair).collect::<Vec<_>>(), gaps, "{case}");
                 duplicates.truncate(20);

@@ -1,102 +1,93 @@
 //! Builds packets to send (RFC 9260, sections 6.1, 6.2 and 6.10).
 
 use eifel_base::time::Instant;
-use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Gaps, HEADER_LEN, Parameters, Sack, SackFlags, Writer};
+use eifel_packet::sctp::{self, Causes, Chunk, DataFlags, HEADER_LEN, Parameters, SackFlags};
 use eifel_recovery::association::{Go, Offer, PathId, What};
 
 use crate::association::{Association, Control, Outgoing};
 use crate::handshake;
+use crate::header_prediction::Departure;
+use crate::packet::{Packet, Sack};
 use crate::reach::Answers;
 use crate::settings::TimestampValues;
 use crate::state::{Repeated, State};
 
-/// A destination for a packet's chunks: bytes or values.
-pub(crate) trait Sink {
-    /// Returns the bytes of the packet so far, padding included.
-    fn len(&self) -> usize;
-    /// Appends a chunk that fits a packet.
-    fn put(&mut self, chunk: &Chunk<'_>);
-}
-
-impl Sink for Writer<'_> {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn put(&mut self, chunk: &Chunk<'_>) {
-        // Lists are cut to the packet size. Repeated and echoed chunks arrived in a packet.
-        self.chunk(chunk).expect("the chunk fits a packet");
-    }
-}
-
 /// Bytes of a DATA chunk with one byte of user data.
-const LEAST_CHUNK: usize = Data::HEADER_LEN + 4;
+const LEAST_CHUNK: usize = sctp::Data::HEADER_LEN + 4;
 
 /// The contents of the next packet to send.
-pub(crate) struct Departure {
-    pub(crate) path: PathId,
+struct Contents {
+    path: PathId,
     /// The DATA to send; `None` for a packet without DATA.
-    pub(crate) go: Option<Go>,
+    go: Option<Go>,
     /// Whether the packet carries the repeated chunk of the state, SHUTDOWN or SHUTDOWN ACK.
-    pub(crate) repeats: bool,
+    repeats: bool,
 }
 
 impl Association {
-    /// Appends the next packet to send now to `out`: the payload of IP, or of UDP. Returns `None`
-    /// if there is none.
-    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
+    /// Writes the next packet to send now into `packet`. Returns `None` if there is none.
+    // Inlined: if the usual packet's path and transmission went through memory, they would cost as
+    // much as the packet.
+    #[inline(always)]
+    pub fn poll_transmit(&mut self, now: Instant, packet: &mut Packet) -> Option<Outgoing> {
         self.transmissions.clear();
-        if let Some((addresses, bytes)) = self.replies.pop_front() {
-            out.extend_from_slice(&bytes);
-            return Some(Outgoing { addresses, path: None });
+        match self.predict_departure(now, packet) {
+            Departure::Nothing => None,
+            Departure::Written(path, more) => Some(Outgoing { more, ..self.outgoing(path) }),
+            Departure::Unpredicted => self.any_departure(now, packet),
+        }
+    }
+
+    #[inline(never)]
+    fn any_departure(&mut self, now: Instant, packet: &mut Packet) -> Option<Outgoing> {
+        if let Some((addresses, reply)) = self.replies.pop_front() {
+            *packet = reply;
+            return Some(Outgoing { addresses, path: None, more: true });
         }
         match self.state {
             State::Closed => None,
-            State::CookieWait(_) | State::CookieEchoed { .. } => self.poll_opening(now, out),
+            State::CookieWait(_) | State::CookieEchoed { .. } => self.poll_opening(now, packet),
             _ => {
-                let departure = self.departure(now)?;
-                let mut writer = Writer::new(&self.header(self.peer_tag), out);
-                let outgoing = self.fill(now, &departure, &mut writer);
-                writer.finish();
-                Some(outgoing)
+                let contents = self.next_contents(now)?;
+                packet.begin(self.header(self.peer_tag));
+                Some(self.fill(now, &contents, packet))
             }
         }
     }
 
     /// Returns the addresses of packets sent on a path.
-    pub fn outgoing(&self, path: PathId) -> Outgoing {
-        Outgoing { addresses: self.paths[path.0].addresses, path: Some(path) }
+    #[inline]
+    fn outgoing(&self, path: PathId) -> Outgoing {
+        Outgoing { addresses: self.paths[path.0].addresses, path: Some(path), more: true }
     }
 
     /// Writes INIT or COOKIE ECHO. Nothing else is sent before the peer has answered.
-    fn poll_opening(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Outgoing> {
+    fn poll_opening(&mut self, now: Instant, packet: &mut Packet) -> Option<Outgoing> {
         let &Repeated { path, expiries: repeats, .. } = self.state.repeated().filter(|repeated| repeated.pending)?;
         self.start_repeated(now);
         match &self.state {
             State::CookieWait(_) => {
                 let parameters = handshake::parameters(&self.settings);
                 let init = handshake::init(&self.settings, self.local_tag, self.queue.initial(), &parameters);
-                let mut writer = Writer::new(&self.header(0), out);
-                writer.chunk(&Chunk::Init(init)).expect("an INIT fits");
-                writer.finish();
+                packet.begin(self.header(0));
+                packet.push_chunk(&Chunk::Init(init));
             }
             State::CookieEchoed { cookie, error, .. } => {
-                let mut writer = Writer::new(&self.header(self.peer_tag), out);
-                writer.chunk(&Chunk::CookieEcho(cookie)).expect("the cookie came in a packet");
+                packet.begin(self.header(self.peer_tag));
+                packet.push_chunk(&Chunk::CookieEcho(cookie));
                 let pmdcs = self.brain.pmdcs(path) as usize;
                 let report = Chunk::Error(Causes(error));
-                if !error.is_empty() && writer.len() + report.length().next_multiple_of(4) <= HEADER_LEN + pmdcs {
-                    writer.chunk(&report).expect("it is shorter than the packet");
+                if !error.is_empty() && packet.len() + report.length().next_multiple_of(4) <= HEADER_LEN + pmdcs {
+                    packet.push_chunk(&report);
                 }
                 // No other packet may follow before the COOKIE ACK, so only the first COOKIE ECHO
                 // carries data.
                 if self.settings.data_with_cookie && repeats == 0 {
                     let offer = Offer { path, next: self.queue.next(), a_rwnd: u64::from(self.a_rwnd) };
                     if let Some(go) = self.brain.poll(now, &offer).filter(|go| go.path == path) {
-                        self.write_data(now, &go, pmdcs, &mut writer);
+                        self.write_data(now, &go, pmdcs, packet);
                     }
                 }
-                writer.finish();
             }
             _ => unreachable!("the state was looked at"),
         }
@@ -120,33 +111,32 @@ impl Association {
 
     /// Chooses the next packet. Control chunks come first, then the state's repeated chunk, then a
     /// SACK, then DATA.
-    pub(crate) fn departure(&mut self, now: Instant) -> Option<Departure> {
+    fn next_contents(&mut self, now: Instant) -> Option<Contents> {
         let go = self.go(now);
         let repeats = self.state.repeated().filter(|repeated| repeated.pending).map(|repeated| repeated.path);
         let sack_to = self.inbound.as_ref().filter(|inbound| inbound.tracker.is_due(now)).map(|i| i.answer_to);
         let path = self.control.front().map(|(path, _)| *path);
         let path = path.or(repeats).or(sack_to.map(|to| self.confirmed(to))).or(go.map(|go| go.path))?;
         let repeats = repeats == Some(path);
-        Some(Departure { path, go: go.filter(|go| go.path == path && !repeats), repeats })
+        Some(Contents { path, go: go.filter(|go| go.path == path && !repeats), repeats })
     }
 
-    /// Writes the chunks of a packet into the empty `sink`.
-    #[inline]
-    pub(crate) fn fill(&mut self, now: Instant, departure: &Departure, sink: &mut impl Sink) -> Outgoing {
-        let &Departure { path, go, repeats } = departure;
+    /// Writes these contents into the empty `packet`.
+    fn fill(&mut self, now: Instant, contents: &Contents, packet: &mut Packet) -> Outgoing {
+        let &Contents { path, go, repeats } = contents;
         let pmdcs = self.brain.pmdcs(path) as usize;
-        self.write_control(path, pmdcs, sink);
-        let sack = self.writes_sack(now, (path, pmdcs), go.is_some(), sink.len());
+        self.write_control(path, pmdcs, packet);
+        let sack = self.writes_sack(now, (path, pmdcs), go.is_some(), packet.len());
         let stamped = self.stamps.as_ref().filter(|_| sack || go.is_some());
-        let stamped = stamped.map(|stamps| sink.put(&Chunk::Timestamp(stamps.chunk(now)))).is_some();
+        let stamped = stamped.map(|stamps| packet.push_stamp(stamps.chunk(now))).is_some();
         if sack {
-            self.write_sack(pmdcs, sink);
+            self.write_sack(pmdcs, packet);
         }
         if repeats {
-            self.write_repeated(now, sink);
+            self.write_repeated(now, packet);
         }
         if let Some(go) = go {
-            self.write_data(now, &go, pmdcs, sink);
+            self.write_data(now, &go, pmdcs, packet);
         }
         if let Some(stamps) = self.stamps.as_mut().filter(|_| stamped) {
             stamps.leave(now);
@@ -174,7 +164,7 @@ impl Association {
         self.brain.poll(now, &Offer { path, next, a_rwnd: u64::from(self.a_rwnd) })
     }
 
-    fn write_control(&mut self, path: PathId, pmdcs: usize, sink: &mut impl Sink) {
+    fn write_control(&mut self, path: PathId, pmdcs: usize, packet: &mut Packet) {
         let end = HEADER_LEN + pmdcs;
         while let Some((to, control)) = self.control.front() {
             let chunk = match control {
@@ -183,11 +173,11 @@ impl Association {
                 Control::HeartbeatAck(info) => Chunk::HeartbeatAck(Parameters(info)),
                 Control::Error(causes) => Chunk::Error(Causes(causes)),
             };
-            let fits = sink.len() == HEADER_LEN || sink.len() + chunk.length().next_multiple_of(4) <= end;
+            let fits = packet.len() == HEADER_LEN || packet.len() + chunk.length().next_multiple_of(4) <= end;
             if *to != path || !fits {
                 return;
             }
-            sink.put(&chunk);
+            packet.push_chunk(&chunk);
             self.control.pop_front();
         }
     }
@@ -200,13 +190,14 @@ impl Association {
         let data = self.queue.next().map_or(0, |size| size.wire as usize);
         let Some(inbound) = &self.inbound else { return false };
         let due = inbound.tracker.is_due(now);
-        let rides = with_data && inbound.tracker.is_owed() && inbound.answer_to == path && Sack::MIN_LEN + data <= free;
-        (due || rides) && free >= Sack::MIN_LEN
+        let rides =
+            with_data && inbound.tracker.is_owed() && inbound.answer_to == path && sctp::Sack::MIN_LEN + data <= free;
+        (due || rides) && free >= sctp::Sack::MIN_LEN
     }
 
     #[inline]
-    fn write_sack(&mut self, pmdcs: usize, sink: &mut impl Sink) {
-        let free = (HEADER_LEN + pmdcs).saturating_sub(sink.len());
+    pub(crate) fn write_sack(&mut self, pmdcs: usize, packet: &mut Packet) {
+        let free = (HEADER_LEN + pmdcs).saturating_sub(packet.len());
         let Some(inbound) = &mut self.inbound else { return };
         let window = (self.settings.receive_buffer as usize).saturating_sub(inbound.reassembly.held());
         inbound.advertised = window;
@@ -215,19 +206,13 @@ impl Association {
             stamps.on_sack_sent(inbound.tracker.next());
         }
         let marked = inbound.tracker.take_mark() && self.extensions.retransmit_bit;
-        let (gaps, duplicates) = inbound.tracker.take(free.saturating_sub(Sack::MIN_LEN));
-        let sack = Sack {
-            flags: if marked { SackFlags::ANSWERS_SENT_AGAIN } else { SackFlags::default() },
-            cumulative,
-            a_rwnd: window as u32,
-            gaps: Gaps(&gaps),
-            duplicates: &duplicates,
-        };
-        sink.put(&Chunk::Sack(sack));
+        let gaps = inbound.tracker.take(free.saturating_sub(sctp::Sack::MIN_LEN), &mut packet.lists);
+        let flags = if marked { SackFlags::ANSWERS_SENT_AGAIN } else { SackFlags::default() };
+        packet.push_sack(Sack { flags, cumulative, a_rwnd: window as u32, gaps });
     }
 
     /// Writes SHUTDOWN or SHUTDOWN ACK.
-    fn write_repeated(&mut self, now: Instant, sink: &mut impl Sink) {
+    fn write_repeated(&mut self, now: Instant, packet: &mut Packet) {
         self.start_repeated(now);
         let chunk = match (&self.state, &self.inbound) {
             (State::ShutdownSent(_), Some(inbound)) => {
@@ -239,18 +224,18 @@ impl Association {
             (State::ShutdownAckSent(_), _) => Chunk::ShutdownAck,
             _ => return,
         };
-        sink.put(&chunk);
+        packet.push_chunk(&chunk);
     }
 
     #[inline]
-    fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, sink: &mut impl Sink) {
+    fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, packet: &mut Packet) {
         let idle = self.brain.una() == self.brain.nxt();
-        let mut bytes = self.write_chunks(now, go, pmdcs, sink);
+        let mut bytes = self.write_chunks(now, go, pmdcs, packet);
         let mut measures = go.what != What::Again;
-        if bytes > 0 && !measures && sink.len() + LEAST_CHUNK <= HEADER_LEN + pmdcs {
+        if bytes > 0 && !measures && packet.len() + LEAST_CHUNK <= HEADER_LEN + pmdcs {
             // Section 6.1: new data may share the packet if no retransmission is left.
             let more = self.go(now).filter(|more| more.path == go.path && matches!(more.what, What::New { .. }));
-            let new = more.map_or(0, |more| self.write_chunks(now, &more, pmdcs, sink));
+            let new = more.map_or(0, |more| self.write_chunks(now, &more, pmdcs, packet));
             measures = new > 0;
             bytes += new;
         }
@@ -267,19 +252,19 @@ impl Association {
     }
 
     /// Writes chunks while they fit. Returns their bytes.
-    fn write_chunks(&mut self, now: Instant, go: &Go, pmdcs: usize, sink: &mut impl Sink) -> u32 {
+    fn write_chunks(&mut self, now: Instant, go: &Go, pmdcs: usize, packet: &mut Packet) -> u32 {
         let end = HEADER_LEN + pmdcs;
         let stamp = self.stamps.as_ref().map(|stamps| stamps.value(now));
         // A timestamp shared by several packets identifies none of them.
         let original = stamp.filter(|_| self.settings.timestamp_values == TimestampValues::Distinct);
-        let before = sink.len();
+        let before = packet.len();
         let mut bytes = 0;
         let mut from = 0;
         let mut room = match go.what {
             What::New { room } => room,
             What::Again | What::Probe => u64::MAX,
         };
-        while bytes == 0 || sink.len() + LEAST_CHUNK <= end {
+        while bytes == 0 || packet.len() + LEAST_CHUNK <= end {
             let next = match go.what {
                 What::Again => self.brain.next_again(go.path, from),
                 What::New { .. } => self.queue.next().map(|size| (self.brain.nxt(), size)),
@@ -288,7 +273,7 @@ impl Association {
             let Some((position, size)) = next else { break };
             // A chunk made for a larger packet is sent alone, and IP fragments it (section 6.9).
             let alone = bytes == 0 && before <= HEADER_LEN + stamp.map_or(0, |_| Chunk::TIMESTAMP_LEN);
-            let fits = sink.len() + size.wire as usize <= end || alone;
+            let fits = packet.len() + size.wire as usize <= end || alone;
             if !fits || u64::from(size.data) > room {
                 break;
             }
@@ -308,7 +293,9 @@ impl Association {
             if go.what == What::Again && self.extensions.retransmit_bit {
                 also = also.with(DataFlags::SENT_AGAIN);
             }
-            sink.put(&Chunk::Data(self.queue.chunk(position, also)));
+            let (mut data, payload) = self.queue.chunk(position);
+            data.flags = data.flags.with(also);
+            packet.push_data(data, payload);
             self.transmissions.push(transmission);
             bytes += size.wire;
             from = position + 1;

@@ -90,7 +90,7 @@ impl Association {
 
     /// Postpones the HEARTBEAT: a packet that measures the round trip was sent, so the address is
     /// not idle.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn not_idle(&mut self, now: Instant, path: PathId) {
         if let Some(interval) = self.settings.heartbeat_interval
             && let reach = &mut self.paths[path.0]

@@ -11,11 +11,16 @@ impl Association {
     /// Returns when [`handle_timeout`](Self::handle_timeout) must be called, or [`Instant::NEVER`].
     #[inline]
     pub fn poll_timeout(&self) -> Instant {
-        if let (State::Established, Instant::NEVER) = (&self.state, self.guard) {
+        if matches!(self.state, State::Established) && self.guard == Instant::NEVER {
             let sack = self.inbound.as_ref().map_or(Instant::NEVER, |inbound| inbound.tracker.deadline());
             let first = sack.min(self.brain.deadline());
             return self.paths.iter().fold(first, |first, reach| first.min(reach.deadline()));
         }
+        self.any_timeout()
+    }
+
+    #[inline(never)]
+    fn any_timeout(&self) -> Instant {
         if self.state == State::Closed {
             return Instant::NEVER;
         }
@@ -28,24 +33,6 @@ impl Association {
             Instant::NEVER
         };
         repeated.min(sack).min(data).min(heartbeat).min(self.guard)
-    }
-
-    /// Returns a time that may replace [`poll_timeout`](Self::poll_timeout) after incoming data: no
-    /// other timer is due earlier than before the data.
-    #[inline]
-    pub fn timeout_after_data(&self) -> Instant {
-        match &self.inbound {
-            Some(inbound) if self.queue.is_empty() => inbound.tracker.deadline(),
-            _ => self.poll_timeout(),
-        }
-    }
-
-    /// Returns a time that may replace [`poll_timeout`](Self::poll_timeout) after a
-    /// [bare](crate::Single::Sack) SACK and packets of one new chunk each. A HEARTBEAT is due no
-    /// earlier than the retransmission timer, and no other timer has moved.
-    #[inline]
-    pub fn timeout_after_bare(&self) -> Instant {
-        self.brain.deadline()
     }
 
     /// Handles all expired timers. A delayed SACK and a zero window probe are sent by the next

@@ -96,6 +96,7 @@ impl Tracker {
     }
 
     /// Returns whether the chunk at `position` has arrived.
+    #[inline(always)]
     pub(crate) fn has(&self, position: u64) -> bool {
         position < self.next || self.beyond.containing(position).is_some()
     }
@@ -237,21 +238,6 @@ impl Tracker {
         }
     }
 
-    /// Returns whether a SACK sent now has more than the cumulative TSN, the window and one
-    /// duplicate.
-    #[inline]
-    pub(crate) fn says_more(&self) -> bool {
-        self.retransmission || !self.beyond.is_empty() || self.duplicates.len() > 1
-    }
-
-    /// Records that a SACK is sent that [has no more](Self::says_more). Returns the duplicate that
-    /// it lists.
-    #[inline]
-    pub(crate) fn take_bare(&mut self) -> Option<Seq> {
-        self.owe_nothing();
-        self.duplicates.pop()
-    }
-
     #[inline]
     fn owe_nothing(&mut self) {
         self.due = Due::No;
@@ -273,24 +259,27 @@ impl Tracker {
         }
     }
 
-    /// Returns the lists of the SACK sent now, in at most `room` bytes: gaps from the lowest on,
-    /// then duplicates. No SACK is due afterwards.
-    pub(crate) fn take(&mut self, room: usize) -> (Vec<[u8; 4]>, Vec<[u8; 4]>) {
-        let entries = room / 4;
+    /// Appends the lists of the SACK sent now to `lists`, in at most `room` bytes: gaps from the
+    /// lowest on, then duplicates. Returns the number of gaps. No SACK is due afterwards.
+    #[inline]
+    pub(crate) fn take(&mut self, room: usize, lists: &mut Vec<[u8; 4]>) -> usize {
+        self.owe_nothing();
+        if self.beyond.is_empty() && self.duplicates.is_empty() { 0 } else { self.take_lists(room / 4, lists) }
+    }
+
+    /// Appends at most `entries` gaps and duplicates. Returns the number of gaps.
+    fn take_lists(&mut self, entries: usize, lists: &mut Vec<[u8; 4]>) -> usize {
         // A gap's offset has 16 bits.
         let reach = self.next + u64::from(u16::MAX) - 1;
-        let gaps: Vec<_> = self
+        let gaps = self
             .beyond
             .ascending()
             .take_while(|block| block.start <= reach)
-            .map(|block| Gap { start: self.distance(block.start), end: self.distance(block.end.min(reach + 1) - 1) })
-            .map(Gap::to_bytes)
-            .take(entries)
-            .collect();
-        let room = entries - gaps.len();
-        let duplicates = self.duplicates.drain(..).take(room).map(|tsn| tsn.0.to_be_bytes()).collect();
-        self.owe_nothing();
-        (gaps, duplicates)
+            .map(|block| Gap { start: self.distance(block.start), end: self.distance(block.end.min(reach + 1) - 1) });
+        lists.extend(gaps.map(Gap::to_bytes).take(entries));
+        let gaps = lists.len();
+        lists.extend(self.duplicates.drain(..).take(entries - gaps).map(|tsn| tsn.0.to_be_bytes()));
+        gaps
     }
 
     /// Returns the offset of a position from the cumulative TSN.
@@ -317,7 +306,9 @@ mod tests {
     }
 
     fn gaps(tracker: &mut Tracker) -> (Vec<(u16, u16)>, Vec<u32>) {
-        let (gaps, duplicates) = tracker.take(1000);
+        let mut gaps = Vec::new();
+        let count = tracker.take(1000, &mut gaps);
+        let duplicates = gaps.split_off(count);
         let pair = |[a, b, c, d]: [u8; 4]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
         (gaps.into_iter().map(pair).collect(), duplicates.into_iter().map(u32::from_be_bytes).collect())
     }
@@ -338,13 +329,13 @@ mod tests {
         let mut tracker = Tracker::new(Seq(u32::MAX));
         packet(&mut tracker, 5, &[u32::MAX]);
         assert!(tracker.is_due(at(5)));
-        tracker.take(0);
+        tracker.take(0, &mut Vec::new());
         packet(&mut tracker, 10, &[0]);
         assert!(!tracker.is_due(at(209)) && tracker.is_due(at(210)));
         assert_eq!(tracker.deadline(), at(210));
         packet(&mut tracker, 20, &[1, 2]);
         assert!(tracker.is_due(at(20)));
-        tracker.take(0);
+        tracker.take(0, &mut Vec::new());
         assert!(!tracker.is_owed());
     }
 
@@ -352,18 +343,18 @@ mod tests {
     fn duplicates_alone_the_i_bit_and_gaps_are_answered_at_once() {
         let mut tracker = Tracker::new(Seq(0));
         packet(&mut tracker, 0, &[0]);
-        tracker.take(0);
+        tracker.take(0, &mut Vec::new());
         packet(&mut tracker, 0, &[0]);
         assert!(tracker.is_due(at(0)));
         assert_eq!(gaps(&mut tracker).1, [0]);
         packet(&mut tracker, 0, &[0, 1]);
         assert!(!tracker.is_due(at(0)), "a duplicate beside new data may wait");
-        tracker.take(0);
+        tracker.take(0, &mut Vec::new());
         assert_eq!(tracker.look(Seq(2), true), Some(2));
         tracker.accept(2);
         tracker.end_packet(at(0), 2, Duration::from_millis(200));
         assert!(tracker.is_due(at(0)));
-        tracker.take(0);
+        tracker.take(0, &mut Vec::new());
         packet(&mut tracker, 0, &[4]);
         assert!(tracker.is_due(at(0)));
     }
@@ -373,11 +364,14 @@ mod tests {
         let mut tracker = Tracker::new(Seq(0));
         packet(&mut tracker, 0, &[0, 2, 4, 6]);
         packet(&mut tracker, 0, &[0; 25]);
-        let (gaps, duplicates) = tracker.clone().take(1000);
-        assert_eq!((gaps.len(), duplicates.len()), (3, 20));
-        let (gaps, duplicates) = tracker.clone().take(16);
-        assert_eq!((gaps.len(), duplicates.len()), (3, 1));
-        assert_eq!(tracker.take(8).0, [Gap { start: 2, end: 2 }, Gap { start: 4, end: 4 }].map(Gap::to_bytes));
+        for (room, duplicates) in [(1000, 20), (16, 1)] {
+            let mut lists = Vec::new();
+            assert_eq!(tracker.clone().take(room, &mut lists), 3);
+            assert_eq!(lists.len(), 3 + duplicates);
+        }
+        let mut lists = Vec::new();
+        tracker.take(8, &mut lists);
+        assert_eq!(lists, [Gap { start: 2, end: 2 }, Gap { start: 4, end: 4 }].map(Gap::to_bytes));
     }
 
     #[test]

@@ -38,5 +38,6 @@ impl Association {
     /// Changes whether messages that do not fill a packet wait for outstanding data.
     pub fn set_nagle(&mut self, nagle: bool) {
         self.settings.nagle = nagle;
+        self.choose_prediction();
     }
 }

@@ -3,7 +3,7 @@
 //! Both are checked only every [`EVERY`] turns, so that a turn costs no more than a comparison.
 
 use crate::error::Error;
-use crate::network::Span;
+use crate::span::Span;
 use eifel_base::time::Instant;
 
 /// The most packets under way in all flows, without background traffic. With the state that links

@@ -1,16 +1,15 @@
 //! Captures: the packets that a node sends, receives and passes on, as pcapng.
 
 use crate::comments::{Commented, Comments};
+use crate::end::End;
 use crate::oracle::{Sent, Settled};
+use crate::packet::{Contents, Packet};
 use crate::record::{Record, Sink};
-use crate::sctp::bundle::Bundle;
-use crate::slab::{End, Packet};
 use crate::wire;
 use eifel_base::time::Instant;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::pcapng::{Interface, Packet as Frame, Writer};
-use eifel_packet::segment::Segment;
 use std::io::{self, Write};
 
 pub struct Captures {
@@ -24,8 +23,6 @@ pub struct Captures {
     of_node: Vec<u16>,
     /// The nodes of each flow's ends.
     ends: Vec<[u16; 2]>,
-    /// Whether each flow is a TCP connection, whose segments are captured.
-    segments: Vec<bool>,
     /// The comments on frames; `None` for captures in memory. Those serve to judge tools, so they
     /// must not reveal what the simulator knows.
     comments: Option<Comments>,
@@ -95,9 +92,8 @@ impl Captures {
         let payload = kept.keeps_payload();
         let of_node = vec![NO_TAP; names.len()];
         let mut comments = sink.is_some().then(Comments::default);
-        let (ends, segments) = (Vec::new(), Vec::new());
         let mut captures =
-            Self { ip, payload, taps: Vec::new(), failed: None, of_node, ends, segments, comments: None };
+            Self { ip, payload, taps: Vec::new(), failed: None, of_node, ends: Vec::new(), comments: None };
         for &node in kept.captures() {
             let Some(name) = names.get(node) else { continue };
             let remembers = sink.is_none();
@@ -117,10 +113,9 @@ impl Captures {
         Ok(captures)
     }
 
-    /// Notes the nodes of the next flow's ends, and whether it sends segments.
-    pub fn follow(&mut self, ends: [u16; 2], segments: bool) {
+    /// Notes the nodes of the next flow's ends.
+    pub fn follow(&mut self, ends: [u16; 2]) {
         self.ends.push(ends);
-        self.segments.push(segments);
     }
 
     /// Returns whether this node's packets are captured.
@@ -128,43 +123,35 @@ impl Captures {
         self.of_node[usize::from(node)] != NO_TAP
     }
 
-    /// Captures a packet that passes `node`. `offset` is the offset of its payload in the stream.
-    pub fn note(&mut self, now: Instant, node: u16, (packet, segment): (&Packet, &Segment), offset: u64) {
-        let flow = packet.flow as usize;
-        if self.failed.is_some() || !self.segments[flow] {
-            return;
-        }
-        let ends = self.ends[flow];
-        // An original that has arrived cannot be dropped any more, and is never judged.
-        let over = !packet.repeats && ends[packet.sender.other().index()] == node;
-        let open = (packet.transmission > 0 && !over).then_some(packet.transmission);
-        self.count_frame(node, packet, open.into_iter());
-        let path = (ends[packet.sender.index()], ends[packet.sender.other().index()]);
-        let payload = if self.payload { None } else { Some(&[][..]) };
-        let bytes = wire::bytes(self.ip, segment, path, offset, payload);
-        let Some(tap) = self.taps.get_mut(usize::from(self.of_node[usize::from(node)])) else { return };
-        if tap.remembers {
-            let transmission = packet.transmission.checked_sub(1);
-            tap.shown.push(Shown { flow: packet.flow, sender: packet.sender, transmission });
-        }
-        let frame = Frame { bytes: &bytes, wire_len: datagram::len(segment, self.ip), comment: None };
-        self.failed = tap.writer.packet(tap.interface, now.as_nanos(), frame).err();
-    }
-
-    /// Captures an SCTP packet that passes `node`. The packet is always captured whole, because
-    /// chunk headers stand between its data.
-    pub fn note_bundle(&mut self, now: Instant, node: u16, packet: &Packet, bundle: &Bundle) {
+    /// Captures a packet that passes `node`. `offset` is the offset of a segment's payload in the
+    /// stream. A packet of an association is always captured whole, because chunk headers stand
+    /// between its data.
+    pub fn note(&mut self, now: Instant, node: u16, (packet, contents): (&Packet, &Contents), offset: u64) {
         if self.failed.is_some() {
             return;
         }
-        self.count_frame(node, packet, bundle.chunks.iter().map(|chunk| chunk.transmission));
+        let ends = self.ends[packet.flow as usize];
+        let (bytes, wire_len) = match contents {
+            Contents::Segment(segment) => {
+                // An original that has arrived cannot be dropped any more, and is never judged.
+                let over = !packet.repeats && ends[packet.sender.other().index()] == node;
+                self.count_frame(node, packet, commented(packet, contents).filter(|_| !over));
+                let path = (ends[packet.sender.index()], ends[packet.sender.other().index()]);
+                let payload = if self.payload { None } else { Some(&[][..]) };
+                (wire::bytes(self.ip, segment, path, offset, payload), datagram::len(segment, self.ip))
+            }
+            Contents::Sctp(sctp) => {
+                self.count_frame(node, packet, commented(packet, contents));
+                (sctp.datagram(), sctp.ip_len(self.ip))
+            }
+            Contents::Datagram => return,
+        };
         let Some(tap) = self.taps.get_mut(usize::from(self.of_node[usize::from(node)])) else { return };
         if tap.remembers {
             let transmission = packet.transmission.checked_sub(1);
             tap.shown.push(Shown { flow: packet.flow, sender: packet.sender, transmission });
         }
-        let bytes = bundle.datagram();
-        let frame = Frame { bytes: &bytes, wire_len: bytes.len() as u32, comment: None };
+        let frame = Frame { bytes: &bytes, wire_len, comment: None };
         self.failed = tap.writer.packet(tap.interface, now.as_nanos(), frame).err();
     }
 
@@ -182,10 +169,11 @@ impl Captures {
         }
     }
 
-    /// Notes where and why a transmission was dropped.
-    pub fn dropped(&mut self, of: (u32, End), transmission: u64, why: (&str, &str)) {
+    /// Notes where and why a packet was dropped.
+    pub fn dropped(&mut self, (packet, contents): (&Packet, &Contents), why: (&str, &str)) {
         if let Some(comments) = &mut self.comments {
-            comments.dropped(of, transmission, why);
+            let of = (packet.flow, packet.sender);
+            commented(packet, contents).for_each(|transmission| comments.dropped(of, transmission, why));
         }
     }
 
@@ -224,4 +212,12 @@ impl Captures {
         }
         Ok((kept, comments))
     }
+}
+
+/// Returns the numbers of the transmissions in a packet on which captures comment. Of the packets of
+/// an association, those are the packets with several chunks of data.
+fn commented<'c>(packet: &Packet, contents: &'c Contents) -> impl Iterator<Item = u64> + 'c {
+    let several = contents.sctp().map_or(&[][..], |sctp| &sctp.transmissions);
+    let own = (packet.transmission > 0 && contents.segment().is_some()).then_some(packet.transmission);
+    several.iter().map(|sent| sent.transmission).chain(own)
 }

@@ -4,8 +4,8 @@
 //! capture, and inserted into it after the run. The memory for frames without a comment is bounded
 //! by the number of transmissions under way.
 
+use crate::end::End;
 use crate::oracle::{Role, Sent, Settled};
-use crate::slab::End;
 use std::collections::BTreeMap;
 
 /// The texts for one capture, by the number of the frame, from 1.

@@ -2,7 +2,7 @@
 
 use crate::app::{Alarm, DatagramApp};
 use crate::network::Network;
-use crate::slab::{NO_PACKET, Packet};
+use crate::packet::{Contents, NO_PACKET, Packet};
 use eifel_base::time::Instant;
 
 pub struct DatagramFlow {
@@ -30,7 +30,9 @@ impl DatagramFlow {
             return;
         }
         self.sent += 1;
-        net.slab.vacant().packet = Packet { segment: self.sent, flow: self.flow, ..NO_PACKET };
+        let cell = net.slab.vacant();
+        cell.packet = Packet { segment: self.sent, flow: self.flow, ..NO_PACKET };
+        cell.contents = Contents::Datagram;
         net.launch(self.app.packet_bytes(), self.destination, self.link as usize);
         self.alarm.wake_at = net.now + self.app.gap();
         net.queue.set(self.slot, self.alarm.next());

@@ -1,12 +1,15 @@
 //! One end of a TCP flow: its connection and its counts. Sends its packets into the network.
 
 use crate::app::Supply;
+use crate::check::checked::CheckedConnection;
+use crate::end::End;
 use crate::liar::Liar;
-use crate::network::{Network, sent};
+use crate::network::Network;
 use crate::numbering::Numbering;
+use crate::packet::{NO_PACKET, Packet};
 use crate::pattern;
 use crate::record::recorder::Subject;
-use crate::slab::{Cell, End, NO_PACKET, Packet};
+use crate::slab::Cell;
 use crate::tally::Tally;
 use crate::wire;
 use crate::writing::Backlog;
@@ -55,10 +58,13 @@ impl Endpoint {
     pub fn transmit<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         loop {
             let cell = net.slab.vacant();
-            let Some(outgoing) = self.connection.poll_transmit(net.now, &mut cell.segment) else { return };
+            let segment = cell.contents.segment_mut();
+            let Some(outgoing) = self.connection.poll_transmit(net.now, segment) else { return };
+            let payload_len = segment.payload_len;
+            let mut bytes = length(net.ip, net.header_bytes, segment);
             let mut withheld = false;
             if let Some(transmission) = &outgoing.transmission {
-                cell.packet = self.packet(transmission, cell.segment.payload_len);
+                cell.packet = self.packet(transmission, payload_len);
                 if transmission.copy > 0 || net.oracle.knows_losses(self.flow, self.end) {
                     if cell.packet.repeats {
                         self.tally.on_retransmission(cell.packet.transmission);
@@ -66,14 +72,16 @@ impl Endpoint {
                             self.tally.on_bare(cell.packet.transmission);
                         }
                     }
-                    net.oracle.left(self.flow, self.end, sent(&cell.packet));
+                    net.oracle.left(self.flow, self.end, cell.packet.sent());
                 }
             } else {
                 cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
-                withheld = IN_ORDER && self.liar.is_some() && self.falsify(net, &outgoing);
+                if IN_ORDER && self.liar.is_some() {
+                    withheld = self.falsify(net, &outgoing);
+                    bytes = length(net.ip, net.header_bytes, net.slab.vacant().contents.segment_mut());
+                }
             }
             if !withheld {
-                let bytes = length(net.ip, net.header_bytes, &net.slab.vacant().segment);
                 self.launch(net, &outgoing, bytes);
             }
             // An end that only receives has nothing more to send.
@@ -87,17 +95,12 @@ impl Endpoint {
     /// it from leaving now.
     fn falsify<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing) -> bool {
         let Some(liar) = &mut self.liar else { return false };
-        let segment = &mut net.slab.vacant().segment;
-        match liar.says(segment) {
-            None => true,
-            Some(held) if held > Duration::ZERO => {
-                liar.held.hold(net.now + held, (*segment, *outgoing));
-                let due = liar.held.next();
-                self.wake_by(net, due);
-                true
-            }
-            Some(_) => false,
-        }
+        let segment = net.slab.vacant().contents.segment_mut();
+        let leaves = liar.says(segment);
+        let kept = liar.keeps(net.now, leaves, || (*segment, *outgoing));
+        let due = liar.held.next();
+        self.wake_by(net, due);
+        kept
     }
 
     /// Sends the held acknowledgements whose hold time is over.
@@ -105,10 +108,17 @@ impl Endpoint {
         while let Some((segment, outgoing)) = self.liar.as_mut().and_then(|liar| liar.held.take(net.now)) {
             let packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
             let cell = net.slab.vacant();
-            (cell.segment, cell.packet) = (segment, packet);
+            cell.packet = packet;
+            *cell.contents.segment_mut() = segment;
             let bytes = length(net.ip, net.header_bytes, &segment);
             self.launch(net, &outgoing, bytes);
         }
+    }
+
+    /// Returns what checkers see of this end.
+    pub fn checked(&self) -> CheckedConnection<'_> {
+        let &Self { flow, end, ref connection, isn, read, .. } = self;
+        CheckedConnection { flow, end, connection, isn, read }
     }
 
     /// Returns the earlier of the connection's timer and the next held acknowledgement.
@@ -129,7 +139,6 @@ impl Endpoint {
             flow: self.flow,
             sender: self.end,
             repeats: matches!(transmission.kind, Kind::Retransmission(_)),
-            bundled: false,
             ahead: self.ahead,
         }
     }
@@ -138,9 +147,7 @@ impl Endpoint {
     #[inline(always)]
     fn launch<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing, bytes: u32) {
         if IN_ORDER {
-            let Cell { segment, packet, .. } = net.slab.vacant();
-            let (segment, packet) = (*segment, *packet);
-            self.observe_sending(net, outgoing, &segment, &packet);
+            self.observe_sending(net, outgoing);
         }
         net.launch(bytes, self.path.1, self.link as usize);
     }
@@ -177,27 +184,24 @@ impl Endpoint {
     }
 
     /// Checks, records and captures a packet that is about to leave, and keeps its bytes.
-    fn observe_sending<const IN_ORDER: bool>(
-        &self,
-        net: &mut Network<IN_ORDER>,
-        outgoing: &Outgoing,
-        segment: &Segment,
-        packet: &Packet,
-    ) {
+    fn observe_sending<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing) {
+        let handle = net.slab.next_handle();
+        let Cell { packet, contents, .. } = net.slab.cell(handle);
+        let Some(segment) = contents.segment() else { return };
         if let Some(checkers) = &net.observers.checkers {
-            checkers.leaves(net.now, self, outgoing.transmission.as_ref(), segment);
+            checkers.leaves(net.now, self.checked(), outgoing.transmission.as_ref(), segment);
         }
         if let Some(recorder) = &mut net.observers.recorder {
             if let Some(transmission) = &outgoing.transmission {
                 let subject = Subject { flow: self.flow, end: self.end, path: 0 };
                 recorder.sent(net.now, subject, transmission, packet.segment);
             }
-            recorder.passes(net.now, self.path.0, (packet, segment), outgoing.start);
+            recorder.passes(net.now, self.path.0, (packet, contents), outgoing.start);
         }
         if let Some(wire) = &mut net.observers.wire {
             let (front, back) = self.connection.payload(outgoing.start, segment.payload_len);
             let payload = [front, back].concat();
-            let handle = net.slab.next_handle() as usize;
+            let handle = handle as usize;
             if wire.len() <= handle {
                 wire.resize(handle + 1, Vec::new());
             }

@@ -27,49 +27,13 @@
 //! Observed runs do not use this, because their rows are in the order of time. Runs that may end
 //! before their duration do not use it either, because nothing may happen after their end.
 
-use crate::network::{Network, Span};
+use crate::end::End;
 use crate::scenario::{Flow, Scenario, StreamApplication, Traffic};
-use crate::sctp::solo::{NO_CELL, Solo};
-use crate::slab::End;
+use crate::span::Span;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_path::parcel::Parcel;
 use std::collections::BTreeSet;
-
-/// A flow whose ends can be evaluated ahead of the clock.
-pub trait Foresighted<const IN_ORDER: bool> {
-    /// Returns the earliest time at which an end's timer can be due; [`Instant::NEVER`] before the
-    /// flow has started.
-    fn timer_due(&self, end: End) -> Instant;
-
-    /// Handles the timer of an end. The timer may be due, or may have moved to a later time.
-    fn timer(&mut self, net: &mut Network<IN_ORDER>, end: End);
-
-    /// Handles a packet that reached its destination, `end`.
-    fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End);
-
-    /// Handles a packet ahead of the clock, after the timers that are due before it arrives.
-    /// Returns the number of events handled.
-    #[inline]
-    fn receive_ahead(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End, arrives: Instant) -> u64 {
-        let expired = if self.timer_due(end) <= arrives { self.expire(net, end, arrives) } else { 0 };
-        net.now = arrives;
-        self.receive(net, handle, end);
-        expired + 1
-    }
-
-    /// Handles an end's timers that are due by `until`, each at its own time. Returns their number.
-    #[inline(never)]
-    fn expire(&mut self, net: &mut Network<IN_ORDER>, end: End, until: Instant) -> u64 {
-        let mut expired = 0;
-        while self.timer_due(end) <= until {
-            net.now = self.timer_due(end);
-            self.timer(net, end);
-            expired += 1;
-        }
-        expired
-    }
-}
 
 /// A packet whose arrival time at its end is known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,8 +53,6 @@ pub struct Lookahead {
     pub crossings: u64,
     /// Packets to receive, indexed by the receiving end.
     foreseen: [Ring<Foreseen>; 2],
-    /// The contents of those packets that have no cell of the slab.
-    solos: [Ring<Solo>; 2],
 }
 
 impl Lookahead {
@@ -132,7 +94,6 @@ impl Lookahead {
             until: Instant::ZERO + scenario.duration,
             crossings: 0,
             foreseen: Default::default(),
-            solos: Default::default(),
         }
     }
 
@@ -153,35 +114,14 @@ impl Lookahead {
         in_time
     }
 
-    /// Adds the contents of a packet that was [foreseen](Self::foresee) and has no cell.
-    #[inline]
-    pub fn add_solo(&mut self, end: End, solo: &Solo) {
-        self.solos[end.index()].push_back(*solo);
-    }
-
-    /// Takes the contents of an end's next packet without a cell.
-    ///
-    /// # Panics
-    /// Panics when there is none.
-    #[inline]
-    pub fn next_solo(&mut self, end: End) -> Solo {
-        self.solos[end.index()].pop_front().expect("what is foreseen was added")
-    }
-
-    /// Takes the [next](Self::next) packet if it belongs to `flow` and has no cell. Returns its
-    /// receiving end and its arrival time.
-    #[inline]
-    pub fn next_arrival_of_solo(&mut self, flow: u32) -> Option<(End, Instant)> {
+    /// Takes the [next](Self::next) packet if it belongs to `flow`.
+    #[inline(always)]
+    pub fn next_of(&mut self, flow: u32) -> Option<(End, Foreseen)> {
         let end = if self.foreseen[End::To.index()].is_empty() { End::From } else { End::To };
         let foreseen = &mut self.foreseen[end.index()];
-        let next = *foreseen.front().filter(|next| next.parcel.handle == NO_CELL && next.flow == flow)?;
+        let next = *foreseen.front().filter(|next| next.flow == flow)?;
         foreseen.pop_front();
-        Some((end, next.arrives))
-    }
-
-    /// Returns the number of packets under way that have no cell.
-    pub fn solos(&self) -> usize {
-        self.solos.iter().map(Ring::len).sum()
+        Some((end, next))
     }
 
     /// Takes the next packet to receive, and returns its end. The packets of one end are in the

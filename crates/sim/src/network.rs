@@ -4,35 +4,19 @@ use crate::background::{Background, Place};
 use crate::check::Checkers;
 use crate::clock::queue::EventQueue;
 use crate::lookahead::{Foreseen, Lookahead};
-use crate::oracle::{Oracle, Role, Sent};
+use crate::oracle::Oracle;
+use crate::packet::Packet;
 use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
-use crate::sctp::bundle::Bundles;
-use crate::slab::{Cell, Packet, Slab};
+use crate::slab::{Cell, Slab};
+use crate::span::Span;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::{self, Ecn, Version};
 use eifel_path::background::Source;
-use eifel_path::link::{Link, NextEvent};
-use eifel_path::parcel::{DropCause, Label, Mark, Outcome, Parcel};
+use eifel_path::link::NextEvent;
+use eifel_path::parcel::{DropCause, Mark, Outcome, Parcel};
 use eifel_path::proxy::Filtered;
-
-/// A link and the node at its end. Fields used together are stored close together.
-#[repr(C)]
-pub struct Span {
-    pub background: Vec<Background>,
-    /// Index of the node at its far end.
-    pub to: u16,
-    /// Whether its packets may be for an end that is evaluated ahead of the clock. Such a packet
-    /// needs no event.
-    pub leads_ahead: bool,
-    /// Whether its packets may enter a link that [`follows`](Self::follows) without an event.
-    pub feeds_ahead: bool,
-    /// Whether a link that [`feeds_ahead`](Self::feeds_ahead) is the only one that feeds it, and it
-    /// is never full.
-    pub follows: bool,
-    pub link: Link,
-}
 
 /// Instruments that only observed runs have.
 #[derive(Default)]
@@ -85,8 +69,6 @@ pub struct Network<const IN_ORDER: bool> {
     /// Future events. Each link has a slot, then each flow has three.
     pub queue: EventQueue,
     pub slab: Slab,
-    /// The contents of SCTP packets under way.
-    pub bundles: Bundles,
     /// In the scenario's order.
     pub spans: Vec<Span>,
     pub routes: Routes,
@@ -129,7 +111,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         if span.feeds_ahead {
             return self.offer_across(link, parcel);
         }
-        let label = || label(self.slab.cell(parcel.handle));
+        let label = || self.slab.cell(parcel.handle).label();
         match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
             NextEvent::Same => {}
             NextEvent::First => self.queue.begin(link as u32, span.link.next_event()),
@@ -190,7 +172,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
 
     /// Returns an upper bound on the packets under way.
     pub fn under_way(&self) -> usize {
-        self.slab.len() + self.lookahead.solos()
+        self.slab.len()
     }
 
     /// Returns a source of background traffic.
@@ -260,12 +242,8 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     /// Captures a parcel that `node` forwards.
     fn note_passing(&mut self, node: u16, parcel: Parcel) {
         if let Some(recorder) = &mut self.observers.recorder {
-            let Cell { packet, segment, .. } = self.slab.cell(parcel.handle);
-            if packet.bundled {
-                recorder.passes_bundle(self.now, node, packet, self.bundles.get(parcel.handle));
-            } else {
-                recorder.passes(self.now, node, (packet, segment), packet.start.saturating_sub(1));
-            }
+            let Cell { packet, contents, .. } = self.slab.cell(parcel.handle);
+            recorder.passes(self.now, node, (packet, contents), packet.start.saturating_sub(1));
         }
     }
 
@@ -304,16 +282,9 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             Mark::Congestion => Ecn::Ce,
             Mark::Cleared => Ecn::NotEct,
         };
-        let cell = self.slab.cell_mut(parcel.handle);
-        if cell.packet.bundled {
-            // An association neither sets nor reads ECN marks.
-            return;
-        }
-        cell.segment.ecn = ecn;
-        // A datagram has a length, but no bytes.
-        let is_datagram = cell.packet.segment > 0 && cell.packet.transmission == 0;
+        let has_mark = self.slab.cell_mut(parcel.handle).contents.remark(ecn);
         if IN_ORDER
-            && !is_datagram
+            && has_mark
             && let Some(wire) = &mut self.observers.wire
         {
             ip::remark(&mut wire[parcel.handle as usize], ecn);
@@ -328,83 +299,22 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         self.gone(link, &packet, parcel, cause);
     }
 
-    /// Settles a packet's copy that a link or proxy dropped.
+    /// Settles a packet's copy that a link or proxy dropped, and its transmissions if it was the last
+    /// copy.
     fn gone(&mut self, link: usize, packet: &Packet, parcel: Parcel, cause: DropCause) {
         let lost = self.slab.drop_one(parcel.handle);
+        // The cell keeps its contents until the next packet is written.
+        let cell = self.slab.cell(parcel.handle);
         if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
-            let chunks = if packet.bundled { &self.bundles.get(parcel.handle).chunks[..] } else { &[] };
-            let own = (!packet.bundled && packet.transmission > 0).then_some(packet.transmission);
-            let transmissions = chunks.iter().map(|chunk| chunk.transmission).chain(own);
-            recorder.dropped(self.now, link, (packet, transmissions), cause);
+            recorder.dropped(self.now, link, (packet, &cell.contents), cause);
         }
-        if packet.transmission > 0 && lost {
-            if packet.bundled {
-                for index in 0..packet.positions as usize {
-                    let chunk = self.bundles.chunk(packet, parcel.handle, index);
-                    self.lost(packet, chunk);
+        if lost {
+            for sent in cell.transmissions() {
+                if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
+                    recorder.lost((packet.flow, packet.sender), sent.transmission);
                 }
-            } else {
-                self.lost(packet, sent(packet));
+                self.oracle.lost(packet.flow, packet.sender, sent);
             }
-        }
-    }
-
-    /// Settles a transmission that has lost all its copies.
-    fn lost(&mut self, packet: &Packet, sent: Sent) {
-        if IN_ORDER && let Some(recorder) = &mut self.observers.recorder {
-            recorder.lost((packet.flow, packet.sender), sent.transmission);
-        }
-        self.oracle.lost(packet.flow, packet.sender, sent);
-    }
-}
-
-/// Returns the label by which elements of a link select a packet.
-fn label(cell: &Cell) -> Label {
-    let Packet { flow, copy, segment, transmission, bundled, .. } = cell.packet;
-    // Datagrams and packets of associations do not set their cell's segment, so it is stale.
-    let has_segment = transmission > 0 && !bundled;
-    Label { flow, copy, segment, takes_marks: has_segment && segment > 0 && cell.segment.ecn.is_capable() }
-}
-
-/// Returns a packet's transmission as the oracle sees it.
-#[inline]
-pub fn sent(packet: &Packet) -> Sent {
-    Sent {
-        transmission: packet.transmission,
-        start: packet.start,
-        end: packet.start + u64::from(packet.positions),
-        role: match (packet.repeats, packet.copy) {
-            (true, _) => Role::Retransmission,
-            (false, 0) => Role::Original,
-            (false, _) => Role::Probe,
-        },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::slab::NO_PACKET;
-
-    /// The segment in the cell of a datagram, or of an association's packet, belongs to an earlier
-    /// packet.
-    #[test]
-    fn data_segments_take_marks_and_nothing_else_does() {
-        let mut slab = Slab::default();
-        for (transmission, segment, bundled, ecn, takes_marks) in [
-            (1, 1, false, Ecn::Ect0, true),
-            (9, 2, false, Ecn::Ect0, true),
-            (1, 1, false, Ecn::NotEct, false),
-            (1, 0, false, Ecn::Ect0, false),
-            (0, 0, false, Ecn::Ect0, false),
-            (0, 1, false, Ecn::Ect0, false),
-            (1, 1, true, Ecn::Ect0, false),
-        ] {
-            let cell = slab.vacant();
-            cell.packet = Packet { flow: 3, copy: 2, segment, transmission, bundled, ..NO_PACKET };
-            cell.segment.ecn = ecn;
-            let expected = Label { flow: 3, copy: 2, segment, takes_marks };
-            assert_eq!(label(cell), expected, "{transmission} {segment} {bundled} {ecn:?}");
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Opens a TCP flow: creates its two connections.
 
 use crate::app::Supply;
+use crate::app::session::Progress;
+use crate::end::End;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::liar::Liar;
 use crate::network::Network;
 use crate::numbering::Numbering;
 use crate::scenario::{Connection as Agreed, Flow, Opening, Traffic};
-use crate::slab::End;
-use crate::stream_flow::{Progress, StreamFlow};
+use crate::stream_flow::StreamFlow;
 use crate::tally::Tally;
+use crate::transport_flow::TransportFlow;
 use crate::world::ALARM;
 use crate::writing::Backlog;
 use eifel_base::time::Instant;
@@ -34,7 +36,7 @@ pub fn open<const IN_ORDER: bool>(
 ) -> Result<(), Error> {
     let Traffic::Stream { connection: agreed, .. } = &flow.traffic else { return Ok(()) };
     let secret = Secret { seed, flow: &flow.name };
-    let settings = [End::From, End::To].map(|end| settings(agreed, end, running.carries_bytes, &secret));
+    let settings = [End::From, End::To].map(|end| settings(agreed, end, running.session.carries_bytes, &secret));
     let mut stream = Stream::new(seed, &["flow", &flow.name, "isn"]);
     let isns = agreed.isns.unwrap_or_else(|| [draw(&mut stream), draw(&mut stream)]).map(Seq);
     let [from_port, to_port] = ports(index);
@@ -65,7 +67,7 @@ pub fn open<const IN_ORDER: bool>(
         Endpoint {
             connection,
             read: 0,
-            slot: running.slot - ALARM as u32 + end.index() as u32,
+            slot: running.session.slot - ALARM as u32 + end.index() as u32,
             alarm: Instant::NEVER,
             flow: index,
             link: links.first().copied().unwrap_or_default() as u32,
@@ -91,7 +93,7 @@ pub fn open<const IN_ORDER: bool>(
     };
     let ends = [endpoint(End::From, make(End::From)?), endpoint(End::To, make(End::To)?)];
     running.ends = Some(Box::new(ends));
-    running.progress = Progress::Running;
+    running.session.progress = Progress::Running;
     if agreed.opening == Opening::Established {
         for end in [End::From, End::To] {
             net.oracle.begin(index, end, 1);
@@ -99,9 +101,9 @@ pub fn open<const IN_ORDER: bool>(
         running.begin(net, End::From);
         running.begin(net, End::To);
     }
-    running.pump_apart(net, End::From);
+    running.pump(net, End::From);
     if agreed.opening != Opening::Handshake {
-        running.pump_apart(net, End::To);
+        running.pump(net, End::To);
     }
     Ok(())
 }

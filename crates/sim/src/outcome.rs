@@ -1,9 +1,10 @@
 //! Summarises a world after its run.
 
+use crate::app::session::{Progress, Session};
+use crate::end::End;
 use crate::scenario::Flow;
 use crate::sctp::flow::AssociationFlow;
-use crate::slab::End;
-use crate::stream_flow::{Progress, StreamFlow};
+use crate::stream_flow::StreamFlow;
 use crate::summary::{FlowSummary, Requests, Summary};
 use crate::tally::Counts;
 use crate::world::{Running, World, seconds};
@@ -64,34 +65,32 @@ pub fn summary<const IN_ORDER: bool>(world: &mut World<'_, IN_ORDER>) -> Summary
 }
 
 fn of_stream(stream: &StreamFlow, flow: &Flow, now: Instant) -> FlowSummary {
-    let mut summary = begun(flow, stream.started, stream.progress, now);
-    summary.requests = stream.app.latencies().and_then(Requests::of);
+    let mut summary = begun(flow, &stream.session, now);
     let Some(ends) = &stream.ends else { return summary };
     for end in [End::From, End::To] {
         let endpoint = &ends[end.index()];
         summary.bytes += endpoint.read;
-        add(&mut summary, &endpoint.tally.counts, stream.app.sends_from(end));
+        add(&mut summary, &endpoint.tally.counts, stream.session.app.sends_from(end));
     }
     summary
 }
 
 fn of_association(association: &AssociationFlow, flow: &Flow, now: Instant) -> FlowSummary {
-    let mut summary = begun(flow, association.started, association.progress, now);
-    summary.requests = association.app.latencies().and_then(Requests::of);
+    let mut summary = begun(flow, &association.session, now);
     let Some(ends) = &association.ends else { return summary };
     for endpoint in ends.iter() {
         summary.bytes += endpoint.reader.bytes;
         summary.spurious_retransmissions += endpoint.spurious;
         for tally in &endpoint.tallies {
-            add(&mut summary, &tally.counts, association.app.sends_from(endpoint.end));
+            add(&mut summary, &tally.counts, association.session.app.sends_from(endpoint.end));
         }
     }
     summary
 }
 
-/// Starts a flow's summary with its completion and its time.
-fn begun(flow: &Flow, started: Instant, progress: Progress, now: Instant) -> FlowSummary {
-    let read_at = match progress {
+/// Starts a flow's summary with its completion, its time and its requests.
+fn begun(flow: &Flow, session: &Session, now: Instant) -> FlowSummary {
+    let read_at = match session.progress {
         Progress::Read { at } => Some(at),
         Progress::Over { read_at } => read_at,
         Progress::Waiting | Progress::Running => None,
@@ -99,7 +98,8 @@ fn begun(flow: &Flow, started: Instant, progress: Progress, now: Instant) -> Flo
     FlowSummary {
         flow: flow.name.clone(),
         completed: read_at.is_some(),
-        time_s: seconds(started, read_at.unwrap_or(now)),
+        time_s: seconds(session.started, read_at.unwrap_or(now)),
+        requests: session.app.latencies().and_then(Requests::of),
         ..FlowSummary::default()
     }
 }

@@ -3,8 +3,9 @@
 //!
 //! A run with a proxy is observed, so that proxies cost other runs nothing.
 
+use crate::end::End;
 use crate::scenario::{Flow, Link, Scenario, Traffic};
-use crate::slab::{Cell, End};
+use crate::slab::Cell;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{self, Seq};
 use eifel_path::proxy::{Filtered, Proxy, Says};
@@ -76,7 +77,8 @@ impl Proxies {
     /// Shows the proxies a packet that `node` forwards to `link`. Returns whether a proxy withholds
     /// it.
     pub fn meet(&mut self, node: u16, link: usize, cell: &Cell) -> Filtered {
-        let (packet, segment) = (&cell.packet, &cell.segment);
+        let packet = &cell.packet;
+        let Some(segment) = cell.contents.segment() else { return Filtered::Passes };
         let place = |end: End| 2 * packet.flow as usize + end.index();
         for station in self.0.iter_mut().filter(|station| station.node == node) {
             let answers = station.connections[place(packet.sender.other())].as_mut();

@@ -5,19 +5,20 @@ use crate::capture::{Capture, Captures};
 use crate::check::Checkers;
 use crate::check::links::UnderWay;
 use crate::comments::Commented;
+use crate::end::End;
 use crate::error::Error;
-use crate::lookahead::{Foreseen, Foresighted};
+use crate::lookahead::Foreseen;
 use crate::network::{Network, Observers};
 use crate::opening;
 use crate::outcome;
+use crate::packet::Packet;
 use crate::record::recorder::Recorder;
 use crate::record::{Record, Sink, Tables};
 use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
 use crate::sctp;
 use crate::seed;
-use crate::slab::{End, Packet};
-use crate::stream_flow::Progress;
 use crate::summary::Summary;
+use crate::transport_flow::TransportFlow;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
 use eifel_base::time::Instant;
 use eifel_path::background::Source;
@@ -153,8 +154,7 @@ fn observers(
         recorder.hand_over(sink, rows);
     }
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let stream = matches!(flow.traffic, Traffic::Stream { .. });
-        recorder.follow_captured([flow.from as u16, flow.to as u16], stream);
+        recorder.follow_captured([flow.from as u16, flow.to as u16]);
         let (application, senders, paths) = match &flow.traffic {
             Traffic::Stream { application, connection } => {
                 (application, [&connection.sender, &connection.answering_sender], None)
@@ -239,13 +239,13 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             }
             Running::Stream(stream) => {
                 stream.receive(&mut self.net, handle, sender.other());
-                if stream.untold {
+                if stream.session.end_uncounted {
                     self.note_end(index);
                 }
             }
             Running::Association(flow) => {
                 flow.receive(&mut self.net, handle, sender.other());
-                if flow.untold {
+                if flow.session.end_uncounted {
                     self.note_end(index);
                 }
             }
@@ -267,8 +267,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if let Running::Stream(stream) = running {
                 self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
             } else if let Running::Association(association) = running {
-                let packet = (parcel.handle, end, arrives);
-                self.events += association.receive_row(&mut self.net, &mut self.bounds, flow, packet)?;
+                self.events += association.receive_row(&mut self.net, &mut self.bounds, next)?;
             }
             if self.net.oracle.has_settled() {
                 self.settle();
@@ -297,35 +296,29 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             }
             Running::Stream(flow) => {
                 self.events += 1;
-                match which {
-                    ALARM if flow.progress == Progress::Waiting && self.net.now >= flow.alarm.wake_at => {
-                        flow.alarm.wake_at = Instant::NEVER;
-                        let made_of = &self.scenario.flows[index];
-                        opening::open(&mut self.net, flow, (made_of, index as u32), self.seed)?;
-                        self.net.queue.set(flow.slot, flow.next_alarm());
-                    }
-                    ALARM => flow.ring(&mut self.net),
-                    0 => flow.timer(&mut self.net, End::From),
-                    _ => flow.timer(&mut self.net, End::To),
+                let made_of = (&self.scenario.flows[index], index as u32);
+                if which == ALARM && flow.session.is_starting(self.net.now) {
+                    flow.session.alarm.wake_at = Instant::NEVER;
+                    opening::open(&mut self.net, flow, made_of, self.seed)?;
+                    self.net.queue.set(flow.session.slot, flow.session.next_alarm());
+                } else {
+                    wake(&mut self.net, flow, which);
                 }
-                if flow.untold {
+                if flow.session.end_uncounted {
                     self.note_end(index);
                 }
             }
             Running::Association(flow) => {
                 self.events += 1;
-                match which {
-                    ALARM if flow.progress == Progress::Waiting && self.net.now >= flow.alarm.wake_at => {
-                        flow.alarm.wake_at = Instant::NEVER;
-                        let made_of = &self.scenario.flows[index];
-                        sctp::opening::open(&mut self.net, flow, (made_of, index as u32), self.seed)?;
-                        self.net.queue.set(flow.slot, flow.next_alarm());
-                    }
-                    ALARM => flow.ring(&mut self.net),
-                    0 => flow.timer(&mut self.net, End::From),
-                    _ => flow.timer(&mut self.net, End::To),
+                let made_of = (&self.scenario.flows[index], index as u32);
+                if which == ALARM && flow.session.is_starting(self.net.now) {
+                    flow.session.alarm.wake_at = Instant::NEVER;
+                    sctp::opening::open(&mut self.net, flow, made_of, self.seed)?;
+                    self.net.queue.set(flow.session.slot, flow.session.next_alarm());
+                } else {
+                    wake(&mut self.net, &mut **flow, which);
                 }
-                if flow.untold {
+                if flow.session.end_uncounted {
                     self.note_end(index);
                 }
             }
@@ -337,8 +330,8 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
     #[cold]
     fn note_end(&mut self, index: usize) {
         match &mut self.flows[index] {
-            Running::Stream(flow) => flow.untold = false,
-            Running::Association(flow) => flow.untold = false,
+            Running::Stream(flow) => flow.session.end_uncounted = false,
+            Running::Association(flow) => flow.session.end_uncounted = false,
             Running::Datagrams(_) | Running::Background(_) => return,
         }
         self.unfinished -= usize::from(self.scenario.flows[index].has_end());
@@ -354,6 +347,15 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
                 Running::Datagrams(_) | Running::Background(_) => {}
             }
         }
+    }
+}
+
+/// Handles a flow's timer or alarm that is due. `which` is the slot within the flow's slots.
+fn wake<const IN_ORDER: bool>(net: &mut Network<IN_ORDER>, flow: &mut impl TransportFlow<IN_ORDER>, which: usize) {
+    match which {
+        ALARM => flow.ring(net),
+        0 => flow.timer(net, End::From),
+        _ => flow.timer(net, End::To),
     }
 }
 

@@ -1,62 +1,11 @@
 //! Packets as values in one array. A handle identifies a packet under way. A duplicate made by the
 //! network adds a reference.
 
-use eifel_packet::segment::Segment;
+use crate::oracle::Sent;
+use crate::packet::{Contents, NO_PACKET, Packet};
+use eifel_path::parcel::Label;
 
-/// An end of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum End {
-    /// The end in the scenario's `from`, which opens the flow.
-    From = 0,
-    /// The end in the scenario's `to`.
-    To = 1,
-}
-
-impl End {
-    /// Returns the end across the network.
-    pub const fn other(self) -> Self {
-        match self {
-            Self::From => Self::To,
-            Self::To => Self::From,
-        }
-    }
-
-    /// Returns 0 or 1, to index arrays by end.
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-}
-
-/// A packet in the simulated network, without its segment.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Packet {
-    /// The number of the transmission at its sender, counted from 1; 0 for an acknowledgement
-    /// without data.
-    pub transmission: u64,
-    /// First position of the sender's stream in the packet (SYN is position 0).
-    pub start: u64,
-    /// Number of the data segment in its flow and direction, from 1; 0 when it carries no data.
-    pub segment: u64,
-    /// Number of its positions (SYN and FIN take one each).
-    pub positions: u32,
-    /// Number of earlier transmissions of the same data.
-    pub copy: u32,
-    /// Index of the flow in the scenario.
-    pub flow: u32,
-    /// The end of the flow that sent it.
-    pub sender: End,
-    /// Whether its sender's engine marked it as a retransmission.
-    pub repeats: bool,
-    /// Whether it is an SCTP packet, whose contents are in a
-    /// [`Bundle`](crate::sctp::bundle::Bundle). Then `transmission` and `start` belong to its first
-    /// DATA chunk, and `positions` is the number of DATA chunks.
-    pub bundled: bool,
-    /// Whether its receiving end is [evaluated ahead of the clock](crate::lookahead).
-    pub ahead: bool,
-}
-
-/// A packet under way, with its segment. It takes two adjacent cache lines.
+/// A packet under way, with its contents. It takes two adjacent cache lines.
 #[repr(C, align(128))]
 pub struct Cell {
     pub packet: Packet,
@@ -67,8 +16,22 @@ pub struct Cell {
     link: u16,
     /// Whether it has reached its destination.
     reached: bool,
-    /// The segment; meaningless for datagrams and SCTP packets.
-    pub segment: Segment,
+    pub contents: Contents,
+}
+
+impl Cell {
+    /// Returns the transmissions in the packet.
+    pub fn transmissions(&self) -> impl Iterator<Item = Sent> + '_ {
+        let several = self.contents.sctp().map_or(&[][..], |sctp| &sctp.transmissions);
+        let single = (self.packet.transmission > 0 && several.is_empty()).then(|| self.packet.sent());
+        several.iter().copied().chain(single)
+    }
+
+    /// Returns the label by which elements of a link select the packet.
+    pub fn label(&self) -> Label {
+        let Packet { flow, copy, segment, .. } = self.packet;
+        Label { flow, copy, segment, takes_marks: segment > 0 && self.contents.takes_marks() }
+    }
 }
 
 /// Replaces the index of the next free cell if there is none.
@@ -83,20 +46,6 @@ pub enum Arrival {
     /// The arrival of a duplicate that the network made.
     Again,
 }
-
-/// A packet without a transmission.
-pub const NO_PACKET: Packet = Packet {
-    transmission: 0,
-    start: 0,
-    segment: 0,
-    positions: 0,
-    copy: 0,
-    flow: 0,
-    sender: End::From,
-    repeats: false,
-    bundled: false,
-    ahead: false,
-};
 
 pub struct Slab {
     cells: Vec<Cell>,
@@ -116,7 +65,7 @@ impl Default for Slab {
 }
 
 impl Slab {
-    /// Returns the cell of the next packet. The caller fills it in place, because segments are
+    /// Returns the cell of the next packet. The caller fills it in place, because contents are
     /// expensive to copy, and then [sends](Self::send) it.
     #[inline]
     pub fn vacant(&mut self) -> &mut Cell {
@@ -158,7 +107,7 @@ impl Slab {
         self.destinations.push(0);
         self.cells.push(Cell {
             packet: NO_PACKET,
-            segment: Segment::EMPTY,
+            contents: Contents::Datagram,
             references: FREE | NONE,
             link: u16::MAX,
             reached: false,
@@ -176,12 +125,12 @@ impl Slab {
         &self.cell(handle).packet
     }
 
-    /// Returns the packet and its segment, to change them.
+    /// Returns the packet and its contents, to change them.
     pub fn cell_mut(&mut self, handle: u32) -> &mut Cell {
         &mut self.cells[handle as usize]
     }
 
-    /// Returns the packet and its segment.
+    /// Returns the packet and its contents.
     #[inline]
     pub fn cell(&self, handle: u32) -> &Cell {
         &self.cells[handle as usize]
@@ -199,7 +148,7 @@ impl Slab {
         self.cells[handle as usize].link = link;
     }
 
-    /// Notes that the packet arrives at its destination. Returns it with its segment.
+    /// Notes that the packet arrives at its destination. Returns it with its contents.
     #[inline]
     pub fn reach(&mut self, handle: u32) -> (&Cell, Arrival) {
         let cell = &mut self.cells[handle as usize];
@@ -243,6 +192,8 @@ impl Slab {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_packet::ip::Ecn;
+    use eifel_packet::segment::Segment;
 
     fn send(slab: &mut Slab, packet: Packet) -> u32 {
         slab.vacant().packet = packet;
@@ -281,7 +232,26 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_and_its_segment_fit_two_cache_lines() {
+    fn a_packet_and_its_contents_fit_two_cache_lines() {
         assert!(size_of::<Cell>() <= 128, "{}", size_of::<Cell>());
+    }
+
+    #[test]
+    fn data_segments_take_marks_and_nothing_else_does() {
+        let mut slab = Slab::default();
+        for (transmission, segment, ecn, takes_marks) in [
+            (1, 1, Some(Ecn::Ect0), true),
+            (9, 2, Some(Ecn::Ect0), true),
+            (1, 1, Some(Ecn::NotEct), false),
+            (1, 0, Some(Ecn::Ect0), false),
+            (0, 0, Some(Ecn::Ect0), false),
+            (0, 1, None, false),
+        ] {
+            let cell = slab.vacant();
+            cell.packet = Packet { flow: 3, copy: 2, segment, transmission, ..NO_PACKET };
+            cell.contents = ecn.map_or(Contents::Datagram, |ecn| Contents::Segment(Segment { ecn, ..Segment::EMPTY }));
+            let expected = Label { flow: 3, copy: 2, segment, takes_marks };
+            assert_eq!(cell.label(), expected, "{transmission} {segment} {ecn:?}");
+        }
     }
 }

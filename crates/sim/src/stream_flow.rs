@@ -1,84 +1,45 @@
 //! A flow over a TCP connection: two ends and an application.
 
-use crate::app::reader::Reader;
-use crate::app::{Alarm, Step, StreamApp, Supply};
+use crate::app::session::{Progress, Session};
+use crate::app::{Step, Supply};
+use crate::end::End;
 use crate::endpoint::Endpoint;
-use crate::lookahead::Foresighted;
-use crate::network::{Network, sent};
+use crate::network::Network;
 use crate::oracle::Settled;
 use crate::record::recorder::Subject;
-use crate::slab::{Arrival, Cell, End};
+use crate::slab::{Arrival, Cell};
+use crate::transport_flow::TransportFlow;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::Flags;
 use eifel_recovery::engine;
 use eifel_tcp::{Event, State};
 
-/// The progress of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Progress {
-    /// It has not started.
-    Waiting,
-    /// Its application runs.
-    Running,
-    /// The application has read everything. The connection is still busy.
-    Read { at: Instant },
-    Over {
-        /// The time at which the application had read everything; `None` if it never did.
-        read_at: Option<Instant>,
-    },
-}
-
-impl Progress {
-    /// Ends the flow. Returns whether it was not over before.
-    pub fn end(&mut self) -> bool {
-        let read_at = match *self {
-            Self::Over { .. } => return false,
-            Self::Read { at } => Some(at),
-            Self::Waiting | Self::Running => None,
-        };
-        *self = Self::Over { read_at };
-        true
-    }
-}
-
 pub struct StreamFlow {
     /// The two ends; `None` before the flow has started.
     pub ends: Option<Box<[Endpoint; 2]>>,
-    pub app: StreamApp,
-    /// The applications' slow readers; `None` if they read at once.
-    pub reader: Option<Box<Reader>>,
-    /// The times at which the application wants to be woken.
-    pub alarm: Alarm,
-    /// The alarm's slot of the event queue.
-    pub slot: u32,
-    pub started: Instant,
-    pub progress: Progress,
+    pub session: Session,
     /// Whether segments open and close its connection.
     pub handshake: bool,
-    /// Whether its segments are carried as bytes.
-    pub carries_bytes: bool,
-    /// Whether the flow is over and the run has not yet counted that.
-    pub untold: bool,
 }
 
 impl StreamFlow {
-    /// Handles the effects of an input to the connection at `end`: events, the application's
-    /// actions, segments that leave, timers.
+    /// Does the work of [`pump`](TransportFlow::pump), inlined.
     #[inline(always)]
-    pub fn pump<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
+    fn pump_inlined<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let mut endpoint = &mut ends[end.index()];
-        let news = match &mut self.reader {
-            None => endpoint.read_all(self.carries_bytes),
-            Some(reader) => {
-                let news = reader.take(net.now, end).is_some_and(|limit| endpoint.read_some(limit, self.carries_bytes));
-                if endpoint.connection.readable() > 0 && reader.expect(net.now, end) {
-                    net.queue.set(self.slot, self.alarm.next().min(reader.next()));
-                }
-                news
-            }
+        let session = &mut self.session;
+        let carries_bytes = session.carries_bytes;
+        let news = match session.reader {
+            None => endpoint.read_all(carries_bytes),
+            Some(_) => session.read_slowly(
+                (net.now, &mut net.queue, end),
+                endpoint,
+                |endpoint, limit| endpoint.read_some(limit, carries_bytes),
+                |endpoint| endpoint.connection.readable() > 0,
+            ),
         };
-        let step = if news { self.app.read(net.now, end, endpoint.read) } else { None };
+        let step = if news { session.app.read(net.now, end, endpoint.read) } else { None };
         if step.is_some() || endpoint.connection.has_events() {
             self.take_news(net, end, step);
             let Some(ends) = &mut self.ends else { return };
@@ -88,7 +49,7 @@ impl StreamFlow {
             endpoint.transmit(net);
         }
         if endpoint.supply == Supply::Ahead {
-            endpoint.refill(net, &mut self.app, self.carries_bytes);
+            endpoint.refill(net, &mut self.session.app, carries_bytes);
         }
         // A deadline that moves later costs nothing: the event fires early and is then rescheduled.
         if endpoint.connection.may_wake_before(endpoint.alarm) {
@@ -97,45 +58,19 @@ impl StreamFlow {
         if IN_ORDER {
             self.observe(net, end);
         }
-        match self.progress {
-            Progress::Running => {}
-            Progress::Read { .. } => self.end_if_quiet(),
-            Progress::Waiting | Progress::Over { .. } => {}
+        if matches!(self.session.progress, Progress::Read { .. }) {
+            self.end_if_quiet();
         }
-    }
-
-    /// Calls [`pump`](Self::pump) without being inlined.
-    #[inline(never)]
-    pub fn pump_apart<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        self.pump(net, end);
-    }
-
-    /// Returns the time of the next alarm.
-    pub fn next_alarm(&self) -> Instant {
-        self.alarm.next().min(self.reader.as_ref().map_or(Instant::NEVER, |reader| reader.next()))
     }
 
     /// Applies the application's step after reading, then handles the connection's events.
     #[inline(never)]
     fn take_news<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, step: Option<Step>) {
-        if let (Some(step), Some(ends)) = (step, &mut self.ends) {
-            ends[end.index()].apply(&step, self.carries_bytes);
-            self.note(net, &step);
+        if let Some(step) = step {
+            self.apply(net, end, &step);
         }
         while let Some(event) = self.ends.as_mut().and_then(|ends| ends[end.index()].connection.poll_event()) {
             self.on_event(net, end, event);
-        }
-    }
-
-    /// Applies an application's step to the flow.
-    #[cold]
-    pub fn note<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, step: &Step) {
-        if let Some(pause) = step.wake_after {
-            self.alarm.wake_at = net.now + pause;
-            net.queue.set(self.slot, self.next_alarm());
-        }
-        if step.done && self.progress == Progress::Running {
-            self.progress = Progress::Read { at: net.now };
         }
     }
 
@@ -144,7 +79,7 @@ impl StreamFlow {
         match event {
             Event::Connected => self.begin(net, end),
             Event::PeerClosed => {
-                if let Some(ends) = self.ends.as_mut().filter(|_| self.app.closes_with_peer()) {
+                if let Some(ends) = self.ends.as_mut().filter(|_| self.session.app.closes_with_peer()) {
                     ends[end.index()].close();
                 }
             }
@@ -153,8 +88,8 @@ impl StreamFlow {
                     ends[end.index()].note_room();
                 }
             }
-            Event::Reset | Event::Refused | Event::Unreachable | Event::TimedOut => self.give_up(),
-            Event::Closed if self.progress == Progress::Running && end == End::From => self.give_up_if_read(),
+            Event::Reset | Event::Refused | Event::Unreachable | Event::TimedOut => self.session.end(),
+            Event::Closed if self.session.progress == Progress::Running && end == End::From => self.give_up_if_read(),
             Event::Recovery(event) => self.on_recovery(net, end, event),
             Event::Readable | Event::SoftError(_) | Event::Closed => {}
         }
@@ -162,24 +97,19 @@ impl StreamFlow {
 
     /// Starts the application at `end`.
     pub fn begin<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        let step = self.app.start(net.now, end);
+        let step = self.session.app.start(net.now, end);
+        self.apply(net, end, &step);
         if let Some(ends) = &mut self.ends {
-            ends[end.index()].apply(&step, self.carries_bytes);
-            ends[end.index()].note_supply(&self.app);
+            ends[end.index()].note_supply(&self.session.app);
         }
-        self.note(net, &step);
     }
 
     /// Ends the flow if nothing is left to read. For a connection that closed before the
     /// application had read everything.
     fn give_up_if_read(&mut self) {
         if self.ends.iter().flat_map(|ends| ends.iter()).all(|endpoint| endpoint.connection.readable() == 0) {
-            self.give_up();
+            self.session.end();
         }
-    }
-
-    fn give_up(&mut self) {
-        self.untold = self.progress.end();
     }
 
     /// Ends the flow if its connection is closed or, without a handshake, everything is
@@ -194,7 +124,7 @@ impl StreamFlow {
             }
         });
         if quiet {
-            self.give_up();
+            self.session.end();
         }
     }
 
@@ -210,7 +140,7 @@ impl StreamFlow {
             net.drops[2 * endpoint.flow as usize + end.index()].undone(net.now, round_trip);
         }
         if IN_ORDER
-            && self.app.sends_from(end)
+            && self.session.app.sends_from(end)
             && let Some(recorder) = &mut net.observers.recorder
         {
             recorder.recovery(net.now, Subject { flow: endpoint.flow, end, path: 0 }, &event);
@@ -228,69 +158,61 @@ impl StreamFlow {
         }
     }
 
-    /// Handles the application's alarm.
-    pub fn ring<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        if net.now >= self.alarm.stop_at {
-            self.alarm.stop_at = Instant::NEVER;
-            self.stop(net);
-        }
-        if net.now >= self.alarm.wake_at {
-            self.alarm.wake_at = Instant::NEVER;
-            let step = self.app.wake(net.now);
-            if let Some(ends) = &mut self.ends {
-                ends[End::From.index()].apply(&step, self.carries_bytes);
-            }
-            self.pump_apart(net, End::From);
-        }
-        if self.reader.as_ref().is_some_and(|reader| net.now >= reader.next()) {
-            self.pump_apart(net, End::From);
-            self.pump_apart(net, End::To);
-            self.give_up_if_closed();
-        }
-        net.queue.set(self.slot, self.next_alarm());
-    }
-
-    /// Ends the flow if its connection is closed and the data left in it has been read.
-    fn give_up_if_closed(&mut self) {
-        let closed = |ends: &[Endpoint; 2]| ends[End::From.index()].connection.state() == State::Closed;
-        if self.progress == Progress::Running && self.ends.as_ref().is_some_and(|ends| closed(ends)) {
-            self.give_up_if_read();
-        }
-    }
-
-    /// Stops the application, even if it is not done.
-    fn stop<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        self.app.stop();
-        for endpoint in self.ends.iter_mut().flat_map(|ends| ends.iter_mut()) {
-            if self.app.breaks_off() {
-                endpoint.drop_backlog();
-            }
-            endpoint.note_supply(&self.app);
-        }
-        for end in [End::From, End::To] {
-            if let Some(ends) = self.ends.as_mut().filter(|_| self.app.is_over(end)) {
-                ends[end.index()].close();
-                self.pump_apart(net, end);
-            }
-        }
-    }
-
     /// Records and checks the connection after an input.
     fn observe<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &self.ends else { return };
         let endpoint = &ends[end.index()];
         if let Some(recorder) = &mut net.observers.recorder
-            && self.app.sends_from(end)
+            && self.session.app.sends_from(end)
         {
             recorder.connection(net.now, (endpoint.flow, end), &endpoint.connection);
         }
         if let Some(checkers) = &mut net.observers.checkers {
-            checkers.after_input(net.now, endpoint, &ends[end.other().index()]);
+            checkers.after_input(net.now, endpoint.checked(), ends[end.other().index()].checked());
         }
     }
 }
 
-impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
+impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for StreamFlow {
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn apply(&mut self, net: &mut Network<IN_ORDER>, end: End, step: &Step) {
+        if let Some(ends) = &mut self.ends {
+            ends[end.index()].apply(step, self.session.carries_bytes);
+        }
+        self.session.note(net.now, &mut net.queue, step);
+    }
+
+    #[inline(never)]
+    fn pump(&mut self, net: &mut Network<IN_ORDER>, end: End) {
+        self.pump_inlined(net, end);
+    }
+
+    fn end_if_closed(&mut self) {
+        let closed = |ends: &[Endpoint; 2]| ends[End::From.index()].connection.state() == State::Closed;
+        if self.session.progress == Progress::Running && self.ends.as_ref().is_some_and(|ends| closed(ends)) {
+            self.give_up_if_read();
+        }
+    }
+
+    fn stop(&mut self, net: &mut Network<IN_ORDER>) {
+        self.session.app.stop();
+        for endpoint in self.ends.iter_mut().flat_map(|ends| ends.iter_mut()) {
+            if self.session.app.breaks_off() {
+                endpoint.drop_backlog();
+            }
+            endpoint.note_supply(&self.session.app);
+        }
+        for end in [End::From, End::To] {
+            if let Some(ends) = self.ends.as_mut().filter(|_| self.session.app.is_over(end)) {
+                ends[end.index()].close();
+                self.pump(net, end);
+            }
+        }
+    }
+
     #[inline]
     fn timer_due(&self, end: End) -> Instant {
         self.ends.as_ref().map_or(Instant::NEVER, |ends| ends[end.index()].alarm)
@@ -305,7 +227,7 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
         }
         if endpoint.connection.poll_timeout() <= net.now {
             endpoint.connection.handle_timeout(net.now);
-            self.pump_apart(net, end);
+            self.pump(net, end);
         }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
@@ -317,7 +239,8 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
 
     #[inline(always)]
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
-        let (Cell { packet, segment, .. }, arrival) = net.slab.reach(handle);
+        let (Cell { packet, contents, .. }, arrival) = net.slab.reach(handle);
+        let Some(segment) = contents.segment() else { return };
         let flow = packet.flow;
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
@@ -328,18 +251,18 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
             let end = packet.start + u64::from(packet.positions);
             news = match end <= accepted && oracle.arrived_in_order(flow, packet.sender, packet.start, end) {
                 true => (packet.positions, true),
-                false => oracle.arrived(flow, packet.sender, sent(packet), accepted),
+                false => oracle.arrived(flow, packet.sender, packet.sent(), accepted),
             };
         } else if segment.flags.has(Flags::SYN) {
             net.oracle.syn_arrived(flow, packet.sender);
         } else if packet.transmission > 0 {
             let accepted = endpoint.connection.takes_below(net.now, segment);
-            net.oracle.arrived_again(flow, packet.sender, sent(packet), accepted);
+            net.oracle.arrived_again(flow, packet.sender, packet.sent(), accepted);
         }
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
-            recorder.passes(net.now, endpoint.path.0, (packet, segment), packet.start.saturating_sub(1));
+            recorder.passes(net.now, endpoint.path.0, (packet, contents), packet.start.saturating_sub(1));
             if packet.transmission > 0 && arrival == Arrival::First {
-                recorder.arrived(net.now, (flow, packet.sender), &sent(packet), news);
+                recorder.arrived(net.now, (flow, packet.sender), &packet.sent(), news);
             }
             let of = (endpoint.flow, endpoint.end);
             recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
@@ -355,6 +278,6 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for StreamFlow {
             endpoint.connection.handle_segment(net.now, segment, &[]);
         }
         net.slab.release(handle);
-        self.pump(net, end);
+        self.pump_inlined(net, end);
     }
 }

@@ -6,6 +6,7 @@ use crate::app::exchange::Exchange;
 use crate::app::on_off::OnOff;
 use crate::app::reader::Reader;
 use crate::app::request_response::{Drawn, RequestResponse};
+use crate::app::session::{Progress, Session};
 use crate::app::{Alarm, DatagramApp, StreamApp};
 use crate::background::{Background, Place};
 use crate::bounds::Bounds;
@@ -13,15 +14,15 @@ use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
 use crate::error::Error;
 use crate::lookahead::Lookahead;
-use crate::network::{Drops, Network, Observers, Span};
+use crate::network::{Drops, Network, Observers};
 use crate::oracle::Oracle;
 use crate::proxies::Proxies;
 use crate::routes::Routes;
 use crate::scenario::{DatagramApplication, Flow, Reading, Scenario, StreamApplication, Traffic};
-use crate::sctp::bundle::Bundles;
 use crate::sctp::flow::AssociationFlow;
 use crate::slab::Slab;
-use crate::stream_flow::{Progress, StreamFlow};
+use crate::span::Span;
+use crate::stream_flow::StreamFlow;
 use eifel_base::time::{Duration, Instant};
 use eifel_path::background::Source;
 use eifel_path::link::Link;
@@ -81,7 +82,6 @@ impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
             now: Instant::ZERO,
             queue: EventQueue::new(slots, links),
             slab: Slab::default(),
-            bundles: Bundles::default(),
             spans,
             lookahead,
             routes: Routes::new(scenario)?,
@@ -104,8 +104,8 @@ impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
                 other => other,
             };
             let due = match &running {
-                Running::Stream(stream) => stream.alarm.next(),
-                Running::Association(flow) => flow.alarm.next(),
+                Running::Stream(stream) => stream.session.alarm.next(),
+                Running::Association(flow) => flow.session.alarm.next(),
                 Running::Datagrams(datagrams) => datagrams.alarm.next(),
                 // An observed run needs this event, so that rows are in the order of time.
                 Running::Background(place) if IN_ORDER => world.net.background(*place).due(),
@@ -141,35 +141,27 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
         let streams = ["from reads", "to reads"].map(stream);
         Box::new(Reader::new(reading.bytes, reading.every.clone(), streams))
     };
+    let session = |app: StreamApp, reading: &Option<Reading>| Session {
+        app,
+        reader: reading.as_ref().map(pauses),
+        alarm,
+        slot,
+        started,
+        progress: Progress::Waiting,
+        carries_bytes,
+        end_uncounted: false,
+    };
     match &flow.traffic {
         Traffic::Stream { application, connection } => {
-            let closes = connection.opening.by_segments();
+            let handshake = connection.opening.by_segments();
             let ahead = |bytes: Option<u64>| flow.end.is_some() || (carries_bytes && bytes.is_none());
-            Running::Stream(StreamFlow {
-                ends: None,
-                app: stream_app(application, closes, ahead, stream),
-                reader: connection.reading.as_ref().map(pauses),
-                alarm,
-                slot,
-                started,
-                progress: Progress::Waiting,
-                handshake: closes,
-                carries_bytes,
-                untold: false,
-            })
+            let app = stream_app(application, handshake, ahead, stream);
+            Running::Stream(StreamFlow { ends: None, session: session(app, &connection.reading), handshake })
         }
-        Traffic::Messages { application, association } => Running::Association(Box::new(AssociationFlow {
-            ends: None,
-            app: stream_app(application, true, |_| false, stream),
-            pauses: association.reading.as_ref().map(pauses),
-            alarm,
-            slot,
-            started,
-            progress: Progress::Waiting,
-            carries_bytes,
-            untold: false,
-            failed: false,
-        })),
+        Traffic::Messages { application, association } => {
+            let session = session(stream_app(application, true, |_| false, stream), &association.reading);
+            Running::Association(Box::new(AssociationFlow { ends: None, session, failed: false }))
+        }
         Traffic::Datagrams(application) => {
             let mut app =
                 match application {

@@ -6,7 +6,6 @@
 
 use core::net::IpAddr;
 use core::ops::ControlFlow;
-use std::sync::Arc;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
@@ -37,11 +36,11 @@ pub struct AssociationQuestion {
     pub size: Size,
 }
 
-/// Bytes of an SCTP packet, and its addresses.
+/// An SCTP packet, and its addresses.
 #[derive(Clone, Debug)]
 struct Datagram {
     addresses: Addresses,
-    bytes: Arc<[u8]>,
+    packet: eifel_sctp::Packet,
 }
 
 /// One world, up to the last chosen fate.
@@ -159,13 +158,12 @@ impl World {
 
     /// Runs to the next packet that needs a fate, or to the end.
     fn advance(&mut self) -> Progress {
-        let mut bytes = Vec::new();
+        let mut sent = eifel_sctp::Packet::default();
         loop {
             for end in [End::From, End::To] {
-                while let Some(outgoing) = self.ends[end.index()].poll_transmit(self.now, &mut bytes) {
+                while let Some(outgoing) = self.ends[end.index()].poll_transmit(self.now, &mut sent) {
                     self.listen();
-                    let contents = Datagram { addresses: outgoing.addresses, bytes: bytes.as_slice().into() };
-                    bytes.clear();
+                    let contents = Datagram { addresses: outgoing.addresses, packet: sent.clone() };
                     if let Some(subject) = self.leaves(end, contents) {
                         return Progress::NeedsFate(subject);
                     }
@@ -204,16 +202,16 @@ impl World {
         if timer < arrival {
             self.ends[0].handle_timeout(self.now);
         } else if let Some(arrival) = self.paths[path].take() {
-            let Packet { to, contents: Datagram { addresses, bytes }, sent, subject, .. } = arrival.packet;
+            let Packet { to, contents: Datagram { addresses, packet }, sent, subject, .. } = arrival.packet;
             if let (true, Some(sent)) = (arrival.first, sent) {
                 if let Some(Subject::Segment(number)) = subject {
                     self.answers = Some(number);
                 }
-                self.ends[1].handle_packet(self.now, &addresses, &bytes);
+                self.ends[1].handle(self.now, &addresses, &packet);
                 let kept = self.ends[1].has_received(sent.start);
                 self.oracle.arrived(0, End::From, sent, if kept { u64::MAX } else { sent.start });
             } else {
-                self.ends[to.index()].handle_packet(self.now, &addresses, &bytes);
+                self.ends[to.index()].handle(self.now, &addresses, &packet);
             }
             self.read();
         }
@@ -325,21 +323,21 @@ fn opened_at() -> Instant {
 fn opened(mut caller: Association, mut listener: Listener) -> [Association; 2] {
     let answered = Instant::ZERO + ROUND_TRIP;
     let sent = |end: &mut Association, now| {
-        let mut bytes = Vec::new();
-        let outgoing = end.poll_transmit(now, &mut bytes).expect("one packet of the handshake");
-        (outgoing.addresses, bytes)
+        let mut packet = eifel_sctp::Packet::default();
+        let outgoing = end.poll_transmit(now, &mut packet).expect("one packet of the handshake");
+        (outgoing.addresses, packet)
     };
     let (addresses, init) = sent(&mut caller, Instant::ZERO);
-    let Heard::Answer(addresses, answer) = listener.handle_packet(Instant::ZERO, &addresses, &init) else {
+    let Heard::Answer(addresses, answer) = listener.handle(Instant::ZERO, &addresses, &init) else {
         panic!("the listener answers an INIT");
     };
-    caller.handle_packet(answered, &addresses, &answer);
+    caller.handle(answered, &addresses, &answer);
     let (addresses, echo) = sent(&mut caller, answered);
-    let Heard::Accepted(mut callee) = listener.handle_packet(answered, &addresses, &echo) else {
+    let Heard::Accepted(mut callee) = listener.handle(answered, &addresses, &echo) else {
         panic!("the listener accepts a cookie of its own");
     };
     let (addresses, answer) = sent(&mut callee, answered);
-    caller.handle_packet(opened_at(), &addresses, &answer);
+    caller.handle(opened_at(), &addresses, &answer);
     assert_eq!([caller.phase(), callee.phase()], [Phase::Established; 2], "nothing is lost");
     [caller, *callee]
 }
@@ -426,7 +424,7 @@ mod tests {
         world.paths = vec![Path::default(); 2];
         for (path, fate) in [(0, Fate::Delivered), (1, Fate::Delayed)] {
             let addresses = Addresses::new(address(End::From, path), address(End::To, path)).unwrap();
-            let contents = Datagram { addresses, bytes: [].into() };
+            let contents = Datagram { addresses, packet: eifel_sctp::Packet::default() };
             world.apply_fate(Packet { to: End::To, contents, sent: None, subject: None, number: None }, fate);
         }
         let soon = world.now + crate::DELAY;

@@ -6,7 +6,7 @@ use eifel_packet::sctp::Chunk;
 use eifel_sctp::{Heard, Listener};
 
 use crate::Attack;
-use crate::associated::{LOCAL, PORTS, init, packet, settings};
+use crate::associated::{LOCAL, PORTS, init, packet, parsed, settings};
 use crate::clock::cpu_nanos;
 use crate::draw::Draw;
 use crate::trial::Trial;
@@ -29,7 +29,7 @@ fn run(trial: &mut Trial) {
         for number in 0..inits {
             let now = Instant::ZERO + Duration::from_micros(number);
             let Some(from) = from(draw.any()) else { continue };
-            heard.count(&listener.handle_packet(now, &from, &call));
+            heard.count(&listener.handle(now, &from, &parsed(&call)));
         }
     });
     trial.at_most("answers", "packets", heard.answers, inits);
@@ -51,9 +51,9 @@ struct Counted {
 impl Counted {
     fn count(&mut self, heard: &Heard) {
         match heard {
-            Heard::Answer(_, bytes) => {
+            Heard::Answer(_, answer) => {
                 self.answers += 1;
-                self.longest = self.longest.max(bytes.len() as u64);
+                self.longest = self.longest.max(answer.len() as u64);
             }
             Heard::Accepted(_) => self.opened += 1,
             Heard::Nothing => {}
@@ -82,9 +82,10 @@ mod tests {
         let mut listener = listener();
         let from = from(0x0102_0304).unwrap();
         let mut counted = Counted::default();
-        let answer = listener.handle_packet(Instant::ZERO, &from, &packet(0, &[Chunk::Init(init(&[]))]));
+        let answer = listener.handle(Instant::ZERO, &from, &parsed(&packet(0, &[Chunk::Init(init(&[]))])));
         counted.count(&answer);
-        let Heard::Answer(_, bytes) = answer else { panic!("an INIT is answered") };
+        let Heard::Answer(_, answer) = answer else { panic!("an INIT is answered") };
+        let bytes = answer.to_bytes();
         let longest = bytes.len() as u64;
         assert_eq!(counted, Counted { answers: 1, longest, opened: 0 });
         let (_, mut chunks) = sctp::parse(&bytes).unwrap();
@@ -94,10 +95,10 @@ mod tests {
             _ => None,
         });
         let echo = packet(answered.initiate_tag, &[Chunk::CookieEcho(cookie.unwrap())]);
-        counted.count(&listener.handle_packet(Instant::ZERO, &from, &echo));
+        counted.count(&listener.handle(Instant::ZERO, &from, &parsed(&echo)));
         assert_eq!(counted, Counted { answers: 1, longest, opened: 1 });
         counted.count(&Heard::Nothing);
-        counted.count(&Heard::Answer(from, vec![0; 3]));
+        counted.count(&Heard::Answer(from, eifel_sctp::Packet::default()));
         assert_eq!(counted, Counted { answers: 2, longest, opened: 1 });
     }
 }

@@ -1,11 +1,11 @@
 //! Cookies that were never issued, were changed, arrive late, or are replayed.
 
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::sctp::{self, Chunk, Parameter};
+use eifel_packet::sctp::{Chunk, Parameter};
 use eifel_sctp::{Association, Heard, Listener, Phase};
 
 use crate::Attack;
-use crate::associated::{PORTS, from_peer, init, packet, settings};
+use crate::associated::{PORTS, from_peer, init, packet, parsed, settings};
 use crate::draw::Draw;
 use crate::trial::Trial;
 
@@ -45,7 +45,7 @@ fn run(trial: &mut Trial) {
         let before = (association.brain().una(), association.streams());
         for second in 0..100 {
             let replayed = packet(tag, &[Chunk::CookieEcho(&cookie)]);
-            association.handle_packet(now + Duration::from_secs(second), &from_peer(0), &replayed);
+            association.handle(now + Duration::from_secs(second), &from_peer(0), &parsed(&replayed));
         }
         let same =
             association.phase() == Phase::Established && before == (association.brain().una(), association.streams());
@@ -60,11 +60,11 @@ fn listener() -> Listener {
 
 /// Sends the peer's INIT. Returns the listener's tag and cookie.
 fn call(listener: &mut Listener, now: Instant) -> (u32, Vec<u8>) {
-    let Heard::Answer(_, bytes) = listener.handle_packet(now, &from_peer(0), &packet(0, &[Chunk::Init(init(&[]))]))
+    let Heard::Answer(_, answer) = listener.handle(now, &from_peer(0), &parsed(&packet(0, &[Chunk::Init(init(&[]))])))
     else {
         return (0, Vec::new());
     };
-    let Ok((_, mut chunks)) = sctp::parse(&bytes) else { return (0, Vec::new()) };
+    let mut chunks = answer.chunks();
     let Some(Ok(Chunk::InitAck(answer))) = chunks.next() else { return (0, Vec::new()) };
     let cookie = answer.parameters.iter().find_map(|parameter| match parameter {
         Ok(Parameter::Cookie(cookie)) => Some(cookie.to_vec()),
@@ -74,7 +74,7 @@ fn call(listener: &mut Listener, now: Instant) -> (u32, Vec<u8>) {
 }
 
 fn echo(listener: &mut Listener, now: Instant, tag: u32, cookie: &[u8]) -> Option<Box<Association>> {
-    match listener.handle_packet(now, &from_peer(0), &packet(tag, &[Chunk::CookieEcho(cookie)])) {
+    match listener.handle(now, &from_peer(0), &parsed(&packet(tag, &[Chunk::CookieEcho(cookie)]))) {
         Heard::Accepted(association) => Some(association),
         _ => None,
     }

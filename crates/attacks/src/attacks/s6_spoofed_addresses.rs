@@ -5,7 +5,7 @@ use eifel_packet::sctp::{self, Chunk, Parameter};
 use eifel_sctp::{Association, Delivery, Heard, Listener};
 
 use crate::Attack;
-use crate::associated::{PEER, PORTS, from_peer, init, packet, settings};
+use crate::associated::{PEER, PORTS, from_peer, init, packet, parsed, settings};
 use crate::trial::Trial;
 
 pub(super) const ATTACK: Attack = Attack {
@@ -25,7 +25,8 @@ fn run(trial: &mut Trial) {
     let mut parameters = Vec::new();
     (1..=LISTED).for_each(|host| Parameter::Ipv4([198, 51, 100, host].into()).emit(&mut parameters));
     let call = packet(0, &[Chunk::Init(init(&parameters))]);
-    let Heard::Answer(_, answer) = listener.handle_packet(now, &from_peer(0), &call) else { return };
+    let Heard::Answer(_, answer) = listener.handle(now, &from_peer(0), &parsed(&call)) else { return };
+    let answer = answer.to_bytes();
     let (_, mut chunks) = sctp::parse(&answer).expect("its own packet");
     let Some(Ok(Chunk::InitAck(ack))) = chunks.next() else { return };
     let cookie = ack.parameters.iter().find_map(|parameter| match parameter {
@@ -33,7 +34,7 @@ fn run(trial: &mut Trial) {
         _ => None,
     });
     let echo = packet(ack.initiate_tag, &[Chunk::CookieEcho(&cookie.expect("it has a cookie"))]);
-    let Heard::Accepted(association) = listener.handle_packet(now, &from_peer(0), &echo) else { return };
+    let Heard::Accepted(association) = listener.handle(now, &from_peer(0), &parsed(&echo)) else { return };
     let mut association: Association = *association;
     for _ in 0..100 {
         association.send(Delivery::default(), vec![0; 1000]).expect("there is room");
@@ -41,17 +42,15 @@ fn run(trial: &mut Trial) {
     let (mut strangers, mut data, mut bytes_out, mut reached) = (0u64, 0u64, 0u64, std::collections::BTreeSet::new());
     let minute = Instant::ZERO + Duration::from_secs(60);
     while now < minute {
-        let mut bytes = Vec::new();
-        while let Some(outgoing) = association.poll_transmit(now, &mut bytes) {
+        let mut sent = eifel_sctp::Packet::default();
+        while let Some(outgoing) = association.poll_transmit(now, &mut sent) {
             let to = outgoing.addresses.destination();
             if to != PEER[0] {
                 strangers += 1;
-                bytes_out += bytes.len() as u64;
+                bytes_out += sent.len() as u64;
                 reached.insert(to);
-                let (_, chunks) = sctp::parse(&bytes).expect("its own packet");
-                data += chunks.filter(|chunk| matches!(chunk, Ok(Chunk::Data(_)))).count() as u64;
+                data += sent.chunks().filter(|chunk| matches!(chunk, Ok(Chunk::Data(_)))).count() as u64;
             }
-            bytes.clear();
         }
         now = now.max(association.poll_timeout());
         association.handle_timeout(now);

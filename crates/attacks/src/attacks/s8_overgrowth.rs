@@ -8,7 +8,7 @@ use eifel_recovery::registry::Choice;
 use eifel_sctp::Delivery;
 
 use crate::Attack;
-use crate::associated::{Associated, from_peer, packet, settings};
+use crate::associated::{Associated, from_peer, packet, parsed, settings};
 use crate::trial::Trial;
 
 pub(super) const ATTACK: Attack = Attack {
@@ -53,7 +53,7 @@ fn window(credit: &str, rounds: u32) -> u64 {
         let flags = SackFlags::default();
         let sack = Sack { flags, cumulative, a_rwnd: 1 << 30, gaps: Gaps(&[]), duplicates: &[] };
         let bytes = packet(victim.tag, &[Chunk::Sack(sack)]);
-        victim.association.handle_packet(victim.now, &from_peer(1), &bytes);
+        victim.association.handle(victim.now, &from_peer(1), &parsed(&bytes));
     }
     victim.association.brain().window(PathId(1)).cwnd
 }

@@ -276,7 +276,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Appends the chunk with its padding. `self.length()` must fit 16 bits.
-    pub(super) fn emit(&self, out: &mut Vec<u8>) {
+    pub fn emit(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend(self.head());
         out.extend((self.length() as u16).to_be_bytes());
@@ -316,8 +316,14 @@ impl<'a> Chunk<'a> {
 pub struct Chunks<'a>(Tlvs<'a>);
 
 impl<'a> Chunks<'a> {
-    pub(super) const fn new(packet: &'a [u8], offset: usize) -> Self {
+    /// Iterates over the chunks from `offset` on.
+    pub const fn new(packet: &'a [u8], offset: usize) -> Self {
         Self(Tlvs::new(packet, offset, "SCTP chunk"))
+    }
+
+    /// Returns the offset of the next chunk.
+    pub const fn offset(&self) -> usize {
+        self.0.offset()
     }
 }
 

@@ -34,6 +34,11 @@ impl<'a> Tlvs<'a> {
         Self { bytes, offset, what }
     }
 
+    /// Returns the offset of the next element.
+    pub(super) const fn offset(&self) -> usize {
+        self.offset
+    }
+
     fn read(&self) -> Result<Tlv<'a>, Error> {
         let (what, offset) = (self.what, self.offset);
         let left = &self.bytes[offset..];

@@ -22,7 +22,7 @@ use eifel_packet::sctp::{HEADER_LEN, Header, Writer};
 use eifel_recovery::detect::Outcome as Judged;
 use eifel_recovery::event::Event as BrainEvent;
 use eifel_recovery::fact::Kind;
-use eifel_sctp::{Association, Event, Failure, Heard, Listener, Phase, Ports, out_of_the_blue};
+use eifel_sctp::{Association, Event, Failure, Heard, Listener, Ports, out_of_the_blue};
 
 /// Ports of this end and of the peer.
 pub(super) const PORTS: Ports = Ports { local: 8080, remote: 49_152 };
@@ -85,16 +85,15 @@ impl AssociationEnd {
 
     /// Collects departed packets and events.
     fn pump(&mut self, now: Instant) {
-        let mut bytes = Vec::new();
+        let mut packet = eifel_sctp::Packet::default();
         while self.budget > 0
             && let Some(association) = &mut self.association
-            && let Some(outgoing) = association.poll_transmit(now, &mut bytes)
+            && let Some(outgoing) = association.poll_transmit(now, &mut packet)
         {
             self.budget -= 1;
             let again = association.transmissions().iter().filter(|one| matches!(one.kind, Kind::Retransmission(_)));
             self.counts.retransmissions += again.count() as u64;
-            self.depart(now, outgoing.addresses, &bytes);
-            bytes.clear();
+            self.depart(now, outgoing.addresses, &packet.to_bytes());
         }
         let Some(association) = &mut self.association else { return };
         while let Some((_, event)) = association.poll_brain_event() {
@@ -158,23 +157,25 @@ impl AssociationEnd {
     }
 
     fn deliver(&mut self, now: Instant, addresses: &Addresses, bytes: &[u8]) {
-        let association = self.association.as_mut().filter(|one| one.phase() != Phase::Closed && one.owns(addresses));
+        let Ok(packet) = eifel_sctp::Packet::parse(bytes) else { return };
+        let association = self.association.as_mut().filter(|one| !one.is_closed() && one.owns(addresses));
         if let Some(association) = association {
-            return association.handle_packet(now, addresses, bytes);
+            association.handle(now, addresses, &packet);
+            return;
         }
         let answer = match &mut self.listener {
-            None => out_of_the_blue(addresses, bytes),
-            Some(listener) => match listener.handle_packet(now, addresses, bytes) {
+            None => out_of_the_blue(addresses, &packet),
+            Some(listener) => match listener.handle(now, addresses, &packet) {
                 Heard::Nothing => None,
-                Heard::Answer(back, bytes) => Some((back, bytes)),
+                Heard::Answer(back, answer) => Some((back, answer)),
                 Heard::Accepted(association) => {
                     self.association = Some(*association);
                     None
                 }
             },
         };
-        if let Some((back, bytes)) = answer {
-            self.depart(now, back, &bytes);
+        if let Some((back, answer)) = answer {
+            self.depart(now, back, &answer.to_bytes());
         }
     }
 

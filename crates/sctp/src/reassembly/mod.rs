@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use eifel_base::ranges::Block;
-use eifel_packet::sctp::{Data, DataFlags};
+use eifel_packet::sctp::DataFlags;
 use eifel_packet::seq::unwrap_short;
+
+use crate::packet::Data;
 
 /// Minimum cost of a stored chunk, in bytes of the receive buffer. Small chunks must not take more
 /// memory than they count for.
@@ -20,7 +22,7 @@ pub struct Message {
     pub ppid: [u8; 4],
     /// Whether the message may be delivered out of order.
     pub unordered: bool,
-    /// The user data. Empty if it was only [counted](crate::Plain).
+    /// The user data. Empty if it is [zeros](crate::Association::send_zeros).
     pub bytes: Vec<u8>,
     /// Length of the user data in bytes.
     pub len: usize,
@@ -44,12 +46,12 @@ enum Order {
 }
 
 impl Order {
-    fn of(data: &Data<'_>) -> Self {
+    fn of(data: &Data) -> Self {
         if data.flags.has(DataFlags::UNORDERED) { Self::Unordered } else { Self::Ordered { ssn: data.ssn } }
     }
 }
 
-/// The user data of a chunk. `bytes` is empty if the data was only counted.
+/// The user data of a chunk. `bytes` is empty for zeros.
 #[derive(Clone, Debug)]
 struct Piece {
     len: usize,
@@ -69,14 +71,14 @@ struct Run {
 }
 
 impl Run {
-    fn of(data: &Data<'_>, len: usize) -> Self {
+    fn of(data: &Data, payload: &[u8]) -> Self {
         Self {
             stream: data.stream,
             order: Order::of(data),
             ppid: data.ppid,
             begins: data.flags.has(DataFlags::BEGINNING),
             ends: data.flags.has(DataFlags::ENDING),
-            pieces: VecDeque::from([Piece { len, bytes: data.payload.to_vec() }]),
+            pieces: VecDeque::from([Piece { len: data.len as usize, bytes: payload.to_vec() }]),
         }
     }
 
@@ -139,26 +141,25 @@ impl Reassembly {
         self.held
     }
 
-    /// Stores a new chunk at `position`. `counted` is the number of user data bytes after the
-    /// payload that exist as a length only.
+    /// Stores a new chunk at `position`. `payload` is empty for zeros.
     ///
     /// # Errors
     /// A neighbouring chunk belongs to another message, although the flags say otherwise.
     #[inline]
-    pub(crate) fn insert(&mut self, position: u64, data: &Data<'_>, counted: usize) -> Result<(), Contradiction> {
-        let len = data.payload.len() + counted;
+    pub(crate) fn insert(&mut self, position: u64, data: &Data, payload: &[u8]) -> Result<(), Contradiction> {
+        let len = data.len as usize;
         self.held += cost(len);
         if self.runs.is_empty() && data.flags.has(DataFlags::WHOLE) {
             // Without stored fragments, the chunk can neither contradict a neighbour nor wait for
             // one.
-            let (order, bytes) = (Order::of(data), data.payload.to_vec());
+            let (order, bytes) = (Order::of(data), payload.to_vec());
             let (unordered, ppid) = (order == Order::Unordered, data.ppid);
             let message = Message { stream: data.stream, ppid, unordered, bytes, len, begins: true, ends: true };
             self.complete(Block { start: position, end: position + 1 }, order, message);
             return Ok(());
         }
         let mut start = position;
-        let mut run = Run::of(data, len);
+        let mut run = Run::of(data, payload);
         let below = self.runs.range(..position).next_back().map(|(start, run)| (*start, run.pieces.len() as u64));
         if let Some((first, len)) = below.filter(|(first, len)| first + len == position) {
             let before = &self.runs[&first];
@@ -196,9 +197,9 @@ impl Reassembly {
         Ok(())
     }
 
-    /// Passes a whole message that is next in order to the application, which reads it at once.
-    /// `ssn` is its number, or `None` if it is unordered. Returns `false`, with nothing changed, if
-    /// data is stored here or the message is not next.
+    /// Passes a whole message that is next in order to an application that reads it at once. `ssn`
+    /// is its number, or `None` if it is unordered. Returns `false`, with nothing changed, if data is
+    /// stored here or the message is not next.
     #[inline(always)]
     pub(crate) fn pass(&mut self, stream: u16, ssn: Option<u16>) -> bool {
         // Each stored chunk or message counts for more than 0 bytes.

@@ -1,14 +1,20 @@
 //! Tests of messages made from chunks in any order.
 
 use super::*;
+use eifel_packet::sctp;
 use eifel_packet::seq::Seq;
 
 const B: DataFlags = DataFlags::BEGINNING;
 const E: DataFlags = DataFlags::ENDING;
 const M: DataFlags = DataFlags(0);
 
-fn data(flags: DataFlags, stream: u16, ssn: u16, payload: &[u8]) -> Data<'_> {
-    Data { flags, tsn: Seq(0), stream, ssn, ppid: [0; 4], payload }
+fn insert(
+    reassembly: &mut Reassembly,
+    position: u64,
+    (flags, stream, ssn, payload): (DataFlags, u16, u16, &[u8]),
+) -> Result<(), Contradiction> {
+    let data = sctp::Data { flags, tsn: Seq(0), stream, ssn, ppid: [0; 4], payload };
+    reassembly.insert(position, &Data::new(&data, None), payload)
 }
 
 fn taken(reassembly: &mut Reassembly) -> Vec<String> {
@@ -23,7 +29,7 @@ fn fragments_make_a_message_in_whatever_order_they_come() {
         for index in order {
             let (flags, text) = fragments[index];
             assert!(!reassembly.is_readable());
-            reassembly.insert(7 + index as u64, &data(flags, 1, 0, text.as_bytes()), 0).unwrap();
+            insert(&mut reassembly, 7 + index as u64, (flags, 1, 0, text.as_bytes())).unwrap();
         }
         assert_eq!(taken(&mut reassembly), ["one message in four"]);
         assert_eq!(reassembly.held(), 0);
@@ -34,11 +40,11 @@ fn fragments_make_a_message_in_whatever_order_they_come() {
 fn streams_do_not_wait_for_each_other_and_unordered_messages_for_none() {
     let mut reassembly = Reassembly::default();
     let whole = DataFlags::WHOLE;
-    reassembly.insert(1, &data(whole, 1, 1, b"late"), 0).unwrap();
-    reassembly.insert(2, &data(whole, 2, 0, b"other"), 0).unwrap();
-    reassembly.insert(3, &data(whole.with(DataFlags::UNORDERED), 1, 9, b"at once"), 0).unwrap();
+    insert(&mut reassembly, 1, (whole, 1, 1, b"late")).unwrap();
+    insert(&mut reassembly, 2, (whole, 2, 0, b"other")).unwrap();
+    insert(&mut reassembly, 3, (whole.with(DataFlags::UNORDERED), 1, 9, b"at once")).unwrap();
     assert_eq!(taken(&mut reassembly), ["other", "at once"]);
-    reassembly.insert(0, &data(whole, 1, 0, b"early"), 0).unwrap();
+    insert(&mut reassembly, 0, (whole, 1, 0, b"early")).unwrap();
     assert_eq!(taken(&mut reassembly), ["early", "late"]);
 }
 
@@ -46,7 +52,7 @@ fn streams_do_not_wait_for_each_other_and_unordered_messages_for_none() {
 fn a_stream_goes_on_when_its_numbers_wrap() {
     let mut reassembly = Reassembly::default();
     for number in 0..200_000u64 {
-        reassembly.insert(number, &data(DataFlags::WHOLE, 0, number as u16, b"x"), 0).unwrap();
+        insert(&mut reassembly, number, (DataFlags::WHOLE, 0, number as u16, b"x")).unwrap();
         assert!(reassembly.take().is_some(), "{number}");
     }
 }
@@ -54,8 +60,8 @@ fn a_stream_goes_on_when_its_numbers_wrap() {
 #[test]
 fn what_is_given_up_is_dropped_and_what_waited_is_delivered() {
     let mut reassembly = Reassembly::default();
-    reassembly.insert(0, &data(B, 1, 0, b"begun"), 0).unwrap();
-    reassembly.insert(3, &data(DataFlags::WHOLE, 1, 2, b"waits"), 0).unwrap();
+    insert(&mut reassembly, 0, (B, 1, 0, b"begun")).unwrap();
+    insert(&mut reassembly, 3, (DataFlags::WHOLE, 1, 2, b"waits")).unwrap();
     reassembly.forward(2);
     reassembly.skip(1, 1);
     assert_eq!(taken(&mut reassembly), ["waits"]);
@@ -69,17 +75,17 @@ fn a_message_that_is_too_long_is_delivered_in_parts() {
         let message = reassembly.take()?;
         Some((String::from_utf8(message.bytes).unwrap(), message.ends))
     };
-    reassembly.insert(0, &data(B, 1, 0, b"one "), 0).unwrap();
-    reassembly.insert(1, &data(M, 1, 0, b"two "), 0).unwrap();
-    reassembly.insert(3, &data(M, 1, 0, b"four "), 0).unwrap();
-    reassembly.insert(5, &data(DataFlags::WHOLE, 1, 1, b"after"), 0).unwrap();
+    insert(&mut reassembly, 0, (B, 1, 0, b"one ")).unwrap();
+    insert(&mut reassembly, 1, (M, 1, 0, b"two ")).unwrap();
+    insert(&mut reassembly, 3, (M, 1, 0, b"four ")).unwrap();
+    insert(&mut reassembly, 5, (DataFlags::WHOLE, 1, 1, b"after")).unwrap();
     reassembly.deliver_part(0);
     assert_eq!(part(&mut reassembly), None, "chunks before it are missing");
     reassembly.deliver_part(2);
     assert_eq!(part(&mut reassembly), Some(("one two ".into(), false)));
-    reassembly.insert(2, &data(M, 1, 0, b"three "), 0).unwrap();
+    insert(&mut reassembly, 2, (M, 1, 0, b"three ")).unwrap();
     assert_eq!(part(&mut reassembly), Some(("three four ".into(), false)));
-    reassembly.insert(4, &data(E, 1, 0, b"five"), 0).unwrap();
+    insert(&mut reassembly, 4, (E, 1, 0, b"five")).unwrap();
     assert_eq!(part(&mut reassembly), Some(("five".into(), true)));
     assert_eq!(part(&mut reassembly), Some(("after".into(), true)));
     assert_eq!(reassembly.held(), 0);
@@ -90,8 +96,8 @@ fn a_message_that_is_too_long_is_delivered_in_parts() {
 fn the_rest_of_a_message_in_parts_ends_when_its_next_chunk_is_given_up() {
     let mut reassembly = Reassembly::default();
     let part = |reassembly: &mut Reassembly| reassembly.take().map(|message| (message.bytes, message.ends));
-    reassembly.insert(0, &data(B, 1, 0, b"one "), 0).unwrap();
-    reassembly.insert(1, &data(M, 1, 0, b"two "), 0).unwrap();
+    insert(&mut reassembly, 0, (B, 1, 0, b"one ")).unwrap();
+    insert(&mut reassembly, 1, (M, 1, 0, b"two ")).unwrap();
     reassembly.deliver_part(2);
     assert_eq!(part(&mut reassembly), Some((b"one two ".to_vec(), false)));
     reassembly.forward(2);
@@ -105,9 +111,9 @@ fn the_rest_of_a_message_in_parts_ends_when_its_next_chunk_is_given_up() {
 fn contradictions_are_noticed() {
     for (first, second) in [((B, 1), (B, 1)), ((B, 1), (E, 2)), ((E, 1), (M, 1)), ((DataFlags::WHOLE, 1), (E, 1))] {
         let mut reassembly = Reassembly::default();
-        reassembly.insert(0, &data(first.0, first.1, 0, b"x"), 0).unwrap();
+        insert(&mut reassembly, 0, (first.0, first.1, 0, b"x")).unwrap();
         // A delivered message leaves no trace, so only a stored chunk can be contradicted.
-        let second = reassembly.insert(1, &data(second.0, second.1, 0, b"x"), 0);
+        let second = insert(&mut reassembly, 1, (second.0, second.1, 0, b"x"));
         assert_eq!(second.is_err(), !reassembly.is_readable());
     }
 }
@@ -115,17 +121,17 @@ fn contradictions_are_noticed() {
 #[test]
 fn the_highest_chunk_is_dropped_first() {
     let mut reassembly = Reassembly::default();
-    reassembly.insert(5, &data(B, 1, 0, b"x"), 0).unwrap();
-    reassembly.insert(6, &data(E, 1, 0, b"y"), 0).unwrap();
-    reassembly.insert(8, &data(B, 1, 1, b"x"), 0).unwrap();
-    reassembly.insert(9, &data(M, 1, 1, b"y"), 0).unwrap();
+    insert(&mut reassembly, 5, (B, 1, 0, b"x")).unwrap();
+    insert(&mut reassembly, 6, (E, 1, 0, b"y")).unwrap();
+    insert(&mut reassembly, 8, (B, 1, 1, b"x")).unwrap();
+    insert(&mut reassembly, 9, (M, 1, 1, b"y")).unwrap();
     let positions = |reassembly: &mut Reassembly| reassembly.drop_highest(5).map(|block| (block.start, block.end));
     assert_eq!(positions(&mut reassembly), Some((9, 10)));
     assert_eq!(positions(&mut reassembly), Some((8, 9)));
     // The message of chunks 5 and 6 was delivered. A complete message that waits is dropped whole.
     assert_eq!(positions(&mut reassembly), None);
-    reassembly.insert(11, &data(B, 1, 2, b"x"), 0).unwrap();
-    reassembly.insert(12, &data(E, 1, 2, b"y"), 0).unwrap();
+    insert(&mut reassembly, 11, (B, 1, 2, b"x")).unwrap();
+    insert(&mut reassembly, 12, (E, 1, 2, b"y")).unwrap();
     assert_eq!(positions(&mut reassembly), Some((11, 13)));
     assert_eq!(reassembly.held(), 64);
     assert_eq!(taken(&mut reassembly), ["xy"]);
@@ -135,9 +141,9 @@ fn the_highest_chunk_is_dropped_first() {
 #[test]
 fn the_end_of_what_is_given_up_waits_behind_what_is_complete() {
     let mut reassembly = Reassembly::default();
-    reassembly.insert(0, &data(B, 1, 0, b"part"), 0).unwrap();
+    insert(&mut reassembly, 0, (B, 1, 0, b"part")).unwrap();
     reassembly.deliver_part(1);
-    reassembly.insert(2, &data(DataFlags::WHOLE, 2, 0, b"whole"), 0).unwrap();
+    insert(&mut reassembly, 2, (DataFlags::WHOLE, 2, 0, b"whole")).unwrap();
     reassembly.forward(2);
     let order: Vec<_> = std::iter::from_fn(|| reassembly.take()).map(|message| (message.stream, message.len)).collect();
     assert_eq!(order, [(1, 4), (2, 5), (1, 0)]);

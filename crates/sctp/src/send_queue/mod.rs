@@ -6,10 +6,11 @@ mod sent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use eifel_packet::sctp::{Data, DataFlags};
+use eifel_packet::sctp::{self, DataFlags};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::association::Size;
 
+use crate::packet::Data;
 use sent::{Chunk, Place, Sent};
 
 /// How to send a message.
@@ -55,30 +56,31 @@ impl core::error::Error for Refused {}
 pub(crate) enum Content {
     Bytes(Arc<[u8]>),
     /// This number of zeros.
-    Counted(usize),
+    Zeros(usize),
 }
 
 impl Content {
     fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::Counted(len) => *len,
+            Self::Zeros(len) => *len,
         }
     }
 
-    /// Returns whether both are counted, with equal lengths. Does not compare bytes.
+    /// Returns the bytes from `start` to `end`; empty for zeros.
+    #[inline]
+    fn bytes(&self, start: usize, end: usize) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => &bytes[start..end],
+            Self::Zeros(_) => &[],
+        }
+    }
+
+    /// Returns whether both are zeros of equal length. Does not compare bytes.
     #[inline]
     fn is_equal(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::Counted(len), Self::Counted(another)) if len == another)
+        matches!((self, other), (Self::Zeros(len), Self::Zeros(another)) if len == another)
     }
-}
-
-/// The contents of counted messages. A chunk is never longer.
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-
-/// Returns `len` zeros, at most 65536.
-pub(crate) fn zeros(len: usize) -> &'static [u8] {
-    &ZEROS[..len]
 }
 
 /// A message with unsent bytes, and equal messages queued directly after it.
@@ -86,7 +88,7 @@ pub(crate) fn zeros(len: usize) -> &'static [u8] {
 struct Waiting {
     delivery: Delivery,
     content: Content,
-    /// Number of equal messages. Above 1 only for counted contents.
+    /// Number of equal messages. Above 1 only for zeros.
     times: usize,
     /// Offset of the first message's next fragment, in bytes. `ssn` is the number given to its
     /// first fragment.
@@ -153,7 +155,7 @@ impl SendQueue {
 
     /// Limits chunks to `amdcs` bytes, chunk header included.
     pub(crate) fn set_amdcs(&mut self, amdcs: u32) {
-        self.most = amdcs as usize - Data::HEADER_LEN;
+        self.most = amdcs as usize - sctp::Data::HEADER_LEN;
         self.waiting.iter_mut().for_each(|message| message.follows = false);
     }
 
@@ -166,7 +168,7 @@ impl SendQueue {
         self.limit.saturating_sub(self.held)
     }
 
-    /// Queues a message `times` times. `times` may exceed 1 only for counted contents. An empty
+    /// Queues a message `times` times. `times` may exceed 1 only for zeros. An empty
     /// buffer also accepts messages larger than the buffer.
     #[inline]
     pub(crate) fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), Refused> {
@@ -229,11 +231,18 @@ impl SendQueue {
         !unordered && message.offset == 0 && used >= MOST_ORDERED
     }
 
+    /// Returns whether at least `bytes` of the first message, and of equal messages after it, were
+    /// never sent.
+    #[inline]
+    pub(crate) fn has_unsent(&self, bytes: usize) -> bool {
+        self.waiting.front().is_some_and(|message| message.unsent() >= bytes)
+    }
+
     /// Returns the bytes of unsent user data, plus DATA headers. Stops counting at `enough`.
     pub(crate) fn unsent_up_to(&self, enough: usize) -> usize {
         let mut sum = 0;
         for message in &self.waiting {
-            sum += message.unsent() + message.times * Data::HEADER_LEN;
+            sum += message.unsent() + message.times * sctp::Data::HEADER_LEN;
             if sum >= enough {
                 break;
             }
@@ -241,26 +250,32 @@ impl SendQueue {
         sum
     }
 
-    /// Moves the next new chunk to the sent chunks, at the next position. Returns its flags,
-    /// stream, number and payload protocol identifier.
-    // Inlined: if the result went through memory, its small fields would be read back as one word
-    // before their stores complete.
+    /// Moves the next new chunk to the sent chunks, at the next position. Returns the chunk without
+    /// its user data.
     #[inline(always)]
-    pub(crate) fn advance(&mut self) -> (DataFlags, u16, u16, [u8; 4]) {
-        let most = self.most;
+    pub(crate) fn advance(&mut self) -> Data {
+        let tsn = wrap(self.sent.nxt(), self.initial);
         let message = self.waiting.front_mut().expect("there is a message");
         if message.follows
             && message.times > 1
-            && let Some(Place { flags, stream, ssn, ppid }) = self.sent.repeat()
+            && let Some(place) = self.sent.repeat()
         {
             message.times -= 1;
-            if !flags.has(DataFlags::UNORDERED) {
-                let stream = &mut self.ordered[usize::from(stream)];
-                stream.next = ssn.wrapping_add(1);
+            if !place.flags.has(DataFlags::UNORDERED) {
+                let stream = &mut self.ordered[usize::from(place.stream)];
+                stream.next = place.ssn.wrapping_add(1);
                 stream.outstanding += 1;
             }
-            return (flags, stream, ssn, ppid);
+            return place.data(tsn, message.content.len());
         }
+        self.advance_any(tsn)
+    }
+
+    /// Moves the next new chunk, whose TSN is `tsn`, to the sent chunks.
+    #[inline(never)]
+    fn advance_any(&mut self, tsn: Seq) -> Data {
+        let most = self.most;
+        let message = self.waiting.front_mut().expect("there is a message");
         let Delivery { stream, ppid, unordered, immediate } = message.delivery;
         let mut flags = DataFlags::default();
         let mut ssn = message.ssn;
@@ -290,13 +305,14 @@ impl SendQueue {
             }
         }
         let place = Place { flags, stream, ssn, ppid };
+        let data = place.data(tsn, end - start);
         if self.sent.prolong(&place, &message.content, end - start) {
             (message.offset, message.follows) = (0, true);
             message.times -= 1;
             if message.times == 0 {
                 self.waiting.pop_front();
             }
-            return (flags, stream, ssn, ppid);
+            return data;
         }
         let content = if end < len {
             (message.offset, message.ssn) = (end, ssn);
@@ -309,24 +325,21 @@ impl SendQueue {
             self.waiting.pop_front().expect("it was looked at").content
         };
         self.sent.push(Chunk { place, content, start, end });
-        (flags, stream, ssn, ppid)
+        data
     }
 
-    /// Returns the sent chunk at `position`, with the flags `also` added.
-    #[inline]
-    pub(crate) fn chunk(&self, position: u64, also: DataFlags) -> Data<'_> {
+    /// Returns the sent chunk at `position`, with its user data; empty for zeros.
+    pub(crate) fn chunk(&self, position: u64) -> (Data, &[u8]) {
         let (Chunk { place, content, start, end }, ssn) = self.sent.get(position);
-        Data {
-            flags: place.flags.with(also),
-            tsn: wrap(position, self.initial),
-            stream: place.stream,
-            ssn,
-            ppid: place.ppid,
-            payload: match content {
-                Content::Bytes(bytes) => &bytes[*start..*end],
-                Content::Counted(_) => zeros(end - start),
-            },
-        }
+        let data = Place { ssn, ..*place }.data(wrap(position, self.initial), end - start);
+        (data, content.bytes(*start, *end))
+    }
+
+    /// Returns the newest chunk's user data; empty for zeros.
+    #[inline]
+    pub(crate) fn newest_bytes(&self) -> &[u8] {
+        let Chunk { content, start, end, .. } = self.sent.newest();
+        content.bytes(*start, *end)
     }
 
     /// Drops the chunks below the cumulative TSN.
@@ -349,7 +362,7 @@ impl SendQueue {
 
 /// Returns the size of a chunk with `data` bytes of user data.
 fn size(data: usize) -> Size {
-    Size { data: data as u32, wire: (Data::HEADER_LEN + data.next_multiple_of(4)) as u32 }
+    Size { data: data as u32, wire: (sctp::Data::HEADER_LEN + data.next_multiple_of(4)) as u32 }
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! The sent chunks that are not acknowledged yet, in order.
 //!
-//! In a bulk transfer with counted contents, all chunks are equal except for their numbers.
+//! In a bulk transfer of zeros, all chunks are equal except for their numbers.
 //! Consecutive equal chunks form one run. Sending a chunk then costs a comparison, and
 //! acknowledging it a subtraction.
 
 use std::collections::VecDeque;
 
 use eifel_packet::sctp::DataFlags;
+use eifel_packet::seq::Seq;
 
 use super::Content;
+use crate::packet::Data;
 
 /// Flags and identifiers of a chunk within its message and stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +22,13 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Returns a chunk of `len` bytes of user data.
+    #[inline]
+    pub(super) fn data(self, tsn: Seq, len: usize) -> Data {
+        let Self { flags, stream, ssn, ppid } = self;
+        Data { flags, tsn, stream, ssn, ppid, len: len as u32, at: None }
+    }
+
     /// Returns the number of the message that follows `ahead` messages later in the run.
     #[inline]
     fn ssn_behind(&self, ahead: u64) -> u16 {
@@ -61,6 +70,12 @@ impl Sent {
         self.una == self.nxt
     }
 
+    /// Returns the position of the next chunk.
+    #[inline]
+    pub(super) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
     /// Returns the number of chunks.
     #[inline]
     pub(super) fn len(&self) -> u64 {
@@ -90,12 +105,18 @@ impl Sent {
 
     /// Adds a chunk that equals the last one except for its number. Returns its place. Returns
     /// `None`, with nothing changed, if there is no run.
-    #[inline]
+    #[inline(always)]
     pub(super) fn repeat(&mut self) -> Option<Place> {
         let Run { chunk, position } = self.runs.back()?;
         let ssn = chunk.place.ssn_behind(self.nxt - position);
         self.nxt += 1;
         Some(Place { ssn, ..chunk.place })
+    }
+
+    /// Returns the first chunk of the last run, which differs from the newest only in its number.
+    #[inline]
+    pub(super) fn newest(&self) -> &Chunk {
+        &self.runs.back().expect("a chunk was sent").chunk
     }
 
     /// Returns the first chunk of the run at `position`, and the stream sequence number at

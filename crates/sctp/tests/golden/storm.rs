@@ -100,11 +100,10 @@ impl Storm {
     }
 
     fn look(&mut self, world: &mut World) {
-        let now = world.now;
         for end in 0..2 {
             let Some(association) = world.end(end) else { continue };
-            let (until, timeout) = (association.silent_until(now), association.poll_timeout());
-            let _ = writeln!(self.states, "{} {until:?} {timeout:?}", told::state(association));
+            let timeout = association.poll_timeout();
+            let _ = writeln!(self.states, "{} {timeout:?}", told::state(association));
         }
     }
 
@@ -143,9 +142,9 @@ impl Storm {
             let Some(association) = world.end(end) else { return };
             let taken = match values {
                 true if byte < 100 => {
-                    association.send_counted_often(delivery, len, usize::from(byte)).map_or(0, |taken| taken)
+                    association.send_zeros_often(delivery, len, usize::from(byte)).map_or(0, |taken| taken)
                 }
-                true => usize::from(association.send_counted(delivery, len).is_ok()),
+                true => usize::from(association.send_zeros(delivery, len).is_ok()),
                 false => usize::from(association.send(delivery, vec![byte; len]).is_ok()),
             };
             let _ = write!(self.states, "{taken} ");

@@ -85,7 +85,7 @@ pub fn applications(world: &World) -> String {
 /// Returns everything visible of an end.
 pub fn state(association: &mut Association) -> String {
     let mut out = format!(
-        "{:?} {} {} {} {} {} {} {} {:?} {} {:?}",
+        "{:?} {} {} {} {} {} {} {} {:?} {}",
         association.phase(),
         association.buffered(),
         association.is_readable(),
@@ -96,7 +96,6 @@ pub fn state(association: &mut Association) -> String {
         association.has_waiting(),
         association.initial_tsn(),
         association.has_events(),
-        association.silent_until(Instant::ZERO),
     );
     let brain = association.brain();
     let (una, nxt) = (brain.una(), brain.nxt());

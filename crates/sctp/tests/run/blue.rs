@@ -6,7 +6,7 @@ use eifel_packet::seq::Seq;
 use eifel_sctp::Phase;
 
 use crate::opening::{between, chunks, heard, listener, packet, secs, tag};
-use crate::talk::World;
+use crate::talk::{World, parsed};
 
 #[test]
 fn packets_out_of_the_blue_are_answered_as_section_8_4_says() {
@@ -39,7 +39,8 @@ fn packets_out_of_the_blue_are_answered_as_section_8_4_says() {
     let mut world = World::still(1);
     world.settle();
     let (init, initiate) = (world.log[0].3.clone(), u32::from_be_bytes(world.log[0].3[16..20].try_into().unwrap()));
-    let (_, answer) = eifel_sctp::out_of_the_blue(&between(0), &init).unwrap();
+    let (_, answer) = eifel_sctp::out_of_the_blue(&between(0), &parsed(&init)).unwrap();
+    let answer = answer.to_bytes();
     assert_eq!((tag(&answer), chunks(&answer)), (initiate, vec![abort]));
 }
 
@@ -59,11 +60,11 @@ fn a_call_is_not_ended_by_what_comes_with_a_shutdown_ack() {
             &[Chunk::ShutdownAck, abort][..],
             &[Chunk::Heartbeat(Parameters(&[0, 1, 0, 4])), Chunk::ShutdownAck, abort],
         ] {
-            world.caller.handle_packet(world.now, &between(1), &packet(1, of, company));
+            world.caller.handle(world.now, &between(1), &parsed(&packet(1, of, company)));
             world.settle();
             assert_eq!((sent(&world), world.caller.phase()), (before, Phase::CookieWait));
         }
-        world.caller.handle_packet(world.now, &between(1), &packet(1, of, &[Chunk::ShutdownAck]));
+        world.caller.handle(world.now, &between(1), &parsed(&packet(1, of, &[Chunk::ShutdownAck])));
         world.settle();
         let answer = &world.log.last().unwrap().3;
         assert_eq!((tag(answer), chunks(answer)), (of, vec![Chunk::ShutdownComplete { reflected: true }]));
@@ -82,13 +83,13 @@ fn the_t_bit_and_the_tag_have_to_agree_behind_other_chunks_too() {
     let before = world.log.len();
     let unanswered = Chunk::CookieAck;
     let reflected = Chunk::Abort { reflected: true, causes: Causes(&[]) };
-    world.caller.handle_packet(world.now, &between(1), &packet(1, own, &[unanswered, reflected]));
+    world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &[unanswered, reflected])));
     let info = [0, 1, 0, 8, 1, 2, 3, 4];
     let company = [Chunk::ShutdownComplete { reflected: true }, Chunk::Heartbeat(Parameters(&info))];
-    world.caller.handle_packet(world.now, &between(1), &packet(1, peers, &company));
+    world.caller.handle(world.now, &between(1), &parsed(&packet(1, peers, &company)));
     world.settle();
     assert_eq!((world.log.len(), world.caller.phase()), (before, Phase::Established));
-    world.caller.handle_packet(world.now, &between(1), &packet(1, peers, &[reflected]));
+    world.caller.handle(world.now, &between(1), &parsed(&packet(1, peers, &[reflected])));
     assert_eq!(world.caller.phase(), Phase::Closed, "rule B: the peer's tag, and the T bit");
 }
 
@@ -108,7 +109,7 @@ fn packets_with_another_tag_do_nothing() {
         Chunk::CookieAck,
         Chunk::Heartbeat(Parameters(&[0, 1, 0, 4])),
     ] {
-        world.caller.handle_packet(world.now, &between(1), &packet(1, local, &[chunk]));
+        world.caller.handle(world.now, &between(1), &parsed(&packet(1, local, &[chunk])));
     }
     world.settle();
     assert_eq!((world.log.len(), world.caller.phase()), (before, Phase::Established));

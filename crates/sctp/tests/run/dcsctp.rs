@@ -7,7 +7,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Phase, Settings};
 
-use crate::talk::{Dice, PORTS, address, ms, settings};
+use crate::talk::{Dice, PORTS, address, ms, parsed, polled, settings};
 
 /// Number of messages that each end sends.
 const COUNT: u32 = 60;
@@ -104,7 +104,6 @@ impl World {
 
     fn settle(&mut self) {
         loop {
-            let mut bytes = Vec::new();
             let now = self.now;
             let Some(ours) = &mut self.ours else { break };
             self.received[0].extend(std::iter::from_fn(|| ours.receive()).map(|message| {
@@ -112,9 +111,7 @@ impl World {
                 (message.stream, u32::from_be_bytes(message.ppid), message.bytes)
             }));
             self.events.extend(std::iter::from_fn(|| ours.poll_event()));
-            if ours.poll_transmit(now, &mut bytes).is_none() {
-                break;
-            }
+            let Some((_, bytes)) = polled(ours, now) else { break };
             self.enter(false, bytes);
         }
         while let Some(event) = self.theirs.poll_event() {
@@ -158,10 +155,10 @@ impl World {
                 continue;
             }
             match &mut self.ours {
-                Some(ours) if ours.phase() != Phase::Closed => ours.handle_packet(now, &addresses, &packet),
-                _ => match self.listener.handle_packet(now, &addresses, &packet) {
+                Some(ours) if ours.phase() != Phase::Closed => _ = ours.handle(now, &addresses, &parsed(&packet)),
+                _ => match self.listener.handle(now, &addresses, &parsed(&packet)) {
                     Heard::Nothing => {}
-                    Heard::Answer(_, answer) => self.enter(false, answer),
+                    Heard::Answer(_, answer) => self.enter(false, answer.to_bytes()),
                     Heard::Accepted(association) => self.ours = Some(*association),
                 },
             }

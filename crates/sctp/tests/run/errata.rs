@@ -9,7 +9,7 @@ use eifel_recovery::association::PathId;
 use eifel_sctp::{Delivery, Event, Failure, IcmpError, Phase};
 
 use crate::opening::{between, chunks, packet, secs};
-use crate::talk::{Fate, World, address, ms};
+use crate::talk::{Fate, World, address, ms, parsed, polled};
 
 fn opened(paths: usize) -> World {
     let mut world = World::still(paths);
@@ -28,7 +28,7 @@ fn init(world: &World) -> Init<'_> {
 fn tell(world: &mut World, sent: &[Chunk<'_>]) {
     let tag = init(world).initiate_tag;
     let now = world.now;
-    world.caller.handle_packet(now, &between(1), &packet(1, tag, sent));
+    world.caller.handle(now, &between(1), &parsed(&packet(1, tag, sent)));
 }
 
 fn is_heartbeat(bytes: &[u8]) -> bool {
@@ -141,11 +141,11 @@ fn a_call_that_meets_this_ends_call_is_answered_where_the_user_called() {
         let addresses = Addresses::new(source, address(0, 0)).unwrap();
         let bytes = packet(1, 0, &[Chunk::Init(call)]);
         let now = world.now;
-        world.caller.handle_packet(now, &addresses, &bytes);
-        let mut answer = Vec::new();
-        let outgoing = world.caller.poll_transmit(now, &mut answer);
-        assert_eq!(outgoing.map(|outgoing| outgoing.addresses.destination()), answers.then_some(address(1, 0)));
-        assert!(!answers || matches!(chunks(&answer)[..], [Chunk::InitAck(_)]));
+        world.caller.handle(now, &addresses, &parsed(&bytes));
+        let answer = polled(&mut world.caller, now);
+        let destination = answer.as_ref().map(|(outgoing, _)| outgoing.addresses.destination());
+        assert_eq!(destination, answers.then_some(address(1, 0)));
+        assert!(answer.is_none_or(|(_, answer)| matches!(chunks(&answer)[..], [Chunk::InitAck(_)])));
         assert_eq!(world.caller.phase(), Phase::CookieWait);
     }
 }
@@ -326,9 +326,8 @@ fn an_init_ack_with_a_host_name_is_aborted() {
     let answer = Init { initiate_tag: 77, parameters: Parameters(&parameters), ..init(&world) };
     let bytes = packet(1, init(&world).initiate_tag, &[Chunk::InitAck(answer)]);
     let now = world.now;
-    world.caller.handle_packet(now, &between(1), &bytes);
-    let mut abort = Vec::new();
-    assert!(world.caller.poll_transmit(now, &mut abort).is_some());
+    world.caller.handle(now, &between(1), &parsed(&bytes));
+    let (_, abort) = polled(&mut world.caller, now).unwrap();
     let all = chunks(&abort);
     let [Chunk::Abort { causes, .. }] = &all[..] else { panic!("{all:?}") };
     assert!(format!("{:?}", causes.iter().next()).contains("UnresolvableAddress"));
@@ -359,8 +358,7 @@ fn over_ipv6_no_path_takes_less_than_1280_bytes() {
     let settings = eifel_sctp::Settings { addresses: vec![here], ..crate::talk::settings(0, 1) };
     let ports = crate::talk::PORTS;
     let mut caller = eifel_sctp::Association::connect(Instant::ZERO, &settings, ports, &[there], 0).unwrap();
-    let mut bytes = Vec::new();
-    assert!(caller.poll_transmit(Instant::ZERO, &mut bytes).is_some());
+    let (_, bytes) = polled(&mut caller, Instant::ZERO).unwrap();
     let all = chunks(&bytes);
     let [Chunk::Init(init)] = all[..] else { panic!("an INIT") };
     caller.handle_icmp(there, 0, Some(init.initiate_tag), IcmpError::TooBig { mtu: 600 });

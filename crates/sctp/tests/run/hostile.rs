@@ -13,7 +13,7 @@ use eifel_sctp::{Delivery, Event, Phase, Settings};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::talk::{Dice, PORTS, World, address, ms};
+use crate::talk::{Dice, PORTS, World, address, ms, parsed, polled};
 
 fn from_peer() -> Addresses {
     Addresses::new(address(1, 0), address(0, 0)).unwrap()
@@ -112,13 +112,11 @@ fn a_peer_that_says_anything_is_survived() {
                 (0..dice.below(12)).map(|_| [0, dice.below(40) as u8, 0, dice.below(60) as u8]).collect();
             let chunks: Vec<_> = (0..1 + dice.below(4)).map(|_| chunk(&mut dice, tsn, sent, &raw, &list)).collect();
             let now = world.now + ms(number);
-            world.caller.handle_packet(now, &from_peer(), &packet(tag, &chunks));
+            world.caller.handle(now, &from_peer(), &parsed(&packet(tag, &chunks)));
             let _ = world.caller.send(Delivery::default(), vec![7; 3000]);
-            let mut bytes = Vec::new();
             let mut burst = 0;
-            while world.caller.poll_transmit(now, &mut bytes).is_some() {
+            while polled(&mut world.caller, now).is_some() {
                 burst += 1;
-                bytes.clear();
                 assert!(burst < 100, "seed {seed}: endless answers");
             }
             sent_packets += burst;
@@ -147,7 +145,7 @@ fn a_forward_tsn_tells_only_of_messages_that_become_readable() {
         Chunk::Data(Data { flags, tsn: Seq(tsn + number), stream: 0, ssn, ppid: [0; 4], payload: &[7; 100] })
     };
     let mut events = |chunk: Chunk<'_>| {
-        world.caller.handle_packet(world.now, &from_peer(), &packet(tag, &[chunk]));
+        world.caller.handle(world.now, &from_peer(), &parsed(&packet(tag, &[chunk])));
         std::iter::from_fn(|| world.caller.poll_event()).collect::<Vec<_>>()
     };
     let given_up = |number: u32, streams| Chunk::ForwardTsn(ForwardTsn { cumulative: Seq(tsn + number), streams });
@@ -180,9 +178,9 @@ fn a_storm_of_small_chunks_costs_no_more_than_the_receive_buffer() {
             ppid: [0; 4],
             payload: b"x",
         };
-        world.caller.handle_packet(world.now, &from_peer(), &packet(tag, &[Chunk::Data(data)]));
-        let mut bytes = Vec::new();
-        while world.caller.poll_transmit(world.now, &mut bytes).is_some() {}
+        world.caller.handle(world.now, &from_peer(), &parsed(&packet(tag, &[Chunk::Data(data)])));
+        let packets = std::iter::from_fn(|| polled(&mut world.caller, world.now));
+        let bytes = packets.map(|(_, bytes)| bytes).next().unwrap();
         let Chunk::Sack(sack) = sctp::parse(&bytes).unwrap().1.next().unwrap().unwrap() else { panic!("no SACK") };
         kept = kept.max(sack.gaps.iter().len());
     }
@@ -203,7 +201,7 @@ proptest! {
         if let Err(eifel_packet::Error::Crc32c { expected, .. }) = sctp::parse(&packet) {
             packet[8..12].copy_from_slice(&expected.to_be_bytes());
         }
-        world.caller.handle_packet(world.now, &from_peer(), &packet);
+        world.caller.handle(world.now, &from_peer(), &parsed(&packet));
         world.settle();
         if !good_tag {
             prop_assert_eq!(world.caller.phase(), Phase::Established);

@@ -12,7 +12,7 @@ use eifel_recovery::association::PathId;
 use eifel_recovery::registry::Choice;
 use eifel_sctp::{Association, Delivery, Phase};
 
-use crate::talk::{Dice, PORTS, World, address, ms};
+use crate::talk::{Dice, PORTS, World, address, ms, parsed, polled};
 
 /// Length of a message in bytes. Each message is one chunk.
 const LONGEST: u64 = 1400;
@@ -77,8 +77,7 @@ impl Pair {
 
     /// Takes all packets sent, and checks new chunks against the model.
     fn sends(&mut self, case: &str) {
-        let mut bytes = Vec::new();
-        while self.association.poll_transmit(self.now, &mut bytes).is_some() {
+        while let Some((_, bytes)) = polled(&mut self.association, self.now) {
             for chunk in sctp::parse(&bytes).unwrap().1 {
                 let Ok(Chunk::Data(data)) = chunk else { continue };
                 let (tsn, len) = (data.tsn.0.wrapping_sub(self.first), data.payload.len() as i64);
@@ -93,7 +92,6 @@ impl Pair {
                 self.seen[0] += 1;
                 self.seen[1] += u32::from(probe);
             }
-            bytes.clear();
         }
         // If cwnd and the timer allow it, free space in the window must be used.
         let outstanding = self.outstanding();
@@ -136,7 +134,7 @@ impl Pair {
         writer.chunk(&Chunk::Sack(sack)).unwrap();
         writer.finish();
         let back = Addresses::new(address(1, 0), address(0, 0)).unwrap();
-        self.association.handle_packet(self.now, &back, &bytes);
+        self.association.handle(self.now, &back, &parsed(&bytes));
     }
 
     fn step(&mut self) {

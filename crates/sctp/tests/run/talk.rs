@@ -6,11 +6,7 @@ use std::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
-use eifel_recovery::association::PathId;
-use eifel_sctp::{
-    Alone, Association, Delivery, Event, Heard, Leaving, Listener, Message, Next, Outgoing, Phase, Plain, Ports,
-    Settings, Single,
-};
+use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Message, Outgoing, Packet, Phase, Ports, Settings};
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
 
@@ -63,31 +59,16 @@ impl Sent<'_> {
     }
 }
 
-/// The form of a packet in flight.
-#[derive(Clone)]
-pub enum Contents {
-    Bytes(Vec<u8>),
-    Values(Plain),
-    /// Only if messages are read as they arrive.
-    Single(Single, Ports),
+/// Reads a packet. Damaged bytes give an empty packet, which no end accepts.
+pub fn parsed(bytes: impl AsRef<[u8]>) -> Packet {
+    Packet::parse(bytes.as_ref()).unwrap_or_default()
 }
 
-impl Contents {
-    fn bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        match self {
-            Self::Bytes(written) => bytes.clone_from(written),
-            Self::Values(plain) => {
-                plain.emit(&mut bytes);
-                assert_eq!(plain.len(), bytes.len());
-            }
-            Self::Single(single, ports) => {
-                single.emit(*ports, &mut bytes);
-                assert_eq!(single.len() as usize, bytes.len());
-            }
-        }
-        bytes
-    }
+/// Returns the next packet to send now, as bytes.
+pub fn polled(association: &mut Association, now: Instant) -> Option<(Outgoing, Vec<u8>)> {
+    let mut packet = Packet::default();
+    let outgoing = association.poll_transmit(now, &mut packet)?;
+    Some((outgoing, packet.to_bytes()))
 }
 
 /// Both ends, and the packets between them.
@@ -97,7 +78,7 @@ pub struct World {
     pub callee: Option<Association>,
     /// One listener per end, for packets that belong to no association.
     listeners: [Listener; 2],
-    flying: BTreeMap<(Instant, u64), (usize, Addresses, Contents)>,
+    flying: BTreeMap<(Instant, u64), (usize, Addresses, Packet)>,
     fate: Fate,
     number: u64,
     pub events: [Vec<Event>; 2],
@@ -105,16 +86,10 @@ pub struct World {
     pub received: [Vec<Message>; 2],
     /// Whether each end reads its messages.
     pub reading: [bool; 2],
-    /// Whether packets are carried as values where possible.
+    /// Whether packets are carried as values, and not as bytes.
     pub values: bool,
-    /// Whether messages are read on arrival, before anything is sent. Only then may values take the
-    /// fast path.
+    /// Whether messages are read on arrival, before anything is sent.
     pub reads_at_once: bool,
-    /// The memory of the next packet of values. Still contains the last one.
-    plain: Plain,
-    /// Packets on the fast path: chunks read and duplicate chunks, SACKs with news and SACKs
-    /// without.
-    pub shortcuts: [usize; 4],
     /// All packets sent: time, sender, index of the destination address, and bytes.
     pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
 }
@@ -153,8 +128,6 @@ impl World {
             reading: [true; 2],
             values: false,
             reads_at_once: false,
-            plain: Plain::default(),
-            shortcuts: [0; 4],
             log: Vec::new(),
         }
     }
@@ -174,49 +147,34 @@ impl World {
 
     /// Injects a packet into the network.
     pub fn inject(&mut self, from: usize, addresses: Addresses, bytes: Vec<u8>) {
-        self.carry(from, addresses, Contents::Bytes(bytes));
+        self.carry(from, addresses, parsed(&bytes), bytes);
     }
 
-    fn carry(&mut self, from: usize, addresses: Addresses, contents: Contents) {
-        let bytes = contents.bytes();
+    fn send(&mut self, from: usize, addresses: Addresses, packet: Packet) {
+        let bytes = packet.to_bytes();
+        assert_eq!(packet.len(), bytes.len());
+        self.carry(from, addresses, if self.values { packet } else { parsed(&bytes) }, bytes);
+    }
+
+    fn carry(&mut self, from: usize, addresses: Addresses, packet: Packet, bytes: Vec<u8>) {
         let IpAddr::V4(to) = addresses.destination() else { panic!("only IPv4 here") };
         let path = usize::from(to.octets()[1]);
         self.number += 1;
         let sent = Sent { now: self.now, from, path, bytes: &bytes };
         for (copy, delay) in (self.fate)(&sent).into_iter().enumerate() {
             let key = (self.now + delay, self.number * 4 + copy as u64);
-            self.flying.insert(key, (1 - from, addresses, contents.clone()));
+            self.flying.insert(key, (1 - from, addresses, packet.clone()));
         }
         self.log.push((self.now, from, path, bytes));
     }
 
-    fn deliver(&mut self, to: usize, addresses: Addresses, contents: &Contents) {
+    fn deliver(&mut self, to: usize, addresses: Addresses, packet: &Packet) {
         let now = self.now;
         match self.end(to) {
-            Some(end) if end.phase() != Phase::Closed => match contents {
-                Contents::Bytes(bytes) => end.handle_packet(now, &addresses, bytes),
-                Contents::Values(plain) => end.handle_plain(now, &addresses, plain),
-                Contents::Single(single, _) => {
-                    let path = end.path_of(addresses.source()).expect("it is the peer's");
-                    let taken = match single {
-                        Single::Data(lone) => end.take_lone(now, path, lone).map(|taken| taken as usize),
-                        Single::Sack(bare) => {
-                            let repeats = end.brain().una();
-                            end.take_bare(now, bare).then(|| if end.brain().una() == repeats { 3 } else { 2 })
-                        }
-                    };
-                    match taken {
-                        Some(kind) => self.shortcuts[kind] += 1,
-                        None => end.handle_single(now, &addresses, single),
-                    }
-                    if let (Some(0), Single::Data(lone)) = (taken, single) {
-                        self.received[to].push(lone.message());
-                    }
-                }
-            },
-            _ => match self.listeners[to].handle_packet(now, &addresses, &contents.bytes()) {
+            Some(end) if end.phase() != Phase::Closed => _ = end.handle(now, &addresses, packet),
+            _ => match self.listeners[to].handle(now, &addresses, packet) {
                 Heard::Nothing => {}
-                Heard::Answer(addresses, bytes) => self.inject(to, addresses, bytes),
+                Heard::Answer(addresses, answer) => self.send(to, addresses, answer),
                 Heard::Accepted(association) if to == 0 => self.caller = *association,
                 Heard::Accepted(association) => self.callee = Some(*association),
             },
@@ -236,16 +194,12 @@ impl World {
     /// Lets both ends send, and collects their events and messages.
     pub fn settle(&mut self) {
         for end in 0..2 {
-            let mut burst = None;
-            let mut plain = std::mem::take(&mut self.plain);
             loop {
-                let (now, values, singles) = (self.now, self.values, self.values && self.reads_at_once);
+                let (now, mut packet) = (self.now, Packet::default());
                 let Some(association) = self.end(end) else { break };
-                let ways = (values.then_some(&mut plain), singles);
-                let Some((outgoing, contents)) = poll(association, now, ways, &mut burst) else { break };
-                self.carry(end, outgoing.addresses, contents);
+                let Some(outgoing) = association.poll_transmit(now, &mut packet) else { break };
+                self.send(end, outgoing.addresses, packet);
             }
-            self.plain = plain;
             let reading = self.reading[end];
             let (mut events, mut received) = (Vec::new(), Vec::new());
             if let Some(association) = self.end(end) {
@@ -286,8 +240,8 @@ impl World {
             }
         }
         while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
-            let (to, addresses, contents) = entry.remove();
-            self.deliver(to, addresses, &contents);
+            let (to, addresses, packet) = entry.remove();
+            self.deliver(to, addresses, &packet);
         }
         true
     }
@@ -353,48 +307,4 @@ impl World {
             assert!(message.bytes[8..].iter().all(|byte| *byte == number as u8));
         }
     }
-}
-
-/// Returns the next packet to send, as values if there is memory for them and they can represent
-/// it. `burst` is the path of a burst of single chunks, with nothing in between.
-fn poll(
-    association: &mut Association,
-    now: Instant,
-    (plain, singles): (Option<&mut Plain>, bool),
-    burst: &mut Option<PathId>,
-) -> Option<(Outgoing, Contents)> {
-    let ports = association.ports();
-    let contents = |single| Contents::Single(single, ports);
-    let before = burst.take();
-    let leaving = match before {
-        Some(path) => Leaving::Chunks(path),
-        None if singles => association.poll_single(now),
-        None => Leaving::Other,
-    };
-    match leaving {
-        Leaving::Nothing => return None,
-        Leaving::Chunks(path) => match association.poll_lone(now, path, before.is_none()) {
-            Alone::Nothing => return None,
-            Alone::Chunk(lone, ..) => {
-                *burst = Some(path);
-                return Some((association.outgoing(path), contents(Single::Data(lone))));
-            }
-            Alone::Other => {}
-        },
-        Leaving::Sack(bare, path) => return Some((association.outgoing(path), contents(Single::Sack(bare)))),
-        Leaving::Other => {}
-    }
-    if let Some(plain) = plain {
-        match association.poll_plain(now, || &mut *plain) {
-            Next::Nothing => return None,
-            Next::Plain(outgoing) => {
-                let lone = plain.lone().filter(|_| singles);
-                let values = || Contents::Values(plain.clone());
-                return Some((outgoing, lone.map_or_else(values, |lone| contents(Single::Data(lone)))));
-            }
-            Next::Other => {}
-        }
-    }
-    let mut bytes = Vec::new();
-    association.poll_transmit(now, &mut bytes).map(|outgoing| (outgoing, Contents::Bytes(bytes)))
 }

@@ -1,7 +1,7 @@
 //! A bulk transfer: a number of bytes, or an endless stream, as fast as TCP takes them.
 
 use super::{Step, Supply};
-use crate::slab::End;
+use crate::end::End;
 
 /// Bytes kept written ahead of the bytes sent, for a transfer that is not written at once. The
 /// application tops this up whenever it runs low. It exceeds the largest unscaled window, 65,535

@@ -3,7 +3,7 @@
 
 use super::bulk::Bulk;
 use super::{Step, Supply};
-use crate::slab::End;
+use crate::end::End;
 
 /// Two bulk transfers over one connection.
 pub struct Exchange {

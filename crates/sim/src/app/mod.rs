@@ -6,8 +6,9 @@ pub mod exchange;
 pub mod on_off;
 pub mod reader;
 pub mod request_response;
+pub mod session;
 
-use crate::slab::End;
+use crate::end::End;
 use bulk::Bulk;
 use cbr::Cbr;
 use eifel_base::time::{Duration, Instant};

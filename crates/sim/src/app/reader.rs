@@ -1,6 +1,6 @@
 //! A slow reader: an application that reads a number of bytes at once, and then pauses.
 
-use crate::slab::End;
+use crate::end::End;
 use eifel_base::time::Instant;
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;

@@ -2,8 +2,8 @@
 //! request. `from` reads the response, pauses, and sends the next request.
 
 use super::Step;
+use crate::end::End;
 use crate::scenario::Amount;
-use crate::slab::End;
 use eifel_base::time::{Duration, Instant};
 use eifel_path::draw::Draw;
 use eifel_path::stream::Stream;

@@ -1,22 +1,20 @@
 //! Law: a sender never counts more in flight than it has sent, and its positions never go back.
 
-use crate::endpoint::Endpoint;
+use super::checked::CheckedConnection;
+use super::positions::Positions;
 use eifel_base::time::Instant;
 use eifel_recovery::engine::Snapshot;
 
 /// The positions of a sender at the last check.
 #[derive(Clone, Copy, Default)]
-pub struct Flight {
-    una: u64,
-    nxt: u64,
-}
+pub struct Flight(Positions);
 
 impl Flight {
     /// Checks a sender against its positions at the last check.
     ///
     /// # Panics
     /// Panics when a law is broken.
-    pub fn check(&mut self, now: Instant, endpoint: &Endpoint) {
+    pub fn check(&mut self, now: Instant, endpoint: CheckedConnection<'_>) {
         let snapshot = endpoint.connection.engine().snapshot();
         if let Err(broken) = self.accept(&snapshot, endpoint.connection.end()) {
             panic!("at {now:?}, flow {}, {:?}: {broken}: {snapshot:?}", endpoint.flow, endpoint.end);
@@ -27,12 +25,7 @@ impl Flight {
     /// the first law that they break.
     fn accept(&mut self, snapshot: &Snapshot, written: u64) -> Result<(), &'static str> {
         let &Snapshot { una, nxt, flight, pipe, cwnd, .. } = snapshot;
-        if una < self.una || nxt < self.nxt {
-            return Err("a position went back");
-        }
-        if una > nxt {
-            return Err("more is acknowledged than was sent");
-        }
+        self.0.accept(una, nxt)?;
         // This also finds a counter that underflowed, which is a huge number.
         if flight > nxt - una {
             return Err("flight is more than what is outstanding");
@@ -47,7 +40,6 @@ impl Flight {
         if cwnd == 0 {
             return Err("the congestion window is closed");
         }
-        (self.una, self.nxt) = (una, nxt);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Law: new data stays within the peer's window. The end's settings say how a closed window is
 //! probed, and whether a FIN waits for cwnd.
 
-use crate::endpoint::Endpoint;
+use super::checked::CheckedConnection;
 use eifel_base::time::Instant;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::unwrap;
@@ -59,7 +59,7 @@ impl Habits {
     pub fn check_segment(
         &self,
         now: Instant,
-        endpoint: &Endpoint,
+        endpoint: CheckedConnection<'_>,
         transmission: Option<&Transmission>,
         segment: &Segment,
     ) {
@@ -80,7 +80,7 @@ impl Habits {
     ///
     /// # Panics
     /// Panics when the end holds back a FIN that it may send.
-    pub fn check_rest(&self, now: Instant, endpoint: &Endpoint) {
+    pub fn check_rest(&self, now: Instant, endpoint: CheckedConnection<'_>) {
         let sender = sender(endpoint);
         if let Err(broken) = self.accept_rest(&sender) {
             panic!("at {now:?}, flow {}, {:?}: {broken}: {sender:?}", endpoint.flow, endpoint.end);
@@ -121,8 +121,8 @@ impl Habits {
     }
 }
 
-fn sender(endpoint: &Endpoint) -> Sender {
-    let connection = &endpoint.connection;
+fn sender(endpoint: CheckedConnection<'_>) -> Sender {
+    let connection = endpoint.connection;
     let engine = connection.engine();
     Sender {
         una: engine.una(),

@@ -1,8 +1,8 @@
 //! Laws of links: each packet and byte that enters a link leaves it, is dropped, or is inside.
 //! Queues keep to their limits. The packets under way are exactly those that the links hold.
 
-use crate::network::Span;
 use crate::slab::Slab;
+use crate::span::Span;
 use eifel_base::time::Instant;
 use eifel_path::link::QueueState;
 use eifel_path::parcel::Counts;

@@ -2,20 +2,21 @@
 //! of the simulator, so a checker panics.
 
 pub mod association;
+pub mod checked;
 pub mod flight;
 pub mod leaving;
 pub mod links;
+mod positions;
 pub mod reading;
 #[cfg(test)]
 mod tests;
 
 use crate::clock::queue::EventQueue;
-use crate::endpoint::Endpoint;
 use crate::oracle::Oracle;
+use crate::packet::Packet;
 use crate::scenario::{Scenario, Traffic};
-use crate::sctp;
-use crate::slab::Packet;
 use association::Ledger;
+use checked::{CheckedAssociation, CheckedConnection, place};
 use eifel_base::time::Instant;
 use eifel_packet::segment::Segment;
 use eifel_recovery::engine::Transmission;
@@ -55,32 +56,32 @@ impl Checkers {
         }
     }
 
-    /// Checks `endpoint` after an input to its connection. `other` is the other end of the flow.
+    /// Checks `end` after an input to its connection. `other` is the other end of the flow.
     ///
     /// # Panics
     /// Panics when a law is broken.
-    pub fn after_input(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
-        let place = place(endpoint);
-        self.flights[place].check(now, endpoint);
-        self.readings[place].check(now, endpoint, other);
-        self.habits[place].check_rest(now, endpoint);
+    pub fn after_input(&mut self, now: Instant, end: CheckedConnection<'_>, other: CheckedConnection<'_>) {
+        let place = place(end.flow, end.end);
+        self.flights[place].check(now, end);
+        self.readings[place].check(now, end, other);
+        self.habits[place].check_rest(now, end);
     }
 
     /// Checks a segment that an end has just sent.
     ///
     /// # Panics
     /// Panics when a law is broken.
-    pub fn leaves(&self, now: Instant, endpoint: &Endpoint, sent: Option<&Transmission>, segment: &Segment) {
-        self.habits[place(endpoint)].check_segment(now, endpoint, sent, segment);
+    pub fn leaves(&self, now: Instant, end: CheckedConnection<'_>, sent: Option<&Transmission>, segment: &Segment) {
+        self.habits[place(end.flow, end.end)].check_segment(now, end, sent, segment);
     }
 
     /// Checks both ends after an input to an association.
     ///
     /// # Panics
     /// Panics when a law is broken.
-    pub fn after_packet(&mut self, now: Instant, ends: &[sctp::endpoint::Endpoint; 2]) {
-        for (endpoint, other) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
-            self.ledgers[2 * endpoint.flow as usize + endpoint.end.index()].check(now, endpoint, other);
+    pub fn after_packet(&mut self, now: Instant, ends: [CheckedAssociation<'_>; 2]) {
+        for (end, other) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+            self.ledgers[place(end.flow, end.end)].check(now, end, other);
         }
     }
 
@@ -113,9 +114,4 @@ impl Checkers {
     pub fn finish(&mut self, now: Instant, under_way: &UnderWay<'_>) {
         self.links.all(now, under_way);
     }
-}
-
-/// Returns the index of an end among the ends of all flows.
-fn place(endpoint: &Endpoint) -> usize {
-    2 * endpoint.flow as usize + endpoint.end.index()
 }

@@ -1,7 +1,7 @@
 //! Law: an application reads exactly the bytes that the other application wrote, in order, each
 //! once. In a run that carries bytes, the reader also verifies each byte.
 
-use crate::endpoint::Endpoint;
+use super::checked::CheckedConnection;
 use eifel_base::time::Instant;
 
 /// The bytes that a reader had read at the last check.
@@ -27,7 +27,7 @@ impl Reading {
     ///
     /// # Panics
     /// Panics when a law is broken.
-    pub fn check(&mut self, now: Instant, reader: &Endpoint, writer: &Endpoint) {
+    pub fn check(&mut self, now: Instant, reader: CheckedConnection<'_>, writer: CheckedConnection<'_>) {
         let engine = writer.connection.engine();
         let progress = Progress {
             read: reader.read,

@@ -4,11 +4,12 @@ use super::Checkers;
 use super::leaving::Habits;
 use super::links::{Links, UnderWay};
 use super::reading::Reading;
+use crate::end::End;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::network::{Network, Observers};
+use crate::packet::{Contents, NO_PACKET, Packet};
 use crate::scenario::Scenario;
-use crate::slab::{End, NO_PACKET, Packet};
 use crate::world::{Running, World};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Ecn;
@@ -102,7 +103,7 @@ fn read_to(world: &mut World<'_, true>, read: impl Fn(u64, u64) -> u64) {
     let [sender, receiver] = &mut **stream.ends.as_mut().unwrap();
     receiver.read = read(receiver.read, sender.connection.engine().nxt() - 1);
     let Observers { checkers: Some(checkers), .. } = &mut world.net.observers else { panic!("no checkers") };
-    checkers.after_input(world.net.now, receiver, sender);
+    checkers.after_input(world.net.now, receiver.checked(), sender.checked());
 }
 
 #[test]
@@ -234,7 +235,7 @@ fn acknowledge_all(world: &mut World<'_, true>) {
     let Network { slab, proxies: Some(proxies), .. } = &mut world.net else { panic!("no proxy") };
     let cell = slab.vacant();
     cell.packet = Packet { sender: End::To, ..NO_PACKET };
-    cell.segment = Segment {
+    cell.contents = Contents::Segment(Segment {
         source_port: 0,
         destination_port: 0,
         seq: wrap(1, isn),
@@ -244,7 +245,7 @@ fn acknowledge_all(world: &mut World<'_, true>) {
         options: Options::default(),
         payload_len: 0,
         ecn: Ecn::NotEct,
-    };
+    });
     proxies.meet(1, WIRED_BACK, slab.cell(slab.next_handle()));
 }
 

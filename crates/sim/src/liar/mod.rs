@@ -14,7 +14,7 @@ mod random_echo;
 pub mod schedule;
 mod withheld_ack;
 
-use eifel_base::time::Duration;
+use eifel_base::time::{Duration, Instant};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
@@ -137,6 +137,16 @@ impl<A> Liar<A> {
             return self.lie.says(segment).then(|| self.lie.holds());
         }
         Some(Duration::ZERO)
+    }
+
+    /// Keeps a packet that [`says`](Self::says) delays. Returns whether the packet does not leave
+    /// now.
+    pub fn keeps(&mut self, now: Instant, leaves: Option<Duration>, packet: impl FnOnce() -> A) -> bool {
+        if let Some(delay) = leaves.filter(|delay| *delay > Duration::ZERO) {
+            self.held.hold(now + delay, packet());
+            return true;
+        }
+        leaves.is_none()
     }
 }
 

@@ -8,7 +8,7 @@
 //! Data that arrives in order, with no loss or retransmission open, takes only a few comparisons.
 //! Everything else is rare.
 
-use crate::slab::End;
+use crate::end::End;
 use eifel_base::ranges::Ranges;
 use eifel_recovery::fact::Block;
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ impl Oracle {
 
     /// Notes the first arrival of `start..end`, if these are the next positions in order and the
     /// arrival has no other effect. Otherwise returns false and notes nothing.
-    #[inline]
+    #[inline(always)]
     pub fn arrived_in_order(&mut self, flow: u32, sender: End, start: u64, end: u64) -> bool {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         let plain = start == direction.arrived

@@ -5,13 +5,12 @@ use super::rows::Rows;
 use super::tables::{AckRow, ArrivalRow, DropRow, QueueRow, SpikeRow, TransmissionRow};
 use super::{Record, Sink, Table, Tables};
 use crate::capture::Captures;
-use crate::network::Span;
+use crate::end::End;
 use crate::oracle::Sent;
-use crate::sctp::bundle::Bundle;
-use crate::slab::{End, Packet};
+use crate::packet::{Contents, Packet};
+use crate::span::Span;
 use eifel_base::ranges::Block;
 use eifel_base::time::Instant;
-use eifel_packet::segment::Segment;
 use eifel_path::link::QueueState;
 use eifel_path::parcel::DropCause;
 use eifel_recovery::engine::{Snapshot, Transmission};
@@ -135,11 +134,10 @@ impl Recorder {
         memory.detectors = detectors.map(|name| self.tables.dictionaries.detector(name)).collect();
     }
 
-    /// Notes the nodes of the next flow's ends for the captures, and whether the flow is a
-    /// connection.
-    pub fn follow_captured(&mut self, ends: [u16; 2], segments: bool) {
+    /// Notes the nodes of the next flow's ends for the captures.
+    pub fn follow_captured(&mut self, ends: [u16; 2]) {
         if let Some(captures) = &mut self.captures {
-            captures.follow(ends, segments);
+            captures.follow(ends);
         }
     }
 
@@ -181,21 +179,13 @@ impl Recorder {
         self.sink.as_ref().map_or(0, |handing| handing.taken)
     }
 
-    /// Captures a packet that passes a node. `offset` is the offset of its payload in the stream.
-    pub fn passes(&mut self, now: Instant, node: u16, packet: (&Packet, &Segment), offset: u64) {
+    /// Captures a packet that passes a node. `offset` is the offset of a segment's payload in the
+    /// stream.
+    pub fn passes(&mut self, now: Instant, node: u16, packet: (&Packet, &Contents), offset: u64) {
         if let Some(captures) = &mut self.captures
             && captures.wants(node)
         {
             captures.note(now, node, packet, offset);
-        }
-    }
-
-    /// Captures an SCTP packet that passes a node.
-    pub fn passes_bundle(&mut self, now: Instant, node: u16, packet: &Packet, bundle: &Bundle) {
-        if let Some(captures) = &mut self.captures
-            && captures.wants(node)
-        {
-            captures.note_bundle(now, node, packet, bundle);
         }
     }
 
@@ -264,20 +254,13 @@ impl Recorder {
         }
     }
 
-    /// Records a drop by a link or by the proxy in front of it. `transmissions` are the numbers of
-    /// the transmissions in the packet, from 1.
-    pub fn dropped(
-        &mut self,
-        now: Instant,
-        link: usize,
-        (packet, transmissions): (&Packet, impl Iterator<Item = u64>),
-        cause: DropCause,
-    ) {
+    /// Records a drop by a link or by the proxy in front of it.
+    pub fn dropped(&mut self, now: Instant, link: usize, packet: (&Packet, &Contents), cause: DropCause) {
         if let Some(captures) = &mut self.captures {
-            let why = (self.tables.dictionaries.links[link].as_str(), cause.name());
-            transmissions.for_each(|one| captures.dropped((packet.flow, packet.sender), one, why));
+            captures.dropped(packet, (&self.tables.dictionaries.links[link], cause.name()));
         }
-        self.drop_row(now, link, (packet.flow, packet.sender, packet.transmission as i64 - 1), cause);
+        let (Packet { flow, sender, transmission, .. }, _) = packet;
+        self.drop_row(now, link, (*flow, *sender, *transmission as i64 - 1), cause);
     }
 
     /// Records the drop of a datagram of background traffic.

@@ -2,14 +2,14 @@
 
 use super::recorder::{Recorder, Subject, nanos};
 use super::tables::AckRow;
-use crate::slab::End;
+use crate::end::End;
 use eifel_base::time::Instant;
 use eifel_packet::sctp::{self, Chunk};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{Seq, unwrap};
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine::Snapshot;
-use eifel_sctp::Association;
+use eifel_sctp::{Association, Packet};
 use eifel_tcp::Connection;
 
 /// A row without blocks.
@@ -88,14 +88,14 @@ impl Recorder {
 
     /// Records the SACK chunks in a packet that reaches this end of this flow. Keeps the first
     /// three gap ack blocks and the first duplicate TSN.
-    pub fn sacked(&mut self, now: Instant, (flow, end): (u32, End), association: &Association, packet: &[u8]) {
-        let Some((_, chunks)) = sctp::parse_unverified(packet).ok().filter(|_| self.records_acks(flow, end)) else {
+    pub fn sacked(&mut self, now: Instant, (flow, end): (u32, End), association: &Association, packet: &Packet) {
+        if !self.records_acks(flow, end) {
             return;
-        };
+        }
         let (una, nxt) = (association.brain().una(), association.brain().nxt());
         let position = |tsn: Seq| unwrap(una, association.initial_tsn(), tsn) as i64;
         let mut echo = -1;
-        for chunk in chunks.map_while(Result::ok) {
+        for chunk in packet.chunks().map_while(Result::ok) {
             match chunk {
                 Chunk::Timestamp(stamps) => echo = i64::from(stamps.echo),
                 Chunk::Sack(sack) => {

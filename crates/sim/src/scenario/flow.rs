@@ -17,7 +17,7 @@ use super::sctp;
 use super::tcp;
 use super::topology::Topology;
 use super::tree::Value;
-use crate::slab::End;
+use crate::end::End;
 use eifel_base::time::Instant;
 use eifel_base::units::Rate;
 use eifel_path::draw::Draw;

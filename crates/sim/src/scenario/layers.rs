@@ -2,7 +2,7 @@
 
 use super::format;
 use super::reader::Reader;
-use crate::slab::End;
+use crate::end::End;
 
 /// The tables with a flow's settings, the closest first. The last table is empty and gives the
 /// defaults.

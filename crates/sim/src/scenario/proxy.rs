@@ -4,8 +4,8 @@ use super::error::Fault;
 use super::model::{Flow, Traffic};
 use super::reader::Reader;
 use super::topology::Topology;
+use crate::end::End;
 use crate::proxies;
-use crate::slab::End;
 
 /// Puts the proxies of the scenario in front of their links.
 pub(super) fn attach(top: &Reader<'_>, topology: &mut Topology, flows: &[Flow]) -> Result<(), Fault> {

@@ -1,93 +1,51 @@
 //! A flow over SCTP: two ends and an application.
 
 use super::endpoint::Endpoint;
-use super::solo::News;
-use crate::app::reader::Reader as Pauses;
-use crate::app::{Alarm, Step, StreamApp};
-use crate::lookahead::Foresighted;
+use crate::app::Step;
+use crate::app::session::Session;
+use crate::end::End;
 use crate::network::Network;
 use crate::oracle::Settled;
 use crate::record::recorder::Subject;
-use crate::slab::End;
-use crate::stream_flow::Progress;
+use crate::transport_flow::TransportFlow;
 use eifel_base::time::Instant;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine;
-use eifel_sctp::{Association, Event};
+use eifel_sctp::{Association, Event, Processed};
 
 pub struct AssociationFlow {
     /// The two ends; `None` before the flow has started.
     pub ends: Option<Box<[Endpoint; 2]>>,
-    pub app: StreamApp,
-    /// The applications' pauses before each read; `None` if they read at once.
-    pub pauses: Option<Box<Pauses>>,
-    /// The times at which the application wants to be woken.
-    pub alarm: Alarm,
-    /// The alarm's slot of the event queue.
-    pub slot: u32,
-    pub started: Instant,
-    pub progress: Progress,
-    /// Whether its messages are verified.
-    pub carries_bytes: bool,
-    /// Whether the flow is over and the run has not yet counted that.
-    pub untold: bool,
+    pub session: Session,
     /// Whether an association has failed before its application had read everything.
     pub failed: bool,
 }
 
 impl AssociationFlow {
-    /// Handles the effects of an input to the association at `end`: events, the application's
-    /// actions, packets that leave, timers.
-    pub fn pump<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        self.take_events(net, end);
-        self.read(net, end);
+    /// Does the work of [`pump`](Self::pump) after a packet that header prediction has processed.
+    #[inline(always)]
+    fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, processed: Processed) {
+        let data = processed == Processed::Data;
+        if data {
+            self.read(net, end);
+        }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
+        // Data makes only the timer of the SACK due earlier than before.
+        if data && let Some(due) = endpoint.silent_until(net.now) {
+            return endpoint.wake_by(net, due);
+        }
         endpoint.transmit(net);
+        if data && let Some(due) = endpoint.silent_until(net.now) {
+            return endpoint.wake_by(net, due);
+        }
         endpoint.set_alarm(net);
-        if IN_ORDER && self.app.sends_from(end) {
-            endpoint.observe(net);
-        }
-        let closed = ends[end.index()].is_closed();
-        if IN_ORDER && let Some(checkers) = &mut net.observers.checkers {
-            checkers.after_packet(net.now, ends);
-        }
-        if closed {
-            self.end_if_closed();
-        }
     }
 
-    /// Does the work of [`pump`](Self::pump) after a single-chunk packet with this `news`.
-    #[inline]
-    pub(super) fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, news: News) {
-        let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[end.index()];
-        let read = news == News::Message;
-        if read && let Some(step) = self.app.read(net.now, end, endpoint.reader.bytes) {
-            self.apply(net, end, &step);
-            return self.pump(net, end);
-        }
-        if read && let Some(due) = endpoint.silent_until(net.now) {
-            return endpoint.set_alarm_to(net, due);
-        }
-        let quickly = endpoint.transmit_waiting(net);
-        let due = |association: &Association| match news {
-            News::Message | News::Again => association.timeout_after_data(),
-            News::Sack if quickly => association.timeout_after_bare(),
-            News::Sack => association.poll_timeout(),
-        };
-        let due = endpoint.association.as_ref().map_or(Instant::NEVER, due);
-        endpoint.set_alarm_to(net, due);
-    }
-
+    #[inline(never)]
     fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        if !self.association(end).is_some_and(|association| association.has_events()) {
-            return;
-        }
-        if self.association(end).is_some_and(|association| association.brain().has_events()) {
-            while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
-                self.on_recovery(net, end, path, &event);
-            }
+        while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
+            self.on_recovery(net, end, path, &event);
         }
         while let Some(event) = self.association(end).and_then(Association::poll_event) {
             self.on_event(net, end, &event);
@@ -103,10 +61,10 @@ impl AssociationFlow {
             Event::Established => self.begin(net, end),
             // Messages that arrived before the failure can still be read. A closed peer answers a
             // late HEARTBEAT with an ABORT, which can overtake SHUTDOWN COMPLETE on a faster path.
-            Event::Failed(_) if self.association(end).is_some_and(|association| association.is_readable()) => {
+            Event::Failed(_) if self.ends.as_ref().is_some_and(|ends| ends[end.index()].has_unread()) => {
                 self.failed = true;
             }
-            Event::Failed(_) => self.give_up(),
+            Event::Failed(_) => self.session.end(),
             Event::Restarted
             | Event::Readable
             | Event::PeerShutsDown
@@ -119,53 +77,30 @@ impl AssociationFlow {
 
     /// Starts the application at `end`.
     fn begin<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        let step = self.app.start(net.now, end);
+        let step = self.session.app.start(net.now, end);
         self.apply(net, end, &step);
     }
 
     /// Lets the application at `end` read available messages, or schedules a later read.
+    #[inline(always)]
     fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
-        let Endpoint { association: Some(association), reader, .. } = &mut ends[end.index()] else { return };
-        if !association.is_readable() {
-            return;
-        }
-        let news = match &mut self.pauses {
+        let Endpoint { association: Some(association), reader, drains, .. } = &mut ends[end.index()] else { return };
+        let news = match self.session.reader {
+            None if *drains => reader.note_drained(association),
+            _ if !association.is_readable() => false,
             None => reader.read(association, u64::MAX),
-            Some(pauses) => {
-                let news = pauses.take(net.now, end).is_some_and(|limit| reader.read(association, limit));
-                if association.is_readable() && pauses.expect(net.now, end) {
-                    net.queue.set(self.slot, self.alarm.next().min(pauses.next()));
-                }
-                news
-            }
+            Some(_) => self.session.read_slowly(
+                (net.now, &mut net.queue, end),
+                association,
+                |association, limit| reader.read(association, limit),
+                |association| association.is_readable(),
+            ),
         };
         let total = reader.bytes;
-        if news && let Some(step) = self.app.read(net.now, end, total) {
+        if news && let Some(step) = self.session.app.read(net.now, end, total) {
             self.apply(net, end, &step);
         }
-    }
-
-    /// Applies an application's step at `end`. An association ends as a whole. If both ends have
-    /// data to send, it ends when both have read everything.
-    fn apply<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, step: &Step) {
-        let by_turns = !self.app.closes_with_peer();
-        let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[end.index()];
-        endpoint.writer.add(step.write);
-        endpoint.closes |= if by_turns { step.done } else { step.close };
-        if let Some(pause) = step.wake_after {
-            self.alarm.wake_at = net.now + pause;
-            net.queue.set(self.slot, self.next_alarm());
-        }
-        if step.done && self.progress == Progress::Running {
-            self.progress = Progress::Read { at: net.now };
-        }
-    }
-
-    /// Returns the time of the next alarm.
-    pub fn next_alarm(&self) -> Instant {
-        self.alarm.next().min(self.pauses.as_ref().map_or(Instant::NEVER, |pauses| pauses.next()))
     }
 
     fn on_recovery<const IN_ORDER: bool>(
@@ -178,7 +113,7 @@ impl AssociationFlow {
         let Some(ends) = &mut self.ends else { return };
         let Endpoint { association: Some(association), tallies, flow, .. } = &mut ends[end.index()] else { return };
         if IN_ORDER
-            && self.app.sends_from(end)
+            && self.session.app.sends_from(end)
             && let Some(recorder) = &mut net.observers.recorder
         {
             recorder.recovery(net.now, Subject { flow: *flow, end, path: path.0 }, event);
@@ -202,61 +137,71 @@ impl AssociationFlow {
             recorder.settled(settled, opened);
         }
     }
+}
 
-    /// Handles the application's alarm.
-    pub fn ring<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        if net.now >= self.alarm.stop_at {
-            self.alarm.stop_at = Instant::NEVER;
-            self.stop(net);
-        }
-        if net.now >= self.alarm.wake_at {
-            self.alarm.wake_at = Instant::NEVER;
-            let step = self.app.wake(net.now);
-            self.apply(net, End::From, &step);
-            self.pump(net, End::From);
-        }
-        if self.pauses.as_ref().is_some_and(|pauses| net.now >= pauses.next()) {
-            self.pump(net, End::From);
-            self.pump(net, End::To);
-        }
-        net.queue.set(self.slot, self.next_alarm());
+impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for AssociationFlow {
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
     }
 
-    /// Stops the application, even if it is not done.
-    fn stop<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
-        self.app.stop();
-        let breaks_off = self.app.breaks_off();
+    /// An association ends as a whole. If both ends have data to send, it ends when both have read
+    /// everything.
+    fn apply(&mut self, net: &mut Network<IN_ORDER>, end: End, step: &Step) {
+        let by_turns = !self.session.app.closes_with_peer();
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        endpoint.writer.add(step.write);
+        endpoint.closes |= if by_turns { step.done } else { step.close };
+        self.session.note(net.now, &mut net.queue, step);
+    }
+
+    #[inline(never)]
+    fn pump(&mut self, net: &mut Network<IN_ORDER>, end: End) {
+        let Some(ends) = &mut self.ends else { return };
+        if ends[end.index()].association.as_ref().is_some_and(Association::has_events) {
+            self.take_events(net, end);
+        }
+        self.read(net, end);
+        let Some(ends) = &mut self.ends else { return };
+        let endpoint = &mut ends[end.index()];
+        endpoint.transmit(net);
+        endpoint.set_alarm(net);
+        if IN_ORDER && self.session.app.sends_from(end) {
+            endpoint.observe(net);
+        }
+        let closed = endpoint.is_closed();
+        if IN_ORDER && let Some(checkers) = &mut net.observers.checkers {
+            checkers.after_packet(net.now, [ends[0].checked(), ends[1].checked()]);
+        }
+        if closed {
+            TransportFlow::<IN_ORDER>::end_if_closed(self);
+        }
+    }
+
+    fn stop(&mut self, net: &mut Network<IN_ORDER>) {
+        self.session.app.stop();
+        let breaks_off = self.session.app.breaks_off();
         for end in [End::From, End::To] {
-            let over = self.app.is_over(end) && end == End::From;
+            let over = self.session.app.is_over(end) && end == End::From;
             let Some(ends) = &mut self.ends else { return };
             if breaks_off {
-                ends[end.index()].writer.drop_waiting();
+                ends[end.index()].drop_waiting();
             }
             ends[end.index()].closes |= over;
             self.pump(net, end);
         }
     }
 
-    /// Ends the flow if both associations are closed, or if one has failed and all messages are
-    /// read.
+    /// If an association has failed, the flow ends once all messages are read.
     fn end_if_closed(&mut self) {
         let Some(ends) = &self.ends else { return };
-        let over = if self.failed {
-            !ends.iter().any(|end| end.association.as_ref().is_some_and(Association::is_readable))
-        } else {
-            ends.iter().all(Endpoint::is_closed)
-        };
+        let over =
+            if self.failed { !ends.iter().any(Endpoint::has_unread) } else { ends.iter().all(Endpoint::is_closed) };
         if over {
-            self.give_up();
+            self.session.end();
         }
     }
 
-    fn give_up(&mut self) {
-        self.untold |= self.progress.end();
-    }
-}
-
-impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
     #[inline]
     fn timer_due(&self, end: End) -> Instant {
         self.ends.as_ref().map_or(Instant::NEVER, |ends| ends[end.index()].alarm)
@@ -268,7 +213,7 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
             ends[end.index()].release(net);
         }
         let endpoint = &mut ends[end.index()];
-        let due = endpoint.due();
+        let due = endpoint.due::<IN_ORDER>();
         if due > net.now {
             return endpoint.renew_alarm(net, due);
         }
@@ -277,32 +222,26 @@ impl<const IN_ORDER: bool> Foresighted<IN_ORDER> for AssociationFlow {
         }
         if let Some(ends) = &mut self.ends {
             let endpoint = &mut ends[end.index()];
-            endpoint.renew_alarm(net, endpoint.due());
+            endpoint.renew_alarm(net, endpoint.due::<IN_ORDER>());
         }
     }
 
+    #[inline(always)]
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
-        if !IN_ORDER
-            && self.pauses.is_none()
-            && let Some(news) = endpoint.take_single(net, handle)
-        {
-            return self.go_on(net, end, news);
-        }
         if IN_ORDER {
             endpoint.record(net, handle);
-            if let Some(liar) = &mut endpoint.liar {
-                liar.hears(&net.bundles.get(handle).bytes);
-            }
         }
-        let answer = endpoint.take(net.now, net.bundles.get(handle));
-        let (_, arrival) = net.slab.reach(handle);
-        endpoint.tell_arrival(net, handle, arrival);
-        net.slab.release(handle);
-        if let Some((addresses, bytes)) = answer {
-            endpoint.answer(net, addresses, &bytes);
+        if IN_ORDER
+            && let Some(liar) = &mut endpoint.liar
+            && let Some(sctp) = net.slab.cell(handle).contents.sctp()
+        {
+            liar.hears(&sctp.packet);
         }
-        self.pump(net, end);
+        match endpoint.take(net, handle) {
+            processed @ (Processed::Data | Processed::Sack) if !IN_ORDER => self.go_on(net, end, processed),
+            _ => self.pump(net, end),
+        }
     }
 }

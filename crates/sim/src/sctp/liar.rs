@@ -4,15 +4,15 @@
 
 use crate::liar;
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::sctp::{self, Chunk, Data, Gap, Gaps, Header, Sack, SackFlags, Writer};
+use eifel_packet::sctp::{Chunk, Data, Gap, Gaps, Header, Sack, SackFlags};
 use eifel_packet::segment::{Flags, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
-use eifel_sctp::Outgoing;
+use eifel_sctp::{Outgoing, Packet};
 
 /// A packet that is held back.
 pub struct Waiting {
-    pub bytes: Vec<u8>,
+    pub packet: Packet,
     pub outgoing: Outgoing,
 }
 
@@ -42,10 +42,9 @@ impl Liar {
     }
 
     /// Notes the chunks of a packet that arrives.
-    pub fn hears(&mut self, bytes: &[u8]) {
-        let Ok((_, chunks)) = sctp::parse_unverified(bytes) else { return };
+    pub fn hears(&mut self, packet: &Packet) {
         let mut timestamps = None;
-        for chunk in chunks.flatten() {
+        for chunk in packet.chunks().flatten() {
             match chunk {
                 Chunk::Init(init) => self.0.begins(init.initial_tsn),
                 Chunk::Timestamp(stamp) => timestamps = Some(stamp),
@@ -61,28 +60,22 @@ impl Liar {
 
     /// Alters a packet that is about to leave, if it holds only a SACK and its timestamp. Returns
     /// the delay after which it leaves; `None` if it never leaves.
-    pub fn says(&mut self, bytes: &mut Vec<u8>) -> Option<Duration> {
-        let Some(answer) = Answer::read(bytes) else { return Some(Duration::ZERO) };
+    pub fn says(&mut self, packet: &mut Packet) -> Option<Duration> {
+        let Some(answer) = Answer::read(packet) else { return Some(Duration::ZERO) };
         let honest = answer.segment();
         let mut told = honest;
         let leaves = self.0.says(&mut told);
         if leaves.is_some() && told != honest {
-            *bytes = answer.altered(&honest, &told);
+            *packet = answer.altered(&honest, &told);
         }
         leaves
     }
 
     /// Alters a packet as [`says`](Self::says) does, and keeps it if it leaves later. Returns
     /// whether the liar keeps it from leaving now.
-    pub fn falsify(&mut self, now: Instant, bytes: &mut Vec<u8>, outgoing: Outgoing) -> bool {
-        match self.says(bytes) {
-            None => true,
-            Some(held) if held > Duration::ZERO => {
-                self.0.held.hold(now + held, Waiting { bytes: bytes.clone(), outgoing });
-                true
-            }
-            Some(_) => false,
-        }
+    pub fn falsify(&mut self, now: Instant, packet: &mut Packet, outgoing: Outgoing) -> bool {
+        let leaves = self.says(packet);
+        self.0.keeps(now, leaves, || Waiting { packet: packet.clone(), outgoing })
     }
 
     /// Returns when the next held packet leaves; [`Instant::NEVER`] if none is held.
@@ -98,17 +91,9 @@ impl Liar {
 
 impl<'b> Answer<'b> {
     /// Reads a packet. Returns `None` if it holds anything except a SACK and its timestamp.
-    fn read(bytes: &'b [u8]) -> Option<Self> {
-        let (header, chunks) = sctp::parse_unverified(bytes).ok()?;
-        let (mut stamp, mut found) = (None, None);
-        for chunk in chunks {
-            match chunk.ok()? {
-                Chunk::Timestamp(timestamps) => stamp = Some(timestamps),
-                Chunk::Sack(sack) => found = Some(sack),
-                _ => return None,
-            }
-        }
-        found.map(|sack| Self { header, stamp, sack })
+    fn read(packet: &'b Packet) -> Option<Self> {
+        let (sack, stamp) = packet.only_sack()?;
+        Some(Self { header: *packet.header(), stamp, sack })
     }
 
     /// Returns the equivalent acknowledgement of TCP, with as many blocks as fit.
@@ -131,7 +116,7 @@ impl<'b> Answer<'b> {
     }
 
     /// Returns the packet that is equivalent to `told`.
-    fn altered(&self, honest: &Segment, told: &Segment) -> Vec<u8> {
+    fn altered(&self, honest: &Segment, told: &Segment) -> Packet {
         let cumulative = Seq(told.ack.0.wrapping_sub(1));
         let (duplicate, reported) = self.reported(honest, told);
         let duplicates = match duplicate {
@@ -152,14 +137,10 @@ impl<'b> Answer<'b> {
         let again = told.flags.has(Flags::ANSWERS_SENT_AGAIN);
         let flags = if again { SackFlags::ANSWERS_SENT_AGAIN } else { SackFlags::default() };
         let sack = Sack { flags, cumulative, gaps: Gaps(&gaps), duplicates: &duplicates, ..self.sack };
-        let mut bytes = Vec::new();
-        let mut writer = Writer::new(&self.header, &mut bytes);
+        let mut packet = Packet::new(self.header);
         let stamp = told.options.timestamps.map(Chunk::Timestamp);
-        for chunk in stamp.into_iter().chain([Chunk::Sack(sack)]) {
-            writer.chunk(&chunk).expect("no lie makes a SACK longer than a packet");
-        }
-        writer.finish();
-        bytes
+        stamp.into_iter().chain([Chunk::Sack(sack)]).for_each(|chunk| packet.push_chunk(&chunk));
+        packet
     }
 
     /// Returns the duplicate and the blocks that `told` reports. A segment has room for only a few
@@ -232,12 +213,10 @@ mod tests {
         Seq(FIRST.wrapping_add(index))
     }
 
-    fn packet(chunks: &[Chunk<'_>]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut writer = Writer::new(&HEADER, &mut bytes);
-        chunks.iter().for_each(|chunk| writer.chunk(chunk).unwrap());
-        writer.finish();
-        bytes
+    fn packet(chunks: &[Chunk<'_>]) -> Packet {
+        let mut packet = Packet::new(HEADER);
+        chunks.iter().for_each(|chunk| packet.push_chunk(chunk));
+        packet
     }
 
     fn stamp(value: u32, echo: u32) -> Chunk<'static> {
@@ -245,7 +224,7 @@ mod tests {
     }
 
     /// Returns a packet with the chunk of this index and the timestamp `value`.
-    fn data(index: u32, value: u32) -> Vec<u8> {
+    fn data(index: u32, value: u32) -> Packet {
         let data = Data { flags: DataFlags::WHOLE, tsn: tsn(index), stream: 0, ssn: 0, ppid: [0; 4], payload: b"four" };
         packet(&[stamp(value, 0), Chunk::Data(data)])
     }
@@ -254,7 +233,7 @@ mod tests {
     /// and the echo.
     type Said = (u32, Vec<(u32, u32)>, Vec<u32>, u32);
 
-    fn sack((next, gaps, duplicates, echo): &Said) -> Vec<u8> {
+    fn sack((next, gaps, duplicates, echo): &Said) -> Packet {
         let gaps: Vec<[u8; 4]> = gaps
             .iter()
             .map(|(from, to)| Gap { start: (from - next + 1) as u16, end: (to - next + 1) as u16 }.to_bytes())
@@ -266,9 +245,8 @@ mod tests {
         packet(&[stamp(77, *echo), Chunk::Sack(sack)])
     }
 
-    fn read(bytes: &[u8]) -> Said {
-        sctp::parse(bytes).expect("a valid checksum");
-        let answer = Answer::read(bytes).expect("a SACK and its timestamp");
+    fn read(packet: &Packet) -> Said {
+        let answer = Answer::read(packet).expect("a SACK and its timestamp");
         let index = |tsn: Seq| tsn.0.wrapping_sub(FIRST);
         let next = index(after(answer.sack.cumulative));
         let gaps = answer.sack.gaps.iter().map(|gap| (next + u32::from(gap.start) - 1, next + u32::from(gap.end) - 1));
@@ -279,8 +257,8 @@ mod tests {
     fn answered(kind: Kind, heard: &[(u32, u32)], honest: &Said) -> Option<Said> {
         let mut liar = Liar::new(kind, Stream::new(1, &["test"]));
         heard.iter().for_each(|(index, value)| liar.hears(&data(*index, *value)));
-        let mut bytes = sack(honest);
-        liar.says(&mut bytes).map(|_| read(&bytes))
+        let mut packet = sack(honest);
+        liar.says(&mut packet).map(|_| read(&packet))
     }
 
     fn always(answer: Table) -> Kind {
@@ -329,10 +307,10 @@ mod tests {
             Stream::new(1, &["test"]),
         );
         HEARD.iter().for_each(|(index, value)| liar.hears(&data(*index, *value)));
-        let mut bytes = sack(&honest());
-        liar.says(&mut bytes).unwrap();
+        let mut packet = sack(&honest());
+        liar.says(&mut packet).unwrap();
         let with_invented = [&[(2, 2)], &gaps[..]].concat();
-        assert_eq!(read(&bytes), (1, with_invented, duplicates, echo));
+        assert_eq!(read(&packet), (1, with_invented, duplicates, echo));
     }
 
     /// A TSN counts as a duplicate up to 2^31 - 1 TSNs below the acknowledged TSN.
@@ -359,20 +337,20 @@ mod tests {
     #[test]
     fn the_bit_is_denied() {
         let mut liar = Liar::new(Kind::ForgedMark, Stream::new(1, &["test"]));
-        let mut bytes = sack(&honest());
-        assert_eq!(liar.says(&mut bytes), Some(Duration::ZERO));
-        assert_eq!(Answer::read(&bytes).unwrap().sack.flags, SackFlags::default());
-        assert_eq!(read(&bytes), honest());
+        let mut packet = sack(&honest());
+        assert_eq!(liar.says(&mut packet), Some(Duration::ZERO));
+        assert_eq!(Answer::read(&packet).unwrap().sack.flags, SackFlags::default());
+        assert_eq!(read(&packet), honest());
     }
 
     #[test]
     fn a_packet_with_data_or_anything_else_stays_honest() {
         let mut liar = Liar::new(always(Table { withheld: true, ..Table::default() }), Stream::new(1, &["test"]));
         liar.hears(&data(0, 1));
-        for mut bytes in [data(5, 7), packet(&[Chunk::CookieAck])] {
-            let before = bytes.clone();
-            assert_eq!(liar.says(&mut bytes), Some(Duration::ZERO));
-            assert_eq!(bytes, before);
+        for mut told in [data(5, 7), packet(&[Chunk::CookieAck])] {
+            let before = told.to_bytes();
+            assert_eq!(liar.says(&mut told), Some(Duration::ZERO));
+            assert_eq!(told.to_bytes(), before);
         }
     }
 }

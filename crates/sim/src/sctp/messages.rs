@@ -3,6 +3,9 @@
 use crate::pattern;
 use eifel_sctp::{Association, Delivery, Message, Refused};
 
+/// The most bytes that a packet can hold.
+const LONGEST_PACKET: usize = 1 << 16;
+
 /// The way in which an application splits its bytes into messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
@@ -42,19 +45,29 @@ impl Writer {
         self.waiting = 0;
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.waiting == 0
     }
 
-    /// Returns whether more than `room` bytes wait.
+    /// Writes as much as the association takes. While it has more than it may send, the number of
+    /// messages behind makes no difference, unless it takes all of them. Returns whether nothing is
+    /// left to write.
     #[inline]
-    pub fn exceeds(&self, room: usize) -> bool {
-        self.waiting > room as u64
+    pub fn write(&mut self, association: &mut Association) -> bool {
+        if self.waiting == 0 {
+            return true;
+        }
+        let most = LONGEST_PACKET + association.peer_window() as usize;
+        if self.waiting <= association.send_room() as u64 || !association.has_unsent(most) {
+            self.write_all(association);
+        }
+        self.waiting == 0
     }
 
     /// Writes as much as the association takes.
-    #[inline]
-    pub fn write(&mut self, association: &mut Association) {
+    #[inline(never)]
+    pub fn write_all(&mut self, association: &mut Association) {
         while self.waiting > 0 {
             let bytes = self.waiting.min(u64::from(self.shape.bytes)) as usize;
             if association.send_room() < bytes {
@@ -64,9 +77,9 @@ impl Writer {
             let taken = if self.shape.verified {
                 association.send(delivery, pattern::bytes(self.messages, bytes)).map(|()| 1)
             } else if self.shape.streams == 1 {
-                association.send_counted_often(delivery, bytes, self.waiting as usize / bytes)
+                association.send_zeros_often(delivery, bytes, self.waiting as usize / bytes)
             } else {
-                association.send_counted(delivery, bytes).map(|()| 1)
+                association.send_zeros(delivery, bytes).map(|()| 1)
             };
             let taken = match taken {
                 Ok(taken) => taken,
@@ -96,6 +109,14 @@ impl Reader {
     /// Creates a reader for messages of this shape.
     pub fn new(shape: Shape) -> Self {
         Self { shape, bytes: 0, messages: vec![0; usize::from(shape.streams)], part: 0 }
+    }
+
+    /// Notes what the association has [drained](Association::drained). Returns whether that is more
+    /// than before.
+    #[inline]
+    pub fn note_drained(&mut self, association: &Association) -> bool {
+        let before = std::mem::replace(&mut self.bytes, association.drained());
+        self.bytes > before
     }
 
     /// Reads messages until they hold `limit` bytes or more. Returns whether it read any.

@@ -4,12 +4,13 @@ use super::endpoint::{Endpoint, Way};
 use super::flow::AssociationFlow;
 use super::liar::Liar;
 use super::messages::{Reader, Shape, Writer};
+use crate::app::session::Progress;
+use crate::end::End;
 use crate::error::Error;
 use crate::network::Network;
 use crate::scenario::{Association as Agreed, Flow, Traffic};
-use crate::slab::End;
-use crate::stream_flow::Progress;
 use crate::tally::Tally;
+use crate::transport_flow::TransportFlow;
 use crate::wire;
 use crate::world::ALARM;
 use eifel_base::time::Instant;
@@ -39,10 +40,15 @@ pub fn open<const IN_ORDER: bool>(
         let settings = settings(agreed, end, (flow, seed), &ways[own]);
         let ports = ports(end);
         let listener = Listener::new(settings.clone(), ports.local).map_err(fault)?;
+        let drains = !running.session.carries_bytes && running.session.reader.is_none();
         let association = match end {
             End::From => {
                 let remotes: Vec<IpAddr> = ways[own].iter().map(|way| way.addresses.destination()).collect();
-                Some(Association::connect(net.now, &settings, ports, &remotes, 0).map_err(fault)?)
+                let mut association = Association::connect(net.now, &settings, ports, &remotes, 0).map_err(fault)?;
+                if drains {
+                    association.drain();
+                }
+                Some(association)
             }
             End::To => None,
         };
@@ -50,7 +56,7 @@ pub fn open<const IN_ORDER: bool>(
             bytes: agreed.message_bytes[end.index()],
             streams: agreed.streams,
             unordered: agreed.unordered,
-            verified: running.carries_bytes,
+            verified: running.session.carries_bytes,
         };
         Ok(Endpoint {
             listener,
@@ -63,17 +69,18 @@ pub fn open<const IN_ORDER: bool>(
             spurious: 0,
             writer: Writer::new(shape(end)),
             reader: Reader::new(shape(end.other())),
+            drains,
             closes: false,
             liar: agreed.liar.filter(|_| end == End::To).map(|kind| {
                 let stream = Stream::new(seed, &["flow", &flow.name, "liar"]);
                 Box::new(Liar::new(kind, stream))
             }),
-            slot: running.slot - ALARM as u32 + own as u32,
+            slot: running.session.slot - ALARM as u32 + own as u32,
             alarm: Instant::NEVER,
         })
     };
     running.ends = Some(Box::new([make(End::From)?, make(End::To)?]));
-    running.progress = Progress::Running;
+    running.session.progress = Progress::Running;
     running.pump(net, End::From);
     Ok(())
 }

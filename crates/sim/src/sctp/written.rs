@@ -1,29 +1,32 @@
-//! Packets that exist as bytes before they are sent: answers outside of an association, and packets
-//! that a liar held back.
+//! Packets that no association sends now: answers outside of an association, and packets that a liar
+//! held back.
 
 use super::endpoint::{Endpoint, path_to};
 use crate::network::Network;
-use eifel_packet::ip::Addresses;
+use crate::packet::{NO_PACKET, Packet, SctpPacket};
 use eifel_sctp::Outgoing;
 
 impl Endpoint {
-    /// Sends a packet that belongs to no association.
-    pub fn answer<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, addresses: Addresses, bytes: &[u8]) {
-        self.send_written(net, &Outgoing { addresses, path: None }, bytes);
-    }
-
     /// Sends the held packets whose hold time is over.
     pub fn release<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         while let Some(waiting) = self.liar.as_mut().and_then(|liar| liar.release(net.now)) {
-            self.send_written(net, &waiting.outgoing, &waiting.bytes);
+            self.send(net, &waiting.outgoing, waiting.packet);
         }
     }
 
-    fn send_written<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing, bytes: &[u8]) {
-        let bundle = net.bundles.vacant(net.slab.next_handle());
-        bundle.bytes.extend_from_slice(bytes);
-        bundle.addresses = outgoing.addresses;
-        net.slab.vacant().packet = self.empty();
-        self.launch(net, path_to(&self.ways, outgoing));
+    /// Sends a packet that belongs to no association, or that left the association earlier.
+    pub(super) fn send<const IN_ORDER: bool>(
+        &self,
+        net: &mut Network<IN_ORDER>,
+        outgoing: &Outgoing,
+        packet: eifel_sctp::Packet,
+    ) {
+        let cell = net.slab.vacant();
+        cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
+        let (addresses, transmissions) = (outgoing.addresses, Vec::new());
+        let sctp = SctpPacket { addresses, packet, transmissions };
+        let bytes = sctp.ip_len(net.ip);
+        *cell.contents.sctp_mut() = sctp;
+        self.launch(net, path_to(&self.ways, outgoing), bytes);
     }
 }

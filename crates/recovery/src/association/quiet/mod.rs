@@ -85,6 +85,12 @@ impl Engine {
         }
     }
 
+    /// Returns whether the window of a path has room, if the engine is quiet.
+    #[inline]
+    pub fn has_quiet_room(&self, path: PathId) -> bool {
+        self.destinations[path.0].path.window.cwnd > self.ledger.flight(path)
+    }
+
     /// Sends a packet of one chunk for which there is [quiet room](Self::quiet_room).
     #[inline(always)]
     pub fn send_quiet(&mut self, now: Instant, path: PathId, size: Size) -> Transmission {

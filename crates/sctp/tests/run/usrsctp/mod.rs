@@ -13,7 +13,7 @@ use eifel_sctp::{
     Association, Delivery, Event, Failure, Heard, Listener, Message, Phase, Ports, Settings, TimestampChunk,
 };
 
-use crate::talk::Dice;
+use crate::talk::{Dice, parsed, polled};
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -174,11 +174,11 @@ impl Wire {
                 let now = self.now();
                 match (&mut self.association, &mut self.listener) {
                     (Some(association), _) if association.phase() != Phase::Closed => {
-                        association.handle_packet(now, &addresses, &packet);
+                        association.handle(now, &addresses, &parsed(&packet));
                     }
-                    (_, Some(listener)) => match listener.handle_packet(now, &addresses, &packet) {
+                    (_, Some(listener)) => match listener.handle(now, &addresses, &parsed(&packet)) {
                         Heard::Nothing => {}
-                        Heard::Answer(_, answer) => self.emit(answer),
+                        Heard::Answer(_, answer) => self.emit(answer.to_bytes()),
                         Heard::Accepted(association) => self.association = Some(*association),
                     },
                     _ => {}
@@ -192,15 +192,8 @@ impl Wire {
         }
         self.received.extend(std::iter::from_fn(|| association.receive()));
         self.events.extend(std::iter::from_fn(|| association.poll_event()));
-        let mut packets = Vec::new();
-        loop {
-            let mut packet = Vec::new();
-            if association.poll_transmit(now, &mut packet).is_none() {
-                break;
-            }
-            packets.push(packet);
-        }
-        packets.into_iter().for_each(|packet| self.emit(packet));
+        let packets: Vec<_> = std::iter::from_fn(|| polled(association, now)).collect();
+        packets.into_iter().for_each(|(_, packet)| self.emit(packet));
     }
 
     fn run_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {

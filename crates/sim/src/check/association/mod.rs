@@ -1,7 +1,8 @@
 //! Laws of an association: acknowledged chunks have arrived, a path with bytes in flight has a
 //! running timer, and no buffer overflows.
 
-use crate::sctp::endpoint::Endpoint;
+use super::checked::CheckedAssociation;
+use super::positions::Positions;
 use eifel_base::time::Instant;
 use eifel_recovery::association::PathId;
 use eifel_sctp::Association;
@@ -12,8 +13,7 @@ const SLACK: usize = 1 << 16;
 /// The positions of one end at the last check.
 #[derive(Clone, Copy, Default)]
 pub struct Ledger {
-    una: u64,
-    nxt: u64,
+    positions: Positions,
     /// A fault that a test puts into each account, because no call of an association causes it.
     #[cfg(test)]
     plant: Option<tests::Plant>,
@@ -40,8 +40,8 @@ impl Ledger {
     ///
     /// # Panics
     /// When a law is broken.
-    pub fn check(&mut self, now: Instant, endpoint: &Endpoint, other: &Endpoint) {
-        let (Some(sender), Some(receiver)) = (&endpoint.association, &other.association) else { return };
+    pub fn check(&mut self, now: Instant, endpoint: CheckedAssociation<'_>, other: CheckedAssociation<'_>) {
+        let (Some(sender), Some(receiver)) = (endpoint.association, other.association) else { return };
         let account = account(sender, receiver);
         #[cfg(test)]
         let account = self.planted(account);
@@ -53,12 +53,7 @@ impl Ledger {
     /// Accepts an account, or returns the first law that it breaks.
     fn accept(&mut self, account: &Account) -> Result<(), &'static str> {
         let &Account { una, nxt, arrived, ref paths, data, buffered: (held, buffer) } = account;
-        if una < self.una || nxt < self.nxt {
-            return Err("a position went back");
-        }
-        if una > nxt {
-            return Err("more is acknowledged than was sent");
-        }
+        self.positions.accept(una, nxt)?;
         if una > 0 && !arrived[0] {
             return Err("more is acknowledged than has arrived");
         }
@@ -81,7 +76,6 @@ impl Ledger {
         if held > buffer + SLACK {
             return Err("the receive buffer is overfull");
         }
-        (self.una, self.nxt) = (una, nxt);
         Ok(())
     }
 }
