@@ -13,14 +13,13 @@ use eifel_recovery::association::PathId;
 use eifel_recovery::fact::Kind;
 use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings};
 use eifel_sim::End;
-use eifel_sim::oracle::Oracle;
 
-use crate::fate::{Fate, Fates, Subject};
+use crate::fate::{Fate, Subject};
 use crate::path::{Packet, Path};
 use crate::question::{Error, Size};
+use crate::records::Records;
 use crate::tally::Tally;
-use crate::truth::Truth;
-use crate::world::{LONGEST_HELD, MOST_INPUTS, Progress, sent};
+use crate::world::{LONGEST_HELD, Progress, sent};
 
 const PORTS: Ports = Ports { local: 5_001, remote: 5_002 };
 const PRIMARY: PathId = PathId(0);
@@ -51,20 +50,14 @@ struct World {
     ends: [Association; 2],
     /// By the number of the association's path.
     paths: Vec<Path<Datagram>>,
-    size: Size,
-    /// The packet that needs a fate.
-    waiting: Option<(Subject, Packet<Datagram>)>,
+    records: Records<Datagram>,
     /// The chunk that the receiver is about to acknowledge.
     answers: Option<usize>,
-    fates: Fates,
-    inputs: u32,
     /// Messages that the receiver has read.
     read: u32,
     /// The primary path's ssthresh before anything could be lost, in bytes; `None` until the first
     /// chunks are acknowledged.
     threshold: Option<u64>,
-    oracle: Oracle,
-    truth: Truth,
 }
 
 /// Counts all worlds of an association. `progress` receives the number of counted worlds and may
@@ -100,8 +93,8 @@ fn walk(
             }
             return ControlFlow::Continue(());
         }
-        Progress::Over => tally.add(&world.truth, &world.fates, weight),
-        Progress::Stuck => tally.add_stuck(&world.fates, weight),
+        Progress::Over => tally.add(&world.records.truth, &world.records.fates, weight),
+        Progress::Stuck => tally.add_stuck(&world.records.fates, weight),
     }
     progress(tally.worlds)
 }
@@ -138,15 +131,10 @@ impl World {
             now: opened_at(),
             ends,
             paths: vec![Path::default(); question.paths],
-            size: question.size,
-            waiting: None,
+            records: Records::new(question.size),
             answers: None,
-            fates: Fates::default(),
-            inputs: 0,
             read: 0,
             threshold: None,
-            oracle: Oracle::new(1),
-            truth: Truth::default(),
         };
         world.advance();
         world.threshold = Some(world.ends[0].brain().window(PRIMARY).ssthresh);
@@ -170,8 +158,7 @@ impl World {
                 }
             }
             self.listen();
-            self.inputs += 1;
-            if self.inputs > MOST_INPUTS {
+            if self.records.is_stuck_after_input() {
                 return Progress::Stuck;
             }
             if !self.step() {
@@ -183,9 +170,9 @@ impl World {
 
     /// Gives the waiting packet its fate.
     fn choose(&mut self, fate: Fate) {
-        let Some((subject, packet)) = self.waiting.take() else { return };
-        self.fates.choose(subject, fate);
-        self.apply_fate(packet, fate);
+        if let Some(packet) = self.records.choose(fate) {
+            self.apply_fate(packet, fate);
+        }
     }
 
     /// Processes the next arrival or timer; returns `false` if there is none.
@@ -209,7 +196,7 @@ impl World {
                 }
                 self.ends[1].handle(self.now, &addresses, &packet);
                 let kept = self.ends[1].has_received(sent.start);
-                self.oracle.arrived(0, End::From, sent, if kept { u64::MAX } else { sent.start });
+                self.records.on_arrival(sent, if kept { u64::MAX } else { sent.start });
             } else {
                 self.ends[to.index()].handle(self.now, &addresses, &packet);
             }
@@ -220,7 +207,7 @@ impl World {
 
     /// Returns the number of chunks written so far.
     fn chunks(&self) -> u64 {
-        let Size { before, segments, after, .. } = self.size;
+        let Size { before, segments, after, .. } = self.records.size;
         u64::from(if self.threshold.is_some() { before + segments + after } else { before })
     }
 
@@ -228,7 +215,7 @@ impl World {
     fn read(&mut self) {
         while let Some(message) = self.ends[1].receive() {
             let number = u32::from_be_bytes(*message.bytes.first_chunk().expect("a number in each message"));
-            assert_eq!(number, self.read, "a message out of turn, in the world: {}", self.fates);
+            assert_eq!(number, self.read, "a message out of turn, in the world: {}", self.records.fates);
             self.read += 1;
         }
     }
@@ -244,21 +231,17 @@ impl World {
                     let sent = sent(transmission);
                     packet.sent = Some(sent);
                     let first = transmission.kind == Kind::New;
-                    let number = transmission.start.checked_sub(u64::from(self.size.before));
-                    let number = number.filter(|number| first && *number < u64::from(self.size.segments));
+                    let number = transmission.start.checked_sub(u64::from(self.records.size.before));
+                    let number = number.filter(|number| first && *number < u64::from(self.records.size.segments));
                     packet.subject = number.map(|number| Subject::Segment(number as usize));
-                    self.truth.left(&sent);
-                    self.oracle.left(0, End::From, sent);
+                    self.records.on_sent(&sent);
                 }
             }
             End::To => packet.subject = self.answers.take().map(Subject::Ack),
         }
-        match packet.subject {
-            Some(subject) => {
-                self.waiting = Some((subject, packet));
-                Some(subject)
-            }
-            None => {
+        match self.records.keep(packet) {
+            Ok(subject) => Some(subject),
+            Err(packet) => {
                 self.apply_fate(packet, Fate::Delivered);
                 None
             }
@@ -268,32 +251,21 @@ impl World {
     fn apply_fate(&mut self, packet: Packet<Datagram>, fate: Fate) {
         let IpAddr::V4(to) = packet.contents.addresses.destination() else { unreachable!("all are of IPv4") };
         let path = &mut self.paths[usize::from(to.octets()[1])];
-        let [sender, _] = &self.ends;
-        match fate {
-            Fate::Delivered => path.carry(self.now, packet, true),
-            Fate::Delayed => path.hold(self.now, packet, sender.brain().rto(PRIMARY) * LONGEST_HELD),
-            Fate::Duplicated => {
-                path.carry(self.now, packet.clone(), true);
-                path.carry(self.now, packet, false);
-            }
-            Fate::Lost => {
-                if let Some(sent) = packet.sent {
-                    self.oracle.lost(0, End::From, sent);
-                    self.truth.lost(&sent);
-                }
-            }
+        let longest = self.ends[0].brain().rto(PRIMARY) * LONGEST_HELD;
+        if let Some(lost) = path.apply(self.now, packet, fate, longest) {
+            self.records.on_loss(&lost);
         }
     }
 
     /// Processes the events of both ends.
     fn listen(&mut self) {
         while let Some((path, event)) = self.ends[0].poll_brain_event() {
-            if self.size.held_until.releases(&event) {
-                let late = Duration::from_millis(u64::from(self.size.late_ms));
+            if self.records.size.held_until.releases(&event) {
+                let late = Duration::from_millis(u64::from(self.records.size.late_ms));
                 self.paths.iter_mut().for_each(|path| path.release(self.now, late));
             }
             if path == PRIMARY {
-                self.truth.record_event(&event);
+                self.records.truth.record_event(&event);
             }
         }
         for end in &mut self.ends {
@@ -303,11 +275,8 @@ impl World {
 
     fn finish(&mut self) {
         let Some(threshold) = self.threshold else { return };
-        assert_eq!(u64::from(self.read), self.chunks(), "messages read in the world: {}", self.fates);
-        for settled in self.oracle.take_settled() {
-            self.truth.settled(&settled);
-        }
-        self.truth.ends((threshold, self.ends[0].brain().window(PRIMARY).ssthresh));
+        assert_eq!(u64::from(self.read), self.chunks(), "messages read in the world: {}", self.records.fates);
+        self.records.finish((threshold, self.ends[0].brain().window(PRIMARY).ssthresh));
     }
 }
 
@@ -357,6 +326,7 @@ mod tests {
     use eifel_sctp::TimestampChunk;
 
     use super::*;
+    use crate::records::MOST_INPUTS;
 
     fn question() -> AssociationQuestion {
         let size = Size { segments: 1, before: 4, after: 2, ..Size::default() };
@@ -375,7 +345,7 @@ mod tests {
     #[should_panic(expected = "messages read in the world: ")]
     fn a_message_that_is_never_read_is_found() {
         let mut world = World::new(&question()).unwrap();
-        world.size.after += 1;
+        world.records.size.after += 1;
         let _ = walk(world, 16, &mut Tally::default(), &mut |_| ControlFlow::Continue(()));
     }
 
@@ -400,7 +370,7 @@ mod tests {
         loop {
             match world.advance() {
                 Progress::NeedsFate(_) => world.choose(Fate::Delivered),
-                ended => return (ended, world.inputs),
+                ended => return (ended, world.records.inputs),
             }
         }
     }
@@ -410,7 +380,7 @@ mod tests {
     fn every_arrival_is_an_input_and_one_too_many_makes_a_world_stuck() {
         let after = |inputs| {
             let mut world = World::new(&question()).unwrap();
-            world.inputs += inputs;
+            world.records.inputs += inputs;
             ended(world)
         };
         assert_eq!(after(0), (Progress::Over, 2 * 7 + 2));

@@ -36,6 +36,7 @@ mod ladder;
 mod lying;
 mod path;
 mod question;
+mod records;
 mod state;
 mod tally;
 mod truth;

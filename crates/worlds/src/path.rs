@@ -4,7 +4,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_sim::End;
 use eifel_sim::oracle::Sent;
 
-use crate::fate::Subject;
+use crate::fate::{Fate, Subject};
 
 /// One-way delay without queueing.
 pub const DELAY: Duration = Duration::from_millis(50);
@@ -52,13 +52,31 @@ impl<C> Default for Path<C> {
 }
 
 impl<C> Path<C> {
+    /// Gives a packet its fate. A delayed packet is held for at most `longest` beyond the delay.
+    /// Returns the data that are lost.
+    pub(crate) fn apply(&mut self, now: Instant, packet: Packet<C>, fate: Fate, longest: Duration) -> Option<Sent>
+    where
+        C: Clone,
+    {
+        match fate {
+            Fate::Delivered => self.carry(now, packet, true),
+            Fate::Delayed => self.hold(now, packet, longest),
+            Fate::Duplicated => {
+                self.carry(now, packet.clone(), true);
+                self.carry(now, packet, false);
+            }
+            Fate::Lost => return packet.sent,
+        }
+        None
+    }
+
     /// Sends a packet that arrives after the delay.
-    pub(crate) fn carry(&mut self, now: Instant, packet: Packet<C>, first: bool) {
+    fn carry(&mut self, now: Instant, packet: Packet<C>, first: bool) {
         self.queue(now + DELAY, packet, first, false);
     }
 
     /// Holds a packet that leaves now, for at most `longest` beyond the delay.
-    pub(crate) fn hold(&mut self, now: Instant, packet: Packet<C>, longest: Duration) {
+    fn hold(&mut self, now: Instant, packet: Packet<C>, longest: Duration) {
         self.insert(Arrival { at: now + DELAY + longest, packet, first: true, held: true });
     }
 

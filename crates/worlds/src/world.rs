@@ -12,21 +12,19 @@ use eifel_recovery::fact::Transmission;
 use eifel_recovery::respond::Response;
 use eifel_sim::End;
 use eifel_sim::liar::schedule::{Answer, Schedule, Scheduled};
-use eifel_sim::oracle::{Oracle, Role, Sent};
+use eifel_sim::oracle::{Role, Sent};
 use eifel_tcp::{Connection, Event, Outgoing, Ports};
 
 use crate::fate::{Fate, Fates, Subject};
 use crate::ladder::{Ladder, Numbers};
 use crate::path::{Packet, Path};
-use crate::question::{Error, Question, Size};
+use crate::question::{Error, Question};
+use crate::records::Records;
 use crate::truth::Truth;
 
 const PORTS: Ports = Ports { local: 49_152, remote: 5_001 };
 /// Initial sequence numbers of sender and receiver.
 const ISNS: (Seq, Seq) = (Seq(1_000_000), Seq(2_000_000));
-/// Inputs after which a world counts as stuck. Other worlds take some hundred inputs.
-pub(crate) const MOST_INPUTS: u32 = 5_000;
-
 /// RTOs after which a held packet arrives if its event never comes.
 pub(crate) const LONGEST_HELD: u64 = 3;
 
@@ -47,17 +45,11 @@ pub struct World {
     sender: Connection,
     receiver: Connection,
     path: Path<Segment>,
-    size: Size,
-    /// The packet that needs a fate.
-    waiting: Option<(Subject, Packet<Segment>)>,
+    records: Records<Segment>,
     /// Number of the segment that the receiver is about to acknowledge.
     answers: Option<usize>,
-    fates: Fates,
-    inputs: u32,
     /// ssthresh at the beginning, in bytes.
     threshold: u64,
-    oracle: Oracle,
-    truth: Truth,
     /// Whether a verdict may have triggered the response.
     may_have_responded: bool,
     ladder: Option<Box<Ladder>>,
@@ -80,25 +72,19 @@ impl World {
             Ok(Connection::established(&settings, &settings, engine, ports, isns, Instant::ZERO))
         };
         let back = Ports { local: PORTS.remote, remote: PORTS.local };
-        let mut oracle = Oracle::new(1);
-        oracle.syn_arrived(0, End::From);
         let mut world = Self {
             now: Instant::ZERO,
             sender: make(PORTS, ISNS)?,
             receiver: make(back, (ISNS.1, ISNS.0))?,
             path: Path::default(),
-            size: question.size,
-            waiting: None,
+            records: Records::new(question.size),
             answers: None,
-            fates: Fates::default(),
-            inputs: 0,
             threshold: u64::MAX,
-            oracle,
-            truth: Truth::default(),
             may_have_responded: false,
             ladder: None,
             liar: None,
         };
+        world.records.on_syn();
         let mss = u64::from(world.sender.mss());
         world.sender.write_counted(u64::from(question.size.before) * mss);
         world.advance();
@@ -123,14 +109,14 @@ impl World {
     /// Returns the waiting acknowledgement as this answer would alter it; `None` if it would not
     /// leave.
     pub(crate) fn altered(&self, answer: &Answer) -> Option<Segment> {
-        let (Some((_, packet)), Some((liar, _))) = (&self.waiting, &self.liar) else { return None };
+        let (Some((_, packet)), Some((liar, _))) = (&self.records.waiting, &self.liar) else { return None };
         let mut segment = packet.contents;
         liar.clone().say(answer, &mut segment).then_some(segment)
     }
 
     /// Sends the waiting acknowledgement as `answer` alters it, unless `answer` withholds it.
     pub(crate) fn say(&mut self, answer: &Answer) {
-        let (Some((_, mut packet)), Some((liar, _))) = (self.waiting.take(), &mut self.liar) else { return };
+        let (Some((_, mut packet)), Some((liar, _))) = (self.records.waiting.take(), &mut self.liar) else { return };
         if liar.say(answer, &mut packet.contents) {
             self.apply_fate(packet, Fate::Delivered);
         }
@@ -151,8 +137,7 @@ impl World {
                 }
             }
             self.listen();
-            self.inputs += 1;
-            if self.inputs > MOST_INPUTS {
+            if self.records.is_stuck_after_input() {
                 return Progress::Stuck;
             }
             if !self.step() {
@@ -164,9 +149,9 @@ impl World {
 
     /// Gives the waiting packet its fate.
     pub fn choose(&mut self, fate: Fate) {
-        let Some((subject, packet)) = self.waiting.take() else { return };
-        self.fates.choose(subject, fate);
-        self.apply_fate(packet, fate);
+        if let Some(packet) = self.records.choose(fate) {
+            self.apply_fate(packet, fate);
+        }
     }
 
     /// Returns all state that determines how a world that waits for an answer continues, and
@@ -179,15 +164,10 @@ impl World {
             sender,
             receiver,
             path,
-            waiting,
+            records: Records { waiting, .. },
             answers,
             liar,
-            size: _,
-            fates: _,
-            inputs: _,
             threshold: _,
-            oracle: _,
-            truth: _,
             may_have_responded: _,
             ladder: _,
         } = self;
@@ -197,18 +177,18 @@ impl World {
     /// Adds to the number of inputs, so that the world is stuck sooner.
     #[cfg(test)]
     pub(crate) fn after_inputs(mut self, inputs: u32) -> Self {
-        self.inputs += inputs;
+        self.records.inputs += inputs;
         self
     }
 
     /// Returns the number of inputs so far.
     pub(crate) fn inputs(&self) -> u32 {
-        self.inputs
+        self.records.inputs
     }
 
     /// Returns the fates chosen so far.
     pub fn fates(&self) -> &Fates {
-        &self.fates
+        &self.records.fates
     }
 
     /// Returns whether a verdict may have triggered the response.
@@ -224,7 +204,7 @@ impl World {
 
     /// Returns the records of the world; complete when the world is over.
     pub fn truth(&self) -> &Truth {
-        &self.truth
+        &self.records.truth
     }
 
     pub(crate) fn into_ladder(self) -> Ladder {
@@ -233,7 +213,8 @@ impl World {
     }
 
     fn empty_ladder(&self) -> Ladder {
-        let numbers = Numbers { iss: ISNS.0, mss: u64::from(self.sender.mss()), before: u64::from(self.size.before) };
+        let numbers =
+            Numbers { iss: ISNS.0, mss: u64::from(self.sender.mss()), before: u64::from(self.records.size.before) };
         Ladder::new(self.now, numbers)
     }
 
@@ -271,7 +252,7 @@ impl World {
                     }
                     if let (true, Some(sent)) = (arrival.first, packet.sent) {
                         let accepted = self.receiver.takes_below(self.now, &packet.contents);
-                        self.oracle.arrived(0, End::From, sent, accepted);
+                        self.records.on_arrival(sent, accepted);
                     }
                     self.receiver.handle_segment(self.now, &packet.contents, &[]);
                 }
@@ -288,8 +269,7 @@ impl World {
         if let Some(transmission) = outgoing.transmission {
             let sent = sent(&transmission);
             packet.sent = Some(sent);
-            self.truth.left(&sent);
-            self.oracle.left(0, End::From, sent);
+            self.records.on_sent(&sent);
             if let Some(number) = self.number(&sent).filter(|_| transmission.copy == 0) {
                 packet.subject = Some(Subject::Segment(number));
             }
@@ -310,17 +290,14 @@ impl World {
     /// another.
     fn number(&self, sent: &Sent) -> Option<usize> {
         let number = (sent.start - 1) / u64::from(self.sender.mss());
-        let number = number.checked_sub(u64::from(self.size.before))?;
-        (number < u64::from(self.size.segments)).then_some(number as usize)
+        let number = number.checked_sub(u64::from(self.records.size.before))?;
+        (number < u64::from(self.records.size.segments)).then_some(number as usize)
     }
 
     fn decide(&mut self, packet: Packet<Segment>) -> Option<Subject> {
-        match packet.subject {
-            Some(subject) => {
-                self.waiting = Some((subject, packet));
-                Some(subject)
-            }
-            None => {
+        match self.records.keep(packet) {
+            Ok(subject) => Some(subject),
+            Err(packet) => {
                 self.apply_fate(packet, Fate::Delivered);
                 None
             }
@@ -331,19 +308,9 @@ impl World {
         if let Some(ladder) = &mut self.ladder {
             packet.number = Some(ladder.leaves(self.now, &packet, fate));
         }
-        match fate {
-            Fate::Delivered => self.path.carry(self.now, packet, true),
-            Fate::Delayed => self.path.hold(self.now, packet, self.sender.engine().snapshot().rto * LONGEST_HELD),
-            Fate::Duplicated => {
-                self.path.carry(self.now, packet, true);
-                self.path.carry(self.now, packet, false);
-            }
-            Fate::Lost => {
-                if let Some(sent) = packet.sent {
-                    self.oracle.lost(0, End::From, sent);
-                    self.truth.lost(&sent);
-                }
-            }
+        let longest = self.sender.engine().snapshot().rto * LONGEST_HELD;
+        if let Some(lost) = self.path.apply(self.now, packet, fate, longest) {
+            self.records.on_loss(&lost);
         }
     }
 
@@ -354,15 +321,15 @@ impl World {
                 if let Some(ladder) = &mut self.ladder {
                     ladder.record_event(self.now, &event);
                 }
-                if self.size.held_until.releases(&event) {
-                    self.path.release(self.now, Duration::from_millis(u64::from(self.size.late_ms)));
+                if self.records.size.held_until.releases(&event) {
+                    self.path.release(self.now, Duration::from_millis(u64::from(self.records.size.late_ms)));
                 }
                 if let engine::Event::Judged { detector: 0, outcome, reason, .. } = event
                     && (outcome == Outcome::Spurious || reason == engine::MIXED)
                 {
                     self.may_have_responded = true;
                 }
-                self.truth.record_event(&event);
+                self.records.truth.record_event(&event);
             }
         }
         // The receiver's events are ignored, but must be polled.
@@ -370,10 +337,7 @@ impl World {
     }
 
     fn finish(&mut self) {
-        for settled in self.oracle.take_settled() {
-            self.truth.settled(&settled);
-        }
-        self.truth.ends((self.threshold, self.sender.engine().snapshot().ssthresh));
+        self.records.finish((self.threshold, self.sender.engine().snapshot().ssthresh));
     }
 }
 
@@ -399,7 +363,8 @@ mod tests {
     use eifel_tcp::settings::{GiveUp, TimestampSettings};
 
     use super::*;
-    use crate::question::HeldUntil;
+    use crate::question::{HeldUntil, Size};
+    use crate::records::MOST_INPUTS;
     use crate::walk::draw;
 
     fn question(detect: &str) -> Question {

@@ -9,8 +9,9 @@ use eifel_sim::liar::schedule::{Answer, Duplicates, Echoed, Gaps, Number};
 
 use super::endings::Endings;
 use crate::fate::{Fate, Fates, Subject};
+use crate::records::MOST_INPUTS;
 use crate::state::Digester;
-use crate::world::{MOST_INPUTS, Progress, World};
+use crate::world::{Progress, World};
 
 /// Receives the number of lies that were just tried; returns whether the search goes on.
 pub(super) type Tell<'a> = &'a mut dyn FnMut(u64) -> bool;

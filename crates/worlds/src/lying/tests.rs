@@ -11,8 +11,9 @@ use super::search::{Search, answers};
 use super::{LieTally, search_lies};
 use crate::fate::{Fate, Fates, Subject};
 use crate::question::Question;
+use crate::records::MOST_INPUTS;
 use crate::state::Digester;
-use crate::world::{MOST_INPUTS, Progress, World};
+use crate::world::{Progress, World};
 
 const PLAIN: &str = "eifel-timestamps, plain";
 
