@@ -104,8 +104,8 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} cases, {} flows ({} completed), {} segments, {} of them again ({} without need), {} dropped, {} timeouts, \
-             {} fast retransmits, {} episodes detected as spurious, {} events",
+            "{} cases, {} flows ({} completed), {} segments, {} retransmissions ({} spurious), {} dropped, {} timeouts, \
+             {} fast retransmits, {} episodes judged spurious, {} events",
             self.cases,
             self.flows,
             self.completed,

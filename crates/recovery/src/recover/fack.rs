@@ -17,7 +17,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "fack",
-    summary: "everything below the forward-most block has left",
+    summary: "everything below the highest SACK block has left the network",
     source: "Mathis and Mahdavi 1996",
     parameters: RULES,
     ..Entry::recovery(|parameters| {

@@ -18,7 +18,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "newreno-sack",
-    summary: "Reno-SACK with at least one retransmission on each partial ACK",
+    summary: "Reno-SACK, with at least one retransmission on each partial ACK",
     source: RESPONDING,
     parameters: &[
         DUPLICATE_THRESHOLD,
@@ -27,12 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
         BELOW_SPURIOUS_POINT,
         RESUME,
         FOLLOWS,
-        Parameter::word(
-            "when",
-            "when a partial ACK is worth a retransmission",
-            "always",
-            &["always", "after-spurious"],
-        ),
+        Parameter::word("when", "when a partial ACK causes a retransmission", "always", &["always", "after-spurious"]),
         Parameter::word(
             "timer_restarts_on_partial",
             "which partial ACKs restart the timer",

@@ -24,7 +24,7 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "rack-tlp",
-    summary: "what was sent before something delivered is lost; a probe breaks the silence",
+    summary: "data sent before delivered data is lost after a reordering window; a probe finds losses at the tail",
     source: "RFC 8985",
     parameters: &[
         DUPLICATE_THRESHOLD,
@@ -36,7 +36,7 @@ pub(super) const ENTRY: Entry = Entry {
         AFTER_ECE,
         Parameter::milliseconds(
             "max_ack_delay_ms",
-            "how long the peer may delay an ACK: what a probe for a single segment waits longer (section 7.2)",
+            "the peer's ACK delay, which a probe for a single segment waits in addition (section 7.2)",
             200,
             (Duration::ZERO, Duration::from_secs(10)),
         ),

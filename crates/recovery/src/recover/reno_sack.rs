@@ -17,7 +17,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "reno-sack",
-    summary: "fills holes as a pipe counted by ACKs allows",
+    summary: "fills holes within a pipe estimated by counting ACKs",
     source: "Fall and Floyd 1996",
     parameters: RULES,
     ..Entry::recovery(|parameters| {
