@@ -59,7 +59,7 @@ impl Background {
 
     /// Takes in a parcel that leaves and arrives after all before it.
     #[inline]
-    pub(crate) fn take_in(&mut self, departs: Instant, arrives: Instant) {
+    pub(crate) fn accept(&mut self, departs: Instant, arrives: Instant) {
         self.offered += 1;
         self.next_departure = self.next_departure.min(departs);
         self.under_way.push_back(Passing { departs, arrives });
@@ -68,24 +68,24 @@ impl Background {
     /// Counts the parcels that departed or arrived by `now`. Returns the number newly counted as
     /// transmitted.
     #[inline]
-    pub(crate) fn settle(&mut self, now: Instant) -> u32 {
-        if self.next_departure > now { 0 } else { self.move_on(now) }
+    pub(crate) fn count_until(&mut self, now: Instant) -> u32 {
+        if self.next_departure > now { 0 } else { self.count_departed(now) }
     }
 
     #[inline(never)]
-    fn move_on(&mut self, now: Instant) -> u32 {
-        let gone = self.gone(now);
-        self.transmitted += gone;
+    fn count_departed(&mut self, now: Instant) -> u32 {
+        let departed = self.departed(now);
+        self.transmitted += departed;
         self.next_departure = self.first_waiting().unwrap_or(Instant::NEVER);
         let arrived = self.under_way.iter().take(self.transmitted).take_while(|passing| passing.arrives <= now).count();
         self.under_way.drain(..arrived);
         self.transmitted -= arrived;
         self.delivered += arrived as u64;
-        gone as u32
+        departed as u32
     }
 
     /// Returns the number of parcels that departed by `now` and are not yet counted as transmitted.
-    pub(crate) fn gone(&self, now: Instant) -> usize {
+    pub(crate) fn departed(&self, now: Instant) -> usize {
         self.under_way.range(self.transmitted..).take_while(|passing| passing.departs <= now).count()
     }
 
@@ -125,7 +125,7 @@ impl Background {
     /// Removes the last parcel taken in without counting it: a fault for the tests of the link's
     /// check.
     #[cfg(test)]
-    pub(crate) fn forget_one(&mut self) {
+    pub(crate) fn lose_one(&mut self) {
         self.under_way.pop_back();
     }
 

@@ -17,7 +17,7 @@ impl Passing {
     }
 
     /// Counts the parcels that departed by `now` as transmitted. Returns their bytes.
-    pub(crate) fn settle(&mut self, now: Instant) -> u64 {
+    pub(crate) fn count_until(&mut self, now: Instant) -> u64 {
         let mut gone = 0;
         while let Some(&(_, bytes)) = self.waiting.front().filter(|(departs, _)| *departs <= now) {
             gone += u64::from(bytes);

@@ -9,7 +9,7 @@ impl Link {
     #[inline(never)]
     pub(super) fn offer_to_elements(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) -> NextEvent {
         let before = self.next_event;
-        self.let_go(now, outcomes);
+        self.release_due(now, outcomes);
         if now < self.elements_until {
             self.pass(0, now, one, outcomes);
         } else {
@@ -24,8 +24,8 @@ impl Link {
     }
 
     #[inline(never)]
-    pub(super) fn let_go_and_plan(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
-        self.let_go(now, outcomes);
+    pub(super) fn release_due_and_plan(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
+        self.release_due(now, outcomes);
         self.plan();
     }
 
@@ -65,7 +65,7 @@ impl Link {
 
     /// Passes on the parcels whose deadline has come, each at its own deadline, even if the call is
     /// late.
-    fn let_go(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
+    fn release_due(&mut self, now: Instant, outcomes: &mut Vec<Outcome>) {
         while self.deadline <= now {
             let at = self.deadline;
             for index in 0..self.elements.len() {

@@ -6,14 +6,14 @@
 //! the queue. Only the arrival of the first parcel is an event. Background traffic takes queue room
 //! and transmission time like other traffic, but its arrivals are no events.
 
-mod books;
-mod company;
+mod accounting;
+mod background;
 mod entrance;
 mod propagation;
 mod serving;
 mod through;
 
-pub use books::Imbalance;
+pub use accounting::Imbalance;
 use propagation::Propagation;
 
 use crate::background::Background;
@@ -40,12 +40,12 @@ pub struct Link {
     /// Earliest deadline of a parcel that an element holds, or the next departure that a queue
     /// decides on.
     deadline: Instant,
-    /// Number of parcels at the front of `under_way` that were transmitted at the last `settle`.
+    /// Number of parcels at the front of `under_way` that were transmitted at the last `count_departures`.
     transmitted: usize,
     /// Bytes of the other parcels, and of parcels in `passing` and `background`, that were not
-    /// transmitted at the last `settle`.
+    /// transmitted at the last `count_departures`.
     queued_bytes: u64,
-    /// Room that the queue has at least. Transmissions since the last `settle` can only add to it.
+    /// Room that the queue has at least. Transmissions since the last `count_departures` can only add to it.
     spare: Spare,
     propagation: Propagation,
     last_departure: Instant,
@@ -65,7 +65,7 @@ pub struct Link {
     ledger: Ledger,
     queue: Queue,
     background: Vec<Background>,
-    /// Parcels of background traffic that were not transmitted at the last `settle`.
+    /// Parcels of background traffic that were not transmitted at the last `count_departures`.
     queued_background: u32,
     overfull: bool,
 }
@@ -79,9 +79,9 @@ struct UnderWay {
     arrives: Instant,
 }
 
-/// The link settles when this many parcels of background traffic, or in `passing`, are not counted
+/// The link counts departures when this many parcels of background traffic, or in `passing`, are not counted
 /// as transmitted. So it stores few more than are on the link.
-const MOST_UNSETTLED: u32 = 1024;
+const MOST_UNCOUNTED: u32 = 1024;
 
 /// Maximum number of parcels of background traffic that a link keeps. They take 64 MB, and up to
 /// twice that while their queue grows.
@@ -170,7 +170,7 @@ impl Link {
             return None;
         }
         if self.deadline <= self.next_event {
-            self.let_go_and_plan(now, outcomes);
+            self.release_due_and_plan(now, outcomes);
             return None;
         }
         let first = self.under_way.pop_front()?;
@@ -209,9 +209,9 @@ impl Link {
             bytes += served.bytes();
         }
         for background in &self.background {
-            let gone = length(background.gone(now));
-            packets -= gone;
-            bytes -= u64::from(gone) * u64::from(background.bytes());
+            let departed = length(background.departed(now));
+            packets -= departed;
+            bytes -= u64::from(departed) * u64::from(background.bytes());
         }
         QueueState { packets, bytes, average_bytes: self.queue.average_bytes() }
     }
@@ -242,7 +242,7 @@ impl Link {
     /// Offers a parcel at the tail of a queue that may mark it in place of an early drop, or that
     /// decides at its exit.
     fn take_in_or_mark(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) {
-        if self.take_in_to_serve(now, one, outcomes) {
+        if self.enqueue_to_serve(now, one, outcomes) {
             return;
         }
         let Labelled { parcel, label } = one;
@@ -324,7 +324,7 @@ impl Link {
         if now < self.full_until {
             return Err(DropCause::Queue);
         }
-        self.settle(now);
+        self.count_departures(now);
         let found = self.waiting();
         self.spare = self.queue.spare(found);
         if self.spare.take(bytes) {
@@ -352,14 +352,14 @@ impl Link {
     }
 
     /// Counts the parcels that departed by `now` as transmitted.
-    fn settle(&mut self, now: Instant) {
+    fn count_departures(&mut self, now: Instant) {
         while let Some(next) = self.under_way.get(self.transmitted).filter(|next| next.departs <= now) {
             self.queued_bytes -= u64::from(next.parcel.bytes);
             self.transmitted += 1;
         }
-        self.queued_bytes -= self.passing.settle(now);
+        self.queued_bytes -= self.passing.count_until(now);
         for background in &mut self.background {
-            let gone = background.settle(now);
+            let gone = background.count_until(now);
             self.queued_background -= gone;
             self.queued_bytes -= u64::from(gone) * u64::from(background.bytes());
         }

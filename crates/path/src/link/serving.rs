@@ -12,11 +12,11 @@ use eifel_base::time::Instant;
 impl Link {
     /// Offers a parcel at the tail of the queue, if the queue decides at its exit. Returns `false`
     /// for other queues.
-    pub(super) fn take_in_to_serve(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) -> bool {
+    pub(super) fn enqueue_to_serve(&mut self, now: Instant, one: Labelled, outcomes: &mut Vec<Outcome>) -> bool {
         let Queue::Served(served) = &mut self.queue else { return false };
         let earlier = outcomes.len();
         served.enter(now, one, outcomes);
-        self.book_drops(earlier, outcomes);
+        self.count_drops(earlier, outcomes);
         self.serve(now, outcomes);
         true
     }
@@ -27,9 +27,9 @@ impl Link {
             let Queue::Served(served) = &mut self.queue else { return };
             let earlier = outcomes.len();
             let next = served.leave(now, outcomes);
-            self.book_drops(earlier, outcomes);
+            self.count_drops(earlier, outcomes);
             let Some(next) = next else { return };
-            self.settle(now);
+            self.count_departures(now);
             // A parcel that entered before an opportunity of a recorded link may use it.
             let (departs, arrives) = self.schedule(next.entered, next.one.parcel.bytes);
             self.hold(UnderWay { parcel: next.one.parcel, departs, arrives });
@@ -47,7 +47,7 @@ impl Link {
     }
 
     /// Counts the parcels that the queue has dropped since `earlier`.
-    fn book_drops(&mut self, earlier: usize, outcomes: &[Outcome]) {
+    fn count_drops(&mut self, earlier: usize, outcomes: &[Outcome]) {
         for outcome in outcomes.get(earlier..).unwrap_or_default() {
             if let Outcome::Dropped { parcel, .. } = outcome {
                 self.ledger.drop(parcel);

@@ -3,7 +3,7 @@
 //! A link knows a parcel's arrival as soon as it takes the parcel in. If the driver can deal with
 //! that arrival at once, the link need not keep the parcel.
 
-use super::{Link, MOST_UNSETTLED, NextEvent, UnderWay};
+use super::{Link, MOST_UNCOUNTED, NextEvent, UnderWay};
 use crate::parcel::{Outcome, Parcel};
 use eifel_base::time::Instant;
 
@@ -35,8 +35,8 @@ impl Link {
             Ok((departs, arrives)) if goes_on(arrives) => {
                 self.ledger.deliver(&parcel);
                 self.passing.push(departs, parcel.bytes);
-                if self.passing.len() >= MOST_UNSETTLED as usize {
-                    self.settle(now);
+                if self.passing.len() >= MOST_UNCOUNTED as usize {
+                    self.count_departures(now);
                 }
                 NextEvent::Same
             }
@@ -66,7 +66,7 @@ mod tests {
         }
         // Each parcel leaves as the next one comes, so one is left after settling. The first time
         // no parcel is left over.
-        let most = u64::from(MOST_UNSETTLED);
+        let most = u64::from(MOST_UNCOUNTED);
         let expected: Vec<u64> = (0..5000)
             .map(|number| if number < most - 1 { number + 1 } else { (number + 1 - most) % (most - 1) + 1 })
             .collect();

@@ -25,21 +25,21 @@ pub(super) const ENTRY: Entry = Entry {
         INITIAL_SSTHRESH,
         Parameter::switch(
             "fast_convergence",
-            "W_max is lowered when the window had not yet come back to it (section 4.7)",
+            "lower W_max if a loss comes before the window has reached it again (section 4.7)",
             true,
         ),
         Parameter::word(
             "ssthresh_from",
-            "what ssthresh becomes 0.7 of: FlightSize, or the smaller of cwnd and the peer's window (section 4.6 allows it \
-             where an unused window does not grow; Linux)",
+            "the quantity of which 0.7 becomes ssthresh: FlightSize, or the smaller of cwnd and the peer's window \
+             (section 4.6 allows it if an unused window does not grow; Linux)",
             "flight",
             &["flight", "window"],
         ),
         Parameter::word(
             "curve",
-            "how growth is computed: by the RFC; or as public scripts show it of Linux, whose source it was not compared with: \
-             in whole segments, ahead by the smallest round trip, with Reno's window growing by alpha_cubic even above the \
-             window before the loss, and with a segment for 20 at least until a loss has told W_max",
+            "how growth is computed: as in the RFC; or as in Linux, known from public scripts and not from its \
+             source: in whole segments, ahead by the smallest round trip, with Reno's window growing by alpha_cubic \
+             even above the window before the loss, and by at least a segment for 20 until a loss has set W_max",
             "rfc9438",
             &["rfc9438", "linux"],
         ),

@@ -63,8 +63,8 @@ pub(super) const GROW: Parameter = Parameter::word(
 
 pub(super) const COUNTING: Parameter = Parameter::word(
     "counting",
-    "what an ACK counts for: one segment (RFC 5681), bytes up to one or two segments (RFC 3465) or up to eight (RFC 9406), \
-     all bytes that the ACK delivers (Linux)",
+    "how much an ACK counts for: one segment (RFC 5681), bytes up to one or two segments (RFC 3465) or up to eight \
+     (RFC 9406), all bytes that the ACK delivers (Linux)",
     "rfc5681",
     &["rfc5681", "abc-1", "abc-2", "abc-8", "linux"],
 );

@@ -128,7 +128,7 @@ impl Echoed {
 
 const ECHO: Parameter = Parameter::word(
     "echo_response",
-    "what an echo of an ECN mark leaves of the window: as much as a loss (RFC 3168), or more (RFC 8511)",
+    "how far ECN-Echo reduces the window: as a loss does (RFC 3168), or less (RFC 8511)",
     "rfc3168",
     &["rfc3168", "rfc8511"],
 );

@@ -22,13 +22,14 @@ pub(super) const ENTRY: Entry = Entry {
         INITIAL_SSTHRESH,
         Parameter::word(
             "ssthresh_from",
-            "what ssthresh becomes half of: FlightSize (RFC 5681) or the smaller of cwnd and the peer's window (4.4BSD, ns-2)",
+            "the quantity whose half becomes ssthresh: FlightSize (RFC 5681) or the smaller of cwnd and the peer's \
+             window (4.4BSD, ns-2)",
             "flight",
             &["flight", "window"],
         ),
         Parameter::word(
             "repeated_timeout",
-            "what a further timeout of the same segment does to ssthresh: nothing (RFC 5681), or halve it again",
+            "effect of a further timeout of the same segment on ssthresh: none (RFC 5681), or it is halved again",
             "hold",
             &["hold", "reduce"],
         ),

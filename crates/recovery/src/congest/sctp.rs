@@ -16,8 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
     source: "RFC 9260",
     parameters: &[Parameter::word(
         "repeated_timeout",
-        "what a further timeout of the same chunk does to ssthresh: halve the window of one packet too, which leaves four \
-         packets (RFC 9260), or nothing (RFC 5681, ns-2)",
+        "effect of a further timeout of the same chunk on ssthresh: the window of one packet is halved too, which \
+         leaves four packets (RFC 9260), or none (RFC 5681, ns-2)",
         "reduce",
         &["reduce", "hold"],
     )],

@@ -19,8 +19,8 @@ pub enum SlowStart {
 
 pub(super) const SLOW_START: Parameter = Parameter::word(
     "slow_start",
-    "what ends slow start before a loss: nothing (RFC 5681), a train of ACKs or a longer round trip (HyStart, as in Linux), \
-     or a longer round trip over several rounds (HyStart++, RFC 9406)",
+    "the signal that ends slow start before a loss: none (RFC 5681), a train of ACKs or a longer round trip (HyStart, \
+     as in Linux), or a longer round trip over several rounds (HyStart++, RFC 9406)",
     "standard",
     &["standard", "hystart", "hystart++"],
 );

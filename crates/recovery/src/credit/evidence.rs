@@ -12,7 +12,7 @@ use crate::registry::Entry;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "evidence",
-    summary: "chunks that left again count only if the SACK answers a retransmission on the path",
+    summary: "retransmitted chunks count only if the SACK answers a retransmission on the path",
     source: "the SCTP paper, section 4",
     ..Entry::credit(|_| Box::new(Evidence))
 };

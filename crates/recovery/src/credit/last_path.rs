@@ -9,7 +9,7 @@ use crate::registry::Entry;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "last-path",
-    summary: "every chunk counts for the path that it left on last",
+    summary: "every chunk counts for the path of its last transmission",
     source: "RFC 9260, section 7.2.1",
     ..Entry::credit(|_| Box::new(LastPath))
 };

@@ -9,7 +9,7 @@ use crate::registry::Entry;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "unambiguous",
-    summary: "only chunks that left once count",
+    summary: "only chunks that were sent once count",
     source: "Karn's rule, applied to growth",
     ..Entry::credit(|_| Box::new(Unambiguous))
 };

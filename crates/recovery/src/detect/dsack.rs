@@ -26,8 +26,8 @@ pub(super) const ENTRY: Entry = Entry {
     needs: Some(Need::Duplicates),
     parameters: &[Parameter::word(
         "waits",
-        "how long it waits for duplicates that are missing: a round trip of later data, or for good, until the next loss \
-         signal (RFC 3708, B.2), as where retransmissions take a slower path than new data",
+        "how long it waits for missing DSACKs: a round trip of later data, or until the next loss signal (RFC 3708, \
+         B.2), because retransmissions may take a slower path",
         "round-trip",
         &["round-trip", "next-loss"],
     )],

@@ -14,7 +14,7 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "dual-rtt",
-    summary: "an ACK follows the last sending of its segment sooner than tau of the smallest round trip",
+    summary: "the ACK comes sooner after the segment's last transmission than tau times the smallest round trip",
     source: "DualRTT, sections IV and V",
     parameters: &[
         Parameter::word(

@@ -17,7 +17,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "eifel-bit",
-    summary: "the first ACK says that it answers an original, where both ends mark retransmissions",
+    summary: "the first ACK is marked as caused by an original; both ends mark retransmissions",
     source: "Ludwig, chapter 5, section 5.2.1",
     needs: Some(Need::Marks),
     ..Entry::detector(|_| Box::new(EifelBit::default()))

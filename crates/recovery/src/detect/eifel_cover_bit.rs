@@ -14,7 +14,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "eifel-cover-bit",
-    summary: "no ACK up to the first for all retransmissions answers a retransmission",
+    summary: "no ACK up to the cover ACK was caused by a retransmission",
     source: "On making SCTP robust to spurious retransmissions",
     needs: Some(Need::Marks),
     ..Entry::detector(|_| Box::new(EifelCoverBit::default()))

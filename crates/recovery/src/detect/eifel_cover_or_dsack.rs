@@ -18,11 +18,16 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "eifel-cover-or-dsack",
-    summary: "Eifel for SCTP, and reports of duplicates where it sees nothing",
+    summary: "Eifel for SCTP, and DSACK if Eifel finds no evidence",
     source: "On making SCTP robust to spurious retransmissions",
     needs: Some(Need::Duplicates),
     parameters: &[
-        Parameter::word("signal", "what tells an original from a retransmission", "timestamps", &["timestamps", "bit"]),
+        Parameter::word(
+            "signal",
+            "the signal that distinguishes an original from a retransmission",
+            "timestamps",
+            &["timestamps", "bit"],
+        ),
         PROOF,
     ],
     ..Entry::detector(|parameters| {
@@ -57,7 +62,7 @@ impl Detector for EifelCoverOrDsack {
         }
         let eifel = self.eifel.observe(fact, view);
         let duplicates = self.duplicates.observe(fact, view);
-        if let Judgement::LostBesides(_) | Judgement::Distrusted(_) = eifel {
+        if let Judgement::GenuineLossWithin(_) | Judgement::Distrusted(_) = eifel {
             return eifel;
         }
         if self.detected {

@@ -22,7 +22,7 @@ use eifel_base::units::Timestamp;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "eifel-cover-timestamps",
-    summary: "the ACKs for all retransmissions echo their originals' timestamps, or the last any older than the first of them",
+    summary: "all ACKs of retransmissions echo their originals' timestamps, or the cover ACK an older one than theirs",
     source: "On making SCTP robust to spurious retransmissions",
     parameters: &[PROOF],
     needs: Some(Need::Timestamps),

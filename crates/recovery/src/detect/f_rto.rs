@@ -15,7 +15,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "f-rto",
-    summary: "new data after the first ACK, and the second ACK advances",
+    summary: "after new data, the second ACK advances too",
     source: "RFC 5682, section 2",
     probes: true,
     ..Entry::detector(|_| Box::new(FRto::default()))

@@ -15,7 +15,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "f-rto-sack",
-    summary: "new data after the first new ACK, and what was outstanding is reported before them",
+    summary: "after new data, SACK reports data that was outstanding, and none of the new data",
     source: "RFC 5682, section 3",
     needs: Some(Need::Sack),
     probes: true,

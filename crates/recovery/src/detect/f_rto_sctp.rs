@@ -16,7 +16,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "f-rto-sctp",
-    summary: "new data after the first SACK that advances, and chunks that left once are acknowledged before them",
+    summary: "after new data, a SACK acknowledges chunks that were sent once, and none of the new ones",
     source: "RFC 5682, section 3, applied to SCTP",
     probes: true,
     ..Entry::detector(|_| Box::new(FRtoSctp::default()))

@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: RESPONDING,
     parameters: &[Parameter::word(
         "limit",
-        "what the ACK has to be sooner than: the smallest round trip, or half of SRTT as the BSDs have it",
+        "the limit that the ACK must beat: the smallest round trip, or half of SRTT as in the BSDs",
         "minimum",
         &["minimum", "half-srtt"],
     )],

@@ -9,7 +9,7 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "always",
-    summary: "every spurious verdict is answered",
+    summary: "every spurious verdict may be undone",
     source: "RFC 4015",
     ..Entry::grant(|_| Box::new(Always))
 };

@@ -11,7 +11,7 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "once-a-round-trip",
-    summary: "nothing is undone that began within a round trip after an undo",
+    summary: "refuses the undo of episodes that began within a round trip after an undo",
     source: "this project",
     ..Entry::grant(|_| Box::new(OnceARoundTrip::default()))
 };

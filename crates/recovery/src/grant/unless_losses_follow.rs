@@ -13,7 +13,7 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "unless-losses-follow",
-    summary: "undos that losses follow make the next ones rarer",
+    summary: "undos that are followed by losses make further undos rarer",
     source: "this project",
     ..Entry::grant(|_| Box::new(UnlessLossesFollow::default()))
 };

@@ -11,9 +11,9 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "burst-limit",
-    summary: "at most a number of segments for one ACK",
+    summary: "at most some segments for one ACK",
     source: "Fall and Floyd 1996",
-    parameters: &[Parameter::integer("segments", "segments that may leave for one ACK", 4, (1, 1_000_000))],
+    parameters: &[Parameter::integer("segments", "segments sent for one ACK", 4, (1, 1_000_000))],
     ..Entry::pace(|parameters| Box::new(BurstLimit::new(parameters.integer("segments") as u32)))
 };
 

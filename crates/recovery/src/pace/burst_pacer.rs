@@ -12,10 +12,10 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "burst-pacer",
-    summary: "a number of segments back to back, and those beyond it spread over the round trip",
+    summary: "a burst of some segments, and further segments spread over the round trip",
     source: "Ludwig, chapter 5, section 5.2.2",
     parameters: &[
-        Parameter::integer("segments", "segments that may leave back to back", 4, (1, 1_000_000)),
+        Parameter::integer("segments", "segments sent back to back", 4, (1, 1_000_000)),
         SLOW_START_PERCENT,
         AVOIDANCE_PERCENT,
     ],

@@ -12,7 +12,7 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "lasting-pacing",
-    summary: "the window spread over the smallest round trip of some seconds, whatever a spike has delayed",
+    summary: "the window spread over the smallest round trip of some seconds, so that a spike does not slow it",
     source: "Aggarwal, Savage and Anderson 2000; Cardwell and others 2016",
     parameters: &[SLOW_START_PERCENT, AVOIDANCE_PERCENT],
     ..Entry::pace(|parameters| Box::new(LastingPacing::new(Gains::of(parameters))))

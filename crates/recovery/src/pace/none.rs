@@ -10,7 +10,7 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "none",
-    summary: "all that the window allows, at once",
+    summary: "sends everything that the window allows at once",
     source: "RFC 5681",
     ..Entry::pace(|_| Box::new(None))
 };

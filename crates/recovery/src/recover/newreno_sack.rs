@@ -6,7 +6,7 @@
 //! recovery point is acknowledged.
 
 use super::fast_recovery::{FastRecovery, Signal};
-use super::policy::{RecoveryPolicy, WithPolicy};
+use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
 use super::reno_sack::Pipe;
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
@@ -18,7 +18,7 @@ use crate::view::View;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "newreno-sack",
-    summary: "Reno-SACK with at least one retransmission on each partial ACK",
+    summary: "Reno-SACK, with at least one retransmission on each partial ACK",
     source: RESPONDING,
     parameters: &[
         DUPLICATE_THRESHOLD,
@@ -27,12 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
         BELOW_SPURIOUS_POINT,
         RESUME,
         FOLLOWS,
-        Parameter::word(
-            "when",
-            "when a partial ACK is worth a retransmission",
-            "always",
-            &["always", "after-spurious"],
-        ),
+        Parameter::word("when", "when a partial ACK causes a retransmission", "always", &["always", "after-spurious"]),
         Parameter::word(
             "timer_restarts_on_partial",
             "which partial ACKs restart the timer",
@@ -112,14 +107,8 @@ impl NewRenoSack {
 }
 
 impl RecoveryPolicy for NewRenoSack {
-    fn on_signal(
-        &mut self,
-        signal: Signal,
-        recovery: &mut FastRecovery,
-        acked: &Acked,
-        board: &Scoreboard,
-        view: &View,
-    ) -> Decisions {
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        let &ProcessedAck { acked, board, view } = ack;
         match signal {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,

@@ -20,16 +20,16 @@ pub enum Reduction {
 
 pub(super) const REDUCTION: Parameter = Parameter::word(
     "reduction",
-    "how the flight comes down to ssthresh in fast recovery: nothing goes until it has, or in proportion to what is \
-     delivered (PRR, RFC 6937 and RFC 9937)",
+    "how the flight falls to ssthresh in fast recovery: nothing is sent until it has, or data is sent in proportion \
+     to deliveries (PRR, RFC 6937 and RFC 9937)",
     "at-once",
     &["at-once", "prr"],
 );
 
 pub(super) const AFTER_ECE: Parameter = Parameter::word(
     "after_echo",
-    "how the flight comes down to ssthresh after an ECN echo, where SACK is in use: nothing goes until it has (RFC 3168), or \
-     in proportion to what is delivered, as after a loss (Linux)",
+    "how the flight falls to ssthresh after ECN-Echo, if SACK is in use: nothing is sent until it has (RFC 3168), or \
+     data is sent in proportion to deliveries, as after a loss (Linux)",
     "at-once",
     &["at-once", "prr"],
 );

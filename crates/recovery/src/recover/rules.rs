@@ -36,7 +36,7 @@ pub(super) const DUPLICATE_THRESHOLD: Parameter =
     Parameter::integer("duplicate_threshold", "DupThresh: duplicate ACKs that begin a fast retransmit", 3, (1, 1000));
 pub(super) const LIMITED_TRANSMIT: Parameter = Parameter::switch(
     "limited_transmit",
-    "the first two duplicate ACKs let a new segment go each (RFC 3042); rfc6675: as pipe falls",
+    "the first two duplicate ACKs release a new segment each (RFC 3042); rfc6675: as pipe falls",
     true,
 );
 pub(super) const BUGFIX: Parameter =
@@ -49,7 +49,7 @@ pub(super) const BELOW_SPURIOUS_POINT: Parameter = Parameter::word(
 );
 pub(super) const RESUME: Parameter = Parameter::word(
     "after_spurious_timeout",
-    "how sending goes on when the detector says that the timeout was spurious",
+    "how sending continues after a timeout that was judged spurious",
     "next-unsent",
     &["next-unsent", "go-back-n"],
 );

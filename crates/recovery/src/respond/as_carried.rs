@@ -18,7 +18,7 @@ use crate::registry::Entry;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "as-carried",
-    summary: "slow start from the flight up to what was in flight at the loss signal; two segments leave at once",
+    summary: "slow start from the flight up to the flight at the loss signal; two segments are sent at once",
     source: "this project",
     ..Entry::response(|_| Box::new(AsCarried))
 };

@@ -10,7 +10,7 @@ use crate::registry::{Entry, RESPONDING};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "option-3",
-    summary: "one segment and slow start: nothing restored",
+    summary: "slow start from one segment: nothing is restored",
     source: RESPONDING,
     ..Entry::response(|_| Box::new(Option3))
 };

@@ -12,7 +12,7 @@ use crate::registry::Entry;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "partial-credit",
-    summary: "undoes in proportion where a part was really lost, up to 0.7 of the old window",
+    summary: "after a partly genuine loss, undoes in proportion, up to 0.7 of the old window",
     source: "docs/internals/partial_credit.md",
     ..Entry::response(|_| Box::new(PartialCredit))
 };

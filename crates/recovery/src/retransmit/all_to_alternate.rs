@@ -10,7 +10,7 @@ use crate::registry::Entry;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "all-to-alternate",
-    summary: "another path, whatever the reason",
+    summary: "another path, for any loss signal",
     source: "RFC 2960, section 6.4, as the SCTP paper reads it",
     ..Entry::retransmit(|_| Box::new(AllToAlternate))
 };

@@ -11,7 +11,7 @@ use crate::registry::Entry;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "same-path",
-    summary: "the path that the chunk left on last",
+    summary: "the path of the chunk's last transmission",
     source: "the SCTP paper, section 3",
     ..Entry::retransmit(|_| Box::new(SamePath))
 };

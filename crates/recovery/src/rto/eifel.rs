@@ -26,7 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 pub(super) const BACK_OFF_MAXIMUM: Parameter = Parameter::milliseconds(
     "maximum_ms",
-    "never more, but for the latest sample and two ticks",
+    "the maximum RTO, unless the latest sample and two ticks exceed it",
     60_000,
     (MICROSECOND, HOUR),
 );

@@ -14,7 +14,7 @@ use eifel_base::time::Duration;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "fixed",
-    summary: "the same time always, doubled by each expiry",
+    summary: "a fixed time, doubled by each expiry",
     source: "a yardstick",
     parameters: &[
         Parameter::milliseconds("rto_ms", "the time before any back-off", 1000, (MICROSECOND, HOUR)),

@@ -16,13 +16,13 @@ use eifel_base::time::Duration;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "linux",
-    summary: "SRTT and the largest deviation of a round trip, fourfold, at least 200 ms",
+    summary: "SRTT + 4 times the largest deviation within a round trip, at least 200 ms",
     source: "Linux, net/ipv4/tcp_input.c",
     parameters: &[
         INITIAL,
         Parameter::milliseconds(
             "minimum_ms",
-            "TCP_RTO_MIN: the least that the RTO is above SRTT",
+            "TCP_RTO_MIN: how much the RTO exceeds SRTT at least",
             200,
             (MICROSECOND, HOUR),
         ),

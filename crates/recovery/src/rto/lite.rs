@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Parameter::word(
             "clock",
-            "the implementation, by ticks of a heartbeat; the definition, with a minimum of two; or ns-2's whole numbers",
+            "the implementation by heartbeat ticks; the definition, with a minimum of two ticks; or ns-2's integers",
             "heartbeat",
             &["heartbeat", "exact", "scaled"],
         ),

@@ -35,7 +35,7 @@ pub(super) const ENTRY: Entry = Entry {
         ),
         Parameter::milliseconds(
             "slop_ms",
-            "added to the RTO, but to the first one (FreeBSD's rexmit_slop, 200 ms there)",
+            "added to every RTO except the first (FreeBSD's rexmit_slop, 200 ms there)",
             0,
             (Duration::ZERO, HOUR),
         ),

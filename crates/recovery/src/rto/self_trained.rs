@@ -19,10 +19,10 @@ use eifel_base::time::{Duration, Instant};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "self-trained",
-    summary: "a share of the Eifel timer that shrinks until a timeout is spurious",
+    summary: "a fraction of the Eifel timer that shrinks until a timeout is spurious",
     source: "Ludwig 2000, section 5.4.6",
     parameters: &[
-        Parameter::integer("k_per_mille", "by how much AGG falls in a congestion avoidance cycle, about", 50, (1, 999)),
+        Parameter::integer("k_per_mille", "approximate decrease of AGG in a congestion avoidance cycle", 50, (1, 999)),
         INITIAL,
         BACK_OFF_MAXIMUM,
         GRANULARITY,

@@ -11,7 +11,7 @@ use eifel_base::time::Duration;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "back-off",
-    summary: "the back-off stays until a genuine timeout",
+    summary: "the back-off is kept until a genuine timeout",
     source: RESPONDING,
     ..Entry::after_spurious(|_| Box::new(BackOff))
 };

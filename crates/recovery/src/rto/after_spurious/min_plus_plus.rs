@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
         Parameter::milliseconds("step_ms", "by how much the minimum rises", 1000, (MICROSECOND, HOUR)),
         Parameter::word(
             "per",
-            "what counts as one spurious timeout: a verdict, or each expiry before it",
+            "what raises the minimum by one step: a verdict, or each expiry before it",
             "verdict",
             &["verdict", "expiry"],
         ),

@@ -10,7 +10,7 @@ use eifel_base::time::Duration;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "reseed",
-    summary: "SRTT and RTTVAR begin anew",
+    summary: "SRTT and RTTVAR restart from the settling ACK's sample",
     source: RESPONDING,
     ..Entry::after_spurious(|_| Box::new(Reseed))
 };

@@ -104,7 +104,7 @@ mod tests {
             }
         }
         link.run_background(0, &mut Once(Instant::ZERO), Instant::ZERO);
-        link.settle(Instant::from_nanos(8_000_000));
+        link.count_departures(Instant::from_nanos(8_000_000));
         link.check().unwrap();
         link
     }
@@ -124,7 +124,7 @@ mod tests {
         background.background[0].refuse();
         assert_eq!(background.check(), Ok(()), "what is refused is offered and dropped");
         // The background traffic has lost a parcel that it counted as offered.
-        background.background[0].forget_one();
+        background.background[0].lose_one();
         assert!(matches!(background.check(), Err(Imbalance::NotConserved { .. })));
     }
 

@@ -1,6 +1,6 @@
 //! Background traffic of a link: parcels that cross only this link, and cause no event.
 
-use super::{Link, MOST_BACKGROUND, MOST_UNSETTLED};
+use super::{Link, MOST_BACKGROUND, MOST_UNCOUNTED};
 use crate::background::{Background, Source};
 use crate::parcel::{Counts, DropCause};
 use eifel_base::time::Instant;
@@ -27,10 +27,10 @@ impl Link {
             let (departs, arrives) = self.schedule(now, bytes);
             self.queued_background += 1;
             if let Some(background) = self.background.get_mut(index) {
-                background.take_in(departs, arrives);
+                background.accept(departs, arrives);
             }
-            if self.queued_background >= MOST_UNSETTLED {
-                self.settle(now);
+            if self.queued_background >= MOST_UNCOUNTED {
+                self.count_departures(now);
                 let kept: usize = self.background.iter().map(Background::len).sum();
                 self.overfull |= kept > MOST_BACKGROUND;
             }
