@@ -1,4 +1,5 @@
-//! Analyses captures from the command line, without Python: `cargo run --release -p eifel-capture -- FILE…`.
+//! Analyses captures from the command line, without Python: `cargo run --release -p eifel-capture
+//! -- FILE…`.
 
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Measures the round trips from the capture point to each end.
 //!
-//! The round trip to the receiver limits which transmission an ACK can answer. The round trip to the
-//! sender shows how late the sender's reactions are seen. If one of them is near zero, the capture
-//! was made at that end.
+//! The round trip to the receiver limits which transmission an ACK can answer. The round trip to
+//! the sender shows how late the sender's reactions are seen. If one of them is near zero, the
+//! capture was made at that end.
 
 use crate::result::{Vantage, When};
 

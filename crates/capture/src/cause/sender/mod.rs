@@ -28,6 +28,7 @@ const DUPLICATES: u32 = 3;
 /// Ranges kept.
 const MOST_RANGES: usize = 1 << 16;
 
+/// The sender as it saw itself: after the ACKs that it had received.
 #[derive(Debug, Default)]
 pub(crate) struct SenderModel {
     models: Models,
@@ -70,7 +71,6 @@ struct Waiting {
     advances: bool,
     plain: bool,
     sack: bool,
-    /// Whether it has [`Reports`].
     reports: bool,
     stamp: Option<Timestamp>,
     /// The timestamp that it echoes for the models, and the one for the detectors.

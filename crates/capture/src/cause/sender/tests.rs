@@ -299,8 +299,7 @@ fn an_ack_does_not_report_data_again_that_sack_reported() {
             plain: true,
         }
     };
-    let mut model = SenderModel::default();
-    model.nxt = 50;
+    let mut model = SenderModel { nxt: 50, ..SenderModel::default() };
     model.again.add(block(0, 10));
     assert_eq!(model.report(&ack(0, &[block(10, 30)]), false), (Some(10), 20));
     // The first segment was sent again; the next two were reported by SACK.
