@@ -36,7 +36,7 @@ pub(crate) struct SenderModel {
     nxt: u64,
     sacked: Ranges,
     /// The positions that were sent more than once.
-    again: Ranges,
+    retransmitted: Ranges,
     duplicates: u32,
     last_ack: u64,
     last_sent: u64,
@@ -97,7 +97,7 @@ impl SenderModel {
         self.una = received.map_or(stream.una, |ack| ack.cumulative);
         self.nxt = stream.nxt;
         self.sacked.remove_below(self.una, |_| {});
-        self.again.remove_below(self.una, |_| {});
+        self.retransmitted.remove_below(self.una, |_| {});
         let received_since = AckReceived {
             now: point.when.nanos,
             una: self.una,
@@ -262,13 +262,13 @@ impl SenderModel {
             segments: stream.out.len(),
             stamp: data.stamp,
             may_be_unseen: !point.is_next_to_sender(),
-            repeated: self.again.containing(block.start).is_some(),
+            repeated: self.retransmitted.containing(block.start).is_some(),
             reported: self.sacked.containing(block.start).is_some(),
             follows_another: self.follows_another,
         };
         let cause = self.models.explain(&resent);
-        if self.again.count() < MOST_RANGES {
-            self.again.add(block);
+        if self.retransmitted.count() < MOST_RANGES {
+            self.retransmitted.add(block);
         }
         self.last_sent = now;
         self.follows_another = true;
