@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::frame::read::Reader;
-use eifel_capture::result::Retransmission;
 use eifel_capture::report::score::{Score, read_truth, score};
+use eifel_capture::result::Retransmission;
 use eifel_hostile::captured::{Captured, Weather, captured};
 
 fn analyse(pcapng: &[u8]) -> Analysis {
