@@ -116,6 +116,12 @@ impl CapturePoint {
         self.sender_rtt().is_some() && self.is_next_to_sender()
     }
 
+    /// Returns the shortest round trip between sender and receiver, in nanoseconds. Without one to
+    /// the sender, it is the one to the receiver.
+    pub(crate) fn round_trip_at_least(&self) -> Option<u64> {
+        Some(self.receiver_rtt()? + self.sender_rtt().unwrap_or(0))
+    }
+
     /// Returns the shortest round trip between sender and receiver, in nanoseconds.
     pub(crate) fn round_trip(&self) -> Option<u64> {
         Some(self.sender_rtt()? + self.receiver_rtt()?)

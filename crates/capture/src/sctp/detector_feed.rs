@@ -68,7 +68,7 @@ impl DetectorFeed {
             let state = SenderState {
                 now,
                 una,
-                round_trip: point.receiver_rtt().map(|trip| trip + point.sender_rtt().unwrap_or(0)),
+                round_trip: point.round_trip_at_least(),
                 negotiated: Negotiated { mss, sack: true, timestamps: false },
                 sctp: true,
             };

@@ -68,7 +68,6 @@ struct Waiting {
     soonest: u64,
     when: When,
     cumulative: u64,
-    advances: bool,
     plain: bool,
     sack: bool,
     reports: bool,
@@ -79,11 +78,11 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Returns the ACK with its reports.
+    /// Returns the ACK with its reports. Whether it advances depends on what the sender knows then.
     fn with(&self, reports: Option<Reports>) -> Acknowledgement {
-        let &Self { when, cumulative, advances, plain, stamp, echo, .. } = self;
+        let &Self { when, cumulative, plain, stamp, echo, .. } = self;
         let reports = reports.unwrap_or_default();
-        Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain }
+        Acknowledgement { when, cumulative, advances: false, reports, echo, stamp, plain }
     }
 }
 
@@ -145,9 +144,7 @@ impl SenderModel {
                 self.duplicates = stream.duplicates;
                 self.suspected.begin(stream.una, stream.duplicates);
             }
-            Some(last) => {
-                (0..stream.duplicates).for_each(|_| self.on_ack(&Acknowledgement { advances: false, ..last }, point))
-            }
+            Some(last) => (0..stream.duplicates).for_each(|_| self.on_ack(&last, point)),
         }
         if let Some(ack) = received {
             let due = ack.nanos + trip;
@@ -283,7 +280,7 @@ impl SenderModel {
 
     #[inline(always)]
     fn on_ack_with(&mut self, ack: &Acknowledgement, detector_echo: Option<Timestamp>, point: &CapturePoint) {
-        let &Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain } = ack;
+        let &Acknowledgement { when, cumulative, reports, echo, stamp, plain, .. } = ack;
         let (trip, sack) = (point.sender_rtt().unwrap_or(0), point.sack);
         let due = when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
@@ -301,7 +298,6 @@ impl SenderModel {
             soonest,
             when,
             cumulative,
-            advances,
             plain,
             sack,
             reports: !reports.is_empty(),
