@@ -1,4 +1,5 @@
-//! Analyses captures from the command line, without Python: `cargo run --release -p eifel-capture -- FILE…`.
+//! Analyses captures from the command line, without Python: `cargo run --release -p eifel-capture
+//! -- FILE…`.
 
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -84,8 +85,8 @@ enum Line<'a> {
 fn lines(file: &Path) -> Result<(), String> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut failed = Ok(());
-    let mut take = |ended: Vec<Summary>, again: Vec<Retransmission>| {
-        let lines = ended.iter().map(Line::Connection).chain(again.iter().map(Line::Retransmission));
+    let mut take = |ended: Vec<Summary>, retransmissions: Vec<Retransmission>| {
+        let lines = ended.iter().map(Line::Connection).chain(retransmissions.iter().map(Line::Retransmission));
         for line in lines {
             if failed.is_ok() {
                 failed = serde_json::to_writer(&mut out, &line).map_err(Into::into).and_then(|()| writeln!(out));

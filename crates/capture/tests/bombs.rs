@@ -46,7 +46,7 @@ fn read(name: &str, bytes: &[u8]) -> Result<Report, String> {
 }
 
 #[test]
-fn empty_packets_without_end_are_counted_and_not_kept() {
+fn a_flood_of_empty_packets_is_counted_but_not_stored() {
     // 16 bytes of zeros are the header of an empty packet.
     for (name, bytes) in [("empty.gz", gzip(&PCAP, EXPANDED)), ("empty.zst", zstd(&PCAP, 0x38, EXPANDED))] {
         assert!(bytes.len() * 500 < EXPANDED, "{name}: {}", bytes.len());

@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn a_segment_in_a_vlan_counts_as_one_without(
+    fn the_full_path_has_the_effects_of_the_fast_path(
         steps in proptest::collection::vec((step(), 0u8..8, 0i32..4), 1..150),
         stamped: bool,
     ) {

@@ -51,7 +51,7 @@ fn told(pcapng: &[u8]) -> Vec<((u64, u32), DetectorVerdict)> {
 }
 
 #[test]
-fn detectors_say_the_same_at_the_receiver_once_the_originals_were_acknowledged_there() {
+fn detectors_at_the_receiver_agree_after_the_originals_are_acknowledged() {
     let scenario = Scenario::parse(SPIKE, "vantages".as_ref()).unwrap();
     let record = Record::none().capturing(0).capturing(1);
     let outcome = run_with(&scenario, 0, Options { record, ..Options::default() }).unwrap();
@@ -67,7 +67,7 @@ fn detectors_say_the_same_at_the_receiver_once_the_originals_were_acknowledged_t
 }
 
 #[test]
-fn detectors_say_as_much_at_the_receiver_of_most_retransmissions() {
+fn detectors_at_the_receiver_judge_most_retransmissions() {
     // By capture point: the retransmissions that detectors judge at the sender, and how many of
     // them have no judgement at this point.
     let mut found = BTreeMap::<String, (usize, usize)>::new();

@@ -137,8 +137,8 @@ const drop = (() => {
         }
       }
       directions.sort((a, b) => b.rows.length - a.rows.length);
-      found.append(element("h3", { textContent: words.count(directions.length, "direction") + " in which something was sent again" }));
-      found.append(table(["connection", "sender → receiver", "seen", "sends like", "again", "spurious", "needed", ""], directions.slice(0, MOST_ROWS).map((one_way) => {
+      found.append(element("h3", { textContent: words.count(directions.length, "direction") + " with retransmissions" }));
+      found.append(table(["connection", "sender → receiver", "seen", "sends like", "retransmissions", "spurious", "needed", ""], directions.slice(0, MOST_ROWS).map((one_way) => {
         const { connection, server, rows } = one_way, ends = [connection.client, connection.server].map(String);
         const way = connection.directions[server ? 1 : 0], is = (verdict) => rows.filter((row) => row.verdict === verdict).length;
         if (server) ends.reverse();
@@ -190,7 +190,7 @@ const drop = (() => {
           return;
         }
         const range = ({ low, middle, high }, show) => `${show(middle)} (${show(low)} to ${show(high)})`;
-        box.replaceChildren(table(["sender", "goodput", "sent again", "faster than captured"], answer.whatif.senders.map((row) => [
+        box.replaceChildren(table(["sender", "goodput", "retransmissions", "faster than captured"], answer.whatif.senders.map((row) => [
           row.name, range(row.goodput_bps, words.rate), range(row.retransmissions, (value) => Math.round(value)), `${Math.round(100 * row.faster)} %`,
         ]), "Prediction"));
       }).finally(() => { made.disabled = false; });

@@ -98,7 +98,7 @@ impl Opened {
         }
         if let Stage::Log(log) = &mut self.pass {
             if log.len() + bytes.len() > MOST_LOG {
-                return Err(self.said(format!("expected a log of at most {} MiB", MOST_LOG >> 20)));
+                return Err(self.message(format!("expected a log of at most {} MiB", MOST_LOG >> 20)));
             }
             log.extend(bytes);
             return Ok(Answer::of(json!({ "frames": 0 })));
@@ -129,7 +129,7 @@ impl Opened {
             }
         }
         match &self.damage {
-            Some(damage) if self.reader.frames() == 0 => Err(self.said(damage.clone())),
+            Some(damage) if self.reader.frames() == 0 => Err(self.message(damage.clone())),
             _ => Ok(()),
         }
     }
@@ -140,17 +140,17 @@ impl Opened {
         let frames = reader.frames();
         let damage = self.damage.take().or_else(|| reader.finish().err().map(|error| error.to_string()));
         match mem::replace(&mut self.pass, Stage::Done) {
-            Stage::First => Err(self.said("empty; expected a capture or a log of QUIC".to_owned())),
+            Stage::First => Err(self.message("empty; expected a capture or a log of QUIC".to_owned())),
             Stage::Report(analyzer) => {
                 if let Some(damage) = damage.clone().filter(|_| frames == 0) {
-                    return Err(self.said(damage));
+                    return Err(self.message(damage));
                 }
                 let capture = Capture { file: self.name.clone(), frames, error: damage };
                 self.report.add(vec![capture], analyzer.finish());
                 Ok(self.report_answer())
             }
             Stage::Log(log) => {
-                let log = String::from_utf8(log).map_err(|_| self.said("not qlog: not UTF-8".to_owned()))?;
+                let log = String::from_utf8(log).map_err(|_| self.message("not qlog: not UTF-8".to_owned()))?;
                 self.report.quic = Some(quic::analyse(&[(&self.name, &log)])?);
                 Ok(self.report_answer())
             }
@@ -162,13 +162,13 @@ impl Opened {
             }
             Stage::Annotated(annotator, copied) => {
                 let mut answer = Answer::default();
-                annotator.finish().map_err(|error| self.said(error.to_string()))?;
+                annotator.finish().map_err(|error| self.message(error.to_string()))?;
                 let bytes = answer.bytes("bytes", copied.take());
                 Ok(answer.with("bytes", bytes))
             }
             Stage::WhatIf(pass) => {
                 let (trace, _, wanted) = *pass;
-                self.predicted(trace, &wanted).map_err(|Refusal(why)| self.said(why))
+                self.predicted(trace, &wanted).map_err(|Refusal(why)| self.message(why))
             }
             Stage::Done => Err("no capture is being read".to_owned()),
         }
@@ -179,12 +179,12 @@ impl Opened {
     }
 
     /// Begins another pass over the same bytes.
-    pub(crate) fn again(&mut self, asked: &Value) -> Result<Answer, String> {
+    pub(crate) fn begin_pass(&mut self, asked: &Value) -> Result<Answer, String> {
         self.pass = match asked["for"].as_str().unwrap_or_default() {
             "annotated" => {
                 let copied = Copied::default();
                 let annotator = Annotator::new(copied.clone(), self.report.of_capture(0));
-                Stage::Annotated(Box::new(annotator.map_err(|error| self.said(error.to_string()))?), copied)
+                Stage::Annotated(Box::new(annotator.map_err(|error| self.message(error.to_string()))?), copied)
             }
             "graph" => Stage::Graph(Box::new((self.trace(asked)?.0, Fragments::default()))),
             "whatif" => {
@@ -202,7 +202,7 @@ impl Opened {
         let connection = asked["connection"].as_u64().unwrap_or(0);
         let from_server = asked["from_server"].as_bool().unwrap_or(false);
         let found = self.report.connections.iter().find(|one| one.connection == connection);
-        let found = found.ok_or_else(|| self.said(format!("no connection {connection} with data")))?;
+        let found = found.ok_or_else(|| self.message(format!("no connection {connection} with data")))?;
         let senders = asked["senders"].as_array().into_iter().flatten().map(|one| RequestedSender {
             name: one["name"].as_str().unwrap_or_default().to_owned(),
             changes: one["changes"].as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect(),
@@ -236,7 +236,7 @@ impl Opened {
         Ok(Answer::of(answer))
     }
 
-    fn said(&self, what: String) -> String {
+    fn message(&self, what: String) -> String {
         format!("{}: {what}", self.name)
     }
 }

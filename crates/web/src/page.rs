@@ -33,7 +33,7 @@ impl Page {
             }
             "feed" => self.opened()?.feed(bytes),
             "finish" => self.opened()?.finish(),
-            "again" => self.opened()?.again(asked),
+            "again" => self.opened()?.begin_pass(asked),
             "close" => {
                 self.opened = None;
                 Ok(Answer::of(json!({})))

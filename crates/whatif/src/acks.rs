@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_for_two_segments_here_and_there_are_losses() {
+    fn occasional_acks_of_two_segments_are_lost_acks() {
         let counts = in_order(&[1, 1, 2, 1, 1, 1, 2, 2, 1, 3, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1]);
         assert_eq!(lost(&counts, usual(&counts)), 7);
     }

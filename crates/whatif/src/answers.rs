@@ -51,7 +51,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Attributes the ACKs of a trace. `needed` holds the frames of the retransmissions that the analysis calls needed.
+    /// Attributes the ACKs of a trace. `needed` holds the frames of the retransmissions that the
+    /// analysis calls needed.
     pub fn of(trace: &Trace, needed: &BTreeSet<u64>) -> Self {
         let arrived: Vec<usize> = trace
             .pieces
@@ -147,7 +148,8 @@ impl Answers {
         }
     }
 
-    /// Returns the ACK of a transmission, if the receiver sent it as soon as the transmission arrived.
+    /// Returns the ACK of a transmission, if the receiver sent it as soon as the transmission
+    /// arrived.
     pub fn exact(&self, transmission: usize) -> Option<Answer> {
         self.causes[transmission].filter(|answer| answer.at_once || answer.count >= self.every)
     }

@@ -1,5 +1,5 @@
-//! The events of a run, as a capture at its sender shows them. The same code reads a captured run and its replay, so that they
-//! differ only where the runs do.
+//! The events of a run, as a capture at its sender shows them. The same code reads a captured run
+//! and its replay, so that they differ only where the runs do.
 
 use std::collections::BTreeSet;
 use std::path::Path as FilePath;
@@ -39,7 +39,8 @@ pub struct Events {
     pub bytes: u64,
     /// Time from the first packet to the last ACK of new data.
     pub took_s: f64,
-    /// Each transmission: its data segment, its copy (1 is the first), and when it left; in the order of the first two.
+    /// Each transmission: its data segment, its copy (1 is the first), and when it left; in the
+    /// order of the first two.
     #[serde(skip)]
     pub places: Vec<(u64, usize, f64)>,
 }
@@ -121,7 +122,8 @@ fn trips(trace: &Trace) -> Vec<f64> {
 /// Reads the direction with the most data in a file, or in one connection of the file.
 ///
 /// # Errors
-/// One line: the file cannot be read, holds no such connection, or was not captured next to the sender.
+/// One line: the file cannot be read, holds no such connection, or was not captured next to the
+/// sender.
 pub fn of_file(file: &FilePath, connection: Option<u64>, progress: files::Progress<'_>) -> Result<Captured, String> {
     let report = files::analyze(&[file.to_path_buf()], progress)?;
     let name = file.display();

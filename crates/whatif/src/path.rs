@@ -63,8 +63,8 @@ pub struct Losses {
     pub runs: u32,
     /// Packets that were sent.
     pub of: u32,
-    /// Data segments whose first transmission was lost at random: the number of each from 1, and how
-    /// many of its transmissions were lost.
+    /// Data segments whose first transmission was lost at random: the number of each from 1, and
+    /// how many of its transmissions were lost.
     #[serde(skip)]
     pub segments: Vec<(u64, u32)>,
 }
@@ -319,7 +319,8 @@ mod tests {
         assert_eq!(limit(&backlogs, &answers, &|index| backlogs[index] > 37), Some(40));
         assert_eq!(limit(&backlogs, &answers, &|_| false), None);
     }
-    /// Returns the trace of four bursts, each of `depth` packets that wait for each other and two that are lost.
+    /// Returns the trace of four bursts, each of `depth` packets that wait for each other and two
+    /// that are lost.
     fn bursts(depth: u32, rate_seen: bool) -> (Trace, Answers, Fitted) {
         let end = |port| Endpoint { address: [10, 0, 0, 1].into(), port };
         let mut trace = Trace::new(Flow { source: end(1), destination: end(2), tunnel: 0 });

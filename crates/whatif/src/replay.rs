@@ -140,8 +140,8 @@ fn misfit(seen: &Events, replayed: &Events) -> f64 {
         - same(seen, replayed, 2)
 }
 
-/// Returns the share of both runs' transmissions, from copy `from` on, that agree in segment, copy and
-/// approximate time.
+/// Returns the share of both runs' transmissions, from copy `from` on, that agree in segment, copy
+/// and approximate time.
 fn same(seen: &Events, replayed: &Events, from: usize) -> f64 {
     let near = (seen.rtt_ms / 1e3).max(0.01);
     let of = |events: &Events| events.places.iter().filter(|place| place.1 >= from).count();

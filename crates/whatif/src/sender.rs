@@ -119,7 +119,7 @@ mod tests {
     /// Each recovery and congestion control occurs once without an undo, and once with the undo
     /// that the options allow.
     #[test]
-    fn the_search_begins_with_an_undo_and_without() {
+    fn the_search_starts_with_senders_with_and_without_undo() {
         let ends = |timestamps, sack| Ends {
             payload_bytes: 1448,
             bytes: 1_000_000,

@@ -1,7 +1,8 @@
-//! One direction of a connection as a capture next to its sender shows it: every transmission, every acknowledgement.
+//! One direction of a connection as a capture next to its sender shows it: every transmission,
+//! every acknowledgement.
 //!
-//! Segments that the sender's network card splits later are split here, so that each transmission is one
-//! packet on the path.
+//! Segments that the sender's network card splits later are split here, so that each transmission
+//! is one packet on the path.
 
 use eifel_base::ranges::Block;
 use eifel_capture::frame::decode::Packet;
@@ -11,14 +12,15 @@ use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{Seq, unwrap};
 
-/// Maximum number of transmissions of a trace. Ten million packets would take some hundred megabytes,
-/// and far fewer show the path.
+/// Maximum number of transmissions of a trace. Ten million packets would take some hundred
+/// megabytes, and far fewer show the path.
 pub const MOST_TRANSMISSIONS: usize = 2_000_000;
 /// Longest segment on the path in bytes, if the capture shows no MSS. The network card splits
 /// longer segments.
 const LONGEST_SEGMENT: u32 = 1460;
 
-/// One packet with data that left the sender. Times are seconds since the first packet of the trace.
+/// One packet with data that left the sender. Times are seconds since the first packet of the
+/// trace.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Transmission {
     pub at: f64,

@@ -36,7 +36,8 @@ pub struct Range {
     pub high: f64,
 }
 
-/// A sender's results on the drawn paths, as a capture next to it shows them: from its first packet to the last ACK of new data.
+/// A sender's results on the drawn paths, as a capture next to it shows them: from its first packet
+/// to the last ACK of new data.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Predicted {
     pub name: String,

@@ -42,7 +42,7 @@ fn near(found: f64, expected: f64, share: f64) {
 }
 
 #[test]
-fn rate_delay_and_a_queue_that_never_overflowed() {
+fn rate_delay_and_queue_are_found_without_overflow() {
     let found = path(&known());
     near(found.rate_bps, 4e6, 0.002);
     // The base round trip includes the transmission of the ACK, 52 bytes at 4 Mbit/s.
@@ -54,7 +54,7 @@ fn rate_delay_and_a_queue_that_never_overflowed() {
 }
 
 #[test]
-fn the_limit_of_a_queue_that_overflowed() {
+fn the_limit_of_an_overflowed_queue_is_found() {
     let mut scenario = known();
     scenario["flow"][0]["tcp"]["receive_window_segments"] = 200.into();
     let found = path(&scenario);
@@ -73,7 +73,7 @@ fn losses_of_known_segments_are_random_ones() {
 }
 
 #[test]
-fn holds_with_their_ends_and_the_way_in_which_they_end() {
+fn holds_and_how_they_release_packets_are_found() {
     for (holds, links, kind, end) in [
         ("sending", "bottleneck", Kind::Sending, 3.5),
         ("arriving", "bottleneck", Kind::Arriving, 3.5 - 0.04),
@@ -107,7 +107,7 @@ fn a_pause_too_short_for_a_hold_affects_few_answers() {
 }
 
 #[test]
-fn reordering_with_its_length() {
+fn the_length_of_reordering_is_found() {
     let mut scenario = known();
     scenario["point_to_point"]["reorder"] = json!({"flow": "main", "segments": [400, 900, 1300], "length": 5});
     let found = path(&scenario);
@@ -178,7 +178,7 @@ fn a_prediction_holds_the_truth_and_names_the_faster_sender() {
 /// A sender learns of the last byte's arrival half a round trip later, and later still if the ACK
 /// is delayed.
 #[test]
-fn predicted_times_end_where_the_captured_one_does() {
+fn predicted_and_captured_times_end_with_the_same_data() {
     let mut scenario = known();
     scenario["flow"][0]["application"]["bytes"] = 200_000.into();
     scenario["point_to_point"]["delay_ms"] = 200.into();

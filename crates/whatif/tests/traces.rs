@@ -121,7 +121,7 @@ fn the_smaller_mss_bounds_segments_and_sack_needs_both_ends() {
 }
 
 #[test]
-fn a_trace_has_no_more_than_the_most_sendings() {
+fn a_trace_stops_at_its_limit_of_transmissions() {
     let end = |end: End| Endpoint { address: address(end).into(), port: end.1 };
     let mut trace = Trace::new(Flow { source: end(SENDER), destination: end(RECEIVER), tunnel: 0 });
     trace.transmissions = vec![Transmission { at: 0.0, frame: 1, piece: 0, wire: 140 }; MOST_TRANSMISSIONS - 1];

@@ -185,19 +185,25 @@ impl Analyzer {
         (std::mem::take(&mut self.found.connections), std::mem::take(&mut self.found.retransmissions))
     }
 
-    /// Ends the capture. Passes the remaining connections to `take` one by one, each with its
-    /// retransmissions; connections without data are left out.
-    pub fn finish_each(mut self, mut take: impl FnMut(Vec<Summary>, Vec<Retransmission>)) -> Analysis {
+    /// Ends all connections, and calls `each` after each of them.
+    fn end_all(&mut self, mut each: impl FnMut(&mut Self)) {
         for connection in std::mem::take(&mut self.table).drain() {
             self.end(connection.is_without_data(), connection.finish());
-            let (ended, retransmissions) = self.take_ended();
-            take(ended, retransmissions);
+            each(self);
         }
         for association in self.associations.drain() {
             self.end(association.is_without_data(), association.finish());
-            let (ended, retransmissions) = self.take_ended();
-            take(ended, retransmissions);
+            each(self);
         }
+    }
+
+    /// Ends the capture. Passes the remaining connections to `take` one by one, each with its
+    /// retransmissions; connections without data are left out.
+    pub fn finish_each(mut self, mut take: impl FnMut(Vec<Summary>, Vec<Retransmission>)) -> Analysis {
+        self.end_all(|analyzer| {
+            let (ended, retransmissions) = analyzer.take_ended();
+            take(ended, retransmissions);
+        });
         self.found
     }
 
@@ -227,12 +233,7 @@ impl Analyzer {
     /// Ends the capture and returns its results.
     pub fn finish(mut self) -> Analysis {
         self.found.connections.reserve_exact(self.table.len());
-        for connection in std::mem::take(&mut self.table).drain() {
-            self.end(connection.is_without_data(), connection.finish());
-        }
-        for association in self.associations.drain() {
-            self.end(association.is_without_data(), association.finish());
-        }
+        self.end_all(|_| {});
         self.found.connections.sort_by_key(|one| one.connection);
         self.found.retransmissions.sort_by_key(|one| one.frame);
         self.found

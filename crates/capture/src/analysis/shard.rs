@@ -40,7 +40,6 @@ impl Shard {
     }
 }
 
-/// The results of one shard.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ShardResults {
     pub(crate) found: Analysis,

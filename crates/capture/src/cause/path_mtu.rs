@@ -1,8 +1,8 @@
 //! Retransmissions of segments that were longer than the path's MTU (RFC 1191, RFC 8201).
 //!
-//! A router reports such a segment to the sender by an ICMP message. The sender repeats all segments
-//! that are too long in shorter ones, without waiting for its timer. Routers may limit the rate of
-//! their messages, so a message is taken to speak of all longer segments sent before it.
+//! A router reports such a segment to the sender by an ICMP message. The sender repeats all
+//! segments that are too long in shorter ones, without waiting for its timer. Routers may limit the
+//! rate of their messages, so a message is taken to speak of all longer segments sent before it.
 
 use std::collections::BTreeMap;
 
@@ -71,8 +71,8 @@ impl PathMtu {
         (start < end).then_some(frame)
     }
 
-    /// Returns whether a retransmission of `block` is due to a message. `is_missed` says whether ACKs
-    /// have reported a loss.
+    /// Returns whether a retransmission of `block` is due to a message. `is_missed` says whether
+    /// ACKs have reported a loss.
     pub(crate) fn explains(
         &mut self,
         block: Block,

@@ -25,7 +25,8 @@ pub(crate) struct DirectionId<N> {
 }
 
 impl Retransmissions {
-    /// Adds a retransmission that left at `left`, in nanoseconds, at a flight size of `flight` bytes.
+    /// Adds a retransmission that left at `left`, in nanoseconds, at a flight size of `flight`
+    /// bytes.
     pub(crate) fn add(&mut self, row: Row, left: u64, flight: u64) {
         self.flight.on_retransmission(left, self.rows.len(), row.block.end, flight);
         self.rows.push(row);

@@ -2,14 +2,14 @@
 //!
 //! All rules narrow a range of transmissions; none of them guesses:
 //!
-//! - No transmission is answered sooner than the shortest unambiguous round trip, which is that of a
-//!   segment sent once. The path may have been a little faster than the shortest sample, so a
+//! - No transmission is answered sooner than the shortest unambiguous round trip, which is that of
+//!   a segment sent once. The path may have been a little faster than the shortest sample, so a
 //!   sixteenth is left as margin.
-//! - If an ACK fills the gap at the front of the window, it echoes the timestamp of the transmission
-//!   that filled the gap (RFC 7323, section 4.3, rule (2)). A duplicate ACK, or an ACK that reports
-//!   by SACK, echoes an older segment and shows nothing.
-//! - If the peer has reported `d` of `n` transmissions as duplicates, at least `d + 1` have arrived (RFC
-//!   2883).
+//! - If an ACK fills the gap at the front of the window, it echoes the timestamp of the
+//!   transmission that filled the gap (RFC 7323, section 4.3, rule (2)). A duplicate ACK, or an ACK
+//!   that reports by SACK, echoes an older segment and shows nothing.
+//! - If the peer has reported `d` of `n` transmissions as duplicates, at least `d + 1` have arrived
+//!   (RFC 2883).
 //!
 //! A missing or constant IP identification is no evidence and is ignored.
 
@@ -27,30 +27,24 @@ pub(crate) struct Candidates {
     pub(crate) by_echo: bool,
 }
 
-/// Returns which of `transmissions`, in the order in which they left, `answer` may answer. `shortest` is
-/// the shortest round trip from here to the receiver and back, in nanoseconds.
+/// Returns which of `transmissions`, in the order in which they left, `answer` may answer.
+/// `shortest` is the shortest round trip from here to the receiver and back, in nanoseconds.
 ///
 /// If an echo and the time contradict each other, as with a peer that rewrites timestamps, the time
 /// decides.
 pub(crate) fn candidates(transmissions: &[Transmission], answer: &Answered, shortest: u64) -> Candidates {
     let soonest = shortest - shortest / 16;
-    let in_time = transmissions
-        .iter()
-        .filter(|transmission| transmission.nanos.saturating_add(soonest) <= answer.when.nanos)
-        .count();
-    // The first transmission can be answered at any time. An ACK that is faster than any known round
-    // trip can only answer the first.
+    let in_time = transmissions.iter().filter(|sent| sent.nanos.saturating_add(soonest) <= answer.when.nanos).count();
+    // The first transmission can be answered at any time. An ACK that is faster than any known
+    // round trip can only answer the first.
     let last = in_time.max(1) - 1;
     let all = Candidates { first: 0, last, by_echo: false };
     let Some(echo) = answer.echo else { return all };
-    let stamped = |transmission: &Transmission| transmission.stamp() == Some(echo);
+    let stamped = |sent: &Transmission| sent.stamp() == Some(echo);
     // Segments that waited behind others may have made all known round trips too long. So an echo
     // decides, unless it comes much too soon.
-    let far = |transmission: &Transmission| transmission.nanos.saturating_add(shortest / 2) >= answer.when.nanos;
-    let last = transmissions
-        .iter()
-        .rposition(|transmission| stamped(transmission) && !far(transmission))
-        .map_or(last, |place| place.max(last));
+    let far = |sent: &Transmission| sent.nanos.saturating_add(shortest / 2) >= answer.when.nanos;
+    let last = transmissions.iter().rposition(|sent| stamped(sent) && !far(sent)).map_or(last, |place| place.max(last));
     let all = Candidates { last, ..all };
     // If a later transmission carries an equal timestamp, only the time has excluded it.
     let by_echo = !transmissions[last + 1..].iter().any(stamped);
@@ -60,9 +54,9 @@ pub(crate) fn candidates(transmissions: &[Transmission], answer: &Answered, shor
         return Candidates { first, last, by_echo };
     }
     // A receiver that delays ACKs echoes the earliest segment that it has not acknowledged. That
-    // segment left no later than the filler of the gap. So an echo excludes transmissions with a newer
-    // timestamp.
-    let older = |transmission: &Transmission| transmission.stamp().is_some_and(|stamp| echo.precedes(stamp));
+    // segment left no later than the filler of the gap. So an echo excludes transmissions with a
+    // newer timestamp.
+    let older = |sent: &Transmission| sent.stamp().is_some_and(|stamp| echo.precedes(stamp));
     match transmissions[..=last].iter().position(older) {
         Some(0) | None => all,
         Some(ruled_out) => Candidates { first: 0, last: ruled_out - 1, by_echo: true },

@@ -99,8 +99,8 @@ impl Evidence {
         late
     }
 
-    /// Returns whether `passing` is the first transmission of outstanding segment `index`, which was
-    /// passed over, or passed only as a retransmission so far. Marks the segment if so.
+    /// Returns whether `passing` is the first transmission of outstanding segment `index`, which
+    /// was passed over, or passed only as a retransmission so far. Marks the segment if so.
     pub(crate) fn accept_original(
         &mut self,
         stream: &mut Stream,
@@ -267,9 +267,9 @@ impl Evidence {
     }
 
     /// Counts ACKs without news. An ACK without news may answer an original that its retransmission
-    /// has overtaken, so it is recorded for the candidates. With SACK every ACK without news counts.
-    /// Without SACK only a single one counts, because several in a row are duplicate ACKs for
-    /// another loss.
+    /// has overtaken, so it is recorded for the candidates. With SACK every ACK without news
+    /// counts. Without SACK only a single one counts, because several in a row are duplicate ACKs
+    /// for another loss.
     fn on_without_news(&mut self, ack: &Acknowledgement, news: bool, sack: bool) {
         if !ack.advances && !news {
             self.without_news += u32::from(ack.plain && ack.reports.dsack.is_none());

@@ -24,14 +24,15 @@ pub(crate) struct SegmentEvidence {
     /// The frame of the next ACK of new data. `None` unless it shows that data sent between the
     /// first and the second transmission arrived after the segment.
     pub(crate) in_order: Option<u64>,
-    /// When the transmission left, in nanoseconds, that filled the gap below the segment. `None` unless
-    /// the ACK of that transmission covers the segment too, which shows that the segment had arrived
-    /// before.
+    /// When the transmission left, in nanoseconds, that filled the gap below the segment. `None`
+    /// unless the ACK of that transmission covers the segment too, which shows that the segment had
+    /// arrived before.
     pub(crate) arrived_before: Option<u64>,
-    /// The index of the transmission that filled the gap at the front of the window with the segment.
+    /// The index of the transmission that filled the gap at the front of the window with the
+    /// segment.
     pub(crate) filler: Option<usize>,
-    /// Whether the receiver had to reject the first transmission because of its old timestamp (RFC 7323,
-    /// section 5).
+    /// Whether the receiver had to reject the first transmission because of its old timestamp (RFC
+    /// 7323, section 5).
     pub(crate) refused: bool,
     /// The frame in which a router reports that it dropped the first transmission.
     pub(crate) dropped: Option<u64>,
@@ -79,6 +80,6 @@ impl SegmentEvidence {
 
     /// Returns the index of the last transmission that an ACK at `now` can answer.
     pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<usize> {
-        self.transmissions.iter().rposition(|transmission| transmission.nanos.saturating_add(shortest) <= now)
+        self.transmissions.iter().rposition(|sent| sent.nanos.saturating_add(shortest) <= now)
     }
 }

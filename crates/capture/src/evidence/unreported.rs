@@ -55,10 +55,10 @@ impl Evidence {
         point.sack || !stream.out.has_sent_about(self.unreported.left(ack, shortest), shortest / 4)
     }
 
-    /// Assigns an unreported duplicate to a transmission: the one whose time fits the current delay of
-    /// the path best. That delay is the one of the last transmission that filled a gap. The transmission that
-    /// filled a gap is a last resort, because no duplicate ACK answers it. The path keeps the order
-    /// of the others.
+    /// Assigns an unreported duplicate to a transmission: the one whose time fits the current delay
+    /// of the path best. That delay is the one of the last transmission that filled a gap. The
+    /// transmission that filled a gap is a last resort, because no duplicate ACK answers it. The
+    /// path keeps the order of the others.
     pub(super) fn on_unreported(&mut self, ack: &Acknowledgement, point: &CapturePoint) {
         self.unreported.silent = true;
         let shortest = point.receiver_rtt().unwrap_or(0);

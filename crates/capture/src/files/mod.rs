@@ -57,15 +57,12 @@ pub fn stream(
         }
         Ok(progress(read, total))
     });
-    let error = damage(read, frames)?;
-    let mut report = Report::default();
-    let capture = Capture { file: path.display().to_string(), frames, error };
-    report.add(vec![capture], analyzer.finish_each(take));
-    Ok(report)
+    let capture = Capture { file: path.display().to_string(), frames, error: damage(read, frames)? };
+    Ok(Report::of_one(capture, analyzer.finish_each(take)))
 }
 
-/// Analyses one file, or standard input, and calls `on_totals` with the totals after each piece of it.
-/// Suits a capture that is still running. An error of `on_totals` stops the analysis.
+/// Analyses one file, or standard input, and calls `on_totals` with the totals after each piece of
+/// it. Suits a capture that is still running. An error of `on_totals` stops the analysis.
 ///
 /// # Errors
 /// As [`analyze`].
@@ -75,11 +72,9 @@ pub fn follow(path: &Path, on_totals: &mut dyn FnMut(Totals) -> Result<(), Strin
         reader.each(&mut analyzer)?;
         Ok(on_totals(analyzer.totals()))
     });
-    let error = damage(read, analyzer.totals().frames)?;
-    let analysis = analyzer.finish();
-    let mut report = Report::default();
-    report.add(vec![Capture { file: path.display().to_string(), frames: analysis.frames, error }], analysis);
-    Ok(report)
+    let frames = analyzer.totals().frames;
+    let capture = Capture { file: path.display().to_string(), frames, error: damage(read, frames)? };
+    Ok(Report::of_one(capture, analyzer.finish()))
 }
 
 /// Returns whether a file is a QUIC log and not a capture.

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_are_forgotten() {
+    fn the_oldest_incomplete_packets_are_dropped() {
         let mut ack_ends = AckEnds::default();
         (0..=MOST as u64).for_each(|end| ack_ends.on_ack(end, end));
         assert_eq!(ack_ends.ack_place(0), AckPlace::Unknown);

@@ -1,8 +1,8 @@
 //! Measures the round trips from the capture point to each end.
 //!
-//! The round trip to the receiver limits which transmission an ACK can answer. The round trip to the
-//! sender shows how late the sender's reactions are seen. If one of them is near zero, the capture
-//! was made at that end.
+//! The round trip to the receiver limits which transmission an ACK can answer. The round trip to
+//! the sender shows how late the sender's reactions are seen. If one of them is near zero, the
+//! capture was made at that end.
 
 use crate::result::{Vantage, When};
 
@@ -114,6 +114,12 @@ impl CapturePoint {
     /// Returns whether a measured round trip shows that the sender is near.
     pub(crate) fn is_known_next_to_sender(&self) -> bool {
         self.sender_rtt().is_some() && self.is_next_to_sender()
+    }
+
+    /// Returns the shortest round trip between sender and receiver, in nanoseconds. Without one to
+    /// the sender, it is the one to the receiver.
+    pub(crate) fn round_trip_at_least(&self) -> Option<u64> {
+        Some(self.receiver_rtt()? + self.sender_rtt().unwrap_or(0))
     }
 
     /// Returns the shortest round trip between sender and receiver, in nanoseconds.

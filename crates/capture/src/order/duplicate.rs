@@ -28,53 +28,56 @@ pub(crate) struct Fingerprint(u64);
 /// The last two packets of a direction, and when they passed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DuplicateFrames {
-    prints: [(Fingerprint, u64); 2],
+    fingerprints: [(Fingerprint, u64); 2],
     identification: u16,
+    /// Whether the IP identification changes from packet to packet, so that an equal one shows a
+    /// duplicate.
     identifies: bool,
+    /// Whether the capture has shown a duplicate of data or of a SYN.
     seen: bool,
     /// The number of packets in a row without a duplicate; at most [`MOST_WITHOUT`].
     without_duplicate: u8,
 }
 
 impl DuplicateFrames {
-    /// Returns whether a packet with this identification cannot be recognised as a duplicate: it has
-    /// no identification, and the last packets had no duplicates.
+    /// Returns whether a packet with this identification cannot be recognised as a duplicate: it
+    /// has no identification, and the last packets had no duplicates.
     #[inline(always)]
-    pub(crate) fn cannot_be_told(&self, identification: u16) -> bool {
+    pub(crate) fn is_unrecognisable(&self, identification: u16) -> bool {
         identification == 0 && self.without_duplicate == MOST_WITHOUT
     }
 
-    /// Returns whether this packet is a duplicate frame. `shortest` returns the shortest round trip between
-    /// the ends, in nanoseconds.
+    /// Returns whether this packet is a duplicate frame. `shortest` returns the shortest round trip
+    /// between the ends, in nanoseconds.
     #[inline]
     pub(crate) fn is_duplicate(&mut self, packet: &Packet, when: When, shortest: impl FnOnce() -> Option<u64>) -> bool {
-        if self.cannot_be_told(packet.identification) {
+        if self.is_unrecognisable(packet.identification) {
             return false;
         }
-        let print = fingerprint(packet);
-        let [last, before] = self.prints;
-        if last.0 == print || before.0 == print {
+        let fingerprint = fingerprint(packet);
+        let [last, before] = self.fingerprints;
+        if last.0 == fingerprint || before.0 == fingerprint {
             self.identify(packet.identification);
-            if self.matches(usize::from(last.0 != print), packet, when, shortest()) {
+            if self.matches(usize::from(last.0 != fingerprint), packet, when, shortest()) {
                 return true;
             }
         }
-        self.note(print, packet.identification, when);
+        self.note(fingerprint, packet.identification, when);
         false
     }
 
     /// Returns whether a packet with this fingerprint may be a duplicate.
     #[inline]
-    pub(crate) fn may_be_duplicate(&self, print: Fingerprint) -> bool {
-        self.prints[0].0 == print || self.prints[1].0 == print
+    pub(crate) fn may_be_duplicate(&self, fingerprint: Fingerprint) -> bool {
+        self.fingerprints[0].0 == fingerprint || self.fingerprints[1].0 == fingerprint
     }
 
     /// Records a packet that is no duplicate.
     #[inline]
-    pub(crate) fn note(&mut self, print: Fingerprint, identification: u16, when: When) {
+    pub(crate) fn note(&mut self, fingerprint: Fingerprint, identification: u16, when: When) {
         self.identify(identification);
-        self.prints[1] = self.prints[0];
-        self.prints[0] = (print, when.nanos);
+        self.fingerprints[1] = self.fingerprints[0];
+        self.fingerprints[0] = (fingerprint, when.nanos);
         if self.without_duplicate < MOST_WITHOUT {
             self.without_duplicate += 1;
         }
@@ -91,12 +94,12 @@ impl DuplicateFrames {
     /// Returns whether a packet with the fingerprint at `index` is its duplicate.
     fn matches(&mut self, index: usize, packet: &Packet, when: When, shortest: Option<u64>) -> bool {
         let segment = &packet.segment;
-        let (print, before) = self.prints[index];
+        let (fingerprint, before) = self.fingerprints[index];
         let gap = when.nanos.saturating_sub(before);
         let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
         let named = self.identifies && packet.identification != 0;
-        // If a capture shows duplicates, most packets have one. A single pair among many packets is two
-        // transmissions.
+        // If a capture shows duplicates, most packets have one. A single pair among many packets is
+        // two transmissions.
         let recognisable = named
             || self.without_duplicate < MOST_WITHOUT
                 && (segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen);
@@ -104,9 +107,9 @@ impl DuplicateFrames {
         if matches {
             self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
             self.without_duplicate = 0;
-            // Without an identification, each packet has one duplicate: a third equal packet is a new
-            // one.
-            self.prints[index].0 = if named { print } else { Fingerprint(!print.0) };
+            // Without an identification, each packet has one duplicate: a third equal packet is
+            // another transmission.
+            self.fingerprints[index].0 = if named { fingerprint } else { Fingerprint(!fingerprint.0) };
         }
         matches
     }
@@ -122,18 +125,18 @@ fn fingerprint(packet: &Packet) -> Fingerprint {
     let stamps = stamps.map_or(0, |stamps| u64::from(stamps.value) << 32 | u64::from(stamps.echo));
     let rest = u32::from(segment.flags.0) << 16 | u32::from(segment.window);
     let words = (numbers.to_be_bytes(), stamps.to_be_bytes(), rest.to_be_bytes());
-    let Fingerprint(print) = print(words, segment.payload_len, packet.identification);
-    Fingerprint(print ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43))
+    let Fingerprint(hash) = mix(words, segment.payload_len, packet.identification);
+    Fingerprint(hash ^ sack.wrapping_mul(0xa076_1d64_78bd_642f).rotate_left(43))
 }
 
 /// Returns the fingerprint of a segment without SACK blocks.
 #[inline(always)]
 pub(crate) fn fingerprint_of<const STAMPED: bool>(common: &Common<'_, STAMPED>) -> Fingerprint {
-    print(common.words(), common.payload_len, common.identification())
+    mix(common.words(), common.payload_len, common.identification())
 }
 
 #[inline(always)]
-fn print((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> Fingerprint {
+fn mix((numbers, stamps, rest): ([u8; 8], [u8; 8], [u8; 4]), payload_len: u32, identification: u16) -> Fingerprint {
     let rest = u64::from(u32::from_le_bytes(rest)) ^ u64::from(payload_len) << 32 ^ u64::from(identification) << 48;
     // If two packets have equal numbers, differences in their other fields must not cancel each
     // other. The lowest bytes of the timestamps, which change most, meet the flags and the length,

@@ -15,7 +15,6 @@ pub(crate) struct NewAck {
     pub(crate) nanos: u64,
     pub(crate) cumulative: u64,
     pub(crate) stamp: Option<Timestamp>,
-    /// The timestamp that it echoes.
     pub(crate) echo: Option<Timestamp>,
 }
 

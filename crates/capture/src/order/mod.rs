@@ -199,3 +199,37 @@ impl SendOrder {
         self.remote.as_ref().map_or(0, |remote| remote.acks.touch_first() ^ remote.ack_ends.touch_first())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WITHIN: u64 = 50;
+
+    fn sent(nanos: u64, stamp: Option<u32>) -> Transmission {
+        Transmission::new(0, 100, nanos, stamp.map(Timestamp))
+    }
+
+    #[test]
+    fn a_late_original_has_an_older_timestamp_or_comes_within_half_a_round_trip() {
+        assert_eq!([reordered_within(Some(100)), reordered_within(None)], [WITHIN, AT_FIRST]);
+        let late = |passing, retransmission| is_late_original(&passing, &retransmission, WITHIN);
+        assert!(late(sent(900, Some(5)), sent(10, Some(6))));
+        assert!(!late(sent(11, Some(7)), sent(10, Some(6))));
+        for stamp in [Some(6), None] {
+            assert_eq!([59, 60].map(|nanos| late(sent(nanos, stamp), sent(10, stamp))), [true, false]);
+        }
+    }
+
+    #[test]
+    fn data_that_fill_a_gap_are_reordered_if_they_left_before_the_data_behind_it() {
+        let (order, gap) = (SendOrder::default(), Transmission::missing(0, 100, 10));
+        let reordered = |passing, next: Option<Transmission>| order.is_reordered(&passing, &gap, next.as_ref(), WITHIN);
+        assert!(reordered(sent(900, Some(5)), Some(sent(10, Some(6)))));
+        assert!(!reordered(sent(11, Some(7)), Some(sent(10, Some(6)))));
+        // Equal timestamps of an unknown clock, or none: the time decides.
+        for (stamp, next) in [(Some(6), Some(sent(10, Some(6)))), (None, None)] {
+            assert_eq!([59, 60].map(|nanos| reordered(sent(nanos, stamp), next)), [true, false]);
+        }
+    }
+}

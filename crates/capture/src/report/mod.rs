@@ -50,7 +50,6 @@ pub struct Report {
     pub evicted: u64,
     /// Connections with data, in the order of their first packets.
     pub connections: Vec<Summary>,
-    /// Connections without data.
     pub connections_without_data: u64,
     /// The retransmissions, in the order of files and frames.
     pub retransmissions: Vec<Retransmission>,
@@ -87,10 +86,15 @@ impl Report {
         if let Some(error) = error.clone().filter(|_| frames == 0) {
             return Err(error);
         }
+        let error = error.map(|error| error.to_string());
+        Ok(Self::of_one(Capture { file: name.to_owned(), frames, error }, analyzer.finish()))
+    }
+
+    /// Returns the report of one file.
+    pub(crate) fn of_one(capture: Capture, analysis: Analysis) -> Self {
         let mut report = Self::default();
-        let capture = Capture { file: name.to_owned(), frames, error: error.map(|error| error.to_string()) };
-        report.add(vec![capture], analyzer.finish());
-        Ok(report)
+        report.add(vec![capture], analysis);
+        report
     }
 
     /// Adds the results of files that form one capture.

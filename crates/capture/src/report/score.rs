@@ -263,9 +263,9 @@ mod tests {
 
     #[test]
     fn a_row_whose_frame_is_no_retransmission_stays_unmatched() {
-        // The first transmission of 43 was lost before the capture point, so frame 11 shows its first
-        // copy. Frame 12 is a duplicate made by the network. In frame 167 the other end sends the
-        // same number.
+        // The first transmission of 43 was lost before the capture point, so frame 11 shows its
+        // first copy. Frame 12 is a duplicate made by the network. In frame 167 the other end sends
+        // the same number.
         let found = [
             one(6, 3.642514401, 40, End::Client),
             one(12, 4.951873994, 43, End::Client),

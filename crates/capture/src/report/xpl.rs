@@ -21,17 +21,17 @@ pub struct Plot {
     acknowledged: Option<(u64, u64, u64)>,
     shifts: [Option<u8>; 2],
     /// Frame numbers of retransmissions, in order, and whether each was spurious.
-    again: Vec<(u64, bool)>,
+    retransmissions: Vec<(u64, bool)>,
     text: String,
 }
 
 impl Plot {
     /// Returns an empty plot of the data that goes in direction `flow`.
-    pub fn new<'a>(flow: Flow, again: impl Iterator<Item = &'a Retransmission>) -> Self {
-        let again = again.map(|one| (one.frame, one.verdict == Verdict::Spurious)).collect();
+    pub fn new<'a>(flow: Flow, retransmissions: impl Iterator<Item = &'a Retransmission>) -> Self {
+        let retransmissions = retransmissions.map(|one| (one.frame, one.verdict == Verdict::Spurious)).collect();
         let title = format!("{}_==>_{} (time sequence graph)", flow.source, flow.destination);
         let text = format!("timeval unsigned\ntitle\n{title}\nxlabel\ntime\nylabel\nsequence number\n");
-        Self { flow, initial: None, nxt: 0, acknowledged: None, shifts: [None; 2], again, text }
+        Self { flow, initial: None, nxt: 0, acknowledged: None, shifts: [None; 2], retransmissions, text }
     }
 
     /// Draws a packet if it belongs to this connection.
@@ -57,11 +57,14 @@ impl Plot {
         let start = unwrap(self.nxt, initial, segment.seq);
         let end = start + u64::from(segment.payload_len);
         self.nxt = self.nxt.max(end);
-        let again =
-            self.again.binary_search_by_key(&when.frame, |(frame, _)| *frame).ok().map(|place| self.again[place].1);
+        let retransmissions = self
+            .retransmissions
+            .binary_search_by_key(&when.frame, |(frame, _)| *frame)
+            .ok()
+            .map(|place| self.retransmissions[place].1);
         let time = seconds(when.nanos);
         // Writing into a string cannot fail.
-        let _ = match again {
+        let _ = match retransmissions {
             None => writeln!(self.text, "white"),
             Some(spurious) => write!(self.text, "red\natext {time} {end}\n{}\n", if spurious { "S" } else { "R" }),
         };

@@ -14,7 +14,6 @@ pub enum Cause {
     Fast,
     /// A tail-loss probe.
     Tlp,
-    /// A zero-window probe.
     ZeroWindowProbe,
     /// A keep-alive, which asks an idle peer whether it still exists.
     KeepAlive,

@@ -1,4 +1,5 @@
-//! The values that an analysis returns. Every other part of the crate fills them, and they use none.
+//! The values that an analysis returns. Every other part of the crate fills them, and they use
+//! none.
 
 mod cause;
 mod connection;

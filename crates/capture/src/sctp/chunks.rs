@@ -103,7 +103,7 @@ impl Chunks {
 
     fn on_repeated_data(&mut self, position: u64, len: u16, point: &CapturePoint) {
         let passing = Transmission::new(position, len.into(), point.when.nanos, None);
-        let within = reordered_within(whole(point));
+        let within = reordered_within(point.round_trip_at_least());
         let evidence = &mut self.retransmissions.evidence;
         let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
         let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, within);
@@ -287,12 +287,6 @@ impl Chunks {
         self.retransmissions.finish(&explained, (&circumstances, true), &id, detector_verdicts, (into, &mut cost));
         cost
     }
-}
-
-/// Returns the shortest round trip between both ends, in nanoseconds. Without one to the sender, it
-/// is the one to the receiver.
-fn whole(point: &CapturePoint) -> Option<u64> {
-    point.receiver_rtt().map(|trip| trip + point.sender_rtt().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const MOST_WATCHED: usize = 1 << 16;
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
     len: u16,
-    again: bool,
+    retransmitted: bool,
     reported: bool,
 }
 
@@ -68,18 +68,19 @@ impl DetectorFeed {
             let state = SenderState {
                 now,
                 una,
-                round_trip: point.receiver_rtt().map(|trip| trip + point.sender_rtt().unwrap_or(0)),
+                round_trip: point.round_trip_at_least(),
                 negotiated: Negotiated { mss, sack: true, timestamps: false },
                 sctp: true,
             };
             let departed = chunks.iter().map(|(nanos, _)| Departure { nanos: *nanos, len: 1, stamp: None });
             self.detectors.start(&state, departed);
             self.una = una;
-            self.under_way = chunks.iter().map(|(_, len)| Chunk { len: *len, again: false, reported: false }).collect();
+            self.under_way =
+                chunks.iter().map(|(_, len)| Chunk { len: *len, retransmitted: false, reported: false }).collect();
             self.reported = Ranges::default();
         }
         let chunk = position.checked_sub(self.una).and_then(|index| self.under_way.get_mut(index as usize))?;
-        chunk.again = true;
+        chunk.retransmitted = true;
         (self.until, self.repaired) = (self.una + self.under_way.len() as u64, false);
         let block = Block { start: position, end: position + 1 };
         self.detectors.on_retransmission(now, block, cause, None)
@@ -93,7 +94,7 @@ impl DetectorFeed {
             return self.forget();
         }
         detectors.on_new(&Departure { nanos: point.when.nanos, len: 1, stamp: None });
-        self.under_way.push_back(Chunk { len, again: false, reported: false });
+        self.under_way.push_back(Chunk { len, retransmitted: false, reported: false });
     }
 
     /// Handles a SACK that passes and acknowledges everything below `cumulative`.
@@ -160,7 +161,7 @@ impl DetectorFeed {
             self.una += 1;
             if !chunk.reported {
                 chunk_bytes.acked += u64::from(chunk.len);
-                chunk_bytes.originals += if chunk.again { 0 } else { u64::from(chunk.len) };
+                chunk_bytes.originals += if chunk.retransmitted { 0 } else { u64::from(chunk.len) };
             }
         }
         self.reported.remove_below(self.una, |_| {});
@@ -171,7 +172,7 @@ impl DetectorFeed {
                     let Some(chunk) = under_way.get_mut((position - una) as usize) else { continue };
                     chunk.reported = true;
                     chunk_bytes.sacked += u64::from(chunk.len);
-                    chunk_bytes.originals += if chunk.again { 0 } else { u64::from(chunk.len) };
+                    chunk_bytes.originals += if chunk.retransmitted { 0 } else { u64::from(chunk.len) };
                 }
             });
         }

@@ -55,11 +55,11 @@ impl Acknowledgement {
 pub(crate) struct QuietAck {
     pub(crate) cumulative: u64,
     /// Whether it has no payload, SYN or FIN.
-    bare: bool,
+    pub(crate) bare: bool,
     /// Whether it is bare and the window is unchanged.
     pub(crate) plain: bool,
     /// The window in bytes, and its unscaled field.
-    window: (u32, u16),
+    pub(crate) window: (u32, u16),
 }
 
 impl Stream {
@@ -82,14 +82,8 @@ impl Stream {
         repeats && self.una == self.nxt
     }
 
-    /// Takes the window of a quiet ACK, and counts the ACK.
+    /// Takes the window of an ACK, and counts the ACK. Returns whether the ACK is plain.
     #[inline(always)]
-    pub(crate) fn on_quiet(&mut self, ack: &QuietAck) {
-        (self.window, self.window_field) = ack.window;
-        self.counts.acks += u64::from(ack.bare);
-    }
-
-    /// Takes the window of any ACK, and counts the ACK. Returns whether the ACK is plain.
     pub(crate) fn on_window(&mut self, bare: bool, window: (u32, u16)) -> bool {
         let plain = bare && (self.window, self.window_field) == window;
         (self.window, self.window_field) = window;

@@ -121,7 +121,8 @@ impl Stream {
         start
     }
 
-    /// Handles new data that start at `start`, which is `nxt` unless the segment is only partly new.
+    /// Handles new data that start at `start`, which is `nxt` unless the segment is only partly
+    /// new.
     #[inline(always)]
     pub(crate) fn on_new(&mut self, start: u64, data: &Data, point: &CapturePoint) {
         if self.una == self.nxt {

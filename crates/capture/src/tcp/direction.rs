@@ -129,7 +129,7 @@ impl Direction {
     /// Handles a quiet ACK. Returns the round trip as [`on_ack`](Self::on_ack) does.
     #[inline(always)]
     pub(crate) fn on_quiet(&mut self, ack: QuietAck, stamps: Option<Timestamps>, point: &CapturePoint) -> Option<u64> {
-        self.stream.on_quiet(&ack);
+        self.stream.on_window(ack.bare, ack.window);
         self.note_echo(stamps);
         if !self.is_idle() {
             // The slow path takes a copy. So `point` needs no address, and its fields stay in

@@ -44,8 +44,8 @@ impl Connection {
         let ([one, other], [forth, back]) = (&mut self.sides, &mut self.directions);
         let (from, to, sent, acked) = if SIDE == 0 { (one, other, forth, back) } else { (other, one, back, forth) };
         let identification = common.identification();
-        let print = (!from.duplicates.cannot_be_told(identification)).then(|| fingerprint_of(common));
-        if print.is_some_and(|print| from.duplicates.may_be_duplicate(print)) {
+        let fingerprint = (!from.duplicates.is_unrecognisable(identification)).then(|| fingerprint_of(common));
+        if fingerprint.is_some_and(|fingerprint| from.duplicates.may_be_duplicate(fingerprint)) {
             return false;
         }
         let quiet = match acked {
@@ -56,8 +56,8 @@ impl Connection {
                 None => return false,
             },
         };
-        if let Some(print) = print {
-            from.duplicates.note(print, identification, when);
+        if let Some(fingerprint) = fingerprint {
+            from.duplicates.note(fingerprint, identification, when);
         }
         self.last = when.nanos;
         self.packets += 1;

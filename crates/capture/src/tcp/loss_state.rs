@@ -169,8 +169,8 @@ impl LossState {
         self.retransmissions.add(row, data.left, stream.flight());
     }
 
-    /// Handles an ACK of new data that is no loss sign, after all repairs were acknowledged. Returns
-    /// the newest segment that it covers.
+    /// Handles an ACK of new data that is no loss sign, after all repairs were acknowledged.
+    /// Returns the newest segment that it covers.
     pub(crate) fn on_repaired_ack(
         &mut self,
         stream: &mut Stream,

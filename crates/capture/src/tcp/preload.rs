@@ -58,18 +58,15 @@ impl Table {
         if let Some((place, _)) = self.recent.get(ends) {
             return Some(place);
         }
-        let mask = self.slots.len() - 1;
-        let mut at = hash_of(ends) as usize & mask;
-        loop {
+        for place in self.probe(hash_of(ends)).map(|at| self.slots[at]) {
             // A free slot has no place in the store.
-            let place = self.slots[at];
             let flow = self.store.get(place as usize)?.as_ref()?.flow;
             if recent::ends(&flow).is_some_and(|found| found == ends || found == ends.back()) {
                 self.recent.put(&flow, place);
                 return Some(place);
             }
-            at = (at + 1) & mask;
         }
+        None
     }
 }
 

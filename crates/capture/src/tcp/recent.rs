@@ -11,7 +11,6 @@ use std::net::IpAddr;
 /// The number of entries, a power of two. Together they fit into a processor's first-level cache.
 const MOST: usize = 256;
 
-/// An empty entry.
 const EMPTY: Entry = (Ends { addresses: 0, ports: 0 }, None);
 
 /// The ends of a connection, and its place in the table's store.

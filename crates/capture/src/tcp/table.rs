@@ -104,19 +104,17 @@ impl Table {
         self.store.get(place as usize)?.as_ref()?.side(flow)
     }
 
-    fn search(&self, flow: &Flow) -> Option<u32> {
+    /// Returns the slots in which a connection with this hash may be, from its home on. The search
+    /// ends at a free slot.
+    #[inline]
+    pub(super) fn probe(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
         let mask = self.slots.len() - 1;
-        let mut at = hash(flow) as usize & mask;
-        loop {
-            let place = self.slots[at];
-            if place == FREE {
-                return None;
-            }
-            if self.side(place, flow).is_some() {
-                return Some(place);
-            }
-            at = (at + 1) & mask;
-        }
+        (hash as usize & mask..).map(move |at| at & mask)
+    }
+
+    fn search(&self, flow: &Flow) -> Option<u32> {
+        let places = self.probe(hash(flow)).map(|at| self.slots[at]);
+        places.take_while(|place| *place != FREE).find(|place| self.side(*place, flow).is_some())
     }
 
     /// Inserts a connection that must not be in the table. Returns the connection evicted for it,
@@ -148,10 +146,7 @@ impl Table {
     pub(crate) fn remove(&mut self, flow: &Flow) -> Option<Box<Connection>> {
         let place = self.search(flow)?;
         let mask = self.slots.len() - 1;
-        let mut at = hash(flow) as usize & mask;
-        while self.slots[at] != place {
-            at = (at + 1) & mask;
-        }
+        let mut at = self.probe(hash(flow)).find(|at| self.slots[*at] == place)?;
         // Move the entries behind it up, unless they are in their proper place.
         let mut next = (at + 1) & mask;
         while let Some(other) = self.store.get(self.slots[next] as usize).and_then(Option::as_ref) {
@@ -180,12 +175,9 @@ impl Table {
     }
 
     fn enter(&mut self, flow: &Flow, place: u32) {
-        let mask = self.slots.len() - 1;
-        let mut at = hash(flow) as usize & mask;
-        while self.slots[at] != FREE {
-            at = (at + 1) & mask;
+        if let Some(at) = self.probe(hash(flow)).find(|at| self.slots[*at] == FREE) {
+            self.slots[at] = place;
         }
-        self.slots[at] = place;
     }
 
     fn grow(&mut self) {

@@ -140,8 +140,8 @@ impl SegmentEvidence {
         }
     }
 
-    /// Returns whether the transmissions up to `index` are known to have passed in the order in which
-    /// they left.
+    /// Returns whether the transmissions up to `index` are known to have passed in the order in
+    /// which they left.
     pub(crate) fn passed_in_order(&self, index: usize, circumstances: &Circumstances) -> bool {
         let earlier = &self.transmissions[..index.min(self.transmissions.len())];
         let this = self.transmissions.get(index);
@@ -158,25 +158,25 @@ impl SegmentEvidence {
     }
 
     /// Returns the frame of the first ACK of the data directly below the segment. That ACK has to
-    /// come after this transmission left, and the ACK of the segment together with it. Then a delay was
-    /// taken for a loss.
+    /// come after this transmission left, and the ACK of the segment together with it. Then a delay
+    /// was taken for a loss.
     fn late_with_its_neighbour(&self, index: usize, answered: When, shortest: u64) -> Option<u64> {
         let neighbour = self.neighbour.filter(|_| self.gap.is_none())?;
         let together = answered.nanos.saturating_sub(neighbour.nanos) < shortest / 4;
         (neighbour.nanos > self.transmissions[index].nanos && together).then_some(neighbour.frame)
     }
 
-    /// Returns the ACK whose report of a duplicate shows that a transmission before `index` arrived. It
-    /// is no proof, because a network may have made the duplicate.
+    /// Returns the ACK whose report of a duplicate shows that a transmission before `index`
+    /// arrived. It is no proof, because a network may have made the duplicate.
     fn reported(&self, index: usize, shortest: u64) -> Option<When> {
         let from = self.transmissions.len() - index;
-        // More copies arrived than there are transmissions from `index` on. So an earlier transmission
-        // arrived too.
+        // More copies arrived than there are transmissions from `index` on. So an earlier
+        // transmission arrived too.
         if self.duplicates.len() >= from {
             return self.duplicates.get(from - 1).copied();
         }
-        // A duplicate that is reported before this transmission can be answered belongs to an earlier
-        // transmission.
+        // A duplicate that is reported before this transmission can be answered belongs to an
+        // earlier transmission.
         let soonest = self.transmissions[index].nanos.saturating_add(shortest);
         self.duplicates.iter().find(|when| when.nanos < soonest).copied()
     }

@@ -60,7 +60,7 @@ fn a_late_original_is_reported_as_a_duplicate() {
 }
 
 #[test]
-fn go_back_n_after_a_spike_is_answered_sooner_than_it_can_be() {
+fn acks_after_a_spike_come_too_soon_for_go_back_n() {
     let mut talk = Talk::open(false, false);
     flight(&mut talk);
     let first = talk.data(1110.0, 0);

@@ -30,7 +30,7 @@ fn two_equal_segments_at_once_are_no_duplicate_frames_if_no_other_packet_has_one
 /// Without SACK each partial ACK shows the next loss. The impatient variant of RFC 6582 sets the
 /// timer at the first one only.
 #[test]
-fn a_timer_that_partial_acks_do_not_set_is_told_from_their_repairs() {
+fn a_timeout_that_partial_acks_do_not_postpone_is_no_fast_retransmission() {
     let mut talk = Talk::open(false, false);
     flight(&mut talk);
     for number in 1..4 {
@@ -69,7 +69,7 @@ fn data_from_before_the_capture_are_not_judged() {
 /// The gap at the front began before the capture. So the ACK that fills it may echo the timestamp
 /// of an unseen lower segment, and shows nothing about this segment.
 #[test]
-fn an_echo_proves_nothing_of_the_first_segment_of_a_capture_that_begins_late() {
+fn the_first_echo_after_a_midstream_start_proves_nothing() {
     let mut talk = Talk { frame: 0, analyzer: Analyzer::default(), ..Talk::open(true, true) };
     talk.data(110.0, 5);
     talk.data(400.0, 4);
@@ -192,7 +192,7 @@ fn after_many_single_packets_only_an_identification_shows_a_duplicate_frame() {
 /// Without a captured SYN, a SYN opens a new connection between the same ports only after the first
 /// is over.
 #[test]
-fn a_connection_that_was_seen_to_end_is_followed_by_another() {
+fn a_syn_after_the_end_opens_another_connection() {
     let fin = Flags::FIN.with(Flags::ACK);
     let rst = Flags::RST.with(Flags::ACK);
     let cases: [(&[(bool, Flags)], usize); 6] = [

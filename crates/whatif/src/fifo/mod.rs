@@ -109,8 +109,8 @@ pub fn fit(trace: &Trace, answers: &Answers) -> Option<Fitted> {
     Some(best)
 }
 
-/// Returns the exact answers in the order of transmissions. Omits transmissions that a later transmission
-/// overtook.
+/// Returns the exact answers in the order of transmissions. Omits transmissions that a later
+/// transmission overtook.
 fn samples(trace: &Trace, answers: &Answers) -> Vec<Sample> {
     let mut samples: Vec<Sample> = Vec::new();
     let mut soonest = f64::INFINITY;
@@ -123,8 +123,8 @@ fn samples(trace: &Trace, answers: &Answers) -> Vec<Sample> {
             continue;
         }
         let Some(answer) = answers.exact(transmission) else { continue };
-        // If a piece was sent several times, only the verdict says which transmission arrived. That is
-        // not enough for a time.
+        // If a piece was sent several times, only the verdict says which transmission arrived. That
+        // is not enough for a time.
         let copies = &trace.pieces[trace.transmissions[transmission].piece].transmissions;
         let alone =
             copies.iter().all(|copy| *copy <= transmission || trace.transmissions[*copy].at + shortest >= answer.at);

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn two_answers_that_are_late_by_as_much_show_a_pause_and_one_alone_does_not() {
+    fn two_equally_late_answers_show_a_pause_and_one_does_not() {
         let in_time = || std::iter::repeat_n(0.001, BETWEEN);
         assert_eq!(shown(in_time().chain([0.006, 0.0065])), 1);
         assert_eq!(shown(in_time().chain([0.006, 0.0, 0.006])), 0);

@@ -55,7 +55,6 @@ pub(crate) struct ReceivedAck<'a> {
     pub(crate) frame: u64,
     /// The acknowledgement without its echo.
     pub(crate) ack: Ack<'a>,
-    /// The timestamp that it echoes.
     pub(crate) echo: Option<Timestamp>,
     /// Its own timestamp.
     pub(crate) stamp: Option<Timestamp>,
@@ -107,9 +106,9 @@ fn at(nanos: u64) -> Instant {
 }
 
 impl Detectors {
-    /// Returns the detectors that can judge a sender in this state after `before` episodes, with the
-    /// data that it has under way. The known round trip takes the place of the one measured during
-    /// the handshake.
+    /// Returns the detectors that can judge a sender in this state after `before` episodes, with
+    /// the data that it has under way. The known round trip takes the place of the one measured
+    /// during the handshake.
     fn new(state: &SenderState, before: u32, under_way: impl Iterator<Item = Departure>) -> Self {
         let &SenderState { now, una, round_trip, negotiated, sctp } = state;
         let (names, detectors) = chosen(negotiated, sctp).into_iter().unzip();
@@ -324,14 +323,14 @@ impl EpisodeDetectors {
         }
     }
 
-    /// Returns the detectors' verdicts on an episode.
     pub(crate) fn verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
         self.verdicts.get(&episode).cloned().unwrap_or_default()
     }
 }
 
 /// Returns all detectors of the registry that have what they need, with their names. Only the first
-/// may probe with new data: the last one in the registry that does, because it is the most specific.
+/// may probe with new data: the last one in the registry that does, because it is the most
+/// specific.
 fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Detector>)> {
     let sees = |need: Option<Need>| match need {
         None => true,
@@ -341,7 +340,7 @@ fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Dete
     };
     let of_chunks = Seam::Detect.association_entries().iter().filter(|_| sctp);
     let seeing = Seam::Detect.entries().iter().chain(of_chunks).filter(|entry| sees(entry.needs));
-    let prober = seeing.clone().filter(|entry| entry.probes).last().map(|entry| entry.name);
+    let prober = seeing.clone().rfind(|entry| entry.probes).map(|entry| entry.name);
     let mut found: Vec<_> = seeing
         .filter_map(|entry| Some((entry.name, part::detector(&Choice::named(entry.name)).ok()?)))
         .filter(|(_, detector)| detector.judges())

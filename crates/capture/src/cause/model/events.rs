@@ -78,10 +78,8 @@ pub(crate) struct AckReceived {
     pub(crate) duplicate: bool,
     /// The lowest position that it covers for the first time and that was sent once.
     pub(crate) original_below: Option<u64>,
-    /// The timestamp that it echoes.
     pub(crate) echo: Option<Timestamp>,
     /// The blocks that it reports by SACK; empty blocks fill the rest.
     pub(crate) sacks: [Block; 4],
-    /// Whether it has a DSACK.
     pub(crate) dsack: bool,
 }

@@ -9,8 +9,8 @@ use super::{AckReceived, Cause, Retransmitted, Settings, StackModel};
 
 /// The number of hypotheses kept far from the sender.
 const MOST: usize = 3;
-/// A hypothesis explains the trace nearly as well as another if its cost is higher by less than this.
-/// Costs are powers of e, so this means odds of less than two to one.
+/// A hypothesis explains the trace nearly as well as another if its cost is higher by less than
+/// this. Costs are powers of e, so this means odds of less than two to one.
 pub(crate) const UNDECIDED: f64 = std::f64::consts::LN_2;
 /// The number of retransmissions followed back to find where two hypotheses part.
 const FOLLOWED: usize = 256;
@@ -27,8 +27,8 @@ struct Hypothesis {
 struct Step {
     before: Option<u32>,
     cause: Cause,
-    /// Of the dropped hypotheses with another cause here, the cheapest: its additional cost, and its
-    /// cause.
+    /// Of the dropped hypotheses with another cause here, the cheapest: its additional cost, and
+    /// its cause.
     other: Option<(f64, Cause)>,
 }
 
@@ -118,9 +118,9 @@ impl Hypotheses {
         self.steps[self.best().last.map_or(0, |last| last as usize)].cause
     }
 
-    /// Records the other causes of a hypothesis that costs `more` than the hypothesis which ends with
-    /// step `kept`. The other hypothesis ends with a step too. After that step it may have one more
-    /// cause, which is not stored as a step.
+    /// Records the other causes of a hypothesis that costs `more` than the hypothesis which ends
+    /// with step `kept`. The other hypothesis ends with a step too. After that step it may have one
+    /// more cause, which is not stored as a step.
     fn compare(&mut self, kept: Option<u32>, (last, other): (Option<Cause>, Option<u32>), more: f64) {
         if more >= UNDECIDED {
             return;
@@ -241,8 +241,8 @@ pub(super) mod tests {
         let mut hypotheses = Hypotheses::new(&MODELS[0]);
         let first = resent();
         hypotheses.explain(&first);
-        // An ACK of everything ends both hypotheses' repairs, so later packets do not decide between
-        // them.
+        // An ACK of everything ends both hypotheses' repairs, so later packets do not decide
+        // between them.
         let all = AckReceived {
             now: 1200 * MS,
             una: 20_000,

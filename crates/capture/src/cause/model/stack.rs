@@ -72,7 +72,7 @@ pub(crate) struct StackModel {
     /// When a retransmission last set the timer, in nanoseconds.
     armed: u64,
     /// The start of the last retransmission, and `nxt` when it left; (`u64::MAX`, 0) for go-back-N.
-    again: (u64, u64),
+    last_retransmission: (u64, u64),
     /// The `nxt` at the time when the last acknowledged retransmission left. By RACK all data below
     /// it that are not acknowledged or reported are lost (RFC 8985, section 6.2).
     left_before: u64,
@@ -89,7 +89,7 @@ impl StackModel {
             probed: false,
             gone_back_to: u64::MAX,
             armed: 0,
-            again: (u64::MAX, 0),
+            last_retransmission: (u64::MAX, 0),
             left_before: 0,
             cost: 0.0,
         }
@@ -113,8 +113,8 @@ impl StackModel {
 
     /// Returns whether the model would ignore an ACK of new data without SACK blocks.
     pub(crate) fn is_idle(&self) -> bool {
-        let (again, left_before) = self.again;
-        let acknowledged = again == u64::MAX || self.left_before == left_before;
+        let (start, left_before) = self.last_retransmission;
+        let acknowledged = start == u64::MAX || self.left_before == left_before;
         self.is_open() && self.back_off == 0 && !self.probed && acknowledged
     }
 
@@ -201,8 +201,8 @@ impl StackModel {
         let acked_here = resent.end <= resent.una;
         match self.state {
             State::Loss { high, reached, .. } if resent.start < high => {
-                let again = resent.repeated && resent.start < reached;
-                Some((Cause::Loss, clocked(resent) + if again { LOST_AGAIN } else { 0.0 }))
+                let lost_again = resent.repeated && resent.start < reached;
+                Some((Cause::Loss, clocked(resent) + if lost_again { LOST_AGAIN } else { 0.0 }))
             }
             // The sender would not send acknowledged data: it continues what it began before it
             // received the ACK.
@@ -312,17 +312,17 @@ impl StackModel {
         let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
         self.gone_back_to = if goes_back { resent.end } else { u64::MAX };
         // After a timeout everything counts as lost anyway.
-        self.again = if goes_back { (u64::MAX, 0) } else { (resent.start, resent.nxt) };
+        self.last_retransmission = if goes_back { (u64::MAX, 0) } else { (resent.start, resent.nxt) };
         match cause {
             Cause::Rto => {
-                let again = matches!(self.state, State::Loss { .. });
+                let in_loss = matches!(self.state, State::Loss { .. });
                 let first = match self.state {
                     State::Loss { stamp, unreported, .. } if self.back_off > 0 => (stamp, unreported + 1),
                     _ => (resent.stamp, 1),
                 };
                 // As in Linux: no F-RTO for a timeout that interrupts recovery, unless it is a
                 // repeated timeout.
-                let fresh = matches!(self.state, State::Open) || again && self.back_off > 0;
+                let fresh = matches!(self.state, State::Open) || in_loss && self.back_off > 0;
                 self.state = State::Loss {
                     high: resent.nxt,
                     reached: resent.end,
@@ -363,9 +363,9 @@ impl StackModel {
             self.back_off = 0;
             self.probed = false;
         }
-        let (again, left_before) = self.again;
-        if ack.advances && ack.una > again
-            || again != u64::MAX && ack.sacks.iter().any(|block| block.start <= again && again < block.end)
+        let (start, left_before) = self.last_retransmission;
+        if ack.advances && ack.una > start
+            || start != u64::MAX && ack.sacks.iter().any(|block| block.start <= start && start < block.end)
         {
             self.left_before = left_before;
         }

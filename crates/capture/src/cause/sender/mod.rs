@@ -28,6 +28,7 @@ const DUPLICATES: u32 = 3;
 /// Ranges kept.
 const MOST_RANGES: usize = 1 << 16;
 
+/// The sender as it saw itself: after the ACKs that it had received.
 #[derive(Debug, Default)]
 pub(crate) struct SenderModel {
     models: Models,
@@ -35,7 +36,7 @@ pub(crate) struct SenderModel {
     nxt: u64,
     sacked: Ranges,
     /// The positions that were sent more than once.
-    again: Ranges,
+    retransmitted: Ranges,
     duplicates: u32,
     last_ack: u64,
     last_sent: u64,
@@ -67,10 +68,8 @@ struct Waiting {
     soonest: u64,
     when: When,
     cumulative: u64,
-    advances: bool,
     plain: bool,
     sack: bool,
-    /// Whether it has [`Reports`].
     reports: bool,
     stamp: Option<Timestamp>,
     /// The timestamp that it echoes for the models, and the one for the detectors.
@@ -79,11 +78,11 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Returns the ACK with its reports.
+    /// Returns the ACK with its reports. Whether it advances depends on what the sender knows then.
     fn with(&self, reports: Option<Reports>) -> Acknowledgement {
-        let &Self { when, cumulative, advances, plain, stamp, echo, .. } = self;
+        let &Self { when, cumulative, plain, stamp, echo, .. } = self;
         let reports = reports.unwrap_or_default();
-        Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain }
+        Acknowledgement { when, cumulative, advances: false, reports, echo, stamp, plain }
     }
 }
 
@@ -97,7 +96,7 @@ impl SenderModel {
         self.una = received.map_or(stream.una, |ack| ack.cumulative);
         self.nxt = stream.nxt;
         self.sacked.remove_below(self.una, |_| {});
-        self.again.remove_below(self.una, |_| {});
+        self.retransmitted.remove_below(self.una, |_| {});
         let received_since = AckReceived {
             now: point.when.nanos,
             una: self.una,
@@ -145,9 +144,7 @@ impl SenderModel {
                 self.duplicates = stream.duplicates;
                 self.suspected.begin(stream.una, stream.duplicates);
             }
-            Some(last) => {
-                (0..stream.duplicates).for_each(|_| self.on_ack(&Acknowledgement { advances: false, ..last }, point))
-            }
+            Some(last) => (0..stream.duplicates).for_each(|_| self.on_ack(&last, point)),
         }
         if let Some(ack) = received {
             let due = ack.nanos + trip;
@@ -262,13 +259,13 @@ impl SenderModel {
             segments: stream.out.len(),
             stamp: data.stamp,
             may_be_unseen: !point.is_next_to_sender(),
-            repeated: self.again.containing(block.start).is_some(),
+            repeated: self.retransmitted.containing(block.start).is_some(),
             reported: self.sacked.containing(block.start).is_some(),
             follows_another: self.follows_another,
         };
         let cause = self.models.explain(&resent);
-        if self.again.count() < MOST_RANGES {
-            self.again.add(block);
+        if self.retransmitted.count() < MOST_RANGES {
+            self.retransmitted.add(block);
         }
         self.last_sent = now;
         self.follows_another = true;
@@ -283,7 +280,7 @@ impl SenderModel {
 
     #[inline(always)]
     fn on_ack_with(&mut self, ack: &Acknowledgement, detector_echo: Option<Timestamp>, point: &CapturePoint) {
-        let &Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain } = ack;
+        let &Acknowledgement { when, cumulative, reports, echo, stamp, plain, .. } = ack;
         let (trip, sack) = (point.sender_rtt().unwrap_or(0), point.sack);
         let due = when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
@@ -301,7 +298,6 @@ impl SenderModel {
             soonest,
             when,
             cumulative,
-            advances,
             plain,
             sack,
             reports: !reports.is_empty(),

@@ -57,8 +57,8 @@ impl SenderModel {
         }
         self.una = ack.cumulative;
         self.nxt = self.nxt.max(self.una);
-        if !self.again.is_empty() {
-            self.again.remove_below(self.una, |_| {});
+        if !self.retransmitted.is_empty() {
+            self.retransmitted.remove_below(self.una, |_| {});
         }
         self.duplicates = 0;
         self.timer_since = ack.due;
@@ -75,7 +75,7 @@ impl SenderModel {
             self.una = ack.cumulative;
             self.nxt = self.nxt.max(self.una);
             self.sacked.remove_below(self.una, |_| {});
-            self.again.remove_below(self.una, |_| {});
+            self.retransmitted.remove_below(self.una, |_| {});
             self.duplicates = 0;
             self.timer_since = due;
         } else if duplicate {
@@ -100,9 +100,9 @@ impl SenderModel {
     /// that was sent once, and the number of bytes that SACK blocks newly report.
     pub(crate) fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
         let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
-        let again = &self.again;
+        let retransmitted = &self.retransmitted;
         let mut once = |gap: Block| {
-            let start = again.containing(gap.start).map_or(gap.start, |range| range.end);
+            let start = retransmitted.containing(gap.start).map_or(gap.start, |range| range.end);
             if start < gap.end {
                 lowest = Some(lowest.map_or(start, |lowest| lowest.min(start)));
             }

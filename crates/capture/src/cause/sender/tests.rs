@@ -44,7 +44,7 @@ struct Naive {
     una: u64,
     nxt: u64,
     sacked: BTreeSet<u64>,
-    again: BTreeSet<u64>,
+    retransmitted: BTreeSet<u64>,
     duplicates: u32,
     last_ack: u64,
     last_sent: u64,
@@ -80,7 +80,7 @@ impl Naive {
         let by_sack: BTreeSet<u64> = by_sack.filter(|position| !self.sacked.contains(position)).collect();
         let mut covered = by_sack.clone();
         covered.extend((self.una..ack.cumulative).filter(|position| !self.sacked.contains(position)));
-        let lowest = covered.iter().find(|position| !self.again.contains(position)).copied();
+        let lowest = covered.iter().find(|position| !self.retransmitted.contains(position)).copied();
         let advances = ack.cumulative > self.una;
         let repeats = ack.cumulative == self.una && self.una < self.nxt;
         let duplicate = repeats && (ack.plain || !by_sack.is_empty());
@@ -88,7 +88,7 @@ impl Naive {
         if advances {
             self.una = ack.cumulative;
             self.sacked = self.sacked.split_off(&self.una);
-            self.again = self.again.split_off(&self.una);
+            self.retransmitted = self.retransmitted.split_off(&self.una);
             self.duplicates = 0;
             self.timer_since = due;
         }
@@ -135,7 +135,7 @@ impl Naive {
             segments: 0,
             stamp: Some(Timestamp(now as u32)),
             may_be_unseen: true,
-            repeated: self.again.contains(&block.start),
+            repeated: self.retransmitted.contains(&block.start),
             reported: self.sacked.contains(&block.start),
             follows_another: self.follows_another,
         }
@@ -154,7 +154,7 @@ fn compare(model: &SenderModel, naive: &Naive) {
         (naive.last_sent, naive.follows_another, naive.echo)
     );
     assert_eq!(positions(&model.sacked), naive.sacked);
-    assert_eq!(positions(&model.again), naive.again);
+    assert_eq!(positions(&model.retransmitted), naive.retransmitted);
     assert_eq!(model.waiting.len(), naive.waiting.len());
     assert_eq!(format!("{:?}", model.suspected), format!("{:?}", naive.suspected));
     assert_eq!(format!("{:?}", model.models.stacks), format!("{:?}", naive.models.stacks));
@@ -169,7 +169,7 @@ fn run(sack: bool, steps: Vec<Step>) {
         una: 0,
         nxt: 0,
         sacked: BTreeSet::new(),
-        again: BTreeSet::new(),
+        retransmitted: BTreeSet::new(),
         duplicates: 0,
         last_ack: 0,
         last_sent: 0,
@@ -220,7 +220,7 @@ fn run(sack: bool, steps: Vec<Step>) {
                 naive.receive_until(now, data.echo, sack);
                 let resent = naive.resent(now, block, data.echo, &point);
                 naive.models.explain(&resent);
-                naive.again.extend(block.start..block.end);
+                naive.retransmitted.extend(block.start..block.end);
                 (naive.last_sent, naive.follows_another, naive.echo) = (now, true, data.echo);
             }
             Step::Ack { ahead, blocks, dsack, plain, stamp, .. } => {
@@ -299,9 +299,8 @@ fn an_ack_does_not_report_data_again_that_sack_reported() {
             plain: true,
         }
     };
-    let mut model = SenderModel::default();
-    model.nxt = 50;
-    model.again.add(block(0, 10));
+    let mut model = SenderModel { nxt: 50, ..SenderModel::default() };
+    model.retransmitted.add(block(0, 10));
     assert_eq!(model.report(&ack(0, &[block(10, 30)]), false), (Some(10), 20));
     // The first segment was sent again; the next two were reported by SACK.
     assert_eq!(model.report(&ack(30, &[]), true), (None, 0));

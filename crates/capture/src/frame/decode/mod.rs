@@ -44,8 +44,8 @@ pub struct Packet {
 /// Why a frame is not analysed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Skipped {
-    /// A protocol other than TCP and SCTP: ARP, UDP, ICMP and so on. An [`Analyzer`](crate::analysis::Analyzer)
-    /// counts [`TooBig`] here too.
+    /// A protocol other than TCP and SCTP: ARP, UDP, ICMP and so on. An
+    /// [`Analyzer`](crate::analysis::Analyzer) counts [`TooBig`] here too.
     NotTcp,
     /// A link type that this crate cannot read.
     Link(u32),

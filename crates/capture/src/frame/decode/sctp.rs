@@ -31,7 +31,6 @@ pub struct Packet<'a> {
 pub enum Chunk<'a> {
     /// DATA or I-DATA (RFC 8260).
     Data {
-        /// Its TSN.
         tsn: Seq,
         /// Bytes of user data on the wire.
         len: u16,

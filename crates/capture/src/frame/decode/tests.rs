@@ -125,7 +125,7 @@ fn segments_inside_tunnels_are_found() {
 }
 
 #[test]
-fn extension_headers_are_passed_over() {
+fn ipv6_extension_headers_are_skipped() {
     let mut bytes = ip(v6());
     let payload = bytes.split_off(40);
     bytes[6] = 0;
@@ -148,7 +148,8 @@ fn the_fragments_of_a_packet_make_one_segment() {
         bytes
     };
     let parts = [part(0, 40, true), part(40, 8, true), part(48, 8, false)];
-    // A part that comes twice completes nothing: there are as many bytes then, but one part is missing.
+    // A part that comes twice completes nothing: there are as many bytes then, but one part is
+    // missing.
     let orders: [&[usize]; 5] = [&[0, 1, 2], &[2, 1, 0], &[1, 2, 0], &[0, 0, 2, 1], &[2, 2, 0, 0, 1]];
     for order in orders {
         let mut fragments = Fragments::default();
@@ -530,7 +531,8 @@ fn other_icmp_messages_are_ignored() {
         matches!(read, Ok(Content::TooBig(_)))
     };
     assert!(read(3, 4, whole.len()));
-    // A host cannot be reached, an echo, a time that was exceeded, and IPv6's number of the message.
+    // A host cannot be reached, an echo, a time that was exceeded, and IPv6's number of the
+    // message.
     assert_eq!([(3, 1), (8, 0), (11, 0), (2, 0)].map(|(kind, code)| read(kind, code, whole.len())), [false; 4]);
     assert!((20..28).all(|len| !read(3, 4, len)));
 }

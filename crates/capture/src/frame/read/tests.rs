@@ -32,7 +32,7 @@ fn pcap(order: bytes::Order, magic: u32, header: &[u32]) -> Vec<u8> {
 }
 
 #[test]
-fn pcap_of_both_orders_and_resolutions() {
+fn pcap_in_both_byte_orders_and_resolutions_is_read() {
     for order in [bytes::Order::Little, bytes::Order::Big] {
         for (magic, nanos, rest) in [
             (0xa1b2_c3d4, 5_000_007_000, &[][..]),
@@ -70,7 +70,7 @@ fn interface(order: bytes::Order, link: u16, resolution: u8) -> Vec<u8> {
 }
 
 #[test]
-fn pcapng_of_several_sections_interfaces_and_kinds_of_block() {
+fn pcapng_with_several_sections_and_kinds_of_block_is_read() {
     let (little, big) = (bytes::Order::Little, bytes::Order::Big);
     let mut file = section(little);
     file.extend(interface(little, 1, 9));

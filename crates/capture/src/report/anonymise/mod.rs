@@ -3,9 +3,9 @@
 //! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate
 //! knows. Each SCTP packet becomes a raw IP packet with its chunks. Addresses are replaced by
 //! addresses of benchmarking and documentation networks, always the same for a host. Link layers,
-//! tunnels, payload and all other options are left out. A router's ICMP message about a segment that
-//! was too long quotes only the segment's ports and sequence number. Every other frame becomes an
-//! empty frame, so that frames keep their numbers.
+//! tunnels, payload and all other options are left out. A router's ICMP message about a segment
+//! that was too long quotes only the segment's ports and sequence number. Every other frame becomes
+//! an empty frame, so that frames keep their numbers.
 
 mod chunks;
 
