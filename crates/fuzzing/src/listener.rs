@@ -6,7 +6,7 @@ use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
-use eifel_tcp::{Caller, Heard, Listener, State};
+use eifel_tcp::{Caller, Listener, ListenerReply, State};
 
 use crate::connection::{marks, settings};
 use crate::input::{duration, magnitude};
@@ -60,9 +60,9 @@ impl Driver {
         let heard = self.listener.handle_segment(self.now, &caller, &segment, &payload, engine);
         assert!(self.listener.half_open() <= self.backlog, "more than the backlog");
         match heard {
-            Heard::Nothing => {}
-            Heard::Answer(answer) => self.answered(usize::from(number), &segment, answer),
-            Heard::Opened(connection) => {
+            ListenerReply::Nothing => {}
+            ListenerReply::Answer(answer) => self.answered(usize::from(number), &segment, answer),
+            ListenerReply::Opened(connection) => {
                 assert!(segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN), "{segment:?} opens");
                 assert!(!matches!(connection.state(), State::Listen | State::SynSent | State::SynReceived(_)));
                 assert!(self.listener.half_open() <= half_open);

@@ -23,7 +23,7 @@ const FIRST_INFORMATIONAL_V6: u8 = 128;
 
 /// An ICMP error and the segment that it quotes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Complaint {
+pub struct ErrorMessage {
     /// The IP version. It decides how `kind` and `code` are read.
     pub version: Version,
     pub kind: u8,
@@ -42,7 +42,7 @@ pub struct Complaint {
 ///
 /// # Errors
 /// [`Error::Truncated`] for a message without a whole header, [`Error::Checksum`] for a wrong checksum.
-pub fn parse(packet: &Packet<'_>) -> Result<Option<Complaint>, Error> {
+pub fn parse(packet: &Packet<'_>) -> Result<Option<ErrorMessage>, Error> {
     let bytes = packet.payload;
     let Some((header, quoted)) = bytes.split_first_chunk::<HEADER_LEN>() else {
         let (offset, expected, found) = (packet.offset, HEADER_LEN, bytes.len());
@@ -66,7 +66,7 @@ pub fn parse(packet: &Packet<'_>) -> Result<Option<Complaint>, Error> {
         Version::V6 => (kind < FIRST_INFORMATIONAL_V6, u32::from_be_bytes(rest)),
     };
     let segment = if is_error { quoted_segment(quoted, version) } else { None };
-    Ok(segment.map(|(addresses, start)| Complaint {
+    Ok(segment.map(|(addresses, start)| ErrorMessage {
         version,
         kind,
         code,

@@ -26,7 +26,7 @@
 //! // The handshake: data begins at position 1.
 //! board.skip_to(1);
 //! watch.agree(Negotiated { mss: 1000, sack: true, timestamps: true });
-//! watch.look(at(0), board.una(), board.nxt());
+//! watch.update_view(at(0), board.una(), board.nxt());
 //!
 //! // Three segments leave, each with a TSval of its own.
 //! for millis in 0..3 {
@@ -36,7 +36,7 @@
 //!
 //! // The first one leaves again after a second, with TSval 1000: the timer must have expired.
 //! let first = Block { start: 1, end: 1001 };
-//! watch.look(at(1000), board.una(), board.nxt());
+//! watch.update_view(at(1000), board.una(), board.nxt());
 //! watch.open_episode(Cause::Timeout);
 //! let (copy, original) = board.on_retransmission(at(1000), first, HighRxt::Advance);
 //! let kind = Kind::Retransmission(Cause::Timeout);
@@ -47,7 +47,7 @@
 //! let echo = Some(Echo::Known { value: Timestamp(0), age: Duration::from_millis(1100) });
 //! let ack = Ack { cumulative: 1001, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false };
 //! let acked = board.on_ack(&ack, true);
-//! watch.look(at(1100), board.una(), board.nxt());
+//! watch.update_view(at(1100), board.una(), board.nxt());
 //! assert_eq!(watch.on_ack(&acked), Some(Duration::from_millis(1100)));
 //! let judgement = watch.judge(&acked);
 //! assert!(matches!(judgement, Judgement::Settled(Outcome::Spurious, _)));
@@ -68,7 +68,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;
 
 /// The reason in [`Event::Judged`] for [`Judgement::Mixed`].
-pub const MIXED: &str = "of what was sent again some had been lost, and some had not";
+pub const MIXED: &str = "some retransmissions repaired a loss, and some were spurious";
 
 /// A detector and its index among the chosen ones: 0 acts, the others only watch.
 type Placed = (usize, Box<dyn Detector>);
@@ -124,7 +124,7 @@ impl Watch {
     /// Refreshes the view: `una` is the first position not acknowledged, `nxt` the first never
     /// sent. Must be called before every fact except a transmission of new data.
     #[inline]
-    pub fn look(&mut self, now: Instant, una: u64, nxt: u64) {
+    pub fn update_view(&mut self, now: Instant, una: u64, nxt: u64) {
         self.view.now = now;
         self.view.una = una;
         self.view.nxt = nxt;

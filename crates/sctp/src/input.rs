@@ -255,7 +255,7 @@ impl Association {
             }
             State::CookieWait(_) | State::CookieEchoed { .. } => {}
             _ if stale => {}
-            _ => self.events.push_back(Event::Complaint(causes.0.to_vec())),
+            _ => self.events.push_back(Event::ErrorMessage(causes.0.to_vec())),
         }
     }
 

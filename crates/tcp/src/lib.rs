@@ -89,6 +89,6 @@ pub use connection::{Connection, Counts, Outgoing};
 pub use event::Event;
 pub use handshake::reset;
 pub use icmp::IcmpError;
-pub use listener::{Caller, Heard, Listener, isn};
+pub use listener::{Caller, Listener, ListenerReply, isn};
 pub use settings::{Ports, Settings};
 pub use state::State;

@@ -54,7 +54,7 @@ impl Caller {
 }
 
 /// The listener's reaction to a segment.
-pub enum Heard {
+pub enum ListenerReply {
     Nothing,
     /// Send this segment.
     Answer(Segment),
@@ -141,19 +141,23 @@ impl Listener {
         segment: &Segment,
         payload: &[u8],
         engine: impl FnOnce() -> Engine,
-    ) -> Heard {
+    ) -> ListenerReply {
         self.forget_old(now);
         let flags = segment.flags;
         if flags.has(Flags::RST) {
             if self.half_open.get(caller).is_some_and(|half| segment.seq.0 == half.seq.0.wrapping_add(1)) {
                 self.forget(caller);
             }
-            return Heard::Nothing;
+            return ListenerReply::Nothing;
         }
         if flags.has(Flags::ACK) {
             return self.take_ack(now, caller, segment, payload, engine);
         }
-        if flags.has(Flags::SYN) { Heard::Answer(self.take_syn(now, caller, segment)) } else { Heard::Nothing }
+        if flags.has(Flags::SYN) {
+            ListenerReply::Answer(self.take_syn(now, caller, segment))
+        } else {
+            ListenerReply::Nothing
+        }
     }
 
     /// Answers a SYN that reopens a connection in TIME-WAIT. `isn` is the initial sequence number
@@ -267,12 +271,12 @@ impl Listener {
         segment: &Segment,
         payload: &[u8],
         engine: impl FnOnce() -> Engine,
-    ) -> Heard {
+    ) -> ListenerReply {
         let kept = self.half_open.get(caller).filter(|half| segment.ack.0 == half.isn.0.wrapping_add(1)).copied();
         let half = match kept.or_else(|| self.half_open_of_cookie(now, caller, segment)) {
             Some(half) if !segment.flags.has(Flags::SYN) => half,
             // The segment acknowledges a SYN-ACK that was never sent.
-            _ => return reset(segment).map_or(Heard::Nothing, Heard::Answer),
+            _ => return reset(segment).map_or(ListenerReply::Nothing, ListenerReply::Answer),
         };
         let mut connection = Box::new(self.connection(caller, &half, engine()));
         connection.handle_segment(now, segment, payload);
@@ -280,10 +284,10 @@ impl Listener {
             // The segment does not complete the handshake: it is outside the window, or old.
             let mut answer = Segment::default();
             let answers = connection.poll_transmit(now, &mut answer).is_some();
-            return if answers { Heard::Answer(answer) } else { Heard::Nothing };
+            return if answers { ListenerReply::Answer(answer) } else { ListenerReply::Nothing };
         }
         self.forget(caller);
-        Heard::Opened(connection)
+        ListenerReply::Opened(connection)
     }
 
     /// Restores the half-open connection of a valid cookie. `None` if no cookie was sent recently.

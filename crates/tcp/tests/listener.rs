@@ -7,7 +7,7 @@ use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{EcnUse, SackUse, TimestampSettings};
-use eifel_tcp::{Caller, Connection, Heard, Listener, Settings, State};
+use eifel_tcp::{Caller, Connection, Listener, ListenerReply, Settings, State};
 use talk::{PORTS, engine, ms, plain, read};
 
 fn listener(settings: &Settings, backlog: usize) -> Listener {
@@ -18,17 +18,17 @@ fn caller(number: u8) -> Caller {
     Caller::v4([10, 0, 0, number], [10, 0, 1, 1], PORTS.remote)
 }
 
-fn hears(listener: &mut Listener, at: u64, number: u8, segment: &Segment) -> Heard {
+fn hears(listener: &mut Listener, at: u64, number: u8, segment: &Segment) -> ListenerReply {
     listener.handle_segment(ms(at), &caller(number), segment, &[], engine)
 }
 
-fn answer(heard: Heard) -> Segment {
-    let Heard::Answer(segment) = heard else { panic!("no answer") };
+fn answer(heard: ListenerReply) -> Segment {
+    let ListenerReply::Answer(segment) = heard else { panic!("no answer") };
     segment
 }
 
-fn opened(heard: Heard) -> Connection {
-    let Heard::Opened(connection) = heard else { panic!("not opened") };
+fn opened(heard: ListenerReply) -> Connection {
+    let ListenerReply::Opened(connection) = heard else { panic!("not opened") };
     *connection
 }
 
@@ -71,11 +71,11 @@ fn segments_of_no_half_open_connection_are_reset_and_a_reset_ends_one() {
     let mut listener = listener(&plain(), 8);
     let reset = answer(hears(&mut listener, 0, 1, &read("A 1 ack 77 win 5000")));
     assert_eq!((reset.flags, reset.seq), (Flags::RST, read("A 1 ack 77").ack));
-    assert!(matches!(hears(&mut listener, 0, 1, &read("R 1")), Heard::Nothing));
+    assert!(matches!(hears(&mut listener, 0, 1, &read("R 1")), ListenerReply::Nothing));
     answer(hears(&mut listener, 0, 1, &read("S 0 win 5000")));
-    assert!(matches!(hears(&mut listener, 1, 1, &read("R 9")), Heard::Nothing));
+    assert!(matches!(hears(&mut listener, 1, 1, &read("R 9")), ListenerReply::Nothing));
     assert_eq!(listener.half_open(), 1);
-    assert!(matches!(hears(&mut listener, 1, 1, &read("R 1")), Heard::Nothing));
+    assert!(matches!(hears(&mut listener, 1, 1, &read("R 1")), ListenerReply::Nothing));
     assert_eq!(listener.half_open(), 0);
 }
 

@@ -5,7 +5,7 @@ use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Config;
 use eifel_tcp::settings::SackUse;
-use eifel_tcp::{Caller, Connection, Heard, Listener, State};
+use eifel_tcp::{Caller, Connection, Listener, ListenerReply, State};
 
 use crate::Attack;
 use crate::clock::cpu_nanos;
@@ -68,20 +68,20 @@ impl Flood {
             let source = self.draw.any().to_be_bytes();
             let caller = Caller::v4(source, OWN, self.draw.between(1, 1 << 16) as u16);
             let syn = Segment { seq: Seq(self.draw.any()), ..segment(Flags::SYN, 0, 0) };
-            let answers = u64::from(matches!(heard(listener, now, &caller, &syn), Heard::Answer(_)));
+            let answers = u64::from(matches!(heard(listener, now, &caller, &syn), ListenerReply::Answer(_)));
             self.longest_answer = self.longest_answer.max(answers);
             self.most = self.most.max(listener.half_open() as u64);
         }
     }
 }
 
-fn heard(listener: &mut Listener, now: Instant, caller: &Caller, segment: &Segment) -> Heard {
+fn heard(listener: &mut Listener, now: Instant, caller: &Caller, segment: &Segment) -> ListenerReply {
     let heard = listener.handle_segment(now, caller, segment, &[], || engine(&Config::default()));
     let answer = match &heard {
-        Heard::Answer(answer) => Some(answer),
-        Heard::Nothing | Heard::Opened(_) => None,
+        ListenerReply::Answer(answer) => Some(answer),
+        ListenerReply::Nothing | ListenerReply::Opened(_) => None,
     };
-    note((now, caller, segment, matches!(heard, Heard::Opened(_)), answer));
+    note((now, caller, segment, matches!(heard, ListenerReply::Opened(_)), answer));
     heard
 }
 
@@ -93,7 +93,7 @@ fn call(listener: &mut Listener, now: Instant, port: u16) -> Option<SackUse> {
     let mut client = Connection::connect(&settings(), engine(&Config::default()), ports, Seq(77));
     client.write_counted(500);
     let syn = eifel_testkit::connections::next(&mut client, now)?.segment;
-    let Heard::Answer(answer) = heard(listener, now, &caller, &syn) else { return None };
+    let ListenerReply::Answer(answer) = heard(listener, now, &caller, &syn) else { return None };
     let later = now + Duration::from_millis(100);
     client.handle_segment(later, &answer, &[]);
     let mut server: Option<Box<Connection>> = None;
@@ -101,7 +101,7 @@ fn call(listener: &mut Listener, now: Instant, port: u16) -> Option<SackUse> {
         match &mut server {
             Some(server) => server.handle_segment(later, &out.segment, &[]),
             None => match heard(listener, later, &caller, &out.segment) {
-                Heard::Opened(opened) => server = Some(opened),
+                ListenerReply::Opened(opened) => server = Some(opened),
                 _ => return None,
             },
         }
@@ -118,7 +118,7 @@ fn guess(listener: &mut Listener, count: u64, second: u64) -> u64 {
     let opened = (0..count).filter(|_| {
         let caller = Caller::v4([203, 0, 113, 9], OWN, draw.between(1, 1 << 16) as u16);
         let forged = Segment { ack: Seq(draw.any()), ..data(1, 1, 1) };
-        matches!(heard(listener, now, &caller, &forged), Heard::Opened(_))
+        matches!(heard(listener, now, &caller, &forged), ListenerReply::Opened(_))
     });
     opened.count() as u64
 }

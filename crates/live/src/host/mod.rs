@@ -15,12 +15,12 @@ pub use report::{ConnectError, Counts, Ended, Witness};
 pub use table::{Handle, Tally};
 
 use eifel_base::time::Instant;
-use eifel_packet::icmp::{self, Complaint};
+use eifel_packet::icmp::{self, ErrorMessage};
 use eifel_packet::ip::{self, Addresses, Ecn, Header, Version};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::tcp;
 use eifel_recovery::engine::{self, Engine};
-use eifel_tcp::{Caller, Connection, Event, Heard, IcmpError, Listener, Ports, Settings, isn, reset};
+use eifel_tcp::{Caller, Connection, Event, IcmpError, Listener, ListenerReply, Ports, Settings, isn, reset};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use table::{Key, Table};
@@ -257,9 +257,9 @@ impl Host {
         let sender = &open.sender;
         let engine = || Engine::new(sender).expect("listen has checked the algorithms");
         match open.listener.handle_segment(now, &caller, segment, payload, engine) {
-            Heard::Nothing => {}
-            Heard::Answer(answer) => self.reply(addresses.reversed(), answer),
-            Heard::Opened(connection) => self.open(now, key, *connection),
+            ListenerReply::Nothing => {}
+            ListenerReply::Answer(answer) => self.reply(addresses.reversed(), answer),
+            ListenerReply::Opened(connection) => self.open(now, key, *connection),
         }
     }
 
@@ -277,7 +277,7 @@ impl Host {
             Ok(None) => return self.counts.other_protocols += 1,
             Err(_) => return self.counts.malformed += 1,
         };
-        let Complaint { version, kind, code, mtu, addresses, source_port, destination_port, seq } = complaint;
+        let ErrorMessage { version, kind, code, mtu, addresses, source_port, destination_port, seq } = complaint;
         let error = match version {
             Version::V4 => IcmpError::v4(kind, code, mtu as u16),
             Version::V6 => IcmpError::v6(kind, code, mtu),

@@ -5,7 +5,7 @@ use super::{Handle, Host};
 use eifel_base::time::Instant;
 use eifel_packet::segment::Segment;
 use eifel_recovery::engine::Engine;
-use eifel_tcp::{Heard, State, isn};
+use eifel_tcp::{ListenerReply, State, isn};
 
 impl Host {
     /// Gives a segment for a connection in TIME-WAIT to the listener at its port, if it belongs to
@@ -35,9 +35,9 @@ impl Host {
         }
         let engine = || Engine::new(&open.sender).expect("listen has checked the algorithms");
         match open.listener.handle_segment(now, caller, segment, payload, engine) {
-            Heard::Nothing => {}
-            Heard::Answer(answer) => self.reply(addresses.reversed(), answer),
-            Heard::Opened(next) => {
+            ListenerReply::Nothing => {}
+            ListenerReply::Answer(answer) => self.reply(addresses.reversed(), answer),
+            ListenerReply::Opened(next) => {
                 last.abort();
                 self.settle(now, handle);
                 self.open(now, *key, *next);

@@ -197,7 +197,7 @@ impl Engine {
     pub fn sample(&mut self, now: Instant, path: PathId, rtt: Duration) {
         let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
         let path = &mut self.destinations[path.0].path;
-        path.watch.look(now, una, nxt);
+        path.watch.update_view(now, una, nxt);
         let sample = Sample { rtt, acked: 0, window: path.window };
         path.watch.on_sample(rtt);
         path.rto.sample(&sample, path.watch.view());
@@ -268,7 +268,7 @@ impl Engine {
     /// Refreshes the view that a path's algorithms get.
     fn update_view(&mut self, now: Instant, path: PathId) {
         let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
-        self.destinations[path.0].path.watch.look(now, una, nxt);
+        self.destinations[path.0].path.watch.update_view(now, una, nxt);
     }
 
     /// Returns the flight of a path. The peer's window is left out, because it does not limit lost

@@ -214,7 +214,7 @@ impl Engine {
     /// Refreshes the seams' view.
     #[inline]
     fn update_view(&mut self, now: Instant) {
-        self.path.watch.look(now, self.board.una(), self.board.nxt());
+        self.path.watch.update_view(now, self.board.una(), self.board.nxt());
     }
 
     /// Returns FlightSize and the peer's window.

@@ -9,7 +9,7 @@ use crate::talk::Talk;
 
 const NAME: &str = "dsack";
 const ALL: &str = "every retransmission has come back as a duplicate";
-const MIXED: &str = "of what was sent again some had been lost, and some had not";
+const MIXED: &str = "some retransmissions repaired a loss, and some were spurious";
 
 /// After a spike, 2..=6 were retransmitted before the ACK for everything. Then 13..=16 are sent.
 fn went_back() -> Talk {

@@ -103,7 +103,7 @@ impl AssociationEnd {
             match event {
                 Event::Established => self.acceptable = true,
                 Event::Restarted => self.counts.restarts += 1,
-                Event::Complaint(_) => self.counts.complaints += 1,
+                Event::ErrorMessage(_) => self.counts.complaints += 1,
                 Event::Failed(failure) => {
                     self.sockets.error = match failure {
                         Failure::NoAnswer | Failure::Unreachable => Some("ETIMEDOUT"),

@@ -290,7 +290,7 @@ fn an_error_may_stand_before_a_sack() {
     };
     tell(&mut world, &[Chunk::Error(Causes(&[0, 1, 0, 8, 0, 9, 0, 0])), Chunk::Sack(sack)]);
     world.settle();
-    assert!(matches!(world.events[0].last(), Some(Event::Complaint(_))));
+    assert!(matches!(world.events[0].last(), Some(Event::ErrorMessage(_))));
     assert_eq!(world.caller.brain().una(), 1);
 }
 

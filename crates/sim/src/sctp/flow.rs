@@ -71,7 +71,7 @@ impl AssociationFlow {
             | Event::Closed
             | Event::Inactive(_)
             | Event::Active(_)
-            | Event::Complaint(_) => {}
+            | Event::ErrorMessage(_) => {}
         }
     }
 

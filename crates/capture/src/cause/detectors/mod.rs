@@ -119,12 +119,12 @@ impl Detectors {
             watch.on_new(at(began), 1);
             let ack = Ack { cumulative: 1, sacks: &[], dsacks: &[], echo: None, mark: None, plain: false, ece: false };
             let acked = board.on_ack(&ack, false);
-            watch.look(at(now), 1, 1);
+            watch.update_view(at(now), 1, 1);
             watch.on_ack(&acked);
         }
         board.skip_to(una);
         watch.agree(negotiated);
-        watch.look(at(now), una, una);
+        watch.update_view(at(now), una, una);
         let (stamps, sack) = (VecDeque::new(), negotiated.sack);
         let (verdicts, deferred) = (BTreeMap::new(), Deferred::default());
         let mut made = Self {
@@ -193,7 +193,7 @@ impl Detectors {
         if block.start >= block.end {
             return None;
         }
-        self.watch.look(at(now), self.board.una(), self.board.nxt());
+        self.watch.update_view(at(now), self.board.una(), self.board.nxt());
         if std::mem::take(&mut self.asked) {
             // The sender repeats old data instead of sending new data, so the result of the probe
             // is unknown.
@@ -253,7 +253,7 @@ impl Detectors {
             (acked.bytes, acked.sacked, acked.originals) =
                 (chunk_bytes.acked, chunk_bytes.sacked, Some(chunk_bytes.originals));
         }
-        self.watch.look(at(*now), self.board.una(), self.board.nxt());
+        self.watch.update_view(at(*now), self.board.una(), self.board.nxt());
         self.watch.on_ack(&acked);
         self.asked = matches!(self.watch.judge(&acked), Judgement::Probe);
         self.watch.close_if_repaired(ack.cumulative);

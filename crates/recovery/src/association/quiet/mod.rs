@@ -38,7 +38,7 @@ impl Engine {
         }
         let oldest = self.ledger.chunk(cumulative).last_sent;
         let target = &mut self.destinations[path.0].path;
-        target.watch.look(now, cumulative, nxt);
+        target.watch.update_view(now, cumulative, nxt);
         if let Some(rtt) = target.watch.on_plain_ack(Some(highest), cumulative, None) {
             if let Some(pace) = &mut target.pace {
                 pace.on_sample(now, rtt);
