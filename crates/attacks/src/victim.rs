@@ -82,7 +82,7 @@ impl Victim {
         ] {
             let mut victim = Self::open(settings, settings.receive_window);
             if closes {
-                victim.connection.close();
+                victim.connection.shutdown_write();
                 victim.sends();
             }
             for &(flags, ack) in says {
@@ -92,7 +92,7 @@ impl Victim {
         }
         let mut last = Self::open(settings, settings.receive_window);
         last.gets(&segment(fin, 1, 1));
-        last.connection.close();
+        last.connection.shutdown_write();
         all.push((last, 2));
         for (victim, _) in &mut all {
             victim.sends();

@@ -189,8 +189,8 @@ impl Driver {
                 assert!(read <= readable && read <= limit);
                 self.read += read;
             }
-            5 => self.connection.close(),
-            6 => self.connection.leave(self.now),
+            5 => self.connection.shutdown_write(),
+            6 => self.connection.close(self.now),
             _ => self.connection.abort(),
         }
         Ok(())

@@ -241,7 +241,7 @@ impl Stack {
         if let Ok(handle) = inside.talks(fd)
             && let Some(connection) = inside.host.connection(handle)
         {
-            connection.leave(self.shared.clock.now());
+            connection.close(self.shared.clock.now());
         }
         inside.sockets.remove(&fd);
         self.shared.settle(&mut inside);
@@ -254,7 +254,7 @@ impl Stack {
         if how != libc::SHUT_RD
             && let Some(connection) = inside.host.connection(handle)
         {
-            connection.close();
+            connection.shutdown_write();
         }
         self.shared.settle(&mut inside);
         Ok(0)

@@ -105,7 +105,7 @@ impl Endpoint {
             **kept = Backlog { waiting, awaits_room: waiting > 0, ..backlog };
         }
         if waiting == 0 && backlog.closes {
-            self.connection.close();
+            self.connection.shutdown_write();
         }
         taken > 0
     }
@@ -133,7 +133,7 @@ impl Endpoint {
     pub fn close(&mut self) {
         match &mut self.backlog {
             Some(backlog) if backlog.waiting > 0 => backlog.closes = true,
-            _ => self.connection.close(),
+            _ => self.connection.shutdown_write(),
         }
     }
 

@@ -80,7 +80,7 @@ fn send(mut end: End) -> io::Result<()> {
     while !matches!(end.connection.state(), State::Closed | State::TimeWait { .. }) {
         left -= end.connection.write(&vec![b'x'; left]);
         if left == 0 {
-            end.connection.close();
+            end.connection.shutdown_write();
         }
         for event in end.turn()? {
             println!("sender: {event:?}");
@@ -95,7 +95,7 @@ fn receive(mut end: End) -> io::Result<usize> {
         for event in end.turn()? {
             println!("receiver: {event:?}");
             if event == Event::PeerClosed {
-                end.connection.close();
+                end.connection.shutdown_write();
             }
         }
         total += end.connection.read(&mut room);

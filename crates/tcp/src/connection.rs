@@ -184,7 +184,7 @@ impl Connection {
     /// Closes this end's direction: a FIN follows the written data. The other direction stays open
     /// until the peer closes it, without a time limit. Before the peer has answered, the connection
     /// ends at once.
-    pub fn close(&mut self) {
+    pub fn shutdown_write(&mut self) {
         if !self.takes_writes() {
             return;
         }
@@ -192,17 +192,17 @@ impl Connection {
         self.enter(self.state.after_close());
     }
 
-    /// Closes both directions, like a socket's `close`. ([`close`](Self::close) is like a socket's
+    /// Closes both directions, like a socket's `close`. ([`shutdown_write`](Self::shutdown_write) is like a socket's
     /// `shutdown` of one direction.) Unread data, and data that arrives later, cause a reset. So
     /// the peer learns of the loss (RFC 1122, section 4.2.2.13). The peer has
     /// [`Settings::fin_wait_2`](crate::Settings::fin_wait_2) to close its direction.
-    pub fn leave(&mut self, now: Instant) {
+    pub fn close(&mut self, now: Instant) {
         if self.readable() > 0 {
             return self.abort();
         }
         self.receiver.stop_reading();
         self.rare.send_options.leave();
-        self.close();
+        self.shutdown_write();
         if self.state == State::FinWait2 {
             self.user_timeout.until = now + self.rare.open_settings.fin_wait_2;
         }

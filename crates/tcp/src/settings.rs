@@ -280,7 +280,7 @@ pub struct Settings {
     /// a FIN is not data.
     pub fin_beyond_cwnd: bool,
     pub window_probe: WindowProbe,
-    /// Maximum duration of FIN-WAIT-2 after the application has [left](crate::Connection::leave),
+    /// Maximum duration of FIN-WAIT-2 after the application has [closed](crate::Connection::close),
     /// when the peer's data has no reader. RFC 9293 has no limit. The default is that of Linux's
     /// `tcp_fin_timeout`.
     pub fin_wait_2: Duration,

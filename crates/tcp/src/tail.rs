@@ -22,7 +22,7 @@ pub(crate) struct SendOptions {
     corked: bool,
     /// The end of the data at the last push. Data below does not wait for a push.
     pushed: u64,
-    /// Whether the application has [left](Connection::leave), and will not read again.
+    /// Whether the application has [closed](Connection::close) the connection, and will not read again.
     left: bool,
 }
 

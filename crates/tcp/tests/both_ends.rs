@@ -94,7 +94,7 @@ impl App {
         // A close before the peer has answered would end the connection.
         let called = !matches!(connection.state(), State::Listen | State::SynSent);
         if called && self.written == self.to_send.len() {
-            connection.close();
+            connection.shutdown_write();
         }
         let mut into = vec![0; appetite];
         let count = connection.read(&mut into);

@@ -10,7 +10,7 @@ use talk::{Talk, ms, plain};
 #[test]
 fn closing_first_ends_in_time_wait() {
     let mut talk = Talk::open(&plain());
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.is(State::FinWait1);
     talk.says(&["FA 1 ack 1 win 10000"]);
     talk.gets(10, "A 1 ack 2 win 10000");
@@ -36,7 +36,7 @@ fn closing_first_ends_in_time_wait() {
 #[test]
 fn closing_first_gets_fin_and_acknowledgement_in_one_segment() {
     let mut talk = Talk::open(&plain());
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.sent();
     talk.gets(10, "FA 1 ack 2 win 10000");
     talk.is(State::TimeWait { until: ms(60_010) });
@@ -47,7 +47,7 @@ fn closing_first_gets_fin_and_acknowledgement_in_one_segment() {
 #[test]
 fn a_simultaneous_close_ends_in_time_wait_at_both_ends() {
     let mut talk = Talk::open(&plain());
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.sent();
     talk.gets(10, "FA 1 ack 1 win 10000");
     talk.is(State::Closing);
@@ -66,7 +66,7 @@ fn closing_second_ends_without_time_wait() {
     assert_eq!(talk.events(), [Event::PeerClosed]);
     assert_eq!(talk.connection.write_counted(10), 10);
     talk.says(&["PA 1..11 ack 52 win 9949"]);
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.is(State::LastAck);
     talk.says(&["FA 11 ack 52 win 9949"]);
     talk.gets(20, "A 52 ack 11 win 10000");
@@ -98,7 +98,7 @@ fn a_fin_ahead_of_its_data_waits_for_it() {
 fn a_lost_fin_is_repeated() {
     let mut talk = Talk::open(&plain());
     talk.connection.write_counted(100);
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.says(&["FPA 1..101 ack 1 win 10000"]);
     talk.wakes(1000);
     talk.says(&["FPA 1..101 ack 1 win 10000"]);
@@ -142,7 +142,7 @@ fn an_abort_resets_the_peer_in_every_state_that_it_knows() {
     talk.sent();
     reset(&mut talk, &["RA 101 ack 1"]);
     let mut talk = Talk::open(&plain());
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.sent();
     reset(&mut talk, &["RA 2 ack 1"]);
 }
@@ -168,7 +168,7 @@ fn a_closed_connection_answers_with_a_reset() {
 #[test]
 fn fin_wait_2_ends_after_a_minute_if_the_application_has_left() {
     let mut talk = Talk::open(&plain());
-    talk.connection.leave(talk.now);
+    talk.connection.close(talk.now);
     talk.is(State::FinWait1);
     talk.says(&["FA 1 ack 1 win 10000"]);
     talk.gets(10, "A 1 ack 2 win 10000");
@@ -187,12 +187,12 @@ fn fin_wait_2_ends_after_a_minute_if_the_application_has_left() {
 #[test]
 fn the_application_may_leave_after_the_close() {
     let mut talk = Talk::open(&plain());
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.sent();
     talk.gets(10, "A 1 ack 2 win 10000");
     assert_eq!(talk.connection.poll_timeout(), Instant::NEVER);
     talk.now = ms(500);
-    talk.connection.leave(talk.now);
+    talk.connection.close(talk.now);
     talk.is(State::FinWait2);
     assert_eq!(talk.connection.poll_timeout(), ms(60_500));
     // The peer closes in time.
@@ -208,7 +208,7 @@ fn data_that_nobody_will_read_is_answered_by_a_reset() {
     for receive in [ReceiveKind::Drained, ReceiveKind::Counted] {
         for late in ["A 1..101 ack 2 win 10000", "FA 1..101 ack 2 win 10000"] {
             let mut talk = Talk::open(&Settings { receive, ..plain() });
-            talk.connection.leave(talk.now);
+            talk.connection.close(talk.now);
             talk.sent();
             talk.gets(10, late);
             talk.says(&["R 2"]);
@@ -223,7 +223,7 @@ fn data_that_nobody_will_read_is_answered_by_a_reset() {
 fn data_that_nobody_has_read_is_answered_by_a_reset() {
     let mut talk = Talk::open(&Settings { receive: ReceiveKind::Counted, ..plain() });
     talk.gets(10, "A 1..101 ack 1 win 10000");
-    talk.connection.leave(talk.now);
+    talk.connection.close(talk.now);
     talk.says(&["RA 1 ack 101"]);
     talk.is(State::Closed);
 }
@@ -233,7 +233,7 @@ fn leaving_after_the_peers_fin_waits_only_for_the_own_fin() {
     let mut talk = Talk::open(&plain());
     talk.gets(10, "FA 1 ack 1 win 10000");
     talk.sent();
-    talk.connection.leave(talk.now);
+    talk.connection.close(talk.now);
     talk.is(State::LastAck);
     talk.says(&["FA 1 ack 2 win 9999"]);
     talk.gets(20, "A 2 ack 2 win 10000");

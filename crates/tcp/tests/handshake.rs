@@ -267,7 +267,7 @@ fn without_a_handshake_both_ends_begin_at_position_one() {
 fn closing_before_there_is_a_peer_closes_the_connection() {
     let mut talk = Talk::connect(&plain());
     talk.sent();
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.is(State::Closed);
     assert_eq!(talk.events(), [Event::Closed]);
 }
@@ -277,7 +277,7 @@ fn data_written_and_closed_before_the_handshake_ends_follow_it() {
     let mut talk = Talk::listen(&plain());
     talk.gets(0, "S 0 win 5000 mss 1000");
     assert_eq!(talk.connection.write_counted(10), 10);
-    talk.connection.close();
+    talk.connection.shutdown_write();
     assert_eq!(talk.connection.write_counted(10), 0);
     talk.says(&["SA 0 ack 1 win 10000 mss 1000"]);
     talk.gets(1, "A 1 ack 1 win 5000");

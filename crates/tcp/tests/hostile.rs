@@ -77,7 +77,7 @@ proptest! {
         };
         talk.connection.write_counted(50_000);
         if begins == 3 {
-            talk.connection.close();
+            talk.connection.shutdown_write();
         }
         let mut at = 0;
         for (wait, segment) in segments {

@@ -14,7 +14,7 @@ fn a_fin_goes_with_a_full_or_a_short_last_segment() {
         let mut talk = Talk::open(&plain());
         talk.gets(1, &format!("A 1 ack 1 win {window}"));
         talk.connection.write_counted(bytes);
-        talk.connection.close();
+        talk.connection.shutdown_write();
         talk.sent()
     };
     assert_eq!(closed(9000, 1000), ["FPA 1..1001 ack 1 win 10000"]);

@@ -20,7 +20,7 @@ fn synchronised() -> Vec<(Talk, u32, Event)> {
     all.push((Talk::open(&plain()), 1, Event::Reset));
     for steps in [&[][..], &["A 1 ack 2 win 9000"], &["FA 1 ack 1 win 9000"], &["FA 1 ack 2 win 9000"]] {
         let mut talk = Talk::open(&plain());
-        talk.connection.close();
+        talk.connection.shutdown_write();
         talk.sent();
         for step in steps {
             talk.gets(0, step);
@@ -33,7 +33,7 @@ fn synchronised() -> Vec<(Talk, u32, Event)> {
         let mut talk = Talk::open(&plain());
         talk.gets(0, "FA 1 ack 1 win 9000");
         if closes {
-            talk.connection.close();
+            talk.connection.shutdown_write();
         }
         all.push((talk, 2, Event::Reset));
     }
@@ -125,7 +125,7 @@ fn challenges_are_limited() {
 #[test]
 fn in_a_time_wait_that_may_end_syns_are_challenged_within_the_limit_and_fins_answered_always() {
     let mut talk = Talk::open(&Settings { time_wait_rule: TimeWait::Reopens, ..plain() });
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.sent();
     talk.gets(1, "FA 1 ack 2 win 10000");
     talk.says(&["A 2 ack 2 win 9999"]);

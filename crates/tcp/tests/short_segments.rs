@@ -40,7 +40,7 @@ fn a_cork_holds_for_a_timeout_at_the_most() {
     talk.connection.set_nagle(false);
     talk.says(&["A 43..48 ack 1 win 10000"]);
     talk.connection.write_counted(5);
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.says(&["FPA 48..53 ack 1 win 10000"]);
 }
 

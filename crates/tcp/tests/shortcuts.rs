@@ -64,7 +64,7 @@ fn converse(mut pair: Pair, holds: bool, steps: &[Step], fates: &[u64]) -> Vec<(
             Step::Hold(end, 0) => pair.ends[end].more_follows(),
             Step::Hold(end, what @ 1..=2) => pair.ends[end].cork(what == 1),
             Step::Hold(end, what) => pair.ends[end].set_nagle(what == 3),
-            Step::Close(end) => pair.ends[end].close(),
+            Step::Close(end) => pair.ends[end].shutdown_write(),
             Step::Wait(millis) => {
                 let until = pair.now + Duration::from_millis(millis);
                 while pair.due() <= until {

@@ -218,7 +218,7 @@ fn small_segments_wait_only_with_nagles_algorithm() {
     talk.says(&["PA 1101..1151 ack 1 win 10000"]);
     // A close releases the rest.
     talk.connection.write_counted(10);
-    talk.connection.close();
+    talk.connection.shutdown_write();
     talk.says(&["FPA 1151..1161 ack 1 win 10000"]);
     let mut talk = Talk::open(&plain());
     talk.connection.write_counted(100);

@@ -82,7 +82,7 @@ impl Receiver {
 fn transfer(draw: &mut Draw) -> Ended {
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(SEGMENTS * MSS);
-    victim.connection.close();
+    victim.connection.shutdown_write();
     let mut receiver = Receiver { next: 0, held: Vec::new() };
     let mut ended = Ended { complete: false, reneged: 0, at: Instant::ZERO };
     let latest = Instant::ZERO + LATEST;

@@ -134,7 +134,7 @@ fn shrunk_path() -> u64 {
     const MTU: u16 = 576;
     let mut victim = Victim::open(&settings(), 64_000);
     victim.connection.write_counted(50 * MSS);
-    victim.connection.close();
+    victim.connection.shutdown_write();
     let mut received = 1;
     while victim.now < Instant::ZERO + Duration::from_secs(600) && received < victim.connection.end() {
         let sent = victim.sends();

@@ -142,7 +142,7 @@ impl<'a> Client<'a> {
         }
         let all = self.body.write(now, connection);
         if all && self.plan.end == End::Close {
-            connection.close();
+            connection.shutdown_write();
         }
     }
 
@@ -192,7 +192,7 @@ impl Application for Client<'_> {
         }
         let peer_closed = matches!(connection.state(), State::CloseWait | State::TimeWait { .. });
         if peer_closed && self.plan.end == End::PeerCloses && connection.readable() == 0 {
-            connection.close();
+            connection.shutdown_write();
         }
         if let State::TimeWait { .. } = connection.state() {
             self.end(now, connection, tally);

@@ -164,7 +164,7 @@ impl<'a> Test<'a> {
         let count = connection.write(&self.to_say);
         self.to_say.drain(..count);
         if self.to_say.is_empty() && self.over {
-            connection.close();
+            connection.shutdown_write();
         }
     }
 
@@ -252,7 +252,7 @@ impl<'a> Test<'a> {
         let tally = host.tally(stream);
         let (Some(connection), Some(meter)) = (host.connection(stream), &mut self.meter) else { return Instant::NEVER };
         if self.over {
-            connection.leave(now);
+            connection.close(now);
             return Instant::NEVER;
         }
         if self.cookie_said < COOKIE {

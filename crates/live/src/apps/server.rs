@@ -100,7 +100,7 @@ impl<'a> Server<'a> {
         let Some(Stream { read, mut meter }) = self.streams.remove(&handle) else { return };
         if let Some(connection) = host.connection(handle) {
             let variables = connection.engine().snapshot();
-            connection.leave(now);
+            connection.close(now);
             if let Some(interval) = meter.finish(now, read, Default::default(), variables) {
                 (self.watch)(now, &Notice::Interval(interval));
             }

@@ -55,7 +55,7 @@ fn events_of_other_connections_end_no_transfer() {
     pair.a.connection(other).unwrap().abort();
     assert!(!run(&mut pair, &mut call, MS * 50));
     assert_eq!(drain(&mut pair, to), 10_003);
-    pair.b.connection(to).unwrap().close();
+    pair.b.connection(to).unwrap().shutdown_write();
     assert!(run(&mut pair, &mut call, SECOND));
     let (outcome, _) = call.finish().unwrap();
     assert_eq!((outcome.written, outcome.acknowledged, outcome.read), (10_000, 10_003, 0));
@@ -72,7 +72,7 @@ fn acknowledged_bytes_include_the_preamble() {
         assert!(!run(&mut pair, &mut call, SECOND));
         let [to] = opened(&mut pair.b)[..] else { panic!("one connection opens") };
         drain(&mut pair, to);
-        pair.b.connection(to).unwrap().close();
+        pair.b.connection(to).unwrap().shutdown_write();
         assert!(run(&mut pair, &mut call, SECOND));
         let (outcome, _) = call.finish().unwrap();
         assert_eq!((outcome.written, outcome.acknowledged), (body, body + preamble.len() as u64));

@@ -81,7 +81,7 @@ fn many_connections_end_independently() {
     for (number, &call) in calls.iter().enumerate() {
         let connection = pair.a.connection(call).unwrap();
         connection.write(format!("{number}").as_bytes());
-        connection.close();
+        connection.shutdown_write();
     }
     pair.run_for(SECOND);
     let mut said = Vec::new();
@@ -90,7 +90,7 @@ fn many_connections_end_independently() {
             let mut room = [0; 8];
             let count = connection.read(&mut room);
             said.push(String::from_utf8_lossy(&room[..count]).parse::<usize>().unwrap());
-            connection.close();
+            connection.shutdown_write();
         }
     }
     said.sort_unstable();

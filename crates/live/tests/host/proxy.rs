@@ -94,7 +94,7 @@ impl Echo {
             let count = connection.write(waiting);
             waiting.drain(..count);
             if waiting.is_empty() && connection.readable() == 0 && self.closed.remove(&handle) {
-                connection.close();
+                connection.shutdown_write();
             }
         }
     }

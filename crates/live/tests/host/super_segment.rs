@@ -101,8 +101,8 @@ fn a_cut_super_segment_equals_the_segments_sent_without_offload() {
             at += count as u64;
             // The FIN has a segment of its own.
             if count == 0 {
-                plain.a.connection(from).unwrap().close();
-                offloads.a.connection(also).unwrap().close();
+                plain.a.connection(from).unwrap().shutdown_write();
+                offloads.a.connection(also).unwrap().shutdown_write();
             }
             for _ in 0..40 {
                 let packets = all_packets(&mut plain.a, plain.now);

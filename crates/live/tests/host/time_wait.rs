@@ -26,9 +26,9 @@ impl Waiting {
         let from = connect(&mut pair, "10.0.0.2:80");
         pair.run_for(SECOND);
         let [old] = opened(&mut pair.b)[..] else { panic!("one connection opens") };
-        pair.b.connection(old).unwrap().close();
+        pair.b.connection(old).unwrap().shutdown_write();
         pair.run_for(SECOND);
-        pair.a.connection(from).unwrap().close();
+        pair.a.connection(from).unwrap().shutdown_write();
         let packets = all_packets(&mut pair.a, pair.now);
         let (header, last, _) = datagram::parse(packets.last().unwrap()).unwrap();
         assert!(last.flags.has(Flags::FIN));

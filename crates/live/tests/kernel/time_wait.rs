@@ -25,7 +25,7 @@ impl Application for ClosesFirst {
             match happening {
                 HostEvent::Opened { .. } => {
                     self.opened.push(handle);
-                    host.connection(handle).unwrap().close();
+                    host.connection(handle).unwrap().shutdown_write();
                 }
                 HostEvent::Event(Event::PeerClosed) => self.closed += 1,
                 HostEvent::Ended(ended) => self.challenges += ended.connection.counts().challenges,

@@ -199,7 +199,7 @@ impl<'s> Host<'s> {
                 self.reads_no_more |= read;
                 let connection = self.connected(socket)?;
                 if write {
-                    connection.close();
+                    connection.shutdown_write();
                 }
                 Ok(Returned::Value(0))
             }
@@ -321,7 +321,7 @@ impl<'s> Host<'s> {
             (Some(connection), Socket::Lingering) => connection.abort(),
             // The connection can no longer be accepted.
             (Some(connection), Socket::Listening) if self.acceptance != Acceptance::Accepted => connection.abort(),
-            (Some(connection), Socket::Connecting | Socket::Connected) => connection.leave(now),
+            (Some(connection), Socket::Connecting | Socket::Connected) => connection.close(now),
             _ => {}
         }
         Ok(Returned::Value(0))

@@ -81,7 +81,7 @@ fn talk(end: End) -> Talk {
             for event in eifel_testkit::connections::events(one) {
                 assert!(event != Event::TimedOut, "{event:?}");
                 if event == Event::PeerClosed {
-                    one.close();
+                    one.shutdown_write();
                 }
             }
         }
@@ -98,7 +98,7 @@ fn talk(end: End) -> Talk {
             if read.len() == WRITTEN {
                 reads_at = Instant::NEVER;
                 match end {
-                    End::Fin => pair.ends[0].close(),
+                    End::Fin => pair.ends[0].shutdown_write(),
                     End::Reset => pair.ends[1].abort(),
                 }
             }

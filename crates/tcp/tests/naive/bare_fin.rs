@@ -85,7 +85,7 @@ fn conversation(dice: &mut Dice, (built, believed): (bool, bool), seen: &mut See
     connection.write_counted(count);
     naive.written += count;
     if !closes_apart {
-        connection.close();
+        connection.shutdown_write();
         naive.finished = true;
     }
     for _ in 0..60 {
@@ -109,7 +109,7 @@ fn conversation(dice: &mut Dice, (built, believed): (bool, bool), seen: &mut See
         seen.waited += u64::from(naive.finished && naive.nxt == naive.written);
         now += Duration::from_millis(10);
         if !naive.finished && naive.nxt == naive.written {
-            connection.close();
+            connection.shutdown_write();
             naive.finished = true;
             continue;
         }

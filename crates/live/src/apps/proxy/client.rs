@@ -163,7 +163,7 @@ impl Client {
                 self.moved.sent += count as u64;
                 moved += count;
                 if self.client_closed && self.out.is_empty() && !std::mem::replace(&mut self.passed_on, true) {
-                    connection.close();
+                    connection.shutdown_write();
                 }
                 if self.back.len() < ROOM {
                     moved += self.read_from(connection);
@@ -448,7 +448,7 @@ mod tests {
             let (mut rig, bytes) = (Rig::open(), pattern::bytes(0, 100_000));
             sockopt::set_socket_send_buffer_size(&rig.client.socket, kept).unwrap();
             rig.far_sends(&bytes);
-            rig.far.connection(rig.ends[1]).unwrap().close();
+            rig.far.connection(rig.ends[1]).unwrap().shutdown_write();
             rig.run();
             rig.client.back.resize(ROOM, 0);
             rig.client.peer_closes();

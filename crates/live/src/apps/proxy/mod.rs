@@ -218,7 +218,7 @@ impl<'a> Proxy<'a> {
         }
         if client.is_over() {
             if let Some(connection) = client.handle().and_then(|handle| host.connection(handle)) {
-                connection.leave(now);
+                connection.close(now);
             }
             self.clients.remove(&number);
         }
