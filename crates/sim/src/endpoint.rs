@@ -13,7 +13,7 @@ use crate::slab::Cell;
 use crate::tally::Tally;
 use crate::wire;
 use crate::writing::Backlog;
-use eifel_base::time::{Duration, Instant};
+use eifel_base::time::Instant;
 use eifel_packet::datagram;
 use eifel_packet::ip::Version;
 use eifel_packet::segment::{Flags, Options, Segment};

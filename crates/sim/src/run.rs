@@ -161,7 +161,7 @@ fn observers(
             }
             Traffic::Messages { application, association } => {
                 let [from, to] = &association.settings;
-                (application, [&from.brain.path, &to.brain.path], Some(1 + flow.alternates.len()))
+                (application, [&from.engine.path, &to.engine.path], Some(1 + flow.alternates.len()))
             }
             Traffic::Datagrams(_) => continue,
         };

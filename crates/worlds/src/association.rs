@@ -11,7 +11,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::fact::Kind;
-use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings};
+use eifel_sctp::{Association, Delivery, ListenerAction, Listener, Phase, Ports, Settings};
 use eifel_sim::End;
 use eifel_sim::oracle::Oracle;
 
@@ -149,7 +149,7 @@ impl World {
             truth: Truth::default(),
         };
         world.advance();
-        world.threshold = Some(world.ends[0].brain().window(PRIMARY).ssthresh);
+        world.threshold = Some(world.ends[0].engine().window(PRIMARY).ssthresh);
         for number in before..before + segments + after {
             world.ends[0].send(Delivery::default(), message(&question.settings, number)).expect("a buffer for all");
         }
@@ -194,7 +194,7 @@ impl World {
         let timer = self.ends[0].poll_timeout();
         let path = (0..self.paths.len()).min_by_key(|path| self.paths[*path].next()).unwrap_or_default();
         let arrival = self.paths[path].next();
-        let sender = self.ends[0].brain();
+        let sender = self.ends[0].engine();
         if arrival == Instant::NEVER && (sender.una() == self.chunks() || timer == Instant::NEVER) {
             return false;
         }
@@ -271,7 +271,7 @@ impl World {
         let [sender, _] = &self.ends;
         match fate {
             Fate::Delivered => path.carry(self.now, packet, true),
-            Fate::Delayed => path.hold(self.now, packet, sender.brain().rto(PRIMARY) * LONGEST_HELD),
+            Fate::Delayed => path.hold(self.now, packet, sender.engine().rto(PRIMARY) * LONGEST_HELD),
             Fate::Duplicated => {
                 path.carry(self.now, packet.clone(), true);
                 path.carry(self.now, packet, false);
@@ -287,7 +287,7 @@ impl World {
 
     /// Processes the events of both ends.
     fn listen(&mut self) {
-        while let Some((path, event)) = self.ends[0].poll_brain_event() {
+        while let Some((path, event)) = self.ends[0].poll_engine_event() {
             if self.size.held_until.has_come(&event) {
                 let late = Duration::from_millis(u64::from(self.size.late_ms));
                 self.paths.iter_mut().for_each(|path| path.release(self.now, late));
@@ -307,7 +307,7 @@ impl World {
         for settled in self.oracle.take_settled() {
             self.truth.settled(&settled);
         }
-        self.truth.ends((threshold, self.ends[0].brain().window(PRIMARY).ssthresh));
+        self.truth.ends((threshold, self.ends[0].engine().window(PRIMARY).ssthresh));
     }
 }
 
@@ -328,12 +328,12 @@ fn opened(mut caller: Association, mut listener: Listener) -> [Association; 2] {
         (outgoing.addresses, packet)
     };
     let (addresses, init) = sent(&mut caller, Instant::ZERO);
-    let Heard::Answer(addresses, answer) = listener.handle(Instant::ZERO, &addresses, &init) else {
+    let ListenerAction::Reply(addresses, answer) = listener.handle(Instant::ZERO, &addresses, &init) else {
         panic!("the listener answers an INIT");
     };
     caller.handle(answered, &addresses, &answer);
     let (addresses, echo) = sent(&mut caller, answered);
-    let Heard::Accepted(mut callee) = listener.handle(answered, &addresses, &echo) else {
+    let ListenerAction::Accepted(mut callee) = listener.handle(answered, &addresses, &echo) else {
         panic!("the listener accepts a cookie of its own");
     };
     let (addresses, answer) = sent(&mut callee, answered);
@@ -427,7 +427,7 @@ mod tests {
             world.suffer(Packet { to: End::To, contents, sent: None, subject: None, number: None }, fate);
         }
         let soon = world.now + crate::DELAY;
-        let rto = world.ends[0].brain().rto(PRIMARY);
+        let rto = world.ends[0].engine().rto(PRIMARY);
         assert_eq!([0, 1].map(|path| world.paths[path].next()), [soon, soon + rto * 3]);
     }
 }

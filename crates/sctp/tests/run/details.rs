@@ -35,7 +35,7 @@ fn opened(paths: usize) -> World {
 fn icmp_counts_only_with_the_tag() {
     let mut world = opened(2);
     let tag = tag(&world);
-    let pmdcs = |world: &World| [0, 1].map(|path| world.caller.brain().pmdcs(PathId(path)));
+    let pmdcs = |world: &World| [0, 1].map(|path| world.caller.engine().pmdcs(PathId(path)));
     assert_eq!(pmdcs(&world), [1468, 1468]);
     let too_big = IcmpError::TooBig { mtu: 1000 };
     world.caller.handle_icmp(address(1, 1), tag ^ 1, None, too_big);
@@ -157,7 +157,7 @@ fn new_data_shares_a_packet_with_what_is_sent_again() {
     let mut left = 40;
     world.run_until(Duration::from_secs(60), |world| {
         // A small chunk is lost, and other small chunks follow as the previous ones arrive.
-        while left > 0 && world.caller.brain().nxt() - world.caller.brain().una() < 6 {
+        while left > 0 && world.caller.engine().nxt() - world.caller.engine().una() < 6 {
             world.caller.send(Delivery::default(), vec![left as u8; 300]).unwrap();
             left -= 1;
             world.settle();
@@ -225,7 +225,7 @@ fn duplicates_do_not_let_the_window_grow() {
             vec![ms(10); copies]
         }));
         world.transfer(0, 300, 1400);
-        world.caller.brain().window(PathId(0)).cwnd
+        world.caller.engine().window(PathId(0)).cwnd
     };
     let (once, twice) = (grown(false), grown(true));
     assert!(twice <= once, "{twice} {once}");
@@ -244,7 +244,7 @@ fn round_trips_are_sampled_while_something_is_always_outstanding() {
         world.caller.send(Delivery::default(), vec![0; 1000]).unwrap();
         world.run_for(ms(20));
     }
-    let told = world.caller.brain().snapshot(PathId(0));
+    let told = world.caller.engine().snapshot(PathId(0));
     let srtt = told.srtt.expect("the handshake was a sample");
     assert!(told.samples > 150 && ms(100) <= srtt && srtt <= ms(125), "{srtt:?} of {} samples", told.samples);
 }

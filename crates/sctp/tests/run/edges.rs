@@ -4,7 +4,7 @@ use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Init, Parameter, Parameters, Sack, Unknown};
 use eifel_packet::seq::Seq;
-use eifel_sctp::{Heard, Listener, Phase, Settings, TimestampChunk, out_of_the_blue};
+use eifel_sctp::{ListenerAction, Listener, Phase, Settings, TimestampChunk, out_of_the_blue};
 
 use crate::opening::{between, chunks, heard, packet, secs, tag};
 use crate::talk::{PORTS, World, ms, parsed, settings};
@@ -133,7 +133,7 @@ fn a_cookie_lives_longer_where_the_peer_asks_for_it() {
             });
             let echo = packet(0, offer.initiate_tag, &[Chunk::CookieEcho(cookie.unwrap())]);
             let heard = listener.handle(Instant::ZERO + ms(after), &between(0), &parsed(&echo));
-            assert_eq!(matches!(heard, Heard::Accepted(_)), accepted, "{asked} {after}");
+            assert_eq!(matches!(heard, ListenerAction::Accepted(_)), accepted, "{asked} {after}");
         }
     }
 }

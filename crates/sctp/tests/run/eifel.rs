@@ -32,19 +32,19 @@ fn settings(with: With) -> impl Fn(usize, &mut Settings) {
             With::Duplicates => "dsack",
             With::TimestampsOrDuplicates => "eifel-cover-or-dsack",
         };
-        settings.brain.path.detect = Choice::named(name);
-        settings.brain.path.respond = Choice::named("rfc4015");
+        settings.engine.path.detect = Choice::named(name);
+        settings.engine.path.respond = Choice::named("rfc4015");
         if matches!(with, With::Timestamps | With::Clock | With::TimestampsOrDuplicates) {
             settings.timestamp_chunk = TimestampChunk::Agreed;
         }
         if with == With::Clock {
             settings.timestamp_values = TimestampValues::Clock;
-            settings.brain.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
+            settings.engine.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
         }
         if with == With::Bit {
             settings.retransmit_bit = true;
         }
-        settings.brain.retransmit = Choice::named("all-to-alternate");
+        settings.engine.retransmit = Choice::named("all-to-alternate");
     }
 }
 
@@ -85,7 +85,7 @@ fn run(with: With, paths: usize, fate: Fate, until: u64) -> Told {
             world.caller.send(Delivery::default(), vec![1; 1436]).unwrap();
         }
         assert!(world.step());
-        while let Some((path, event)) = world.caller.poll_brain_event() {
+        while let Some((path, event)) = world.caller.poll_engine_event() {
             match event {
                 Event::Judged { detector: 0, outcome, .. } => told.verdicts.push((path, outcome)),
                 Event::Adjusted { .. } => told.adjusted += 1,
@@ -180,8 +180,8 @@ fn overgrown(credit: &str, with: With) -> u64 {
     let fate: Fate = Box::new(move |sent| if sent.path == 1 && sent.now > dead { vec![] } else { path(sent) });
     let change = move |end: usize, all: &mut Settings| {
         settings(with)(end, all);
-        all.brain.credit = Choice::named(credit);
-        all.brain.path.detect = Choice::named("none");
+        all.engine.credit = Choice::named(credit);
+        all.engine.path.detect = Choice::named("none");
     };
     let mut world = World::new(2, change, fate);
     world.open();
@@ -192,7 +192,7 @@ fn overgrown(credit: &str, with: With) -> u64 {
         }
         assert!(world.step());
         if world.now > dead {
-            largest = largest.max(world.caller.brain().window(PathId(1)).cwnd);
+            largest = largest.max(world.caller.engine().window(PathId(1)).cwnd);
         }
     }
     largest

@@ -185,7 +185,7 @@ fn no_sack_waits_longer_than_half_a_second() {
         }
         let before = world.now;
         world.transfer(0, 1, 100);
-        world.run_until(secs(20), |world| world.caller.brain().una() == world.caller.brain().nxt());
+        world.run_until(secs(20), |world| world.caller.engine().una() == world.caller.engine().nxt());
         assert_eq!(world.now.since(before), ms(520), "tuned: {tuned}");
     }
 }
@@ -262,7 +262,7 @@ fn the_limit_of_a_burst_leaves_cwnd_as_it_is() {
         vec![free.since(sent.now) + ms(10)]
     }));
     world.transfer(0, 200, 1400);
-    let cwnd = world.caller.brain().window(PathId(0)).cwnd;
+    let cwnd = world.caller.engine().window(PathId(0)).cwnd;
     assert!(cwnd > 10 * 1468, "{cwnd}");
     let before = world.log.len();
     for _ in 0..20 {
@@ -270,7 +270,7 @@ fn the_limit_of_a_burst_leaves_cwnd_as_it_is() {
     }
     world.settle();
     assert_eq!(world.log.len() - before, 4, "Max.Burst");
-    assert_eq!(world.caller.brain().window(PathId(0)).cwnd, cwnd);
+    assert_eq!(world.caller.engine().window(PathId(0)).cwnd, cwnd);
 }
 
 /// [rfc8540:3.33]
@@ -290,8 +290,8 @@ fn an_error_may_stand_before_a_sack() {
     };
     tell(&mut world, &[Chunk::Error(Causes(&[0, 1, 0, 8, 0, 9, 0, 0])), Chunk::Sack(sack)]);
     world.settle();
-    assert!(matches!(world.events[0].last(), Some(Event::Complaint(_))));
-    assert_eq!(world.caller.brain().una(), 1);
+    assert!(matches!(world.events[0].last(), Some(Event::RemoteError(_))));
+    assert_eq!(world.caller.engine().una(), 1);
 }
 
 /// [rfc8540:3.36]
@@ -362,5 +362,5 @@ fn over_ipv6_no_path_takes_less_than_1280_bytes() {
     let all = chunks(&bytes);
     let [Chunk::Init(init)] = all[..] else { panic!("an INIT") };
     caller.handle_icmp(there, 0, Some(init.initiate_tag), IcmpError::TooBig { mtu: 600 });
-    assert_eq!(caller.brain().pmdcs(PathId(0)), 1280 - 40 - 12);
+    assert_eq!(caller.engine().pmdcs(PathId(0)), 1280 - 40 - 12);
 }

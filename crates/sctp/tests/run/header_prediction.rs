@@ -23,12 +23,12 @@ fn drawn(seed: u64) -> impl Fn(usize, &mut Settings) {
         settings.receive_buffer = [3000, 20_000, 200_000][dice.below(3) as usize];
         settings.pmtu = [600, 1500][dice.below(2) as usize];
         let detect = ["none", "eifel-cover-or-dsack", "dsack", "f-rto-sctp"][dice.below(4) as usize];
-        settings.brain.path.detect = match detect {
+        settings.engine.path.detect = match detect {
             "eifel-cover-or-dsack" if settings.timestamp_chunk == TimestampChunk::Off => Choice::named("dsack"),
             other => Choice::named(other),
         };
         let retransmit = ["rfc9260", "all-to-alternate", "same-path", "largest-window"][dice.below(4) as usize];
-        settings.brain.retransmit = Choice::named(retransmit);
+        settings.engine.retransmit = Choice::named(retransmit);
     }
 }
 
@@ -143,7 +143,7 @@ fn bulk(seed: u64, predicts: bool) -> Seen {
     let settings = |end: usize, settings: &mut Settings| {
         drawn(seed)(end, settings);
         (settings.timestamp_chunk, settings.retransmit_bit, settings.nagle) = (TimestampChunk::Off, false, false);
-        settings.brain.path.detect = Choice::named("none");
+        settings.engine.path.detect = Choice::named("none");
         (settings.pmtu, settings.receive_buffer) = (1500, settings.receive_buffer.max(20_000));
     };
     let (paths, loss) = (1 + dice.below(2) as usize, [0, 200, 50][dice.below(3) as usize]);

@@ -4,7 +4,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Cause, Causes, Chunk, Header, Init, Parameter, Parameters, Writer};
 use eifel_packet::seq::Seq;
-use eifel_sctp::{Association, Event, Failure, Heard, Listener, Phase, Ports};
+use eifel_sctp::{Association, Event, Failure, ListenerAction, Listener, Phase, Ports};
 
 use crate::talk::{PORTS, World, address, ms, parsed, settings};
 
@@ -53,9 +53,9 @@ fn plain_init(parameters: &[u8]) -> Init<'_> {
 /// Returns a listener's answer to a packet.
 pub fn heard(listener: &mut Listener, bytes: &[u8]) -> Option<Vec<u8>> {
     match listener.handle(Instant::ZERO, &between(0), &parsed(bytes)) {
-        Heard::Answer(_, answer) => Some(answer.to_bytes()),
-        Heard::Nothing => None,
-        Heard::Accepted(_) => panic!("accepted"),
+        ListenerAction::Reply(_, answer) => Some(answer.to_bytes()),
+        ListenerAction::Nothing => None,
+        ListenerAction::Accepted(_) => panic!("accepted"),
     }
 }
 
@@ -198,7 +198,7 @@ fn a_forged_or_changed_cookie_is_ignored() {
     let echo = packet(0, init.initiate_tag, &[Chunk::CookieEcho(&cookie)]);
     let stale_us = |listener: &mut Listener, late: Duration| {
         let now = Instant::ZERO + secs(60) + late;
-        let Heard::Answer(_, stale) = listener.handle(now, &between(0), &parsed(&echo)) else { panic!("no answer") };
+        let ListenerAction::Reply(_, stale) = listener.handle(now, &between(0), &parsed(&echo)) else { panic!("no answer") };
         let stale = stale.to_bytes();
         let [Chunk::Error(causes)] = chunks(&stale)[..] else { panic!("one ERROR chunk") };
         match causes.iter().collect::<Result<Vec<_>, _>>().expect("whole causes")[..] {
@@ -209,7 +209,7 @@ fn a_forged_or_changed_cookie_is_ignored() {
     assert_eq!(stale_us(&mut listener, secs(1)), 1_000_000);
     // Lateness is rounded up to microseconds.
     assert_eq!([1, 1000, 1001].map(|nanos| stale_us(&mut listener, Duration::from_nanos(nanos))), [1, 1, 2]);
-    assert!(matches!(listener.handle(Instant::ZERO, &between(0), &parsed(&echo)), Heard::Accepted(_)));
+    assert!(matches!(listener.handle(Instant::ZERO, &between(0), &parsed(&echo)), ListenerAction::Accepted(_)));
 }
 
 #[test]

@@ -168,8 +168,8 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
         let detect = ["none", "f-rto-sctp", "dsack", "eifel-cover-or-dsack"][dice.below(4) as usize];
         let retransmit = ["rfc9260", "all-to-alternate", "same-path", "largest-window"][dice.below(4) as usize];
         let change = |_: usize, settings: &mut eifel_sctp::Settings| {
-            settings.brain.path.detect = Choice::named(detect);
-            settings.brain.retransmit = Choice::named(retransmit);
+            settings.engine.path.detect = Choice::named(detect);
+            settings.engine.retransmit = Choice::named(retransmit);
             settings.data_with_cookie = seed % 2 == 0;
             settings.association_max_retransmits = 100;
             settings.max_init_retransmits = 100;
@@ -225,7 +225,7 @@ fn the_end_of_a_message_asks_for_a_sack_where_the_user_wants_one() {
     let before = world.now;
     let delivery = Delivery { immediate: true, ..Delivery::default() };
     world.caller.send(delivery, vec![1; 5000]).unwrap();
-    world.run_until(Duration::from_secs(1), |world| world.caller.brain().una() == world.caller.brain().nxt());
+    world.run_until(Duration::from_secs(1), |world| world.caller.engine().una() == world.caller.engine().nxt());
     assert!(world.now.since(before) < ms(100), "no delayed SACK");
     let immediate = world.log.iter().filter(|(_, from, path, bytes)| {
         let sent = Sent { now: Instant::ZERO, from: *from, path: *path, bytes };

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
-use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Message, Outgoing, Packet, Phase, Ports, Settings};
+use eifel_sctp::{Association, Delivery, Event, ListenerAction, Listener, Message, Outgoing, Packet, Phase, Ports, Settings};
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
 
@@ -173,10 +173,10 @@ impl World {
         match self.end(to) {
             Some(end) if end.phase() != Phase::Closed => _ = end.handle(now, &addresses, packet),
             _ => match self.listeners[to].handle(now, &addresses, packet) {
-                Heard::Nothing => {}
-                Heard::Answer(addresses, answer) => self.send(to, addresses, answer),
-                Heard::Accepted(association) if to == 0 => self.caller = *association,
-                Heard::Accepted(association) => self.callee = Some(*association),
+                ListenerAction::Nothing => {}
+                ListenerAction::Reply(addresses, answer) => self.send(to, addresses, answer),
+                ListenerAction::Accepted(association) if to == 0 => self.caller = *association,
+                ListenerAction::Accepted(association) => self.callee = Some(*association),
             },
         }
         if self.reads_at_once {

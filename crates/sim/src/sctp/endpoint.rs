@@ -15,7 +15,7 @@ use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine::Kind;
 use eifel_recovery::fact::Transmission;
-use eifel_sctp::{Association, Heard, Listener, Outgoing, Processed};
+use eifel_sctp::{Association, ListenerAction, Listener, Outgoing, Processed};
 
 /// The way of one path from this end to the other end.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ impl Endpoint {
     fn listen<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32, arrival: Arrival) {
         let Some(sctp) = net.slab.cell(handle).contents.sctp() else { return };
         let heard = self.listener.handle(net.now, &sctp.addresses, &sctp.packet);
-        if let Heard::Accepted(association) = heard {
+        if let ListenerAction::Accepted(association) = heard {
             // An old cookie could open another association. It is ignored.
             let association = self.association.get_or_insert(*association);
             if self.drains {
@@ -104,7 +104,7 @@ impl Endpoint {
         }
         self.tell_arrival(net, handle, arrival);
         net.slab.release(handle);
-        if let Heard::Answer(addresses, packet) = heard {
+        if let ListenerAction::Reply(addresses, packet) = heard {
             self.send(net, &Outgoing { addresses, path: None, more: true }, packet);
         }
     }

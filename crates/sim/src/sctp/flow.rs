@@ -44,7 +44,7 @@ impl AssociationFlow {
 
     #[inline(never)]
     fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
+        while let Some((path, event)) = self.association(end).and_then(Association::poll_engine_event) {
             self.on_recovery(net, end, path, &event);
         }
         while let Some(event) = self.association(end).and_then(Association::poll_event) {
@@ -71,7 +71,7 @@ impl AssociationFlow {
             | Event::Closed
             | Event::Inactive(_)
             | Event::Active(_)
-            | Event::Complaint(_) => {}
+            | Event::RemoteError(_) => {}
         }
     }
 
@@ -118,9 +118,9 @@ impl AssociationFlow {
         {
             recorder.recovery(net.now, Subject { flow: *flow, end, path: path.0 }, event);
         }
-        tallies[path.0].on_recovery(event, || association.brain().oldest_marked(path));
+        tallies[path.0].on_recovery(event, || association.engine().oldest_marked(path));
         if matches!(event, engine::Event::Adjusted { .. })
-            && let Some(round_trip) = association.brain().snapshot(path).srtt
+            && let Some(round_trip) = association.engine().snapshot(path).srtt
         {
             net.drops[2 * *flow as usize + end.index()].undone(net.now, round_trip);
         }

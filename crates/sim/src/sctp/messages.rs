@@ -1,7 +1,7 @@
 //! Writes an application's messages, and reads and verifies them at the other end.
 
 use crate::pattern;
-use eifel_sctp::{Association, Delivery, Message, Refused};
+use eifel_sctp::{Association, Delivery, Message, SendError};
 
 /// The most bytes that a packet can hold.
 const LONGEST_PACKET: usize = 1 << 16;
@@ -77,15 +77,15 @@ impl Writer {
             let taken = if self.shape.verified {
                 association.send(delivery, pattern::bytes(self.messages, bytes)).map(|()| 1)
             } else if self.shape.streams == 1 {
-                association.send_zeros_often(delivery, bytes, self.waiting as usize / bytes)
+                association.send_zeros_repeatedly(delivery, bytes, self.waiting as usize / bytes)
             } else {
                 association.send_zeros(delivery, bytes).map(|()| 1)
             };
             let taken = match taken {
                 Ok(taken) => taken,
                 // The association is over and takes no more messages.
-                Err(Refused::State) => return self.drop_waiting(),
-                Err(Refused::Full | Refused::NoStream | Refused::Empty) => return,
+                Err(SendError::State) => return self.drop_waiting(),
+                Err(SendError::Full | SendError::NoStream | SendError::Empty) => return,
             };
             self.waiting -= (bytes * taken) as u64;
             self.messages += taken as u64;
