@@ -8,7 +8,7 @@ use eifel_packet::sctp::{self, Header, Writer};
 use eifel_recovery::association::Config;
 use eifel_recovery::registry::Seam;
 use eifel_sctp::{
-    Association, Delivery, ListenerAction, Listener, Packet, Phase, Ports, Settings, TimestampChunk, TimestampValues,
+    Association, Delivery, Listener, ListenerAction, Packet, Phase, Ports, Settings, TimestampChunk, TimestampValues,
 };
 
 use crate::input::choice;

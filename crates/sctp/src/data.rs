@@ -62,7 +62,10 @@ impl Association {
         }
         let readable = self.drained.is_some() || inbound.reassembly.is_readable();
         if inbound.reassembly.insert(position, data, payload).is_err() {
-            self.abort_for_violation(Cause::ProtocolViolation(b"fragments contradict each other"), "contradictory fragments");
+            self.abort_for_violation(
+                Cause::ProtocolViolation(b"fragments contradict each other"),
+                "contradictory fragments",
+            );
             return ControlFlow::Break(());
         }
         if !readable && inbound.reassembly.is_readable() {
@@ -106,7 +109,8 @@ impl Association {
             return;
         }
         if cumulative > nxt {
-            return self.abort_for_violation(Cause::ProtocolViolation(b"TSN was never sent"), "SACK of what was never sent");
+            return self
+                .abort_for_violation(Cause::ProtocolViolation(b"TSN was never sent"), "SACK of what was never sent");
         }
         self.sacks_come = true;
         if self.is_predicted_sack(now, sack) {

@@ -86,7 +86,10 @@ impl Association {
             return again;
         }
         if let Some(drained) = &mut self.drained {
-            if !inbound.reassembly.deliver_at_once(data.stream, (!data.flags.has(DataFlags::UNORDERED)).then_some(data.ssn)) {
+            if !inbound
+                .reassembly
+                .deliver_at_once(data.stream, (!data.flags.has(DataFlags::UNORDERED)).then_some(data.ssn))
+            {
                 return false;
             }
             *drained += u64::from(data.len);

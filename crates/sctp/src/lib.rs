@@ -91,7 +91,7 @@ pub use association::{Association, Outgoing};
 pub use event::{Event, Failure};
 pub use header_prediction::Processed;
 pub use icmp::IcmpError;
-pub use listener::{ListenerAction, Listener, out_of_the_blue};
+pub use listener::{Listener, ListenerAction, out_of_the_blue};
 pub use packet::Packet;
 pub use reassembly::Message;
 pub use send_queue::{Delivery, SendError};

@@ -114,7 +114,7 @@ fn held(all: &[Fragment], arrived: &BTreeSet<usize>, taken: &BTreeSet<(u16, Stri
 }
 
 #[test]
-fn the_receiver_says_what_naive_models_say() {
+fn the_receiver_agrees_with_naive_models() {
     for seed in 0..400 {
         let mut dice = Dice(seed);
         let all = fragments(&mut dice, 12);

@@ -190,8 +190,10 @@ impl Association {
         let data = self.queue.next().map_or(0, |size| size.wire as usize);
         let Some(inbound) = &self.inbound else { return false };
         let due = inbound.tracker.is_due(now);
-        let rides =
-            with_data && inbound.tracker.is_pending() && inbound.answer_to == path && sctp::Sack::MIN_LEN + data <= free;
+        let rides = with_data
+            && inbound.tracker.is_pending()
+            && inbound.answer_to == path
+            && sctp::Sack::MIN_LEN + data <= free;
         (due || rides) && free >= sctp::Sack::MIN_LEN
     }
 

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_unacknowledged_packet_is_echoed_and_a_late_original_before_its_copy() {
+    fn the_echo_is_that_of_the_oldest_unacknowledged_packet() {
         let mut stamps = TimestampState::clock(1);
         stamps.on_arrival(0, 10);
         stamps.on_arrival(1, 20);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_name_one_packet_tell_what_never_left() {
+    fn distinct_timestamps_reveal_echoes_of_values_never_sent() {
         let mut stamps = TimestampState::distinct([1, 2], u64::from(u32::MAX), at(0));
         let leave = |stamps: &mut TimestampState, ms, data: Option<usize>| {
             let value = stamps.value(at(ms));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_remembered_than_is_outstanding_and_some_and_nothing_from_before_an_idle_time() {
+    fn remembered_departures_are_bounded_and_forgotten_after_idle_time() {
         let mut stamps = TimestampState::distinct([1, 2], 7, at(0));
         for ms in 0..3000 {
             stamps.on_data(at(ms), PathId(0), 500);

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_alone_the_i_bit_and_gaps_are_answered_at_once() {
+    fn duplicates_the_i_bit_and_gaps_cause_an_immediate_sack() {
         let mut tracker = Tracker::new(Seq(0));
         packet(&mut tracker, 0, &[0]);
         tracker.take(0, &mut Vec::new());
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_twenty_duplicates_are_listed_and_gaps_go_first_where_room_is_scarce() {
+    fn a_sack_lists_gaps_first_and_at_most_twenty_duplicates() {
         let mut tracker = Tracker::new(Seq(0));
         packet(&mut tracker, 0, &[0, 2, 4, 6]);
         packet(&mut tracker, 0, &[0; 25]);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_peer_gives_up_counts_as_arrived() {
+    fn abandoned_tsns_count_as_arrived() {
         // RFC 3758, section 3.6: 103 is abandoned after 104, 105 and 107 have arrived.
         let mut tracker = Tracker::new(Seq(103));
         packet(&mut tracker, 0, &[104, 105, 107]);

@@ -7,7 +7,7 @@ use crate::check::links::UnderWay;
 use crate::comments::Commented;
 use crate::end::End;
 use crate::error::Error;
-use crate::lookahead::Foreseen;
+use crate::lookahead::KnownArrival;
 use crate::network::{Network, Observers};
 use crate::opening;
 use crate::outcome;
@@ -258,7 +258,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
         let Some(mut next) = self.net.lookahead.next() else { return Ok(()) };
         let now = self.net.now;
         loop {
-            let (end, Foreseen { arrives, parcel, flow }) = next;
+            let (end, KnownArrival { arrives, parcel, flow }) = next;
             if self.bounds.turn() {
                 self.bounds.look(arrives, self.net.under_way(), &self.net.spans)?;
             }
@@ -267,7 +267,8 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if let Running::Stream(stream) = running {
                 self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
             } else if let Running::Association(association) = running {
-                self.events += association.receive_row(&mut self.net, &mut self.bounds, next)?;
+                let packet = (parcel.handle, end, arrives);
+                self.events += association.receive_row(&mut self.net, &mut self.bounds, flow, packet)?;
             }
             if self.net.oracle.has_settled() {
                 self.settle();

@@ -88,7 +88,7 @@ impl Tally {
 
     /// Notes a retransmission that repeats no data, so that [`on_judged`](Self::on_judged) ignores
     /// it.
-    pub fn on_bare(&mut self, transmission: u64) {
+    pub fn on_retransmission_without_data(&mut self, transmission: u64) {
         self.bare.push(transmission);
     }
 

@@ -11,7 +11,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::fact::Kind;
-use eifel_sctp::{Association, Delivery, ListenerAction, Listener, Phase, Ports, Settings};
+use eifel_sctp::{Association, Delivery, Listener, ListenerAction, Phase, Ports, Settings};
 use eifel_sim::End;
 use eifel_sim::oracle::Oracle;
 
@@ -248,7 +248,7 @@ impl World {
                     let number = number.filter(|number| first && *number < u64::from(self.size.segments));
                     packet.subject = number.map(|number| Subject::Segment(number as usize));
                     self.truth.left(&sent);
-                    self.oracle.left(0, End::From, sent);
+                    self.oracle.on_sent(0, End::From, sent);
                 }
             }
             End::To => packet.subject = self.answers.take().map(Subject::Ack),

@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_sim::End;
-use eifel_sim::oracle::Sent;
+use eifel_sim::oracle::SentData;
 
 use crate::fate::Subject;
 
@@ -17,7 +17,7 @@ pub(crate) struct Packet<C> {
     pub(crate) to: End,
     pub(crate) contents: C,
     /// The packet as the oracle sees it; `None` without data.
-    pub(crate) sent: Option<Sent>,
+    pub(crate) sent: Option<SentData>,
     /// The packet's name among those with fates; `None` if it has no fate.
     pub(crate) subject: Option<Subject>,
     /// The packet's number in the drawing, if the world is drawn.

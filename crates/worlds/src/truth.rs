@@ -3,7 +3,7 @@
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_recovery::fact::{Block, Cause};
-use eifel_sim::oracle::{Role, Sent, Settled};
+use eifel_sim::oracle::{Role, SentData, Settled};
 
 /// An episode after the end of its world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +70,7 @@ impl Truth {
         self.episodes.iter_mut().rev().find(|episode| episode.number == number)
     }
 
-    pub(crate) fn left(&mut self, sent: &Sent) {
+    pub(crate) fn left(&mut self, sent: &SentData) {
         if sent.role == Role::Retransmission && self.opening {
             self.opening = false;
             if let Some(episode) = self.episodes.last_mut() {
@@ -79,7 +79,7 @@ impl Truth {
         }
     }
 
-    pub(crate) fn lost(&mut self, sent: &Sent) {
+    pub(crate) fn lost(&mut self, sent: &SentData) {
         self.lost.push(Block { start: sent.start, end: sent.end });
     }
 
@@ -120,8 +120,8 @@ impl Truth {
 mod tests {
     use super::*;
 
-    fn sent(transmission: u64, start: u64, end: u64, role: Role) -> Sent {
-        Sent { transmission, start, end, role }
+    fn sent(transmission: u64, start: u64, end: u64, role: Role) -> SentData {
+        SentData { transmission, start, end, role }
     }
 
     const EPISODE: Episode = Episode {

@@ -3,7 +3,7 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::Chunk;
-use eifel_sctp::{ListenerAction, Listener};
+use eifel_sctp::{Listener, ListenerAction};
 
 use crate::Attack;
 use crate::associated::{LOCAL, PORTS, init, packet, parsed, settings};

@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{Chunk, Parameter};
-use eifel_sctp::{Association, ListenerAction, Listener, Phase};
+use eifel_sctp::{Association, Listener, ListenerAction, Phase};
 
 use crate::Attack;
 use crate::associated::{PORTS, from_peer, init, packet, parsed, settings};
@@ -60,7 +60,8 @@ fn listener() -> Listener {
 
 /// Sends the peer's INIT. Returns the listener's tag and cookie.
 fn call(listener: &mut Listener, now: Instant) -> (u32, Vec<u8>) {
-    let ListenerAction::Reply(_, answer) = listener.handle(now, &from_peer(0), &parsed(&packet(0, &[Chunk::Init(init(&[]))])))
+    let ListenerAction::Reply(_, answer) =
+        listener.handle(now, &from_peer(0), &parsed(&packet(0, &[Chunk::Init(init(&[]))])))
     else {
         return (0, Vec::new());
     };

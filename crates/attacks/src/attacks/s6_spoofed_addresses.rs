@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{self, Chunk, Parameter};
-use eifel_sctp::{Association, Delivery, ListenerAction, Listener};
+use eifel_sctp::{Association, Delivery, Listener, ListenerAction};
 
 use crate::Attack;
 use crate::associated::{PEER, PORTS, from_peer, init, packet, parsed, settings};

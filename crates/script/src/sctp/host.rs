@@ -22,7 +22,7 @@ use eifel_packet::sctp::{HEADER_LEN, Header, Writer};
 use eifel_recovery::detect::Outcome as Judged;
 use eifel_recovery::event::Event as BrainEvent;
 use eifel_recovery::fact::Kind;
-use eifel_sctp::{Association, Event, Failure, ListenerAction, Listener, Ports, out_of_the_blue};
+use eifel_sctp::{Association, Event, Failure, Listener, ListenerAction, Ports, out_of_the_blue};
 
 /// Ports of this end and of the peer.
 pub(super) const PORTS: Ports = Ports { local: 8080, remote: 49_152 };

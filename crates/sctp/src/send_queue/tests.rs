@@ -76,7 +76,7 @@ fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused() {
+fn messages_that_cannot_be_sent_are_refused() {
     let mut queue = SendQueue::new(Seq(0), 4);
     queue.set_streams(1);
     let there = Delivery::default();
@@ -89,7 +89,7 @@ fn what_cannot_be_sent_is_refused() {
 /// Compares a queue that stores equal counted messages as runs with a queue of byte messages, which
 /// stores each one.
 #[test]
-fn runs_of_equal_messages_are_as_the_messages_one_by_one() {
+fn runs_of_equal_messages_behave_like_single_messages() {
     let mut state = 7u64;
     let mut below = |bound: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -47,7 +47,7 @@ fn packets_out_of_the_blue_are_answered_as_section_8_4_says() {
 /// Section 8.5.1, rule E: during the handshake, a packet with a SHUTDOWN ACK is out of the blue,
 /// whatever its tag. Its other chunks are ignored.
 #[test]
-fn a_call_is_not_ended_by_what_comes_with_a_shutdown_ack() {
+fn chunks_beside_a_shutdown_ack_do_not_end_the_handshake() {
     let abort = Chunk::Abort { reflected: false, causes: Causes(&[]) };
     for own_tag in [false, true] {
         let mut world = World::still(1);
@@ -75,7 +75,7 @@ fn a_call_is_not_ended_by_what_comes_with_a_shutdown_ack() {
 /// Section 8.5.1, rules B and C: the T bit says whose tag it is, and a reflected tag covers no
 /// other chunks.
 #[test]
-fn the_t_bit_and_the_tag_have_to_agree_behind_other_chunks_too() {
+fn the_t_bit_rule_holds_for_bundled_chunks_too() {
     let mut world = World::still(1);
     world.open();
     world.run_for(secs(1));
@@ -94,7 +94,7 @@ fn the_t_bit_and_the_tag_have_to_agree_behind_other_chunks_too() {
 }
 
 #[test]
-fn packets_with_another_tag_do_nothing() {
+fn packets_with_a_wrong_tag_are_ignored() {
     let mut world = World::still(1);
     world.open();
     world.run_for(secs(1));

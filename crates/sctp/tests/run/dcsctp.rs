@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dcsctp::api::{DcSctpSocket, Message, Options, PpId, SendOptions, SocketEvent, SocketState, SocketTime, StreamId};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
-use eifel_sctp::{Association, Delivery, Event, ListenerAction, Listener, Phase, Settings};
+use eifel_sctp::{Association, Delivery, Event, Listener, ListenerAction, Phase, Settings};
 
 use crate::talk::{Dice, PORTS, address, ms, parsed, polled, settings};
 
@@ -220,6 +220,6 @@ fn paths() -> u64 {
 }
 
 #[test]
-fn both_ends_say_everything_over_random_paths() {
+fn all_messages_arrive_both_ways_over_random_paths() {
     (0..paths()).for_each(talk);
 }

@@ -4,7 +4,7 @@ use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Init, Parameter, Parameters, Sack, Unknown};
 use eifel_packet::seq::Seq;
-use eifel_sctp::{ListenerAction, Listener, Phase, Settings, TimestampChunk, out_of_the_blue};
+use eifel_sctp::{Listener, ListenerAction, Phase, Settings, TimestampChunk, out_of_the_blue};
 
 use crate::opening::{between, chunks, heard, packet, secs, tag};
 use crate::talk::{PORTS, World, ms, parsed, settings};
@@ -36,7 +36,7 @@ fn small(stamped: bool) -> World {
 
 /// Section 8.5.1, rule B: while the peer's tag is unknown, no ABORT can have it.
 #[test]
-fn an_abort_that_reflects_tag_0_does_not_end_a_call() {
+fn an_abort_with_the_t_bit_and_tag_0_is_ignored_during_the_handshake() {
     let mut world = World::still(1);
     world.settle();
     let abort = Chunk::Abort { reflected: true, causes: Causes(&[]) };
@@ -93,7 +93,7 @@ fn an_unknown_chunk_is_reported_if_the_report_fits_a_packet() {
 /// Section 6.10: answers share a packet as long as they fit, padding included. An answer that fits
 /// no packet is sent alone.
 #[test]
-fn answers_share_packets_up_to_the_last_byte() {
+fn control_chunks_are_bundled_up_to_the_last_byte() {
     let cases: [(&[usize], &[usize]); 5] = [
         (&[100, 168], &[280]),
         (&[104, 163], &[280]),
@@ -141,7 +141,7 @@ fn a_cookie_lives_longer_where_the_peer_asks_for_it() {
 /// Section 5.1, step C: a report about parameters is bundled with the cookie if the packet has
 /// room, to the last byte.
 #[test]
-fn a_report_goes_with_the_cookie_as_long_as_it_fits() {
+fn a_report_is_bundled_with_cookie_echo_if_it_fits() {
     let mut full = 0;
     for len in 4..200 {
         let mut world = World::new(1, |_, settings| settings.pmtu = 300, Box::new(|_| Vec::new()));
@@ -170,7 +170,7 @@ fn a_report_goes_with_the_cookie_as_long_as_it_fits() {
 
 /// Section 8.4, rule 1.
 #[test]
-fn what_names_no_single_host_is_not_answered() {
+fn packets_from_or_to_addresses_that_are_not_unicast_get_no_answer() {
     for (address, answered) in [
         ("10.0.0.9", true),
         ("255.255.255.255", false),

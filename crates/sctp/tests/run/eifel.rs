@@ -128,7 +128,7 @@ fn a_spike_is_detected_by_either_signal_before_much_is_sent_again() {
 }
 
 #[test]
-fn an_original_that_is_overtaken_on_the_other_path_is_found_by_its_duplicate_alone() {
+fn an_original_overtaken_on_another_path_is_detected_by_its_duplicate_tsn_alone() {
     // Figure 10, b, d and f: the spike is longer than the RTO and the alternate's round trip.
     let [eifel, both, duplicates] = [With::Timestamps, With::TimestampsOrDuplicates, With::Duplicates]
         .map(|with| run(with, 2, spike(0, 5000, 9000), 20_000));
@@ -157,7 +157,7 @@ fn a_packet_that_is_late_is_detected_after_its_fast_retransmit() {
 }
 
 #[test]
-fn what_was_lost_is_not_called_spurious() {
+fn genuine_losses_are_not_called_spurious() {
     for with in [With::Timestamps, With::Clock, With::Bit, With::Duplicates, With::TimestampsOrDuplicates] {
         let mut number = 0;
         let mut path = spike(0, 0, 0);
@@ -199,7 +199,7 @@ fn overgrown(credit: &str, with: With) -> u64 {
 }
 
 #[test]
-fn the_alternates_window_overgrows_by_the_rfc_and_not_by_evidence() {
+fn rfc9260_lets_the_alternates_window_overgrow_and_evidence_does_not() {
     // Section 4 and figure 3. The initial window is 4404 bytes.
     assert!(overgrown("last-path", With::Nothing) > 15_000);
     assert_eq!(overgrown("unambiguous", With::Nothing), 4404);
@@ -208,7 +208,7 @@ fn the_alternates_window_overgrows_by_the_rfc_and_not_by_evidence() {
 }
 
 #[test]
-fn the_bit_is_set_on_what_is_sent_again_and_on_its_answer() {
+fn the_retransmit_bit_is_set_on_retransmissions_and_on_their_sacks() {
     let mut number = 0;
     let fate: Fate = Box::new(move |sent| {
         number += usize::from(sent.from == 0);
@@ -237,7 +237,7 @@ fn the_bit_is_set_on_what_is_sent_again_and_on_its_answer() {
 }
 
 #[test]
-fn a_peer_that_does_not_want_them_sees_neither_bit_nor_timestamps() {
+fn a_peer_that_does_not_agree_gets_neither_retransmit_bits_nor_timestamps() {
     for (with, always) in [(With::Bit, false), (With::Timestamps, false), (With::Timestamps, true)] {
         let change = |end: usize, all: &mut Settings| {
             if end == 0 {

@@ -164,7 +164,7 @@ impl Pair {
 
 /// [rfc8540:3.7] [rfc8540:3.39]
 #[test]
-fn the_sender_keeps_to_the_window_that_a_naive_model_has() {
+fn the_sender_keeps_to_the_peer_window_of_a_naive_model() {
     let mut seen = [0; 3];
     for seed in 0..200 {
         let mut pair = Pair::open(seed);

@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
-use eifel_sctp::{Association, Delivery, Event, ListenerAction, Listener, Message, Outgoing, Packet, Phase, Ports, Settings};
+use eifel_sctp::{
+    Association, Delivery, Event, Listener, ListenerAction, Message, Outgoing, Packet, Phase, Ports, Settings,
+};
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
 

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// A transmission, reduced to the facts that the oracle needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct SentData {
     /// Its number at its sender. Numbers increase in the order of sending.
     pub transmission: u64,
     pub start: u64,
@@ -36,7 +36,7 @@ pub enum Role {
     Probe,
 }
 
-impl Sent {
+impl SentData {
     fn block(&self) -> Block {
         Block { start: self.start, end: self.end }
     }
@@ -97,7 +97,7 @@ impl Oracle {
 
     /// Notes that a transmission leaves its sender.
     #[inline]
-    pub fn left(&mut self, flow: u32, sender: End, sent: Sent) {
+    pub fn on_sent(&mut self, flow: u32, sender: End, sent: SentData) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         if sent.role != Role::Original {
             let judged = direction.retransmit(sent);
@@ -110,7 +110,7 @@ impl Oracle {
 
     /// Notes the first arrival of a transmission. The receiver accepts positions below `accepted`.
     /// Returns the number of new positions, and whether the first of them was the next in order.
-    pub fn arrived(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
+    pub fn arrived(&mut self, flow: u32, sender: End, sent: SentData, accepted: u64) -> (u32, bool) {
         if sent.end <= accepted && self.arrived_in_order(flow, sender, sent.start, sent.end) {
             return ((sent.end - sent.start) as u32, true);
         }
@@ -121,7 +121,7 @@ impl Oracle {
     /// transmission to judge, but position 0 has arrived.
     #[cold]
     pub fn syn_arrived(&mut self, flow: u32, sender: End) {
-        let syn = Sent { transmission: 0, start: 0, end: 1, role: Role::Original };
+        let syn = SentData { transmission: 0, start: 0, end: 1, role: Role::Original };
         self.directions[2 * flow as usize + sender.index()].note_arrival(syn);
     }
 
@@ -153,7 +153,7 @@ impl Oracle {
 
     /// Notes a first arrival when data was lost, retransmitted or refused.
     #[inline(never)]
-    fn arrived_after_all(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
+    fn arrived_after_all(&mut self, flow: u32, sender: End, sent: SentData, accepted: u64) -> (u32, bool) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         if sent.end > accepted {
             self.refused(flow, sender, sent, accepted);
@@ -171,7 +171,7 @@ impl Oracle {
     /// Notes the arrival of a duplicate that the network made. It counts if the receiver had no
     /// room for the first copy.
     #[cold]
-    pub fn arrived_again(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
+    pub fn arrived_again(&mut self, flow: u32, sender: End, sent: SentData, accepted: u64) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         if sent.end <= accepted && direction.note_arrival(sent).0 > 0 {
             direction.lost.remove(sent.block());
@@ -182,7 +182,7 @@ impl Oracle {
     }
 
     /// Notes that a transmission is lost: no copy has arrived, and none will.
-    pub fn lost(&mut self, flow: u32, sender: End, sent: Sent) {
+    pub fn lost(&mut self, flow: u32, sender: End, sent: SentData) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         direction.settle_loss(sent, |transmission, needed| {
             self.settled.push(Settled { flow, sender, transmission, needed });
@@ -191,10 +191,10 @@ impl Oracle {
 
     /// Notes that the receiver has no room for part of an arrival. That part counts as lost.
     #[cold]
-    fn refused(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
+    fn refused(&mut self, flow: u32, sender: End, sent: SentData, accepted: u64) {
         if accepted > sent.start {
             let direction = &mut self.directions[2 * flow as usize + sender.index()];
-            direction.note_arrival(Sent { end: accepted, ..sent });
+            direction.note_arrival(SentData { end: accepted, ..sent });
         }
         self.lost(flow, sender, sent);
     }
@@ -226,7 +226,7 @@ impl Oracle {
 impl Direction {
     /// Notes that a retransmission or probe leaves. Returns whether a retransmission is needed;
     /// `None` if that is still open, and for a probe.
-    fn retransmit(&mut self, sent: Sent) -> Option<bool> {
+    fn retransmit(&mut self, sent: SentData) -> Option<bool> {
         self.longest = self.longest.max(sent.end - sent.start);
         let mut missing = Ranges::default();
         missing.add(Block { start: sent.start.max(self.arrived), end: sent.end });
@@ -274,7 +274,7 @@ impl Direction {
             .filter(move |(_, open)| open.end > start)
     }
 
-    fn note_arrival(&mut self, sent: Sent) -> (u32, bool) {
+    fn note_arrival(&mut self, sent: SentData) -> (u32, bool) {
         let start = sent.start.max(self.arrived);
         let end = sent.end.max(start);
         let had = self.beyond.covered(start, end);
@@ -289,7 +289,7 @@ impl Direction {
     }
 
     /// Settles the judgements that the arrival of a copy decides: later copies may be spurious.
-    fn settle_arrival(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
+    fn settle_arrival(&mut self, sent: SentData, mut settle: impl FnMut(u64, bool)) {
         let from = (sent.start.saturating_sub(self.longest), 0);
         for (&(_, number), open) in self.retransmitted.range_mut(from..(sent.end, 0)) {
             if number == sent.transmission {
@@ -308,7 +308,7 @@ impl Direction {
     }
 
     /// Settles the judgements that the loss of a copy decides: later copies may be needed.
-    fn settle_loss(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
+    fn settle_loss(&mut self, sent: SentData, mut settle: impl FnMut(u64, bool)) {
         if sent.role == Role::Original {
             self.lost.add(sent.block());
         } else if let Some(own) = self.retransmitted.get_mut(&(sent.start, sent.transmission)) {
@@ -327,7 +327,7 @@ impl Direction {
     }
 
     /// Drops state that no judgement can depend on any more.
-    fn forget(&mut self, sent: Sent) {
+    fn forget(&mut self, sent: SentData) {
         let from = (sent.start.saturating_sub(self.longest), 0);
         let over: Vec<(u64, u64)> = self
             .retransmitted

@@ -12,7 +12,7 @@ use super::model::{
 use super::names::Names;
 use super::needs;
 use super::reader::Reader;
-use super::routes::{NoWay, Routes};
+use super::routes::{RouteError, Routes};
 use super::sctp;
 use super::tcp;
 use super::topology::Topology;
@@ -156,9 +156,9 @@ impl Ways<'_> {
         self.routes.way(from, to, &self.routes.distances(to)).map_err(|why| {
             let (start, goal) = (name(from), name(to));
             let what = match why {
-                NoWay::Ends(at) if at == from => format!("no route from {start:?} to {goal:?}"),
-                NoWay::Ends(at) => format!("no route from {start:?} to {goal:?}: it ends at {:?}", name(at)),
-                NoWay::Turns(at) => {
+                RouteError::Ends(at) if at == from => format!("no route from {start:?} to {goal:?}"),
+                RouteError::Ends(at) => format!("no route from {start:?} to {goal:?}: it ends at {:?}", name(at)),
+                RouteError::Turns(at) => {
                     format!("the routes from {start:?} to {goal:?} go round in a circle at {:?}", name(at))
                 }
             };

@@ -180,11 +180,11 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for AssociationFlow {
 
     fn stop(&mut self, net: &mut Network<IN_ORDER>) {
         self.session.app.stop();
-        let breaks_off = self.session.app.breaks_off();
+        let drops_backlog_on_stop = self.session.app.drops_backlog_on_stop();
         for end in [End::From, End::To] {
             let over = self.session.app.is_over(end) && end == End::From;
             let Some(ends) = &mut self.ends else { return };
-            if breaks_off {
+            if drops_backlog_on_stop {
                 ends[end.index()].drop_waiting();
             }
             ends[end.index()].closes |= over;
@@ -237,7 +237,7 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for AssociationFlow {
             && let Some(liar) = &mut endpoint.liar
             && let Some(sctp) = net.slab.cell(handle).contents.sctp()
         {
-            liar.hears(&sctp.packet);
+            liar.observe(&sctp.packet);
         }
         match endpoint.take(net, handle) {
             processed @ (Processed::Data | Processed::Sack) if !IN_ORDER => self.go_on(net, end, processed),

@@ -8,7 +8,7 @@ const LONGEST_PACKET: usize = 1 << 16;
 
 /// The way in which an application splits its bytes into messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
+pub struct MessageShape {
     /// Bytes of a message. The last message of a write may be shorter.
     pub bytes: u32,
     /// Number of streams, which messages take in turn.
@@ -21,7 +21,7 @@ pub struct Shape {
 
 /// The writer at one end.
 pub struct Writer {
-    shape: Shape,
+    shape: MessageShape,
     /// Bytes that wait for room in the send buffer.
     waiting: u64,
     /// Messages written so far.
@@ -31,7 +31,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn new(shape: Shape) -> Self {
+    pub fn new(shape: MessageShape) -> Self {
         Self { shape, waiting: 0, messages: 0, stream: 0 }
     }
 
@@ -96,7 +96,7 @@ impl Writer {
 
 /// The reader at one end.
 pub struct Reader {
-    shape: Shape,
+    shape: MessageShape,
     /// Bytes read so far.
     pub bytes: u64,
     /// Messages read from each stream.
@@ -107,7 +107,7 @@ pub struct Reader {
 
 impl Reader {
     /// Creates a reader for messages of this shape.
-    pub fn new(shape: Shape) -> Self {
+    pub fn new(shape: MessageShape) -> Self {
         Self { shape, bytes: 0, messages: vec![0; usize::from(shape.streams)], part: 0 }
     }
 

@@ -10,7 +10,7 @@ use std::time;
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_sctp::{
-    Association, Delivery, Event, Failure, ListenerAction, Listener, Message, Phase, Ports, Settings, TimestampChunk,
+    Association, Delivery, Event, Failure, Listener, ListenerAction, Message, Phase, Ports, Settings, TimestampChunk,
 };
 
 use crate::talk::{Dice, parsed, polled};
