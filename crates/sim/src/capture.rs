@@ -2,7 +2,7 @@
 
 use crate::comments::{Commented, Comments};
 use crate::end::End;
-use crate::oracle::{SentData, Settled};
+use crate::oracle::{JudgedRetransmission, SentData};
 use crate::packet::{Contents, Packet};
 use crate::record::{Record, Sink};
 use crate::wire;
@@ -178,9 +178,9 @@ impl Captures {
     }
 
     /// Notes the oracle's judgement on a retransmission.
-    pub fn settled(&mut self, settled: &Settled) {
+    pub fn on_judged(&mut self, judged: &JudgedRetransmission) {
         if let Some(comments) = &mut self.comments {
-            comments.settled(settled);
+            comments.on_judged(judged);
         }
     }
 

@@ -5,7 +5,7 @@
 //! by the number of transmissions under way.
 
 use crate::end::End;
-use crate::oracle::{Role, SentData, Settled};
+use crate::oracle::{JudgedRetransmission, Role, SentData};
 use std::collections::BTreeMap;
 
 /// The texts for one capture, by the number of the frame, from 1.
@@ -75,9 +75,9 @@ impl Comments {
     }
 
     /// Comments on a retransmission that was judged: needed or needless.
-    pub fn settled(&mut self, settled: &Settled) {
-        let key = (settled.flow, settled.sender.index(), settled.transmission);
-        let text = if settled.needed { "needed retransmission" } else { "needless retransmission" };
+    pub fn on_judged(&mut self, judged: &JudgedRetransmission) {
+        let key = (judged.flow, judged.sender.index(), judged.transmission);
+        let text = if judged.needed { "needed retransmission" } else { "needless retransmission" };
         self.say(key, text);
         if self.halves.remove(&key).is_some() {
             self.close(key);
@@ -139,7 +139,7 @@ mod tests {
         comments.frame(0, sender, [2].into_iter());
         comments.frame(1, sender, [2].into_iter());
         comments.arrived(sender, &SentData { transmission: 2, start: 0, end: 9, role: Role::Retransmission });
-        comments.settled(&Settled { flow: 0, sender: End::From, transmission: 2, needed: true });
+        comments.on_judged(&JudgedRetransmission { flow: 0, sender: End::From, transmission: 2, needed: true });
         assert!(comments.halves.is_empty(), "both halves are known");
         comments.frame(0, (0, End::To), std::iter::empty());
         comments.last(0, "undo");
@@ -157,8 +157,8 @@ mod tests {
     fn a_retransmission_that_is_judged_on_its_way_says_so_where_it_arrives() {
         let mut comments = Comments::default();
         comments.add_capture();
-        let judged = Settled { flow: 0, sender: End::From, transmission: 5, needed: false };
-        comments.settled(&judged);
+        let judged = JudgedRetransmission { flow: 0, sender: End::From, transmission: 5, needed: false };
+        comments.on_judged(&judged);
         comments.frame(0, (0, End::From), [5].into_iter());
         comments.arrived((0, End::From), &SentData { transmission: 5, start: 0, end: 9, role: Role::Retransmission });
         assert!(comments.halves.is_empty() && comments.captures[0].open.is_empty());

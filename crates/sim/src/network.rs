@@ -167,7 +167,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             recorder.queue(self.now, link, || self.spans[link].link.queue(self.now));
         }
         if !self.outcomes.is_empty() {
-            self.settle_outcomes(link);
+            self.handle_outcomes(link);
         }
     }
 
@@ -221,7 +221,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         let to = span.to;
         self.queue.move_first(link as u32, span.link.next_event());
         if !self.outcomes.is_empty() {
-            self.settle_outcomes(link);
+            self.handle_outcomes(link);
         }
         let parcel = arrived?;
         let destination = self.slab.destination(parcel.handle);
@@ -264,7 +264,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     }
 
     #[cold]
-    fn settle_outcomes(&mut self, link: usize) {
+    fn handle_outcomes(&mut self, link: usize) {
         // The vector is taken out for the loop, and put back empty to keep its allocation.
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {

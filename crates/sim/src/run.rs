@@ -209,8 +209,8 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             } else {
                 self.wake((slot - links) / SLOTS_PER_FLOW, (slot - links) % SLOTS_PER_FLOW)?;
             }
-            if self.net.oracle.has_settled() {
-                self.settle();
+            if self.net.oracle.has_judged() {
+                self.hand_out_judgements();
             }
             self.look_ahead()?;
             let Network { queue, spans, slab, observers, .. } = &mut self.net;
@@ -270,8 +270,8 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
                 let packet = (parcel.handle, end, arrives);
                 self.events += association.receive_row(&mut self.net, &mut self.bounds, flow, packet)?;
             }
-            if self.net.oracle.has_settled() {
-                self.settle();
+            if self.net.oracle.has_judged() {
+                self.hand_out_judgements();
             }
             match self.net.lookahead.next() {
                 Some(another) => next = another,
@@ -340,11 +340,11 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
 
     /// Hands the oracle's judgements to their flows.
     #[cold]
-    pub(crate) fn settle(&mut self) {
-        for settled in self.net.oracle.take_settled() {
-            match &mut self.flows[settled.flow as usize] {
-                Running::Stream(flow) => flow.settle(&mut self.net, &settled),
-                Running::Association(flow) => flow.settle(&mut self.net, &settled),
+    pub(crate) fn hand_out_judgements(&mut self) {
+        for judged in self.net.oracle.take_judged() {
+            match &mut self.flows[judged.flow as usize] {
+                Running::Stream(flow) => flow.on_judged(&mut self.net, &judged),
+                Running::Association(flow) => flow.on_judged(&mut self.net, &judged),
                 Running::Datagrams(_) | Running::Background(_) => {}
             }
         }

@@ -5,7 +5,7 @@ use crate::app::{Step, Supply};
 use crate::end::End;
 use crate::endpoint::Endpoint;
 use crate::network::Network;
-use crate::oracle::Settled;
+use crate::oracle::JudgedRetransmission;
 use crate::record::recorder::Subject;
 use crate::slab::{Arrival, Cell};
 use crate::transport_flow::TransportFlow;
@@ -152,13 +152,13 @@ impl StreamFlow {
     }
 
     /// Notes the oracle's judgement on one of this flow's retransmissions.
-    pub fn settle<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, settled: &Settled) {
+    pub fn on_judged<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, judged: &JudgedRetransmission) {
         let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[settled.sender.index()];
-        endpoint.tally.on_judged(settled);
-        let episode = endpoint.tally.on_settled(settled);
+        let endpoint = &mut ends[judged.sender.index()];
+        endpoint.tally.on_judged(judged);
+        let episode = endpoint.tally.judge_episode(judged);
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
-            recorder.settled(settled, episode.map(|number| (0, number)));
+            recorder.on_judged(judged, episode.map(|number| (0, number)));
         }
     }
 

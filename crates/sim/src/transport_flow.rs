@@ -82,7 +82,7 @@ pub trait TransportFlow<const IN_ORDER: bool> {
         let mut events = 0;
         loop {
             events += self.receive_ahead(net, handle, end, arrives);
-            if net.oracle.has_settled() {
+            if net.oracle.has_judged() {
                 return Ok(events);
             }
             let Some(next) = net.lookahead.next_of(flow) else { return Ok(events) };

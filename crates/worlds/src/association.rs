@@ -304,8 +304,8 @@ impl World {
     fn finish(&mut self) {
         let Some(threshold) = self.threshold else { return };
         assert_eq!(u64::from(self.read), self.chunks(), "messages read in the world: {}", self.fates);
-        for settled in self.oracle.take_settled() {
-            self.truth.settled(&settled);
+        for settled in self.oracle.take_judged() {
+            self.truth.on_judged(&settled);
         }
         self.truth.ends((threshold, self.ends[0].engine().window(PRIMARY).ssthresh));
     }

@@ -370,8 +370,8 @@ impl World {
     }
 
     fn finish(&mut self) {
-        for settled in self.oracle.take_settled() {
-            self.truth.settled(&settled);
+        for settled in self.oracle.take_judged() {
+            self.truth.on_judged(&settled);
         }
         self.truth.ends((self.threshold, self.sender.engine().snapshot().ssthresh));
     }

@@ -60,11 +60,11 @@ fn chunks_beside_a_shutdown_ack_do_not_end_the_handshake() {
             &[Chunk::ShutdownAck, abort][..],
             &[Chunk::Heartbeat(Parameters(&[0, 1, 0, 4])), Chunk::ShutdownAck, abort],
         ] {
-            world.caller.handle(world.now, &between(1), &parsed(&packet(1, of, company)));
+            world.caller.handle(world.now, &between(1), &parsed(packet(1, of, company)));
             world.settle();
             assert_eq!((sent(&world), world.caller.phase()), (before, Phase::CookieWait));
         }
-        world.caller.handle(world.now, &between(1), &parsed(&packet(1, of, &[Chunk::ShutdownAck])));
+        world.caller.handle(world.now, &between(1), &parsed(packet(1, of, &[Chunk::ShutdownAck])));
         world.settle();
         let answer = &world.log.last().unwrap().3;
         assert_eq!((tag(answer), chunks(answer)), (of, vec![Chunk::ShutdownComplete { reflected: true }]));
@@ -83,13 +83,13 @@ fn the_t_bit_rule_holds_for_bundled_chunks_too() {
     let before = world.log.len();
     let unanswered = Chunk::CookieAck;
     let reflected = Chunk::Abort { reflected: true, causes: Causes(&[]) };
-    world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &[unanswered, reflected])));
+    world.caller.handle(world.now, &between(1), &parsed(packet(1, own, &[unanswered, reflected])));
     let info = [0, 1, 0, 8, 1, 2, 3, 4];
     let company = [Chunk::ShutdownComplete { reflected: true }, Chunk::Heartbeat(Parameters(&info))];
-    world.caller.handle(world.now, &between(1), &parsed(&packet(1, peers, &company)));
+    world.caller.handle(world.now, &between(1), &parsed(packet(1, peers, &company)));
     world.settle();
     assert_eq!((world.log.len(), world.caller.phase()), (before, Phase::Established));
-    world.caller.handle(world.now, &between(1), &parsed(&packet(1, peers, &[reflected])));
+    world.caller.handle(world.now, &between(1), &parsed(packet(1, peers, &[reflected])));
     assert_eq!(world.caller.phase(), Phase::Closed, "rule B: the peer's tag, and the T bit");
 }
 
@@ -109,7 +109,7 @@ fn packets_with_a_wrong_tag_are_ignored() {
         Chunk::CookieAck,
         Chunk::Heartbeat(Parameters(&[0, 1, 0, 4])),
     ] {
-        world.caller.handle(world.now, &between(1), &parsed(&packet(1, local, &[chunk])));
+        world.caller.handle(world.now, &between(1), &parsed(packet(1, local, &[chunk])));
     }
     world.settle();
     assert_eq!((world.log.len(), world.caller.phase()), (before, Phase::Established));

@@ -40,7 +40,7 @@ fn an_abort_with_the_t_bit_and_tag_0_is_ignored_during_the_handshake() {
     let mut world = World::still(1);
     world.settle();
     let abort = Chunk::Abort { reflected: true, causes: Causes(&[]) };
-    world.caller.handle(world.now, &between(1), &parsed(&packet(1, 0, &[abort])));
+    world.caller.handle(world.now, &between(1), &parsed(packet(1, 0, &[abort])));
     assert_eq!(world.caller.phase(), Phase::CookieWait);
     world.open();
 }
@@ -62,7 +62,7 @@ fn a_sack_with_more_gaps_than_fit_fills_its_packet() {
             payload: &[1],
         };
         let all: Vec<_> = (0..90).map(|number| Chunk::Data(data(number))).collect();
-        world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &all)));
+        world.caller.handle(world.now, &between(1), &parsed(packet(1, own, &all)));
         world.settle();
         let sent = &world.log.last().unwrap().3;
         let Some(Chunk::Sack(sack)) = chunks(sent).pop() else { panic!("a gap is reported at once") };
@@ -83,7 +83,7 @@ fn an_unknown_chunk_is_reported_if_the_report_fits_a_packet() {
         bytes[..4].copy_from_slice(&[0xff, 0, (len >> 8) as u8, len as u8]);
         let unknown = Chunk::Unknown(Unknown { kind: 0xff, bytes: &bytes });
         let before = world.log.len();
-        world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &[unknown])));
+        world.caller.handle(world.now, &between(1), &parsed(packet(1, own, &[unknown])));
         world.settle();
         assert_eq!(world.log.len() - before, answers, "{len}");
         assert!(world.log[before..].iter().all(|sent| sent.3.len() == 12 + PMDCS));
@@ -108,7 +108,7 @@ fn control_chunks_are_bundled_up_to_the_last_byte() {
         for len in lens {
             let info = vec![0; len - 4];
             let heartbeat = Chunk::Heartbeat(Parameters(&info));
-            world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &[heartbeat])));
+            world.caller.handle(world.now, &between(1), &parsed(packet(1, own, &[heartbeat])));
         }
         world.settle();
         let sent: Vec<_> = world.log[before..].iter().map(|sent| sent.3.len()).collect();
@@ -184,7 +184,7 @@ fn packets_from_or_to_addresses_that_are_not_unicast_get_no_answer() {
         let own = if other.is_ipv4() { "10.0.0.1" } else { "2001:db8::1" }.parse().unwrap();
         for (source, destination) in [(other, own), (own, other)] {
             let addresses = Addresses::new(source, destination).unwrap();
-            let answer = out_of_the_blue(&addresses, &parsed(&packet(0, 7, &[Chunk::ShutdownAck])));
+            let answer = out_of_the_blue(&addresses, &parsed(packet(0, 7, &[Chunk::ShutdownAck])));
             assert_eq!(answer.is_some(), answered, "{source} to {destination}");
         }
     }

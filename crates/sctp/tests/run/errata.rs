@@ -28,7 +28,7 @@ fn init(world: &World) -> Init<'_> {
 fn tell(world: &mut World, sent: &[Chunk<'_>]) {
     let tag = init(world).initiate_tag;
     let now = world.now;
-    world.caller.handle(now, &between(1), &parsed(&packet(1, tag, sent)));
+    world.caller.handle(now, &between(1), &parsed(packet(1, tag, sent)));
 }
 
 fn is_heartbeat(bytes: &[u8]) -> bool {

@@ -7,7 +7,8 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
 use eifel_sctp::{
-    Association, Delivery, Event, Listener, ListenerAction, Message, Outgoing, Packet, Phase, Ports, Settings,
+    Association, Delivery, Event, Listener, ListenerAction, Message, Outgoing, Packet, Phase, Ports, Processed,
+    Settings,
 };
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
@@ -92,6 +93,8 @@ pub struct World {
     pub values: bool,
     /// Whether messages are read on arrival, before anything is sent.
     pub reads_at_once: bool,
+    /// Packets with DATA and with a SACK that header prediction processed.
+    pub predicted: [usize; 2],
     /// All packets sent: time, sender, index of the destination address, and bytes.
     pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
 }
@@ -130,6 +133,7 @@ impl World {
             reading: [true; 2],
             values: false,
             reads_at_once: false,
+            predicted: [0; 2],
             log: Vec::new(),
         }
     }
@@ -173,7 +177,11 @@ impl World {
     fn deliver(&mut self, to: usize, addresses: Addresses, packet: &Packet) {
         let now = self.now;
         match self.end(to) {
-            Some(end) if end.phase() != Phase::Closed => _ = end.handle(now, &addresses, packet),
+            Some(end) if end.phase() != Phase::Closed => match end.handle(now, &addresses, packet) {
+                Processed::Data => self.predicted[0] += 1,
+                Processed::Sack => self.predicted[1] += 1,
+                Processed::Fully => {}
+            },
             _ => match self.listeners[to].handle(now, &addresses, packet) {
                 ListenerAction::Nothing => {}
                 ListenerAction::Reply(addresses, answer) => self.send(to, addresses, answer),

@@ -44,7 +44,7 @@ impl SentData {
 
 /// The final judgement on a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Settled {
+pub struct JudgedRetransmission {
     pub flow: u32,
     /// The end that sent the retransmission.
     pub sender: End,
@@ -81,13 +81,13 @@ struct Direction {
 #[derive(Clone, Default)]
 pub struct Oracle {
     directions: Vec<Direction>,
-    settled: Vec<Settled>,
+    judged: Vec<JudgedRetransmission>,
 }
 
 impl Oracle {
     /// Creates an oracle for `flows` flows, each with two ends that may send.
     pub fn new(flows: usize) -> Self {
-        Self { directions: (0..2 * flows).map(|_| Direction::default()).collect(), settled: Vec::new() }
+        Self { directions: (0..2 * flows).map(|_| Direction::default()).collect(), judged: Vec::new() }
     }
 
     /// Sets the first position of this end's stream. No earlier position is ever sent.
@@ -101,7 +101,12 @@ impl Oracle {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         if sent.role != Role::Original {
             let judged = direction.retransmit(sent);
-            self.settled.extend(judged.map(|needed| Settled { flow, sender, transmission: sent.transmission, needed }));
+            self.judged.extend(judged.map(|needed| JudgedRetransmission {
+                flow,
+                sender,
+                transmission: sent.transmission,
+                needed,
+            }));
         } else if !direction.lost.is_empty() {
             // The receiver refused this data in a probe, and the sender sends it again as new data.
             direction.lost.remove(sent.block());
@@ -162,7 +167,7 @@ impl Oracle {
         let news = direction.note_arrival(sent);
         if !direction.retransmitted.is_empty() {
             direction.settle_arrival(sent, |transmission, needed| {
-                self.settled.push(Settled { flow, sender, transmission, needed });
+                self.judged.push(JudgedRetransmission { flow, sender, transmission, needed });
             });
         }
         news
@@ -176,7 +181,7 @@ impl Oracle {
         if sent.end <= accepted && direction.note_arrival(sent).0 > 0 {
             direction.lost.remove(sent.block());
             direction.settle_arrival(sent, |transmission, needed| {
-                self.settled.push(Settled { flow, sender, transmission, needed });
+                self.judged.push(JudgedRetransmission { flow, sender, transmission, needed });
             });
         }
     }
@@ -185,7 +190,7 @@ impl Oracle {
     pub fn lost(&mut self, flow: u32, sender: End, sent: SentData) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         direction.settle_loss(sent, |transmission, needed| {
-            self.settled.push(Settled { flow, sender, transmission, needed });
+            self.judged.push(JudgedRetransmission { flow, sender, transmission, needed });
         });
     }
 
@@ -199,15 +204,15 @@ impl Oracle {
         self.lost(flow, sender, sent);
     }
 
-    /// Returns whether there are judgements to [take](Self::take_settled).
+    /// Returns whether there are judgements to [take](Self::take_judged).
     #[inline]
-    pub fn has_settled(&self) -> bool {
-        !self.settled.is_empty()
+    pub fn has_judged(&self) -> bool {
+        !self.judged.is_empty()
     }
 
     /// Takes the judgements that became final since the last call, in that order.
-    pub fn take_settled(&mut self) -> Vec<Settled> {
-        std::mem::take(&mut self.settled)
+    pub fn take_judged(&mut self) -> Vec<JudgedRetransmission> {
+        std::mem::take(&mut self.judged)
     }
 
     /// Closes open judgements at the end of the run. A copy still on its way counts as arriving.
@@ -216,7 +221,7 @@ impl Oracle {
             let (flow, sender) = ((index / 2) as u32, if index % 2 == 0 { End::From } else { End::To });
             for (&(_, transmission), open) in &mut direction.retransmitted {
                 if open.missing.take().is_some() {
-                    self.settled.push(Settled { flow, sender, transmission, needed: false });
+                    self.judged.push(JudgedRetransmission { flow, sender, transmission, needed: false });
                 }
             }
         }

@@ -35,8 +35,8 @@ impl Case {
         self.0.lost(0, End::From, sent(transmission, number, role(transmission)));
     }
 
-    fn settled(&mut self) -> Vec<(u64, bool)> {
-        self.0.take_settled().into_iter().map(|settled| (settled.transmission, settled.needed)).collect()
+    fn judged(&mut self) -> Vec<(u64, bool)> {
+        self.0.take_judged().into_iter().map(|settled| (settled.transmission, settled.needed)).collect()
     }
 }
 
@@ -46,7 +46,7 @@ fn a_retransmission_of_lost_data_is_needed_at_once() {
     case.lost(1, 0);
     assert_eq!(case.arrived(2, 1), (1000, false));
     case.left(5, 0);
-    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.judged(), [(5, true)]);
     assert_eq!(case.arrived(5, 0), (1000, true));
     assert!(case.0.directions[0].retransmitted.is_empty());
     assert!(case.0.directions[0].lost.is_empty());
@@ -58,7 +58,7 @@ fn a_retransmission_of_arrived_data_is_spurious_at_once() {
     let mut case = Case::new();
     case.arrived(1, 0);
     case.left(5, 0);
-    assert_eq!(case.settled(), [(5, false)]);
+    assert_eq!(case.judged(), [(5, false)]);
     assert_eq!(case.arrived(5, 0), (0, false));
 }
 
@@ -66,9 +66,9 @@ fn a_retransmission_of_arrived_data_is_spurious_at_once() {
 fn an_earlier_copy_under_way_settles_the_judgement_when_it_arrives() {
     let mut case = Case::new();
     case.left(5, 0);
-    assert_eq!(case.settled(), []);
+    assert_eq!(case.judged(), []);
     case.arrived(1, 0);
-    assert_eq!(case.settled(), [(5, false)]);
+    assert_eq!(case.judged(), [(5, false)]);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn an_earlier_copy_under_way_settles_the_judgement_when_it_is_lost() {
     let mut case = Case::new();
     case.left(5, 0);
     case.lost(1, 0);
-    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.judged(), [(5, true)]);
 }
 
 #[test]
@@ -84,9 +84,9 @@ fn a_retransmission_that_overtakes_waits_for_the_first_copy() {
     let mut case = Case::new();
     case.left(5, 0);
     case.arrived(5, 0);
-    assert_eq!(case.settled(), []);
+    assert_eq!(case.judged(), []);
     case.lost(1, 0);
-    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.judged(), [(5, true)]);
 }
 
 #[test]
@@ -95,16 +95,16 @@ fn a_second_retransmission_is_spurious_if_the_first_arrives() {
     case.lost(1, 0);
     case.left(5, 0);
     case.left(6, 0);
-    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.judged(), [(5, true)]);
     case.arrived(5, 0);
-    assert_eq!(case.settled(), [(6, false)]);
+    assert_eq!(case.judged(), [(6, false)]);
 
     let mut case = Case::new();
     case.left(5, 0);
     case.left(6, 0);
     case.lost(1, 0);
     case.lost(5, 0);
-    assert_eq!(case.settled(), [(5, true), (6, true)]);
+    assert_eq!(case.judged(), [(5, true), (6, true)]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_longer_retransmission_is_needed_when_one_byte_of_it_is() {
     case.lost(2, 1);
     case.arrived(1, 0);
     case.0.on_sent(0, End::From, SentData { transmission: 5, start: 1, end: 2001, role: Role::Retransmission });
-    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.judged(), [(5, true)]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn data_that_the_receiver_refuses_counts_as_lost() {
     let mut case = Case::new();
     case.0.arrived(0, End::From, sent(1, 0, Role::Original), 501);
     case.left(5, 0);
-    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.judged(), [(5, true)]);
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn an_original_sent_as_new_again_is_under_way() {
     case.0.arrived(0, End::From, sent(1, 0, Role::Original), 1);
     case.0.on_sent(0, End::From, sent(5, 0, Role::Original));
     case.left(6, 0);
-    assert_eq!(case.settled(), []);
+    assert_eq!(case.judged(), []);
     case.0.arrived(0, End::From, sent(5, 0, Role::Original), u64::MAX);
-    assert_eq!(case.settled(), [(6, false)]);
+    assert_eq!(case.judged(), [(6, false)]);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_long_retransmission_is_found_after_a_short_one() {
     case.0.on_sent(0, End::From, SentData { transmission: 5, start: 1, end: 3001, role: Role::Retransmission });
     case.left(6, 3);
     case.lost(3, 2);
-    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.judged(), [(5, true)]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn refused_data_may_arrive_in_a_network_copy() {
     case.0.arrived_again(0, End::From, sent(1, 0, Role::Original), u64::MAX);
     assert!(case.0.has_all_below(0, End::From, 1001) && !case.0.knows_losses(0, End::From));
     case.left(5, 0);
-    assert_eq!(case.settled(), [(5, false)]);
+    assert_eq!(case.judged(), [(5, false)]);
 }
 
 #[test]
@@ -192,12 +192,12 @@ fn a_network_copy_settles_retransmissions_sent_in_between() {
     let mut case = Case::new();
     case.0.arrived(0, End::From, sent(1, 0, Role::Original), 1);
     case.left(5, 0);
-    assert_eq!(case.settled(), [(5, true)]);
+    assert_eq!(case.judged(), [(5, true)]);
     // The other retransmission is on its way.
     case.left(6, 0);
-    assert_eq!(case.settled(), []);
+    assert_eq!(case.judged(), []);
     case.0.arrived_again(0, End::From, sent(1, 0, Role::Original), u64::MAX);
-    assert_eq!(case.settled(), [(6, false)]);
+    assert_eq!(case.judged(), [(6, false)]);
 }
 
 #[test]
@@ -207,9 +207,9 @@ fn a_lost_window_probe_loses_nothing_that_is_on_its_way() {
     case.0.on_sent(0, End::From, probe);
     case.0.lost(0, End::From, probe);
     case.left(6, 0);
-    assert_eq!(case.settled(), []);
+    assert_eq!(case.judged(), []);
     case.arrived(1, 0);
-    assert_eq!(case.settled(), [(6, false)]);
+    assert_eq!(case.judged(), [(6, false)]);
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn a_window_probe_on_its_way_is_a_copy_that_may_arrive() {
     let probe = SentData { transmission: 5, start: 1, end: 1001, role: Role::Probe };
     case.0.on_sent(0, End::From, probe);
     case.left(6, 0);
-    assert_eq!(case.settled(), []);
+    assert_eq!(case.judged(), []);
     case.0.arrived(0, End::From, probe, u64::MAX);
-    assert_eq!(case.settled(), [(6, false)]);
+    assert_eq!(case.judged(), [(6, false)]);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn at_the_end_of_the_run_what_is_under_way_counts_as_arriving() {
     case.left(6, 2);
     case.lost(3, 2);
     case.0.finish();
-    assert_eq!(case.settled(), [(6, true), (5, false)]);
+    assert_eq!(case.judged(), [(6, true), (5, false)]);
 }
 
 mod model {
@@ -302,7 +302,7 @@ mod model {
             }
             oracle.finish();
             let mut judged: Vec<(u64, bool)> =
-                oracle.take_settled().into_iter().map(|settled| (settled.transmission, settled.needed)).collect();
+                oracle.take_judged().into_iter().map(|settled| (settled.transmission, settled.needed)).collect();
             judged.sort();
             let expected: Vec<(u64, bool)> =
                 (8..trips.len())

@@ -185,13 +185,12 @@ impl Endpoint {
             let bytes = sctp.ip_len(net.ip);
             sctp.transmissions.clear();
             let path = path_to(&self.ways, &outgoing);
-            cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
             let transmissions = association.transmissions();
+            let empty = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
             if let Some(first) = transmissions.first() {
                 let SentData { transmission, start, role, .. } = sent(first);
-                (cell.packet.transmission, cell.packet.start, cell.packet.segment) = (transmission, start, start + 1);
-                cell.packet.positions = transmissions.len() as u32;
-                cell.packet.repeats = role == Role::Retransmission;
+                let (positions, repeats) = (transmissions.len() as u32, role == Role::Retransmission);
+                cell.packet = Packet { transmission, start, segment: start + 1, positions, repeats, ..empty };
                 if transmissions.len() > 1 {
                     sctp.transmissions.extend(transmissions.iter().map(sent));
                 }
@@ -207,6 +206,8 @@ impl Endpoint {
                 } else {
                     self.count(net, path);
                 }
+            } else {
+                cell.packet = empty;
             }
             self.launch(net, path, bytes);
             if !outgoing.more {

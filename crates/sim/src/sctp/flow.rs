@@ -5,7 +5,7 @@ use crate::app::Step;
 use crate::app::session::Session;
 use crate::end::End;
 use crate::network::Network;
-use crate::oracle::Settled;
+use crate::oracle::JudgedRetransmission;
 use crate::record::recorder::Subject;
 use crate::transport_flow::TransportFlow;
 use eifel_base::time::Instant;
@@ -127,14 +127,14 @@ impl AssociationFlow {
     }
 
     /// Notes the oracle's judgement on one of this flow's retransmissions.
-    pub fn settle<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, settled: &Settled) {
+    pub fn on_judged<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, judged: &JudgedRetransmission) {
         let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[settled.sender.index()];
-        endpoint.spurious += u64::from(!settled.needed);
+        let endpoint = &mut ends[judged.sender.index()];
+        endpoint.spurious += u64::from(!judged.needed);
         let mut paths = endpoint.tallies.iter_mut().enumerate();
-        let opened = paths.find_map(|(path, tally)| tally.on_settled(settled).map(|episode| (path, episode)));
+        let opened = paths.find_map(|(path, tally)| tally.judge_episode(judged).map(|episode| (path, episode)));
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
-            recorder.settled(settled, opened);
+            recorder.on_judged(judged, opened);
         }
     }
 }
