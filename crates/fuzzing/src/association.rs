@@ -8,7 +8,7 @@ use eifel_packet::sctp::{self, Header, Writer};
 use eifel_recovery::association::Config;
 use eifel_recovery::registry::Seam;
 use eifel_sctp::{
-    Association, Delivery, Heard, Listener, Packet, Phase, Ports, Settings, TimestampChunk, TimestampValues,
+    Association, Delivery, Listener, ListenerAction, Packet, Phase, Ports, Settings, TimestampChunk, TimestampValues,
 };
 
 use crate::input::choice;
@@ -42,7 +42,7 @@ fn there(path: u8) -> Addresses {
 /// Returns the settings of both ends.
 fn settings(u: &mut Unstructured<'_>) -> Result<[Settings; 2]> {
     let paths: &[u8] = if u.arbitrary()? { &[0, 1] } else { &[0] };
-    let brain = if u.arbitrary()? {
+    let engine = if u.arbitrary()? {
         Config { path: config(u)?, retransmit: choice(u, Seam::Retransmit)?, credit: choice(u, Seam::Credit)? }
     } else {
         Config::default()
@@ -50,7 +50,7 @@ fn settings(u: &mut Unstructured<'_>) -> Result<[Settings; 2]> {
     let timestamp_values = if u.arbitrary()? { TimestampValues::Clock } else { TimestampValues::Distinct };
     let timestamp_chunk = *u.choose(&[TimestampChunk::Agreed, TimestampChunk::Off, TimestampChunk::Always])?;
     let end = |secret: u64, addresses: fn(&Addresses) -> core::net::IpAddr| Settings {
-        brain: brain.clone(),
+        engine: engine.clone(),
         addresses: paths.iter().map(|path| addresses(&there(*path))).collect(),
         secret: [secret, 7],
         receive_buffer: 4000,
@@ -75,18 +75,18 @@ fn open([here, away]: [Settings; 2]) -> (Association, u32, u8) {
         let mut packet = Packet::default();
         caller.poll_transmit(now, &mut packet).expect("a handshake");
         match listener.handle(now, &there(0), &packet) {
-            Heard::Answer(_, answer) => {
+            ListenerAction::Reply(_, answer) => {
                 tag = answer.header().verification_tag;
                 caller.handle(now, &there(0).reversed(), &answer);
             }
-            Heard::Accepted(mut callee) => {
+            ListenerAction::Accepted(mut callee) => {
                 callee.poll_transmit(now, &mut packet).expect("COOKIE ACK");
                 caller.handle(now, &there(0).reversed(), &packet);
             }
-            Heard::Nothing => panic!("the handshake goes on"),
+            ListenerAction::Nothing => panic!("the handshake goes on"),
         }
     }
-    assert_eq!((caller.phase(), caller.brain().paths()), (Phase::Established, usize::from(paths)));
+    assert_eq!((caller.phase(), caller.engine().paths()), (Phase::Established, usize::from(paths)));
     (caller, tag, paths)
 }
 
@@ -156,5 +156,5 @@ fn drain(end: &mut Association, now: Instant) {
         assert!(chunks.into_iter().all(|chunk| chunk.is_ok()), "what is sent is well formed");
     }
     while end.poll_event().is_some() {}
-    while end.poll_brain_event().is_some() {}
+    while end.poll_engine_event().is_some() {}
 }

@@ -142,7 +142,7 @@ impl Bound {
         // The handshake and the shutdown take chunks, and each write takes at least one more.
         let chunks = 10.0 + 2.0 * writes + bytes / step;
         let delay_s = most(&|own| own.sack_delay.as_secs_f64());
-        let timeout_s = most(&|own| longest_timeout_s(&own.brain.path));
+        let timeout_s = most(&|own| longest_timeout_s(&own.engine.path));
         self.seconds += chunks * 4.0 * (round_trip_s + delay_s) + thinking_s + 4.0 * readings * reading_s;
         self.seconds += (20.0 + chunks) * timeout_s;
         // Probes of a closed window and HEARTBEATs take bytes as well.

@@ -16,7 +16,7 @@ use eifel_packet::sctp;
 use eifel_packet::udp;
 use eifel_recovery::association::PathId;
 use eifel_sctp::event::{Event, Failure};
-use eifel_sctp::{Association, Delivery, Heard, Listener, Packet};
+use eifel_sctp::{Association, Delivery, Listener, ListenerAction, Packet};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -215,7 +215,8 @@ impl Messenger {
         let meter = meter.get_or_insert_with(|| Meter::new(begun, *every));
         let Outcome { bytes, chunks, retransmissions, .. } = self.outcome;
         let Some(association) = &self.association else { return };
-        let (tally, variables) = (Tally { segments: chunks, retransmissions }, association.brain().snapshot(PathId(0)));
+        let (tally, variables) =
+            (Tally { segments: chunks, retransmissions }, association.engine().snapshot(PathId(0)));
         let interval = match last {
             true => meter.finish(now, bytes, tally, variables),
             false => (meter.due() <= now).then(|| meter.cut(now, bytes, tally, variables)),
@@ -245,9 +246,9 @@ impl Messenger {
                     association.handle(now, &addresses, &arrived);
                 }
                 (None, Some(listener)) => match listener.handle(now, &addresses, &arrived) {
-                    Heard::Nothing => {}
-                    Heard::Answer(back, answer) => self.put(back, &answer.to_bytes(), packet)?,
-                    Heard::Accepted(association) => self.association = Some(*association),
+                    ListenerAction::Nothing => {}
+                    ListenerAction::Reply(back, answer) => self.put(back, &answer.to_bytes(), packet)?,
+                    ListenerAction::Accepted(association) => self.association = Some(*association),
                 },
                 _ => {}
             }

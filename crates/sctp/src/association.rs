@@ -18,11 +18,11 @@ use crate::cookie::Cookie;
 use crate::event::{Event, Failure};
 use crate::handshake::Extensions;
 use crate::packet::Packet;
-use crate::reach::{Answers, Reach};
+use crate::peer_address::{AddressState, PeerAddress};
 use crate::reassembly::{Message, Reassembly};
-use crate::send_queue::{Content, Delivery, Refused, SendQueue};
-use crate::settings::{MOST_SACK_DELAY, Ports, Settings, TimestampChunk, TimestampValues};
-use crate::stamps::Stamps;
+use crate::send_queue::{Content, Delivery, SendError, SendQueue};
+use crate::settings::{MAX_SACK_DELAY, Ports, Settings, TimestampChunk, TimestampValues};
+use crate::stamps::TimestampState;
 use crate::state::{Phase, Repeated, State};
 use crate::tracker::Tracker;
 
@@ -73,9 +73,9 @@ pub struct Association {
     /// 0 until the peer's tag is known.
     pub(crate) peer_tag: u32,
     pub(crate) extensions: Extensions,
-    pub(crate) paths: Vec<Reach>,
+    pub(crate) paths: Vec<PeerAddress>,
     pub(crate) primary: PathId,
-    pub(crate) brain: Engine,
+    pub(crate) engine: Engine,
     pub(crate) queue: SendQueue,
     /// `None` until the peer's initial TSN is known.
     pub(crate) inbound: Option<Inbound>,
@@ -85,7 +85,7 @@ pub struct Association {
     /// zero window probe is not an error.
     pub(crate) sacks_come: bool,
     /// `None` if packets carry no timestamp chunk.
-    pub(crate) stamps: Option<Stamps>,
+    pub(crate) stamps: Option<TimestampState>,
     /// The timestamp chunk of the packet being processed.
     pub(crate) stamp: Option<Timestamps>,
     /// Bytes of the messages that were read on arrival; `None` if the application reads them.
@@ -126,7 +126,7 @@ impl Association {
         let tag = tag(settings, ports, number);
         let mut association = Self::new(settings, ports, (tag, Seq(tag)))?;
         for remote in remotes {
-            association.add_path(now, *remote, None, Answers::Active);
+            association.add_path(now, *remote, None, AddressState::Active);
         }
         assert!(!association.paths.is_empty(), "no address to call");
         association.state = State::CookieWait(Repeated::on(PathId(0)));
@@ -144,7 +144,7 @@ impl Association {
             extensions: Extensions::default(),
             paths: Vec::new(),
             primary: PathId(0),
-            brain: Engine::new(settings.brain.clone())?,
+            engine: Engine::new(settings.engine.clone())?,
             queue: SendQueue::new(local.1, settings.send_buffer),
             inbound: None,
             a_rwnd: 0,
@@ -160,7 +160,7 @@ impl Association {
             transmissions: Vec::new(),
             draws: 0,
             guard: Instant::NEVER,
-            settings: Settings { sack_delay: settings.sack_delay.min(MOST_SACK_DELAY), ..settings.clone() },
+            settings: Settings { sack_delay: settings.sack_delay.min(MAX_SACK_DELAY), ..settings.clone() },
         })
     }
 
@@ -176,7 +176,7 @@ impl Association {
         for (index, remote) in cookie.addresses.iter().enumerate() {
             // Section 5.4, rule 2: the destination of the INIT ACK is confirmed, other addresses
             // are not.
-            let answers = if index == 0 { Answers::Active } else { Answers::Unconfirmed };
+            let answers = if index == 0 { AddressState::Active } else { AddressState::Unconfirmed };
             association.add_path(now, *remote, Some(addresses), answers);
         }
         association.learn(cookie);
@@ -189,7 +189,7 @@ impl Association {
         self.peer_tag = cookie.peer_tag;
         self.extensions = cookie.extensions;
         self.a_rwnd = cookie.a_rwnd;
-        self.queue.agree(cookie.outbound_streams);
+        self.queue.set_streams(cookie.outbound_streams);
         self.queue.drop_beyond_streams();
         self.begin_inbound(cookie.peer_tsn, cookie.inbound_streams);
     }
@@ -219,14 +219,14 @@ impl Association {
     /// Starts timestamps, if they are negotiated or always sent.
     fn begin_stamps(&mut self, now: Instant) {
         if self.extensions.timestamps {
-            self.brain.agree_on_timestamps();
+            self.engine.agree_on_timestamps();
         } else if self.settings.timestamp_chunk != TimestampChunk::Always {
             return;
         }
         let drawn = self.draw();
         self.stamps = Some(match self.settings.timestamp_values {
-            TimestampValues::Clock => Stamps::clock((drawn as u32).max(1)),
-            TimestampValues::Distinct => Stamps::distinct(self.settings.secret, drawn, now),
+            TimestampValues::Clock => TimestampState::clock((drawn as u32).max(1)),
+            TimestampValues::Distinct => TimestampState::distinct(self.settings.secret, drawn, now),
         });
         self.fit_chunks();
     }
@@ -234,17 +234,17 @@ impl Association {
     /// Limits the size of chunks so that they fit packets on every path.
     pub(crate) fn fit_chunks(&mut self) {
         let stamps = if self.stamps.is_some() { Chunk::TIMESTAMP_LEN as u32 } else { 0 };
-        self.queue.set_amdcs(self.brain.amdcs() - stamps);
+        self.queue.set_amdcs(self.engine.amdcs() - stamps);
     }
 
     /// Adds an address of the peer. `via` holds the addresses of a packet from the peer, reversed:
     /// its source is this end. Ignores an address that this end cannot reach.
-    pub(crate) fn add_path(&mut self, now: Instant, remote: IpAddr, via: Option<Addresses>, answers: Answers) {
+    pub(crate) fn add_path(&mut self, now: Instant, remote: IpAddr, via: Option<Addresses>, state: AddressState) {
         let index = self.paths.len();
         let Some(addresses) = self.settings.source_for(index, remote, via) else { return };
-        let path = self.brain.add_path(now, self.settings.pmdcs(remote), remote.is_ipv6());
-        self.brain.set_usable(path, answers == Answers::Active);
-        self.paths.push(Reach::new(addresses, answers));
+        let path = self.engine.add_path(now, self.settings.pmdcs(remote), remote.is_ipv6());
+        self.engine.set_usable(path, state == AddressState::Active);
+        self.paths.push(PeerAddress::new(addresses, state));
         self.fit_chunks();
     }
 
@@ -253,7 +253,7 @@ impl Association {
     /// # Errors
     /// The association is closed or shutting down, the stream does not exist, the message is empty,
     /// or the send buffer is full.
-    pub fn send(&mut self, delivery: Delivery, bytes: impl Into<Arc<[u8]>>) -> Result<(), Refused> {
+    pub fn send(&mut self, delivery: Delivery, bytes: impl Into<Arc<[u8]>>) -> Result<(), SendError> {
         self.push(delivery, Content::Bytes(bytes.into()), 1)
     }
 
@@ -261,7 +261,7 @@ impl Association {
     ///
     /// # Errors
     /// Those of [`send`](Self::send).
-    pub fn send_zeros(&mut self, delivery: Delivery, len: usize) -> Result<(), Refused> {
+    pub fn send_zeros(&mut self, delivery: Delivery, len: usize) -> Result<(), SendError> {
         self.push(delivery, Content::Zeros(len), 1)
     }
 
@@ -271,7 +271,7 @@ impl Association {
     /// # Errors
     /// Those of [`send`](Self::send).
     #[inline]
-    pub fn send_zeros_often(&mut self, delivery: Delivery, len: usize, most: usize) -> Result<usize, Refused> {
+    pub fn send_zeros_repeatedly(&mut self, delivery: Delivery, len: usize, most: usize) -> Result<usize, SendError> {
         let times = self.queue.room().checked_div(len).unwrap_or(1).clamp(1, most.max(1));
         self.push(delivery, Content::Zeros(len), times)?;
         Ok(times)
@@ -289,12 +289,12 @@ impl Association {
         self.queue.has_unsent(bytes)
     }
 
-    fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), Refused> {
+    fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), SendError> {
         match self.state {
             State::CookieWait(_) | State::CookieEchoed { .. } | State::Established => {
                 self.queue.push(delivery, content, times)
             }
-            _ => Err(Refused::State),
+            _ => Err(SendError::State),
         }
     }
 
@@ -411,13 +411,13 @@ impl Association {
     }
 
     /// Returns the engine that makes the sending decisions.
-    pub fn brain(&self) -> &Engine {
-        &self.brain
+    pub fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     /// Returns the engine's next event, and its path.
-    pub fn poll_brain_event(&mut self) -> Option<(PathId, eifel_recovery::event::Event)> {
-        self.brain.poll_event()
+    pub fn poll_engine_event(&mut self) -> Option<(PathId, eifel_recovery::event::Event)> {
+        self.engine.poll_event()
     }
 
     /// Returns the TSN of position 0 in this end's data.
@@ -444,10 +444,10 @@ impl Association {
     }
 
     /// Returns whether [`poll_event`](Self::poll_event) or
-    /// [`poll_brain_event`](Self::poll_brain_event) has an event.
+    /// [`poll_engine_event`](Self::poll_engine_event) has an event.
     #[inline]
     pub fn has_events(&self) -> bool {
-        !self.events.is_empty() || self.brain.has_events()
+        !self.events.is_empty() || self.engine.has_events()
     }
 
     /// Returns the next event, oldest first.

@@ -25,9 +25,9 @@ impl Association {
 
     pub(crate) fn on_shutdown(&mut self, now: Instant, cumulative: Seq) {
         let Some(position) = self.acknowledged(cumulative) else { return };
-        if position > self.brain.nxt() {
+        if position > self.engine.nxt() {
             let cause = Cause::ProtocolViolation(b"TSN was never sent");
-            return self.violated(cause, "SHUTDOWN with a TSN that was never sent");
+            return self.abort_for_violation(cause, "SHUTDOWN with a TSN that was never sent");
         }
         match self.state {
             State::Established | State::ShutdownPending => {
@@ -43,7 +43,7 @@ impl Association {
             }
             _ => return,
         }
-        if position > self.brain.una() {
+        if position > self.engine.una() {
             let sack = eifel_recovery::association::Sack {
                 cumulative: position,
                 blocks: &[],
@@ -52,7 +52,7 @@ impl Association {
                 echo_of: None,
                 mark: None,
             };
-            self.brain.on_sack(now, &sack);
+            self.engine.on_sack(now, &sack);
             self.queue.acknowledge(position);
         }
     }

@@ -33,7 +33,7 @@ impl Association {
             return ControlFlow::Continue(());
         }
         if data.len == 0 {
-            self.violated(Cause::NoUserData(data.tsn), "DATA without user data");
+            self.abort_for_violation(Cause::NoUserData(data.tsn), "DATA without user data");
             return ControlFlow::Break(());
         }
         let Some(inbound) = &mut self.inbound else { return ControlFlow::Continue(()) };
@@ -42,12 +42,12 @@ impl Association {
             inbound.answer_to = path;
         }
         if self.extensions.retransmit_bit && data.flags.has(DataFlags::SENT_AGAIN) {
-            inbound.tracker.mark();
+            inbound.tracker.note_retransmission();
         }
         if let (Some(stamps), Some(stamp)) = (&mut self.stamps, self.stamp) {
             stamps.on_arrival(inbound.tracker.position(data.tsn), stamp.value);
         }
-        let Some(position) = inbound.tracker.look(data.tsn, data.flags.has(DataFlags::IMMEDIATE)) else {
+        let Some(position) = inbound.tracker.check(data.tsn, data.flags.has(DataFlags::IMMEDIATE)) else {
             return ControlFlow::Continue(());
         };
         if !make_room(inbound, position) {
@@ -57,12 +57,15 @@ impl Association {
         inbound.tracker.accept(position);
         if data.stream >= inbound.streams {
             // Section 6.5: the chunk is acknowledged, reported and dropped.
-            self.complain(origin, Cause::InvalidStream(data.stream));
+            self.report_error(origin, Cause::InvalidStream(data.stream));
             return ControlFlow::Continue(());
         }
         let readable = self.drained.is_some() || inbound.reassembly.is_readable();
         if inbound.reassembly.insert(position, data, payload).is_err() {
-            self.violated(Cause::ProtocolViolation(b"fragments contradict each other"), "contradictory fragments");
+            self.abort_for_violation(
+                Cause::ProtocolViolation(b"fragments contradict each other"),
+                "contradictory fragments",
+            );
             return ControlFlow::Break(());
         }
         if !readable && inbound.reassembly.is_readable() {
@@ -91,14 +94,14 @@ impl Association {
     pub(crate) fn report_forward_tsn(&mut self, origin: &Origin, forward: &ForwardTsn<'_>) {
         let mut bytes = Vec::new();
         Chunk::ForwardTsn(*forward).emit(&mut bytes);
-        self.complain(origin, Cause::UnrecognizedChunk(&bytes));
+        self.report_error(origin, Cause::UnrecognizedChunk(&bytes));
     }
 
     pub(crate) fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) {
         if !self.state.sends_data() && !matches!(self.state, State::CookieEchoed { .. }) {
             return;
         }
-        let (una, nxt) = (self.brain.una(), self.brain.nxt());
+        let (una, nxt) = (self.engine.una(), self.engine.nxt());
         let Some(cumulative) = self.acknowledged(sack.cumulative) else { return };
         // Section 6.2.1, rule D i: an old SACK is dropped. A SACK of unsent data violates the
         // protocol.
@@ -106,7 +109,8 @@ impl Association {
             return;
         }
         if cumulative > nxt {
-            return self.violated(Cause::ProtocolViolation(b"TSN was never sent"), "SACK of what was never sent");
+            return self
+                .abort_for_violation(Cause::ProtocolViolation(b"TSN was never sent"), "SACK of what was never sent");
         }
         self.sacks_come = true;
         if self.is_predicted_sack(now, sack) {
@@ -141,12 +145,12 @@ impl Association {
             echo_of: echo.and_then(|(_, path)| path),
             mark,
         };
-        self.brain.on_sack(now, &sack);
+        self.engine.on_sack(now, &sack);
         self.queue.acknowledge(cumulative);
         for path in (0..self.paths.len()).map(PathId) {
-            if self.brain.delivered_on(path) {
+            if self.engine.delivered_on(path) {
                 self.errors = 0;
-                self.heard_of(path);
+                self.mark_active(path);
             }
         }
     }
@@ -155,9 +159,9 @@ impl Association {
     /// precedes the first position.
     pub(crate) fn acknowledged(&self, cumulative: Seq) -> Option<u64> {
         let next = Seq(cumulative.0.wrapping_add(1));
-        let position = unwrap(self.brain.una(), self.queue.initial(), next);
+        let position = unwrap(self.engine.una(), self.queue.initial(), next);
         // Positions do not go below 0: a TSN before the first one unwraps to a position far ahead.
-        (position < self.brain.nxt() + (1 << 31)).then_some(position)
+        (position < self.engine.nxt() + (1 << 31)).then_some(position)
     }
 }
 

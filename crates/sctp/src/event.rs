@@ -42,5 +42,5 @@ pub enum Event {
     /// An address of the peer became active: it answers again, or for the first time.
     Active(IpAddr),
     /// The peer sent an ERROR chunk with these encoded causes.
-    ErrorMessage(Vec<u8>),
+    RemoteError(Vec<u8>),
 }

@@ -81,12 +81,15 @@ impl Association {
             return false;
         }
         if !inbound.tracker.is_next(data.tsn) {
-            let again = inbound.tracker.take_again(now, when, data.tsn);
+            let again = inbound.tracker.take_duplicate(now, when, data.tsn);
             inbound.answer_to = if again { path } else { inbound.answer_to };
             return again;
         }
         if let Some(drained) = &mut self.drained {
-            if !inbound.reassembly.pass(data.stream, (!data.flags.has(DataFlags::UNORDERED)).then_some(data.ssn)) {
+            if !inbound
+                .reassembly
+                .deliver_at_once(data.stream, (!data.flags.has(DataFlags::UNORDERED)).then_some(data.ssn))
+            {
                 return false;
             }
             *drained += u64::from(data.len);
@@ -114,12 +117,12 @@ impl Association {
             return false;
         }
         let Some(cumulative) = self.acknowledged(sack.cumulative) else { return false };
-        let quiet = if sack.duplicates.is_empty() { self.brain.on_quiet_sack(now, cumulative) } else { None };
+        let quiet = if sack.duplicates.is_empty() { self.engine.on_quiet_sack(now, cumulative) } else { None };
         if let Some(path) = quiet {
             self.queue.acknowledge(cumulative);
             self.errors = 0;
-            self.heard_of(path);
-        } else if !self.brain.on_repeated_sack(cumulative) {
+            self.mark_active(path);
+        } else if !self.engine.on_repeated_sack(cumulative) {
             return false;
         }
         self.sacks_come = true;
@@ -152,11 +155,11 @@ impl Association {
             }
             let path = self.confirmed(inbound.answer_to);
             packet.begin(self.header(self.peer_tag));
-            self.write_sack(self.brain.pmdcs(path) as usize, packet);
+            self.write_sack(self.engine.pmdcs(path) as usize, packet);
             // The SACK answers everything that has arrived.
             return Departure::Written(path, false);
         }
-        if inbound.tracker.is_owed() {
+        if inbound.tracker.is_pending() {
             return Departure::Unpredicted;
         }
         self.predict_data(now, packet)
@@ -166,21 +169,21 @@ impl Association {
     fn predict_data(&mut self, now: Instant, packet: &mut Packet) -> Departure {
         let path = self.data_path();
         let Some(size) = self.queue.next() else { return Departure::Unpredicted };
-        match self.brain.quiet_room(now, path, size, u64::from(self.a_rwnd)) {
+        match self.engine.quiet_room(now, path, size, u64::from(self.a_rwnd)) {
             None => return Departure::Unpredicted,
             Some(false) => return Departure::Nothing,
             // Another chunk of minimum size would fit the packet.
-            Some(true) if size.wire + sctp::Data::HEADER_LEN as u32 + 4 <= self.brain.pmdcs(path) => {
+            Some(true) if size.wire + sctp::Data::HEADER_LEN as u32 + 4 <= self.engine.pmdcs(path) => {
                 return Departure::Unpredicted;
             }
             Some(true) => {}
         }
-        let transmission = self.brain.send_quiet(now, path, size);
+        let transmission = self.engine.send_quiet(now, path, size);
         packet.begin(self.header(self.peer_tag));
         let data = self.queue.advance();
         packet.push_data(data, self.queue.newest_bytes());
         self.transmissions.push(transmission);
-        self.not_idle(now, path);
-        Departure::Written(path, self.brain.has_quiet_room(path))
+        self.postpone_heartbeat(now, path);
+        Departure::Written(path, self.engine.has_quiet_room(path))
     }
 }

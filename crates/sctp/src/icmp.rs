@@ -67,7 +67,7 @@ impl Association {
         match error {
             IcmpError::TooBig { mtu } => {
                 let pmdcs = pmdcs(mtu.max(least_mtu(remote)), remote, self.settings.udp);
-                self.brain.reduce_pmdcs(path, pmdcs);
+                self.engine.reduce_pmdcs(path, pmdcs);
                 self.fit_chunks();
             }
             // ICMP8: handled as an ABORT. A message about an INIT counts only in COOKIE-WAIT.

@@ -65,17 +65,17 @@ impl Association {
             return;
         }
         let alone = chunks.next().is_none();
-        self.give_time(now);
+        self.restart_t2_shutdown(now);
         self.take_all(now, (addresses, packet), packet.control_chunks(), alone);
     }
 
     /// Restarts the T2-shutdown timer. Section 9.2: in SHUTDOWN-SENT, any packet from the peer
     /// shows that it is still sending its data.
-    pub(crate) fn give_time(&mut self, now: Instant) {
+    pub(crate) fn restart_t2_shutdown(&mut self, now: Instant) {
         if let State::ShutdownSent(repeated) = &mut self.state {
             repeated.expiries = 0;
             if !repeated.pending {
-                repeated.due = now + self.brain.rto(repeated.path);
+                repeated.due = now + self.engine.rto(repeated.path);
             }
         }
     }
@@ -106,30 +106,30 @@ impl Association {
         for chunk in control {
             let Ok(chunk) = chunk else { return ControlFlow::Break(()) };
             self.take(now, origin, &chunk)?;
-            self.goes_on()?;
+            self.check_open()?;
         }
         if let Some(stamp) = packet.stamp {
-            self.take_stamp(stamp);
+            self.set_timestamp(stamp);
         }
         if let Some(sack) = packet.sack() {
             self.on_sack(now, &sack);
-            self.goes_on()?;
+            self.check_open()?;
         }
         for data in packet.data() {
             self.on_data(origin, data, packet.payload(data))?;
-            self.goes_on()?;
+            self.check_open()?;
         }
         ControlFlow::Continue(())
     }
 
     /// Breaks if the association is over.
-    fn goes_on(&self) -> ControlFlow<()> {
+    fn check_open(&self) -> ControlFlow<()> {
         if self.state == State::Closed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Stores the timestamp of the packet being processed. If the chunk is not negotiated, the high
     /// bits of its type require to skip it.
-    fn take_stamp(&mut self, stamp: Timestamps) {
+    fn set_timestamp(&mut self, stamp: Timestamps) {
         self.stamp = Some(stamp).filter(|_| self.extensions.timestamps);
     }
 
@@ -204,7 +204,7 @@ impl Association {
             // This end did not offer it, so the high bits of the type decide: the rest of the
             // packet is ignored.
             Chunk::NrSack(_) => return ControlFlow::Break(()),
-            Chunk::Timestamp(stamp) => self.take_stamp(*stamp),
+            Chunk::Timestamp(stamp) => self.set_timestamp(*stamp),
             Chunk::Unknown(unknown) => return self.on_unknown(origin, unknown),
         }
         ControlFlow::Continue(())
@@ -219,18 +219,18 @@ impl Association {
     fn on_unknown(&mut self, origin: &Origin, unknown: &Unknown<'_>) -> ControlFlow<()> {
         let unaware = unknown.unaware();
         if unaware.reports() {
-            self.complain(origin, Cause::UnrecognizedChunk(unknown.bytes));
+            self.report_error(origin, Cause::UnrecognizedChunk(unknown.bytes));
         }
         if unaware.goes_on() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// Queues an ERROR chunk for the packet's origin.
-    pub(crate) fn complain(&mut self, origin: &Origin, cause: Cause<'_>) {
+    pub(crate) fn report_error(&mut self, origin: &Origin, cause: Cause<'_>) {
         // A report that does not fit a packet is dropped.
         let mut causes = Vec::new();
         cause.emit(&mut causes);
         let path = origin.path.unwrap_or(self.primary);
-        if causes.len() + 4 <= self.brain.pmdcs(path) as usize {
+        if causes.len() + 4 <= self.engine.pmdcs(path) as usize {
             self.answer(path, Control::Error(causes));
         }
     }
@@ -255,7 +255,7 @@ impl Association {
             }
             State::CookieWait(_) | State::CookieEchoed { .. } => {}
             _ if stale => {}
-            _ => self.events.push_back(Event::ErrorMessage(causes.0.to_vec())),
+            _ => self.events.push_back(Event::RemoteError(causes.0.to_vec())),
         }
     }
 
@@ -281,7 +281,7 @@ impl Association {
                 // Section 9.2: SHUTDOWN answers data, and carries the cumulative TSN. A SACK is
                 // needed only for the rest.
                 repeated.pending = true;
-                inbound.tracker.leave_to_shutdown();
+                inbound.tracker.drop_sack_for_shutdown();
             }
             if inbound.reassembly.held() > buffer / 2 {
                 inbound.reassembly.deliver_part(inbound.tracker.next());
@@ -294,8 +294,8 @@ impl Association {
 
     /// Sends an ABORT to the peer.
     pub(crate) fn send_abort(&mut self, causes: &[u8]) {
-        let Some(reach) = self.paths.get(self.data_path().0) else { return };
-        let addresses = reach.addresses;
+        let Some(peer) = self.paths.get(self.data_path().0) else { return };
+        let addresses = peer.addresses;
         if self.peer_tag != 0 {
             self.send_abort_to(addresses, self.peer_tag, causes);
         }
@@ -317,7 +317,7 @@ impl Association {
     }
 
     /// Aborts the association because the peer violated the protocol.
-    pub(crate) fn violated(&mut self, cause: Cause<'_>, what: &'static str) {
+    pub(crate) fn abort_for_violation(&mut self, cause: Cause<'_>, what: &'static str) {
         let mut causes = Vec::new();
         cause.emit(&mut causes);
         self.send_abort(&causes);

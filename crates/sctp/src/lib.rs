@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use eifel_base::time::{Duration, Instant};
-//! use eifel_sctp::{Association, Delivery, Heard, Listener, Packet, Phase, Ports, Settings};
+//! use eifel_sctp::{Association, Delivery, ListenerAction, Listener, Packet, Phase, Ports, Settings};
 //!
 //! // The secrets are from the system's random numbers.
 //! let here = Settings { addresses: vec![[10, 0, 0, 1].into()], secret: [0x1234, 0x5678], ..Settings::default() };
@@ -33,15 +33,15 @@
 //!         now += Duration::from_millis(10);
 //!         let back = match &mut callee {
 //!             None => match listener.handle(now, &outgoing.addresses, &packet) {
-//!                 Heard::Answer(back, packet) => {
+//!                 ListenerAction::Reply(back, packet) => {
 //!                     answer = packet;
 //!                     Some(back)
 //!                 }
-//!                 Heard::Accepted(association) => {
+//!                 ListenerAction::Accepted(association) => {
 //!                     let association: &mut Association = callee.insert(*association);
 //!                     association.poll_transmit(now, &mut answer).map(|outgoing| outgoing.addresses)
 //!                 }
-//!                 Heard::Nothing => None,
+//!                 ListenerAction::Nothing => None,
 //!             },
 //!             Some(callee) => {
 //!                 callee.handle(now, &outgoing.addresses, &packet);
@@ -77,7 +77,7 @@ mod naive;
 mod opening;
 mod output;
 pub mod packet;
-mod reach;
+mod peer_address;
 pub mod reassembly;
 pub mod send_queue;
 pub mod settings;
@@ -91,9 +91,9 @@ pub use association::{Association, Outgoing};
 pub use event::{Event, Failure};
 pub use header_prediction::Processed;
 pub use icmp::IcmpError;
-pub use listener::{Heard, Listener, out_of_the_blue};
+pub use listener::{Listener, ListenerAction, out_of_the_blue};
 pub use packet::Packet;
 pub use reassembly::Message;
-pub use send_queue::{Delivery, Refused};
+pub use send_queue::{Delivery, SendError};
 pub use settings::{Ports, Settings, TimestampChunk, TimestampValues};
 pub use state::Phase;

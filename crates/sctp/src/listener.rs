@@ -12,15 +12,15 @@ use crate::association::{Association, Control, tag};
 use crate::cookie::Cookie;
 use crate::handshake::{self, Refusal};
 use crate::input::single;
-use crate::opening::{Answer, stale};
+use crate::opening::{InitAckContents, stale};
 use crate::packet::Packet;
 use crate::settings::{Ports, Settings};
 
 /// The reaction to a packet that belongs to no association.
-pub enum Heard {
+pub enum ListenerAction {
     Nothing,
     /// Send this packet, between these addresses.
-    Answer(Addresses, Packet),
+    Reply(Addresses, Packet),
     /// A COOKIE ECHO with a valid cookie arrived: the association is established. Its packet has
     /// been processed.
     Accepted(Box<Association>),
@@ -41,53 +41,53 @@ impl Listener {
     /// # Errors
     /// The registry does not know an algorithm or parameter.
     pub fn new(settings: Settings, port: u16) -> Result<Self, Error> {
-        settings.brain.check()?;
+        settings.engine.check()?;
         Ok(Self { settings, port, calls: 0 })
     }
 
     /// Processes a packet that no association owns. `addresses` are those of its IP header.
-    pub fn handle(&mut self, now: Instant, addresses: &Addresses, packet: &Packet) -> Heard {
+    pub fn handle(&mut self, now: Instant, addresses: &Addresses, packet: &Packet) -> ListenerAction {
         let header = &packet.header;
-        let Some(chunks) = readable(addresses, packet) else { return Heard::Nothing };
+        let Some(chunks) = readable(addresses, packet) else { return ListenerAction::Nothing };
         if header.destination_port != self.port {
-            return Heard::Nothing;
+            return ListenerAction::Nothing;
         }
         let back = addresses.reversed();
         let ports = Ports { local: self.port, remote: header.source_port };
         match chunks.first() {
-            None => Heard::Nothing,
+            None => ListenerAction::Nothing,
             Some(Chunk::Init(init)) => {
                 // Section 8.5.1, rule A.
                 if header.verification_tag != 0 || chunks.len() > 1 {
-                    return Heard::Nothing;
+                    return ListenerAction::Nothing;
                 }
                 self.on_init(now, back, ports, init)
             }
-            Some(_) if header.verification_tag == 0 => Heard::Nothing,
+            Some(_) if header.verification_tag == 0 => ListenerAction::Nothing,
             Some(Chunk::CookieEcho(cookie)) => self.on_cookie_echo(now, back, ports, (cookie, packet)),
             Some(_) => match answer(ports, header.verification_tag, &chunks) {
-                Some(answer) => Heard::Answer(back, answer),
-                None => Heard::Nothing,
+                Some(answer) => ListenerAction::Reply(back, answer),
+                None => ListenerAction::Nothing,
             },
         }
     }
 
-    fn on_init(&mut self, now: Instant, back: Addresses, ports: Ports, init: &sctp::Init<'_>) -> Heard {
+    fn on_init(&mut self, now: Instant, back: Addresses, ports: Ports, init: &sctp::Init<'_>) -> ListenerAction {
         let offer = match handshake::read(init, back.destination()) {
             Ok(offer) => offer,
-            Err(Refusal::Silently) => return Heard::Nothing,
+            Err(Refusal::Silently) => return ListenerAction::Nothing,
             Err(Refusal::Abort(causes)) => {
                 let abort = Chunk::Abort { reflected: false, causes: Causes(&causes) };
-                return Heard::Answer(back, single(ports.header(init.initiate_tag), &abort));
+                return ListenerAction::Reply(back, single(ports.header(init.initiate_tag), &abort));
             }
         };
         self.calls += 1;
         let tag = tag(&self.settings, ports, self.calls << 1 | 1);
         let initial_tsn = Seq(tag);
-        let answer = Answer { settings: &self.settings, ports, tag, initial_tsn, tie_tags: [0; 2] };
+        let answer = InitAckContents { settings: &self.settings, ports, tag, initial_tsn, tie_tags: [0; 2] };
         let parameters = answer.parameters(now, &offer);
         let init_ack = handshake::init_ack(&self.settings, tag, initial_tsn, &offer, &parameters);
-        Heard::Answer(back, single(ports.header(offer.tag), &Chunk::InitAck(init_ack)))
+        ListenerAction::Reply(back, single(ports.header(offer.tag), &Chunk::InitAck(init_ack)))
     }
 
     fn on_cookie_echo(
@@ -96,27 +96,27 @@ impl Listener {
         back: Addresses,
         ports: Ports,
         (cookie, echo): (&[u8], &Packet),
-    ) -> Heard {
-        let Some(cookie) = Cookie::verify(&self.settings.secret, cookie) else { return Heard::Nothing };
+    ) -> ListenerAction {
+        let Some(cookie) = Cookie::verify(&self.settings.secret, cookie) else { return ListenerAction::Nothing };
         if cookie.ports != ports || cookie.local_tag != echo.header.verification_tag {
-            return Heard::Nothing;
+            return ListenerAction::Nothing;
         }
         if let Some(late) = cookie.stale_for(now) {
             let error = Chunk::Error(Causes(&stale(late)));
-            return Heard::Answer(back, single(ports.header(cookie.peer_tag), &error));
+            return ListenerAction::Reply(back, single(ports.header(cookie.peer_tag), &error));
         }
         let Ok(mut association) = Association::from_cookie(now, &self.settings, &cookie, back) else {
-            return Heard::Nothing;
+            return ListenerAction::Nothing;
         };
         let path = association.path_of(back.destination());
         let path = path.unwrap_or(PathId(0));
         association.control.push_front((path, Control::CookieAck));
         association.handle_rest(now, &back.reversed(), echo);
-        Heard::Accepted(Box::new(association))
+        ListenerAction::Accepted(Box::new(association))
     }
 }
 
-/// Answers a packet for an end without association and listener. Returns the reply with its
+/// AddressState a packet for an end without association and listener. Returns the reply with its
 /// addresses.
 pub fn out_of_the_blue(addresses: &Addresses, packet: &Packet) -> Option<(Addresses, Packet)> {
     let header = &packet.header;

@@ -29,7 +29,7 @@ impl Dice {
 
 /// A fragment of a message.
 #[derive(Clone, Debug)]
-struct Piece {
+struct Fragment {
     stream: u16,
     ssn: u16,
     unordered: bool,
@@ -39,7 +39,7 @@ struct Piece {
 }
 
 /// Cuts random messages of three streams into chunks. A chunk's position is its index in the list.
-fn pieces(dice: &mut Dice, messages: u64) -> Vec<Piece> {
+fn fragments(dice: &mut Dice, messages: u64) -> Vec<Fragment> {
     let mut found = Vec::new();
     let mut numbers = [0u16; 3];
     for message in 0..messages {
@@ -52,15 +52,15 @@ fn pieces(dice: &mut Dice, messages: u64) -> Vec<Piece> {
         let count = 1 + dice.below(4);
         for index in 0..count {
             let text = format!("{message}.{index};");
-            found.push(Piece { stream, ssn, unordered, begins: index == 0, ends: index + 1 == count, text });
+            found.push(Fragment { stream, ssn, unordered, begins: index == 0, ends: index + 1 == count, text });
         }
     }
     found
 }
 
 /// Returns the messages that are complete and deliverable, computed afresh from all arrived chunks.
-fn deliverable(all: &[Piece], arrived: &BTreeSet<usize>) -> BTreeSet<(u16, String)> {
-    let mut complete: BTreeMap<usize, (&Piece, String)> = BTreeMap::new();
+fn deliverable(all: &[Fragment], arrived: &BTreeSet<usize>) -> BTreeSet<(u16, String)> {
+    let mut complete: BTreeMap<usize, (&Fragment, String)> = BTreeMap::new();
     for start in arrived.iter().copied().filter(|start| all[*start].begins) {
         let mut text = String::new();
         let mut at = start;
@@ -76,7 +76,7 @@ fn deliverable(all: &[Piece], arrived: &BTreeSet<usize>) -> BTreeSet<(u16, Strin
     let ordered = |stream: u16, ssn: u16| {
         complete.values().any(|(piece, _)| !piece.unordered && (piece.stream, piece.ssn) == (stream, ssn))
     };
-    let may = |piece: &Piece| piece.unordered || (0..=piece.ssn).all(|ssn| ordered(piece.stream, ssn));
+    let may = |piece: &Fragment| piece.unordered || (0..=piece.ssn).all(|ssn| ordered(piece.stream, ssn));
     complete.values().filter(|(piece, _)| may(piece)).map(|(piece, text)| (piece.stream, text.clone())).collect()
 }
 
@@ -95,7 +95,7 @@ fn sack(arrived: &BTreeSet<usize>) -> (u32, Vec<(u16, u16)>) {
 
 /// Returns the bytes in use: chunks of incomplete messages and complete messages, each counted as
 /// at least 64 bytes.
-fn held(all: &[Piece], arrived: &BTreeSet<usize>, taken: &BTreeSet<(u16, String)>) -> usize {
+fn held(all: &[Fragment], arrived: &BTreeSet<usize>, taken: &BTreeSet<(u16, String)>) -> usize {
     let cost = |len: usize| len.max(64);
     let mut sum = 0;
     let mut start = 0;
@@ -114,10 +114,10 @@ fn held(all: &[Piece], arrived: &BTreeSet<usize>, taken: &BTreeSet<(u16, String)
 }
 
 #[test]
-fn the_receiver_says_what_naive_models_say() {
+fn the_receiver_agrees_with_naive_models() {
     for seed in 0..400 {
         let mut dice = Dice(seed);
-        let all = pieces(&mut dice, 12);
+        let all = fragments(&mut dice, 12);
         let (mut tracker, mut reassembly) = (Tracker::new(Seq(INITIAL)), Reassembly::default());
         let (mut arrived, mut taken, mut duplicates) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         let mut low = 0;
@@ -142,7 +142,7 @@ fn the_receiver_says_what_naive_models_say() {
             let payload = piece.text.as_bytes();
             let data = sctp::Data { flags, tsn, stream: piece.stream, ssn: piece.ssn, ppid: [0; 4], payload };
             let case = format!("seed {seed}, chunk {position}");
-            match tracker.look(tsn, false) {
+            match tracker.check(tsn, false) {
                 Some(new) => {
                     assert!(arrived.insert(position), "{case}");
                     assert_eq!(new, position as u64, "{case}");

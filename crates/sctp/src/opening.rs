@@ -14,7 +14,7 @@ use crate::cookie::Cookie;
 use crate::event::{Event, Failure};
 use crate::handshake::{self, Offer, Refusal};
 use crate::input::Origin;
-use crate::reach::Answers;
+use crate::peer_address::AddressState;
 use crate::settings::{Ports, Settings};
 use crate::state::{Repeated, State};
 
@@ -23,7 +23,7 @@ use crate::state::{Repeated, State};
 const MOST_PRESERVATIVE_MS: u32 = 1000;
 
 /// The parts of an INIT ACK.
-pub(crate) struct Answer<'a> {
+pub(crate) struct InitAckContents<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) ports: Ports,
     pub(crate) tag: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) tie_tags: [u32; 2],
 }
 
-impl Answer<'_> {
+impl InitAckContents<'_> {
     /// Returns the parameters of the INIT ACK: this end's own, the cookie, and the offer's
     /// unrecognized parameters.
     pub(crate) fn parameters(&self, now: Instant, offer: &Offer) -> Vec<u8> {
@@ -103,7 +103,7 @@ impl Association {
             _ => Seq(tag),
         };
         let settings = &self.settings;
-        let answer = Answer { settings, ports: self.ports, tag, initial_tsn, tie_tags };
+        let answer = InitAckContents { settings, ports: self.ports, tag, initial_tsn, tie_tags };
         let parameters = answer.parameters(now, &offer);
         let init_ack = handshake::init_ack(settings, tag, initial_tsn, &offer, &parameters);
         self.reply(back, offer.tag, &Chunk::InitAck(init_ack));
@@ -159,17 +159,17 @@ impl Association {
     fn echo(&mut self, now: Instant, origin: &Origin, repeated: Repeated, offer: Offer) {
         let path = origin.path.unwrap_or(repeated.path);
         if repeated.expiries == 0 && path == repeated.path {
-            self.brain.sample(now, path, now.since(repeated.sent_at));
+            self.engine.sample(now, path, now.since(repeated.sent_at));
         }
         self.peer_tag = offer.tag;
         self.a_rwnd = offer.a_rwnd;
         self.extensions = offer.extensions.agreed(&self.settings);
-        self.queue.agree(self.settings.outbound_streams.min(offer.inbound_streams));
+        self.queue.set_streams(self.settings.outbound_streams.min(offer.inbound_streams));
         self.queue.drop_beyond_streams();
         self.begin_inbound(offer.initial_tsn, self.settings.inbound_streams.min(offer.outbound_streams));
         for address in &offer.addresses {
             if self.path_of(*address).is_none() {
-                self.add_path(now, *address, Some(origin.back), Answers::Unconfirmed);
+                self.add_path(now, *address, Some(origin.back), AddressState::Unconfirmed);
             }
         }
         let mut error = Vec::new();
@@ -233,7 +233,7 @@ impl Association {
     fn restart(&mut self, now: Instant, origin: &Origin, cookie: &Cookie) -> ControlFlow<()> {
         if let State::ShutdownAckSent(repeated) = &mut self.state {
             repeated.pending = true;
-            self.complain(origin, Cause::CookieWhileShuttingDown);
+            self.report_error(origin, Cause::CookieWhileShuttingDown);
             return ControlFlow::Break(());
         }
         let Ok(fresh) = Self::from_cookie(now, &self.settings, cookie, origin.back) else {
@@ -252,7 +252,7 @@ impl Association {
         let State::CookieEchoed { repeated, .. } = &self.state else { return };
         if repeated.expiries == 0 {
             let (path, rtt) = (repeated.path, now.since(repeated.sent_at));
-            self.brain.sample(now, path, rtt);
+            self.engine.sample(now, path, rtt);
         }
         self.open(now);
         // The timer of data sent with the COOKIE ECHO may have expired in the meantime.

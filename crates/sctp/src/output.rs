@@ -8,7 +8,7 @@ use crate::association::{Association, Control, Outgoing};
 use crate::handshake;
 use crate::header_prediction::Departure;
 use crate::packet::{Packet, Sack};
-use crate::reach::Answers;
+use crate::peer_address::AddressState;
 use crate::settings::TimestampValues;
 use crate::state::{Repeated, State};
 
@@ -75,7 +75,7 @@ impl Association {
             State::CookieEchoed { cookie, error, .. } => {
                 packet.begin(self.header(self.peer_tag));
                 packet.push_chunk(&Chunk::CookieEcho(cookie));
-                let pmdcs = self.brain.pmdcs(path) as usize;
+                let pmdcs = self.engine.pmdcs(path) as usize;
                 let report = Chunk::Error(Causes(error));
                 if !error.is_empty() && packet.len() + report.length().next_multiple_of(4) <= HEADER_LEN + pmdcs {
                     packet.push_chunk(&report);
@@ -84,7 +84,7 @@ impl Association {
                 // carries data.
                 if self.settings.data_with_cookie && repeats == 0 {
                     let offer = Offer { path, next: self.queue.next(), a_rwnd: u64::from(self.a_rwnd) };
-                    if let Some(go) = self.brain.poll(now, &offer).filter(|go| go.path == path) {
+                    if let Some(go) = self.engine.poll(now, &offer).filter(|go| go.path == path) {
                         self.write_data(now, &go, pmdcs, packet);
                     }
                 }
@@ -97,7 +97,7 @@ impl Association {
     /// Starts the timer of the state's repeated chunk.
     fn start_repeated(&mut self, now: Instant) {
         let Some(path) = self.state.repeated().map(|repeated| repeated.path) else { return };
-        let mut wait = self.brain.rto(path);
+        let mut wait = self.engine.rto(path);
         if let (State::CookieWait(_), Some(longest)) = (&self.state, self.settings.longest_init_wait) {
             wait = wait.min(longest);
         }
@@ -124,7 +124,7 @@ impl Association {
     /// Writes these contents into the empty `packet`.
     fn fill(&mut self, now: Instant, contents: &Contents, packet: &mut Packet) -> Outgoing {
         let &Contents { path, go, repeats } = contents;
-        let pmdcs = self.brain.pmdcs(path) as usize;
+        let pmdcs = self.engine.pmdcs(path) as usize;
         self.write_control(path, pmdcs, packet);
         let sack = self.writes_sack(now, (path, pmdcs), go.is_some(), packet.len());
         let stamped = self.stamps.as_ref().filter(|_| sack || go.is_some());
@@ -148,7 +148,7 @@ impl Association {
     /// limited to HEARTBEATs (section 5.4).
     #[inline]
     pub(crate) fn confirmed(&self, path: PathId) -> PathId {
-        if self.paths[path.0].answers == Answers::Unconfirmed { self.data_path() } else { path }
+        if self.paths[path.0].state == AddressState::Unconfirmed { self.data_path() } else { path }
     }
 
     /// Returns the permission to send data now, if there is any.
@@ -157,11 +157,11 @@ impl Association {
             return None;
         }
         let path = self.data_path();
-        let pmdcs = self.brain.pmdcs(path) as usize;
+        let pmdcs = self.engine.pmdcs(path) as usize;
         let held_back =
-            self.settings.nagle && self.brain.una() < self.brain.nxt() && self.queue.unsent_up_to(pmdcs) < pmdcs;
+            self.settings.nagle && self.engine.una() < self.engine.nxt() && self.queue.unsent_up_to(pmdcs) < pmdcs;
         let next = if held_back { None } else { self.queue.next() };
-        self.brain.poll(now, &Offer { path, next, a_rwnd: u64::from(self.a_rwnd) })
+        self.engine.poll(now, &Offer { path, next, a_rwnd: u64::from(self.a_rwnd) })
     }
 
     fn write_control(&mut self, path: PathId, pmdcs: usize, packet: &mut Packet) {
@@ -190,8 +190,10 @@ impl Association {
         let data = self.queue.next().map_or(0, |size| size.wire as usize);
         let Some(inbound) = &self.inbound else { return false };
         let due = inbound.tracker.is_due(now);
-        let rides =
-            with_data && inbound.tracker.is_owed() && inbound.answer_to == path && sctp::Sack::MIN_LEN + data <= free;
+        let rides = with_data
+            && inbound.tracker.is_pending()
+            && inbound.answer_to == path
+            && sctp::Sack::MIN_LEN + data <= free;
         (due || rides) && free >= sctp::Sack::MIN_LEN
     }
 
@@ -205,7 +207,7 @@ impl Association {
         if let Some(stamps) = &mut self.stamps {
             stamps.on_sack_sent(inbound.tracker.next());
         }
-        let marked = inbound.tracker.take_mark() && self.extensions.retransmit_bit;
+        let marked = inbound.tracker.take_retransmission_mark() && self.extensions.retransmit_bit;
         let gaps = inbound.tracker.take(free.saturating_sub(sctp::Sack::MIN_LEN), &mut packet.lists);
         let flags = if marked { SackFlags::ANSWERS_SENT_AGAIN } else { SackFlags::default() };
         packet.push_sack(Sack { flags, cumulative, a_rwnd: window as u32, gaps });
@@ -229,7 +231,7 @@ impl Association {
 
     #[inline]
     fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, packet: &mut Packet) {
-        let idle = self.brain.una() == self.brain.nxt();
+        let idle = self.engine.una() == self.engine.nxt();
         let mut bytes = self.write_chunks(now, go, pmdcs, packet);
         let mut measures = go.what != What::Again;
         if bytes > 0 && !measures && packet.len() + LEAST_CHUNK <= HEADER_LEN + pmdcs {
@@ -241,12 +243,12 @@ impl Association {
         }
         if bytes > 0 {
             if let Some(stamps) = &mut self.stamps {
-                let outstanding = if idle { 0 } else { self.brain.nxt() - self.brain.una() };
+                let outstanding = if idle { 0 } else { self.engine.nxt() - self.engine.una() };
                 stamps.on_data(now, go.path, outstanding);
             }
-            self.brain.on_packet(now, go, bytes);
+            self.engine.on_packet(now, go, bytes);
             if measures {
-                self.not_idle(now, go.path);
+                self.postpone_heartbeat(now, go.path);
             }
         }
     }
@@ -266,9 +268,9 @@ impl Association {
         };
         while bytes == 0 || packet.len() + LEAST_CHUNK <= end {
             let next = match go.what {
-                What::Again => self.brain.next_again(go.path, from),
-                What::New { .. } => self.queue.next().map(|size| (self.brain.nxt(), size)),
-                What::Probe => self.queue.next().filter(|_| bytes == 0).map(|size| (self.brain.nxt(), size)),
+                What::Again => self.engine.next_again(go.path, from),
+                What::New { .. } => self.queue.next().map(|size| (self.engine.nxt(), size)),
+                What::Probe => self.queue.next().filter(|_| bytes == 0).map(|size| (self.engine.nxt(), size)),
             };
             let Some((position, size)) = next else { break };
             // A chunk made for a larger packet is sent alone, and IP fragments it (section 6.9).
@@ -278,11 +280,11 @@ impl Association {
                 break;
             }
             let transmission = if go.what == What::Again {
-                self.brain.on_again(now, position, go.path, stamp)
+                self.engine.on_again(now, position, go.path, stamp)
             } else {
                 room -= u64::from(size.data);
                 self.queue.advance();
-                self.brain.on_new(now, go.path, size, original)
+                self.engine.on_new(now, go.path, size, original)
             };
             let mut also = match self.state {
                 // Section 6.1: in SHUTDOWN-PENDING, this end wants the last SACK soon

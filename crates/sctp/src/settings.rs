@@ -10,7 +10,7 @@ use eifel_recovery::association::Config;
 
 /// Maximum delay of a SACK, whatever [`Settings::sack_delay`] says (RFC 9260, section 6.2)
 /// [rfc8540:3.24].
-pub const MOST_SACK_DELAY: Duration = Duration::from_millis(500);
+pub const MAX_SACK_DELAY: Duration = Duration::from_millis(500);
 
 /// The ports of an association.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,7 +56,7 @@ pub enum TimestampValues {
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The algorithms and parameters of the engine.
-    pub brain: Config,
+    pub engine: Config,
     /// This end's addresses. The source of packets to the peer's n-th address is the n-th address
     /// here, if both are of the same IP version. Otherwise it is the first address of that version.
     /// A single address is not listed in INIT (section 3.3.2.1).
@@ -75,7 +75,7 @@ pub struct Settings {
     pub receive_buffer: u32,
     /// Size of the send buffer in bytes. Messages stay there until the peer has acknowledged them.
     pub send_buffer: usize,
-    /// "SACK.Delay". Larger values are limited to [`MOST_SACK_DELAY`].
+    /// "SACK.Delay". Larger values are limited to [`MAX_SACK_DELAY`].
     pub sack_delay: Duration,
     /// A SACK is sent at the latest after this number of packets with data.
     pub sack_every: u32,
@@ -115,7 +115,7 @@ impl Default for Settings {
     /// one.
     fn default() -> Self {
         Self {
-            brain: Config::default(),
+            engine: Config::default(),
             addresses: Vec::new(),
             secret: [0; 2],
             pmtu: 1500,

@@ -38,7 +38,7 @@ struct Departure {
 
 /// Timestamps of one end.
 #[derive(Clone, Debug)]
-pub(crate) struct Stamps {
+pub(crate) struct TimestampState {
     values: Values,
     /// TS.Recent: the value to echo.
     recent: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Stamps {
     sent: VecDeque<Departure>,
 }
 
-impl Stamps {
+impl TimestampState {
     /// Uses a clock that reads `offset` at time zero.
     pub(crate) fn clock(offset: u32) -> Self {
         Self::new(Values::Clock { offset })
@@ -158,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_unacknowledged_packet_is_echoed_and_a_late_original_before_its_copy() {
-        let mut stamps = Stamps::clock(1);
+    fn the_echo_is_that_of_the_oldest_unacknowledged_packet() {
+        let mut stamps = TimestampState::clock(1);
         stamps.on_arrival(0, 10);
         stamps.on_arrival(1, 20);
         assert_eq!(stamps.chunk(at(5)), Timestamps { value: 6, echo: 10 });
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn echoes_name_the_packet_and_its_path() {
-        let mut stamps = Stamps::clock(u32::MAX);
+        let mut stamps = TimestampState::clock(u32::MAX);
         for (ms, path) in [(0, 0), (0, 0), (7, 1), (9, 0), (9, 1)] {
             stamps.on_data(at(ms), PathId(path), 1);
         }
@@ -196,7 +196,7 @@ mod tests {
     /// RFC 9260, section 6.3.1, rule C4: each packet is sent when the previous one is acknowledged.
     #[test]
     fn no_echo_is_older_than_its_packet() {
-        let mut stamps = Stamps::clock(1);
+        let mut stamps = TimestampState::clock(1);
         let round_trip = Duration::from_micros(10_400);
         let mut sent = at(0);
         for _ in 0..20 {
@@ -210,9 +210,9 @@ mod tests {
     }
 
     #[test]
-    fn values_that_name_one_packet_tell_what_never_left() {
-        let mut stamps = Stamps::distinct([1, 2], u64::from(u32::MAX), at(0));
-        let leave = |stamps: &mut Stamps, ms, data: Option<usize>| {
+    fn distinct_timestamps_reveal_echoes_of_values_never_sent() {
+        let mut stamps = TimestampState::distinct([1, 2], u64::from(u32::MAX), at(0));
+        let leave = |stamps: &mut TimestampState, ms, data: Option<usize>| {
             let value = stamps.value(at(ms));
             assert_eq!(stamps.chunk(at(ms)).value, value.0);
             if let Some(path) = data {
@@ -241,8 +241,8 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_remembered_than_is_outstanding_and_some_and_nothing_from_before_an_idle_time() {
-        let mut stamps = Stamps::distinct([1, 2], 7, at(0));
+    fn remembered_departures_are_bounded_and_forgotten_after_idle_time() {
+        let mut stamps = TimestampState::distinct([1, 2], 7, at(0));
         for ms in 0..3000 {
             stamps.on_data(at(ms), PathId(0), 500);
             stamps.leave(at(ms));

@@ -4,7 +4,7 @@ use eifel_base::time::Instant;
 
 use crate::association::Association;
 use crate::event::Failure;
-use crate::reach::Answers;
+use crate::peer_address::AddressState;
 use crate::state::State;
 
 impl Association {
@@ -13,8 +13,8 @@ impl Association {
     pub fn poll_timeout(&self) -> Instant {
         if matches!(self.state, State::Established) && self.guard == Instant::NEVER {
             let sack = self.inbound.as_ref().map_or(Instant::NEVER, |inbound| inbound.tracker.deadline());
-            let first = sack.min(self.brain.deadline());
-            return self.paths.iter().fold(first, |first, reach| first.min(reach.deadline()));
+            let first = sack.min(self.engine.deadline());
+            return self.paths.iter().fold(first, |first, peer| first.min(peer.deadline()));
         }
         self.any_timeout()
     }
@@ -26,9 +26,9 @@ impl Association {
         }
         let repeated = self.state.repeated().map_or(Instant::NEVER, |repeated| repeated.due);
         let sack = self.inbound.as_ref().map_or(Instant::NEVER, |inbound| inbound.tracker.deadline());
-        let data = if self.state.sends_data() { self.brain.deadline() } else { Instant::NEVER };
+        let data = if self.state.sends_data() { self.engine.deadline() } else { Instant::NEVER };
         let heartbeat = if self.state.heartbeats() {
-            self.paths.iter().map(|reach| reach.deadline()).min().unwrap_or(Instant::NEVER)
+            self.paths.iter().map(|peer| peer.deadline()).min().unwrap_or(Instant::NEVER)
         } else {
             Instant::NEVER
         };
@@ -44,7 +44,7 @@ impl Association {
         }
         self.repeat(now);
         if self.state.sends_data() {
-            while let Some(expired) = self.brain.on_timeout(now) {
+            while let Some(expired) = self.engine.on_timeout(now) {
                 // Section 6.1, rule A: a peer that answers but keeps its window closed is reachable
                 // [rfc8540:3.20].
                 let excused = expired.probe && std::mem::take(&mut self.sacks_come);
@@ -64,7 +64,7 @@ impl Association {
         let opening = matches!(self.state, State::CookieWait(_) | State::CookieEchoed { .. });
         let paths = self.paths.len();
         let most = if opening { self.settings.max_init_retransmits } else { self.settings.association_max_retransmits };
-        let confirmed: Vec<bool> = self.paths.iter().map(|reach| reach.answers == Answers::Active).collect();
+        let confirmed: Vec<bool> = self.paths.iter().map(|peer| peer.state == AddressState::Active).collect();
         let Some(repeated) = self.state.repeated_mut().filter(|repeated| repeated.due <= now) else { return };
         let before = repeated.path;
         repeated.due = Instant::NEVER;
@@ -74,7 +74,7 @@ impl Association {
         let next = (1..=paths).map(|step| (before.0 + step) % paths).find(|index| confirmed[*index]);
         repeated.path.0 = next.unwrap_or(before.0);
         let expiries = repeated.expiries;
-        self.brain.back_off(before);
+        self.engine.back_off(before);
         if expiries > most {
             if opening {
                 self.fail(Failure::NoAnswer);

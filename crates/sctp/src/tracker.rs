@@ -103,7 +103,7 @@ impl Tracker {
 
     /// Returns the position of an arrived TSN, or `None` if it is a duplicate. Records a duplicate
     /// at once. A new TSN is recorded by [`accept`](Self::accept).
-    pub(crate) fn look(&mut self, tsn: Seq, immediate: bool) -> Option<u64> {
+    pub(crate) fn check(&mut self, tsn: Seq, immediate: bool) -> Option<u64> {
         self.packet.data = true;
         self.packet.urgent |= immediate;
         let position = self.position(tsn);
@@ -118,13 +118,13 @@ impl Tracker {
     }
 
     /// Records that a chunk, new or duplicate, is marked as a retransmission.
-    pub(crate) fn mark(&mut self) {
+    pub(crate) fn note_retransmission(&mut self) {
         self.retransmission = true;
     }
 
     /// Returns whether the SACK sent now answers a retransmission, and resets the record. Call it
     /// once per SACK.
-    pub(crate) fn take_mark(&mut self) -> bool {
+    pub(crate) fn take_retransmission_mark(&mut self) -> bool {
         std::mem::take(&mut self.retransmission)
     }
 
@@ -145,25 +145,25 @@ impl Tracker {
         self.tsn(self.next) == tsn && self.beyond.is_empty()
     }
 
-    /// Records a packet with only [the next](Self::is_next) TSN, as [`look`](Self::look),
+    /// Records a packet with only [the next](Self::is_next) TSN, as [`check`](Self::check),
     /// [`accept`](Self::accept) and [`end_packet`](Self::end_packet) do.
     #[inline]
     pub(crate) fn take_next(&mut self, now: Instant, when: (u32, Duration), immediate: bool) {
         self.next += 1;
-        self.owe(now, when, immediate);
+        self.schedule(now, when, immediate);
     }
 
-    /// Records a packet with only one duplicate TSN, as [`look`](Self::look) and
+    /// Records a packet with only one duplicate TSN, as [`check`](Self::check) and
     /// [`end_packet`](Self::end_packet) do. Returns `false`, with nothing changed, if the TSN is
     /// new, or beyond the cumulative TSN.
-    pub(crate) fn take_again(&mut self, now: Instant, when: (u32, Duration), tsn: Seq) -> bool {
+    pub(crate) fn take_duplicate(&mut self, now: Instant, when: (u32, Duration), tsn: Seq) -> bool {
         if self.position(tsn) >= self.next {
             return false;
         }
         if self.duplicates.len() < MOST_DUPLICATES {
             self.duplicates.push(tsn);
         }
-        self.owe(now, when, true);
+        self.schedule(now, when, true);
         true
     }
 
@@ -171,7 +171,7 @@ impl Tracker {
     /// first packet (section 5.1), and for every `every`-th packet. Otherwise it is due after
     /// `delay`.
     #[inline]
-    fn owe(&mut self, now: Instant, (every, delay): (u32, Duration), at_once: bool) {
+    fn schedule(&mut self, now: Instant, (every, delay): (u32, Duration), at_once: bool) {
         self.packets += 1;
         let first = !std::mem::replace(&mut self.begun, true);
         if first || at_once || self.packets >= every {
@@ -212,15 +212,15 @@ impl Tracker {
             return false;
         }
         let only_duplicates = packet.duplicate && !packet.new;
-        self.owe(now, (every, delay), packet.urgent || only_duplicates || self.has_gaps());
+        self.schedule(now, (every, delay), packet.urgent || only_duplicates || self.has_gaps());
         true
     }
 
     /// Cancels the SACK if the cumulative TSN is all it would report: SHUTDOWN carries it (section
     /// 9.2).
-    pub(crate) fn leave_to_shutdown(&mut self) {
+    pub(crate) fn drop_sack_for_shutdown(&mut self) {
         if !self.has_gaps() && self.duplicates.is_empty() {
-            self.owe_nothing();
+            self.clear_due();
         }
     }
 
@@ -239,13 +239,13 @@ impl Tracker {
     }
 
     #[inline]
-    fn owe_nothing(&mut self) {
+    fn clear_due(&mut self) {
         self.due = Due::No;
         self.packets = 0;
     }
 
     /// Returns whether a SACK is due, now or later.
-    pub(crate) fn is_owed(&self) -> bool {
+    pub(crate) fn is_pending(&self) -> bool {
         self.due != Due::No
     }
 
@@ -263,7 +263,7 @@ impl Tracker {
     /// lowest on, then duplicates. Returns the number of gaps. No SACK is due afterwards.
     #[inline]
     pub(crate) fn take(&mut self, room: usize, lists: &mut Vec<[u8; 4]>) -> usize {
-        self.owe_nothing();
+        self.clear_due();
         if self.beyond.is_empty() && self.duplicates.is_empty() { 0 } else { self.take_lists(room / 4, lists) }
     }
 
@@ -298,7 +298,7 @@ mod tests {
 
     fn packet(tracker: &mut Tracker, now: u64, tsns: &[u32]) {
         for tsn in tsns {
-            if let Some(position) = tracker.look(Seq(*tsn), false) {
+            if let Some(position) = tracker.check(Seq(*tsn), false) {
                 tracker.accept(position);
             }
         }
@@ -336,11 +336,11 @@ mod tests {
         packet(&mut tracker, 20, &[1, 2]);
         assert!(tracker.is_due(at(20)));
         tracker.take(0, &mut Vec::new());
-        assert!(!tracker.is_owed());
+        assert!(!tracker.is_pending());
     }
 
     #[test]
-    fn duplicates_alone_the_i_bit_and_gaps_are_answered_at_once() {
+    fn duplicates_the_i_bit_and_gaps_cause_an_immediate_sack() {
         let mut tracker = Tracker::new(Seq(0));
         packet(&mut tracker, 0, &[0]);
         tracker.take(0, &mut Vec::new());
@@ -350,7 +350,7 @@ mod tests {
         packet(&mut tracker, 0, &[0, 1]);
         assert!(!tracker.is_due(at(0)), "a duplicate beside new data may wait");
         tracker.take(0, &mut Vec::new());
-        assert_eq!(tracker.look(Seq(2), true), Some(2));
+        assert_eq!(tracker.check(Seq(2), true), Some(2));
         tracker.accept(2);
         tracker.end_packet(at(0), 2, Duration::from_millis(200));
         assert!(tracker.is_due(at(0)));
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_twenty_duplicates_are_listed_and_gaps_go_first_where_room_is_scarce() {
+    fn a_sack_lists_gaps_first_and_at_most_twenty_duplicates() {
         let mut tracker = Tracker::new(Seq(0));
         packet(&mut tracker, 0, &[0, 2, 4, 6]);
         packet(&mut tracker, 0, &[0; 25]);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_peer_gives_up_counts_as_arrived() {
+    fn abandoned_tsns_count_as_arrived() {
         // RFC 3758, section 3.6: 103 is abandoned after 104, 105 and 107 have arrived.
         let mut tracker = Tracker::new(Seq(103));
         packet(&mut tracker, 0, &[104, 105, 107]);

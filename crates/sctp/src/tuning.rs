@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 
 use crate::association::Association;
-use crate::settings::MOST_SACK_DELAY;
+use crate::settings::MAX_SACK_DELAY;
 
 impl Association {
     /// Changes the interval of HEARTBEATs to idle addresses. With `None`, only unconfirmed
@@ -16,7 +16,7 @@ impl Association {
     }
 
     /// Sends a HEARTBEAT to an address now. Returns whether the peer has the address.
-    pub fn ask_now(&mut self, now: Instant, remote: IpAddr) -> bool {
+    pub fn request_heartbeat(&mut self, now: Instant, remote: IpAddr) -> bool {
         let path = self.path_of(remote);
         if let Some(path) = path.filter(|_| self.state.heartbeats()) {
             self.ask(now, path);
@@ -32,7 +32,7 @@ impl Association {
     /// Changes when a SACK is sent: at most `delay` after the first packet, and after `every`
     /// packets.
     pub fn set_delayed_sacks(&mut self, delay: Duration, every: u32) {
-        (self.settings.sack_delay, self.settings.sack_every) = (delay.min(MOST_SACK_DELAY), every.max(1));
+        (self.settings.sack_delay, self.settings.sack_every) = (delay.min(MAX_SACK_DELAY), every.max(1));
     }
 
     /// Changes whether messages that do not fill a packet wait for outstanding data.

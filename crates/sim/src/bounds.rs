@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_may_be_found_by_all_looks_but_the_last() {
+    fn time_may_stand_still_at_all_checks_but_the_last() {
         let mut bounds = Bounds::default();
         let mut looks = |now| bounds.look(now, 0, &[]).is_ok();
         // The first check that finds a time is not counted.
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_counted_from_look_to_look() {
+    fn turns_are_counted_between_checks() {
         let mut bounds = Bounds::default();
         for turn in 1..=3 * EVERY {
             assert_eq!(bounds.turn(), turn % EVERY == 0, "{turn}");

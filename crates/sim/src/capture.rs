@@ -2,7 +2,7 @@
 
 use crate::comments::{Commented, Comments};
 use crate::end::End;
-use crate::oracle::{Sent, Settled};
+use crate::oracle::{JudgedRetransmission, SentData};
 use crate::packet::{Contents, Packet};
 use crate::record::{Record, Sink};
 use crate::wire;
@@ -163,7 +163,7 @@ impl Captures {
     }
 
     /// Notes the first arrival of a transmission.
-    pub fn arrived(&mut self, of: (u32, End), sent: &Sent) {
+    pub fn arrived(&mut self, of: (u32, End), sent: &SentData) {
         if let Some(comments) = &mut self.comments {
             comments.arrived(of, sent);
         }
@@ -178,9 +178,9 @@ impl Captures {
     }
 
     /// Notes the oracle's judgement on a retransmission.
-    pub fn settled(&mut self, settled: &Settled) {
+    pub fn on_judged(&mut self, judged: &JudgedRetransmission) {
         if let Some(comments) = &mut self.comments {
-            comments.settled(settled);
+            comments.on_judged(judged);
         }
     }
 

@@ -5,7 +5,7 @@
 //! by the number of transmissions under way.
 
 use crate::end::End;
-use crate::oracle::{Role, Sent, Settled};
+use crate::oracle::{JudgedRetransmission, Role, SentData};
 use std::collections::BTreeMap;
 
 /// The texts for one capture, by the number of the frame, from 1.
@@ -60,7 +60,7 @@ impl Comments {
     }
 
     /// Notes a first arrival. An original then gets no further comment.
-    pub fn arrived(&mut self, (flow, sender): (u32, End), sent: &Sent) {
+    pub fn arrived(&mut self, (flow, sender): (u32, End), sent: &SentData) {
         let key = (flow, sender.index(), sent.transmission);
         if sent.role == Role::Original || self.halves.remove(&key).is_some() {
             self.close(key);
@@ -75,9 +75,9 @@ impl Comments {
     }
 
     /// Comments on a retransmission that was judged: needed or needless.
-    pub fn settled(&mut self, settled: &Settled) {
-        let key = (settled.flow, settled.sender.index(), settled.transmission);
-        let text = if settled.needed { "needed retransmission" } else { "needless retransmission" };
+    pub fn on_judged(&mut self, judged: &JudgedRetransmission) {
+        let key = (judged.flow, judged.sender.index(), judged.transmission);
+        let text = if judged.needed { "needed retransmission" } else { "needless retransmission" };
         self.say(key, text);
         if self.halves.remove(&key).is_some() {
             self.close(key);
@@ -138,8 +138,8 @@ mod tests {
         comments.dropped(sender, 1, ("bottleneck", "queue"));
         comments.frame(0, sender, [2].into_iter());
         comments.frame(1, sender, [2].into_iter());
-        comments.arrived(sender, &Sent { transmission: 2, start: 0, end: 9, role: Role::Retransmission });
-        comments.settled(&Settled { flow: 0, sender: End::From, transmission: 2, needed: true });
+        comments.arrived(sender, &SentData { transmission: 2, start: 0, end: 9, role: Role::Retransmission });
+        comments.on_judged(&JudgedRetransmission { flow: 0, sender: End::From, transmission: 2, needed: true });
         assert!(comments.halves.is_empty(), "both halves are known");
         comments.frame(0, (0, End::To), std::iter::empty());
         comments.last(0, "undo");
@@ -157,21 +157,21 @@ mod tests {
     fn a_retransmission_that_is_judged_on_its_way_says_so_where_it_arrives() {
         let mut comments = Comments::default();
         comments.add_capture();
-        let judged = Settled { flow: 0, sender: End::From, transmission: 5, needed: false };
-        comments.settled(&judged);
+        let judged = JudgedRetransmission { flow: 0, sender: End::From, transmission: 5, needed: false };
+        comments.on_judged(&judged);
         comments.frame(0, (0, End::From), [5].into_iter());
-        comments.arrived((0, End::From), &Sent { transmission: 5, start: 0, end: 9, role: Role::Retransmission });
+        comments.arrived((0, End::From), &SentData { transmission: 5, start: 0, end: 9, role: Role::Retransmission });
         assert!(comments.halves.is_empty() && comments.captures[0].open.is_empty());
         assert_eq!(comments.into_texts()[0], Texts::from([(1, "needless retransmission".to_owned())]));
     }
 
     #[test]
-    fn what_arrives_is_not_kept() {
+    fn arrived_data_is_not_stored() {
         let mut comments = Comments::default();
         comments.add_capture();
         for transmission in 1..=1000 {
             comments.frame(0, (0, End::From), [transmission].into_iter());
-            comments.arrived((0, End::From), &Sent { transmission, start: 0, end: 9, role: Role::Original });
+            comments.arrived((0, End::From), &SentData { transmission, start: 0, end: 9, role: Role::Original });
         }
         assert!(comments.captures[0].open.is_empty() && comments.captures[0].texts.is_empty());
         comments.last(0, "on the thousandth");

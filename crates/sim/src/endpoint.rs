@@ -69,10 +69,10 @@ impl Endpoint {
                     if cell.packet.repeats {
                         self.tally.on_retransmission(cell.packet.transmission);
                         if cell.packet.segment == 0 {
-                            self.tally.on_bare(cell.packet.transmission);
+                            self.tally.on_retransmission_without_data(cell.packet.transmission);
                         }
                     }
-                    net.oracle.left(self.flow, self.end, cell.packet.sent());
+                    net.oracle.on_sent(self.flow, self.end, cell.packet.sent());
                 }
             } else {
                 cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
@@ -96,7 +96,7 @@ impl Endpoint {
     fn falsify<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, outgoing: &Outgoing) -> bool {
         let Some(liar) = &mut self.liar else { return false };
         let segment = net.slab.vacant().contents.segment_mut();
-        let leaves = liar.says(segment);
+        let leaves = liar.alter(segment);
         let kept = liar.keeps(net.now, leaves, || (*segment, *outgoing));
         let due = liar.held.next();
         self.wake_by(net, due);

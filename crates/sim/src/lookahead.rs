@@ -16,7 +16,7 @@
 //! - The packets that the end sends enter a link that no other end feeds. So they do not enter too
 //!   late for another packet, and overtake none.
 //! - The order of events at equal times does not depend on when they became known.
-//! - Packets that would arrive after the run's duration are not foreseen.
+//! - Packets that would arrive after the run's duration are not added.
 //!
 //! A bottleneck often feeds many links that each lead to one such end and that no other link feeds.
 //! A packet that enters the bottleneck then also enters the next link at once, stamped with the
@@ -37,7 +37,7 @@ use std::collections::BTreeSet;
 
 /// A packet whose arrival time at its end is known.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Foreseen {
+pub struct KnownArrival {
     pub arrives: Instant,
     pub parcel: Parcel,
     pub flow: u32,
@@ -52,7 +52,7 @@ pub struct Lookahead {
     /// Packets that went on to a second link without an event.
     pub crossings: u64,
     /// Packets to receive, indexed by the receiving end.
-    foreseen: [Ring<Foreseen>; 2],
+    arrivals: [Ring<KnownArrival>; 2],
 }
 
 impl Lookahead {
@@ -93,7 +93,7 @@ impl Lookahead {
             ahead: vec![false; 2 * scenario.flows.len()],
             until: Instant::ZERO + scenario.duration,
             crossings: 0,
-            foreseen: Default::default(),
+            arrivals: Default::default(),
         }
     }
 
@@ -106,21 +106,21 @@ impl Lookahead {
     /// Adds a packet that will arrive at an end that is evaluated ahead. Returns false, and adds
     /// nothing, if it would arrive after the end of the run.
     #[inline]
-    pub fn foresee(&mut self, end: End, foreseen: Foreseen) -> bool {
-        let in_time = foreseen.arrives <= self.until;
+    pub fn add_arrival(&mut self, end: End, arrivals: KnownArrival) -> bool {
+        let in_time = arrivals.arrives <= self.until;
         if in_time {
-            self.foreseen[end.index()].push_back(foreseen);
+            self.arrivals[end.index()].push_back(arrivals);
         }
         in_time
     }
 
     /// Takes the [next](Self::next) packet if it belongs to `flow`.
     #[inline(always)]
-    pub fn next_of(&mut self, flow: u32) -> Option<(End, Foreseen)> {
-        let end = if self.foreseen[End::To.index()].is_empty() { End::From } else { End::To };
-        let foreseen = &mut self.foreseen[end.index()];
-        let next = *foreseen.front().filter(|next| next.flow == flow)?;
-        foreseen.pop_front();
+    pub fn next_of(&mut self, flow: u32) -> Option<(End, KnownArrival)> {
+        let end = if self.arrivals[End::To.index()].is_empty() { End::From } else { End::To };
+        let arrivals = &mut self.arrivals[end.index()];
+        let next = *arrivals.front().filter(|next| next.flow == flow)?;
+        arrivals.pop_front();
         Some((end, next))
     }
 
@@ -128,8 +128,8 @@ impl Lookahead {
     /// order of time. Packets for [`End::To`] come first: they carry data, and are still in the
     /// cache.
     #[inline]
-    pub fn next(&mut self) -> Option<(End, Foreseen)> {
-        let [from, to] = &mut self.foreseen;
+    pub fn next(&mut self) -> Option<(End, KnownArrival)> {
+        let [from, to] = &mut self.arrivals;
         to.pop_front().map(|next| (End::To, next)).or_else(|| from.pop_front().map(|next| (End::From, next)))
     }
 }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn only_packets_and_timers_reach_the_ends_of_a_flow_that_never_stops_and_reads_at_once() {
+    fn only_endless_flows_that_read_at_once_qualify_for_lookahead() {
         let application = "application = { kind = \"bulk\", endless = true }";
         let reading = "reading = { bytes = 100, every_ms = 5 }";
         for (more, over_tcp, over_sctp) in [
@@ -201,19 +201,19 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_at_the_end_of_a_run_happens_and_later_arrivals_do_not() {
+    fn arrivals_at_the_end_of_the_run_count_and_later_ones_do_not() {
         let scenario = one("application = { kind = \"bulk\", endless = true }");
         let mut lookahead = Lookahead::none(&scenario);
         let end = Instant::from_nanos(2_000_000_000);
         for (arrives, happens) in [(end, true), (Instant::from_nanos(2_000_000_001), false)] {
-            assert_eq!(lookahead.foresee(End::To, Foreseen { arrives, ..Foreseen::default() }), happens);
+            assert_eq!(lookahead.add_arrival(End::To, KnownArrival { arrives, ..KnownArrival::default() }), happens);
         }
-        assert_eq!(lookahead.next().map(|(end, foreseen)| (end, foreseen.arrives)), Some((End::To, end)));
+        assert_eq!(lookahead.next().map(|(end, arrivals)| (end, arrivals.arrives)), Some((End::To, end)));
         assert!(lookahead.next().is_none());
     }
 
     #[test]
-    fn each_end_of_each_flow_has_its_own_answer() {
+    fn each_end_of_each_flow_is_chosen_for_lookahead_on_its_own() {
         let mut text = "duration_s = 1\nstop = \"at-duration\"\n".to_owned();
         for node in ["a", "b", "c", "d", "e"] {
             text += &format!("[[node]]\nname = \"{node}\"\n");

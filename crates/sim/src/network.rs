@@ -3,7 +3,7 @@
 use crate::background::{Background, Place};
 use crate::check::Checkers;
 use crate::clock::queue::EventQueue;
-use crate::lookahead::{Foreseen, Lookahead};
+use crate::lookahead::{KnownArrival, Lookahead};
 use crate::oracle::Oracle;
 use crate::packet::Packet;
 use crate::proxies::Proxies;
@@ -126,7 +126,8 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         let Self { spans, slab, lookahead, outcomes, now, .. } = self;
         let packet = slab.get(parcel.handle);
         let end = packet.sender.other();
-        let goes_on = |arrives| packet.ahead && lookahead.foresee(end, Foreseen { arrives, parcel, flow: packet.flow });
+        let goes_on =
+            |arrives| packet.ahead && lookahead.add_arrival(end, KnownArrival { arrives, parcel, flow: packet.flow });
         let span = &mut spans[link];
         if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
             self.queue.begin(link as u32, span.link.next_event());
@@ -166,7 +167,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             recorder.queue(self.now, link, || self.spans[link].link.queue(self.now));
         }
         if !self.outcomes.is_empty() {
-            self.settle_outcomes(link);
+            self.handle_outcomes(link);
         }
     }
 
@@ -220,7 +221,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         let to = span.to;
         self.queue.move_first(link as u32, span.link.next_event());
         if !self.outcomes.is_empty() {
-            self.settle_outcomes(link);
+            self.handle_outcomes(link);
         }
         let parcel = arrived?;
         let destination = self.slab.destination(parcel.handle);
@@ -251,7 +252,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     fn withheld(&mut self, node: u16, link: usize, parcel: Parcel) -> bool {
         let Some(proxies) = &mut self.proxies else { return false };
         let cell = self.slab.cell(parcel.handle);
-        if proxies.meet(node, link, cell) == Filtered::Passes {
+        if proxies.filter(node, link, cell) == Filtered::Passes {
             return false;
         }
         let packet = cell.packet;
@@ -263,12 +264,12 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     }
 
     #[cold]
-    fn settle_outcomes(&mut self, link: usize) {
+    fn handle_outcomes(&mut self, link: usize) {
         // The vector is taken out for the loop, and put back empty to keep its allocation.
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {
             match outcome {
-                Outcome::Duplicated { parcel } => self.slab.share(parcel.handle),
+                Outcome::Duplicated { parcel } => self.slab.add_reference(parcel.handle),
                 Outcome::Marked { parcel, mark } => self.remark(parcel, mark),
                 Outcome::Dropped { parcel, cause } => self.note_drop(link, parcel, cause),
             }

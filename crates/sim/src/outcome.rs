@@ -13,7 +13,7 @@ use eifel_base::time::Instant;
 /// Summarises a run, after closing the oracle's open judgements.
 pub fn summary<const IN_ORDER: bool>(world: &mut World<'_, IN_ORDER>) -> Summary {
     world.net.oracle.finish();
-    world.settle();
+    world.hand_out_judgements();
     let now = world.net.now;
     for link in 0..world.net.spans.len() {
         world.net.catch_up(link);

@@ -1,7 +1,7 @@
 //! A packet in the simulated network, and its contents.
 
 use crate::end::End;
-use crate::oracle::{Role, Sent};
+use crate::oracle::{Role, SentData};
 use eifel_packet::ip::{self, Addresses, Ecn, Header, Version};
 use eifel_packet::sctp;
 use eifel_packet::segment::Segment;
@@ -48,8 +48,8 @@ pub const NO_PACKET: Packet = Packet {
 impl Packet {
     /// Returns its transmission as the oracle sees it.
     #[inline]
-    pub fn sent(&self) -> Sent {
-        Sent {
+    pub fn sent(&self) -> SentData {
+        SentData {
             transmission: self.transmission,
             start: self.start,
             end: self.start + u64::from(self.positions),
@@ -77,7 +77,7 @@ pub struct SctpPacket {
     pub packet: eifel_sctp::Packet,
     /// The transmissions of its DATA chunks, in order, if there are several. A [`Packet`] describes
     /// a single one.
-    pub transmissions: Vec<Sent>,
+    pub transmissions: Vec<SentData>,
 }
 
 impl Default for SctpPacket {

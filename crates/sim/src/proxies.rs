@@ -42,7 +42,7 @@ struct Answered {
 }
 
 impl Answered {
-    fn says(&mut self, segment: &Segment) -> Says {
+    fn alter(&mut self, segment: &Segment) -> Says {
         let first = *self.first.get_or_insert(segment.ack);
         self.position = seq::unwrap(self.position, first, segment.ack);
         Says { ack: self.position, window: segment.window }
@@ -76,7 +76,7 @@ impl Proxies {
 
     /// Shows the proxies a packet that `node` forwards to `link`. Returns whether a proxy withholds
     /// it.
-    pub fn meet(&mut self, node: u16, link: usize, cell: &Cell) -> Filtered {
+    pub fn filter(&mut self, node: u16, link: usize, cell: &Cell) -> Filtered {
         let packet = &cell.packet;
         let Some(segment) = cell.contents.segment() else { return Filtered::Passes };
         let place = |end: End| 2 * packet.flow as usize + end.index();
@@ -102,7 +102,7 @@ impl Proxies {
 impl Direction {
     /// Handles a segment from the end that sends the data.
     fn data(&mut self, start: u64, end: u64, segment: &Segment) -> Filtered {
-        let says = self.answered.says(segment);
+        let says = self.answered.alter(segment);
         if start == end || segment.flags.has(Flags::RST) {
             return Filtered::Passes;
         }

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_takes_grows_with_the_nodes_and_not_with_their_square() {
+    fn routing_memory_grows_linearly_with_the_nodes() {
         let scenario = chain(500);
         let routes = Routes::new(&scenario).unwrap();
         // All nodes except the two ends forward packets, to these two.

@@ -7,7 +7,7 @@ use crate::check::links::UnderWay;
 use crate::comments::Commented;
 use crate::end::End;
 use crate::error::Error;
-use crate::lookahead::Foreseen;
+use crate::lookahead::KnownArrival;
 use crate::network::{Network, Observers};
 use crate::opening;
 use crate::outcome;
@@ -161,7 +161,7 @@ fn observers(
             }
             Traffic::Messages { application, association } => {
                 let [from, to] = &association.settings;
-                (application, [&from.brain.path, &to.brain.path], Some(1 + flow.alternates.len()))
+                (application, [&from.engine.path, &to.engine.path], Some(1 + flow.alternates.len()))
             }
             Traffic::Datagrams(_) => continue,
         };
@@ -209,8 +209,8 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             } else {
                 self.wake((slot - links) / SLOTS_PER_FLOW, (slot - links) % SLOTS_PER_FLOW)?;
             }
-            if self.net.oracle.has_settled() {
-                self.settle();
+            if self.net.oracle.has_judged() {
+                self.hand_out_judgements();
             }
             self.look_ahead()?;
             let Network { queue, spans, slab, observers, .. } = &mut self.net;
@@ -258,7 +258,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
         let Some(mut next) = self.net.lookahead.next() else { return Ok(()) };
         let now = self.net.now;
         loop {
-            let (end, Foreseen { arrives, parcel, flow }) = next;
+            let (end, KnownArrival { arrives, parcel, flow }) = next;
             if self.bounds.turn() {
                 self.bounds.look(arrives, self.net.under_way(), &self.net.spans)?;
             }
@@ -267,10 +267,11 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if let Running::Stream(stream) = running {
                 self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
             } else if let Running::Association(association) = running {
-                self.events += association.receive_row(&mut self.net, &mut self.bounds, next)?;
+                let packet = (parcel.handle, end, arrives);
+                self.events += association.receive_row(&mut self.net, &mut self.bounds, flow, packet)?;
             }
-            if self.net.oracle.has_settled() {
-                self.settle();
+            if self.net.oracle.has_judged() {
+                self.hand_out_judgements();
             }
             match self.net.lookahead.next() {
                 Some(another) => next = another,
@@ -339,11 +340,11 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
 
     /// Hands the oracle's judgements to their flows.
     #[cold]
-    pub(crate) fn settle(&mut self) {
-        for settled in self.net.oracle.take_settled() {
-            match &mut self.flows[settled.flow as usize] {
-                Running::Stream(flow) => flow.settle(&mut self.net, &settled),
-                Running::Association(flow) => flow.settle(&mut self.net, &settled),
+    pub(crate) fn hand_out_judgements(&mut self) {
+        for judged in self.net.oracle.take_judged() {
+            match &mut self.flows[judged.flow as usize] {
+                Running::Stream(flow) => flow.on_judged(&mut self.net, &judged),
+                Running::Association(flow) => flow.on_judged(&mut self.net, &judged),
                 Running::Datagrams(_) | Running::Background(_) => {}
             }
         }

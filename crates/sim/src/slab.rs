@@ -1,7 +1,7 @@
 //! Packets as values in one array. A handle identifies a packet under way. A duplicate made by the
 //! network adds a reference.
 
-use crate::oracle::Sent;
+use crate::oracle::SentData;
 use crate::packet::{Contents, NO_PACKET, Packet};
 use eifel_path::parcel::Label;
 
@@ -21,7 +21,7 @@ pub struct Cell {
 
 impl Cell {
     /// Returns the transmissions in the packet.
-    pub fn transmissions(&self) -> impl Iterator<Item = Sent> + '_ {
+    pub fn transmissions(&self) -> impl Iterator<Item = SentData> + '_ {
         let several = self.contents.sctp().map_or(&[][..], |sctp| &sctp.transmissions);
         let single = (self.packet.transmission > 0 && several.is_empty()).then(|| self.packet.sent());
         several.iter().copied().chain(single)
@@ -137,7 +137,7 @@ impl Slab {
     }
 
     /// Adds a reference for a duplicate that the network made.
-    pub fn share(&mut self, handle: u32) {
+    pub fn add_reference(&mut self, handle: u32) {
         self.cells[handle as usize].references += 1;
     }
 
@@ -150,7 +150,7 @@ impl Slab {
 
     /// Notes that the packet arrives at its destination. Returns it with its contents.
     #[inline]
-    pub fn reach(&mut self, handle: u32) -> (&Cell, Arrival) {
+    pub fn arrive(&mut self, handle: u32) -> (&Cell, Arrival) {
         let cell = &mut self.cells[handle as usize];
         let arrival = if cell.reached { Arrival::Again } else { Arrival::First };
         cell.reached = true;
@@ -204,7 +204,7 @@ mod tests {
     fn a_handle_is_used_again_when_the_last_reference_is_gone() {
         let mut slab = Slab::default();
         let first = send(&mut slab, NO_PACKET);
-        slab.share(first);
+        slab.add_reference(first);
         assert_eq!(slab.references(), 2);
         slab.release(first);
         assert_ne!(send(&mut slab, NO_PACKET), first);
@@ -218,17 +218,17 @@ mod tests {
     fn a_duplicated_packet_is_lost_with_its_last_copy_only() {
         let mut slab = Slab::default();
         let handle = send(&mut slab, NO_PACKET);
-        slab.share(handle);
+        slab.add_reference(handle);
         assert!(!slab.drop_one(handle));
         assert!(slab.drop_one(handle));
         let handle = send(&mut slab, NO_PACKET);
-        slab.share(handle);
-        assert_eq!(slab.reach(handle).1, Arrival::First);
+        slab.add_reference(handle);
+        assert_eq!(slab.arrive(handle).1, Arrival::First);
         slab.release(handle);
         assert!(!slab.drop_one(handle));
         let handle = send(&mut slab, NO_PACKET);
-        assert_eq!(slab.reach(handle).1, Arrival::First);
-        assert_eq!(slab.reach(handle).1, Arrival::Again);
+        assert_eq!(slab.arrive(handle).1, Arrival::First);
+        assert_eq!(slab.arrive(handle).1, Arrival::Again);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::app::{Step, Supply};
 use crate::end::End;
 use crate::endpoint::Endpoint;
 use crate::network::Network;
-use crate::oracle::Settled;
+use crate::oracle::JudgedRetransmission;
 use crate::record::recorder::Subject;
 use crate::slab::{Arrival, Cell};
 use crate::transport_flow::TransportFlow;
@@ -28,20 +28,19 @@ impl StreamFlow {
     fn pump_inlined<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let Some(ends) = &mut self.ends else { return };
         let mut endpoint = &mut ends[end.index()];
-        let session = &mut self.session;
-        let carries_bytes = session.carries_bytes;
-        let news = match session.reader {
+        let carries_bytes = self.session.carries_bytes;
+        let news = match self.session.reader {
             None => endpoint.read_all(carries_bytes),
-            Some(_) => session.read_slowly(
+            Some(_) => self.session.read_slowly(
                 (net.now, &mut net.queue, end),
                 endpoint,
                 |endpoint, limit| endpoint.read_some(limit, carries_bytes),
                 |endpoint| endpoint.connection.readable() > 0,
             ),
         };
-        let step = if news { session.app.read(net.now, end, endpoint.read) } else { None };
+        let step = if news { self.session.app.read(net.now, end, endpoint.read) } else { None };
         if step.is_some() || endpoint.connection.has_events() {
-            self.take_news(net, end, step);
+            self.apply_and_take_events(net, end, step);
             let Some(ends) = &mut self.ends else { return };
             endpoint = &mut ends[end.index()];
         }
@@ -49,7 +48,7 @@ impl StreamFlow {
             endpoint.transmit(net);
         }
         if endpoint.supply == Supply::Ahead {
-            endpoint.refill(net, &mut self.session.app, carries_bytes);
+            endpoint.refill(net, &mut self.session.app, self.session.carries_bytes);
         }
         // A deadline that moves later costs nothing: the event fires early and is then rescheduled.
         if endpoint.connection.may_wake_before(endpoint.alarm) {
@@ -65,7 +64,12 @@ impl StreamFlow {
 
     /// Applies the application's step after reading, then handles the connection's events.
     #[inline(never)]
-    fn take_news<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, step: Option<Step>) {
+    fn apply_and_take_events<const IN_ORDER: bool>(
+        &mut self,
+        net: &mut Network<IN_ORDER>,
+        end: End,
+        step: Option<Step>,
+    ) {
         if let Some(step) = step {
             self.apply(net, end, &step);
         }
@@ -148,13 +152,13 @@ impl StreamFlow {
     }
 
     /// Notes the oracle's judgement on one of this flow's retransmissions.
-    pub fn settle<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, settled: &Settled) {
+    pub fn on_judged<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, judged: &JudgedRetransmission) {
         let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[settled.sender.index()];
-        endpoint.tally.on_judged(settled);
-        let episode = endpoint.tally.on_settled(settled);
+        let endpoint = &mut ends[judged.sender.index()];
+        endpoint.tally.on_judged(judged);
+        let episode = endpoint.tally.judge_episode(judged);
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
-            recorder.settled(settled, episode.map(|number| (0, number)));
+            recorder.on_judged(judged, episode.map(|number| (0, number)));
         }
     }
 
@@ -200,7 +204,7 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for StreamFlow {
     fn stop(&mut self, net: &mut Network<IN_ORDER>) {
         self.session.app.stop();
         for endpoint in self.ends.iter_mut().flat_map(|ends| ends.iter_mut()) {
-            if self.session.app.breaks_off() {
+            if self.session.app.drops_backlog_on_stop() {
                 endpoint.drop_backlog();
             }
             endpoint.note_supply(&self.session.app);
@@ -239,7 +243,7 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for StreamFlow {
 
     #[inline(always)]
     fn receive(&mut self, net: &mut Network<IN_ORDER>, handle: u32, end: End) {
-        let (Cell { packet, contents, .. }, arrival) = net.slab.reach(handle);
+        let (Cell { packet, contents, .. }, arrival) = net.slab.arrive(handle);
         let Some(segment) = contents.segment() else { return };
         let flow = packet.flow;
         let Some(ends) = &mut self.ends else { return };
@@ -268,7 +272,7 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for StreamFlow {
             recorder.acknowledged(net.now, of, (&endpoint.connection, endpoint.isn), segment);
         }
         if IN_ORDER && let Some(liar) = &mut endpoint.liar {
-            liar.hears(segment);
+            liar.observe(segment);
         }
         if IN_ORDER && let Some(wire) = &net.observers.wire {
             let (read, payload) = crate::wire::read(&wire[handle as usize]);

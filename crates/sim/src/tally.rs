@@ -1,6 +1,6 @@
 //! Counts of a sender: retransmissions with the oracle's judgement, timeouts, episodes and undos.
 
-use crate::oracle::Settled;
+use crate::oracle::JudgedRetransmission;
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Cause, Event};
@@ -88,13 +88,13 @@ impl Tally {
 
     /// Notes a retransmission that repeats no data, so that [`on_judged`](Self::on_judged) ignores
     /// it.
-    pub fn on_bare(&mut self, transmission: u64) {
+    pub fn on_retransmission_without_data(&mut self, transmission: u64) {
         self.bare.push(transmission);
     }
 
     /// Counts the oracle's judgement on a retransmission.
-    pub fn on_judged(&mut self, settled: &Settled) {
-        self.counts.spurious += u64::from(!settled.needed && !self.bare.contains(&settled.transmission));
+    pub fn on_judged(&mut self, judged: &JudgedRetransmission) {
+        self.counts.spurious += u64::from(!judged.needed && !self.bare.contains(&judged.transmission));
     }
 
     /// Notes that a retransmission leaves. If an episode has just opened, it is the episode's
@@ -107,11 +107,11 @@ impl Tally {
 
     /// Counts the oracle's judgement if the retransmission was the first of an episode. Returns the
     /// number of this episode; `None` if there is none.
-    pub fn on_settled(&mut self, settled: &Settled) -> Option<u32> {
-        let found = self.firsts.binary_search_by_key(&settled.transmission, |first| first.transmission);
+    pub fn judge_episode(&mut self, judged: &JudgedRetransmission) -> Option<u32> {
+        let found = self.firsts.binary_search_by_key(&judged.transmission, |first| first.transmission);
         let first = found.ok().map(|index| self.firsts[index])?;
         let episodes = self.episodes(first.cause);
-        match settled.needed {
+        match judged.needed {
             true => {
                 episodes.genuine += 1;
                 episodes.genuine_wait = episodes.genuine_wait + first.waited;

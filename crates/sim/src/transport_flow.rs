@@ -5,7 +5,6 @@ use crate::app::session::Session;
 use crate::bounds::Bounds;
 use crate::end::End;
 use crate::error::Error;
-use crate::lookahead::Foreseen;
 use crate::network::Network;
 use eifel_base::time::Instant;
 
@@ -77,18 +76,19 @@ pub trait TransportFlow<const IN_ORDER: bool> {
         &mut self,
         net: &mut Network<IN_ORDER>,
         bounds: &mut Bounds,
-        (mut end, mut next): (End, Foreseen),
+        flow: u32,
+        (mut handle, mut end, mut arrives): (u32, End, Instant),
     ) -> Result<u64, Error> {
         let mut events = 0;
         loop {
-            events += self.receive_ahead(net, next.parcel.handle, end, next.arrives);
-            if net.oracle.has_settled() {
+            events += self.receive_ahead(net, handle, end, arrives);
+            if net.oracle.has_judged() {
                 return Ok(events);
             }
-            let Some(another) = net.lookahead.next_of(next.flow) else { return Ok(events) };
-            (end, next) = another;
+            let Some(next) = net.lookahead.next_of(flow) else { return Ok(events) };
+            (handle, end, arrives) = (next.1.parcel.handle, next.0, next.1.arrives);
             if bounds.turn() {
-                bounds.look(next.arrives, net.under_way(), &net.spans)?;
+                bounds.look(arrives, net.under_way(), &net.spans)?;
             }
         }
     }

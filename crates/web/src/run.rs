@@ -37,8 +37,8 @@ fn algorithms(traffic: &Traffic) -> Value {
     let (sender, association) = match traffic {
         Traffic::Stream { connection, .. } => (&connection.sender, None),
         Traffic::Messages { association, .. } => {
-            let brain = &association.settings[0].brain;
-            (&brain.path, Some(brain))
+            let engine = &association.settings[0].engine;
+            (&engine.path, Some(engine))
         }
         Traffic::Datagrams(_) => return json!({}),
     };
@@ -53,9 +53,9 @@ fn algorithms(traffic: &Traffic) -> Value {
     });
     match association {
         // An association's loss recovery is always RFC 9260's.
-        Some(brain) => {
-            named["retransmit"] = json!(brain.retransmit.name);
-            named["credit"] = json!(brain.credit.name);
+        Some(engine) => {
+            named["retransmit"] = json!(engine.retransmit.name);
+            named["credit"] = json!(engine.credit.name);
         }
         None => named["recover"] = json!(sender.recover.name),
     }

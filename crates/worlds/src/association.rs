@@ -11,7 +11,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::fact::Kind;
-use eifel_sctp::{Association, Delivery, Heard, Listener, Phase, Ports, Settings};
+use eifel_sctp::{Association, Delivery, Listener, ListenerAction, Phase, Ports, Settings};
 use eifel_sim::End;
 
 use crate::fate::{Fate, Subject};
@@ -137,7 +137,7 @@ impl World {
             threshold: None,
         };
         world.advance();
-        world.threshold = Some(world.ends[0].brain().window(PRIMARY).ssthresh);
+        world.threshold = Some(world.ends[0].engine().window(PRIMARY).ssthresh);
         for number in before..before + segments + after {
             world.ends[0].send(Delivery::default(), message(&question.settings, number)).expect("a buffer for all");
         }
@@ -181,7 +181,7 @@ impl World {
         let timer = self.ends[0].poll_timeout();
         let path = (0..self.paths.len()).min_by_key(|path| self.paths[*path].next()).unwrap_or_default();
         let arrival = self.paths[path].next();
-        let sender = self.ends[0].brain();
+        let sender = self.ends[0].engine();
         if arrival == Instant::NEVER && (sender.una() == self.chunks() || timer == Instant::NEVER) {
             return false;
         }
@@ -251,7 +251,7 @@ impl World {
     fn apply_fate(&mut self, packet: Packet<Datagram>, fate: Fate) {
         let IpAddr::V4(to) = packet.contents.addresses.destination() else { unreachable!("all are of IPv4") };
         let path = &mut self.paths[usize::from(to.octets()[1])];
-        let longest = self.ends[0].brain().rto(PRIMARY) * LONGEST_HELD;
+        let longest = self.ends[0].engine().rto(PRIMARY) * LONGEST_HELD;
         if let Some(lost) = path.apply(self.now, packet, fate, longest) {
             self.records.on_loss(&lost);
         }
@@ -259,7 +259,7 @@ impl World {
 
     /// Processes the events of both ends.
     fn listen(&mut self) {
-        while let Some((path, event)) = self.ends[0].poll_brain_event() {
+        while let Some((path, event)) = self.ends[0].poll_engine_event() {
             if self.records.size.held_until.releases(&event) {
                 let late = Duration::from_millis(u64::from(self.records.size.late_ms));
                 self.paths.iter_mut().for_each(|path| path.release(self.now, late));
@@ -276,7 +276,7 @@ impl World {
     fn finish(&mut self) {
         let Some(threshold) = self.threshold else { return };
         assert_eq!(u64::from(self.read), self.chunks(), "messages read in the world: {}", self.records.fates);
-        self.records.finish((threshold, self.ends[0].brain().window(PRIMARY).ssthresh));
+        self.records.finish((threshold, self.ends[0].engine().window(PRIMARY).ssthresh));
     }
 }
 
@@ -297,12 +297,12 @@ fn opened(mut caller: Association, mut listener: Listener) -> [Association; 2] {
         (outgoing.addresses, packet)
     };
     let (addresses, init) = sent(&mut caller, Instant::ZERO);
-    let Heard::Answer(addresses, answer) = listener.handle(Instant::ZERO, &addresses, &init) else {
+    let ListenerAction::Reply(addresses, answer) = listener.handle(Instant::ZERO, &addresses, &init) else {
         panic!("the listener answers an INIT");
     };
     caller.handle(answered, &addresses, &answer);
     let (addresses, echo) = sent(&mut caller, answered);
-    let Heard::Accepted(mut callee) = listener.handle(answered, &addresses, &echo) else {
+    let ListenerAction::Accepted(mut callee) = listener.handle(answered, &addresses, &echo) else {
         panic!("the listener accepts a cookie of its own");
     };
     let (addresses, answer) = sent(&mut callee, answered);
@@ -398,7 +398,7 @@ mod tests {
             world.apply_fate(Packet { to: End::To, contents, sent: None, subject: None, number: None }, fate);
         }
         let soon = world.now + crate::DELAY;
-        let rto = world.ends[0].brain().rto(PRIMARY);
+        let rto = world.ends[0].engine().rto(PRIMARY);
         assert_eq!([0, 1].map(|path| world.paths[path].next()), [soon, soon + rto * 3]);
     }
 }

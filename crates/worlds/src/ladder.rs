@@ -186,7 +186,7 @@ impl fmt::Display for Ladder {
 #[cfg(test)]
 mod tests {
     use eifel_packet::segment::Options;
-    use eifel_sim::oracle::Sent;
+    use eifel_sim::oracle::SentData;
 
     use super::*;
 
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_drawing_marks_retransmissions_and_probes() {
         let label = |role: Option<Role>| {
-            let sent = role.map(|role| Sent { transmission: 1, start: 2001, end: 3001, role });
+            let sent = role.map(|role| SentData { transmission: 1, start: 2001, end: 3001, role });
             let contents = Segment { seq: seq(2001), ..Segment::default() };
             ladder().data(&Packet { to: End::To, contents, sent, subject: None, number: None })
         };

@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_sim::End;
-use eifel_sim::oracle::Sent;
+use eifel_sim::oracle::SentData;
 
 use crate::fate::{Fate, Subject};
 
@@ -17,7 +17,7 @@ pub(crate) struct Packet<C> {
     pub(crate) to: End,
     pub(crate) contents: C,
     /// The packet as the oracle sees it; `None` without data.
-    pub(crate) sent: Option<Sent>,
+    pub(crate) sent: Option<SentData>,
     /// The packet's name among those with fates; `None` if it has no fate.
     pub(crate) subject: Option<Subject>,
     /// The packet's number in the drawing, if the world is drawn.
@@ -54,7 +54,7 @@ impl<C> Default for Path<C> {
 impl<C> Path<C> {
     /// Gives a packet its fate. A delayed packet is held for at most `longest` beyond the delay.
     /// Returns the data that are lost.
-    pub(crate) fn apply(&mut self, now: Instant, packet: Packet<C>, fate: Fate, longest: Duration) -> Option<Sent>
+    pub(crate) fn apply(&mut self, now: Instant, packet: Packet<C>, fate: Fate, longest: Duration) -> Option<SentData>
     where
         C: Clone,
     {

@@ -1,7 +1,7 @@
 //! What a world records of its packets, whatever protocol its ends speak.
 
 use eifel_sim::End;
-use eifel_sim::oracle::{Oracle, Sent};
+use eifel_sim::oracle::{Oracle, SentData};
 
 use crate::fate::{Fate, Fates, Subject};
 use crate::path::Packet;
@@ -34,18 +34,18 @@ impl<C> Records<C> {
     }
 
     /// Records data that the sender sends.
-    pub(crate) fn on_sent(&mut self, sent: &Sent) {
+    pub(crate) fn on_sent(&mut self, sent: &SentData) {
         self.truth.left(sent);
-        self.oracle.left(0, End::From, *sent);
+        self.oracle.on_sent(0, End::From, *sent);
     }
 
     /// Records data that arrive. The receiver accepts those below the position `accepted`.
-    pub(crate) fn on_arrival(&mut self, sent: Sent, accepted: u64) {
+    pub(crate) fn on_arrival(&mut self, sent: SentData, accepted: u64) {
         self.oracle.arrived(0, End::From, sent, accepted);
     }
 
     /// Records data that are lost.
-    pub(crate) fn on_loss(&mut self, sent: &Sent) {
+    pub(crate) fn on_loss(&mut self, sent: &SentData) {
         self.oracle.lost(0, End::From, *sent);
         self.truth.lost(sent);
     }
@@ -77,8 +77,8 @@ impl<C> Records<C> {
     /// Completes the records of a world that is over. `ssthresh` is the sender's at the beginning
     /// and at the end, in bytes.
     pub(crate) fn finish(&mut self, ssthresh: (u64, u64)) {
-        for settled in self.oracle.take_settled() {
-            self.truth.settled(&settled);
+        for judged in self.oracle.take_judged() {
+            self.truth.on_judged(&judged);
         }
         self.truth.ends(ssthresh);
     }

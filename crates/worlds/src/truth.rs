@@ -3,7 +3,7 @@
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_recovery::fact::{Block, Cause};
-use eifel_sim::oracle::{Role, Sent, Settled};
+use eifel_sim::oracle::{JudgedRetransmission, Role, SentData};
 
 /// An episode after the end of its world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +70,7 @@ impl Truth {
         self.episodes.iter_mut().rev().find(|episode| episode.number == number)
     }
 
-    pub(crate) fn left(&mut self, sent: &Sent) {
+    pub(crate) fn left(&mut self, sent: &SentData) {
         if sent.role == Role::Retransmission && self.opening {
             self.opening = false;
             if let Some(episode) = self.episodes.last_mut() {
@@ -79,11 +79,11 @@ impl Truth {
         }
     }
 
-    pub(crate) fn lost(&mut self, sent: &Sent) {
+    pub(crate) fn lost(&mut self, sent: &SentData) {
         self.lost.push(Block { start: sent.start, end: sent.end });
     }
 
-    pub(crate) fn settled(&mut self, settled: &Settled) {
+    pub(crate) fn on_judged(&mut self, settled: &JudgedRetransmission) {
         let mut episodes = self.episodes.iter_mut();
         if let Some(episode) = episodes.find(|episode| episode.first == Some(settled.transmission)) {
             episode.needed = Some(settled.needed);
@@ -120,8 +120,8 @@ impl Truth {
 mod tests {
     use super::*;
 
-    fn sent(transmission: u64, start: u64, end: u64, role: Role) -> Sent {
-        Sent { transmission, start, end, role }
+    fn sent(transmission: u64, start: u64, end: u64, role: Role) -> SentData {
+        SentData { transmission, start, end, role }
     }
 
     const EPISODE: Episode = Episode {
@@ -162,7 +162,7 @@ mod tests {
         truth.left(&sent(10, 0, 1000, Role::Retransmission));
         assert_eq!([truth.episodes[0].first, truth.episodes[1].first], [None, Some(9)]);
         for (transmission, needed) in [(8, false), (9, true), (10, false)] {
-            truth.settled(&Settled { transmission, needed, flow: 0, sender: eifel_sim::End::From });
+            truth.on_judged(&JudgedRetransmission { transmission, needed, flow: 0, sender: eifel_sim::End::From });
         }
         assert_eq!([truth.episodes[0].needed, truth.episodes[1].needed], [None, Some(true)]);
     }

@@ -12,7 +12,7 @@ use eifel_recovery::fact::Transmission;
 use eifel_recovery::respond::Response;
 use eifel_sim::End;
 use eifel_sim::liar::schedule::{Answer, Schedule, Scheduled};
-use eifel_sim::oracle::{Role, Sent};
+use eifel_sim::oracle::{Role, SentData};
 use eifel_tcp::{Connection, Event, Outgoing, Ports};
 
 use crate::fate::{Fate, Fates, Subject};
@@ -288,7 +288,7 @@ impl World {
 
     /// Returns the number of the segment with a fate in which `sent` begins; `None` if it begins in
     /// another.
-    fn number(&self, sent: &Sent) -> Option<usize> {
+    fn number(&self, sent: &SentData) -> Option<usize> {
         let number = (sent.start - 1) / u64::from(self.sender.mss());
         let number = number.checked_sub(u64::from(self.records.size.before))?;
         (number < u64::from(self.records.size.segments)).then_some(number as usize)
@@ -342,8 +342,8 @@ impl World {
 }
 
 /// Returns a transmission as the oracle sees it.
-pub(crate) fn sent(transmission: &Transmission) -> Sent {
-    Sent {
+pub(crate) fn sent(transmission: &Transmission) -> SentData {
+    SentData {
         transmission: transmission.id.0,
         start: transmission.start,
         end: transmission.start + u64::from(transmission.len),
@@ -406,7 +406,7 @@ mod tests {
     fn only_the_middle_segments_have_fates() {
         let world = World::new(&question("none")).unwrap();
         let mss = u64::from(world.sender.mss());
-        let number = |start| world.number(&Sent { transmission: 0, start, end: start + 1, role: Role::Original });
+        let number = |start| world.number(&SentData { transmission: 0, start, end: start + 1, role: Role::Original });
         assert_eq!([1, 2 * mss, 5 * mss + 1, 9 * mss].map(number), [None; 4]);
         assert_eq!([2 * mss + 1, 3 * mss, 3 * mss + 1, 5 * mss].map(number), [0, 0, 1, 2].map(Some));
     }

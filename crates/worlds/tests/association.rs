@@ -15,13 +15,13 @@ const OLDER: &str = ", older";
 fn question(detect: &str, paths: usize, late_ms: u32) -> AssociationQuestion {
     let (timestamp_chunk, receive_buffer) = (TimestampChunk::Agreed, 4400);
     let mut settings = Settings { timestamp_chunk, receive_buffer, retransmit_bit: true, ..Settings::default() };
-    settings.brain.path.detect = Choice::named(detect);
+    settings.engine.path.detect = Choice::named(detect);
     if let Some(name) = detect.strip_suffix(OLDER) {
         settings.timestamp_values = TimestampValues::Clock;
-        settings.brain.path.detect = Choice::named(name);
-        settings.brain.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
+        settings.engine.path.detect = Choice::named(name);
+        settings.engine.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
     }
-    settings.brain.path.respond = Choice::named("rfc4015");
+    settings.engine.path.respond = Choice::named("rfc4015");
     AssociationQuestion { settings, paths, size: Size { segments: 3, before: 4, after: 4, late_ms, ..Size::default() } }
 }
 

@@ -61,8 +61,8 @@ fn tallies_of_associations_match_their_golden() {
                     retransmit_bit: true,
                     ..Default::default()
                 };
-                settings.brain.path.detect = Choice::named(detect);
-                settings.brain.path.respond = Choice::named("rfc4015");
+                settings.engine.path.detect = Choice::named(detect);
+                settings.engine.path.respond = Choice::named("rfc4015");
                 let size = Size { segments: 2, before: 3, after: 2, held_until, late_ms };
                 let question = AssociationQuestion { settings, paths, size };
                 let tally = search_association(&question, |_| ControlFlow::Continue(())).unwrap().unwrap();

@@ -32,7 +32,7 @@ fn run(trial: &mut Trial) {
         (BLOCKS, "a SACK of 16376 blocks, the most in IP, against a million chunks", 10_000.0),
     ] {
         let mut victim = outstanding(chunks);
-        let una = victim.association.brain().una();
+        let una = victim.association.engine().una();
         let lists = [even(blocks), even(blocks).into_iter().rev().collect(), even(blocks / 2)];
         let mut costs = Costs::default();
         for round in 0..trial.times(200, 6) as usize {
@@ -41,7 +41,7 @@ fn run(trial: &mut Trial) {
         }
         trial.timed(what, "µs", costs.most_micros(), most);
         trial.exactly("associations that live on", "associations", u64::from(victim.lives()), 1);
-        let freed = victim.association.brain().una() - una;
+        let freed = victim.association.engine().una() - una;
         trial.exactly("chunks that forged gaps alone free", "chunks", freed, 0);
     }
 }
@@ -58,7 +58,7 @@ fn even(blocks: usize) -> Vec<[u8; 4]> {
 fn outstanding(chunks: u64) -> Associated {
     let mut settings = settings();
     settings.send_buffer = 1 << 30;
-    settings.brain.path.pace = Choice::named("none");
+    settings.engine.path.pace = Choice::named("none");
     let mut victim = Associated::open(&settings);
     let delivery = Delivery { unordered: true, ..Delivery::default() };
     loop {
@@ -66,7 +66,7 @@ fn outstanding(chunks: u64) -> Associated {
             victim.association.send(delivery, *b"four").expect("there is room");
         }
         victim.sends();
-        let (una, nxt) = (victim.association.brain().una(), victim.association.brain().nxt());
+        let (una, nxt) = (victim.association.engine().una(), victim.association.engine().nxt());
         if nxt - una >= chunks {
             return victim;
         }

@@ -3,7 +3,7 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::Chunk;
-use eifel_sctp::{Heard, Listener};
+use eifel_sctp::{Listener, ListenerAction};
 
 use crate::Attack;
 use crate::associated::{LOCAL, PORTS, init, packet, parsed, settings};
@@ -49,14 +49,14 @@ struct Counted {
 }
 
 impl Counted {
-    fn count(&mut self, heard: &Heard) {
+    fn count(&mut self, heard: &ListenerAction) {
         match heard {
-            Heard::Answer(_, answer) => {
+            ListenerAction::Reply(_, answer) => {
                 self.answers += 1;
                 self.longest = self.longest.max(answer.len() as u64);
             }
-            Heard::Accepted(_) => self.opened += 1,
-            Heard::Nothing => {}
+            ListenerAction::Accepted(_) => self.opened += 1,
+            ListenerAction::Nothing => {}
         }
     }
 }
@@ -84,7 +84,7 @@ mod tests {
         let mut counted = Counted::default();
         let answer = listener.handle(Instant::ZERO, &from, &parsed(&packet(0, &[Chunk::Init(init(&[]))])));
         counted.count(&answer);
-        let Heard::Answer(_, answer) = answer else { panic!("an INIT is answered") };
+        let ListenerAction::Reply(_, answer) = answer else { panic!("an INIT is answered") };
         let bytes = answer.to_bytes();
         let longest = bytes.len() as u64;
         assert_eq!(counted, Counted { answers: 1, longest, opened: 0 });
@@ -97,8 +97,8 @@ mod tests {
         let echo = packet(answered.initiate_tag, &[Chunk::CookieEcho(cookie.unwrap())]);
         counted.count(&listener.handle(Instant::ZERO, &from, &parsed(&echo)));
         assert_eq!(counted, Counted { answers: 1, longest, opened: 1 });
-        counted.count(&Heard::Nothing);
-        counted.count(&Heard::Answer(from, eifel_sctp::Packet::default()));
+        counted.count(&ListenerAction::Nothing);
+        counted.count(&ListenerAction::Reply(from, eifel_sctp::Packet::default()));
         assert_eq!(counted, Counted { answers: 2, longest, opened: 1 });
     }
 }

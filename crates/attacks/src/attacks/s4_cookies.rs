@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{Chunk, Parameter};
-use eifel_sctp::{Association, Heard, Listener, Phase};
+use eifel_sctp::{Association, Listener, ListenerAction, Phase};
 
 use crate::Attack;
 use crate::associated::{PORTS, from_peer, init, packet, parsed, settings};
@@ -42,13 +42,13 @@ fn run(trial: &mut Trial) {
     let good = echo(&mut listener, now, tag, &cookie);
     trial.exactly("associations opened by the cookie itself", "associations", good.is_some().into(), 1);
     if let Some(mut association) = good {
-        let before = (association.brain().una(), association.streams());
+        let before = (association.engine().una(), association.streams());
         for second in 0..100 {
             let replayed = packet(tag, &[Chunk::CookieEcho(&cookie)]);
             association.handle(now + Duration::from_secs(second), &from_peer(0), &parsed(&replayed));
         }
         let same =
-            association.phase() == Phase::Established && before == (association.brain().una(), association.streams());
+            association.phase() == Phase::Established && before == (association.engine().una(), association.streams());
         trial.exactly("associations that a replay leaves as they were", "associations", same.into(), 1);
     }
 }
@@ -60,7 +60,8 @@ fn listener() -> Listener {
 
 /// Sends the peer's INIT. Returns the listener's tag and cookie.
 fn call(listener: &mut Listener, now: Instant) -> (u32, Vec<u8>) {
-    let Heard::Answer(_, answer) = listener.handle(now, &from_peer(0), &parsed(&packet(0, &[Chunk::Init(init(&[]))])))
+    let ListenerAction::Reply(_, answer) =
+        listener.handle(now, &from_peer(0), &parsed(&packet(0, &[Chunk::Init(init(&[]))])))
     else {
         return (0, Vec::new());
     };
@@ -75,7 +76,7 @@ fn call(listener: &mut Listener, now: Instant) -> (u32, Vec<u8>) {
 
 fn echo(listener: &mut Listener, now: Instant, tag: u32, cookie: &[u8]) -> Option<Box<Association>> {
     match listener.handle(now, &from_peer(0), &parsed(&packet(tag, &[Chunk::CookieEcho(cookie)]))) {
-        Heard::Accepted(association) => Some(association),
+        ListenerAction::Accepted(association) => Some(association),
         _ => None,
     }
 }

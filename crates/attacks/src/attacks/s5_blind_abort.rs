@@ -44,14 +44,14 @@ fn run(trial: &mut Trial) {
     victim.gets_bytes(&packet(PEER_TAG, &[reflected(false)]));
     victim.gets_bytes(&packet(victim.tag, &[reflected(true)]));
     trial.exactly("associations ended by a tag of the wrong end", "associations", u64::from(!victim.lives()), 0);
-    let before = victim.association.brain().nxt();
+    let before = victim.association.engine().nxt();
     for _ in 0..1000 {
         victim.gets_bytes(&packet(0, &[Chunk::Init(init(&[]))]));
         victim.now += Duration::from_millis(1);
     }
     let answers = victim.sends().len() as u64;
     trial.at_most("answers to 1000 INITs of a restart", "packets", answers, 1000);
-    let same = victim.lives() && victim.association.brain().nxt() == before;
+    let same = victim.lives() && victim.association.engine().nxt() == before;
     trial.exactly("associations that the INITs leave as they were", "associations", same.into(), 1);
     victim.gets(&[reflected(false)]);
     trial.exactly("associations ended by the right tag", "associations", u64::from(!victim.lives()), 1);

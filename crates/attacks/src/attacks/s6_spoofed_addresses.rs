@@ -2,7 +2,7 @@
 
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::sctp::{self, Chunk, Parameter};
-use eifel_sctp::{Association, Delivery, Heard, Listener};
+use eifel_sctp::{Association, Delivery, Listener, ListenerAction};
 
 use crate::Attack;
 use crate::associated::{PEER, PORTS, from_peer, init, packet, parsed, settings};
@@ -25,7 +25,7 @@ fn run(trial: &mut Trial) {
     let mut parameters = Vec::new();
     (1..=LISTED).for_each(|host| Parameter::Ipv4([198, 51, 100, host].into()).emit(&mut parameters));
     let call = packet(0, &[Chunk::Init(init(&parameters))]);
-    let Heard::Answer(_, answer) = listener.handle(now, &from_peer(0), &parsed(&call)) else { return };
+    let ListenerAction::Reply(_, answer) = listener.handle(now, &from_peer(0), &parsed(&call)) else { return };
     let answer = answer.to_bytes();
     let (_, mut chunks) = sctp::parse(&answer).expect("its own packet");
     let Some(Ok(Chunk::InitAck(ack))) = chunks.next() else { return };
@@ -34,7 +34,7 @@ fn run(trial: &mut Trial) {
         _ => None,
     });
     let echo = packet(ack.initiate_tag, &[Chunk::CookieEcho(&cookie.expect("it has a cookie"))]);
-    let Heard::Accepted(association) = listener.handle(now, &from_peer(0), &parsed(&echo)) else { return };
+    let ListenerAction::Accepted(association) = listener.handle(now, &from_peer(0), &parsed(&echo)) else { return };
     let mut association: Association = *association;
     for _ in 0..100 {
         association.send(Delivery::default(), vec![0; 1000]).expect("there is room");

@@ -54,15 +54,15 @@ fn duplicates(bytes: &[u8]) -> u64 {
 #[expect(clippy::expect_used, reason = "the buffer is large")]
 fn grown(lies: bool) -> u64 {
     let mut settings = settings();
-    settings.brain.path.detect = Choice::named("dsack");
-    settings.brain.path.respond = Choice::named("rfc3708");
+    settings.engine.path.detect = Choice::named("dsack");
+    settings.engine.path.respond = Choice::named("rfc3708");
     let mut victim = Associated::open(&settings);
     for round in 0..50 {
         while victim.association.send_room() > 100_000 {
             victim.association.send(Delivery::default(), vec![0; 1452]).expect("there is room");
         }
         victim.sends();
-        let (una, nxt) = (victim.association.brain().una() as u32, victim.association.brain().nxt() as u32);
+        let (una, nxt) = (victim.association.engine().una() as u32, victim.association.engine().nxt() as u32);
         victim.now += Duration::from_millis(100);
         if round % 10 == 9 {
             let block = |end: u32| [sctp::Gap { start: 2, end: end as u16 }.to_bytes()];
@@ -72,5 +72,5 @@ fn grown(lies: bool) -> u64 {
         let reported: Vec<u32> = if lies { (una..nxt).collect() } else { Vec::new() };
         victim.acknowledges(nxt, &[], &reported);
     }
-    victim.association.brain().window(eifel_recovery::association::PathId(0)).cwnd
+    victim.association.engine().window(eifel_recovery::association::PathId(0)).cwnd
 }

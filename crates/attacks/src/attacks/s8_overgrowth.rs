@@ -37,7 +37,7 @@ fn run(trial: &mut Trial) {
 #[expect(clippy::expect_used, reason = "the buffer is large")]
 fn window(credit: &str, rounds: u32) -> u64 {
     let mut settings = settings();
-    settings.brain.credit = Choice::named(credit);
+    settings.engine.credit = Choice::named(credit);
     settings.path_max_retransmits = 1000;
     settings.association_max_retransmits = 1000;
     let mut victim = Associated::open(&settings);
@@ -48,12 +48,12 @@ fn window(credit: &str, rounds: u32) -> u64 {
         victim.sends();
         // The timer expires, and the chunks leave again on the other path.
         victim.waits();
-        let nxt = victim.association.brain().nxt() as u32;
+        let nxt = victim.association.engine().nxt() as u32;
         let cumulative = Seq(victim.tsn.wrapping_add(nxt).wrapping_sub(1));
         let flags = SackFlags::default();
         let sack = Sack { flags, cumulative, a_rwnd: 1 << 30, gaps: Gaps(&[]), duplicates: &[] };
         let bytes = packet(victim.tag, &[Chunk::Sack(sack)]);
         victim.association.handle(victim.now, &from_peer(1), &parsed(&bytes));
     }
-    victim.association.brain().window(PathId(1)).cwnd
+    victim.association.engine().window(PathId(1)).cwnd
 }

@@ -79,8 +79,8 @@ fn hidden() -> u64 {
         victim.association.send(Delivery::default(), vec![0; 1432]).expect("there is room");
     }
     victim.sends();
-    let flight = |victim: &Associated| victim.association.brain().flight(PathId(0));
-    let (before, nxt) = (flight(&victim), victim.association.brain().nxt());
+    let flight = |victim: &Associated| victim.association.engine().flight(PathId(0));
+    let (before, nxt) = (flight(&victim), victim.association.engine().nxt());
     victim.acknowledges(0, &[Gap { start: 1, end: nxt as u16 }.to_bytes()], &[]);
     before - flight(&victim)
 }
@@ -91,13 +91,13 @@ fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
     let mut settings = settings();
     settings.timestamp_chunk = TimestampChunk::Agreed;
     settings.retransmit_bit = true;
-    settings.brain.path.detect = Choice::named(detect);
+    settings.engine.path.detect = Choice::named(detect);
     if detect == PLAIN {
         settings.timestamp_values = TimestampValues::Clock;
-        settings.brain.path.detect = Choice::named("eifel-cover-timestamps");
-        settings.brain.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
+        settings.engine.path.detect = Choice::named("eifel-cover-timestamps");
+        settings.engine.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
     }
-    settings.brain.path.respond = Choice::named("rfc4015");
+    settings.engine.path.respond = Choice::named("rfc4015");
     let mut victim = Associated::open(&settings);
     let mut undone = 0;
     for _ in 0..losses {
@@ -110,13 +110,13 @@ fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
             // The first chunk will be lost. The peer knows the timestamp of the packet behind it.
             let left = stamp(victim.sends().get(1..).unwrap_or_default());
             victim.now += ROUND_TRIP;
-            let (una, nxt) = (victim.association.brain().una(), victim.association.brain().nxt());
+            let (una, nxt) = (victim.association.engine().una(), victim.association.engine().nxt());
             if nxt - una > 3 {
                 break left;
             }
             answer(&mut victim, nxt, (None, &[]), (left, false));
         };
-        let (una, nxt) = (victim.association.brain().una(), victim.association.brain().nxt());
+        let (una, nxt) = (victim.association.engine().una(), victim.association.engine().nxt());
         for reported in 1..=3 {
             let gap = Gap { start: 2, end: 1 + reported }.to_bytes();
             answer(&mut victim, una, (Some(gap), &[]), (original, false));
@@ -126,7 +126,7 @@ fn undone(detect: &str, forged: Forged, losses: u64) -> u64 {
         let echo = if forged == Forged::Echo { original } else { again };
         let duplicates = if forged == Forged::Duplicate { &[una as u32][..] } else { &[] };
         answer(&mut victim, nxt, (None, duplicates), (echo, forged != Forged::Bit));
-        while let Some((_, event)) = victim.association.poll_brain_event() {
+        while let Some((_, event)) = victim.association.poll_engine_event() {
             undone += u64::from(matches!(event, Event::Adjusted { .. }));
         }
     }

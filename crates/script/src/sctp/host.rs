@@ -22,7 +22,7 @@ use eifel_packet::sctp::{HEADER_LEN, Header, Writer};
 use eifel_recovery::detect::Outcome as Judged;
 use eifel_recovery::event::Event as BrainEvent;
 use eifel_recovery::fact::Kind;
-use eifel_sctp::{Association, Event, Failure, Heard, Listener, Ports, out_of_the_blue};
+use eifel_sctp::{Association, Event, Failure, Listener, ListenerAction, Ports, out_of_the_blue};
 
 /// Ports of this end and of the peer.
 pub(super) const PORTS: Ports = Ports { local: 8080, remote: 49_152 };
@@ -96,14 +96,14 @@ impl AssociationEnd {
             self.depart(now, outgoing.addresses, &packet.to_bytes());
         }
         let Some(association) = &mut self.association else { return };
-        while let Some((_, event)) = association.poll_brain_event() {
+        while let Some((_, event)) = association.poll_engine_event() {
             self.counts.note(&event);
         }
         while let Some(event) = association.poll_event() {
             match event {
                 Event::Established => self.acceptable = true,
                 Event::Restarted => self.counts.restarts += 1,
-                Event::ErrorMessage(_) => self.counts.complaints += 1,
+                Event::RemoteError(_) => self.counts.complaints += 1,
                 Event::Failed(failure) => {
                     self.sockets.error = match failure {
                         Failure::NoAnswer | Failure::Unreachable => Some("ETIMEDOUT"),
@@ -166,9 +166,9 @@ impl AssociationEnd {
         let answer = match &mut self.listener {
             None => out_of_the_blue(addresses, &packet),
             Some(listener) => match listener.handle(now, addresses, &packet) {
-                Heard::Nothing => None,
-                Heard::Answer(back, answer) => Some((back, answer)),
-                Heard::Accepted(association) => {
+                ListenerAction::Nothing => None,
+                ListenerAction::Reply(back, answer) => Some((back, answer)),
+                ListenerAction::Accepted(association) => {
                     self.association = Some(*association);
                     None
                 }

@@ -50,18 +50,18 @@ impl Setup {
     /// Applies a setting. `tolerance` is the script's tolerance of times.
     pub(crate) fn apply(&mut self, setting: &Setting<'_>, tolerance: &mut Duration) -> Result<(), Fault> {
         let choice = |seam| setting.choice_of(seam, true);
-        let Settings { brain, .. } = &mut self.settings;
+        let Settings { engine, .. } = &mut self.settings;
         match setting.key {
-            "detect" => brain.path.detect = choice(Seam::Detect)?,
-            "observe" => brain.path.observers.push(choice(Seam::Detect)?),
-            "respond" => brain.path.respond = choice(Seam::Respond)?,
-            "grant" => brain.path.grant = choice(Seam::Grant)?,
-            "rto" => brain.path.rto = choice(Seam::Rto)?,
-            "after-spurious" => brain.path.after_spurious = choice(Seam::AfterSpurious)?,
-            "congest" => brain.path.congest = choice(Seam::Congest)?,
-            "pace" => brain.path.pace = choice(Seam::Pace)?,
-            "retransmit" => brain.retransmit = choice(Seam::Retransmit)?,
-            "credit" => brain.credit = choice(Seam::Credit)?,
+            "detect" => engine.path.detect = choice(Seam::Detect)?,
+            "observe" => engine.path.observers.push(choice(Seam::Detect)?),
+            "respond" => engine.path.respond = choice(Seam::Respond)?,
+            "grant" => engine.path.grant = choice(Seam::Grant)?,
+            "rto" => engine.path.rto = choice(Seam::Rto)?,
+            "after-spurious" => engine.path.after_spurious = choice(Seam::AfterSpurious)?,
+            "congest" => engine.path.congest = choice(Seam::Congest)?,
+            "pace" => engine.path.pace = choice(Seam::Pace)?,
+            "retransmit" => engine.retransmit = choice(Seam::Retransmit)?,
+            "credit" => engine.credit = choice(Seam::Credit)?,
             "addresses" => self.settings.addresses = addresses(setting)?,
             "peer_addresses" => self.peers = addresses(setting)?,
             "pmtu_bytes" => self.settings.pmtu = setting.number(512, 65_535)? as u32,

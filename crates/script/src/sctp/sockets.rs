@@ -12,7 +12,7 @@ use crate::script;
 use crate::variables::constant;
 use eifel_base::time::Instant;
 use eifel_recovery::registry::{Choice, Value as Parameter};
-use eifel_sctp::{Association, Delivery, Listener, Phase, Refused};
+use eifel_sctp::{Association, Delivery, Listener, Phase, SendError};
 
 /// The longest message of a script.
 const LONGEST_MESSAGE: u64 = 1 << 26;
@@ -99,9 +99,9 @@ impl AssociationEnd {
         }
         match self.connected(socket)?.send(delivery, vec![0; count as usize]) {
             Ok(()) => Ok(Returned::Value(count as i64)),
-            Err(Refused::Full) => Ok(Returned::WouldBlock("EAGAIN")),
-            Err(Refused::State) => Err("EPIPE"),
-            Err(Refused::NoStream | Refused::Empty) => Err("EINVAL"),
+            Err(SendError::Full) => Ok(Returned::WouldBlock("EAGAIN")),
+            Err(SendError::State) => Err("EPIPE"),
+            Err(SendError::NoStream | SendError::Empty) => Err("EINVAL"),
         }
     }
 
@@ -150,7 +150,7 @@ impl AssociationEnd {
                 return if right { Ok(Returned::Value(0)) } else { Err("another status") };
             }
             Call::RtoInfo { initial, minimum, maximum } => {
-                let rto = &mut settings.brain.path.rto;
+                let rto = &mut settings.engine.path.rto;
                 for (name, value) in [("initial_ms", initial), ("minimum_ms", minimum), ("maximum_ms", maximum)] {
                     if let Some(value) = value {
                         set(rto, name, Parameter::Duration(*value));
@@ -177,7 +177,7 @@ impl AssociationEnd {
                     }
                     association.set_path_max_retransmits(settings.path_max_retransmits);
                     if *demand {
-                        association.ask_now(now, self.setup.peers[0]);
+                        association.request_heartbeat(now, self.setup.peers[0]);
                     }
                 }
             }

@@ -33,7 +33,7 @@ const fn variable(name: &'static str, summary: &'static str, read: fn(&Observed<
 
 pub(crate) static VARIABLES: &[Variable] = &[
     variable("state", "the state, to be compared with SCTP_ESTABLISHED and its like", state),
-    variable("paths", "addresses of the peer", |o| o.association.brain().paths() as i128),
+    variable("paths", "addresses of the peer", |o| o.association.engine().paths() as i128),
     variable("cwnd", "the congestion window of the first path in bytes", |o| cwnd(o, 0)),
     variable("ssthresh", "the slow-start threshold of the first path in bytes, or UNSET", |o| ssthresh(o, 0)),
     variable("flight", "bytes of chunks under way on the first path, header and padding included", |o| flight(o, 0)),
@@ -45,9 +45,9 @@ pub(crate) static VARIABLES: &[Variable] = &[
     variable("alternate_flight", "bytes of chunks under way on the second path", |o| flight(o, 1)),
     variable("alternate_rto_us", "the second path's retransmission timeout, in microseconds", |o| rto(o, 1)),
     variable("una", "the first chunk not acknowledged in order, counted from 0", |o| {
-        o.association.brain().una().into()
+        o.association.engine().una().into()
     }),
-    variable("nxt", "the first chunk never sent, counted from 0", |o| o.association.brain().nxt().into()),
+    variable("nxt", "the first chunk never sent, counted from 0", |o| o.association.engine().nxt().into()),
     variable("streams", "streams to send on", |o| o.association.streams().into()),
     variable("send_room", "free bytes of the send buffer", |o| o.association.send_room() as i128),
     variable("packets_out", "packets sent", |o| o.counts.packets_out.into()),
@@ -82,22 +82,22 @@ fn state(observed: &Observed<'_>) -> i128 {
 
 /// Returns the path at `index`; `None` if the association has fewer. Its variables are then 0.
 fn path(observed: &Observed<'_>, index: usize) -> Option<PathId> {
-    (index < observed.association.brain().paths()).then_some(PathId(index))
+    (index < observed.association.engine().paths()).then_some(PathId(index))
 }
 
 fn cwnd(observed: &Observed<'_>, index: usize) -> i128 {
-    path(observed, index).map_or(0, |path| observed.association.brain().window(path).cwnd.into())
+    path(observed, index).map_or(0, |path| observed.association.engine().window(path).cwnd.into())
 }
 
 fn ssthresh(observed: &Observed<'_>, index: usize) -> i128 {
-    path(observed, index).map_or(0, |path| observed.association.brain().window(path).ssthresh.into())
+    path(observed, index).map_or(0, |path| observed.association.engine().window(path).ssthresh.into())
 }
 
 fn flight(observed: &Observed<'_>, index: usize) -> i128 {
-    path(observed, index).map_or(0, |path| observed.association.brain().flight(path).into())
+    path(observed, index).map_or(0, |path| observed.association.engine().flight(path).into())
 }
 
 fn rto(observed: &Observed<'_>, index: usize) -> i128 {
     let micros = |rto: Duration| i128::from(rto.as_nanos() / 1000);
-    path(observed, index).map_or(0, |path| micros(observed.association.brain().rto(path)))
+    path(observed, index).map_or(0, |path| micros(observed.association.engine().rto(path)))
 }

@@ -53,7 +53,7 @@ impl Order {
 
 /// The user data of a chunk. `bytes` is empty for zeros.
 #[derive(Clone, Debug)]
-struct Piece {
+struct Fragment {
     len: usize,
     bytes: Vec<u8>,
 }
@@ -67,7 +67,7 @@ struct Run {
     /// Whether the first chunk begins the message. `ends` says whether the last chunk ends it.
     begins: bool,
     ends: bool,
-    pieces: VecDeque<Piece>,
+    fragments: VecDeque<Fragment>,
 }
 
 impl Run {
@@ -78,7 +78,7 @@ impl Run {
             ppid: data.ppid,
             begins: data.flags.has(DataFlags::BEGINNING),
             ends: data.flags.has(DataFlags::ENDING),
-            pieces: VecDeque::from([Piece { len: data.len as usize, bytes: payload.to_vec() }]),
+            fragments: VecDeque::from([Fragment { len: data.len as usize, bytes: payload.to_vec() }]),
         }
     }
 
@@ -89,11 +89,11 @@ impl Run {
     /// Appends the run `behind`. The longer of both runs is not copied.
     fn append(&mut self, mut behind: Self) {
         self.ends = behind.ends;
-        if self.pieces.len() >= behind.pieces.len() {
-            self.pieces.append(&mut behind.pieces);
+        if self.fragments.len() >= behind.fragments.len() {
+            self.fragments.append(&mut behind.fragments);
         } else {
-            self.pieces.drain(..).rev().for_each(|piece| behind.pieces.push_front(piece));
-            self.pieces = behind.pieces;
+            self.fragments.drain(..).rev().for_each(|piece| behind.fragments.push_front(piece));
+            self.fragments = behind.fragments;
         }
     }
 }
@@ -160,7 +160,7 @@ impl Reassembly {
         }
         let mut start = position;
         let mut run = Run::of(data, payload);
-        let below = self.runs.range(..position).next_back().map(|(start, run)| (*start, run.pieces.len() as u64));
+        let below = self.runs.range(..position).next_back().map(|(start, run)| (*start, run.fragments.len() as u64));
         if let Some((first, len)) = below.filter(|(first, len)| first + len == position) {
             let before = &self.runs[&first];
             // This chunk has to begin a message if and only if the previous chunk ends one.
@@ -188,7 +188,7 @@ impl Reassembly {
             return self.deliver_more(run);
         }
         if run.begins && run.ends {
-            let (chunks, order) = (Block { start, end: start + run.pieces.len() as u64 }, run.order);
+            let (chunks, order) = (Block { start, end: start + run.fragments.len() as u64 }, run.order);
             let message = self.gather(run);
             self.complete(chunks, order, message);
         } else {
@@ -201,7 +201,7 @@ impl Reassembly {
     /// is its number, or `None` if it is unordered. Returns `false`, with nothing changed, if data is
     /// stored here or the message is not next.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, stream: u16, ssn: Option<u16>) -> bool {
+    pub(crate) fn deliver_at_once(&mut self, stream: u16, ssn: Option<u16>) -> bool {
         // Each stored chunk or message counts for more than 0 bytes.
         if self.held > 0 {
             return false;
@@ -245,7 +245,7 @@ impl Reassembly {
         if (partial.stream, partial.order) != (run.stream, run.order) {
             return Err(Contradiction);
         }
-        partial.next += run.pieces.len() as u64;
+        partial.next += run.fragments.len() as u64;
         let (ends, order) = (run.ends, run.order);
         let message = self.gather(run);
         let number = message.stream;
@@ -262,11 +262,11 @@ impl Reassembly {
 
     /// Joins the chunks of a run.
     fn gather(&mut self, run: Run) -> Message {
-        let costs: usize = run.pieces.iter().map(|piece| cost(piece.len)).sum();
-        let len = run.pieces.iter().map(|piece| piece.len).sum();
-        let mut pieces = run.pieces.into_iter().map(|piece| piece.bytes);
-        let mut bytes = pieces.next().unwrap_or_default();
-        pieces.for_each(|piece| bytes.extend_from_slice(&piece));
+        let costs: usize = run.fragments.iter().map(|piece| cost(piece.len)).sum();
+        let len = run.fragments.iter().map(|piece| piece.len).sum();
+        let mut fragments = run.fragments.into_iter().map(|piece| piece.bytes);
+        let mut bytes = fragments.next().unwrap_or_default();
+        fragments.for_each(|piece| bytes.extend_from_slice(&piece));
         self.held = self.held - costs + cost(len);
         let unordered = run.order == Order::Unordered;
         Message { stream: run.stream, ppid: run.ppid, unordered, bytes, len, begins: run.begins, ends: run.ends }
@@ -318,7 +318,7 @@ impl Reassembly {
             self.ready.push_back(end);
         }
         while let Some(entry) = self.runs.first_entry().filter(|entry| *entry.key() < position) {
-            self.held -= entry.remove().pieces.iter().map(|piece| cost(piece.len)).sum::<usize>();
+            self.held -= entry.remove().fragments.iter().map(|piece| cost(piece.len)).sum::<usize>();
         }
     }
 
@@ -333,7 +333,7 @@ impl Reassembly {
     /// message is dropped whole. Returns the dropped positions, or `None` if there is nothing to
     /// drop.
     pub(crate) fn drop_highest(&mut self, above: u64) -> Option<Block> {
-        let run = self.runs.iter().next_back().map(|(start, run)| start + run.pieces.len() as u64 - 1);
+        let run = self.runs.iter().next_back().map(|(start, run)| start + run.fragments.len() as u64 - 1);
         let message = self.waiting.keys().next_back().copied();
         if message > run {
             let start = message.filter(|start| *start > above)?;
@@ -346,8 +346,8 @@ impl Reassembly {
         let mut last = self.runs.last_entry()?;
         let run = last.get_mut();
         run.ends = false;
-        let piece = run.pieces.pop_back().expect("a run has a piece");
-        if run.pieces.is_empty() {
+        let piece = run.fragments.pop_back().expect("a run has a piece");
+        if run.fragments.is_empty() {
             last.remove();
         }
         self.held -= cost(piece.len);

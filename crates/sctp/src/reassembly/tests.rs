@@ -22,7 +22,7 @@ fn taken(reassembly: &mut Reassembly) -> Vec<String> {
 }
 
 #[test]
-fn fragments_make_a_message_in_whatever_order_they_come() {
+fn fragments_in_any_order_make_one_message() {
     let fragments = [(B, "one "), (M, "message "), (M, "in "), (E, "four")];
     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
         let mut reassembly = Reassembly::default();
@@ -37,7 +37,7 @@ fn fragments_make_a_message_in_whatever_order_they_come() {
 }
 
 #[test]
-fn streams_do_not_wait_for_each_other_and_unordered_messages_for_none() {
+fn a_gap_in_one_stream_delays_no_other_stream_and_no_unordered_message() {
     let mut reassembly = Reassembly::default();
     let whole = DataFlags::WHOLE;
     insert(&mut reassembly, 1, (whole, 1, 1, b"late")).unwrap();
@@ -49,7 +49,7 @@ fn streams_do_not_wait_for_each_other_and_unordered_messages_for_none() {
 }
 
 #[test]
-fn a_stream_goes_on_when_its_numbers_wrap() {
+fn stream_sequence_numbers_wrap() {
     let mut reassembly = Reassembly::default();
     for number in 0..200_000u64 {
         insert(&mut reassembly, number, (DataFlags::WHOLE, 0, number as u16, b"x")).unwrap();
@@ -58,7 +58,7 @@ fn a_stream_goes_on_when_its_numbers_wrap() {
 }
 
 #[test]
-fn what_is_given_up_is_dropped_and_what_waited_is_delivered() {
+fn abandoned_chunks_are_dropped_and_waiting_messages_delivered() {
     let mut reassembly = Reassembly::default();
     insert(&mut reassembly, 0, (B, 1, 0, b"begun")).unwrap();
     insert(&mut reassembly, 3, (DataFlags::WHOLE, 1, 2, b"waits")).unwrap();
@@ -93,7 +93,7 @@ fn a_message_that_is_too_long_is_delivered_in_parts() {
 
 /// RFC 3758, section 3.6.
 #[test]
-fn the_rest_of_a_message_in_parts_ends_when_its_next_chunk_is_given_up() {
+fn a_message_delivered_in_parts_ends_when_its_next_chunk_is_abandoned() {
     let mut reassembly = Reassembly::default();
     let part = |reassembly: &mut Reassembly| reassembly.take().map(|message| (message.bytes, message.ends));
     insert(&mut reassembly, 0, (B, 1, 0, b"one ")).unwrap();
@@ -108,7 +108,7 @@ fn the_rest_of_a_message_in_parts_ends_when_its_next_chunk_is_given_up() {
 }
 
 #[test]
-fn contradictions_are_noticed() {
+fn contradictory_fragments_are_rejected() {
     for (first, second) in [((B, 1), (B, 1)), ((B, 1), (E, 2)), ((E, 1), (M, 1)), ((DataFlags::WHOLE, 1), (E, 1))] {
         let mut reassembly = Reassembly::default();
         insert(&mut reassembly, 0, (first.0, first.1, 0, b"x")).unwrap();
@@ -139,7 +139,7 @@ fn the_highest_chunk_is_dropped_first() {
 }
 
 #[test]
-fn the_end_of_what_is_given_up_waits_behind_what_is_complete() {
+fn the_end_of_an_abandoned_partial_message_waits_behind_complete_messages() {
     let mut reassembly = Reassembly::default();
     insert(&mut reassembly, 0, (B, 1, 0, b"part")).unwrap();
     reassembly.deliver_part(1);

@@ -11,7 +11,7 @@ use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::association::Size;
 
 use crate::packet::Data;
-use sent::{Chunk, Place, Sent};
+use sent::{Chunk, ChunkFields, SentChunks};
 
 /// How to send a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Delivery {
 
 /// Why a message was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refused {
+pub enum SendError {
     /// The association is closed or shutting down.
     State,
     /// The stream does not exist.
@@ -38,7 +38,7 @@ pub enum Refused {
     Full,
 }
 
-impl core::fmt::Display for Refused {
+impl core::fmt::Display for SendError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::State => "the association does not take data: expected one that is open and not shutting down",
@@ -49,7 +49,7 @@ impl core::fmt::Display for Refused {
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for SendError {}
 
 /// The contents of a message.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Content {
 
 /// A message with unsent bytes, and equal messages queued directly after it.
 #[derive(Clone, Debug)]
-struct Waiting {
+struct QueuedMessage {
     delivery: Delivery,
     content: Content,
     /// Number of equal messages. Above 1 only for zeros.
@@ -98,7 +98,7 @@ struct Waiting {
     follows: bool,
 }
 
-impl Waiting {
+impl QueuedMessage {
     /// Returns the bytes of user data that were never sent.
     fn unsent(&self) -> usize {
         self.times * self.content.len() - self.offset
@@ -122,8 +122,8 @@ struct Stream {
 #[derive(Clone, Debug)]
 pub(crate) struct SendQueue {
     initial: Seq,
-    waiting: VecDeque<Waiting>,
-    sent: Sent,
+    waiting: VecDeque<QueuedMessage>,
+    sent: SentChunks,
     /// By stream number, up to the highest stream with an ordered message sent.
     ordered: Vec<Stream>,
     streams: u16,
@@ -139,7 +139,7 @@ impl SendQueue {
         Self {
             initial,
             waiting: VecDeque::new(),
-            sent: Sent::default(),
+            sent: SentChunks::default(),
             ordered: Vec::new(),
             streams: 0,
             limit,
@@ -149,7 +149,7 @@ impl SendQueue {
     }
 
     /// Sets the number of streams.
-    pub(crate) fn agree(&mut self, streams: u16) {
+    pub(crate) fn set_streams(&mut self, streams: u16) {
         self.streams = streams;
     }
 
@@ -171,21 +171,21 @@ impl SendQueue {
     /// Queues a message `times` times. `times` may exceed 1 only for zeros. An empty
     /// buffer also accepts messages larger than the buffer.
     #[inline]
-    pub(crate) fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), Refused> {
+    pub(crate) fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), SendError> {
         let len = content.len() * times;
         if len == 0 {
-            return Err(Refused::Empty);
+            return Err(SendError::Empty);
         }
         if self.streams > 0 && delivery.stream >= self.streams {
-            return Err(Refused::NoStream);
+            return Err(SendError::NoStream);
         }
         if len > self.room() && self.held > 0 {
-            return Err(Refused::Full);
+            return Err(SendError::Full);
         }
         self.held += len;
         match self.waiting.back_mut() {
             Some(last) if last.delivery == delivery && last.content.is_equal(&content) => last.times += times,
-            _ => self.waiting.push_back(Waiting { delivery, content, times, offset: 0, ssn: 0, follows: false }),
+            _ => self.waiting.push_back(QueuedMessage { delivery, content, times, offset: 0, ssn: 0, follows: false }),
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl SendQueue {
     }
 
     /// Returns whether a message has to wait because all numbers of its stream are in use.
-    fn has_no_number(&self, message: &Waiting) -> bool {
+    fn has_no_number(&self, message: &QueuedMessage) -> bool {
         let Delivery { stream, unordered, .. } = message.delivery;
         let used = self.ordered.get(usize::from(stream)).map_or(0, |stream| stream.outstanding);
         !unordered && message.offset == 0 && used >= MOST_ORDERED
@@ -258,7 +258,7 @@ impl SendQueue {
         let message = self.waiting.front_mut().expect("there is a message");
         if message.follows
             && message.times > 1
-            && let Some(place) = self.sent.repeat()
+            && let Some(place) = self.sent.extend_run_by_equal()
         {
             message.times -= 1;
             if !place.flags.has(DataFlags::UNORDERED) {
@@ -304,9 +304,9 @@ impl SendQueue {
                 flags = flags.with(DataFlags::IMMEDIATE);
             }
         }
-        let place = Place { flags, stream, ssn, ppid };
+        let place = ChunkFields { flags, stream, ssn, ppid };
         let data = place.data(tsn, end - start);
-        if self.sent.prolong(&place, &message.content, end - start) {
+        if self.sent.extend_run(&place, &message.content, end - start) {
             (message.offset, message.follows) = (0, true);
             message.times -= 1;
             if message.times == 0 {
@@ -331,7 +331,7 @@ impl SendQueue {
     /// Returns the sent chunk at `position`, with its user data; empty for zeros.
     pub(crate) fn chunk(&self, position: u64) -> (Data, &[u8]) {
         let (Chunk { place, content, start, end }, ssn) = self.sent.get(position);
-        let data = Place { ssn, ..*place }.data(wrap(position, self.initial), end - start);
+        let data = ChunkFields { ssn, ..*place }.data(wrap(position, self.initial), end - start);
         (data, content.bytes(*start, *end))
     }
 
@@ -348,7 +348,7 @@ impl SendQueue {
         let Self { sent, held, ordered, .. } = self;
         sent.drop_below(una, |chunk, count| {
             *held -= (chunk.end - chunk.start) * count;
-            let Place { flags, stream, .. } = chunk.place;
+            let ChunkFields { flags, stream, .. } = chunk.place;
             if flags.has(DataFlags::ENDING) && !flags.has(DataFlags::UNORDERED) {
                 ordered[usize::from(stream)].outstanding -= count as u32;
             }

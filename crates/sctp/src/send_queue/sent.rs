@@ -14,14 +14,14 @@ use crate::packet::Data;
 
 /// Flags and identifiers of a chunk within its message and stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct ChunkFields {
     pub(super) flags: DataFlags,
     pub(super) stream: u16,
     pub(super) ssn: u16,
     pub(super) ppid: [u8; 4],
 }
 
-impl Place {
+impl ChunkFields {
     /// Returns a chunk of `len` bytes of user data.
     #[inline]
     pub(super) fn data(self, tsn: Seq, len: usize) -> Data {
@@ -42,7 +42,7 @@ impl Place {
 /// A sent chunk: the bytes from `start` to `end` of a message.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk {
-    pub(super) place: Place,
+    pub(super) place: ChunkFields,
     pub(super) content: Content,
     pub(super) start: usize,
     pub(super) end: usize,
@@ -58,13 +58,13 @@ struct Run {
 
 /// The chunks from position `una` up to, not including, `nxt`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct SentChunks {
     runs: VecDeque<Run>,
     una: u64,
     nxt: u64,
 }
 
-impl Sent {
+impl SentChunks {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.una == self.nxt
@@ -94,9 +94,9 @@ impl Sent {
 
     /// Adds a chunk of `len` bytes if it extends the last run. Returns whether it does.
     #[inline]
-    pub(super) fn prolong(&mut self, place: &Place, content: &Content, len: usize) -> bool {
+    pub(super) fn extend_run(&mut self, place: &ChunkFields, content: &Content, len: usize) -> bool {
         let Some(Run { chunk, position }) = self.runs.back() else { return false };
-        let expected = Place { ssn: chunk.place.ssn_behind(self.nxt - position), ..chunk.place };
+        let expected = ChunkFields { ssn: chunk.place.ssn_behind(self.nxt - position), ..chunk.place };
         let whole = place.flags.has(DataFlags::WHOLE) && len == chunk.end;
         let prolongs = whole && *place == expected && content.is_equal(&chunk.content);
         self.nxt += u64::from(prolongs);
@@ -106,11 +106,11 @@ impl Sent {
     /// Adds a chunk that equals the last one except for its number. Returns its place. Returns
     /// `None`, with nothing changed, if there is no run.
     #[inline(always)]
-    pub(super) fn repeat(&mut self) -> Option<Place> {
+    pub(super) fn extend_run_by_equal(&mut self) -> Option<ChunkFields> {
         let Run { chunk, position } = self.runs.back()?;
         let ssn = chunk.place.ssn_behind(self.nxt - position);
         self.nxt += 1;
-        Some(Place { ssn, ..chunk.place })
+        Some(ChunkFields { ssn, ..chunk.place })
     }
 
     /// Returns the first chunk of the last run, which differs from the newest only in its number.

@@ -9,7 +9,7 @@ fn bytes<const N: usize>(bytes: [u8; N]) -> Content {
 #[test]
 fn a_large_message_is_fragmented_and_numbers_count_messages() {
     let mut queue = SendQueue::new(Seq(u32::MAX), 100);
-    queue.agree(2);
+    queue.set_streams(2);
     queue.set_amdcs(16 + 4);
     let delivery = Delivery { stream: 1, ..Delivery::default() };
     queue.push(delivery, bytes(*b"ten bytes!"), 1).unwrap();
@@ -43,7 +43,7 @@ fn a_large_message_is_fragmented_and_numbers_count_messages() {
 #[test]
 fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {
     let mut queue = SendQueue::new(Seq(7), 1 << 20);
-    queue.agree(2);
+    queue.set_streams(2);
     queue.set_amdcs(16 + 4);
     let (first, second) = (Delivery::default(), Delivery { stream: 1, ..Delivery::default() });
     let unordered = Delivery { unordered: true, ..first };
@@ -76,20 +76,20 @@ fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused() {
+fn messages_that_cannot_be_sent_are_refused() {
     let mut queue = SendQueue::new(Seq(0), 4);
-    queue.agree(1);
+    queue.set_streams(1);
     let there = Delivery::default();
-    assert_eq!(queue.push(there, bytes(*b""), 1), Err(Refused::Empty));
-    assert_eq!(queue.push(Delivery { stream: 1, ..there }, bytes(*b"x"), 1), Err(Refused::NoStream));
+    assert_eq!(queue.push(there, bytes(*b""), 1), Err(SendError::Empty));
+    assert_eq!(queue.push(Delivery { stream: 1, ..there }, bytes(*b"x"), 1), Err(SendError::NoStream));
     assert_eq!(queue.push(there, bytes(*b"longer than the buffer"), 1), Ok(()));
-    assert_eq!(queue.push(there, bytes(*b"x"), 1), Err(Refused::Full));
+    assert_eq!(queue.push(there, bytes(*b"x"), 1), Err(SendError::Full));
 }
 
 /// Compares a queue that stores equal counted messages as runs with a queue of byte messages, which
 /// stores each one.
 #[test]
-fn runs_of_equal_messages_are_as_the_messages_one_by_one() {
+fn runs_of_equal_messages_behave_like_single_messages() {
     let mut state = 7u64;
     let mut below = |bound: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -97,7 +97,7 @@ fn runs_of_equal_messages_are_as_the_messages_one_by_one() {
     };
     let mut queues = [0, 1].map(|_| SendQueue::new(Seq(u32::MAX - 50), 2000));
     queues.iter_mut().for_each(|queue| {
-        queue.agree(2);
+        queue.set_streams(2);
         queue.set_amdcs(16 + 40);
     });
     let (mut una, mut nxt, mut longest) = (0u64, 0u64, 0);

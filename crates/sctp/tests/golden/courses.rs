@@ -143,8 +143,8 @@ fn fast_retransmit() -> World {
 fn spike() -> World {
     let told = |_, settings: &mut Settings| {
         (settings.timestamp_chunk, settings.retransmit_bit) = (TimestampChunk::Agreed, true);
-        settings.brain.path.detect = Choice::named("eifel-cover-timestamps");
-        settings.brain.retransmit = Choice::named("all-to-alternate");
+        settings.engine.path.detect = Choice::named("eifel-cover-timestamps");
+        settings.engine.retransmit = Choice::named("all-to-alternate");
     };
     let fate: Fate = Box::new(|sent| {
         let late = sent.from == 0 && sent.path == 0 && (1000..1200).contains(&(sent.now.as_nanos() / 1_000_000));

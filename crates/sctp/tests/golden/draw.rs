@@ -43,7 +43,7 @@ pub fn settings(seed: u64) -> impl Fn(usize, &mut Settings) {
         detectors.extend(if stamped { &by_timestamps[..] } else { &[] });
         detectors.extend(if settings.retransmit_bit { &["eifel-cover-bit"][..] } else { &[] });
         let detector = one(&mut dice, &detectors);
-        let path = &mut settings.brain.path;
+        let path = &mut settings.engine.path;
         path.detect = Choice::named(detector);
         if detector == "eifel-cover-timestamps" && settings.timestamp_values == TimestampValues::Clock {
             path.detect = Choice::named(detector).with("proof", Value::Word("older".into()));
@@ -52,8 +52,8 @@ pub fn settings(seed: u64) -> impl Fn(usize, &mut Settings) {
         path.rto = Choice::named(one(&mut dice, &["rfc9260", "rfc9260", "rfc6298", "linux"]));
         path.pace = Choice::named(one(&mut dice, &["burst-limit", "burst-limit", "none", "pacing"]));
         let retransmit = ["rfc9260", "all-to-alternate", "same-path", "largest-window"];
-        settings.brain.retransmit = Choice::named(one(&mut dice, &retransmit));
-        settings.brain.credit = Choice::named(one(&mut dice, &["last-path", "unambiguous", "evidence"]));
+        settings.engine.retransmit = Choice::named(one(&mut dice, &retransmit));
+        settings.engine.credit = Choice::named(one(&mut dice, &["last-path", "unambiguous", "evidence"]));
     }
 }
 

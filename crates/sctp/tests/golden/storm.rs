@@ -142,7 +142,7 @@ impl Storm {
             let Some(association) = world.end(end) else { return };
             let taken = match values {
                 true if byte < 100 => {
-                    association.send_zeros_often(delivery, len, usize::from(byte)).map_or(0, |taken| taken)
+                    association.send_zeros_repeatedly(delivery, len, usize::from(byte)).map_or(0, |taken| taken)
                 }
                 true => usize::from(association.send_zeros(delivery, len).is_ok()),
                 false => usize::from(association.send(delivery, vec![byte; len]).is_ok()),
@@ -194,7 +194,7 @@ impl Storm {
                         let _ = write!(self.states, "{} ", association.set_primary(remote));
                     }
                     50 => {
-                        let _ = write!(self.states, "{} ", association.ask_now(now, remote));
+                        let _ = write!(self.states, "{} ", association.request_heartbeat(now, remote));
                     }
                     51 => association.set_heartbeat_interval(now, small.then_some(ms(600))),
                     52 => association.set_nagle(small),
@@ -242,8 +242,8 @@ impl Storm {
     fn made_up(&mut self, world: &mut World, end: usize, sent: &[u8]) -> Vec<u8> {
         let Ok((header, _)) = sctp::parse(sent) else { return Vec::new() };
         let header = Header { verification_tag: header.verification_tag ^ u32::from(self.dice.once_in(8)), ..header };
-        let mine = world.end(end).map_or(0, |own| own.initial_tsn().0.wrapping_add(own.brain().nxt() as u32));
-        let theirs = world.end(1 - end).map_or(0, |own| own.initial_tsn().0.wrapping_add(own.brain().una() as u32));
+        let mine = world.end(end).map_or(0, |own| own.initial_tsn().0.wrapping_add(own.engine().nxt() as u32));
+        let theirs = world.end(1 - end).map_or(0, |own| own.initial_tsn().0.wrapping_add(own.engine().una() as u32));
         let longest = one(&mut self.dice, &[20, 20, 120, 600]);
         let raw: Vec<u8> = (0..self.dice.below(longest)).map(|_| self.dice.next() as u8).collect();
         let mut gaps: Vec<[u8; 4]> =

@@ -97,17 +97,17 @@ pub fn state(association: &mut Association) -> String {
         association.initial_tsn(),
         association.has_events(),
     );
-    let brain = association.brain();
-    let (una, nxt) = (brain.una(), brain.nxt());
-    let _ = write!(out, " {una} {nxt} {}", brain.data_under_way());
-    for path in (0..brain.paths()).map(PathId) {
-        let window = brain.window(path);
-        let (pmdcs, flight, rto) = (brain.pmdcs(path), brain.flight(path), brain.rto(path));
-        let _ = write!(out, " [{pmdcs} {flight} {rto:?} {window:?} {}]", brain.delivered_on(path));
+    let engine = association.engine();
+    let (una, nxt) = (engine.una(), engine.nxt());
+    let _ = write!(out, " {una} {nxt} {}", engine.data_under_way());
+    for path in (0..engine.paths()).map(PathId) {
+        let window = engine.window(path);
+        let (pmdcs, flight, rto) = (engine.pmdcs(path), engine.flight(path), engine.rto(path));
+        let _ = write!(out, " [{pmdcs} {flight} {rto:?} {window:?} {}]", engine.delivered_on(path));
     }
     let received: Vec<_> = (0..20).map(|position| association.has_received(position)).collect();
     let _ = write!(out, " {}", digest(format!("{received:?}")));
-    for (path, event) in std::iter::from_fn(|| association.poll_brain_event()) {
+    for (path, event) in std::iter::from_fn(|| association.poll_engine_event()) {
         let _ = write!(out, " {}: {event:?}", path.0);
     }
     out

@@ -47,7 +47,7 @@ fn packets_out_of_the_blue_are_answered_as_section_8_4_says() {
 /// Section 8.5.1, rule E: during the handshake, a packet with a SHUTDOWN ACK is out of the blue,
 /// whatever its tag. Its other chunks are ignored.
 #[test]
-fn a_call_is_not_ended_by_what_comes_with_a_shutdown_ack() {
+fn chunks_beside_a_shutdown_ack_do_not_end_the_handshake() {
     let abort = Chunk::Abort { reflected: false, causes: Causes(&[]) };
     for own_tag in [false, true] {
         let mut world = World::still(1);
@@ -60,11 +60,11 @@ fn a_call_is_not_ended_by_what_comes_with_a_shutdown_ack() {
             &[Chunk::ShutdownAck, abort][..],
             &[Chunk::Heartbeat(Parameters(&[0, 1, 0, 4])), Chunk::ShutdownAck, abort],
         ] {
-            world.caller.handle(world.now, &between(1), &parsed(&packet(1, of, company)));
+            world.caller.handle(world.now, &between(1), &parsed(packet(1, of, company)));
             world.settle();
             assert_eq!((sent(&world), world.caller.phase()), (before, Phase::CookieWait));
         }
-        world.caller.handle(world.now, &between(1), &parsed(&packet(1, of, &[Chunk::ShutdownAck])));
+        world.caller.handle(world.now, &between(1), &parsed(packet(1, of, &[Chunk::ShutdownAck])));
         world.settle();
         let answer = &world.log.last().unwrap().3;
         assert_eq!((tag(answer), chunks(answer)), (of, vec![Chunk::ShutdownComplete { reflected: true }]));
@@ -75,7 +75,7 @@ fn a_call_is_not_ended_by_what_comes_with_a_shutdown_ack() {
 /// Section 8.5.1, rules B and C: the T bit says whose tag it is, and a reflected tag covers no
 /// other chunks.
 #[test]
-fn the_t_bit_and_the_tag_have_to_agree_behind_other_chunks_too() {
+fn the_t_bit_rule_holds_for_bundled_chunks_too() {
     let mut world = World::still(1);
     world.open();
     world.run_for(secs(1));
@@ -83,18 +83,18 @@ fn the_t_bit_and_the_tag_have_to_agree_behind_other_chunks_too() {
     let before = world.log.len();
     let unanswered = Chunk::CookieAck;
     let reflected = Chunk::Abort { reflected: true, causes: Causes(&[]) };
-    world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &[unanswered, reflected])));
+    world.caller.handle(world.now, &between(1), &parsed(packet(1, own, &[unanswered, reflected])));
     let info = [0, 1, 0, 8, 1, 2, 3, 4];
     let company = [Chunk::ShutdownComplete { reflected: true }, Chunk::Heartbeat(Parameters(&info))];
-    world.caller.handle(world.now, &between(1), &parsed(&packet(1, peers, &company)));
+    world.caller.handle(world.now, &between(1), &parsed(packet(1, peers, &company)));
     world.settle();
     assert_eq!((world.log.len(), world.caller.phase()), (before, Phase::Established));
-    world.caller.handle(world.now, &between(1), &parsed(&packet(1, peers, &[reflected])));
+    world.caller.handle(world.now, &between(1), &parsed(packet(1, peers, &[reflected])));
     assert_eq!(world.caller.phase(), Phase::Closed, "rule B: the peer's tag, and the T bit");
 }
 
 #[test]
-fn packets_with_another_tag_do_nothing() {
+fn packets_with_a_wrong_tag_are_ignored() {
     let mut world = World::still(1);
     world.open();
     world.run_for(secs(1));
@@ -109,7 +109,7 @@ fn packets_with_another_tag_do_nothing() {
         Chunk::CookieAck,
         Chunk::Heartbeat(Parameters(&[0, 1, 0, 4])),
     ] {
-        world.caller.handle(world.now, &between(1), &parsed(&packet(1, local, &[chunk])));
+        world.caller.handle(world.now, &between(1), &parsed(packet(1, local, &[chunk])));
     }
     world.settle();
     assert_eq!((world.log.len(), world.caller.phase()), (before, Phase::Established));

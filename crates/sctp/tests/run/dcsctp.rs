@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dcsctp::api::{DcSctpSocket, Message, Options, PpId, SendOptions, SocketEvent, SocketState, SocketTime, StreamId};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
-use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Phase, Settings};
+use eifel_sctp::{Association, Delivery, Event, Listener, ListenerAction, Phase, Settings};
 
 use crate::talk::{Dice, PORTS, address, ms, parsed, polled, settings};
 
@@ -157,9 +157,9 @@ impl World {
             match &mut self.ours {
                 Some(ours) if ours.phase() != Phase::Closed => _ = ours.handle(now, &addresses, &parsed(&packet)),
                 _ => match self.listener.handle(now, &addresses, &parsed(&packet)) {
-                    Heard::Nothing => {}
-                    Heard::Answer(_, answer) => self.enter(false, answer.to_bytes()),
-                    Heard::Accepted(association) => self.ours = Some(*association),
+                    ListenerAction::Nothing => {}
+                    ListenerAction::Reply(_, answer) => self.enter(false, answer.to_bytes()),
+                    ListenerAction::Accepted(association) => self.ours = Some(*association),
                 },
             }
         }
@@ -220,6 +220,6 @@ fn paths() -> u64 {
 }
 
 #[test]
-fn both_ends_say_everything_over_random_paths() {
+fn all_messages_arrive_both_ways_over_random_paths() {
     (0..paths()).for_each(talk);
 }

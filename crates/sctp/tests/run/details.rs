@@ -32,10 +32,10 @@ fn opened(paths: usize) -> World {
 }
 
 #[test]
-fn icmp_counts_only_with_the_tag() {
+fn icmp_with_a_wrong_tag_is_ignored() {
     let mut world = opened(2);
     let tag = tag(&world);
-    let pmdcs = |world: &World| [0, 1].map(|path| world.caller.brain().pmdcs(PathId(path)));
+    let pmdcs = |world: &World| [0, 1].map(|path| world.caller.engine().pmdcs(PathId(path)));
     assert_eq!(pmdcs(&world), [1468, 1468]);
     let too_big = IcmpError::TooBig { mtu: 1000 };
     world.caller.handle_icmp(address(1, 1), tag ^ 1, None, too_big);
@@ -61,7 +61,7 @@ fn icmp_counts_only_with_the_tag() {
 
 /// [rfc8540:3.1]
 #[test]
-fn an_unreachable_address_is_given_up_and_a_peer_without_sctp_ends_all() {
+fn icmp_unreachable_makes_an_address_inactive_and_icmp_no_sctp_ends_the_association() {
     let mut world = opened(2);
     let tag = tag(&world);
     for count in 1..=6 {
@@ -78,7 +78,7 @@ fn an_unreachable_address_is_given_up_and_a_peer_without_sctp_ends_all() {
 }
 
 #[test]
-fn icmp_about_an_init_is_believed_by_its_initiate_tag_and_only_before_the_answer() {
+fn icmp_that_quotes_an_init_is_checked_by_the_initiate_tag_until_the_init_ack() {
     let mut world = World::still(1);
     world.settle();
     let (.., bytes) = &world.log[0];
@@ -121,7 +121,7 @@ fn one_packet_is_in_flight_after_a_timeout() {
 }
 
 #[test]
-fn data_goes_with_the_first_cookie_echo_only_where_that_is_wanted() {
+fn data_is_bundled_with_the_first_cookie_echo_only_if_set() {
     for wanted in [false, true] {
         let mut echoes = 0;
         let fate: Fate = Box::new(move |sent| {
@@ -145,7 +145,7 @@ fn data_goes_with_the_first_cookie_echo_only_where_that_is_wanted() {
 
 /// Section 6.1: if no retransmission is left, new data fills the packet.
 #[test]
-fn new_data_shares_a_packet_with_what_is_sent_again() {
+fn new_data_is_bundled_with_retransmissions() {
     let mut world = opened(1);
     world.transfer(0, 50, 1400);
     let mut lost = false;
@@ -157,7 +157,7 @@ fn new_data_shares_a_packet_with_what_is_sent_again() {
     let mut left = 40;
     world.run_until(Duration::from_secs(60), |world| {
         // A small chunk is lost, and other small chunks follow as the previous ones arrive.
-        while left > 0 && world.caller.brain().nxt() - world.caller.brain().una() < 6 {
+        while left > 0 && world.caller.engine().nxt() - world.caller.engine().una() < 6 {
             world.caller.send(Delivery::default(), vec![left as u8; 300]).unwrap();
             left -= 1;
             world.settle();
@@ -217,7 +217,7 @@ fn a_shutdown_that_the_peer_never_completes_ends_by_the_guard() {
 
 /// A duplicate report does not acknowledge data again.
 #[test]
-fn duplicates_do_not_let_the_window_grow() {
+fn duplicate_chunks_do_not_enlarge_the_advertised_window() {
     let grown = |doubled: bool| {
         let mut world = opened(1);
         world.fate(Box::new(move |sent| {
@@ -225,7 +225,7 @@ fn duplicates_do_not_let_the_window_grow() {
             vec![ms(10); copies]
         }));
         world.transfer(0, 300, 1400);
-        world.caller.brain().window(PathId(0)).cwnd
+        world.caller.engine().window(PathId(0)).cwnd
     };
     let (once, twice) = (grown(false), grown(true));
     assert!(twice <= once, "{twice} {once}");
@@ -244,7 +244,7 @@ fn round_trips_are_sampled_while_something_is_always_outstanding() {
         world.caller.send(Delivery::default(), vec![0; 1000]).unwrap();
         world.run_for(ms(20));
     }
-    let told = world.caller.brain().snapshot(PathId(0));
+    let told = world.caller.engine().snapshot(PathId(0));
     let srtt = told.srtt.expect("the handshake was a sample");
     assert!(told.samples > 150 && ms(100) <= srtt && srtt <= ms(125), "{srtt:?} of {} samples", told.samples);
 }

@@ -4,7 +4,7 @@ use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{Causes, Chunk, Data, DataFlags, Init, Parameter, Parameters, Sack, Unknown};
 use eifel_packet::seq::Seq;
-use eifel_sctp::{Heard, Listener, Phase, Settings, TimestampChunk, out_of_the_blue};
+use eifel_sctp::{Listener, ListenerAction, Phase, Settings, TimestampChunk, out_of_the_blue};
 
 use crate::opening::{between, chunks, heard, packet, secs, tag};
 use crate::talk::{PORTS, World, ms, parsed, settings};
@@ -36,11 +36,11 @@ fn small(stamped: bool) -> World {
 
 /// Section 8.5.1, rule B: while the peer's tag is unknown, no ABORT can have it.
 #[test]
-fn an_abort_that_reflects_tag_0_does_not_end_a_call() {
+fn an_abort_with_the_t_bit_and_tag_0_is_ignored_during_the_handshake() {
     let mut world = World::still(1);
     world.settle();
     let abort = Chunk::Abort { reflected: true, causes: Causes(&[]) };
-    world.caller.handle(world.now, &between(1), &parsed(&packet(1, 0, &[abort])));
+    world.caller.handle(world.now, &between(1), &parsed(packet(1, 0, &[abort])));
     assert_eq!(world.caller.phase(), Phase::CookieWait);
     world.open();
 }
@@ -62,7 +62,7 @@ fn a_sack_with_more_gaps_than_fit_fills_its_packet() {
             payload: &[1],
         };
         let all: Vec<_> = (0..90).map(|number| Chunk::Data(data(number))).collect();
-        world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &all)));
+        world.caller.handle(world.now, &between(1), &parsed(packet(1, own, &all)));
         world.settle();
         let sent = &world.log.last().unwrap().3;
         let Some(Chunk::Sack(sack)) = chunks(sent).pop() else { panic!("a gap is reported at once") };
@@ -83,7 +83,7 @@ fn an_unknown_chunk_is_reported_if_the_report_fits_a_packet() {
         bytes[..4].copy_from_slice(&[0xff, 0, (len >> 8) as u8, len as u8]);
         let unknown = Chunk::Unknown(Unknown { kind: 0xff, bytes: &bytes });
         let before = world.log.len();
-        world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &[unknown])));
+        world.caller.handle(world.now, &between(1), &parsed(packet(1, own, &[unknown])));
         world.settle();
         assert_eq!(world.log.len() - before, answers, "{len}");
         assert!(world.log[before..].iter().all(|sent| sent.3.len() == 12 + PMDCS));
@@ -93,7 +93,7 @@ fn an_unknown_chunk_is_reported_if_the_report_fits_a_packet() {
 /// Section 6.10: answers share a packet as long as they fit, padding included. An answer that fits
 /// no packet is sent alone.
 #[test]
-fn answers_share_packets_up_to_the_last_byte() {
+fn control_chunks_are_bundled_up_to_the_last_byte() {
     let cases: [(&[usize], &[usize]); 5] = [
         (&[100, 168], &[280]),
         (&[104, 163], &[280]),
@@ -108,7 +108,7 @@ fn answers_share_packets_up_to_the_last_byte() {
         for len in lens {
             let info = vec![0; len - 4];
             let heartbeat = Chunk::Heartbeat(Parameters(&info));
-            world.caller.handle(world.now, &between(1), &parsed(&packet(1, own, &[heartbeat])));
+            world.caller.handle(world.now, &between(1), &parsed(packet(1, own, &[heartbeat])));
         }
         world.settle();
         let sent: Vec<_> = world.log[before..].iter().map(|sent| sent.3.len()).collect();
@@ -133,7 +133,7 @@ fn a_cookie_lives_longer_where_the_peer_asks_for_it() {
             });
             let echo = packet(0, offer.initiate_tag, &[Chunk::CookieEcho(cookie.unwrap())]);
             let heard = listener.handle(Instant::ZERO + ms(after), &between(0), &parsed(&echo));
-            assert_eq!(matches!(heard, Heard::Accepted(_)), accepted, "{asked} {after}");
+            assert_eq!(matches!(heard, ListenerAction::Accepted(_)), accepted, "{asked} {after}");
         }
     }
 }
@@ -141,7 +141,7 @@ fn a_cookie_lives_longer_where_the_peer_asks_for_it() {
 /// Section 5.1, step C: a report about parameters is bundled with the cookie if the packet has
 /// room, to the last byte.
 #[test]
-fn a_report_goes_with_the_cookie_as_long_as_it_fits() {
+fn a_report_is_bundled_with_cookie_echo_if_it_fits() {
     let mut full = 0;
     for len in 4..200 {
         let mut world = World::new(1, |_, settings| settings.pmtu = 300, Box::new(|_| Vec::new()));
@@ -170,7 +170,7 @@ fn a_report_goes_with_the_cookie_as_long_as_it_fits() {
 
 /// Section 8.4, rule 1.
 #[test]
-fn what_names_no_single_host_is_not_answered() {
+fn packets_from_or_to_addresses_that_are_not_unicast_get_no_answer() {
     for (address, answered) in [
         ("10.0.0.9", true),
         ("255.255.255.255", false),
@@ -184,7 +184,7 @@ fn what_names_no_single_host_is_not_answered() {
         let own = if other.is_ipv4() { "10.0.0.1" } else { "2001:db8::1" }.parse().unwrap();
         for (source, destination) in [(other, own), (own, other)] {
             let addresses = Addresses::new(source, destination).unwrap();
-            let answer = out_of_the_blue(&addresses, &parsed(&packet(0, 7, &[Chunk::ShutdownAck])));
+            let answer = out_of_the_blue(&addresses, &parsed(packet(0, 7, &[Chunk::ShutdownAck])));
             assert_eq!(answer.is_some(), answered, "{source} to {destination}");
         }
     }

@@ -32,19 +32,19 @@ fn settings(with: With) -> impl Fn(usize, &mut Settings) {
             With::Duplicates => "dsack",
             With::TimestampsOrDuplicates => "eifel-cover-or-dsack",
         };
-        settings.brain.path.detect = Choice::named(name);
-        settings.brain.path.respond = Choice::named("rfc4015");
+        settings.engine.path.detect = Choice::named(name);
+        settings.engine.path.respond = Choice::named("rfc4015");
         if matches!(with, With::Timestamps | With::Clock | With::TimestampsOrDuplicates) {
             settings.timestamp_chunk = TimestampChunk::Agreed;
         }
         if with == With::Clock {
             settings.timestamp_values = TimestampValues::Clock;
-            settings.brain.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
+            settings.engine.path.detect.parameters.push(("proof".into(), Value::Word("older".into())));
         }
         if with == With::Bit {
             settings.retransmit_bit = true;
         }
-        settings.brain.retransmit = Choice::named("all-to-alternate");
+        settings.engine.retransmit = Choice::named("all-to-alternate");
     }
 }
 
@@ -85,7 +85,7 @@ fn run(with: With, paths: usize, fate: Fate, until: u64) -> Told {
             world.caller.send(Delivery::default(), vec![1; 1436]).unwrap();
         }
         assert!(world.step());
-        while let Some((path, event)) = world.caller.poll_brain_event() {
+        while let Some((path, event)) = world.caller.poll_engine_event() {
             match event {
                 Event::Judged { detector: 0, outcome, .. } => told.verdicts.push((path, outcome)),
                 Event::Adjusted { .. } => told.adjusted += 1,
@@ -128,7 +128,7 @@ fn a_spike_is_detected_by_either_signal_before_much_is_sent_again() {
 }
 
 #[test]
-fn an_original_that_is_overtaken_on_the_other_path_is_found_by_its_duplicate_alone() {
+fn an_original_overtaken_on_another_path_is_detected_by_its_duplicate_tsn_alone() {
     // Figure 10, b, d and f: the spike is longer than the RTO and the alternate's round trip.
     let [eifel, both, duplicates] = [With::Timestamps, With::TimestampsOrDuplicates, With::Duplicates]
         .map(|with| run(with, 2, spike(0, 5000, 9000), 20_000));
@@ -157,7 +157,7 @@ fn a_packet_that_is_late_is_detected_after_its_fast_retransmit() {
 }
 
 #[test]
-fn what_was_lost_is_not_called_spurious() {
+fn genuine_losses_are_not_called_spurious() {
     for with in [With::Timestamps, With::Clock, With::Bit, With::Duplicates, With::TimestampsOrDuplicates] {
         let mut number = 0;
         let mut path = spike(0, 0, 0);
@@ -180,8 +180,8 @@ fn overgrown(credit: &str, with: With) -> u64 {
     let fate: Fate = Box::new(move |sent| if sent.path == 1 && sent.now > dead { vec![] } else { path(sent) });
     let change = move |end: usize, all: &mut Settings| {
         settings(with)(end, all);
-        all.brain.credit = Choice::named(credit);
-        all.brain.path.detect = Choice::named("none");
+        all.engine.credit = Choice::named(credit);
+        all.engine.path.detect = Choice::named("none");
     };
     let mut world = World::new(2, change, fate);
     world.open();
@@ -192,14 +192,14 @@ fn overgrown(credit: &str, with: With) -> u64 {
         }
         assert!(world.step());
         if world.now > dead {
-            largest = largest.max(world.caller.brain().window(PathId(1)).cwnd);
+            largest = largest.max(world.caller.engine().window(PathId(1)).cwnd);
         }
     }
     largest
 }
 
 #[test]
-fn the_alternates_window_overgrows_by_the_rfc_and_not_by_evidence() {
+fn rfc9260_lets_the_alternates_window_overgrow_and_evidence_does_not() {
     // Section 4 and figure 3. The initial window is 4404 bytes.
     assert!(overgrown("last-path", With::Nothing) > 15_000);
     assert_eq!(overgrown("unambiguous", With::Nothing), 4404);
@@ -208,7 +208,7 @@ fn the_alternates_window_overgrows_by_the_rfc_and_not_by_evidence() {
 }
 
 #[test]
-fn the_bit_is_set_on_what_is_sent_again_and_on_its_answer() {
+fn the_retransmit_bit_is_set_on_retransmissions_and_on_their_sacks() {
     let mut number = 0;
     let fate: Fate = Box::new(move |sent| {
         number += usize::from(sent.from == 0);
@@ -237,7 +237,7 @@ fn the_bit_is_set_on_what_is_sent_again_and_on_its_answer() {
 }
 
 #[test]
-fn a_peer_that_does_not_want_them_sees_neither_bit_nor_timestamps() {
+fn a_peer_that_does_not_agree_gets_neither_retransmit_bits_nor_timestamps() {
     for (with, always) in [(With::Bit, false), (With::Timestamps, false), (With::Timestamps, true)] {
         let change = |end: usize, all: &mut Settings| {
             if end == 0 {

@@ -28,7 +28,7 @@ fn init(world: &World) -> Init<'_> {
 fn tell(world: &mut World, sent: &[Chunk<'_>]) {
     let tag = init(world).initiate_tag;
     let now = world.now;
-    world.caller.handle(now, &between(1), &parsed(&packet(1, tag, sent)));
+    world.caller.handle(now, &between(1), &parsed(packet(1, tag, sent)));
 }
 
 fn is_heartbeat(bytes: &[u8]) -> bool {
@@ -49,7 +49,7 @@ fn message(tsn: u32) -> Chunk<'static> {
 
 /// [rfc8540:3.2]
 #[test]
-fn an_end_that_was_asked_to_shut_down_ignores_its_user_and_answers_the_peer() {
+fn shutdown_is_ignored_in_shutdown_received() {
     let mut world = opened(1);
     for _ in 0..200 {
         world.callee.as_mut().unwrap().send(Delivery::default(), [1; 1000]).unwrap();
@@ -74,7 +74,7 @@ fn an_end_that_was_asked_to_shut_down_ignores_its_user_and_answers_the_peer() {
 
 /// [rfc8540:3.6]
 #[test]
-fn silence_on_a_path_without_data_ends_no_association() {
+fn heartbeat_failures_on_a_path_without_data_do_not_end_the_association() {
     for (path, lives) in [(1, true), (0, false)] {
         let mut world = opened(2);
         // Only HEARTBEATs are sent. The caller's HEARTBEATs to one address, or to both, are lost.
@@ -91,7 +91,7 @@ fn silence_on_a_path_without_data_ends_no_association() {
 
 /// [rfc8540:3.13]
 #[test]
-fn an_answered_heartbeat_clears_the_associations_errors() {
+fn an_answered_heartbeat_resets_the_association_error_counter() {
     let mut world = World::new(
         1,
         |_, settings| (settings.association_max_retransmits, settings.path_max_retransmits) = (3, 100),
@@ -113,7 +113,7 @@ fn an_answered_heartbeat_clears_the_associations_errors() {
 
 /// [rfc8540:3.17]
 #[test]
-fn an_address_is_not_confirmed_because_the_user_wants_it() {
+fn setting_the_primary_address_does_not_confirm_it() {
     let fate: Fate = Box::new(|sent| if sent.path == 1 { vec![] } else { vec![ms(10)] });
     let mut world = World::new(2, |_, _| {}, fate);
     world.open();
@@ -125,7 +125,7 @@ fn an_address_is_not_confirmed_because_the_user_wants_it() {
 
 /// [rfc8540:3.19]
 #[test]
-fn a_call_that_meets_this_ends_call_is_answered_where_the_user_called() {
+fn an_init_that_crosses_our_init_is_answered_at_the_address_that_we_called() {
     let stranger = [192, 0, 2, 9].into();
     let mut listed = Vec::new();
     Parameter::Ipv4([10, 0, 0, 2].into()).emit(&mut listed);
@@ -170,7 +170,7 @@ fn a_shutdown_that_is_never_answered_is_reported_at_both_ends() {
 
 /// [rfc8540:3.24]
 #[test]
-fn no_sack_waits_longer_than_half_a_second() {
+fn a_sack_is_delayed_by_at_most_500_ms() {
     for tuned in [false, true] {
         let change = move |_: usize, settings: &mut eifel_sctp::Settings| {
             settings.sack_delay = if tuned { ms(1) } else { secs(10) };
@@ -185,14 +185,14 @@ fn no_sack_waits_longer_than_half_a_second() {
         }
         let before = world.now;
         world.transfer(0, 1, 100);
-        world.run_until(secs(20), |world| world.caller.brain().una() == world.caller.brain().nxt());
+        world.run_until(secs(20), |world| world.caller.engine().una() == world.caller.engine().nxt());
         assert_eq!(world.now.since(before), ms(520), "tuned: {tuned}");
     }
 }
 
 /// [rfc8540:3.25]
 #[test]
-fn a_packet_is_taken_in_chunk_by_chunk_until_one_ends_it() {
+fn chunks_are_processed_in_order_until_one_stops_the_packet() {
     let mut world = opened(1);
     let tsn = callees_tsn(&world);
     let call = init(&world);
@@ -209,7 +209,7 @@ fn a_packet_is_taken_in_chunk_by_chunk_until_one_ends_it() {
 
 /// [rfc8540:3.28]
 #[test]
-fn a_window_that_opens_is_told_for_each_quarter_of_the_buffer() {
+fn a_window_update_is_sent_for_each_quarter_of_the_buffer() {
     let mut world = World::new(1, |_, settings| settings.receive_buffer = 16_000, Box::new(|_| vec![ms(10)]));
     world.open();
     world.reading[1] = false;
@@ -230,7 +230,7 @@ fn a_window_that_opens_is_told_for_each_quarter_of_the_buffer() {
 
 /// [rfc8540:3.29]
 #[test]
-fn answers_go_back_where_control_chunks_came_from_and_sacks_where_data_came_from() {
+fn replies_take_the_path_of_control_chunks_and_sacks_the_path_of_data() {
     let mut world = opened(2);
     assert!(world.callee.as_mut().unwrap().set_primary(address(0, 1)));
     let before = world.log.len();
@@ -262,7 +262,7 @@ fn the_limit_of_a_burst_leaves_cwnd_as_it_is() {
         vec![free.since(sent.now) + ms(10)]
     }));
     world.transfer(0, 200, 1400);
-    let cwnd = world.caller.brain().window(PathId(0)).cwnd;
+    let cwnd = world.caller.engine().window(PathId(0)).cwnd;
     assert!(cwnd > 10 * 1468, "{cwnd}");
     let before = world.log.len();
     for _ in 0..20 {
@@ -270,12 +270,12 @@ fn the_limit_of_a_burst_leaves_cwnd_as_it_is() {
     }
     world.settle();
     assert_eq!(world.log.len() - before, 4, "Max.Burst");
-    assert_eq!(world.caller.brain().window(PathId(0)).cwnd, cwnd);
+    assert_eq!(world.caller.engine().window(PathId(0)).cwnd, cwnd);
 }
 
 /// [rfc8540:3.33]
 #[test]
-fn an_error_may_stand_before_a_sack() {
+fn an_error_chunk_before_a_sack_is_accepted() {
     let mut world = opened(1);
     world.fate(Box::new(|_| vec![]));
     world.caller.send(Delivery::default(), [1; 100]).unwrap();
@@ -290,8 +290,8 @@ fn an_error_may_stand_before_a_sack() {
     };
     tell(&mut world, &[Chunk::Error(Causes(&[0, 1, 0, 8, 0, 9, 0, 0])), Chunk::Sack(sack)]);
     world.settle();
-    assert!(matches!(world.events[0].last(), Some(Event::ErrorMessage(_))));
-    assert_eq!(world.caller.brain().una(), 1);
+    assert!(matches!(world.events[0].last(), Some(Event::RemoteError(_))));
+    assert_eq!(world.caller.engine().una(), 1);
 }
 
 /// [rfc8540:3.36]
@@ -336,7 +336,7 @@ fn an_init_ack_with_a_host_name_is_aborted() {
 
 /// [rfc8540:3.42]
 #[test]
-fn a_source_whose_kind_of_address_is_not_listed_is_answered() {
+fn an_init_from_an_address_type_that_it_does_not_list_is_answered() {
     let mut listener = crate::opening::listener();
     let parameters = [0, 12, 0, 6, 0, 6, 0, 0];
     let world = {
@@ -352,7 +352,7 @@ fn a_source_whose_kind_of_address_is_not_listed_is_answered() {
 /// RFC 9260, sections 7.3 and 10: a path MTU reported by ICMP is accepted down to the minimum of
 /// IPv6.
 #[test]
-fn over_ipv6_no_path_takes_less_than_1280_bytes() {
+fn an_ipv6_path_mtu_is_never_below_1280_bytes() {
     let here = "fd00::1".parse().unwrap();
     let there = "fd00::2".parse().unwrap();
     let settings = eifel_sctp::Settings { addresses: vec![here], ..crate::talk::settings(0, 1) };
@@ -362,5 +362,5 @@ fn over_ipv6_no_path_takes_less_than_1280_bytes() {
     let all = chunks(&bytes);
     let [Chunk::Init(init)] = all[..] else { panic!("an INIT") };
     caller.handle_icmp(there, 0, Some(init.initiate_tag), IcmpError::TooBig { mtu: 600 });
-    assert_eq!(caller.brain().pmdcs(PathId(0)), 1280 - 40 - 12);
+    assert_eq!(caller.engine().pmdcs(PathId(0)), 1280 - 40 - 12);
 }

@@ -4,7 +4,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Cause, Causes, Chunk, Header, Init, Parameter, Parameters, Writer};
 use eifel_packet::seq::Seq;
-use eifel_sctp::{Association, Event, Failure, Heard, Listener, Phase, Ports};
+use eifel_sctp::{Association, Event, Failure, Listener, ListenerAction, Phase, Ports};
 
 use crate::talk::{PORTS, World, address, ms, parsed, settings};
 
@@ -53,9 +53,9 @@ fn plain_init(parameters: &[u8]) -> Init<'_> {
 /// Returns a listener's answer to a packet.
 pub fn heard(listener: &mut Listener, bytes: &[u8]) -> Option<Vec<u8>> {
     match listener.handle(Instant::ZERO, &between(0), &parsed(bytes)) {
-        Heard::Answer(_, answer) => Some(answer.to_bytes()),
-        Heard::Nothing => None,
-        Heard::Accepted(_) => panic!("accepted"),
+        ListenerAction::Reply(_, answer) => Some(answer.to_bytes()),
+        ListenerAction::Nothing => None,
+        ListenerAction::Accepted(_) => panic!("accepted"),
     }
 }
 
@@ -68,7 +68,7 @@ fn cause(causes: &Causes<'_>) -> String {
 }
 
 #[test]
-fn a_call_is_repeated_and_given_up_after_eight_times() {
+fn an_init_is_retransmitted_eight_times_and_then_the_association_fails() {
     let mut world = World::new(1, |_, _| {}, Box::new(|_| vec![]));
     world.run_until(secs(1000), |world| world.caller.phase() == Phase::Closed);
     world.settle();
@@ -95,7 +95,7 @@ fn every_packet_of_the_handshake_may_be_lost() {
 }
 
 #[test]
-fn streams_are_the_fewer_of_what_both_want() {
+fn the_number_of_streams_is_the_smaller_of_both_offers() {
     let change = |end: usize, settings: &mut eifel_sctp::Settings| {
         settings.outbound_streams = [5, 9][end];
         settings.inbound_streams = [7, 4][end];
@@ -106,7 +106,7 @@ fn streams_are_the_fewer_of_what_both_want() {
 }
 
 #[test]
-fn two_ends_that_call_each_other_get_one_association() {
+fn simultaneous_inits_make_one_association() {
     for (first, second) in [(10, 10), (10, 13), (13, 10), (1, 30)] {
         let calling = |end: usize| {
             let ports = if end == 0 { PORTS } else { Ports { local: PORTS.remote, remote: PORTS.local } };
@@ -159,7 +159,7 @@ fn a_restart_with_new_addresses_is_refused() {
 }
 
 #[test]
-fn a_cookie_that_comes_late_is_stale_and_another_is_asked_for() {
+fn an_expired_cookie_causes_a_stale_cookie_error_and_a_new_init() {
     let change = |_: usize, settings: &mut eifel_sctp::Settings| settings.cookie_life = secs(2);
     let mut late = true;
     let fate: crate::talk::Fate = Box::new(move |sent| {
@@ -198,7 +198,9 @@ fn a_forged_or_changed_cookie_is_ignored() {
     let echo = packet(0, init.initiate_tag, &[Chunk::CookieEcho(&cookie)]);
     let stale_us = |listener: &mut Listener, late: Duration| {
         let now = Instant::ZERO + secs(60) + late;
-        let Heard::Answer(_, stale) = listener.handle(now, &between(0), &parsed(&echo)) else { panic!("no answer") };
+        let ListenerAction::Reply(_, stale) = listener.handle(now, &between(0), &parsed(&echo)) else {
+            panic!("no answer")
+        };
         let stale = stale.to_bytes();
         let [Chunk::Error(causes)] = chunks(&stale)[..] else { panic!("one ERROR chunk") };
         match causes.iter().collect::<Result<Vec<_>, _>>().expect("whole causes")[..] {
@@ -209,7 +211,7 @@ fn a_forged_or_changed_cookie_is_ignored() {
     assert_eq!(stale_us(&mut listener, secs(1)), 1_000_000);
     // Lateness is rounded up to microseconds.
     assert_eq!([1, 1000, 1001].map(|nanos| stale_us(&mut listener, Duration::from_nanos(nanos))), [1, 1, 2]);
-    assert!(matches!(listener.handle(Instant::ZERO, &between(0), &parsed(&echo)), Heard::Accepted(_)));
+    assert!(matches!(listener.handle(Instant::ZERO, &between(0), &parsed(&echo)), ListenerAction::Accepted(_)));
 }
 
 #[test]
@@ -237,7 +239,7 @@ fn an_init_that_cannot_be_accepted_is_aborted() {
 }
 
 #[test]
-fn unknown_parameters_are_reported_or_not_as_their_high_bits_ask() {
+fn unknown_parameters_are_reported_as_their_high_bits_say() {
     let parameter = |kind: u16| {
         let [a, b] = kind.to_be_bytes();
         [a, b, 0, 4]
@@ -261,7 +263,7 @@ fn unknown_parameters_are_reported_or_not_as_their_high_bits_ask() {
 
 /// RFC 9260, section 3.2.2: the report is bundled with the COOKIE ECHO.
 #[test]
-fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
+fn unknown_parameters_of_an_init_ack_are_reported_with_cookie_echo() {
     let mut world = World::still(1);
     world.fate(Box::new(|sent| if sent.from == 0 { vec![ms(10)] } else { vec![] }));
     world.run_for(ms(50));
@@ -288,7 +290,7 @@ fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
 }
 
 #[test]
-fn unknown_chunks_are_reported_or_not_as_their_high_bits_ask() {
+fn unknown_chunks_are_reported_as_their_high_bits_say() {
     let mut world = World::still(1);
     world.open();
     // The tag of packets to the caller is in the header of the INIT ACK.
@@ -318,7 +320,7 @@ fn name(chunk: &Chunk<'_>) -> String {
 }
 
 #[test]
-fn two_ends_that_shut_down_at_once_both_close() {
+fn simultaneous_shutdowns_close_both_ends() {
     let mut world = World::still(1);
     world.open();
     world.caller.shutdown();
@@ -351,7 +353,7 @@ fn every_packet_of_a_shutdown_may_be_lost() {
 }
 
 #[test]
-fn an_abort_ends_both_ends_and_its_reason_is_told() {
+fn an_abort_closes_both_ends_and_carries_the_reason() {
     let mut world = World::still(1);
     world.open();
     world.caller.abort(b"enough");

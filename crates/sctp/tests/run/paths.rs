@@ -29,7 +29,7 @@ fn kinds(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn addresses_that_the_peer_lists_are_confirmed_before_they_are_used() {
+fn listed_addresses_are_confirmed_before_they_carry_data() {
     let mut world = World::still(3);
     world.open();
     world.run_for(Duration::from_secs(1));
@@ -119,7 +119,7 @@ fn an_association_fails_when_no_address_answers() {
 }
 
 #[test]
-fn an_idle_address_is_asked_every_thirty_seconds() {
+fn an_idle_address_gets_a_heartbeat_every_thirty_seconds() {
     let mut world = World::still(1);
     world.open();
     let before = world.log.len();
@@ -168,8 +168,8 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
         let detect = ["none", "f-rto-sctp", "dsack", "eifel-cover-or-dsack"][dice.below(4) as usize];
         let retransmit = ["rfc9260", "all-to-alternate", "same-path", "largest-window"][dice.below(4) as usize];
         let change = |_: usize, settings: &mut eifel_sctp::Settings| {
-            settings.brain.path.detect = Choice::named(detect);
-            settings.brain.retransmit = Choice::named(retransmit);
+            settings.engine.path.detect = Choice::named(detect);
+            settings.engine.retransmit = Choice::named(retransmit);
             settings.data_with_cookie = seed % 2 == 0;
             settings.association_max_retransmits = 100;
             settings.max_init_retransmits = 100;
@@ -218,14 +218,14 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
 
 /// [rfc8540:3.45.a] and, by the time of the answer, [rfc8540:3.45.b].
 #[test]
-fn the_end_of_a_message_asks_for_a_sack_where_the_user_wants_one() {
+fn the_i_bit_is_set_on_the_last_fragment_if_the_user_asks() {
     let mut world = World::still(1);
     world.open();
     world.transfer(0, 1, 100);
     let before = world.now;
     let delivery = Delivery { immediate: true, ..Delivery::default() };
     world.caller.send(delivery, vec![1; 5000]).unwrap();
-    world.run_until(Duration::from_secs(1), |world| world.caller.brain().una() == world.caller.brain().nxt());
+    world.run_until(Duration::from_secs(1), |world| world.caller.engine().una() == world.caller.engine().nxt());
     assert!(world.now.since(before) < ms(100), "no delayed SACK");
     let immediate = world.log.iter().filter(|(_, from, path, bytes)| {
         let sent = Sent { now: Instant::ZERO, from: *from, path: *path, bytes };

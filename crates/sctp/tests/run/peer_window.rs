@@ -44,7 +44,7 @@ impl Pair {
         let mut world = World::new(
             1,
             |_, settings| {
-                settings.brain.path.pace = Choice::named("none");
+                settings.engine.path.pace = Choice::named("none");
                 settings.association_max_retransmits = 1000;
                 settings.path_max_retransmits = 1000;
                 settings.heartbeat_interval = None;
@@ -95,12 +95,12 @@ impl Pair {
         }
         // If cwnd and the timer allow it, free space in the window must be used.
         let outstanding = self.outstanding();
-        let brain = self.association.brain();
-        let marked = brain.data_under_way() as i64 != outstanding;
+        let engine = self.association.engine();
+        let marked = engine.data_under_way() as i64 != outstanding;
         if let Some(next) = self.waiting.front()
             && !marked
             && !self.expired
-            && brain.flight(PathId(0)) < brain.window(PathId(0)).cwnd
+            && engine.flight(PathId(0)) < engine.window(PathId(0)).cwnd
         {
             assert!(*next > self.a_rwnd - outstanding, "{case}: {next} bytes wait, {outstanding} outstanding");
             self.seen[2] += 1;
@@ -164,7 +164,7 @@ impl Pair {
 
 /// [rfc8540:3.7] [rfc8540:3.39]
 #[test]
-fn the_sender_keeps_to_the_window_that_a_naive_model_has() {
+fn the_sender_keeps_to_the_peer_window_of_a_naive_model() {
     let mut seen = [0; 3];
     for seed in 0..200 {
         let mut pair = Pair::open(seed);

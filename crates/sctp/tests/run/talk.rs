@@ -6,7 +6,10 @@ use std::net::IpAddr;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
-use eifel_sctp::{Association, Delivery, Event, Heard, Listener, Message, Outgoing, Packet, Phase, Ports, Settings};
+use eifel_sctp::{
+    Association, Delivery, Event, Listener, ListenerAction, Message, Outgoing, Packet, Phase, Ports, Processed,
+    Settings,
+};
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
 
@@ -90,6 +93,8 @@ pub struct World {
     pub values: bool,
     /// Whether messages are read on arrival, before anything is sent.
     pub reads_at_once: bool,
+    /// Packets with DATA and with a SACK that header prediction processed.
+    pub predicted: [usize; 2],
     /// All packets sent: time, sender, index of the destination address, and bytes.
     pub log: Vec<(Instant, usize, usize, Vec<u8>)>,
 }
@@ -128,6 +133,7 @@ impl World {
             reading: [true; 2],
             values: false,
             reads_at_once: false,
+            predicted: [0; 2],
             log: Vec::new(),
         }
     }
@@ -171,12 +177,16 @@ impl World {
     fn deliver(&mut self, to: usize, addresses: Addresses, packet: &Packet) {
         let now = self.now;
         match self.end(to) {
-            Some(end) if end.phase() != Phase::Closed => _ = end.handle(now, &addresses, packet),
+            Some(end) if end.phase() != Phase::Closed => match end.handle(now, &addresses, packet) {
+                Processed::Data => self.predicted[0] += 1,
+                Processed::Sack => self.predicted[1] += 1,
+                Processed::Fully => {}
+            },
             _ => match self.listeners[to].handle(now, &addresses, packet) {
-                Heard::Nothing => {}
-                Heard::Answer(addresses, answer) => self.send(to, addresses, answer),
-                Heard::Accepted(association) if to == 0 => self.caller = *association,
-                Heard::Accepted(association) => self.callee = Some(*association),
+                ListenerAction::Nothing => {}
+                ListenerAction::Reply(addresses, answer) => self.send(to, addresses, answer),
+                ListenerAction::Accepted(association) if to == 0 => self.caller = *association,
+                ListenerAction::Accepted(association) => self.callee = Some(*association),
             },
         }
         if self.reads_at_once {

@@ -129,7 +129,7 @@ impl StreamApp {
 
     /// Returns whether an application that stops drops the bytes that wait for room in the send
     /// buffer. A dialogue keeps them: it finishes the requests and responses that it has begun.
-    pub fn breaks_off(&self) -> bool {
+    pub fn drops_backlog_on_stop(&self) -> bool {
         !matches!(self, Self::RequestResponse(_))
     }
 

@@ -64,6 +64,7 @@ impl Session {
     /// Lets a slow reader at `end` read with `read`, which takes a limit in bytes, if its pause is
     /// over. Starts the next pause if `is_readable` finds something left. Returns whether it read
     /// anything.
+    #[inline(never)]
     pub fn read_slowly<C>(
         &mut self,
         (now, queue, end): (Instant, &mut EventQueue, End),

@@ -4,10 +4,10 @@
 pub mod association;
 pub mod checked;
 pub mod flight;
-pub mod leaving;
 pub mod links;
 mod positions;
 pub mod reading;
+pub mod sending;
 #[cfg(test)]
 mod tests;
 
@@ -22,16 +22,16 @@ use eifel_packet::segment::Segment;
 use eifel_recovery::engine::Transmission;
 use eifel_tcp::Settings;
 use flight::Flight;
-use leaving::Habits;
 use links::{Links, UnderWay};
 use reading::Reading;
+use sending::SendingSettings;
 
 pub struct Checkers {
     now: Instant,
     flights: Vec<Flight>,
     readings: Vec<Reading>,
     ledgers: Vec<Ledger>,
-    habits: Vec<Habits>,
+    settings: Vec<SendingSettings>,
     links: Links,
 }
 
@@ -40,18 +40,18 @@ impl Checkers {
     pub fn new(scenario: &Scenario) -> Self {
         let ends = 2 * scenario.flows.len();
         let links = Links::new(scenario.links.iter().map(|link| &link.config.queue));
-        let habits = scenario.flows.iter().flat_map(|flow| match &flow.traffic {
+        let settings = scenario.flows.iter().flat_map(|flow| match &flow.traffic {
             Traffic::Stream { connection, .. } => {
-                [&connection.settings, &connection.answering_settings].map(Habits::from)
+                [&connection.settings, &connection.answering_settings].map(SendingSettings::from)
             }
-            Traffic::Messages { .. } | Traffic::Datagrams(_) => [Habits::from(&Settings::default()); 2],
+            Traffic::Messages { .. } | Traffic::Datagrams(_) => [SendingSettings::from(&Settings::default()); 2],
         });
         Self {
             now: Instant::ZERO,
             flights: vec![Flight::default(); ends],
             readings: vec![Reading::default(); ends],
             ledgers: vec![Ledger::default(); ends],
-            habits: habits.collect(),
+            settings: settings.collect(),
             links,
         }
     }
@@ -64,7 +64,7 @@ impl Checkers {
         let place = place(end.flow, end.end);
         self.flights[place].check(now, end);
         self.readings[place].check(now, end, other);
-        self.habits[place].check_rest(now, end);
+        self.settings[place].check_rest(now, end);
     }
 
     /// Checks a segment that an end has just sent.
@@ -72,7 +72,7 @@ impl Checkers {
     /// # Panics
     /// Panics when a law is broken.
     pub fn leaves(&self, now: Instant, end: CheckedConnection<'_>, sent: Option<&Transmission>, segment: &Segment) {
-        self.habits[place(end.flow, end.end)].check_segment(now, end, sent, segment);
+        self.settings[place(end.flow, end.end)].check_segment(now, end, sent, segment);
     }
 
     /// Checks both ends after an input to an association.

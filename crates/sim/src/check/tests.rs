@@ -1,9 +1,9 @@
 //! Faults in a running world. The run calls its checkers, which must find each fault.
 
 use super::Checkers;
-use super::leaving::Habits;
 use super::links::{Links, UnderWay};
 use super::reading::Reading;
+use super::sending::SendingSettings;
 use crate::end::End;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -107,7 +107,7 @@ fn read_to(world: &mut World<'_, true>, read: impl Fn(u64, u64) -> u64) {
 }
 
 #[test]
-fn without_a_fault_they_find_nothing() {
+fn the_checkers_accept_a_run_without_fault() {
     run_with_fault(ONE_LINK, true, |_| {});
     run_with_fault(PROXY, false, |_| {});
 }
@@ -246,7 +246,7 @@ fn acknowledge_all(world: &mut World<'_, true>) {
         payload_len: 0,
         ecn: Ecn::NotEct,
     });
-    proxies.meet(1, WIRED_BACK, slab.cell(slab.next_handle()));
+    proxies.filter(1, WIRED_BACK, slab.cell(slab.next_handle()));
 }
 
 /// Runs a flow whose application stops in its second round trip. Its 15 segments then fill cwnd, so
@@ -289,7 +289,7 @@ fn run_paused(believed: &Settings, probe: &str) {
 fn run_believing(text: &str, believed: &Settings) {
     let scenario = Scenario::parse(text, "test.toml".as_ref()).unwrap();
     let mut checkers = Checkers::new(&scenario);
-    checkers.habits.fill(Habits::from(believed));
+    checkers.settings.fill(SendingSettings::from(believed));
     let observers = Observers { checkers: Some(checkers), wire: None, recorder: None };
     World::<true>::new(&scenario, 1, observers).unwrap().run(u64::MAX).unwrap();
 }

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_instant_timers_come_before_packets() {
+    fn at_equal_times_timers_come_before_packets() {
         let mut queue = EventQueue::new(4, 2);
         for slot in [2, 1, 3, 0] {
             queue.set(slot, Instant::from_nanos(7));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_instant_each_is_first_in_its_turn_whenever_it_was_set() {
+    fn the_order_of_simultaneous_events_does_not_depend_on_when_they_were_set() {
         let mut firsts = [0; 4];
         for at in 0..4000 {
             let order = |slots: [u32; 4]| {

@@ -13,13 +13,13 @@ pub(super) struct ForgedDsack {
 }
 
 impl Lie for ForgedDsack {
-    fn hears(&mut self, segment: &Segment, again: bool) {
+    fn observe(&mut self, segment: &Segment, again: bool) {
         if again {
             self.duplicate = Some((segment.seq, after(segment)));
         }
     }
 
-    fn says(&mut self, segment: &mut Segment) -> bool {
+    fn alter(&mut self, segment: &mut Segment) -> bool {
         let Some((left, right)) = self.duplicate.take() else { return true };
         let mut forged = SackBlocks::EMPTY;
         forged.push(left, right);

@@ -25,7 +25,7 @@ pub(super) struct ForgedEcho {
 }
 
 impl Lie for ForgedEcho {
-    fn hears(&mut self, segment: &Segment, again: bool) {
+    fn observe(&mut self, segment: &Segment, again: bool) {
         let Some(Timestamps { value, .. }) = segment.options.timestamps else { return };
         if again {
             let neighbour = self.gaps.iter().find(|(seq, _)| is_before(segment.seq, *seq));
@@ -41,7 +41,7 @@ impl Lie for ForgedEcho {
         self.newest = Some((after(segment), value));
     }
 
-    fn says(&mut self, segment: &mut Segment) -> bool {
+    fn alter(&mut self, segment: &mut Segment) -> bool {
         while self.gaps.front().is_some_and(|(seq, _)| is_before(*seq, segment.ack)) {
             self.gaps.pop_front();
         }

@@ -9,9 +9,9 @@ use super::Lie;
 pub(super) struct ForgedMark;
 
 impl Lie for ForgedMark {
-    fn hears(&mut self, _: &Segment, _: bool) {}
+    fn observe(&mut self, _: &Segment, _: bool) {}
 
-    fn says(&mut self, segment: &mut Segment) -> bool {
+    fn alter(&mut self, segment: &mut Segment) -> bool {
         segment.flags = Flags(segment.flags.0 & !Flags::ANSWERS_SENT_AGAIN.0);
         true
     }

@@ -20,13 +20,13 @@ pub(super) struct ForgedSack {
 }
 
 impl Lie for ForgedSack {
-    fn hears(&mut self, segment: &Segment, again: bool) {
+    fn observe(&mut self, segment: &Segment, again: bool) {
         if !again {
             self.highest = Some(after(segment));
         }
     }
 
-    fn says(&mut self, segment: &mut Segment) -> bool {
+    fn alter(&mut self, segment: &mut Segment) -> bool {
         if segment.options.sack.is_empty() {
             self.denied = 0;
         } else if let Some(highest) = self.highest.filter(|_| self.denied < MOST_DENIED) {
@@ -45,20 +45,20 @@ mod tests {
     #[test]
     fn a_gap_is_denied_for_a_while_and_then_told() {
         let mut lie = ForgedSack::default();
-        lie.hears(&Segment { seq: Seq(7), payload_len: 2, ..Segment::EMPTY }, false);
+        lie.observe(&Segment { seq: Seq(7), payload_len: 2, ..Segment::EMPTY }, false);
         let mut honest = Segment { ack: Seq(4), ..Segment::EMPTY };
         honest.options.sack.push(Seq(7), Seq(9));
         for _ in 0..MOST_DENIED {
             let mut said = honest;
-            assert!(lie.says(&mut said));
+            assert!(lie.alter(&mut said));
             assert_eq!(said.options.sack.as_slice(), [(Seq(4), Seq(9))]);
         }
         let mut said = honest;
-        lie.says(&mut said);
+        lie.alter(&mut said);
         assert_eq!(said, honest);
         // Nothing is missing any more, so the lie conceals the next gap again.
-        lie.says(&mut Segment::EMPTY.clone());
-        lie.says(&mut said);
+        lie.alter(&mut Segment::EMPTY.clone());
+        lie.alter(&mut said);
         assert_eq!(said.options.sack.as_slice(), [(Seq(4), Seq(9))]);
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct GuessedEcho {
 }
 
 impl Lie for GuessedEcho {
-    fn hears(&mut self, segment: &Segment, again: bool) {
+    fn observe(&mut self, segment: &Segment, again: bool) {
         let Some(Timestamps { value, .. }) = segment.options.timestamps else { return };
         if again {
             let gap = self.gaps.iter().find(|gap| is_before(segment.seq, gap.end));
@@ -57,7 +57,7 @@ impl Lie for GuessedEcho {
         self.newest = Some((after(segment), value));
     }
 
-    fn says(&mut self, segment: &mut Segment) -> bool {
+    fn alter(&mut self, segment: &mut Segment) -> bool {
         while self.gaps.front().is_some_and(|gap| is_before(gap.end, segment.ack)) {
             self.gaps.pop_front();
         }
@@ -93,19 +93,19 @@ mod tests {
         let said = |lie: &mut GuessedEcho, ack: u32| {
             let mut ack =
                 Segment { ack: Seq(ack), options: stamped(Timestamps { value: 5, echo: 7 }), ..Segment::EMPTY };
-            assert!(lie.says(&mut ack), "each ACK is sent");
+            assert!(lie.alter(&mut ack), "each ACK is sent");
             ack.options.timestamps.map(|stamps| stamps.echo)
         };
         let mut lie = GuessedEcho::default();
-        lie.hears(&segment(0, 100), false);
+        lie.observe(&segment(0, 100), false);
         assert_eq!(said(&mut lie, 1001), Some(7), "nothing is missing");
-        lie.hears(&segment(3, 130), false);
+        lie.observe(&segment(3, 130), false);
         assert_eq!(said(&mut lie, 1001), Some(7), "what is missing has not come again");
-        lie.hears(&segment(1, 999), true);
+        lie.observe(&segment(1, 999), true);
         assert_eq!([said(&mut lie, 2001), said(&mut lie, 2001)], [Some(110), Some(7)]);
-        lie.hears(&segment(2, 999), true);
+        lie.observe(&segment(2, 999), true);
         assert_eq!(said(&mut lie, 4001), Some(120));
-        lie.hears(&segment(2, 999), true);
+        lie.observe(&segment(2, 999), true);
         assert_eq!(said(&mut lie, 4001), Some(7), "the gap is closed");
     }
 
@@ -115,11 +115,11 @@ mod tests {
         let mut lie = GuessedEcho::default();
         for (number, value) in [(0, 100), (2, 120), (4, 150)] {
             let options = stamped(Timestamps { value, echo: 0 });
-            lie.hears(&Segment { seq: Seq(1 + 1000 * number), payload_len: 1000, options, ..Segment::EMPTY }, false);
+            lie.observe(&Segment { seq: Seq(1 + 1000 * number), payload_len: 1000, options, ..Segment::EMPTY }, false);
         }
         for (number, guess) in [(1, 110), (3, 135)] {
             let options = stamped(Timestamps { value: 999, echo: 0 });
-            lie.hears(&Segment { seq: Seq(1 + 1000 * number), payload_len: 1000, options, ..Segment::EMPTY }, true);
+            lie.observe(&Segment { seq: Seq(1 + 1000 * number), payload_len: 1000, options, ..Segment::EMPTY }, true);
             assert_eq!(lie.guessed, Some(guess));
         }
     }

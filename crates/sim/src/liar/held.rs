@@ -47,7 +47,7 @@ mod tests {
     use eifel_base::time::Duration;
 
     #[test]
-    fn each_leaves_at_its_time_and_equals_in_order() {
+    fn held_acknowledgements_leave_at_their_times_and_in_order() {
         let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
         let mut held = Held::default();
         for (until, name) in [(30, "a"), (10, "b"), (30, "c"), (20, "d")] {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_than_fit_leaves_at_once() {
+    fn an_acknowledgement_beyond_the_limit_leaves_at_once() {
         let mut held = Held::default();
         for number in 0..=MOST {
             held.hold(Instant::NEVER, number);

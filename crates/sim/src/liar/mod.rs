@@ -27,9 +27,9 @@ pub(crate) trait Lie: Send {
     fn begins(&mut self, _: Seq) {}
     /// Notes a data segment that arrives, before the connection answers it. `again` says whether it
     /// looks like a retransmission to the receiver.
-    fn hears(&mut self, segment: &Segment, again: bool);
+    fn observe(&mut self, segment: &Segment, again: bool);
     /// Alters an acknowledgement that is about to leave. Returns whether it leaves.
-    fn says(&mut self, segment: &mut Segment) -> bool;
+    fn alter(&mut self, segment: &mut Segment) -> bool;
     /// Returns how long the last altered acknowledgement is held back.
     fn holds(&self) -> Duration {
         Duration::ZERO
@@ -116,7 +116,7 @@ impl<A> Liar<A> {
     }
 
     /// Notes a segment that arrives.
-    pub fn hears(&mut self, segment: &Segment) {
+    pub fn observe(&mut self, segment: &Segment) {
         if segment.payload_len == 0 {
             return;
         }
@@ -126,20 +126,20 @@ impl<A> Liar<A> {
         if self.highest.is_none_or(|highest| is_before(highest, end)) {
             self.highest = Some(end);
         }
-        self.lie.hears(segment, again);
+        self.lie.observe(segment, again);
     }
 
     /// Alters a segment that is about to leave. Handshake and close stay honest, because a
     /// connection needs them. Returns the delay after which the segment leaves; `None` if it never
     /// leaves.
-    pub fn says(&mut self, segment: &mut Segment) -> Option<Duration> {
+    pub fn alter(&mut self, segment: &mut Segment) -> Option<Duration> {
         if segment.payload_len == 0 && segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) == 0 {
-            return self.lie.says(segment).then(|| self.lie.holds());
+            return self.lie.alter(segment).then(|| self.lie.holds());
         }
         Some(Duration::ZERO)
     }
 
-    /// Keeps a packet that [`says`](Self::says) delays. Returns whether the packet does not leave
+    /// Keeps a packet that [`alter`](Self::alter) delays. Returns whether the packet does not leave
     /// now.
     pub fn keeps(&mut self, now: Instant, leaves: Option<Duration>, packet: impl FnOnce() -> A) -> bool {
         if let Some(delay) = leaves.filter(|delay| *delay > Duration::ZERO) {

@@ -17,9 +17,9 @@ impl RandomEcho {
 }
 
 impl Lie for RandomEcho {
-    fn hears(&mut self, _: &Segment, _: bool) {}
+    fn observe(&mut self, _: &Segment, _: bool) {}
 
-    fn says(&mut self, segment: &mut Segment) -> bool {
+    fn alter(&mut self, segment: &mut Segment) -> bool {
         if let Some(stamps) = &mut segment.options.timestamps {
             stamps.echo = (self.stream.unit() * 4_294_967_296.0) as u32;
         }

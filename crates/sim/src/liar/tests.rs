@@ -81,9 +81,9 @@ fn told(kind: Kind, seed: u64) -> String {
         sent = sent.max(number + 1);
         let mut data = Segment { seq: at(number), payload_len: LEN, flags: Flags::ACK, ..Segment::EMPTY };
         data.options.timestamps = Some(Timestamps { value: 3 * stamp, echo: 0 });
-        liar.hears(&data);
+        liar.observe(&data);
         let mut answer = receiver.takes(number, 3 * stamp);
-        let leaves = liar.says(&mut answer);
+        let leaves = liar.alter(&mut answer);
         let Segment { ack, flags, .. } = answer;
         let options = (answer.options.timestamps, answer.options.sack.as_slice());
         writeln!(said, "{number} {leaves:?} {ack:?} {flags:?} {options:?}").unwrap();
@@ -107,7 +107,7 @@ fn drawn(stream: &mut Stream) -> Schedule {
 }
 
 #[test]
-fn every_lie_is_told_as_before() {
+fn the_lies_match_the_golden_file() {
     let mut text = String::new();
     for name in Kind::NAMES {
         if let Some(kind) = Kind::named(name) {
@@ -133,11 +133,11 @@ fn a_forged_echo_forgets_the_oldest_gap() {
     };
     for (gaps, oldest) in [(1, 1), (MOST - 1, 1), (MOST, 1), (MOST + 1, 2), (MOST + 9, 10)] {
         let mut lie = forged_echo::ForgedEcho::default();
-        (0..=gaps).for_each(|gap| lie.hears(&segment(2 * gap), false));
-        lie.hears(&segment(1), true);
+        (0..=gaps).for_each(|gap| lie.observe(&segment(2 * gap), false));
+        lie.observe(&segment(1), true);
         let mut answer = segment(0);
         answer.ack = at(0);
-        assert!(lie.says(&mut answer));
+        assert!(lie.alter(&mut answer));
         assert_eq!(answer.options.timestamps.map(|stamps| stamps.echo), Some(2 * oldest), "{gaps} gaps");
     }
 }
@@ -154,12 +154,12 @@ fn a_guessed_echo_forgets_the_oldest_gap() {
     };
     for (gaps, forgotten) in [(1, 0), (MOST, 0), (MOST + 1, 1), (MOST + 9, 9)] {
         let mut lie = guessed_echo::GuessedEcho::default();
-        (0..=gaps).for_each(|gap| lie.hears(&segment(2 * gap), false));
+        (0..=gaps).for_each(|gap| lie.observe(&segment(2 * gap), false));
         for gap in 0..gaps.min(20) {
-            lie.hears(&segment(2 * gap + 1), true);
+            lie.observe(&segment(2 * gap + 1), true);
             let mut answer = segment(0);
             answer.ack = at(0);
-            assert!(lie.says(&mut answer));
+            assert!(lie.alter(&mut answer));
             let echo = answer.options.timestamps.map(|stamps| stamps.echo);
             assert_eq!(echo == Some(2 * gap + 1), gap >= forgotten, "{gap} of {gaps}: {echo:?}");
         }
@@ -168,7 +168,7 @@ fn a_guessed_echo_forgets_the_oldest_gap() {
 
 /// If the first unacknowledged segment is forgotten, the liar sends the honest echo, 77.
 #[test]
-fn a_schedule_remembers_so_many_segments() {
+fn a_schedule_remembers_a_bounded_number_of_segments() {
     const MOST: u64 = 4096;
     let answer = Answer { echoed: Echoed::FirstUnacknowledged, ..Answer::default() };
     for (segments, echo) in [(1, 5), (MOST, 5), (MOST + 1, 77)] {
@@ -179,11 +179,11 @@ fn a_schedule_remembers_so_many_segments() {
         for number in 0..segments {
             segment.seq = at(number);
             segment.options.timestamps = Some(Timestamps { value: 5 + number as u32, echo: 0 });
-            liar.hears(&segment);
+            liar.observe(&segment);
         }
         let mut told = Segment { ack: at(segments), flags: Flags::ACK, ..Segment::EMPTY };
         told.options.timestamps = Some(Timestamps { value: 1, echo: 77 });
-        liar.says(&mut told);
+        liar.alter(&mut told);
         assert_eq!(told.options.timestamps.map(|stamps| stamps.echo), Some(echo), "{segments}");
     }
 }

@@ -15,11 +15,11 @@ pub(super) struct WithheldAck {
 }
 
 impl Lie for WithheldAck {
-    fn hears(&mut self, segment: &Segment, again: bool) {
+    fn observe(&mut self, segment: &Segment, again: bool) {
         self.admitted = again.then(|| after(segment));
     }
 
-    fn says(&mut self, segment: &mut Segment) -> bool {
+    fn alter(&mut self, segment: &mut Segment) -> bool {
         if let Some(admitted) = self.admitted.take().filter(|admitted| is_before(*admitted, segment.ack)) {
             segment.ack = admitted;
             segment.options.sack = SackBlocks::EMPTY;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// A transmission, reduced to the facts that the oracle needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct SentData {
     /// Its number at its sender. Numbers increase in the order of sending.
     pub transmission: u64,
     pub start: u64,
@@ -36,7 +36,7 @@ pub enum Role {
     Probe,
 }
 
-impl Sent {
+impl SentData {
     fn block(&self) -> Block {
         Block { start: self.start, end: self.end }
     }
@@ -44,7 +44,7 @@ impl Sent {
 
 /// The final judgement on a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Settled {
+pub struct JudgedRetransmission {
     pub flow: u32,
     /// The end that sent the retransmission.
     pub sender: End,
@@ -81,13 +81,13 @@ struct Direction {
 #[derive(Clone, Default)]
 pub struct Oracle {
     directions: Vec<Direction>,
-    settled: Vec<Settled>,
+    judged: Vec<JudgedRetransmission>,
 }
 
 impl Oracle {
     /// Creates an oracle for `flows` flows, each with two ends that may send.
     pub fn new(flows: usize) -> Self {
-        Self { directions: (0..2 * flows).map(|_| Direction::default()).collect(), settled: Vec::new() }
+        Self { directions: (0..2 * flows).map(|_| Direction::default()).collect(), judged: Vec::new() }
     }
 
     /// Sets the first position of this end's stream. No earlier position is ever sent.
@@ -97,11 +97,16 @@ impl Oracle {
 
     /// Notes that a transmission leaves its sender.
     #[inline]
-    pub fn left(&mut self, flow: u32, sender: End, sent: Sent) {
+    pub fn on_sent(&mut self, flow: u32, sender: End, sent: SentData) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         if sent.role != Role::Original {
             let judged = direction.retransmit(sent);
-            self.settled.extend(judged.map(|needed| Settled { flow, sender, transmission: sent.transmission, needed }));
+            self.judged.extend(judged.map(|needed| JudgedRetransmission {
+                flow,
+                sender,
+                transmission: sent.transmission,
+                needed,
+            }));
         } else if !direction.lost.is_empty() {
             // The receiver refused this data in a probe, and the sender sends it again as new data.
             direction.lost.remove(sent.block());
@@ -110,7 +115,7 @@ impl Oracle {
 
     /// Notes the first arrival of a transmission. The receiver accepts positions below `accepted`.
     /// Returns the number of new positions, and whether the first of them was the next in order.
-    pub fn arrived(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
+    pub fn arrived(&mut self, flow: u32, sender: End, sent: SentData, accepted: u64) -> (u32, bool) {
         if sent.end <= accepted && self.arrived_in_order(flow, sender, sent.start, sent.end) {
             return ((sent.end - sent.start) as u32, true);
         }
@@ -121,7 +126,7 @@ impl Oracle {
     /// transmission to judge, but position 0 has arrived.
     #[cold]
     pub fn syn_arrived(&mut self, flow: u32, sender: End) {
-        let syn = Sent { transmission: 0, start: 0, end: 1, role: Role::Original };
+        let syn = SentData { transmission: 0, start: 0, end: 1, role: Role::Original };
         self.directions[2 * flow as usize + sender.index()].note_arrival(syn);
     }
 
@@ -153,7 +158,7 @@ impl Oracle {
 
     /// Notes a first arrival when data was lost, retransmitted or refused.
     #[inline(never)]
-    fn arrived_after_all(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) -> (u32, bool) {
+    fn arrived_after_all(&mut self, flow: u32, sender: End, sent: SentData, accepted: u64) -> (u32, bool) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         if sent.end > accepted {
             self.refused(flow, sender, sent, accepted);
@@ -162,7 +167,7 @@ impl Oracle {
         let news = direction.note_arrival(sent);
         if !direction.retransmitted.is_empty() {
             direction.settle_arrival(sent, |transmission, needed| {
-                self.settled.push(Settled { flow, sender, transmission, needed });
+                self.judged.push(JudgedRetransmission { flow, sender, transmission, needed });
             });
         }
         news
@@ -171,43 +176,43 @@ impl Oracle {
     /// Notes the arrival of a duplicate that the network made. It counts if the receiver had no
     /// room for the first copy.
     #[cold]
-    pub fn arrived_again(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
+    pub fn arrived_again(&mut self, flow: u32, sender: End, sent: SentData, accepted: u64) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         if sent.end <= accepted && direction.note_arrival(sent).0 > 0 {
             direction.lost.remove(sent.block());
             direction.settle_arrival(sent, |transmission, needed| {
-                self.settled.push(Settled { flow, sender, transmission, needed });
+                self.judged.push(JudgedRetransmission { flow, sender, transmission, needed });
             });
         }
     }
 
     /// Notes that a transmission is lost: no copy has arrived, and none will.
-    pub fn lost(&mut self, flow: u32, sender: End, sent: Sent) {
+    pub fn lost(&mut self, flow: u32, sender: End, sent: SentData) {
         let direction = &mut self.directions[2 * flow as usize + sender.index()];
         direction.settle_loss(sent, |transmission, needed| {
-            self.settled.push(Settled { flow, sender, transmission, needed });
+            self.judged.push(JudgedRetransmission { flow, sender, transmission, needed });
         });
     }
 
     /// Notes that the receiver has no room for part of an arrival. That part counts as lost.
     #[cold]
-    fn refused(&mut self, flow: u32, sender: End, sent: Sent, accepted: u64) {
+    fn refused(&mut self, flow: u32, sender: End, sent: SentData, accepted: u64) {
         if accepted > sent.start {
             let direction = &mut self.directions[2 * flow as usize + sender.index()];
-            direction.note_arrival(Sent { end: accepted, ..sent });
+            direction.note_arrival(SentData { end: accepted, ..sent });
         }
         self.lost(flow, sender, sent);
     }
 
-    /// Returns whether there are judgements to [take](Self::take_settled).
+    /// Returns whether there are judgements to [take](Self::take_judged).
     #[inline]
-    pub fn has_settled(&self) -> bool {
-        !self.settled.is_empty()
+    pub fn has_judged(&self) -> bool {
+        !self.judged.is_empty()
     }
 
     /// Takes the judgements that became final since the last call, in that order.
-    pub fn take_settled(&mut self) -> Vec<Settled> {
-        std::mem::take(&mut self.settled)
+    pub fn take_judged(&mut self) -> Vec<JudgedRetransmission> {
+        std::mem::take(&mut self.judged)
     }
 
     /// Closes open judgements at the end of the run. A copy still on its way counts as arriving.
@@ -216,7 +221,7 @@ impl Oracle {
             let (flow, sender) = ((index / 2) as u32, if index % 2 == 0 { End::From } else { End::To });
             for (&(_, transmission), open) in &mut direction.retransmitted {
                 if open.missing.take().is_some() {
-                    self.settled.push(Settled { flow, sender, transmission, needed: false });
+                    self.judged.push(JudgedRetransmission { flow, sender, transmission, needed: false });
                 }
             }
         }
@@ -226,7 +231,7 @@ impl Oracle {
 impl Direction {
     /// Notes that a retransmission or probe leaves. Returns whether a retransmission is needed;
     /// `None` if that is still open, and for a probe.
-    fn retransmit(&mut self, sent: Sent) -> Option<bool> {
+    fn retransmit(&mut self, sent: SentData) -> Option<bool> {
         self.longest = self.longest.max(sent.end - sent.start);
         let mut missing = Ranges::default();
         missing.add(Block { start: sent.start.max(self.arrived), end: sent.end });
@@ -274,7 +279,7 @@ impl Direction {
             .filter(move |(_, open)| open.end > start)
     }
 
-    fn note_arrival(&mut self, sent: Sent) -> (u32, bool) {
+    fn note_arrival(&mut self, sent: SentData) -> (u32, bool) {
         let start = sent.start.max(self.arrived);
         let end = sent.end.max(start);
         let had = self.beyond.covered(start, end);
@@ -289,7 +294,7 @@ impl Direction {
     }
 
     /// Settles the judgements that the arrival of a copy decides: later copies may be spurious.
-    fn settle_arrival(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
+    fn settle_arrival(&mut self, sent: SentData, mut settle: impl FnMut(u64, bool)) {
         let from = (sent.start.saturating_sub(self.longest), 0);
         for (&(_, number), open) in self.retransmitted.range_mut(from..(sent.end, 0)) {
             if number == sent.transmission {
@@ -308,7 +313,7 @@ impl Direction {
     }
 
     /// Settles the judgements that the loss of a copy decides: later copies may be needed.
-    fn settle_loss(&mut self, sent: Sent, mut settle: impl FnMut(u64, bool)) {
+    fn settle_loss(&mut self, sent: SentData, mut settle: impl FnMut(u64, bool)) {
         if sent.role == Role::Original {
             self.lost.add(sent.block());
         } else if let Some(own) = self.retransmitted.get_mut(&(sent.start, sent.transmission)) {
@@ -327,7 +332,7 @@ impl Direction {
     }
 
     /// Drops state that no judgement can depend on any more.
-    fn forget(&mut self, sent: Sent) {
+    fn forget(&mut self, sent: SentData) {
         let from = (sent.start.saturating_sub(self.longest), 0);
         let over: Vec<(u64, u64)> = self
             .retransmitted

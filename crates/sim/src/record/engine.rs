@@ -6,7 +6,7 @@ use super::recorder::{OfPath, Recorder, Subject, nanos, place};
 use super::tables::{EpisodeRow, TimerRow, VerdictRow, WindowRow};
 use crate::capture::Captures;
 use crate::end::End;
-use crate::oracle::Settled;
+use crate::oracle::JudgedRetransmission;
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::{Event, Snapshot};
@@ -96,11 +96,11 @@ impl Recorder {
 
     /// Records the oracle's judgement on a retransmission. `opened` is the path and number of the
     /// episode that the retransmission opened, if any.
-    pub fn settled(&mut self, settled: &Settled, opened: Option<(usize, u32)>) {
+    pub fn on_judged(&mut self, judged: &JudgedRetransmission, opened: Option<(usize, u32)>) {
         if let Some(captures) = &mut self.captures {
-            captures.settled(settled);
+            captures.on_judged(judged);
         }
-        let Settled { flow, sender, transmission, needed } = *settled;
+        let JudgedRetransmission { flow, sender, transmission, needed } = *judged;
         if let Some(row) = self.row(flow, sender, transmission) {
             self.tables.transmissions.needed[row] = codes::need(needed);
         }

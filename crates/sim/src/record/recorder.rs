@@ -6,7 +6,7 @@ use super::tables::{AckRow, ArrivalRow, DropRow, QueueRow, SpikeRow, Transmissio
 use super::{Record, Sink, Table, Tables};
 use crate::capture::Captures;
 use crate::end::End;
-use crate::oracle::Sent;
+use crate::oracle::SentData;
 use crate::packet::{Contents, Packet};
 use crate::span::Span;
 use eifel_base::ranges::Block;
@@ -196,7 +196,7 @@ impl Recorder {
 
     /// Records the first arrival of a transmission of `sender`. The last argument is the number of
     /// new positions, and whether they are in order.
-    pub fn arrived(&mut self, now: Instant, (flow, sender): (u32, End), sent: &Sent, (new, in_order): (u32, bool)) {
+    pub fn arrived(&mut self, now: Instant, (flow, sender): (u32, End), sent: &SentData, (new, in_order): (u32, bool)) {
         if let Some(captures) = &mut self.captures {
             captures.arrived((flow, sender), sent);
         }

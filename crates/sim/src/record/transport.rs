@@ -80,7 +80,7 @@ impl Recorder {
     pub fn association(&mut self, now: Instant, (flow, end): (u32, End), paths: usize, association: &Association) {
         if self.records_variables(flow, end) {
             for path in 0..paths {
-                let snapshot = association.brain().snapshot(PathId(path));
+                let snapshot = association.engine().snapshot(PathId(path));
                 self.variables(now, Subject { flow, end, path }, (snapshot, u64::from(association.peer_window())));
             }
         }
@@ -92,7 +92,7 @@ impl Recorder {
         if !self.records_acks(flow, end) {
             return;
         }
-        let (una, nxt) = (association.brain().una(), association.brain().nxt());
+        let (una, nxt) = (association.engine().una(), association.engine().nxt());
         let position = |tsn: Seq| unwrap(una, association.initial_tsn(), tsn) as i64;
         let mut echo = -1;
         for chunk in packet.chunks().map_while(Result::ok) {

@@ -12,7 +12,7 @@ use super::model::{
 use super::names::Names;
 use super::needs;
 use super::reader::Reader;
-use super::routes::{NoWay, Routes};
+use super::routes::{RouteError, Routes};
 use super::sctp;
 use super::tcp;
 use super::topology::Topology;
@@ -156,9 +156,9 @@ impl Ways<'_> {
         self.routes.way(from, to, &self.routes.distances(to)).map_err(|why| {
             let (start, goal) = (name(from), name(to));
             let what = match why {
-                NoWay::Ends(at) if at == from => format!("no route from {start:?} to {goal:?}"),
-                NoWay::Ends(at) => format!("no route from {start:?} to {goal:?}: it ends at {:?}", name(at)),
-                NoWay::Turns(at) => {
+                RouteError::Ends(at) if at == from => format!("no route from {start:?} to {goal:?}"),
+                RouteError::Ends(at) => format!("no route from {start:?} to {goal:?}: it ends at {:?}", name(at)),
+                RouteError::Turns(at) => {
                     format!("the routes from {start:?} to {goal:?} go round in a circle at {:?}", name(at))
                 }
             };
@@ -260,15 +260,15 @@ fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> R
     let layers = [End::From, End::To].map(|end| Layers::new("sctp", end, table, top));
     let made = |end: End| {
         let (own, other) = (&layers[end.index()], &layers[end.other().index()]);
-        let mut brain = association::Config { path: senders[end.index()].clone(), ..association::Config::default() };
+        let mut engine = association::Config { path: senders[end.index()].clone(), ..association::Config::default() };
         let algorithms = Layers::new("sender", end, table, top);
         for &(key, seam) in OF_ASSOCIATIONS {
             if let Some(node) = algorithms.of(&[key]).node(key) {
                 let chosen = algorithm::choice(node, seam);
-                if seam == Seam::Credit { brain.credit = chosen } else { brain.retransmit = chosen }
+                if seam == Seam::Credit { engine.credit = chosen } else { engine.retransmit = chosen }
             }
         }
-        sctp::settings(own, tcp::ip(top), brain, sctp::receive_buffer(other))
+        sctp::settings(own, tcp::ip(top), engine, sctp::receive_buffer(other))
     };
     let ((from, from_bytes), (to, to_bytes)) = (made(End::From)?, made(End::To)?);
     needs::check([table.table("sender"), top.table("sender")], "sctp", |need| sctp::gives(&from, need))?;

@@ -19,7 +19,7 @@ pub(super) struct Routes<'a> {
 }
 
 /// The reason why there is no path.
-pub(super) enum NoWay {
+pub(super) enum RouteError {
     /// No link leads on from this node.
     Ends(usize),
     /// The listed routes lead back to this node.
@@ -77,14 +77,14 @@ impl<'a> Routes<'a> {
 
     /// Returns the links of the path from `from` to `to`. `distance` is the result of
     /// [`distances`](Self::distances) for `to`.
-    pub(super) fn way(&self, from: usize, to: usize, distance: &[Option<u32>]) -> Result<Vec<usize>, NoWay> {
+    pub(super) fn way(&self, from: usize, to: usize, distance: &[Option<u32>]) -> Result<Vec<usize>, RouteError> {
         let mut way = Vec::new();
         let mut at = from;
         while at != to {
             if way.len() > self.nodes {
-                return Err(NoWay::Turns(at));
+                return Err(RouteError::Turns(at));
             }
-            let link = self.next(at, to, distance).ok_or(NoWay::Ends(at))?;
+            let link = self.next(at, to, distance).ok_or(RouteError::Ends(at))?;
             way.push(link);
             at = self.links[link].to;
         }

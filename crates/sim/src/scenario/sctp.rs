@@ -11,7 +11,7 @@ use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 
 /// Returns the settings of one end with these algorithms, and the bytes of its messages. `peer` is
 /// the size of the other end's receive buffer, in bytes.
-pub(super) fn settings(layers: &Layers<'_>, ip: Version, brain: Config, peer: u32) -> Result<(Settings, u32), Fault> {
+pub(super) fn settings(layers: &Layers<'_>, ip: Version, engine: Config, peer: u32) -> Result<(Settings, u32), Fault> {
     let word = |key: &'static str| layers.of(&[key]).text(key);
     let count = |key: &'static str| layers.of(&[key]).count(key);
     let switch = |key: &'static str| layers.of(&[key]).switch(key);
@@ -36,7 +36,7 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version, brain: Config, peer: u3
     }
     let interval = time("heartbeat_interval_s");
     let settings = Settings {
-        brain,
+        engine,
         pmtu,
         outbound_streams: count("streams") as u16,
         inbound_streams: u16::MAX,

@@ -5,7 +5,7 @@ use super::messages::{Reader, Writer};
 use crate::check::checked::CheckedAssociation;
 use crate::end::End;
 use crate::network::Network;
-use crate::oracle::{Role, Sent};
+use crate::oracle::{Role, SentData};
 use crate::packet::{NO_PACKET, Packet};
 use crate::record::recorder::Subject;
 use crate::slab::{Arrival, Cell};
@@ -15,7 +15,7 @@ use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine::Kind;
 use eifel_recovery::fact::Transmission;
-use eifel_sctp::{Association, Heard, Listener, Outgoing, Processed};
+use eifel_sctp::{Association, Listener, ListenerAction, Outgoing, Processed};
 
 /// The way of one path from this end to the other end.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl Endpoint {
     /// Processes the packet with this handle, reports its arrival to the oracle, and releases it.
     #[inline(always)]
     pub fn take<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32) -> Processed {
-        let (Cell { packet, contents, .. }, arrival) = net.slab.reach(handle);
+        let (Cell { packet, contents, .. }, arrival) = net.slab.arrive(handle);
         let Some(sctp) = contents.sctp() else { return Processed::Fully };
         match self.association.as_mut().filter(|open| !open.is_closed()) {
             Some(association) => {
@@ -76,7 +76,7 @@ impl Endpoint {
                     && association.has_received(start)
                     && net.oracle.arrived_in_order(flow, sender, start, start + 1);
                 if packet.positions > 0 && !told {
-                    self.tell_arrival(net, handle, arrival);
+                    self.report_arrival(net, handle, arrival);
                 }
                 net.slab.release(handle);
                 processed
@@ -93,18 +93,18 @@ impl Endpoint {
     fn listen<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32, arrival: Arrival) {
         let Some(sctp) = net.slab.cell(handle).contents.sctp() else { return };
         let heard = self.listener.handle(net.now, &sctp.addresses, &sctp.packet);
-        if let Heard::Accepted(association) = heard {
+        if let ListenerAction::Accepted(association) = heard {
             // An old cookie could open another association. It is ignored.
             let association = self.association.get_or_insert(*association);
             if self.drains {
                 association.drain();
             }
-            self.tell_arrival(net, handle, arrival);
+            self.report_arrival(net, handle, arrival);
             return net.slab.release(handle);
         }
-        self.tell_arrival(net, handle, arrival);
+        self.report_arrival(net, handle, arrival);
         net.slab.release(handle);
-        if let Heard::Answer(addresses, packet) = heard {
+        if let ListenerAction::Reply(addresses, packet) = heard {
             self.send(net, &Outgoing { addresses, path: None, more: true }, packet);
         }
     }
@@ -112,7 +112,7 @@ impl Endpoint {
     /// Reports the arrival of a packet's chunks to the oracle. Must run after the association has
     /// processed the packet.
     #[inline(never)]
-    fn tell_arrival<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, handle: u32, arrival: Arrival) {
+    fn report_arrival<const IN_ORDER: bool>(&self, net: &mut Network<IN_ORDER>, handle: u32, arrival: Arrival) {
         let of = (self.flow, self.end.other());
         let Network { slab, oracle, observers, now, .. } = net;
         for chunk in slab.cell(handle).transmissions() {
@@ -185,13 +185,12 @@ impl Endpoint {
             let bytes = sctp.ip_len(net.ip);
             sctp.transmissions.clear();
             let path = path_to(&self.ways, &outgoing);
-            cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
             let transmissions = association.transmissions();
+            let empty = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
             if let Some(first) = transmissions.first() {
-                let Sent { transmission, start, role, .. } = sent(first);
-                (cell.packet.transmission, cell.packet.start, cell.packet.segment) = (transmission, start, start + 1);
-                cell.packet.positions = transmissions.len() as u32;
-                cell.packet.repeats = role == Role::Retransmission;
+                let SentData { transmission, start, role, .. } = sent(first);
+                let (positions, repeats) = (transmissions.len() as u32, role == Role::Retransmission);
+                cell.packet = Packet { transmission, start, segment: start + 1, positions, repeats, ..empty };
                 if transmissions.len() > 1 {
                     sctp.transmissions.extend(transmissions.iter().map(sent));
                 }
@@ -207,6 +206,8 @@ impl Endpoint {
                 } else {
                     self.count(net, path);
                 }
+            } else {
+                cell.packet = empty;
             }
             self.launch(net, path, bytes);
             if !outgoing.more {
@@ -229,7 +230,7 @@ impl Endpoint {
                 tally.on_retransmission(chunk.transmission);
             }
             if again || oracle.knows_losses(flow, sender) {
-                oracle.left(flow, sender, chunk);
+                oracle.on_sent(flow, sender, chunk);
             }
         }
     }
@@ -309,12 +310,12 @@ impl Endpoint {
 
 /// Returns a chunk's transmission as the oracle sees it.
 #[inline]
-fn sent(transmission: &Transmission) -> Sent {
+fn sent(transmission: &Transmission) -> SentData {
     let role = match transmission.kind {
         Kind::Retransmission(_) => Role::Retransmission,
         Kind::New | Kind::WindowProbe => Role::Original,
     };
-    Sent { transmission: transmission.id.0 + 1, start: transmission.start, end: transmission.start + 1, role }
+    SentData { transmission: transmission.id.0 + 1, start: transmission.start, end: transmission.start + 1, role }
 }
 
 /// Returns the path on which a packet leaves. Each address of the peer belongs to only one path.

@@ -5,7 +5,7 @@ use crate::app::Step;
 use crate::app::session::Session;
 use crate::end::End;
 use crate::network::Network;
-use crate::oracle::Settled;
+use crate::oracle::JudgedRetransmission;
 use crate::record::recorder::Subject;
 use crate::transport_flow::TransportFlow;
 use eifel_base::time::Instant;
@@ -44,7 +44,7 @@ impl AssociationFlow {
 
     #[inline(never)]
     fn take_events<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        while let Some((path, event)) = self.association(end).and_then(Association::poll_brain_event) {
+        while let Some((path, event)) = self.association(end).and_then(Association::poll_engine_event) {
             self.on_recovery(net, end, path, &event);
         }
         while let Some(event) = self.association(end).and_then(Association::poll_event) {
@@ -71,7 +71,7 @@ impl AssociationFlow {
             | Event::Closed
             | Event::Inactive(_)
             | Event::Active(_)
-            | Event::ErrorMessage(_) => {}
+            | Event::RemoteError(_) => {}
         }
     }
 
@@ -118,23 +118,23 @@ impl AssociationFlow {
         {
             recorder.recovery(net.now, Subject { flow: *flow, end, path: path.0 }, event);
         }
-        tallies[path.0].on_recovery(event, || association.brain().oldest_marked(path));
+        tallies[path.0].on_recovery(event, || association.engine().oldest_marked(path));
         if matches!(event, engine::Event::Adjusted { .. })
-            && let Some(round_trip) = association.brain().snapshot(path).srtt
+            && let Some(round_trip) = association.engine().snapshot(path).srtt
         {
             net.drops[2 * *flow as usize + end.index()].undone(net.now, round_trip);
         }
     }
 
     /// Notes the oracle's judgement on one of this flow's retransmissions.
-    pub fn settle<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, settled: &Settled) {
+    pub fn on_judged<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, judged: &JudgedRetransmission) {
         let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[settled.sender.index()];
-        endpoint.spurious += u64::from(!settled.needed);
+        let endpoint = &mut ends[judged.sender.index()];
+        endpoint.spurious += u64::from(!judged.needed);
         let mut paths = endpoint.tallies.iter_mut().enumerate();
-        let opened = paths.find_map(|(path, tally)| tally.on_settled(settled).map(|episode| (path, episode)));
+        let opened = paths.find_map(|(path, tally)| tally.judge_episode(judged).map(|episode| (path, episode)));
         if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
-            recorder.settled(settled, opened);
+            recorder.on_judged(judged, opened);
         }
     }
 }
@@ -180,11 +180,11 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for AssociationFlow {
 
     fn stop(&mut self, net: &mut Network<IN_ORDER>) {
         self.session.app.stop();
-        let breaks_off = self.session.app.breaks_off();
+        let drops_backlog_on_stop = self.session.app.drops_backlog_on_stop();
         for end in [End::From, End::To] {
             let over = self.session.app.is_over(end) && end == End::From;
             let Some(ends) = &mut self.ends else { return };
-            if breaks_off {
+            if drops_backlog_on_stop {
                 ends[end.index()].drop_waiting();
             }
             ends[end.index()].closes |= over;
@@ -237,7 +237,7 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for AssociationFlow {
             && let Some(liar) = &mut endpoint.liar
             && let Some(sctp) = net.slab.cell(handle).contents.sctp()
         {
-            liar.hears(&sctp.packet);
+            liar.observe(&sctp.packet);
         }
         match endpoint.take(net, handle) {
             processed @ (Processed::Data | Processed::Sack) if !IN_ORDER => self.go_on(net, end, processed),

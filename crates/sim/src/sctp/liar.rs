@@ -42,7 +42,7 @@ impl Liar {
     }
 
     /// Notes the chunks of a packet that arrives.
-    pub fn hears(&mut self, packet: &Packet) {
+    pub fn observe(&mut self, packet: &Packet) {
         let mut timestamps = None;
         for chunk in packet.chunks().flatten() {
             match chunk {
@@ -51,7 +51,7 @@ impl Liar {
                 Chunk::Data(Data { tsn, .. }) => {
                     let mut segment = Segment { seq: tsn, payload_len: 1, ..Segment::default() };
                     segment.options.timestamps = timestamps;
-                    self.0.hears(&segment);
+                    self.0.observe(&segment);
                 }
                 _ => {}
             }
@@ -60,21 +60,21 @@ impl Liar {
 
     /// Alters a packet that is about to leave, if it holds only a SACK and its timestamp. Returns
     /// the delay after which it leaves; `None` if it never leaves.
-    pub fn says(&mut self, packet: &mut Packet) -> Option<Duration> {
+    pub fn alter(&mut self, packet: &mut Packet) -> Option<Duration> {
         let Some(answer) = Answer::read(packet) else { return Some(Duration::ZERO) };
         let honest = answer.segment();
         let mut told = honest;
-        let leaves = self.0.says(&mut told);
+        let leaves = self.0.alter(&mut told);
         if leaves.is_some() && told != honest {
             *packet = answer.altered(&honest, &told);
         }
         leaves
     }
 
-    /// Alters a packet as [`says`](Self::says) does, and keeps it if it leaves later. Returns
+    /// Alters a packet as [`alter`](Self::alter) does, and keeps it if it leaves later. Returns
     /// whether the liar keeps it from leaving now.
     pub fn falsify(&mut self, now: Instant, packet: &mut Packet, outgoing: Outgoing) -> bool {
-        let leaves = self.says(packet);
+        let leaves = self.alter(packet);
         self.0.keeps(now, leaves, || Waiting { packet: packet.clone(), outgoing })
     }
 
@@ -256,9 +256,9 @@ mod tests {
     /// Shows chunks, each an index and a timestamp, to a liar. Returns its answer.
     fn answered(kind: Kind, heard: &[(u32, u32)], honest: &Said) -> Option<Said> {
         let mut liar = Liar::new(kind, Stream::new(1, &["test"]));
-        heard.iter().for_each(|(index, value)| liar.hears(&data(*index, *value)));
+        heard.iter().for_each(|(index, value)| liar.observe(&data(*index, *value)));
         let mut packet = sack(honest);
-        liar.says(&mut packet).map(|_| read(&packet))
+        liar.alter(&mut packet).map(|_| read(&packet))
     }
 
     fn always(answer: Table) -> Kind {
@@ -306,16 +306,16 @@ mod tests {
             always(Table { number: Number::OneMore, gaps: Gaps::Invented, ..Table::default() }),
             Stream::new(1, &["test"]),
         );
-        HEARD.iter().for_each(|(index, value)| liar.hears(&data(*index, *value)));
+        HEARD.iter().for_each(|(index, value)| liar.observe(&data(*index, *value)));
         let mut packet = sack(&honest());
-        liar.says(&mut packet).unwrap();
+        liar.alter(&mut packet).unwrap();
         let with_invented = [&[(2, 2)], &gaps[..]].concat();
         assert_eq!(read(&packet), (1, with_invented, duplicates, echo));
     }
 
     /// A TSN counts as a duplicate up to 2^31 - 1 TSNs below the acknowledged TSN.
     #[test]
-    fn a_duplicate_is_one_however_old_it_is() {
+    fn an_old_duplicate_tsn_is_still_a_duplicate() {
         let invented = always(Table { duplicates: Duplicates::Invented, ..Table::default() });
         for next in [1, 5, (1 << 30) - 1, (1 << 30) + 5, (1 << 31) - 1] {
             let heard = [(next - 1, 10), (0, 11)];
@@ -338,18 +338,18 @@ mod tests {
     fn the_bit_is_denied() {
         let mut liar = Liar::new(Kind::ForgedMark, Stream::new(1, &["test"]));
         let mut packet = sack(&honest());
-        assert_eq!(liar.says(&mut packet), Some(Duration::ZERO));
+        assert_eq!(liar.alter(&mut packet), Some(Duration::ZERO));
         assert_eq!(Answer::read(&packet).unwrap().sack.flags, SackFlags::default());
         assert_eq!(read(&packet), honest());
     }
 
     #[test]
-    fn a_packet_with_data_or_anything_else_stays_honest() {
+    fn packets_with_data_or_control_chunks_are_not_altered() {
         let mut liar = Liar::new(always(Table { withheld: true, ..Table::default() }), Stream::new(1, &["test"]));
-        liar.hears(&data(0, 1));
+        liar.observe(&data(0, 1));
         for mut told in [data(5, 7), packet(&[Chunk::CookieAck])] {
             let before = told.to_bytes();
-            assert_eq!(liar.says(&mut told), Some(Duration::ZERO));
+            assert_eq!(liar.alter(&mut told), Some(Duration::ZERO));
             assert_eq!(told.to_bytes(), before);
         }
     }

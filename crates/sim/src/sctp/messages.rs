@@ -1,14 +1,14 @@
 //! Writes an application's messages, and reads and verifies them at the other end.
 
 use crate::pattern;
-use eifel_sctp::{Association, Delivery, Message, Refused};
+use eifel_sctp::{Association, Delivery, Message, SendError};
 
 /// The most bytes that a packet can hold.
 const LONGEST_PACKET: usize = 1 << 16;
 
 /// The way in which an application splits its bytes into messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
+pub struct MessageShape {
     /// Bytes of a message. The last message of a write may be shorter.
     pub bytes: u32,
     /// Number of streams, which messages take in turn.
@@ -21,7 +21,7 @@ pub struct Shape {
 
 /// The writer at one end.
 pub struct Writer {
-    shape: Shape,
+    shape: MessageShape,
     /// Bytes that wait for room in the send buffer.
     waiting: u64,
     /// Messages written so far.
@@ -31,7 +31,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn new(shape: Shape) -> Self {
+    pub fn new(shape: MessageShape) -> Self {
         Self { shape, waiting: 0, messages: 0, stream: 0 }
     }
 
@@ -77,15 +77,15 @@ impl Writer {
             let taken = if self.shape.verified {
                 association.send(delivery, pattern::bytes(self.messages, bytes)).map(|()| 1)
             } else if self.shape.streams == 1 {
-                association.send_zeros_often(delivery, bytes, self.waiting as usize / bytes)
+                association.send_zeros_repeatedly(delivery, bytes, self.waiting as usize / bytes)
             } else {
                 association.send_zeros(delivery, bytes).map(|()| 1)
             };
             let taken = match taken {
                 Ok(taken) => taken,
                 // The association is over and takes no more messages.
-                Err(Refused::State) => return self.drop_waiting(),
-                Err(Refused::Full | Refused::NoStream | Refused::Empty) => return,
+                Err(SendError::State) => return self.drop_waiting(),
+                Err(SendError::Full | SendError::NoStream | SendError::Empty) => return,
             };
             self.waiting -= (bytes * taken) as u64;
             self.messages += taken as u64;
@@ -96,7 +96,7 @@ impl Writer {
 
 /// The reader at one end.
 pub struct Reader {
-    shape: Shape,
+    shape: MessageShape,
     /// Bytes read so far.
     pub bytes: u64,
     /// Messages read from each stream.
@@ -107,7 +107,7 @@ pub struct Reader {
 
 impl Reader {
     /// Creates a reader for messages of this shape.
-    pub fn new(shape: Shape) -> Self {
+    pub fn new(shape: MessageShape) -> Self {
         Self { shape, bytes: 0, messages: vec![0; usize::from(shape.streams)], part: 0 }
     }
 

@@ -3,7 +3,7 @@
 use super::endpoint::{Endpoint, Way};
 use super::flow::AssociationFlow;
 use super::liar::Liar;
-use super::messages::{Reader, Shape, Writer};
+use super::messages::{MessageShape, Reader, Writer};
 use crate::app::session::Progress;
 use crate::end::End;
 use crate::error::Error;
@@ -52,7 +52,7 @@ pub fn open<const IN_ORDER: bool>(
             }
             End::To => None,
         };
-        let shape = |end: End| Shape {
+        let shape = |end: End| MessageShape {
             bytes: agreed.message_bytes[end.index()],
             streams: agreed.streams,
             unordered: agreed.unordered,

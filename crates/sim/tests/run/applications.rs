@@ -189,7 +189,7 @@ fn a_send_buffer_is_filled_once_a_round_trip() {
 }
 
 #[test]
-fn who_stops_does_not_write_what_there_was_no_room_for() {
+fn a_stopped_application_drops_its_backlog() {
     let rest = "end_s = 0.1\ntcp = { send_buffer_bytes = 2000, time_wait_s = 0.1 }";
     let outcome = observed(&scenario(&flow(r#"{ kind = "bulk", segments = 20 }"#, rest)), 0);
     let summary = &outcome.summary.flows[0];

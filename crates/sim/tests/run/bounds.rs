@@ -58,7 +58,7 @@ const FLOOD: &str = r#"
 "#;
 
 #[test]
-fn a_flood_that_no_queue_drops_is_given_up() {
+fn a_flood_in_an_unlimited_queue_ends_the_run() {
     let said = failure(FLOOD, Options::default()).to_string();
     assert!(
         said.starts_with("more than 4194304 packets under way at 3600 s of the run; allowed: queues with"),
@@ -70,7 +70,7 @@ fn a_flood_that_no_queue_drops_is_given_up() {
 }
 
 #[test]
-fn a_flood_over_a_long_way_is_given_up_though_nothing_waits() {
+fn a_flood_on_a_long_link_ends_the_run_though_no_queue_holds_it() {
     let far =
         FLOOD.replace("rate_bps = 1\n", "rate_bps = 10_000_000_000\n").replace("delay_ms = 0", "delay_ms = 60_000");
     assert!(matches!(failure(&far, Options::default()), Error::Overfull { .. }));

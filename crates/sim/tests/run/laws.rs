@@ -24,7 +24,7 @@ fn the_transfers_of_the_tests_keep_the_laws() {
 /// The record judges retransmissions of a lone SYN or FIN, which carries no data. The summary does
 /// not count them as retransmissions of data.
 #[test]
-fn a_needless_copy_of_a_syn_is_no_retransmission_of_data() {
+fn a_spurious_syn_retransmission_is_not_counted_as_data() {
     let text = "duration_s = 60
         point_to_point = { rate_bps = 1_000_000, delay_ms = 10 }
         spike = [{ links = [\"bottleneck\"], holds = \"arriving\", at = [{ start_s = 0, length_s = 4 }] }]

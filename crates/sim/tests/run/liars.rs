@@ -48,7 +48,7 @@ fn the_default_finds_every_spike() {
 }
 
 #[test]
-fn an_honest_receiver_misleads_nobody() {
+fn an_honest_receiver_causes_no_wrong_verdict() {
     for detect in ["eifel-timestamps", "eifel-bit", "dsack", "f-rto"] {
         let flow = transfer("none", &format!("detect = \"{detect}\""));
         assert_eq!(flow.detected_spurious, 0, "{detect}");

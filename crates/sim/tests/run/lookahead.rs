@@ -116,7 +116,7 @@ fn is_the_same_run(text: &str) {
 }
 
 #[test]
-fn one_flow_fares_the_same_whatever_its_path_does() {
+fn lookahead_does_not_change_one_flow_on_any_path() {
     let links = [
         "rate_bps = 5_000_000\ndelay_ms = 50\nqueue = { kind = \"drop-tail\", packets = 20 }",
         // The timers of both ends can expire while a single packet or ACK is in transmission.
@@ -139,7 +139,7 @@ fn one_flow_fares_the_same_whatever_its_path_does() {
 }
 
 #[test]
-fn what_is_dropped_after_an_undo_is_counted_by_when_it_is_dropped() {
+fn drops_after_an_undo_are_counted_by_their_time() {
     for detect in ["min-rtt", "eifel-timestamps"] {
         is_the_same_run(&undone(detect));
     }
@@ -167,7 +167,7 @@ fn a_drop_on_the_link_behind_counts_against_the_undo_before_it() {
 }
 
 #[test]
-fn many_flows_fare_the_same_behind_one_bottleneck() {
+fn lookahead_does_not_change_many_flows_behind_one_bottleneck() {
     let red = r#"{ kind = "adaptive-red", packets = 40 }"#;
     for flows in [3, 12] {
         for access in [
@@ -184,7 +184,7 @@ fn many_flows_fare_the_same_behind_one_bottleneck() {
 }
 
 #[test]
-fn an_association_fares_the_same_whether_it_is_evaluated_ahead_or_not() {
+fn lookahead_does_not_change_an_association() {
     let settings = [
         "",
         "message_bytes = 300\nstreams = 3",
@@ -210,7 +210,7 @@ fn an_association_fares_the_same_whether_it_is_evaluated_ahead_or_not() {
 
 /// A flow with `end_s` stops at exactly that time, so its ends are not evaluated ahead.
 #[test]
-fn a_flow_that_ends_fares_the_same() {
+fn a_flow_with_an_end_has_the_same_outcome_observed_or_not() {
     let link = "rate_bps = 1_000_000\ndelay_ms = 100\nqueue = { kind = \"drop-tail\", packets = 30 }";
     for end_s in ["7.123_4", "10", "29.9"] {
         for spikes in [("bottleneck", "sending"), ("bottleneck-back", "arriving")] {

@@ -106,7 +106,7 @@ fn the_farther_the_sender_the_more_of_the_data_itself_is_withheld() {
 }
 
 #[test]
-fn what_the_wireless_link_loses_is_repaired_as_without_it() {
+fn losses_on_the_wireless_link_are_repaired_as_without_the_proxy() {
     let lossy = r#"loss = { kind = "random", rate = 0.05 }"#;
     for sender in [RENO, r#"recover = "newreno""#, r#"recover = { name = "reno", bugfix = true }"#] {
         let with = path(true, "", lossy, &one(sender));
@@ -119,7 +119,7 @@ fn what_the_wireless_link_loses_is_repaired_as_without_it() {
 }
 
 #[test]
-fn reordering_is_none_of_its_business() {
+fn the_proxy_does_not_react_to_reordering() {
     let reordered = r#"reorder = { rate = 0.02, length = 5 }"#;
     for place in [(reordered, ""), ("", reordered)] {
         let (with, without) = [true, false].map(|proxy| path(proxy, place.0, place.1, &one(RENO))).into();
@@ -137,14 +137,14 @@ fn acks_that_are_lost_on_the_wired_side_do_no_lasting_harm() {
 }
 
 #[test]
-fn what_the_wired_side_duplicates_it_withholds_or_passes_without_harm() {
+fn duplicates_from_the_wired_side_do_no_harm() {
     let twice = "duplicate = { rate = 0.3 }";
     let with = path(true, twice, "", &one(RENO));
     assert!(main(&with).completed && main(&with).goodput_bps > 100_000.0, "{:?}", main(&with));
 }
 
 #[test]
-fn each_connection_is_its_own() {
+fn the_proxy_keeps_state_per_connection() {
     let several = r#"
         [[flow]]
         name = "down#"
@@ -176,7 +176,7 @@ fn each_connection_is_its_own() {
 }
 
 #[test]
-fn a_run_is_the_same_observed_or_not() {
+fn observing_a_run_does_not_change_it() {
     let text = r#"
         duration_s = 100
         proxy = { links = ["bottleneck"] }

@@ -66,7 +66,7 @@ fn codel_marks_in_place_of_drops() {
 }
 
 #[test]
-fn a_flow_of_its_own_queue_waits_for_nobody() {
+fn a_flow_with_its_own_fq_codel_queue_is_not_delayed_by_others() {
     let times = |queue: &str| run(queue, "").summary.flows[1].requests.unwrap();
     let (plain, fair) = (times(r#"kind = "drop-tail", packets = 400"#), times(r#"kind = "fq-codel""#));
     // A response takes two round trips at first, and later one. Each of its packets waits for at

@@ -340,7 +340,7 @@ fn a_slow_reader_reads_all_although_its_association_is_closed_before() {
 /// The answering end's first HEARTBEAT takes 5 s on the alternate. By then its peer is closed and
 /// answers with an ABORT. The ABORT takes 1 ms, but SHUTDOWN COMPLETE takes 1.5 s on the primary.
 #[test]
-fn what_came_before_an_abort_that_overtakes_the_end_is_read() {
+fn messages_before_an_abort_that_overtakes_the_shutdown_are_read() {
     let queue = "queue = { kind = \"drop-tail\", packets = 100 }";
     let [primary, alternate] =
         ["{primary}", "{alternate}"].map(|more| format!("delay_ms = 100\n    {queue}\n    {more}"));

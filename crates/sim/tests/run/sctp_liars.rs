@@ -37,7 +37,7 @@ const DETECTORS: [&str; 7] = [
 const SAFE: &str = "\"eifel-cover-timestamps\"";
 
 #[test]
-fn an_honest_receiver_misleads_nobody() {
+fn an_honest_receiver_causes_no_wrong_verdict() {
     for detect in DETECTORS {
         let found = flow("\"none\"", detect);
         assert!(found.fast_retransmits > 20 && found.detected_spurious == 0, "{detect}: {found:?}");

@@ -20,7 +20,7 @@ fn seed(kind: usize, number: u64) -> u64 {
 
 /// Each scenario is also parsed as JSON, with the same result.
 #[test]
-fn scenarios_of_every_kind_are_understood_as_before() {
+fn scenarios_match_the_golden_file() {
     let mut text = String::new();
     for (index, kind) in KINDS.iter().enumerate() {
         let mut of_a_kind = String::new();
@@ -45,7 +45,7 @@ fn the_schema_is_the_one_beside_the_reference() {
 /// The results are the same in a plain run, in a run that is recorded, checked and carried as
 /// bytes, and in a streamed run.
 #[test]
-fn runs_of_every_kind_are_as_before() {
+fn runs_match_the_golden_file_observed_or_not() {
     let mut text = String::new();
     for (index, kind) in KINDS.iter().enumerate() {
         for number in 0..OF_A_KIND {

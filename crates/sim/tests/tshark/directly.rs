@@ -114,7 +114,7 @@ fn seen(now: Instant, flying: &Flying) -> Seen {
 }
 
 #[test]
-fn closed_windows_probes_wraps_and_ends_are_so_to_wireshark() {
+fn wireshark_agrees_on_closed_windows_probes_wraps_and_ends() {
     let mut reasons = Reasons::default();
     for end in [End::Fin, End::Reset] {
         let talk = talk(end);

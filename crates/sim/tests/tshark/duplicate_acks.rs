@@ -5,7 +5,7 @@ use crate::dissect::Frame;
 use crate::runs::{Run, runs};
 
 #[test]
-fn duplicate_acks_are_duplicate_to_wireshark() {
+fn wireshark_agrees_on_duplicate_acks() {
     let mut reasons = Reasons::default();
     let (mut acks, mut duplicates) = (0, 0);
     for run in runs() {

@@ -5,7 +5,7 @@ use crate::dissect::Frame;
 use crate::runs::{Run, runs};
 
 #[test]
-fn what_is_missing_and_what_comes_late_is_so_to_wireshark() {
+fn wireshark_agrees_on_missing_and_late_segments() {
     let mut reasons = Reasons::default();
     let (mut arrived, mut late) = (0, 0);
     for run in runs() {

@@ -30,7 +30,7 @@ impl Acks {
 }
 
 #[test]
-fn what_leaves_again_is_a_retransmission_to_wireshark() {
+fn wireshark_agrees_on_retransmissions() {
     let mut reasons = Reasons::default();
     let (mut data, mut again) = (0, 0);
     for run in runs() {

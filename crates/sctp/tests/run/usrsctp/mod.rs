@@ -10,7 +10,7 @@ use std::time;
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
 use eifel_sctp::{
-    Association, Delivery, Event, Failure, Heard, Listener, Message, Phase, Ports, Settings, TimestampChunk,
+    Association, Delivery, Event, Failure, Listener, ListenerAction, Message, Phase, Ports, Settings, TimestampChunk,
 };
 
 use crate::talk::{Dice, parsed, polled};
@@ -177,9 +177,9 @@ impl Wire {
                         association.handle(now, &addresses, &parsed(&packet));
                     }
                     (_, Some(listener)) => match listener.handle(now, &addresses, &parsed(&packet)) {
-                        Heard::Nothing => {}
-                        Heard::Answer(_, answer) => self.emit(answer.to_bytes()),
-                        Heard::Accepted(association) => self.association = Some(*association),
+                        ListenerAction::Nothing => {}
+                        ListenerAction::Reply(_, answer) => self.emit(answer.to_bytes()),
+                        ListenerAction::Accepted(association) => self.association = Some(*association),
                     },
                     _ => {}
                 }

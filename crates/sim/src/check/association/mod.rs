@@ -81,15 +81,15 @@ impl Ledger {
 }
 
 fn account(sender: &Association, receiver: &Association) -> Account {
-    let brain = sender.brain();
-    let (una, nxt) = (brain.una(), brain.nxt());
-    let path = |path| (brain.flight(path), brain.window(path).cwnd, brain.snapshot(path).deadline);
+    let engine = sender.engine();
+    let (una, nxt) = (engine.una(), engine.nxt());
+    let path = |path| (engine.flight(path), engine.window(path).cwnd, engine.snapshot(path).deadline);
     Account {
         una,
         nxt,
         arrived: [una.saturating_sub(1), nxt].map(|position| receiver.has_received(position)),
-        paths: (0..brain.paths()).map(PathId).map(path).collect(),
-        data: brain.data_under_way(),
+        paths: (0..engine.paths()).map(PathId).map(path).collect(),
+        data: engine.data_under_way(),
         buffered: (receiver.buffered(), receiver.settings().receive_buffer as usize),
     }
 }

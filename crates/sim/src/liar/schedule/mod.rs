@@ -365,11 +365,11 @@ impl Lie for Scheduled {
         self.base.get_or_insert(first);
     }
 
-    fn hears(&mut self, segment: &Segment, _: bool) {
+    fn observe(&mut self, segment: &Segment, _: bool) {
         self.hear(segment);
     }
 
-    fn says(&mut self, segment: &mut Segment) -> bool {
+    fn alter(&mut self, segment: &mut Segment) -> bool {
         let answer = self.answer();
         if self.last.is_none() {
             return true;

@@ -38,17 +38,17 @@ fn position(segment: &Segment) -> u64 {
 /// The first data is lost, so other data arrives first. The missing data below it is not
 /// acknowledged.
 #[test]
-fn what_never_came_is_not_acknowledged_though_it_is_the_first() {
+fn a_first_chunk_that_never_arrived_is_not_acknowledged() {
     let one_more = Answer { number: Number::OneMore, ..Answer::default() };
     let mut lie = Scheduled::new(Schedule { tables: [[one_more; 5]; 2] });
     lie.begins(Seq(BASE));
-    assert!(lie.says(&mut ack(0, &[])), "nothing has arrived");
-    lie.hears(&data(1, 1), false);
+    assert!(lie.alter(&mut ack(0, &[])), "nothing has arrived");
+    lie.observe(&data(1, 1), false);
     assert_eq!(lie.occasion, Occasion::AboveGap);
     let mut told = ack(0, &[(1, 2)]);
-    assert!(lie.says(&mut told));
+    assert!(lie.alter(&mut told));
     assert_eq!(told, ack(0, &[(1, 2)]));
-    lie.hears(&data(0, 2), true);
+    lie.observe(&data(0, 2), true);
     assert_eq!((lie.occasion, lie.complete), (Occasion::LastRepair, 2000));
 }
 
@@ -56,7 +56,7 @@ fn what_never_came_is_not_acknowledged_though_it_is_the_first() {
 fn each_arrival_is_told_from_the_others() {
     let mut lie = Scheduled::new(Schedule::default());
     let occasions = [0, 1, 3, 4, 3, 7, 2, 2, 6, 5].map(|number| {
-        lie.hears(&data(number, number as u32), false);
+        lie.observe(&data(number, number as u32), false);
         lie.occasion
     });
     use Occasion::*;
@@ -77,21 +77,21 @@ fn the_liar_that_acknowledges_one_less_answers_for_it_when_all_is_repaired() {
     ];
     let mut lie = Scheduled::new(Schedule { tables: [answers, answers] });
     for number in 0..3 {
-        lie.hears(&data(number, 10 + number as u32), false);
+        lie.observe(&data(number, 10 + number as u32), false);
     }
     let mut said = ack(3, &[]);
-    assert!(lie.says(&mut said));
+    assert!(lie.alter(&mut said));
     assert_eq!((position(&said), said.options.timestamps.unwrap().echo), (2000, 0));
     // Segment 3 is lost. Segments 2 and 3 are retransmitted, although 2 has arrived.
-    lie.hears(&data(4, 14), false);
+    lie.observe(&data(4, 14), false);
     let mut said = ack(3, &[(4, 5)]);
-    assert!(lie.says(&mut said));
+    assert!(lie.alter(&mut said));
     assert_eq!((position(&said), said.options.sack.len()), (2000, 1));
-    lie.hears(&data(2, 20), true);
-    assert!(!lie.says(&mut ack(3, &[(2, 3), (4, 5)])));
-    lie.hears(&data(3, 21), true);
+    lie.observe(&data(2, 20), true);
+    assert!(!lie.alter(&mut ack(3, &[(2, 3), (4, 5)])));
+    lie.observe(&data(3, 21), true);
     let mut said = ack(5, &[]);
-    assert!(lie.says(&mut said));
+    assert!(lie.alter(&mut said));
     assert_eq!((position(&said), said.options.timestamps.unwrap().echo), (5000, 12));
 }
 
@@ -100,11 +100,11 @@ fn an_acknowledgement_never_falls_behind_the_last_nor_runs_ahead_of_the_truth() 
     let answers = [Answer { number: Number::OneMore, ..Answer::default() }; 5];
     let mut lie = Scheduled::new(Schedule { tables: [answers, answers] });
     for number in 0..4 {
-        lie.hears(&data(number, 0), false);
+        lie.observe(&data(number, 0), false);
     }
     for expected in [1000, 2000, 3000, 4000, 4000] {
         let mut said = ack(4, &[]);
-        assert!(lie.says(&mut said));
+        assert!(lie.alter(&mut said));
         assert_eq!(position(&said), expected);
     }
 }
@@ -115,10 +115,10 @@ fn a_gap_is_invented_above_the_first_segment_that_is_not_acknowledged() {
     let told = |answer: Answer, honest: &[(u64, u64)]| {
         let mut lie = Scheduled::new(Schedule { tables: [[answer; 5]; 2] });
         for number in [0, 1, 2, 3, 5] {
-            lie.hears(&data(number, 0), false);
+            lie.observe(&data(number, 0), false);
         }
         let mut said = ack(4, honest);
-        assert!(lie.says(&mut said));
+        assert!(lie.alter(&mut said));
         let at = |seq| unwrap(0, Seq(BASE), seq) / 1000;
         let blocks: Vec<(u64, u64)> = said.options.sack.as_slice().iter().map(|&(l, r)| (at(l), at(r))).collect();
         (position(&said) / 1000, blocks)
@@ -141,15 +141,15 @@ fn answered(schedule: Schedule, order: &[u64]) -> Vec<Option<u64>> {
     let mut lie = Scheduled::new(schedule);
     let mut answers = Vec::new();
     for &number in order {
-        lie.hears(&data(number, 0), false);
+        lie.observe(&data(number, 0), false);
         let mut said = ack(lie.complete / 1000, &[]);
-        answers.push(lie.says(&mut said).then(|| position(&said) / 1000));
+        answers.push(lie.alter(&mut said).then(|| position(&said) / 1000));
     }
     answers
 }
 
 #[test]
-fn of_several_arrivals_of_a_kind_the_last_is_answered() {
+fn only_the_last_of_several_equal_arrivals_is_answered() {
     let mut schedule = Schedule::default();
     schedule.tables[0][Occasion::InOrder as usize].every = 3;
     let expected = [None, None, Some(3), None, Some(4), Some(6), None, None, Some(9)];
@@ -158,7 +158,7 @@ fn of_several_arrivals_of_a_kind_the_last_is_answered() {
 }
 
 #[test]
-fn the_other_table_holds_from_the_arrival_after_a_turn() {
+fn a_schedule_changes_its_table_with_the_arrival_after_a_turn() {
     let mut schedule = Schedule::default();
     let [honest, silent] = &mut schedule.tables;
     honest[Occasion::AboveGap as usize].turns = true;
@@ -174,10 +174,10 @@ fn a_duplicate_is_hidden_or_invented_beside_what_is_reported() {
         let answers = [Answer { duplicates, ..Answer::default() }; 5];
         let mut lie = Scheduled::new(Schedule { tables: [answers, answers] });
         for number in [0, 1, 3] {
-            lie.hears(&data(number, 0), false);
+            lie.observe(&data(number, 0), false);
         }
         let mut said = ack(2, &[(0, 1), (3, 4)]);
-        lie.says(&mut said);
+        lie.alter(&mut said);
         let blocks = said.options.sack.as_slice().to_vec();
         blocks.into_iter().map(|(left, _)| unwrap(0, Seq(BASE), left) / 1000).collect::<Vec<u64>>()
     };

@@ -16,7 +16,7 @@ const PACKET: Kind = Kind::Integer { minimum: 1, maximum: 65_535 };
 static APPLICATIONS: &[Table] = &[
     Table {
         name: "bulk",
-        summary: "As much as TCP takes, from `from` to `to`.",
+        summary: "A transfer from `from` to `to`, as fast as the transport takes data.",
         keys: &[
             optional("bytes", AMOUNT, "How many bytes in all; a distribution is drawn for each flow and run."),
             optional("segments", TOTAL, "How many full-sized segments in all, in place of bytes."),
@@ -95,7 +95,7 @@ pub(in super::super) static TCP: Table = Table {
         optional(
             "send_buffer_bytes",
             WINDOW,
-            "The most that is written and not acknowledged; the application writes on as there is room. Left out: no limit.",
+            "Size of the send buffer: bytes written and not acknowledged. The application continues as room appears. Left out: no limit.",
         ),
         default(
             "window_scale",
@@ -108,7 +108,7 @@ pub(in super::super) static TCP: Table = Table {
             "timestamp_values",
             Kind::Word(&["clock", "distinct"]),
             "What a segment is stamped with: what the clock shows, or a value of its own that is later by a step which \
-             nobody can foresee. Left out: `distinct`.",
+             nobody can predict. Left out: `distinct`.",
         ),
         optional(
             "timestamp_granularity_ms",
@@ -140,7 +140,7 @@ pub(in super::super) static TCP: Table = Table {
             Integer(2),
             "The number of full-sized segments for which an ACK leaves at once.",
         ),
-        default("delayed_ack_ms", MILLISECONDS, Number(200.0), "The longest that an ACK waits; 0 is no delay at all."),
+        default("delayed_ack_ms", MILLISECONDS, Number(200.0), "Maximum delay of an ACK; 0 for no delay."),
         default(
             "ecn",
             Kind::Word(&["off", "answer", "ask"]),
@@ -180,7 +180,11 @@ pub(in super::super) static TCP: Table = Table {
             Integer(6),
             "The same for a connection that is not established yet.",
         ),
-        optional("user_timeout_s", SECONDS_ABOVE_ZERO, "The longest that data waits for an ACK. Left out: no limit."),
+        optional(
+            "user_timeout_s",
+            SECONDS_ABOVE_ZERO,
+            "Maximum time without an ACK of outstanding data before the connection fails. Left out: no limit.",
+        ),
     ],
     rules: &[
         Rule::AtMostOne(&["mss_bytes", "payload_bytes"]),
@@ -190,10 +194,10 @@ pub(in super::super) static TCP: Table = Table {
 
 static READING: Table = Table {
     name: "reading",
-    summary: "Applications that take their time: the receive window fills, and may close.",
+    summary: "Slow readers: the receive window fills, and may close.",
     keys: &[
-        required("bytes", TOTAL, "The most that is read at once."),
-        required("every_ms", DRAWN, "How long after there is something to read it is read."),
+        required("bytes", TOTAL, "The maximum number of bytes per read."),
+        required("every_ms", DRAWN, "The delay from the arrival of readable data to the read."),
     ],
     rules: &[],
 };
@@ -208,7 +212,7 @@ pub(super) static FLOW: Table = Table {
         optional(
             "repeat",
             Kind::Integer { minimum: 1, maximum: 10_000 },
-            "So many flows of the same kind; `#` in `name`, `from` and `to` stands for 1, 2 … in each.",
+            "Number of flows of this kind; `#` in `name`, `from` and `to` stands for 1, 2 … in each.",
         ),
         default("start_s", DRAWN, Number(0.0), "When it begins; a distribution is drawn for each flow and run."),
         optional("end_s", SECONDS_ABOVE_ZERO, "When its application stops sending, done or not."),
@@ -216,7 +220,7 @@ pub(super) static FLOW: Table = Table {
             "transport",
             Kind::Word(&["tcp", "sctp"]),
             Word("tcp"),
-            "The protocol below the application, datagrams apart.",
+            "The transport protocol. Datagram sources use none.",
         ),
         optional(
             "alternates",
@@ -234,16 +238,12 @@ pub(super) static FLOW: Table = Table {
         optional(
             "liar",
             Kind::Either(&[Kind::Word(liar::Kind::NAMES), Kind::Table(&SCHEDULE)]),
-            "What the receiver of data cheats with, after an honest handshake: the echo of a retransmission is an older \
+            "How the receiver of data falsifies its acknowledgements, after an honest handshake: the echo of a retransmission is an older \
              one's; every retransmission is reported as a duplicate; none is marked as such; what is missing is reported as \
              received; an ACK is withheld for F-RTO; every echo is any number. A table says how it answers each kind of \
              arrival. Left out, and `none`: it is honest.",
         ),
-        optional(
-            "reading",
-            Kind::Table(&READING),
-            "How both applications read. Left out: at once whatever can be read.",
-        ),
+        optional("reading", Kind::Table(&READING), "How both applications read. Left out: all available data at once."),
         optional(
             "isn",
             Kind::List { of: &Kind::Integer { minimum: 0, maximum: u32::MAX as i64 }, at_least: 2 },

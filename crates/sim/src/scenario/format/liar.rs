@@ -7,14 +7,18 @@ use crate::liar::schedule::{Duplicates, Echoed, Gaps, Number};
 
 pub(in super::super) static SCHEDULE: Table = Table {
     name: "schedule",
-    summary: "A receiver whose acknowledgements are altered by what has just arrived; what is left out is honest.",
+    summary: "A receiver that alters its acknowledgements by the kind of the latest arrival. Kinds that are left out are answered honestly.",
     keys: &[
         IN_ORDER,
         ABOVE_GAP,
         AGAIN,
         REPAIR,
         LAST_REPAIR,
-        optional("other", Kind::Table(&OTHER), "The answers after an answer that `turns`, until another one does."),
+        optional(
+            "other",
+            Kind::Table(&OTHER),
+            "The table that is used after an answer with `turns`, until the next such answer.",
+        ),
     ],
     rules: &[],
 };
@@ -29,10 +33,10 @@ static OTHER: Table = Table {
 const IN_ORDER: Key =
     optional("in_order", Kind::Table(&ANSWER), "After the next segment in order, while nothing is missing.");
 const ABOVE_GAP: Key = optional("above_gap", Kind::Table(&ANSWER), "After a new segment above a gap.");
-const AGAIN: Key = optional("again", Kind::Table(&ANSWER), "After something that has arrived before.");
+const AGAIN: Key = optional("again", Kind::Table(&ANSWER), "After data that had arrived before.");
 const REPAIR: Key =
-    optional("repair", Kind::Table(&ANSWER), "After a part of what was missing, while something is missing still.");
-const LAST_REPAIR: Key = optional("last_repair", Kind::Table(&ANSWER), "After the last part of what was missing.");
+    optional("repair", Kind::Table(&ANSWER), "After a segment that fills a gap, while another gap remains.");
+const LAST_REPAIR: Key = optional("last_repair", Kind::Table(&ANSWER), "After the segment that fills the last gap.");
 
 static ANSWER: Table = Table {
     name: "answer",
@@ -56,7 +60,7 @@ static ANSWER: Table = Table {
             "duplicates",
             Kind::Word(Duplicates::NAMES),
             Word("true"),
-            "The duplicates that are reported: the true ones, none, or whatever arrived last.",
+            "The duplicates that are reported: the true ones, none, or the latest arrival.",
         ),
         default(
             "gaps",
@@ -65,21 +69,21 @@ static ANSWER: Table = Table {
             "The data above the number that is reported: what has arrived above what is missing, nothing, or besides all \
              that has arrived beyond the first segment above the number, as if that one were missing.",
         ),
-        default("denies_mark", Kind::Switch, Switch(false), "Whether it claims to answer an original, by its mark."),
+        default("denies_mark", Kind::Switch, Switch(false), "Whether its mark claims that it answers an original."),
         default("withheld", Kind::Switch, Switch(false), "Whether the acknowledgement does not leave."),
         default(
             "held_ms",
             Kind::Integer { minimum: 0, maximum: 60_000 },
             Integer(0),
-            "How long it is held back; others may leave in the meantime.",
+            "How long it is held back; later ones may leave before it.",
         ),
         default(
             "every",
             Kind::Integer { minimum: 1, maximum: u8::MAX as i64 },
             Integer(1),
-            "Of so many arrivals of this kind in a row, only the last one is answered.",
+            "Number of consecutive arrivals of this kind that share one answer, to the last of them.",
         ),
-        default("turns", Kind::Switch, Switch(false), "Whether the other table holds from the next arrival on."),
+        default("turns", Kind::Switch, Switch(false), "Whether the other table is used from the next arrival on."),
     ],
     rules: &[],
 };

@@ -49,14 +49,14 @@ static DELAY_CHANGE: Table = Table {
 
 static JITTER: Table = Table {
     name: "jitter",
-    summary: "A wait of its own for each packet, before the queue.",
+    summary: "An independent delay for each packet, before the queue.",
     keys: &[
-        required("delay_ms", DRAWN, "The wait of each packet."),
+        required("delay_ms", DRAWN, "The delay of each packet."),
         default(
             "keeps_order",
             Kind::Switch,
             Switch(true),
-            "Whether packets enter the queue in the order in which they came.",
+            "Whether packets enter the queue in the order of their arrival.",
         ),
     ],
     rules: &[],
@@ -102,7 +102,7 @@ static DUPLICATE: Table = Table {
 
 static REORDER: Table = Table {
     name: "reorder",
-    summary: "Packets that come later than packets sent after them.",
+    summary: "Packets that later packets overtake.",
     keys: &[
         optional("flow", Kind::Name, "The flow whose `segments` are held."),
         optional("segments", SEGMENTS, "Numbers of the data segments whose first transmission is held."),
@@ -112,7 +112,7 @@ static REORDER: Table = Table {
             "longest_wait_s",
             SECONDS_ABOVE_ZERO,
             Number(10.0),
-            "A held packet goes on after this time at the latest, so that the last of a flow are not kept for ever.",
+            "Maximum time that a packet is held, so that the last packets of a flow are released.",
         ),
     ],
     rules: &[Rule::ExactlyOne(&["segments", "rate"]), Rule::Needs("segments", "flow"), Rule::Needs("flow", "segments")],
@@ -120,10 +120,10 @@ static REORDER: Table = Table {
 
 static ECN_FAULTS: Table = Table {
     name: "ecn-faults",
-    summary: "Routers that spoil the ECN field of packets of any kind.",
+    summary: "Routers that alter the ECN field of all packets.",
     keys: &[
-        default("clear", SHARE, Number(0.0), "Probability that it is cleared."),
-        default("forge", SHARE, Number(0.0), "Probability that it says congestion, where it is not cleared."),
+        default("clear", SHARE, Number(0.0), "Probability that it is set to Not-ECT."),
+        default("forge", SHARE, Number(0.0), "Probability that it is set to CE, if it is not cleared."),
     ],
     rules: &[],
 };
@@ -168,7 +168,7 @@ macro_rules! link_keys {
             optional("duplicate", Kind::Table(&DUPLICATE), "Duplication."),
             optional("reorder", Kind::Table(&REORDER), "Reordering."),
             optional("jitter", Kind::Table(&JITTER), "Jitter."),
-            optional("ecn_faults", Kind::Table(&ECN_FAULTS), "A spoiled ECN field."),
+            optional("ecn_faults", Kind::Table(&ECN_FAULTS), "Faults in the ECN field."),
             optional(
                 "disturbed_until_s",
                 SECONDS_ABOVE_ZERO,

@@ -155,7 +155,7 @@ pub(super) static SCENARIO: Table = Table {
     name: "scenario",
     summary: "One run of the eifel simulator, as data.",
     keys: &[
-        optional("title", Kind::Text, "What the run is about, for people."),
+        optional("title", Kind::Text, "A title for the reader."),
         default(
             "seed",
             Kind::Integer { minimum: 0, maximum: i64::MAX },
@@ -241,7 +241,7 @@ pub(super) static SCENARIO: Table = Table {
             Kind::Table(&SENDER),
             "The senders' algorithms for all flows; `flow.sender` changes them key by key.",
         ),
-        required("flow", Kind::List { of: &Kind::Table(&flow::FLOW), at_least: 1 }, "Who sends what to whom."),
+        required("flow", Kind::List { of: &Kind::Table(&flow::FLOW), at_least: 1 }, "The flows."),
     ],
     rules: &[
         Rule::AtMostOne(&["point_to_point", "dumbbell", "node"]),

@@ -37,13 +37,13 @@ const TARGET: Key = default(
     "target_ms",
     MILLISECONDS_ABOVE_ZERO,
     Number(5.0),
-    "The delay that may stand (TARGET); at least the time of one packet on the link.",
+    "The acceptable standing delay (TARGET); at least the time of one packet on the link.",
 );
 const INTERVAL: Key = default(
     "interval_ms",
     MILLISECONDS_ABOVE_ZERO,
     Number(100.0),
-    "How long the delay must have stood above it before the first drop (INTERVAL): about the longest round trip.",
+    "How long the delay must exceed the target before the first drop (INTERVAL): about the longest round trip.",
 );
 
 const MARKS: Key = default(
@@ -54,10 +54,10 @@ const MARKS: Key = default(
 );
 
 pub(super) static QUEUES: &[Table] = &[
-    Table { name: "unlimited", summary: "Room for everything.", keys: &[], rules: &[] },
+    Table { name: "unlimited", summary: "A queue without limit.", keys: &[], rules: &[] },
     Table {
         name: "drop-tail",
-        summary: "What finds no room is dropped.",
+        summary: "A packet that finds the queue full is dropped.",
         keys: &[
             optional("packets", COUNT, "The most packets that the queue holds, the one in transmission included."),
             optional("bytes", BYTES, "The most bytes that it holds, in place of packets."),
@@ -92,7 +92,7 @@ pub(super) static QUEUES: &[Table] = &[
     },
     Table {
         name: "adaptive-red",
-        summary: "RED that finds its parameters itself (Floyd, Gummadi and Shenker, 2001).",
+        summary: "RED that adapts its parameters (Floyd, Gummadi and Shenker, 2001).",
         keys: &[
             LIMIT,
             default("target_delay_ms", MILLISECONDS_ABOVE_ZERO, Number(5.0), "The queueing delay that it aims at."),

@@ -31,13 +31,13 @@ pub(in super::super) static SCTP: Table = Table {
         optional(
             "send_buffer_bytes",
             WINDOW,
-            "The most that is written and not acknowledged. Left out: four times the peer's receive buffer.",
+            "Size of the send buffer: bytes written and not acknowledged. Left out: four times the peer's receive buffer.",
         ),
         default(
             "sack_delay_ms",
             Kind::Number { minimum: 0.0, maximum: 500.0 },
             Number(200.0),
-            "The longest that a SACK waits.",
+            "Maximum delay of a SACK.",
         ),
         default(
             "sack_every",

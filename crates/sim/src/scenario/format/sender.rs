@@ -40,7 +40,7 @@ pub(in super::super) static SENDER: Table = Table {
         seam("after_spurious", Seam::AfterSpurious, "How the timer adapts after a spurious timeout."),
         seam("recover", Seam::Recover, "Which segments are lost, and what goes out next."),
         seam("congest", Seam::Congest, "How large the window is."),
-        seam("pace", Seam::Pace, "How what the window allows is spread over time."),
+        seam("pace", Seam::Pace, "How fast segments leave that the window allows."),
         seam("retransmit", Seam::Retransmit, "Over SCTP: on which path a retransmission leaves."),
         seam("credit", Seam::Credit, "Over SCTP: which acknowledged chunks let a path's window grow."),
     ],

@@ -294,7 +294,7 @@ fn a_message_fills_a_packet_to_a_multiple_of_four_bytes() {
 }
 
 #[test]
-fn a_flow_lies_if_it_has_a_liar() {
+fn a_flow_with_a_liar_lies() {
     for transport in ["tcp", "sctp"] {
         for (liar, lies) in [("", false), ("liar = { in_order = { number = \"one-more\" } }", true)] {
             let scenario = parse(&format!("{GRAPH}{}", flow_over(transport, liar)));

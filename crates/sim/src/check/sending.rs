@@ -11,12 +11,12 @@ use eifel_tcp::{Settings, State};
 
 /// The settings of an end that the law depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Habits {
+pub struct SendingSettings {
     window_probe: WindowProbe,
     fin_beyond_cwnd: bool,
 }
 
-impl From<&Settings> for Habits {
+impl From<&Settings> for SendingSettings {
     fn from(settings: &Settings) -> Self {
         Self { window_probe: settings.window_probe, fin_beyond_cwnd: settings.fin_beyond_cwnd }
     }
@@ -41,7 +41,7 @@ struct Sender {
 
 /// A segment that left.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct SentSegment {
     kind: Option<Kind>,
     /// The first position of the segment.
     start: u64,
@@ -51,7 +51,7 @@ struct Left {
     flags: Flags,
 }
 
-impl Habits {
+impl SendingSettings {
     /// Checks a segment that `endpoint` has just sent.
     ///
     /// # Panics
@@ -70,7 +70,7 @@ impl Habits {
         };
         let len = transmission.map_or(0, |sent| u64::from(sent.len));
         let kind = transmission.map(|sent| sent.kind);
-        let left = Left { kind, start, len, payload_len: segment.payload_len, flags: segment.flags };
+        let left = SentSegment { kind, start, len, payload_len: segment.payload_len, flags: segment.flags };
         if let Err(broken) = self.accept(&left, &sender) {
             panic!("at {now:?}, flow {}, {:?}: {broken}: {left:?}, {sender:?}", endpoint.flow, endpoint.end);
         }
@@ -88,7 +88,7 @@ impl Habits {
     }
 
     /// Accepts a segment, or returns the first law that it breaks.
-    fn accept(&self, left: &Left, sender: &Sender) -> Result<(), &'static str> {
+    fn accept(&self, left: &SentSegment, sender: &Sender) -> Result<(), &'static str> {
         let &Sender { una, nxt, end, limit, cwnd, quiet, .. } = sender;
         // The SYN leaves before there is a window.
         if left.kind == Some(Kind::New) && left.start > 0 && left.start + left.len > limit {
@@ -140,31 +140,38 @@ mod tests {
     use super::*;
     use eifel_recovery::engine::Cause;
 
-    const OURS: Habits = Habits { window_probe: WindowProbe::Data, fin_beyond_cwnd: false };
-    const OTHERS: Habits = Habits { window_probe: WindowProbe::Empty, fin_beyond_cwnd: true };
+    const OURS: SendingSettings = SendingSettings { window_probe: WindowProbe::Data, fin_beyond_cwnd: false };
+    const OTHERS: SendingSettings = SendingSettings { window_probe: WindowProbe::Empty, fin_beyond_cwnd: true };
     /// 3000 bytes are outstanding and fill cwnd. The FIN comes after them.
     const FULL: Sender =
         Sender { una: 1001, nxt: 4001, end: 4002, limit: 9001, cwnd: 3000, quiet: true, closing: true };
     /// Nothing is outstanding, and the window is closed.
     const CLOSED: Sender = Sender { nxt: 1001, limit: 1001, ..FULL };
-    const ACK: Left = Left { kind: None, start: 1001, len: 0, payload_len: 0, flags: Flags::ACK };
-    const DATA: Left = Left { kind: Some(Kind::New), start: 3001, len: 1000, payload_len: 1000, flags: Flags::ACK };
-    const FIN: Left =
-        Left { kind: Some(Kind::New), start: 4001, len: 1, payload_len: 0, flags: Flags(Flags::FIN.0 | Flags::ACK.0) };
-    const PROBE: Left = Left { kind: Some(Kind::WindowProbe), start: 1001, len: 1, payload_len: 1, flags: Flags::ACK };
-    const OLD: Left = Left { start: 1000, ..ACK };
+    const ACK: SentSegment = SentSegment { kind: None, start: 1001, len: 0, payload_len: 0, flags: Flags::ACK };
+    const DATA: SentSegment =
+        SentSegment { kind: Some(Kind::New), start: 3001, len: 1000, payload_len: 1000, flags: Flags::ACK };
+    const FIN: SentSegment = SentSegment {
+        kind: Some(Kind::New),
+        start: 4001,
+        len: 1,
+        payload_len: 0,
+        flags: Flags(Flags::FIN.0 | Flags::ACK.0),
+    };
+    const PROBE: SentSegment =
+        SentSegment { kind: Some(Kind::WindowProbe), start: 1001, len: 1, payload_len: 1, flags: Flags::ACK };
+    const OLD: SentSegment = SentSegment { start: 1000, ..ACK };
 
     #[test]
     fn each_law_is_broken_by_one_fault() {
         let after_fin = Sender { nxt: 4002, ..FULL };
         let probed = Sender { nxt: 1002, ..CLOSED };
-        for (habits, left, sender, says) in [
+        for (settings, left, sender, says) in [
             (OURS, DATA, FULL, Ok(())),
             (OURS, DATA, Sender { limit: 4000, ..FULL }, Err("new data leaves beyond the peer's window")),
-            (OURS, Left { start: 0, len: 1, ..DATA }, Sender { limit: 0, ..FULL }, Ok(())),
+            (OURS, SentSegment { start: 0, len: 1, ..DATA }, Sender { limit: 0, ..FULL }, Ok(())),
             (
                 OURS,
-                Left { kind: Some(Kind::Retransmission(Cause::Timeout)), ..DATA },
+                SentSegment { kind: Some(Kind::Retransmission(Cause::Timeout)), ..DATA },
                 Sender { limit: 4000, ..FULL },
                 Ok(()),
             ),
@@ -179,15 +186,15 @@ mod tests {
             (OTHERS, OLD, Sender { limit: 1002, ..CLOSED }, Err("an old sequence number leaves that probes no window")),
             (OTHERS, OLD, Sender { end: 1001, ..CLOSED }, Err("an old sequence number leaves that probes no window")),
             (OURS, ACK, CLOSED, Ok(())),
-            (OURS, Left { flags: Flags(Flags::RST.0 | Flags::ACK.0), ..OLD }, FULL, Ok(())),
+            (OURS, SentSegment { flags: Flags(Flags::RST.0 | Flags::ACK.0), ..OLD }, FULL, Ok(())),
             (OURS, FIN, after_fin, Err("a FIN leaves though cwnd is full")),
             (OTHERS, FIN, after_fin, Ok(())),
             (OURS, FIN, Sender { cwnd: 3001, ..after_fin }, Ok(())),
             (OURS, FIN, Sender { quiet: false, ..after_fin }, Ok(())),
-            (OURS, Left { payload_len: 1, ..FIN }, after_fin, Ok(())),
+            (OURS, SentSegment { payload_len: 1, ..FIN }, after_fin, Ok(())),
             (OURS, FIN, Sender { una: 4001, cwnd: 0, ..after_fin }, Ok(())),
         ] {
-            assert_eq!(habits.accept(&left, &sender), says, "{habits:?}, {left:?}, {sender:?}");
+            assert_eq!(settings.accept(&left, &sender), says, "{settings:?}, {left:?}, {sender:?}");
         }
     }
 

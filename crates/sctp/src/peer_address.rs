@@ -14,7 +14,7 @@ use crate::event::Event;
 
 /// The state of an address of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answers {
+pub(crate) enum AddressState {
     /// Unconfirmed: only a HEARTBEAT may be sent to it.
     Unconfirmed,
     Active,
@@ -24,7 +24,7 @@ pub(crate) enum Answers {
 
 /// An unanswered HEARTBEAT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Asked {
+struct OutstandingHeartbeat {
     nonce: u64,
     at: Instant,
     /// When the missing answer counts as an error.
@@ -33,19 +33,19 @@ struct Asked {
 
 /// An address of the peer, with this end's address for it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
+pub(crate) struct PeerAddress {
     /// This end's address as source, the peer's as destination.
     pub(crate) addresses: Addresses,
-    pub(crate) answers: Answers,
+    pub(crate) state: AddressState,
     errors: u32,
-    asked: Option<Asked>,
+    asked: Option<OutstandingHeartbeat>,
     /// When the next HEARTBEAT is sent.
     next: Instant,
 }
 
-impl Reach {
-    pub(crate) fn new(addresses: Addresses, answers: Answers) -> Self {
-        Self { addresses, answers, errors: 0, asked: None, next: Instant::NEVER }
+impl PeerAddress {
+    pub(crate) fn new(addresses: Addresses, state: AddressState) -> Self {
+        Self { addresses, state, errors: 0, asked: None, next: Instant::NEVER }
     }
 
     pub(crate) fn remote(&self) -> IpAddr {
@@ -63,9 +63,9 @@ impl Association {
     pub(crate) fn begin_heartbeats(&mut self, now: Instant) {
         for index in 0..self.paths.len() {
             let path = PathId(index);
-            self.brain.set_usable(path, self.paths[index].answers == Answers::Active);
-            self.paths[index].next = match self.paths[index].answers {
-                Answers::Unconfirmed => now,
+            self.engine.set_usable(path, self.paths[index].state == AddressState::Active);
+            self.paths[index].next = match self.paths[index].state {
+                AddressState::Unconfirmed => now,
                 _ => now + self.heartbeat_period(path),
             };
         }
@@ -74,10 +74,10 @@ impl Association {
     /// Draws the time to the next HEARTBEAT: the interval, plus the RTO with a jitter of 50 %
     /// (section 8.3).
     fn heartbeat_period(&mut self, path: PathId) -> Duration {
-        let rto = self.brain.rto(path);
+        let rto = self.engine.rto(path);
         let random = self.draw() % (rto.as_nanos() + 1);
         let jittered = Duration::from_nanos(rto.as_nanos() / 2 + random);
-        let confirmed = self.paths[path.0].answers != Answers::Unconfirmed;
+        let confirmed = self.paths[path.0].state != AddressState::Unconfirmed;
         match self.settings.heartbeat_interval {
             Some(interval) if confirmed => interval + jittered,
             // Section 5.4: an unconfirmed address is probed once per RTO, and less often after too
@@ -91,12 +91,12 @@ impl Association {
     /// Postpones the HEARTBEAT: a packet that measures the round trip was sent, so the address is
     /// not idle.
     #[inline(always)]
-    pub(crate) fn not_idle(&mut self, now: Instant, path: PathId) {
+    pub(crate) fn postpone_heartbeat(&mut self, now: Instant, path: PathId) {
         if let Some(interval) = self.settings.heartbeat_interval
-            && let reach = &mut self.paths[path.0]
-            && reach.answers == Answers::Active
+            && let peer = &mut self.paths[path.0]
+            && peer.state == AddressState::Active
         {
-            reach.next = now + interval + self.brain.rto(path);
+            peer.next = now + interval + self.engine.rto(path);
         }
     }
 
@@ -109,8 +109,8 @@ impl Association {
             let path = PathId(index);
             if self.paths[index].asked.is_some_and(|asked| asked.until <= now) {
                 self.paths[index].asked = None;
-                self.brain.back_off(path);
-                let confirmed = self.paths[index].answers != Answers::Unconfirmed;
+                self.engine.back_off(path);
+                let confirmed = self.paths[index].state != AddressState::Unconfirmed;
                 // Section 8.1: silence of other paths must not end an association whose data path
                 // is idle [rfc8540:3.6].
                 let counts = confirmed && path == self.data_path();
@@ -125,9 +125,9 @@ impl Association {
     /// Queues a HEARTBEAT to an address.
     pub(crate) fn ask(&mut self, now: Instant, path: PathId) {
         let nonce = self.draw();
-        let until = now + self.brain.rto(path);
+        let until = now + self.engine.rto(path);
         let period = self.heartbeat_period(path);
-        self.paths[path.0].asked = Some(Asked { nonce, at: now, until });
+        self.paths[path.0].asked = Some(OutstandingHeartbeat { nonce, at: now, until });
         self.paths[path.0].next = now + period;
         let mut info = Vec::new();
         let value = [&(path.0 as u64).to_be_bytes()[..], &nonce.to_be_bytes()].concat();
@@ -141,27 +141,27 @@ impl Association {
         let (Some((path, rest)), 16) = (info.split_first_chunk::<8>(), info.len()) else { return };
         let path = PathId(usize::try_from(u64::from_be_bytes(*path)).unwrap_or(usize::MAX));
         let nonce = u64::from_be_bytes(rest.try_into().expect("sixteen bytes less eight"));
-        let Some(reach) = self.paths.get_mut(path.0) else { return };
-        let Some(asked) = reach.asked.filter(|asked| asked.nonce == nonce) else { return };
-        reach.asked = None;
-        self.brain.sample(now, path, now.since(asked.at));
+        let Some(peer) = self.paths.get_mut(path.0) else { return };
+        let Some(asked) = peer.asked.filter(|asked| asked.nonce == nonce) else { return };
+        peer.asked = None;
+        self.engine.sample(now, path, now.since(asked.at));
         // Section 8.1: HEARTBEATs may pass where data does not. With data outstanding, only its
         // acknowledgement resets the counter [rfc8540:3.13].
-        if self.brain.una() == self.brain.nxt() {
+        if self.engine.una() == self.engine.nxt() {
             self.errors = 0;
         }
-        self.heard_of(path);
+        self.mark_active(path);
     }
 
     /// Marks an address as active: it has answered.
     #[inline]
-    pub(crate) fn heard_of(&mut self, path: PathId) {
-        let reach = &mut self.paths[path.0];
-        reach.errors = 0;
-        if reach.answers != Answers::Active {
-            reach.answers = Answers::Active;
-            let remote = reach.remote();
-            self.brain.set_usable(path, true);
+    pub(crate) fn mark_active(&mut self, path: PathId) {
+        let peer = &mut self.paths[path.0];
+        peer.errors = 0;
+        if peer.state != AddressState::Active {
+            peer.state = AddressState::Active;
+            let remote = peer.remote();
+            self.engine.set_usable(path, true);
             // Section 8.2 [rfc8540:3.23].
             self.events.push_back(Event::Active(remote));
         }
@@ -171,13 +171,13 @@ impl Association {
     /// grows too.
     pub(crate) fn count_error(&mut self, path: PathId, counts: bool) {
         let most = self.settings.path_max_retransmits;
-        let reach = &mut self.paths[path.0];
+        let peer = &mut self.paths[path.0];
         // Section 8.2: an address becomes inactive above the limit, not at it [rfc8540:3.1].
-        reach.errors = reach.errors.saturating_add(1).min(most + 1);
-        if reach.errors > most && reach.answers == Answers::Active {
-            reach.answers = Answers::Inactive;
-            let remote = reach.remote();
-            self.brain.set_usable(path, false);
+        peer.errors = peer.errors.saturating_add(1).min(most + 1);
+        if peer.errors > most && peer.state == AddressState::Active {
+            peer.state = AddressState::Inactive;
+            let remote = peer.remote();
+            self.engine.set_usable(path, false);
             self.events.push_back(Event::Inactive(remote));
         }
         if counts {
@@ -192,16 +192,16 @@ impl Association {
     /// not active (section 6.4.1).
     #[inline]
     pub(crate) fn data_path(&self) -> PathId {
-        if self.paths.get(self.primary.0).is_some_and(|reach| reach.answers == Answers::Active) {
+        if self.paths.get(self.primary.0).is_some_and(|peer| peer.state == AddressState::Active) {
             return self.primary;
         }
-        let active = |path: &PathId| self.paths[path.0].answers == Answers::Active;
+        let active = |path: &PathId| self.paths[path.0].state == AddressState::Active;
         (0..self.paths.len()).map(PathId).find(active).unwrap_or(self.primary)
     }
 
     /// Returns the path to the peer's address `remote`.
     pub fn path_of(&self, remote: IpAddr) -> Option<PathId> {
-        self.paths.iter().position(|reach| reach.remote() == remote).map(PathId)
+        self.paths.iter().position(|peer| peer.remote() == remote).map(PathId)
     }
 
     /// Returns a random number that is hard to guess.
