@@ -23,7 +23,6 @@ pub enum CrossTraffic {
     Bursts,
 }
 
-/// The result of a trial.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trial {
     pub seed: u64,
