@@ -244,7 +244,7 @@ def test_a_benchmark_is_the_same_each_time_and_is_scored(tmp_path: Path, capsys:
         (["whatif", "CAPTURE"], "expected a change to ask about"),
         (["whatif", "CAPTURE", "--set", "sender.rto"], "expected key.path=value"),
         (["whatif", "CAPTURE", "--set", "sender.rto=linus"], "linus"),
-        (["whatif", "CAPTURE", "--set", "seed.x=1"], "leads nowhere"),
+        (["whatif", "CAPTURE", "--set", "seed.x=1"], "is no key"),
         (["whatif", "CAPTURE", "--set", "point_to_point.queue.packet=20"], "nearest: packets"),
         (["whatif", "CAPTURE", "--set", "sender.rto=linux", "--connection", "7"], "connection 7"),
         (["whatif", "missing.pcap", "--set", "sender.rto=linux"], "missing.pcap"),

@@ -77,7 +77,6 @@ impl Answer {
         json!({ "name": name, "kind": kind, "at": at, "length": length })
     }
 
-    /// Returns the answer as bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         let object = Value::Object(self.object).to_string();
         let mut bytes = Vec::with_capacity(4 + object.len() + ALIGNED + self.columns.len());

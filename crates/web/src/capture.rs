@@ -27,7 +27,6 @@ const MOST_LOG: usize = 1 << 28;
 /// The number of paths drawn for a prediction.
 const DRAWS: u32 = 40;
 
-/// The open capture.
 #[derive(Debug)]
 pub(crate) struct Opened {
     name: String,
@@ -43,7 +42,6 @@ enum Stage {
     /// No byte has arrived yet.
     First,
     Report(Box<Analyzer>),
-    /// A QUIC log.
     Log(Vec<u8>),
     Graph(Box<(Trace, Fragments)>),
     WhatIf(Box<(Trace, Fragments, PredictionRequest)>),

@@ -39,7 +39,7 @@ impl Page {
                 Ok(Answer::of(json!({})))
             }
             other => {
-                Err(format!("request: unknown ask {other:?}; allowed: run, toml, open, feed, finish, again, close"))
+                Err(format!("request: unknown \"ask\" {other:?}; allowed: run, toml, open, feed, finish, again, close"))
             }
         }
     }

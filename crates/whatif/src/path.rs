@@ -82,7 +82,6 @@ pub struct Reordering {
     pub segments: Vec<u64>,
 }
 
-/// The two ends.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Ends {
     pub payload_bytes: u32,

@@ -7,7 +7,6 @@ use crate::path::Path;
 use eifel_path::stream::Stream;
 use serde_json::{Map, Value, json};
 
-/// The name of the flow.
 pub const FLOW: &str = "captured";
 /// A queue that never overflowed may be longer than the most that it held, by up to this factor.
 const LONGEST_QUEUE: f64 = 4.0;

@@ -23,7 +23,6 @@ pub enum CrossTraffic {
     Bursts,
 }
 
-/// The result of a trial.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trial {
     pub seed: u64,
@@ -94,7 +93,7 @@ fn predict(
     }
     let mut found =
         whatif::whatif((captured, &path, &replay), std::slice::from_ref(other), (draws, seed), &mut |_| Ok(()))?;
-    found.senders.pop().ok_or_else(|| Refusal("no sender was asked for".into()))
+    found.senders.pop().ok_or_else(|| Refusal("no sender was requested".into()))
 }
 
 fn pick<'a>(dice: &mut Stream, of: &[&'a str]) -> &'a str {

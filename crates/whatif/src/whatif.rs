@@ -130,7 +130,7 @@ fn run(scenario: &Value) -> Result<Run, Refusal> {
 /// entry's `name`.
 ///
 /// # Errors
-/// The key leads nowhere.
+/// There is no such key.
 pub fn put(scenario: &mut Value, key: &str, value: Value) -> Result<(), Refusal> {
     let of_flow = ["sender.", "tcp."].iter().any(|table| key.starts_with(table));
     let whole = if of_flow { format!("flow.{}.{key}", scenario::FLOW) } else { key.to_owned() };
@@ -152,7 +152,7 @@ pub fn put(scenario: &mut Value, key: &str, value: Value) -> Result<(), Refusal>
 
 fn nowhere(key: &str, part: &str) -> Refusal {
     Refusal(format!(
-        "--set {key}: {part:?} leads nowhere; expected sender.KEY, tcp.KEY, or a key of the path's scenario"
+        "--set {key}: {part:?} is no key; expected sender.KEY, tcp.KEY, or a key of the path's scenario"
     ))
 }
 

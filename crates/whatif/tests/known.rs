@@ -226,7 +226,7 @@ fn an_application_that_pauses_is_refused() {
 #[test]
 fn an_unknown_key_of_a_change_is_named() {
     let mut scenario = known();
-    for (key, said) in [("flow.other.sender.rto", "\"other\" leads nowhere"), ("seed.x", "\"x\" leads nowhere")] {
+    for (key, said) in [("flow.other.sender.rto", "\"other\" is no key"), ("seed.x", "\"x\" is no key")] {
         scenario["seed"] = 1.into();
         let error = whatif::put(&mut scenario, key, 1.into()).expect_err("there is no such key");
         assert!(error.0.contains(said), "{}", error.0);

@@ -8,7 +8,6 @@ use crate::result::{Retransmission, Summary};
 /// The results of analysing a capture.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Analysis {
-    /// Frames read.
     pub frames: u64,
     /// TCP segments among them.
     pub segments: u64,
@@ -31,7 +30,6 @@ pub struct Analysis {
 /// The totals of a capture while it is still being read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Totals {
-    /// Frames read.
     pub frames: u64,
     /// TCP and SCTP packets among them.
     pub packets: u64,

@@ -36,7 +36,7 @@ impl Default for Analyzer {
 }
 
 impl Analyzer {
-    /// Returns an analyser for the connections of one shard only. See [`shard`](shard).
+    /// Returns an analyser for the connections of one shard only. See [`shard`].
     pub fn of(shard: Shard) -> Self {
         Self {
             shard,

@@ -34,7 +34,6 @@ struct Group {
 /// The measured effect of a group of retransmissions.
 #[derive(Clone, Debug)]
 struct Effect {
-    /// The row numbers of the retransmissions.
     rows: Range<usize>,
     reaction: Reaction,
     /// The missing bytes as a delay: nanoseconds that sending them takes at the earlier flight

@@ -15,7 +15,6 @@ pub(super) struct NewlyAcked {
     /// The data whose first transmission the ACK answers, as maximal blocks in ascending order.
     pub(super) originals: Vec<Block>,
     pub(super) reported_before: bool,
-    /// The number of segments.
     pub(super) count: usize,
     /// The number of duplicate ACKs before this ACK.
     pub(super) duplicates: u32,

@@ -19,13 +19,11 @@ pub enum Error {
     },
     /// A field holds a value that the format does not allow.
     Invalid {
-        /// The field.
         what: &'static str,
         /// Where the block or record with the field starts.
         offset: u64,
         /// The values allowed.
         expected: &'static str,
-        /// The value found.
         found: u64,
     },
     /// The file ends inside a record. Everything before the record was read.

@@ -11,7 +11,6 @@ use super::read::{Frame, Reader};
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
-/// The name of standard input.
 pub(crate) const STANDARD_INPUT: &str = "-";
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];

@@ -41,7 +41,6 @@ pub struct LostPacket {
     pub verdict: LossVerdict,
     /// How sure the verdict is.
     pub confidence: Confidence,
-    /// The reason for the verdict.
     pub reason: &'static str,
     /// When it was acknowledged after all, in milliseconds; `None` if it was not.
     pub acknowledged_ms: Option<f64>,
@@ -91,7 +90,6 @@ pub struct TraceSummary {
     pub vantage: Option<String>,
     /// Number of the other end's trace in the report, if there is one.
     pub other_end: Option<usize>,
-    /// Packets sent.
     pub sent: u64,
     /// Packets declared lost.
     pub lost: u64,
@@ -111,7 +109,6 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Returns the number of packets with this verdict.
     pub fn count(&self, verdict: LossVerdict) -> usize {
         self.packets.iter().filter(|one| one.verdict == verdict).count()
     }

@@ -26,7 +26,6 @@ pub struct Trace {
     pub damaged: u64,
 }
 
-/// An event with its time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
     /// Milliseconds since the trace began.
@@ -72,9 +71,7 @@ pub struct Packet {
 /// A packet number space (RFC 9000, section 12.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Space {
-    /// Initial packets.
     Initial,
-    /// Handshake packets.
     Handshake,
     /// 0-RTT and 1-RTT packets.
     Application,

@@ -27,7 +27,6 @@ const PIECE: usize = 1 << 16;
 pub struct Capture {
     /// The file's name, as it was given.
     pub file: String,
-    /// Frames read.
     pub frames: u64,
     /// Why reading stopped before the end of the file; `None` if the file was read to its end.
     pub error: Option<String>,
@@ -38,7 +37,6 @@ pub struct Capture {
 pub struct Report {
     /// The files, in the order in which they were analysed.
     pub captures: Vec<Capture>,
-    /// TCP segments.
     pub segments: u64,
     pub sctp_packets: u64,
     /// Frames with neither TCP nor SCTP, by reason.
@@ -141,7 +139,6 @@ impl Report {
         self.retransmissions.iter().filter(move |one| one.capture == capture)
     }
 
-    /// Returns the number of retransmissions with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.retransmissions.iter().filter(|one| one.verdict == verdict).count()
     }

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// The cause of a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {

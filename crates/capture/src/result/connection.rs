@@ -3,7 +3,6 @@
 use super::{Endpoint, Flow};
 use serde::Serialize;
 
-/// A transport protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
@@ -22,7 +21,6 @@ pub struct Summary {
     pub protocol: Protocol,
     /// The end that was seen first.
     pub client: Endpoint,
-    /// The other end.
     pub server: Endpoint,
     /// Further addresses of the client and the server; empty unless an association uses several.
     pub other_addresses: [Vec<std::net::IpAddr>; 2],

@@ -35,9 +35,7 @@ impl Serialize for Endpoint {
 /// The source and destination of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Flow {
-    /// The sender.
     pub source: Endpoint,
-    /// The receiver.
     pub destination: Endpoint,
     /// The tunnel of the packet; 0 outside of tunnels.
     pub tunnel: u32,

@@ -14,12 +14,10 @@ pub struct Retransmission {
     pub time_s: f64,
     /// Number of its connection in the report.
     pub connection: u64,
-    /// The end that sent it.
     pub sender: End,
     /// Its sequence number or TSN on the wire, under the key `seq` or `tsn`.
     #[serde(flatten)]
     pub number: Number,
-    /// Bytes of payload.
     pub bytes: u32,
     /// The number of this transmission: 2 is the first retransmission.
     pub copy: usize,
@@ -73,7 +71,6 @@ impl Number {
 pub enum End {
     /// The sender of the first packet that was seen.
     Client,
-    /// The other end.
     Server,
 }
 

@@ -19,7 +19,6 @@ use eifel_recovery::view::Negotiated;
 const MOST_WAITING: usize = 4096;
 const MOST_WATCHED: usize = 1 << 16;
 
-/// A watched chunk.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
     len: u16,
@@ -193,7 +192,6 @@ impl DetectorFeed {
         self.forget();
     }
 
-    /// Returns the detectors' judgements on an episode.
     pub(crate) fn verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
         self.detectors.verdicts(episode)
     }

@@ -22,7 +22,6 @@ const MOST_ADDRESSES: usize = 16;
 /// The time within which the second copy of a packet follows, in nanoseconds.
 const AT_ONCE: u64 = 1_000_000;
 
-/// A current association.
 #[derive(Debug)]
 pub(crate) struct Association {
     number: u64,

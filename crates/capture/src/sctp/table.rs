@@ -11,7 +11,6 @@ const MOST: usize = 1 << 14;
 /// A verification tag, the ports of a packet, and its tunnel.
 type Key = (u32, (u16, u16), u32);
 
-/// The current associations.
 #[derive(Debug, Default)]
 pub(crate) struct Associations {
     by_tag: BTreeMap<Key, (u64, usize)>,

@@ -86,7 +86,6 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Returns the number of outstanding bytes.
     #[inline]
     pub(crate) fn flight(&self) -> u64 {
         self.nxt - self.una

@@ -19,7 +19,6 @@ pub(crate) struct Side {
     /// The shift of its windows in bits; 0 until both ends have offered window scaling.
     scale: u8,
     sack: bool,
-    /// Whether its SYN was seen.
     syn: bool,
     fin: bool,
 }
@@ -35,7 +34,6 @@ impl Side {
     }
 }
 
-/// The state of a connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// The direction from the end that was seen first to the other end.

@@ -14,7 +14,6 @@ use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Segment, Timestamps};
 use eifel_packet::seq::Seq;
 
-/// One direction of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Direction {
     pub(crate) stream: Stream,

@@ -52,7 +52,6 @@ impl Default for Table {
 }
 
 impl Table {
-    /// Returns the number of connections.
     pub(crate) fn len(&self) -> usize {
         self.store.len() - self.free.len()
     }

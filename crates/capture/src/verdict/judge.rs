@@ -14,7 +14,6 @@ pub struct Judged {
     pub verdict: Verdict,
     /// How sure the verdict is.
     pub confidence: Confidence,
-    /// The reason in words.
     pub reason: &'static str,
     /// The frame that shows it, if one does.
     pub evidence: Option<u64>,

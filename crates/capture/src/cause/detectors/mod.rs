@@ -56,7 +56,6 @@ pub(crate) struct ReceivedAck<'a> {
     /// The acknowledgement without its echo.
     pub(crate) ack: Ack<'a>,
     pub(crate) echo: Option<Timestamp>,
-    /// Its own timestamp.
     pub(crate) stamp: Option<Timestamp>,
     /// Bytes of the chunks that it newly covers; `None` with TCP, whose positions are bytes.
     pub(crate) chunk_bytes: Option<ChunkBytes>,

@@ -65,7 +65,6 @@ impl Hypotheses {
         &self.hypotheses[0]
     }
 
-    /// Returns the name of the model.
     pub(crate) fn name(&self) -> &'static str {
         self.best().model.name()
     }

@@ -59,7 +59,6 @@ enum State {
     },
 }
 
-/// The state of one model.
 #[derive(Clone, Debug)]
 pub(crate) struct StackModel {
     settings: &'static Settings,

@@ -204,7 +204,6 @@ impl SenderModel {
         self.follows_another = false;
     }
 
-    /// Returns the detectors' judgements on an episode.
     pub(crate) fn detector_verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
         self.detectors.verdicts(episode)
     }

@@ -32,7 +32,6 @@ pub struct Packet {
     pub addresses: Addresses,
     /// Identification of IPv4; 0 if unknown, as with IPv6.
     pub identification: u16,
-    /// Remaining hops.
     pub hop_limit: u8,
     /// Identifies the innermost tunnel that has a number: VXLAN's or Geneve's network, or GRE's
     /// key. 0 outside of tunnels.
@@ -109,7 +108,6 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// The content of a frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
     Tcp(Packet),

@@ -76,7 +76,6 @@ pub(crate) struct RawChunk<'a> {
     pub(crate) value: &'a [u8],
 }
 
-/// A SACK or NR-SACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sack<'a> {
     /// The cumulative TSN: everything up to it has arrived.

@@ -44,7 +44,6 @@ enum Step {
     More(usize),
     /// This number of bytes holds no packet and is skipped. Some of them may not have come yet.
     Skip(u64),
-    /// A packet.
     Frame(Record),
 }
 
