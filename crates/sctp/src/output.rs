@@ -2,7 +2,7 @@
 
 use eifel_base::time::Instant;
 use eifel_packet::sctp::{self, Causes, Chunk, DataFlags, HEADER_LEN, Parameters, SackFlags};
-use eifel_recovery::association::{Go, Offer, PathId, What};
+use eifel_recovery::association::{Offer, PacketContents, PacketToSend, PathId};
 
 use crate::association::{Association, Control, Outgoing};
 use crate::handshake;
@@ -19,7 +19,7 @@ const LEAST_CHUNK: usize = sctp::Data::HEADER_LEN + 4;
 struct Contents {
     path: PathId,
     /// The DATA to send; `None` for a packet without DATA.
-    go: Option<Go>,
+    go: Option<PacketToSend>,
     /// Whether the packet carries the repeated chunk of the state, SHUTDOWN or SHUTDOWN ACK.
     repeats: bool,
 }
@@ -152,7 +152,7 @@ impl Association {
     }
 
     /// Returns the permission to send data now, if there is any.
-    fn go(&mut self, now: Instant) -> Option<Go> {
+    fn go(&mut self, now: Instant) -> Option<PacketToSend> {
         if !self.state.sends_data() {
             return None;
         }
@@ -230,13 +230,14 @@ impl Association {
     }
 
     #[inline]
-    fn write_data(&mut self, now: Instant, go: &Go, pmdcs: usize, packet: &mut Packet) {
+    fn write_data(&mut self, now: Instant, go: &PacketToSend, pmdcs: usize, packet: &mut Packet) {
         let idle = self.engine.una() == self.engine.nxt();
         let mut bytes = self.write_chunks(now, go, pmdcs, packet);
-        let mut measures = go.what != What::Again;
+        let mut measures = go.contents != PacketContents::Retransmissions;
         if bytes > 0 && !measures && packet.len() + LEAST_CHUNK <= HEADER_LEN + pmdcs {
             // Section 6.1: new data may share the packet if no retransmission is left.
-            let more = self.go(now).filter(|more| more.path == go.path && matches!(more.what, What::New { .. }));
+            let more =
+                self.go(now).filter(|more| more.path == go.path && matches!(more.contents, PacketContents::New { .. }));
             let new = more.map_or(0, |more| self.write_chunks(now, &more, pmdcs, packet));
             measures = new > 0;
             bytes += new;
@@ -254,7 +255,7 @@ impl Association {
     }
 
     /// Writes chunks while they fit. Returns their bytes.
-    fn write_chunks(&mut self, now: Instant, go: &Go, pmdcs: usize, packet: &mut Packet) -> u32 {
+    fn write_chunks(&mut self, now: Instant, go: &PacketToSend, pmdcs: usize, packet: &mut Packet) -> u32 {
         let end = HEADER_LEN + pmdcs;
         let stamp = self.stamps.as_ref().map(|stamps| stamps.value(now));
         // A timestamp shared by several packets identifies none of them.
@@ -262,15 +263,15 @@ impl Association {
         let before = packet.len();
         let mut bytes = 0;
         let mut from = 0;
-        let mut room = match go.what {
-            What::New { room } => room,
-            What::Again | What::Probe => u64::MAX,
+        let mut room = match go.contents {
+            PacketContents::New { room } => room,
+            PacketContents::Retransmissions | PacketContents::Probe => u64::MAX,
         };
         while bytes == 0 || packet.len() + LEAST_CHUNK <= end {
-            let next = match go.what {
-                What::Again => self.engine.next_again(go.path, from),
-                What::New { .. } => self.queue.next().map(|size| (self.engine.nxt(), size)),
-                What::Probe => self.queue.next().filter(|_| bytes == 0).map(|size| (self.engine.nxt(), size)),
+            let next = match go.contents {
+                PacketContents::Retransmissions => self.engine.next_retransmission(go.path, from),
+                PacketContents::New { .. } => self.queue.next().map(|size| (self.engine.nxt(), size)),
+                PacketContents::Probe => self.queue.next().filter(|_| bytes == 0).map(|size| (self.engine.nxt(), size)),
             };
             let Some((position, size)) = next else { break };
             // A chunk made for a larger packet is sent alone, and IP fragments it (section 6.9).
@@ -279,8 +280,8 @@ impl Association {
             if !fits || u64::from(size.data) > room {
                 break;
             }
-            let transmission = if go.what == What::Again {
-                self.engine.on_again(now, position, go.path, stamp)
+            let transmission = if go.contents == PacketContents::Retransmissions {
+                self.engine.on_retransmitted(now, position, go.path, stamp)
             } else {
                 room -= u64::from(size.data);
                 self.queue.advance();
@@ -292,7 +293,7 @@ impl Association {
                 State::ShutdownPending => DataFlags::IMMEDIATE,
                 _ => DataFlags::default(),
             };
-            if go.what == What::Again && self.extensions.retransmit_bit {
+            if go.contents == PacketContents::Retransmissions && self.extensions.retransmit_bit {
                 also = also.with(DataFlags::SENT_AGAIN);
             }
             let (mut data, payload) = self.queue.chunk(position);

@@ -151,9 +151,7 @@ pub fn put(scenario: &mut Value, key: &str, value: Value) -> Result<(), Refusal>
 }
 
 fn nowhere(key: &str, part: &str) -> Refusal {
-    Refusal(format!(
-        "--set {key}: {part:?} is no key; expected sender.KEY, tcp.KEY, or a key of the path's scenario"
-    ))
+    Refusal(format!("--set {key}: {part:?} is no key; expected sender.KEY, tcp.KEY, or a key of the path's scenario"))
 }
 
 fn predicted(runs: &[Vec<Run>], index: usize, name: &str, off: f64) -> Predicted {

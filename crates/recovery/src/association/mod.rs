@@ -16,7 +16,7 @@ mod timeout;
 
 pub use ledger::Size;
 pub use sack::Sack;
-pub use send::{Go, Offer, What};
+pub use send::{Offer, PacketContents, PacketToSend};
 pub use timeout::Expired;
 
 use crate::congest::Window;

@@ -1,7 +1,7 @@
 //! The probe of a path's detector: new data is sent before further retransmissions (RFC 5682,
 //! section 3.1, step 2b).
 
-use super::{Engine, Go, Offer, PathId, What};
+use super::{Engine, Offer, PacketContents, PacketToSend, PathId};
 use crate::detect::Judgement;
 use eifel_base::time::Instant;
 
@@ -35,12 +35,12 @@ impl Engine {
     /// Returns the packet of new data to send for the probe. `Some(None)` means that nothing may be
     /// sent until the probe is judged. `None` means that there is no probe, or that it ends here
     /// because nothing new can be sent on its path.
-    pub(super) fn poll_probe(&mut self, now: Instant, offer: &Offer) -> Option<Option<Go>> {
+    pub(super) fn poll_probe(&mut self, now: Instant, offer: &Offer) -> Option<Option<PacketToSend>> {
         let Probe { path, packets } = self.probe?;
         let room = offer.a_rwnd.saturating_sub(self.ledger.data_under_way());
         let fits = offer.next.is_some_and(|next| room >= u64::from(next.data));
         if offer.path == path && fits && packets > 0 {
-            return Some(Some(Go { path, what: What::New { room } }));
+            return Some(Some(PacketToSend { path, contents: PacketContents::New { room } }));
         }
         if packets < PACKETS {
             return Some(None);
@@ -56,8 +56,8 @@ impl Engine {
     }
 
     /// Counts a sent packet, if it is the probe's.
-    pub(super) fn count_probe(&mut self, go: &Go) {
-        if let (Some(probe), What::New { .. }) = (&mut self.probe, go.what) {
+    pub(super) fn count_probe(&mut self, go: &PacketToSend) {
+        if let (Some(probe), PacketContents::New { .. }) = (&mut self.probe, go.contents) {
             probe.packets = probe.packets.saturating_sub(1);
         }
     }

@@ -23,16 +23,16 @@ pub struct Offer {
 
 /// A packet that may be sent now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Go {
+pub struct PacketToSend {
     pub path: PathId,
-    pub what: What,
+    pub contents: PacketContents,
 }
 
 /// The contents of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
-    /// Chunks that are marked for retransmission, as many as fit. See [`Engine::next_again`].
-    Again,
+pub enum PacketContents {
+    /// Chunks that are marked for retransmission, as many as fit. See [`Engine::next_retransmission`].
+    Retransmissions,
     /// New chunks that fit into the packet and into `room` bytes of user data.
     New {
         /// Bytes of user data that the peer's window allows.
@@ -44,7 +44,7 @@ pub enum What {
 
 impl Engine {
     /// Returns the packet that may be sent now, if there is one.
-    pub fn poll(&mut self, now: Instant, offer: &Offer) -> Option<Go> {
+    pub fn poll(&mut self, now: Instant, offer: &Offer) -> Option<PacketToSend> {
         if let Some(answer) = self.poll_probe(now, offer) {
             return answer;
         }
@@ -52,7 +52,7 @@ impl Engine {
             // Section 6.1, rule C: marked chunks go before new data, as far as cwnd allows.
             let path = self.target(first);
             let may = self.forced || self.may_send(now, path);
-            return may.then_some(Go { path, what: What::Again });
+            return may.then_some(PacketToSend { path, contents: PacketContents::Retransmissions });
         }
         self.forced = false;
         let next = offer.next?;
@@ -62,10 +62,12 @@ impl Engine {
         if room >= u64::from(next.data) {
             self.persist = Instant::NEVER;
             self.probes = 0;
-            return self.may_send(now, offer.path).then_some(Go { path: offer.path, what: What::New { room } });
+            return self
+                .may_send(now, offer.path)
+                .then_some(PacketToSend { path: offer.path, contents: PacketContents::New { room } });
         }
         let due = self.probe_is_due(now, offer.path);
-        due.then_some(Go { path: offer.path, what: What::Probe })
+        due.then_some(PacketToSend { path: offer.path, contents: PacketContents::Probe })
     }
 
     /// Returns whether a closed window may be probed now (section 6.1, rule A). Sets `persist` if
@@ -110,13 +112,19 @@ impl Engine {
     }
 
     /// Returns the lowest marked chunk from `from` on, if its retransmission belongs on `path`.
-    pub fn next_again(&mut self, path: PathId, from: u64) -> Option<(u64, Size)> {
+    pub fn next_retransmission(&mut self, path: PathId, from: u64) -> Option<(u64, Size)> {
         let position = self.ledger.marked_from(from)?;
         (self.target(position) == path).then(|| (position, self.ledger.chunk(position).size))
     }
 
     /// Records that a marked chunk is retransmitted on `path`, in a packet with timestamp `stamp`.
-    pub fn on_again(&mut self, now: Instant, position: u64, path: PathId, stamp: Option<Timestamp>) -> Transmission {
+    pub fn on_retransmitted(
+        &mut self,
+        now: Instant,
+        position: u64,
+        path: PathId,
+        stamp: Option<Timestamp>,
+    ) -> Transmission {
         let before = self.ledger.on_retransmission(now, position, path);
         self.again_below = self.again_below.max(position + 1);
         self.quiet = None;
@@ -162,12 +170,12 @@ impl Engine {
 
     /// Records that a packet with `bytes` of data chunks was sent. Call it after recording each of
     /// the packet's chunks.
-    pub fn on_packet(&mut self, now: Instant, go: &Go, bytes: u32) {
+    pub fn on_packet(&mut self, now: Instant, go: &PacketToSend, bytes: u32) {
         self.count_probe(go);
-        if go.what == What::Again {
+        if go.contents == PacketContents::Retransmissions {
             self.forced = false;
         }
-        if go.what == What::Probe {
+        if go.contents == PacketContents::Probe {
             self.probes += 1;
             self.quiet = None;
             self.persist = Instant::NEVER;

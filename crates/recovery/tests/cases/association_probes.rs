@@ -1,7 +1,7 @@
 //! Probes of a closed window (RFC 9260, section 6.1, rule A).
 
 use eifel_base::time::{Duration, Instant};
-use eifel_recovery::association::{Config, Engine, Offer, Sack, Size, What};
+use eifel_recovery::association::{Config, Engine, Offer, PacketContents, Sack, Size};
 use eifel_recovery::registry::{Choice, Value};
 
 /// Returns the microseconds before each of these probes. The peer acknowledges each probe at once,
@@ -19,7 +19,7 @@ fn waits_us(rto: Duration, probes: usize) -> Vec<u64> {
         assert_eq!(engine.poll(now, &offer), None, "a closed window is not probed at once");
         let due = engine.deadline();
         let go = engine.poll(due, &offer).expect("a probe is due");
-        assert_eq!(go.what, What::Probe);
+        assert_eq!(go.contents, PacketContents::Probe);
         engine.on_new(due, path, size, None);
         engine.on_packet(due, &go, size.wire);
         let cumulative = engine.nxt();
@@ -57,8 +57,8 @@ fn a_probe_sent_twice_grows_no_window_if_only_originals_count() {
     let now = engine.deadline();
     assert!(engine.on_timeout(now).is_some_and(|expired| expired.probe));
     let go = engine.poll(now, &offer(0)).expect("the probe again");
-    assert_eq!(go.what, What::Again);
-    engine.on_again(now, 0, path, None);
+    assert_eq!(go.contents, PacketContents::Retransmissions);
+    engine.on_retransmitted(now, 0, path, None);
     engine.on_packet(now, &go, size.wire);
     // The window opens, and three chunks fill cwnd; then the window is advertised once more.
     for _ in 0..3 {

@@ -1,6 +1,6 @@
 //! Compares a sender that takes the shortcut with one that only uses the full processing.
 
-use super::super::{Config, Engine, Offer, PathId, Sack, What};
+use super::super::{Config, Engine, Offer, PacketContents, PathId, Sack};
 use super::*;
 use crate::fact::Block;
 use crate::registry::{Choice, Seam};
@@ -97,12 +97,12 @@ impl Sender {
             let Some(go) = engine.poll(now, &Offer { path: self.path, next: Some(SIZE), a_rwnd: A_RWND }) else {
                 break;
             };
-            let transmission = match go.what {
-                What::Again => {
-                    let (position, _) = engine.next_again(go.path, 0).expect("a chunk is marked");
-                    engine.on_again(now, position, go.path, None)
+            let transmission = match go.contents {
+                PacketContents::Retransmissions => {
+                    let (position, _) = engine.next_retransmission(go.path, 0).expect("a chunk is marked");
+                    engine.on_retransmitted(now, position, go.path, None)
                 }
-                What::New { .. } | What::Probe => engine.on_new(now, go.path, SIZE, None),
+                PacketContents::New { .. } | PacketContents::Probe => engine.on_new(now, go.path, SIZE, None),
             };
             engine.on_packet(now, &go, SIZE.wire);
             told.push(format!("{transmission:?}"));
