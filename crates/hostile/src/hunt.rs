@@ -1,8 +1,8 @@
 //! Runs many cases on all cores, up to the first failure.
 #![expect(clippy::disallowed_methods, reason = "the clock on the wall, to notice what stands still")]
 
+use crate::bounds;
 use crate::judge::{Law, Violation, judge};
-use crate::patience;
 use crate::shrink::shrink;
 use eifel_sim::summary::Summary;
 use std::fmt;
@@ -135,7 +135,7 @@ pub fn case(draw: Draw, seed: u64, law: Option<Law>) -> Result<Summary, Box<Fail
     judge(&scenario.to_string(), law).map_err(|violation| {
         let like = |table: &toml::Table| judge(&table.to_string(), law).err().filter(|other| other.is_like(&violation));
         let mut small = shrink(&scenario, TRIES, |table| like(table).is_some());
-        if let Some(seconds) = patience::seconds(&small.to_string()) {
+        if let Some(seconds) = bounds::seconds(&small.to_string()) {
             // Other tools take the duration from the file.
             small.insert("duration_s".to_owned(), seconds.into());
         }

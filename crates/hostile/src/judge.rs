@@ -1,6 +1,6 @@
 //! Runs one case with all checkers on and all bytes compared, and checks that it ends.
 
-use crate::patience::{self, Patience};
+use crate::bounds::{self, Bounds};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::{FlowSummary, Summary};
@@ -68,7 +68,7 @@ impl fmt::Display for Violation {
 /// A law that the caller adds to the checkers. Returns a description of the violation, or `None`.
 pub type Law = fn(&Scenario, &Summary) -> Option<String>;
 
-/// Runs a scenario within the bounds of [`patience`].
+/// Runs a scenario within its [`bounds`](crate::bounds::of).
 ///
 /// # Errors
 ///
@@ -76,32 +76,32 @@ pub type Law = fn(&Scenario, &Summary) -> Option<String>;
 pub fn judge(text: &str, law: Option<Law>) -> Result<Summary, Violation> {
     let scenario =
         Scenario::parse(text, "case.toml".as_ref()).map_err(|error| Violation::Refused(error.to_string()))?;
-    let patience = patience::of(&scenario);
-    hold(scenario, &patience, law)
+    let bounds = bounds::of(&scenario);
+    hold(scenario, &bounds, law)
 }
 
-/// Runs a scenario within the bounds `patience`.
+/// Runs a scenario within `bounds`.
 ///
 /// # Errors
 ///
 /// The violation.
-pub fn hold(mut scenario: Scenario, patience: &Patience, law: Option<Law>) -> Result<Summary, Violation> {
+pub fn hold(mut scenario: Scenario, bounds: &Bounds, law: Option<Law>) -> Result<Summary, Violation> {
     // No end can be asked for on a path that never heals, so the run is cut off.
-    scenario.duration = patience.until.unwrap_or(scenario.duration.min(FOR_A_WHILE));
-    let summary = match caught(|| run_with(&scenario, 0, options(patience)))? {
+    scenario.duration = bounds.until.unwrap_or(scenario.duration.min(FOR_A_WHILE));
+    let summary = match caught(|| run_with(&scenario, 0, options(bounds)))? {
         Ok(outcome) => outcome.summary,
-        Err(Error::TooManyEvents { .. }) if patience.until.is_none() => return Ok(Summary::default()),
+        Err(Error::TooManyEvents { .. }) if bounds.until.is_none() => return Ok(Summary::default()),
         Err(error @ (Error::TooManyEvents { .. } | Error::Standstill { .. } | Error::Overfull { .. })) => {
             return Err(Violation::Restless { message: error.to_string() });
         }
         Err(error) => return Err(Violation::Refused(error.to_string())),
     };
-    if let Some(until) = patience.until {
+    if let Some(until) = bounds.until {
         let after_s = until.as_secs_f64();
         if summary.duration_s >= after_s {
             return Err(Violation::Unfinished { after_s });
         }
-        if let Some(flow) = summary.flows.iter().find(|flow| patience.completes && !flow.completed) {
+        if let Some(flow) = summary.flows.iter().find(|flow| bounds.completes && !flow.completed) {
             return Err(Violation::Incomplete { flow: flow.flow.clone(), bytes: flow.bytes });
         }
     }
@@ -126,8 +126,8 @@ thread_local! {
 }
 
 /// Returns the options for a case: all checkers, all bytes, and a bound on events.
-fn options(patience: &Patience) -> Options {
-    Options { record: Record::none(), checked: true, bytes: true, most_events: Some(patience.events) }
+fn options(bounds: &Bounds) -> Options {
+    Options { record: Record::none(), checked: true, bytes: true, most_events: Some(bounds.events) }
 }
 
 /// Calls `run`, and turns a panic into a violation without printing it.
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_case_is_checked_carries_bytes_and_has_a_bound() {
-        let options = options(&Patience { until: None, events: 17, completes: true });
+        let options = options(&Bounds { until: None, events: 17, completes: true });
         assert!(options.checked && options.bytes);
         assert_eq!(options.most_events, Some(17));
     }

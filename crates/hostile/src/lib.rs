@@ -10,10 +10,10 @@
 //! judge tools that analyse captures.
 #![forbid(unsafe_code)]
 
+pub mod bounds;
 pub mod captured;
 mod dice;
 pub mod generate;
 pub mod hunt;
 pub mod judge;
-pub mod patience;
 pub mod shrink;

@@ -1,4 +1,4 @@
-//! Golden outputs of the generator, the runs, the truth about captures, the judge's patience, and
+//! Golden outputs of the generator, the runs, the truth about captures, the judge's bounds, and
 //! the shrinking.
 //!
 //! The cases are drawn from recorded algorithms, so an added algorithm changes none of them. An
@@ -8,7 +8,7 @@
 use eifel_hostile::captured::{Weather, captured};
 use eifel_hostile::hunt::{case, hunt};
 use eifel_hostile::shrink::shrink;
-use eifel_hostile::{generate, judge, patience};
+use eifel_hostile::{bounds, generate, judge};
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::Summary;
@@ -42,13 +42,13 @@ fn scenarios_are_drawn_as_recorded() {
 
 #[test]
 fn bounds_of_time_and_events_are_as_recorded() {
-    let patience = |seed| {
+    let bounds = |seed| {
         let text = generate::recorded(seed).to_string();
         let scenario = Scenario::parse(&text, "case.toml".as_ref()).unwrap();
-        format!("{:?} {:?}\n", patience::of(&scenario), patience::seconds(&text))
+        format!("{:?} {:?}\n", bounds::of(&scenario), bounds::seconds(&text))
     };
-    golden!("patience.txt", (0..40).map(patience).collect::<String>());
-    golden!("patience_digests.txt", digests(DRAWN, patience));
+    golden!("bounds.txt", (0..40).map(bounds).collect::<String>());
+    golden!("bounds_digests.txt", digests(DRAWN, bounds));
 }
 
 /// The number of transfers with a digest.
@@ -61,10 +61,10 @@ fn transfers_are_as_recorded_with_and_without_shortcuts() {
     let mut text = String::new();
     for seed in 0..TRANSFERS {
         let mut scenario = Scenario::parse(&generate::recorded(seed).to_string(), "case.toml".as_ref()).unwrap();
-        let patience = patience::of(&scenario);
+        let bounds = bounds::of(&scenario);
         scenario.duration = eifel_base::time::Duration::from_secs(200).min(scenario.duration);
         let record = Record::all().capturing(0);
-        let options = Options { record, checked: true, bytes: true, most_events: Some(patience.events.min(200_000)) };
+        let options = Options { record, checked: true, bytes: true, most_events: Some(bounds.events.min(200_000)) };
         let unobserved = Options { record: Record::none(), checked: false, bytes: false, ..options };
         match run_with(&scenario, 0, options) {
             Ok(outcome) => {

@@ -1,8 +1,8 @@
 //! Plants faults in the bounds of a run, and checks that each kind of violation is found.
 
 use eifel_base::time::Duration;
+use eifel_hostile::bounds::{self, Bounds};
 use eifel_hostile::judge::{Violation, hold, judge};
-use eifel_hostile::patience::{self, Patience};
 use eifel_sim::scenario::Scenario;
 
 /// A transfer of 20 round trips of a second: 10 segments, one per round trip, and the rest.
@@ -28,11 +28,11 @@ fn scenario(text: &str) -> Scenario {
     Scenario::parse(text, "case.toml".as_ref()).expect("a scenario")
 }
 
-fn held(text: &str, change: impl FnOnce(&mut Patience)) -> Result<(), Violation> {
+fn held(text: &str, change: impl FnOnce(&mut Bounds)) -> Result<(), Violation> {
     let scenario = scenario(text);
-    let mut patience = patience::of(&scenario);
-    change(&mut patience);
-    hold(scenario, &patience, None).map(drop)
+    let mut bounds = bounds::of(&scenario);
+    change(&mut bounds);
+    hold(scenario, &bounds, None).map(drop)
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_sound_run_passes() {
 
 #[test]
 fn a_run_of_too_many_events_is_restless() {
-    let violation = held(SLOW, |patience| patience.events = 20).unwrap_err();
+    let violation = held(SLOW, |bounds| bounds.events = 20).unwrap_err();
     assert!(matches!(violation, Violation::Restless { .. }), "{violation}");
     assert!(violation.to_string().starts_with("more events than allowed"), "{violation}");
 }
@@ -50,14 +50,14 @@ fn a_run_of_too_many_events_is_restless() {
 #[test]
 fn a_path_that_never_heals_has_no_bound_on_events() {
     let endless = SLOW.replace("delay_ms = 500", "delay_ms = 500\nloss = { kind = \"random\", rate = 1.0 }");
-    assert_eq!(patience::of(&scenario(&endless)).until, None);
-    assert_eq!(held(&endless, |patience| patience.events = 5), Ok(()));
+    assert_eq!(bounds::of(&scenario(&endless)).until, None);
+    assert_eq!(held(&endless, |bounds| bounds.events = 5), Ok(()));
     assert_eq!(judge(&endless, None).map(drop), Ok(()), "nothing ever arrives");
 }
 
 #[test]
 fn a_run_that_is_not_over_in_time_is_unfinished() {
-    let violation = held(SLOW, |patience| patience.until = Some(Duration::from_secs(5))).unwrap_err();
+    let violation = held(SLOW, |bounds| bounds.until = Some(Duration::from_secs(5))).unwrap_err();
     assert_eq!(violation, Violation::Unfinished { after_s: 5.0 });
 }
 
@@ -69,7 +69,7 @@ fn a_flow_that_is_over_without_all_its_bytes_is_incomplete() {
         .replace("give_up_handshake_timeouts = 1_000_000", "give_up_handshake_timeouts = 1")
         .replace("delay_ms = 500", "delay_ms = 500\nloss = { kind = \"random\", rate = 1.0 }\ndisturbed_until_s = 100");
     assert_eq!(held(&gives_up, |_| {}), Ok(()), "it is not asked to complete");
-    let violation = held(&gives_up, |patience| patience.completes = true).unwrap_err();
+    let violation = held(&gives_up, |bounds| bounds.completes = true).unwrap_err();
     assert_eq!(violation, Violation::Incomplete { flow: "main".to_owned(), bytes: 0 });
 }
 

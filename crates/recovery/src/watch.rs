@@ -227,7 +227,7 @@ impl Watch {
                 Judgement::Probe if place > 0 => {
                     detector.observe(&Fact::NotProbed(Refusal::Watches), &self.view);
                 }
-                Judgement::Probe | Judgement::LostBesides(_) => {}
+                Judgement::Probe | Judgement::GenuineLossWithin(_) => {}
                 Judgement::Distrusted(reason) => {
                     index -= 1;
                     self.dismiss(index, reason);
@@ -280,7 +280,9 @@ impl Watch {
         let (outcome, reason) = match judgement {
             Judgement::Settled(outcome, reason) => (outcome, reason),
             Judgement::Mixed(_) => (Outcome::Genuine, MIXED),
-            Judgement::Undecided | Judgement::Probe | Judgement::LostBesides(_) | Judgement::Distrusted(_) => return,
+            Judgement::Undecided | Judgement::Probe | Judgement::GenuineLossWithin(_) | Judgement::Distrusted(_) => {
+                return;
+            }
         };
         if let Some(Episode { number, .. }) = self.judged().copied() {
             self.tell(Event::Judged { episode: number, detector, outcome, reason });
@@ -295,7 +297,7 @@ impl Watch {
     /// Settles the open or last episode with a judgement, and returns it. Returns `None` if the
     /// judgement decides nothing, or there is no episode that is still to be settled.
     pub fn settle(&mut self, judgement: Judgement) -> Option<Episode> {
-        if matches!(judgement, Judgement::Undecided | Judgement::Probe | Judgement::LostBesides(_)) {
+        if matches!(judgement, Judgement::Undecided | Judgement::Probe | Judgement::GenuineLossWithin(_)) {
             return None;
         }
         let episode = self.judged().filter(|episode| !episode.settled)?;

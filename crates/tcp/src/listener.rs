@@ -269,7 +269,7 @@ impl Listener {
         engine: impl FnOnce() -> Engine,
     ) -> Heard {
         let kept = self.half_open.get(caller).filter(|half| segment.ack.0 == half.isn.0.wrapping_add(1)).copied();
-        let half = match kept.or_else(|| self.from_cookie(now, caller, segment)) {
+        let half = match kept.or_else(|| self.half_open_of_cookie(now, caller, segment)) {
             Some(half) if !segment.flags.has(Flags::SYN) => half,
             // The segment acknowledges a SYN-ACK that was never sent.
             _ => return reset(segment).map_or(Heard::Nothing, Heard::Answer),
@@ -287,7 +287,7 @@ impl Listener {
     }
 
     /// Restores the half-open connection of a valid cookie. `None` if no cookie was sent recently.
-    fn from_cookie(&self, now: Instant, caller: &Caller, segment: &Segment) -> Option<HalfOpen> {
+    fn half_open_of_cookie(&self, now: Instant, caller: &Caller, segment: &Segment) -> Option<HalfOpen> {
         self.overflowed.filter(|&at| now.since(at) <= cookie::PERIOD * 2)?;
         let (seq, isn) = (Seq(segment.seq.0.wrapping_sub(1)), Seq(segment.ack.0.wrapping_sub(1)));
         let mss = cookie::check(&self.secret, now, caller, seq, isn)?;

@@ -12,7 +12,7 @@ const FEWEST_PACKETS: i64 = 8;
 
 /// Turns all flows into SCTP, unless a proxy reads them. The second path may be as bad as the
 /// first, or dead.
-pub(super) fn instead(dice: &mut Dice, scale: &Scale, top: &mut Table) {
+pub(super) fn replace_tcp(dice: &mut Dice, scale: &Scale, top: &mut Table) {
     let Some(Value::Table(mut primary)) = top.remove("point_to_point") else { return };
     top.remove("tcp");
     top.remove("header_bytes");

@@ -42,7 +42,7 @@ pub(super) fn settings(dice: &mut Dice, scale: &Scale, window: i64) -> Table {
     if dice.chance(0.3) {
         tcp.put("ecn", *dice.one(&["ask", "answer"]));
     }
-    patience(dice, &mut tcp);
+    bounds(dice, &mut tcp);
     tcp
 }
 
@@ -81,8 +81,8 @@ pub(super) fn other(dice: &mut Dice, scale: &Scale, both: &Table) -> Table {
     tcp
 }
 
-/// Adds habits of stacks that the RFCs allow.
-pub(super) fn habits(dice: &mut Dice, top: &mut Table) {
+/// Adds endpoint_settings of stacks that the RFCs allow.
+pub(super) fn endpoint_settings(dice: &mut Dice, top: &mut Table) {
     let tcp = top.entry("tcp").or_insert_with(|| Table::new().into());
     let Some(tcp) = tcp.as_table_mut() else { return };
     tcp.put("window_probe", *dice.one(&["data", "empty", "empty"]));
@@ -127,7 +127,7 @@ fn timestamps(dice: &mut Dice, tcp: &mut Table) {
 
 /// Draws when the ends give up. Mostly they never do, so every byte has to arrive. Otherwise the
 /// run only has to end.
-fn patience(dice: &mut Dice, tcp: &mut Table) {
+fn bounds(dice: &mut Dice, tcp: &mut Table) {
     if dice.chance(0.85) {
         tcp.put("give_up_timeouts", 1_000_000);
         tcp.put("give_up_handshake_timeouts", 1_000_000);

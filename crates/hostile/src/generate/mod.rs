@@ -37,7 +37,7 @@ fn over_tcp_or_sctp(seed: u64, algorithms: Algorithms) -> Table {
     // A separate random stream, so that the draws over TCP stay the same.
     let mut dice = Dice::new(seed ^ 0x7363_7470_0000_0000, algorithms);
     if dice.chance(0.25) {
-        association::instead(&mut dice, &scale, &mut top);
+        association::replace_tcp(&mut dice, &scale, &mut top);
     }
     top
 }
@@ -79,10 +79,10 @@ fn over_tcp(seed: u64, algorithms: Algorithms) -> (Table, Scale) {
         top.put("tcp", table([("send_buffer_bytes", buffer.into())]));
     }
     if dice.chance(0.2) {
-        path::troubles_of_radio(&mut dice, &scale, &mut top);
+        path::radio_impairments(&mut dice, &scale, &mut top);
     }
     if dice.chance(0.3) {
-        connection::habits(&mut dice, &mut top);
+        connection::endpoint_settings(&mut dice, &mut top);
     }
     (top, scale)
 }

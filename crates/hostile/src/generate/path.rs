@@ -250,7 +250,7 @@ fn listed(dice: &mut Dice, scale: &Scale) -> Vec<Table> {
 }
 
 /// Adds radio effects: outages, changes of delay, and jitter.
-pub(super) fn troubles_of_radio(dice: &mut Dice, scale: &Scale, top: &mut Table) {
+pub(super) fn radio_impairments(dice: &mut Dice, scale: &Scale, top: &mut Table) {
     if dice.chance(0.5) {
         let start = scale.heals_s * dice.share(0.9);
         let length = (scale.heals_s - start) * dice.share(1.0).max(0.01);

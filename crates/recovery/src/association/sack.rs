@@ -86,8 +86,8 @@ impl Engine {
         let judgement = self.run_probe(path, judgement);
         let target = &mut self.destinations[path.0].path;
         let mut effect = target.apply_verdict(judgement, Some(&acked), sample, outstanding);
-        if matches!(judgement, Judgement::LostBesides(_)) {
-            target.cut_for_lost_besides();
+        if matches!(judgement, Judgement::GenuineLossWithin(_)) {
+            target.cut_for_loss_within();
             effect.grows = false;
         }
         target.sample(&acked, sample, effect.change);

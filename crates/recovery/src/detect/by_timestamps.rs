@@ -104,7 +104,7 @@ impl<S> ByTimestamps<S> {
                     return Judgement::Undecided;
                 }
                 self.state = State::Idle;
-                Judgement::LostBesides("a later retransmission is acknowledged without the original's timestamp")
+                Judgement::GenuineLossWithin("a later retransmission is acknowledged without the original's timestamp")
             }
         }
     }

@@ -62,7 +62,7 @@ impl Detector for EifelCoverOrDsack {
         }
         let eifel = self.eifel.observe(fact, view);
         let duplicates = self.duplicates.observe(fact, view);
-        if let Judgement::LostBesides(_) | Judgement::Distrusted(_) = eifel {
+        if let Judgement::GenuineLossWithin(_) | Judgement::Distrusted(_) = eifel {
             return eifel;
         }
         if self.detected {

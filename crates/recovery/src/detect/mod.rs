@@ -34,7 +34,7 @@ pub enum Judgement {
     Settled(Outcome, &'static str),
     /// An episode that the detector judged spurious has also repaired a genuine loss, for this
     /// reason. That loss is a loss signal of its own.
-    LostBesides(&'static str),
+    GenuineLossWithin(&'static str),
     /// The detector has decided: something was lost, but some retransmissions were needless.
     Mixed(Share),
     /// The peer has contradicted itself too often, for this reason. The episode counts as genuine,

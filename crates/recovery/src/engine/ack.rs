@@ -69,8 +69,8 @@ impl Engine {
         self.run_probe(judgement);
         let mut effect = self.path.apply_verdict(judgement, Some(acked), sample, self.board.outstanding());
         self.resume(effect.resumes);
-        if matches!(judgement, Judgement::LostBesides(_)) {
-            self.path.cut_for_lost_besides();
+        if matches!(judgement, Judgement::GenuineLossWithin(_)) {
+            self.path.cut_for_loss_within();
             effect.grows = false;
         }
         self.path.sample(acked, sample, effect.change);
@@ -109,7 +109,7 @@ impl Engine {
                 }
             }
             Step::Repaired => self.path.cut_for_repaired(flight),
-            Step::LostAgain => self.path.cut_for_lost_again(flight),
+            Step::LostRetransmission => self.path.cut_for_lost_retransmission(flight),
             Step::LeaveWith { cwnd } => self.path.window.cwnd = cwnd,
             Step::Leave { cwnd_at_most } => self.path.window.cwnd = self.path.window.cwnd.min(cwnd_at_most),
         }

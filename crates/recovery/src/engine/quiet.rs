@@ -57,7 +57,7 @@ impl Engine {
     pub fn send_quiet(&mut self, now: Instant, stamp: Option<Timestamp>) -> Transmission {
         let (start, len) = (self.board.nxt(), self.path.watch.view().mss);
         self.note_new(now, len, stamp);
-        self.named(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })
+        self.with_id(Transmission { id: TxId(0), start, len, kind: Kind::New, copy: 0 })
     }
 
     /// Returns whether detectors and loss recovery would ignore an ACK of new data. Then it makes

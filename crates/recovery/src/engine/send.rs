@@ -94,7 +94,9 @@ impl Engine {
             self.path.restart_after_idle(now);
         }
         match self.recovery.next(&self.board, &self.path.window, self.path.watch.view(), unsent) {
-            Next::Retransmit { at, room, mark } => ControlFlow::Break(self.send_again(now, offer, (at, room), mark)),
+            Next::Retransmit { at, room, mark } => {
+                ControlFlow::Break(self.send_retransmission(now, offer, (at, room), mark))
+            }
             Next::New { room } if unsent => ControlFlow::Continue(room),
             Next::New { .. } => ControlFlow::Break(None),
         }
@@ -123,7 +125,7 @@ impl Engine {
     }
 
     /// Sends the position `start` again, without repairing a presumed loss.
-    fn send_repeat(&mut self, now: Instant, start: u64, kind: Kind) -> Transmission {
+    fn send_duplicate(&mut self, now: Instant, start: u64, kind: Kind) -> Transmission {
         self.quiet = false;
         self.path.watch.on_repeat(start);
         let (copy, _) = self.board.on_retransmission(now, Block { start, end: start + 1 }, HighRxt::Advance);
@@ -142,7 +144,7 @@ impl Engine {
     /// Retransmits a segment from `at` on, cut to the current MSS. Returns `None` if `room` does
     /// not suffice.
     #[inline(never)]
-    fn send_again(
+    fn send_retransmission(
         &mut self,
         now: Instant,
         offer: &Offer,
@@ -177,7 +179,7 @@ impl Engine {
             return Some(self.send_first(now, 1, stamp, Kind::New));
         }
         (repeats && self.board.outstanding() > 0)
-            .then(|| self.send_repeat(now, 0, Kind::Retransmission(Cause::Timeout)))
+            .then(|| self.send_duplicate(now, 0, Kind::Retransmission(Cause::Timeout)))
     }
 
     /// Requests that the handshake's segment is sent again before its timer expires, because the
@@ -196,7 +198,7 @@ impl Engine {
         self.update_view(now);
         self.path.start_timer(now);
         if self.board.outstanding() > 0 {
-            self.send_repeat(now, self.board.una(), Kind::WindowProbe)
+            self.send_duplicate(now, self.board.una(), Kind::WindowProbe)
         } else {
             self.send_first(now, len, stamp, Kind::WindowProbe)
         }
@@ -211,7 +213,7 @@ impl Engine {
 
     /// Gives a transmission an id. No id is used twice.
     #[inline(always)]
-    pub(super) fn named(&mut self, transmission: Transmission) -> Transmission {
+    pub(super) fn with_id(&mut self, transmission: Transmission) -> Transmission {
         let id = TxId(self.next_id);
         self.next_id += 1;
         Transmission { id, ..transmission }
@@ -220,7 +222,7 @@ impl Engine {
     /// Gives a transmission an id, and informs loss recovery, timer and pacing of it.
     #[inline]
     fn sent(&mut self, now: Instant, transmission: Transmission) -> Transmission {
-        let transmission = self.named(transmission);
+        let transmission = self.with_id(transmission);
         if !self.quiet {
             self.recovery.on_sent(now, transmission.positions(), transmission.kind);
         }

@@ -25,14 +25,14 @@ impl Engine {
         // A tail loss probe takes the place of an expiry (RFC 8985, section 7.2).
         let replaced = matches!(alarm, Alarm::Probe(_));
         if (alarm.due(now) || expired && replaced) && !(expired && overtaken) {
-            self.ring(now, alarm);
+            self.on_alarm(now, alarm);
             return false;
         }
         expired && self.expire(now)
     }
 
     /// Handles an expiry of loss recovery's own timer.
-    fn ring(&mut self, now: Instant, alarm: Alarm) {
+    fn on_alarm(&mut self, now: Instant, alarm: Alarm) {
         self.path.on_input();
         let decisions = self.recovery.on_alarm(&self.board, self.path.watch.view());
         self.apply(now, &decisions, None);

@@ -147,7 +147,7 @@ impl Path {
     /// Cuts the window for a loss that was repaired in an episode whose cut was undone. The undo
     /// also took back the cut for this loss. So the window falls to the value that a fast
     /// retransmit at the start of the episode would have left.
-    pub(crate) fn cut_for_lost_besides(&mut self) {
+    pub(crate) fn cut_for_loss_within(&mut self) {
         let undone = self.undo_state.as_mut().is_some_and(|state| std::mem::take(&mut state.undone));
         let Some(saved) = self.saved().filter(|_| undone) else { return };
         self.note_loss(self.watch.view().now);
@@ -159,7 +159,7 @@ impl Path {
     /// Cuts the window for a retransmission that was lost. The loss is another sign of congestion.
     /// No verdict on the open episode undoes this cut (RFC 5681, section 4.3; RFC 8985, section
     /// 9.3).
-    pub(crate) fn cut_for_lost_again(&mut self, flight: Flight) {
+    pub(crate) fn cut_for_lost_retransmission(&mut self, flight: Flight) {
         self.note_loss(self.watch.view().now);
         self.watch.settle_open();
         // New data may have made the flight larger than cwnd, and half of it could exceed cwnd.

@@ -55,7 +55,7 @@ pub enum Step {
     /// retransmitted.
     Repaired,
     /// A retransmission was lost: congestion control learns of another loss.
-    LostAgain,
+    LostRetransmission,
     /// Fast recovery ends.
     Leave {
         /// The upper limit of cwnd from now on, in bytes.

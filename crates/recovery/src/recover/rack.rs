@@ -85,7 +85,7 @@ impl Rack {
             self.min_rtt.note(view.now.since(last_sent), view);
         }
         let Some(delivered) = delivered else { return };
-        let again = delivered.again.filter(|covered| self.answers_the_last(acked, covered, view));
+        let again = delivered.again.filter(|covered| self.answers_last_transmission(acked, covered, view));
         let sent = |covered: Covered| (covered.last_sent, covered.end);
         if let Some(latest) = delivered.original.map(sent).max(again.map(sent)) {
             self.rtt = view.now.since(latest.0);
@@ -98,7 +98,7 @@ impl Rack {
     /// Returns whether an ACK for a retransmitted segment answers its last transmission (step 2).
     /// It does not if it comes sooner than RACK.min_RTT or echoes an older timestamp. Half of
     /// RACK.min_RTT allows for the clock's granularity; the original was sent earlier than that.
-    fn answers_the_last(&self, acked: &Acked, covered: &Covered, view: &View) -> bool {
+    fn answers_last_transmission(&self, acked: &Acked, covered: &Covered, view: &View) -> bool {
         let rtt = view.now.since(covered.last_sent);
         let min_rtt = self.min_rtt.get(view).unwrap_or(Duration::ZERO);
         rtt >= min_rtt && acked.echo.and_then(Echo::age).is_none_or(|age| age <= rtt + min_rtt / 2)
@@ -141,7 +141,7 @@ impl Rack {
         let mut found = Found { lost_below: before, news: false, again: None };
         let Some(newest) = self.newest else { return found };
         let wait = self.rtt + self.reordering_window(board, repairing, view);
-        found.again = self.detect_lost_again(board, newest, wait, view.now);
+        found.again = self.detect_lost_retransmissions(board, newest, wait, view.now);
         found.news = found.again.is_some();
         let mut waiting = None;
         for segment in board.unreported(before) {
@@ -161,7 +161,7 @@ impl Rack {
 
     /// Finds lost retransmissions, in the order of sending. Returns when the newest of them was
     /// sent; `None` if none is newly lost.
-    fn detect_lost_again(
+    fn detect_lost_retransmissions(
         &mut self,
         board: &Scoreboard,
         newest: (Instant, u64),
@@ -182,7 +182,7 @@ impl Rack {
                     self.timeout = Some(segment.last_sent() + wait);
                     break;
                 }
-                if let Some(block) = board.segment_at(start).filter(|_| !self.is_lost_again(start)) {
+                if let Some(block) = board.segment_at(start).filter(|_| !self.is_retransmission_lost(start)) {
                     self.lost_again.push(block);
                     news = news.max(Some(segment.last_sent()));
                 }
@@ -192,7 +192,7 @@ impl Rack {
         news
     }
 
-    fn is_lost_again(&self, start: u64) -> bool {
+    fn is_retransmission_lost(&self, start: u64) -> bool {
         self.lost_again.iter().any(|block| block.start == start)
     }
 
@@ -205,26 +205,26 @@ impl Rack {
     /// Records a retransmission that is sent at `now` and begins at `start`. Of several sent at the
     /// same instant, the lowest counts as sent first, whatever their order (RACK_sent_after,
     /// section 6.2).
-    pub(super) fn on_again(&mut self, now: Instant, start: u64) {
+    pub(super) fn on_retransmission(&mut self, now: Instant, start: u64) {
         self.lost_again.retain(|block| block.start != start);
         let later = self.again.iter().rev().take_while(|&&earlier| earlier > (now, start)).count();
         self.again.insert(self.again.len() - later, (now, start));
     }
 
     /// Forgets all retransmissions, after a timeout or an undo.
-    pub(super) fn forget_again(&mut self) {
+    pub(super) fn forget_retransmissions(&mut self) {
         self.again.clear();
         self.lost_again.clear();
         self.timeout = None;
     }
 
     /// Returns where the first lost retransmission begins.
-    pub(super) fn first_lost_again(&self) -> Option<u64> {
+    pub(super) fn first_lost_retransmission(&self) -> Option<u64> {
         self.lost_again.first().map(|block| block.start)
     }
 
     /// Returns the bytes of lost retransmissions, which the scoreboard's pipe still counts.
-    pub(super) fn bytes_lost_again(&self) -> u64 {
+    pub(super) fn bytes_of_lost_retransmissions(&self) -> u64 {
         self.lost_again.iter().map(|block| block.end - block.start).sum()
     }
 
@@ -281,7 +281,7 @@ mod tests {
     fn an_ack_of_the_last_transmission_comes_no_sooner_than_min_rtt_and_echoes_no_older_timestamp() {
         let again = Covered { end: 1001, copies: 1, last_sent: at(50) };
         let rack = Rack::new(3);
-        let answers = |now, age| rack.answers_the_last(&acked(age), &again, &view(now, 1));
+        let answers = |now, age| rack.answers_last_transmission(&acked(age), &again, &view(now, 1));
         assert_eq!([149, 150].map(|now| answers(now, None)), [false, true]);
         assert_eq!([150, 151].map(|age| answers(150, Some(age))), [true, false]);
     }
@@ -319,7 +319,7 @@ mod tests {
         for (first, when) in [(0, 100), (1, 100), (2, 105), (3, 105), (4, 110)] {
             let block = Block { start: 1 + first * 1000, end: 1001 + first * 1000 };
             board.on_retransmission(at(when), block, HighRxt::Advance);
-            rack.on_again(at(when), block.start);
+            rack.on_retransmission(at(when), block.start);
         }
         let sacks = [Block { start: 4001, end: 5001 }];
         let ack = Ack { cumulative: 1, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
@@ -335,13 +335,16 @@ mod tests {
         let (mut rack, board) = repaired();
         let found = rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         assert_eq!(found, Found { lost_below: 5001, news: true, again: Some(at(105)) });
-        assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1), 4000));
+        assert_eq!((rack.first_lost_retransmission(), rack.bytes_of_lost_retransmissions()), (Some(1), 4000));
         // Each lost retransmission is reported once.
         assert!(!rack.detect_loss(&board, Repairing::Losses, &view(210, 1)).news);
-        rack.on_again(at(210), 1);
-        assert_eq!((rack.first_lost_again(), rack.bytes_lost_again()), (Some(1001), 3000));
-        rack.forget_again();
-        assert_eq!((rack.first_lost_again(), rack.bytes_lost_again(), rack.timeout()), (None, 0, None));
+        rack.on_retransmission(at(210), 1);
+        assert_eq!((rack.first_lost_retransmission(), rack.bytes_of_lost_retransmissions()), (Some(1001), 3000));
+        rack.forget_retransmissions();
+        assert_eq!(
+            (rack.first_lost_retransmission(), rack.bytes_of_lost_retransmissions(), rack.timeout()),
+            (None, 0, None)
+        );
     }
 
     /// Higher segments were sent first, at the same instant. For equal times RACK_sent_after
@@ -349,15 +352,15 @@ mod tests {
     #[test]
     fn of_two_segments_sent_at_once_the_lower_one_was_sent_first() {
         let (mut rack, board) = repaired();
-        rack.forget_again();
+        rack.forget_retransmissions();
         for start in [2001, 3001, 1, 1001] {
-            rack.on_again(at(100), start);
+            rack.on_retransmission(at(100), start);
         }
-        rack.on_again(at(99), 4001);
+        rack.on_retransmission(at(99), 4001);
         let order: Vec<u64> = rack.again.iter().map(|&(_, start)| start).collect();
         assert_eq!(order, [4001, 1, 1001, 2001, 3001]);
         assert_eq!(rack.detect_loss(&board, Repairing::Losses, &view(210, 1)).again, Some(at(105)));
-        assert_eq!(rack.bytes_lost_again(), 4000);
+        assert_eq!(rack.bytes_of_lost_retransmissions(), 4000);
     }
 
     /// The reordering window is 25 ms, a quarter of the shortest round trip. So segments are lost
@@ -369,8 +372,8 @@ mod tests {
         assert!(!rack.detect_loss(&board, Repairing::Losses, &view(224, 1)).news);
         assert_eq!(rack.timeout(), Some(at(225)));
         assert!(rack.detect_loss(&board, Repairing::Losses, &view(225, 1)).news);
-        assert_eq!((rack.bytes_lost_again(), rack.timeout()), (2000, Some(at(230))));
-        rack.forget_again();
+        assert_eq!((rack.bytes_of_lost_retransmissions(), rack.timeout()), (2000, Some(at(230))));
+        rack.forget_retransmissions();
         assert_eq!(rack.timeout(), None);
         assert!(!rack.detect_loss(&board, Repairing::Losses, &view(300, 1)).news, "nothing is left to look at");
     }
@@ -382,6 +385,6 @@ mod tests {
         rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
         rack.again.push_back((at(210), 1));
         rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
-        assert_eq!(rack.bytes_lost_again(), 4000);
+        assert_eq!(rack.bytes_of_lost_retransmissions(), 4000);
     }
 }

@@ -64,7 +64,7 @@ pub struct RackTlp {
     tlp: Tlp,
     /// When congestion control last learned of a loss. A lost retransmission that was sent earlier
     /// belongs to the same window and is not reported again.
-    told_at: Instant,
+    loss_signalled_at: Instant,
     /// The recovery for connections without SACK, which the RFC does not cover.
     without_sack: WithPolicy<NewReno>,
 }
@@ -80,7 +80,7 @@ impl RackTlp {
             reduced_below: 0,
             rack: Rack::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
-            told_at: Instant::ZERO,
+            loss_signalled_at: Instant::ZERO,
             without_sack: WithPolicy::new(FastRecovery::new(rules), NewReno::default()),
         }
     }
@@ -95,16 +95,16 @@ impl RackTlp {
         // Section 9.3: the lost retransmission cuts the window. PRR would send less anyway.
         if self.recovery.in_fast_recovery()
             && self.prr.is_at_once()
-            && found.again.is_some_and(|sent| sent >= self.told_at)
+            && found.again.is_some_and(|sent| sent >= self.loss_signalled_at)
         {
-            (step, self.told_at) = (Step::LostAgain, view.now);
+            (step, self.loss_signalled_at) = (Step::LostRetransmission, view.now);
         }
         // A loss above the last recovery point begins its own recovery, even if it was found before
         // that point was reached.
         let lost = found.news || self.recovery.phase() == Phase::Open && found.lost_below > view.una;
         if lost && self.recovery.may_begin(view.una) {
             self.tlp.forget();
-            (step, self.told_at) = (self.recovery.enter(view.nxt), view.now);
+            (step, self.loss_signalled_at) = (self.recovery.enter(view.nxt), view.now);
             self.prr.begin(board);
             self.reduced_below = 0;
             if board.resent_below() > view.una {
@@ -156,7 +156,7 @@ impl RackTlp {
 
     /// Returns pipe without the lost retransmissions, in bytes.
     fn pipe(&self, board: &Scoreboard) -> u64 {
-        board.pipe().saturating_sub(self.rack.bytes_lost_again())
+        board.pipe().saturating_sub(self.rack.bytes_of_lost_retransmissions())
     }
 
     /// Returns the probe if one is due: new data if there is some, else a retransmission of the
@@ -189,7 +189,7 @@ impl Recovery for RackTlp {
         self.prr.on_timeout(view.una);
         self.after_ece.on_timeout(view.una);
         self.reduced_below = 0;
-        self.rack.forget_again();
+        self.rack.forget_retransmissions();
         self.tlp.forget();
     }
 
@@ -199,7 +199,7 @@ impl Recovery for RackTlp {
         self.reduced_below = 0;
         let resume = self.recovery.on_spurious(cause);
         if resume == Resume::NextUnsent {
-            self.rack.forget_again();
+            self.rack.forget_retransmissions();
         }
         resume
     }
@@ -224,7 +224,7 @@ impl Recovery for RackTlp {
         if self.tlp.is_due() {
             self.tlp.on_sent(sent.end, again);
         } else if again {
-            self.rack.on_again(now, sent.start);
+            self.rack.on_retransmission(now, sent.start);
         }
     }
 
@@ -260,7 +260,7 @@ impl Recovery for RackTlp {
         if let Some(probe) = self.probe(board, view, unsent) {
             return probe;
         }
-        let again = self.rack.first_lost_again();
+        let again = self.rack.first_lost_retransmission();
         let pipe = self.pipe(board);
         if again.is_none() && !self.recovery.in_fast_recovery() {
             if self.is_reduced() {

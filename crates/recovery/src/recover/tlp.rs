@@ -18,7 +18,7 @@ enum TailProbe {
     /// The probe was sent as new data, up to `end`.
     New { end: u64 },
     /// The probe was a retransmission of the highest segment, which ends at `end`.
-    Reentry { end: u64 },
+    Retransmission { end: u64 },
 }
 
 /// TLP's variables.
@@ -71,12 +71,12 @@ impl Tlp {
     /// Records that the probe was sent, up to `end`. `again` is true for a retransmission of the
     /// highest segment and false for new data.
     pub(super) fn on_sent(&mut self, end: u64, again: bool) {
-        self.probe = if again { TailProbe::Reentry { end } } else { TailProbe::New { end } };
+        self.probe = if again { TailProbe::Retransmission { end } } else { TailProbe::New { end } };
     }
 
     /// Returns whether the ACK carries a DSACK for a probe that was a retransmission.
     pub(super) fn is_answered_by_dsack(&self, acked: &Acked) -> bool {
-        matches!(self.probe, TailProbe::Reentry { end } if acked.dsacks.iter().any(|dsack| dsack.end == end))
+        matches!(self.probe, TailProbe::Retransmission { end } if acked.dsacks.iter().any(|dsack| dsack.end == end))
     }
 
     /// Processes an ACK as TLP_process_ack does (section 7.4.2). Returns whether the probe has
@@ -85,7 +85,7 @@ impl Tlp {
         if acked.bytes > 0 {
             self.progress = now;
         }
-        let (TailProbe::New { end } | TailProbe::Reentry { end }) = self.probe else {
+        let (TailProbe::New { end } | TailProbe::Retransmission { end }) = self.probe else {
             // New data was acknowledged, so a probe that is due is no longer needed.
             if acked.bytes > 0 {
                 self.probe = TailProbe::None;
@@ -175,7 +175,7 @@ mod tests {
         tlp.on_sent(5001, true);
         assert!(!tlp.on_ack(&acked(5000, 1000), at(1)));
         assert!(!tlp.on_ack(&acked(5001, 1), at(1)));
-        assert_eq!(tlp.probe, TailProbe::Reentry { end: 5001 }, "it may still be either");
+        assert_eq!(tlp.probe, TailProbe::Retransmission { end: 5001 }, "it may still be either");
         assert!(tlp.on_ack(&acked(6001, 1000), at(1)));
     }
 

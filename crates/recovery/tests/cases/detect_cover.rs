@@ -203,7 +203,7 @@ fn a_later_retransmission_without_proof_is_a_genuine_loss_in_a_spurious_episode(
     assert_eq!(case.echoed(13, 12), Judgement::Undecided);
     assert_eq!(case.echoed(14, 13), Judgement::Undecided);
     let mut case = spurious([12, 13]);
-    assert!(matches!(case.echoed(14, 12), Judgement::LostBesides(_)));
+    assert!(matches!(case.echoed(14, 12), Judgement::GenuineLossWithin(_)));
     assert_eq!(case.echoed(15, 1), Judgement::Undecided, "once");
 }
 
@@ -228,7 +228,7 @@ fn the_combination_passes_on_genuine_losses_and_distrust() {
     assert_eq!(case.echoed(11, 10), Judgement::Undecided);
     let mut case = case.again(Cause::Timeout, [12]);
     assert_eq!(settled(case.echoed(12, 11)), Outcome::Spurious);
-    assert!(matches!(case.echoed(13, 11), Judgement::LostBesides(_)));
+    assert!(matches!(case.echoed(13, 11), Judgement::GenuineLossWithin(_)));
     let mut case = Case::of(&Choice::named("eifel-cover-or-dsack"));
     let mut last = Judgement::Undecided;
     for _ in 0..3 {

@@ -66,10 +66,8 @@ pub fn without_tests(code: &str) -> String {
     let mut kept = String::with_capacity(code.len());
     let mut lines = code.lines().peekable();
     while let Some(line) = lines.next() {
-        let opens = |next: &&&str| next.trim_end().ends_with('{');
-        if line.trim() == "#[cfg(test)]"
-            && lines.peek().filter(|next| next.contains("mod ")).filter(|n| opens(&n)).is_some()
-        {
+        let opens = |next: &&str| next.contains("mod ") && next.trim_end().ends_with('{');
+        if line.trim() == "#[cfg(test)]" && lines.peek().is_some_and(opens) {
             let indent = line.len() - line.trim_start().len();
             let end = format!("{}}}", " ".repeat(indent));
             lines.find(|line| line.trim_end() == end);

@@ -56,7 +56,7 @@ impl Naive {
                     None => Answer::Genuine,
                 }
             }
-            (asked, Judgement::LostBesides(_)) => {
+            (asked, Judgement::GenuineLossWithin(_)) => {
                 self.asked = asked;
                 Answer::Undecided
             }
@@ -121,8 +121,11 @@ fn the_detector_probes_as_f_rto_if_the_first_echo_proves_nothing() {
                 detector.observe(&Fact::Acked(&acked), &view)
             });
             let expected = naive.ack(&acked, nxt);
-            let heard =
-                if matches!(judgement, Judgement::LostBesides(_)) { Answer::Undecided } else { answer(judgement) };
+            let heard = if matches!(judgement, Judgement::GenuineLossWithin(_)) {
+                Answer::Undecided
+            } else {
+                answer(judgement)
+            };
             assert_eq!(heard, expected, "{acked:?}");
             match heard {
                 Answer::Spurious => said[0] += 1,

@@ -86,7 +86,7 @@ impl Naive {
         found
     }
 
-    /// Returns whether the ACK shows a further loss (`LostBesides`).
+    /// Returns whether the ACK shows a further loss (`GenuineLossWithin`).
     fn ack_after_undo(&mut self, acked: &Acked) -> bool {
         let lost = self.finds_another_loss(acked);
         self.undone &= !lost;
@@ -210,13 +210,13 @@ fn eifel_timestamps_agrees_with_a_model_of_rfc_3522() {
                 continue;
             }
             if naive.undone {
-                let lost = matches!(judgement, Judgement::LostBesides(_));
+                let lost = matches!(judgement, Judgement::GenuineLossWithin(_));
                 assert_eq!(lost, naive.ack_after_undo(&acked));
                 lost_besides += u64::from(lost);
                 continue;
             }
             let spurious = match judgement {
-                Judgement::LostBesides(_) => panic!("nothing was undone"),
+                Judgement::GenuineLossWithin(_) => panic!("nothing was undone"),
                 Judgement::Undecided | Judgement::Probe | Judgement::Mixed(_) | Judgement::Distrusted(_) => None,
                 Judgement::Settled(outcome, _) => Some(outcome == Outcome::Spurious),
             };

@@ -46,7 +46,9 @@ pub trait Naive {
 
 fn answer(judgement: Judgement) -> Answer {
     match judgement {
-        Judgement::LostBesides(_) => panic!("only Eifel detection by timestamps says this, and has a model of its own"),
+        Judgement::GenuineLossWithin(_) => {
+            panic!("only Eifel detection by timestamps says this, and has a model of its own")
+        }
         Judgement::Undecided => Answer::Undecided,
         Judgement::Probe => Answer::Probe,
         Judgement::Settled(Outcome::Spurious, _) => Answer::Spurious,

@@ -16,7 +16,7 @@ use eifel_tcp::settings::SendKind;
 
 /// The bounds of a scenario.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Patience {
+pub struct Bounds {
     /// When every flow must be over. `None` if the path never heals, so that no end can be asked
     /// for.
     pub until: Option<Duration>,
@@ -38,7 +38,7 @@ const PACKET_HEADERS: u32 = 80;
 const WAITS_LONG: Duration = Duration::from_secs(500_000);
 
 /// Returns the bounds of a scenario.
-pub fn of(scenario: &Scenario) -> Patience {
+pub fn of(scenario: &Scenario) -> Bounds {
     let heals_s = scenario.links.iter().map(heals_s).fold(0.0, f64::max);
     let round_trip_s: f64 = scenario.links.iter().map(|link| longest_delay_s(link) + longest_pause_s(link)).sum();
     let mut bound = Bound { seconds: heals_s, ..Bound::default() };
@@ -74,7 +74,7 @@ pub fn of(scenario: &Scenario) -> Patience {
     let pauses = scenario.links.iter().map(pauses).fold(1.0, f64::max);
     let seconds = (bound.seconds + bound.bytes * slowest) * pauses;
     let until = seconds.is_finite().then(|| Duration::from_secs_f64(seconds));
-    Patience { until, events: bound.events as u64, completes }
+    Bounds { until, events: bound.events as u64, completes }
 }
 
 /// Returns the settings and the algorithms of both ends.

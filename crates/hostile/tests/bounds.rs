@@ -1,6 +1,6 @@
 //! Bounds of scenarios, calculated by hand.
 
-use eifel_hostile::patience;
+use eifel_hostile::bounds;
 use eifel_sim::scenario::Scenario;
 
 /// 1 Mbit/s and 100 ms each way.
@@ -38,15 +38,15 @@ impl Case {
     }
 
     fn seconds(&self) -> Option<f64> {
-        patience::of(&self.scenario()).until.map(|until| until.as_secs_f64())
+        bounds::of(&self.scenario()).until.map(|until| until.as_secs_f64())
     }
 
     fn events(&self) -> u64 {
-        patience::of(&self.scenario()).events
+        bounds::of(&self.scenario()).events
     }
 
     fn completes(&self) -> bool {
-        patience::of(&self.scenario()).completes
+        bounds::of(&self.scenario()).completes
     }
 
     #[track_caller]
@@ -114,7 +114,7 @@ fn rack_without_a_delay_may_have_a_thousand_times_as_many_events() {
 fn applications_think_answer_and_read() {
     let application = "{ kind = \"exchange\", bytes = 6000, back_bytes = 4000 }";
     Case { application, ..plain() }.takes(WAITS_S + SENDS_S);
-    // Four requests: 8 segments for the writes instead of 2, and four times 4 pauses of 3 s.
+    // Four requests: 8 segments for the writes replace_tcp of 2, and four times 4 pauses of 3 s.
     let application =
         "{ kind = \"request-response\", requests = 4, request_bytes = 500, response_bytes = 2000, think_ms = 3000 }";
     let case = Case { application, ..plain() };
