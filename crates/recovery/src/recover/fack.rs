@@ -6,11 +6,10 @@
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
 use super::fast_recovery::{FastRecovery, Signal};
-use super::policy::{RecoveryPolicy, WithPolicy};
+use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
 use super::rules::{Follows, RULES, Rules};
 use super::{Decisions, Next, Step};
 use crate::congest::Window;
-use crate::fact::Acked;
 use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
@@ -80,14 +79,8 @@ impl Fack {
 }
 
 impl RecoveryPolicy for Fack {
-    fn on_signal(
-        &mut self,
-        signal: Signal,
-        recovery: &mut FastRecovery,
-        _: &Acked,
-        board: &Scoreboard,
-        view: &View,
-    ) -> Decisions {
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        let &ProcessedAck { board, view, .. } = ack;
         if recovery.rules().follows == Follows::Ns2 {
             return self.on_ns2(signal, recovery, board, view);
         }

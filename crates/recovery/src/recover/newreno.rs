@@ -5,7 +5,7 @@
 
 use super::fast_recovery::{FastRecovery, Signal};
 use super::late_fast_retransmit::LATE;
-use super::policy::{RecoveryPolicy, WithPolicy};
+use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
 use super::rules::{
     BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, Follows, LIMITED_TRANSMIT, RESUME, Rules,
 };
@@ -60,14 +60,8 @@ impl NewReno {
 }
 
 impl RecoveryPolicy for NewReno {
-    fn on_signal(
-        &mut self,
-        signal: Signal,
-        recovery: &mut FastRecovery,
-        acked: &Acked,
-        board: &Scoreboard,
-        view: &View,
-    ) -> Decisions {
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        let &ProcessedAck { acked, board, view } = ack;
         let mss = i64::from(view.mss);
         match signal {
             Signal::Quiet => Decisions::STAY,

@@ -6,7 +6,7 @@
 //! recovery point is acknowledged.
 
 use super::fast_recovery::{FastRecovery, Signal};
-use super::policy::{RecoveryPolicy, WithPolicy};
+use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
 use super::reno_sack::Pipe;
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
@@ -107,14 +107,8 @@ impl NewRenoSack {
 }
 
 impl RecoveryPolicy for NewRenoSack {
-    fn on_signal(
-        &mut self,
-        signal: Signal,
-        recovery: &mut FastRecovery,
-        acked: &Acked,
-        board: &Scoreboard,
-        view: &View,
-    ) -> Decisions {
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        let &ProcessedAck { acked, board, view } = ack;
         match signal {
             Signal::Quiet => Decisions::STAY,
             Signal::Progress => Decisions::GROW,

@@ -9,17 +9,18 @@ use crate::scoreboard::Scoreboard;
 use crate::view::View;
 use eifel_base::time::Instant;
 
+/// An ACK that the scoreboard has processed.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessedAck<'a> {
+    pub acked: &'a Acked<'a>,
+    pub board: &'a Scoreboard,
+    pub view: &'a View,
+}
+
 /// The steps that an algorithm adds to [`FastRecovery`].
 pub trait RecoveryPolicy: Clone + core::fmt::Debug + Send + 'static {
     /// Decides about an ACK that the recovery has classified as `signal`.
-    fn on_signal(
-        &mut self,
-        signal: Signal,
-        recovery: &mut FastRecovery,
-        acked: &Acked,
-        board: &Scoreboard,
-        view: &View,
-    ) -> Decisions;
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions;
 
     /// Returns the next segment to send during fast recovery. A forced
     /// retransmission is sent first.
@@ -53,7 +54,7 @@ impl<A: RecoveryPolicy> WithPolicy<A> {
 impl<A: RecoveryPolicy> Recovery for WithPolicy<A> {
     fn on_ack(&mut self, acked: &Acked, board: &Scoreboard, view: &View) -> Decisions {
         let signal = self.recovery.on_ack(acked, view);
-        self.policy.on_signal(signal, &mut self.recovery, acked, board, view)
+        self.policy.on_signal(signal, &mut self.recovery, &ProcessedAck { acked, board, view })
     }
 
     fn on_timeout(&mut self, view: &View) {

@@ -7,11 +7,10 @@
 
 use super::fast_recovery::{FastRecovery, Signal};
 use super::late_fast_retransmit::LATE;
-use super::policy::{RecoveryPolicy, WithPolicy};
+use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, Next, Step, late_fast_retransmit};
 use crate::congest::Window;
-use crate::fact::Acked;
 use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
@@ -31,14 +30,8 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct Reno;
 
 impl RecoveryPolicy for Reno {
-    fn on_signal(
-        &mut self,
-        signal: Signal,
-        recovery: &mut FastRecovery,
-        _: &Acked,
-        _: &Scoreboard,
-        view: &View,
-    ) -> Decisions {
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        let &ProcessedAck { view, .. } = ack;
         match signal {
             Signal::Quiet | Signal::Duplicate => Decisions::STAY,
             Signal::Progress => Decisions::GROW,

@@ -6,11 +6,11 @@
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
 use super::fast_recovery::{FastRecovery, Signal};
-use super::policy::{RecoveryPolicy, WithPolicy};
+use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
 use super::rules::{Follows, RULES, Rules};
 use super::{Decisions, Next, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Block, Kind};
+use crate::fact::{Block, Kind};
 use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
@@ -67,14 +67,8 @@ impl Pipe {
 }
 
 impl RecoveryPolicy for RenoSack {
-    fn on_signal(
-        &mut self,
-        signal: Signal,
-        recovery: &mut FastRecovery,
-        _: &Acked,
-        board: &Scoreboard,
-        view: &View,
-    ) -> Decisions {
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        let &ProcessedAck { board, view, .. } = ack;
         match signal {
             Signal::Quiet => {}
             Signal::Progress => return Decisions::GROW,

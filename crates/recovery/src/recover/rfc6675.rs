@@ -6,12 +6,12 @@
 //! *From* RFC 6675, sections 4 and 5.
 
 use super::fast_recovery::{FastRecovery, Signal};
-use super::policy::{RecoveryPolicy, WithPolicy};
+use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
 use super::prr::{Prr, REDUCTION, Reduction};
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Block, Kind};
+use crate::fact::{Block, Kind};
 use crate::registry::Entry;
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
@@ -61,14 +61,8 @@ fn lost_below(threshold: u32, board: &Scoreboard, mss: u32) -> u64 {
 }
 
 impl RecoveryPolicy for Rfc6675 {
-    fn on_signal(
-        &mut self,
-        signal: Signal,
-        recovery: &mut FastRecovery,
-        acked: &Acked,
-        board: &Scoreboard,
-        view: &View,
-    ) -> Decisions {
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        let &ProcessedAck { acked, board, view } = ack;
         self.prr.on_ack(acked, board);
         let lost_below = lost_below(recovery.rules().duplicate_threshold, board, view.mss);
         // Section 5, steps (1) and (2): DupAcks >= DupThresh or IsLost (HighACK + 1).
