@@ -34,7 +34,6 @@ class Claim:
     """
 
     def text(self) -> str:
-        """Returns the claim as TOML for the engine."""
         return toml.dumps(self.claim)
 
     def digest(self, seed: int) -> str:
@@ -131,7 +130,6 @@ class Found:
 def part(
     claim: Claim, scenarios: int, seed: int, threads: int, progress: Callable[[int], object] = lambda _done: None
 ) -> dict[str, Any]:
-    """Runs one search."""
     from eifel import _engine
 
     found = _engine.hunt_claim(claim.text(), scenarios, claim.most, seed, threads, progress)

@@ -272,5 +272,4 @@ def cited(figure: str) -> str:
 
 
 def word(value: Key) -> str:
-    """Formats a key's value for people."""
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

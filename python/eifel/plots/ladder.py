@@ -38,7 +38,6 @@ def ladder_figure(worlds: Mapping[str, Ladder], *, title: str = "") -> Figure:
 
 
 def _places(ladder: Ladder) -> dict[float, float]:
-    """Returns the vertical place of each time."""
     instants = {arrow.left_ms for arrow in ladder.arrows} | {at for at, _ in ladder.notes}
     instants |= {at for arrow in ladder.arrows for at in arrow.arrived_ms}
     places: dict[float, float] = {}

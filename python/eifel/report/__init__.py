@@ -309,7 +309,6 @@ def _part(name: str, **values: str) -> str:
 
 
 def how() -> str:
-    """Returns the instructions for using charts."""
     return _part("how.html")
 
 

@@ -19,8 +19,6 @@ class SweepError(RuntimeError):
 
 
 class Executor(Protocol):
-    """Runs shards in any order."""
-
     def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
         """Runs all shards. Calls `progress` with the number of additional finished runs."""
         ...

@@ -100,7 +100,6 @@ def begin_without_handshake(flow: dict[str, Any]) -> None:
 
 
 def dual_rtt(tau: float = 0.1) -> dict[str, Any]:
-    """Returns the detector with a fixed threshold."""
     return {"name": "dual-rtt", "tau": "fixed", "tau_thousandths": round(1000 * tau)}
 
 

@@ -148,5 +148,4 @@ def drawn_spike() -> dict[str, Any]:
 
 
 def one_spike() -> dict[str, Any]:
-    """Returns the paper's own spike."""
     return {"at": [{"start_s": SPIKE_S, "length_s": SPIKE_LENGTH_S}]}
