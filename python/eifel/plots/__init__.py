@@ -10,12 +10,13 @@ from typing import IO, TYPE_CHECKING, Any
 from eifel.files import opened, put
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure as Figure
 
     from eifel.result import Result
 else:
-    # Annotations need the name only, and importing matplotlib takes a second.
-    Figure = Any
+    # Annotations need the names only, and importing matplotlib takes a second.
+    Axes = Figure = Any
 
 
 def time_sequence_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
