@@ -76,7 +76,8 @@ fn all_marks() -> Marks {
 
 #[test]
 fn every_requirement_is_met_and_tested_or_explained() {
-    let (requirements, deviations, found) = (table("docs/reference/requirements.md"), table("docs/reference/deviations.md"), all_marks());
+    let (requirements, deviations, found) =
+        (table("docs/reference/requirements.md"), table("docs/reference/deviations.md"), all_marks());
     let mut open = Vec::new();
     for (id, says) in &requirements {
         let (code, test) = (found.code.contains(id), found.tests.contains(id));
@@ -99,7 +100,8 @@ fn missing(code: bool, test: bool) -> &'static str {
 
 #[test]
 fn every_mark_and_every_deviation_names_a_requirement() {
-    let (requirements, deviations, found) = (table("docs/reference/requirements.md"), table("docs/reference/deviations.md"), all_marks());
+    let (requirements, deviations, found) =
+        (table("docs/reference/requirements.md"), table("docs/reference/deviations.md"), all_marks());
     let named = found.code.iter().chain(&found.tests).chain(deviations.keys());
     let unknown: Vec<&String> = named.filter(|id| !requirements.contains_key(*id)).collect();
     assert!(unknown.is_empty(), "not in docs/reference/requirements.md: {unknown:?}");

@@ -15,7 +15,8 @@ use crate::folder::scripts;
 type Counts = [usize; 3];
 
 fn page() -> String {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scripts.md")).unwrap();
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scripts.md")).unwrap();
     page.split("## Public suites").nth(1).unwrap().split("\n## ").next().unwrap().to_owned()
 }
 

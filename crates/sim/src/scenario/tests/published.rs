@@ -36,7 +36,12 @@ fn every_key_is_in_the_reference() {
     let words: Vec<&str> = quoted.map(|word| word.trim_matches(['[', ']'])).collect();
     for table in tables() {
         for key in table.keys {
-            assert!(words.contains(&key.name), "docs/reference/scenario.md does not describe `{}` of {}", key.name, table.name);
+            assert!(
+                words.contains(&key.name),
+                "docs/reference/scenario.md does not describe `{}` of {}",
+                key.name,
+                table.name
+            );
         }
     }
 }
