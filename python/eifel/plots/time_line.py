@@ -8,9 +8,7 @@ from eifel.plots.time_sequence import number, segment_size
 from eifel.result import Result
 
 Named = Callable[[str, int], bool]
-"""Returns whether an arrow is labelled, by its letter (S: sent, R: retransmitted, A: ACK) and
-segment number.
-"""
+"""Returns whether an arrow is labelled, by its letter (S: sent, R: retransmitted, A: ACK) and segment number."""
 
 
 def time_line_figure(result: Result, window_s: tuple[float, float], named: Named, title: str = "") -> Figure:
