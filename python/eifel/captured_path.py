@@ -25,9 +25,7 @@ class CapturedPath:
     def __init__(self, found: _engine.CapturedPath) -> None:
         self._found = found
         self.found: Mapping[str, Any] = json.loads(found.json())
-        """`path`, `events` of the capture, and `replay`: the sender that comes nearest, and how
-        near it comes.
-        """
+        """`path`, `events` of the capture, and `replay`: the sender that comes nearest, and how near it comes."""
 
     @property
     def refused(self) -> str | None:

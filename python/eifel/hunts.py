@@ -29,12 +29,9 @@ class Claim:
     most: float
     """The value above which a scenario refutes the claim."""
     share: float = 0.0
-    """The share of random scenarios that may refute the claim. It is published where
-    counterexamples are known.
-    """
+    """The share of random scenarios that may refute the claim. It is published where counterexamples are known."""
 
     def text(self) -> str:
-        """Returns the claim as TOML for the engine."""
         return toml.dumps(self.claim)
 
     def digest(self, seed: int) -> str:
@@ -79,9 +76,7 @@ def fast_liars(loss: float, most: float = 1.05) -> Claim:
 
 
 SELDOM = 0.01
-"""A detector is wrong in a scenario if it calls more than this share of the needed episodes
-spurious.
-"""
+"""A detector is wrong in a scenario if it calls more than this share of the needed episodes spurious."""
 PUBLISHED = (
     *(liars(loss) for loss in cheating.LOSSES),
     *(fast_liars(loss) for loss in liars_fast.LOSSES),
@@ -94,9 +89,7 @@ PUBLISHED = (
     wrong("f-rto", SELDOM, share=0.002),
     wrong("f-rto-sack", SELDOM, share=0.004),
 )
-"""The claims of the documents. The shares are the upper ends of the 95 % intervals in
-docs/internals/hunted.json.
-"""
+"""The claims of the documents. The shares are the upper ends of the 95 % intervals in docs/internals/hunted.json."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +124,6 @@ class Found:
 def part(
     claim: Claim, scenarios: int, seed: int, threads: int, progress: Callable[[int], object] = lambda _done: None
 ) -> dict[str, Any]:
-    """Runs one search."""
     from eifel import _engine
 
     found = _engine.hunt_claim(claim.text(), scenarios, claim.most, seed, threads, progress)
@@ -196,9 +188,7 @@ RUNS = 2000
 searches, each with its own seed.
 """
 Liar = dict[str, Any]
-"""A receiver (`liar`, TOML), its `gain` over an honest receiver's goodput, and the `runs` that
-judged it.
-"""
+"""A receiver (`liar`, TOML), its `gain` over an honest receiver's goodput, and the `runs` that judged it."""
 Search = Callable[[range, int], Liar]
 """One search, for this range of the requested runs, and with this seed."""
 

@@ -30,9 +30,7 @@ class Detector:
     silent: int
     """Genuine episodes without a verdict."""
     delay_ms: float | None
-    """The median time from the loss signal to the verdict "spurious" on spurious episodes; None
-    without any.
-    """
+    """The median time from the loss signal to the verdict "spurious" on spurious episodes; None without any."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +39,7 @@ class Observed:
 
     detectors: Sequence[Detector]
     queueing_ms: Sequence[Mapping[str, Mean] | None]
-    """By flow: `mean`, `p95` and `p99` of packet delay beyond the fastest packet's. None without
-    packets.
-    """
+    """By flow: `mean`, `p95` and `p99` of packet delay beyond the fastest packet's. None without packets."""
 
 
 def observe(

@@ -151,7 +151,6 @@ class Result:
         return f"<Result {flows}>"
 
     def summary_html(self) -> str:
-        """Returns the summary as an HTML table, with a row per flow."""
         names = list(dict.fromkeys(name for flow in self.flows for name in flow))
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         rows = "".join(

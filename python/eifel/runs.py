@@ -93,7 +93,6 @@ class Runs:
 
 
 def means_of_flows(runs: Runs, scenario: int = 0) -> list[dict[str, Mean]]:
-    """Returns the mean of each number over the repetitions of a scenario, by flow."""
     rows = runs.where(scenario=scenario)
     flows = [rows.where(flow=number) for number in range(int(rows["flow"].max()) + 1)]
     return [{name: mean_interval(flow[name]) for name in runs.numbers if _is_there(flow, name)} for flow in flows]

@@ -25,7 +25,6 @@ class Source:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The scenario as plain values."""
         from eifel import _engine
 
         # Parsed by the engine, since Python's own parser knows an older TOML and would refuse valid

@@ -125,7 +125,6 @@ def _digest(content: dict[str, Any]) -> str:
 
 
 def stored_ids(out: Path) -> list[str]:
-    """Returns the ids of the stored artefacts."""
     if not out.is_dir():
         return []
     return sorted(
@@ -167,5 +166,4 @@ def _write_json(file: Path, content: dict[str, Any]) -> None:
 
 
 def json_text(content: dict[str, Any]) -> str:
-    """Returns JSON in the stored form, indented for people."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

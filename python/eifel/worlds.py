@@ -25,8 +25,6 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Ladder:
-    """A world in the form for drawing."""
-
     fates: str
     """The fates of packets that did not simply arrive, in words."""
     text: str

@@ -186,5 +186,5 @@ def test_interrupted_detector_runs_resume_with_the_missing_points(tmp_path) -> N
 
 def test_a_share_in_percent_keeps_the_ends_of_its_interval() -> None:
     share = percent_interval(4, 8)
-    assert (share.mean, share.n) == (50.0, 8)
+    assert (share.mean, share.count) == (50.0, 8)
     assert share.interval == pytest.approx((21.5, 78.5), abs=0.1)

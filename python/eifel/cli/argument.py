@@ -10,8 +10,6 @@ else:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser with a method for each kind of argument."""
-
     def word(self, name: str, metavar: str, text: str, **more: Any) -> None:
         self.add_argument(name, metavar=metavar, help=text, **more)
 
@@ -35,7 +33,6 @@ class Parser(argparse.ArgumentParser):
         self.word(name, metavar, text, action="append", default=[])
 
     def jobs(self) -> None:
-        """Declares the number of threads."""
         self.positive("--jobs", "N", "threads (default: all cores)")
 
 

@@ -33,7 +33,6 @@ def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
 
 
 def parser() -> Parser:
-    """Returns the parser with every command and its options."""
     made = Parser(
         prog="eifel",
         description="Spurious retransmissions: detect them, respond to them, and measure what that is worth.",
@@ -77,10 +76,10 @@ def _add_run(commands: Commands) -> None:
         "eifel run scenario.toml --repetitions 20 --set flow.main.sender.respond=option-4 --plot run.svg",
     )
     parser.path("scenario", "SCENARIO.toml", "the scenario file; - for standard input")
-    parser.positive("--repetitions", "N", "in place of the scenario's number")
-    parser.natural("--seed", "S", "in place of the scenario's seed")
+    parser.positive("--repetitions", "N", "the number of repetitions (default: the scenario's)")
+    parser.natural("--seed", "S", "the seed (default: the scenario's)")
     parser.repeated(
-        "--set", "KEY.PATH=VALUE", "put another value at a key; entries of lists by number or name; may be repeated"
+        "--set", "KEY.PATH=VALUE", "set a key to another value; entries of lists by number or name; may be repeated"
     )
     parser.path("--record", "FOLDER", "write every table (Parquet), captures and a manifest there")
     parser.word("--tables", "NAMES", "the tables that --record writes, with commas between, or none (default: all)")
@@ -88,17 +87,17 @@ def _add_run(commands: Commands) -> None:
     parser.switch("--payload", "captures hold all bytes, and not the headers alone")
     parser.path("--pcap", "FILE", "write a pcapng as captured at the flow's sender")
     parser.path("--plot", "FILE", "draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom")
-    parser.natural("--repetition", "N", "which one is recorded and drawn, from 0 on (default: 0)")
+    parser.natural("--repetition", "N", "the repetition to record and draw, from 0 (default: 0)")
     parser.word("--flow", "NAME", "the flow that is captured and drawn, or all (default: the first)")
     parser.switch("--flows", "show each flow of a group that the scenario repeats")
-    parser.verbose("show every number, what detectors said, and queueing delays")
+    parser.verbose("show every number, the detectors' verdicts, and queueing delays")
     parser.jobs()
 
 
 def _add_new(commands: Commands) -> None:
     parser = command(commands, "new", "write a commented scenario to begin with", "eifel new handover")
-    parser.word("name", "NAME", "which one; without, says what there is", nargs="?")
-    parser.path("--out", "FILE.toml", "where to (default: NAME.toml; - for standard output)")
+    parser.word("name", "NAME", "the template; without it, list the templates", nargs="?")
+    parser.path("--out", "FILE.toml", "the file to write (default: NAME.toml; - for standard output)")
 
 
 def _add_compare(commands: Commands) -> None:
@@ -108,17 +107,17 @@ def _add_compare(commands: Commands) -> None:
         "run scenarios with the same seeds and show what differs",
         "eifel compare spike.toml --set flow.main.sender.detect=none --repetitions 50 --plot both.svg",
     )
-    parser.path("scenarios", "SCENARIO.toml", "what is compared, the first with each other", nargs="+")
+    parser.path("scenarios", "SCENARIO.toml", "the scenarios to compare, each with the first", nargs="+")
     parser.repeated(
         "--set",
         "KEY.PATH=VALUE",
-        "of one scenario: another to compare it with, one for each --set; of several: put this value into all",
+        "with one scenario: compare it with a copy that has this value; with several: set this value in all",
     )
-    parser.positive("--repetitions", "N", "in place of the scenarios' number")
-    parser.natural("--seed", "S", "in place of the first scenario's seed")
+    parser.positive("--repetitions", "N", "the number of repetitions (default: the scenarios')")
+    parser.natural("--seed", "S", "the seed (default: the first scenario's)")
     parser.word("--flow", "NAME", "the flow that is compared (default: the first)")
     parser.path("--plot", "FILE", "draw both over one time axis: .png, .svg or .pdf")
-    parser.verbose("show every number, those too that are zero")
+    parser.verbose("show every number, also those that are zero")
     parser.jobs()
 
 
@@ -133,8 +132,8 @@ def _add_sweep(commands: Commands) -> None:
     parser.path("--out", "FOLDER", "where the results are kept (default: out/ and the file's name)")
     parser.jobs()
     parser.path("--dask", "ADDRESS", "run on the workers of this Dask scheduler, as tcp://host:8786")
-    parser.switch("--fresh", "begin anew, whatever is stored")
-    parser.switch("--check", "say what would be run, and run nothing")
+    parser.switch("--fresh", "run everything again, also stored results")
+    parser.switch("--check", "print the number of runs, and run nothing")
     parser.word(
         "--show",
         "NAMES",
@@ -153,11 +152,11 @@ def _add_reproduce(commands: Commands) -> None:
     )
     parser.word("ids", "ID", "an id or how ids begin; without any, all that take less than a minute", nargs="*")
     parser.switch("--all", "without ids: those that take minutes too")
-    parser.positive("--repetitions", "N", "in place of each table's own number")
-    parser.natural("--seed", "S", "in place of each artefact's seed")
+    parser.positive("--repetitions", "N", "the number of repetitions (default: each table's)")
+    parser.natural("--seed", "S", "the seed (default: each artefact's)")
     parser.jobs()
     parser.path("--out", "FOLDER", "where finished artefacts are kept (default: out)", default="out")
-    parser.switch("--fresh", "measure again what is stored already")
+    parser.switch("--fresh", "measure stored artefacts again")
     parser.word(
         "--pictures",
         "FORMS",
@@ -182,7 +181,9 @@ def _add_report(commands: Commands) -> None:
 
 
 def _add_list(commands: Commands) -> None:
-    parser = command(commands, "list", "list what there is to choose from", "eifel list algorithms")
+    parser = command(
+        commands, "list", "list algorithms, artefacts, or the schema of scenarios", "eifel list algorithms"
+    )
     parser.add_argument(
         "what",
         nargs="?",
@@ -229,7 +230,7 @@ def _add_worlds(commands: Commands) -> None:
         "how long after that a delayed packet arrives; what is sent then takes 50 (default: 10)",
         default=10,
     )
-    parser.repeated("--set", "KEY.PATH=VALUE", "put another value at a key")
+    parser.repeated("--set", "KEY.PATH=VALUE", "set a key to another value")
     parser.jobs()
 
 
@@ -237,7 +238,7 @@ def _add_hunt(commands: Commands) -> None:
     parser = command(
         commands,
         "hunt",
-        "search for what refutes a claim",
+        "search for scenarios that refute a claim",
         "eifel hunt liars examples/lossy.toml --set flow.main.sender.detect=dsack",
     )
     claims = {
@@ -267,9 +268,9 @@ def _add_hunt(commands: Commands) -> None:
 
 
 def _add_attacks(commands: Commands) -> None:
-    parser = command(commands, "attacks", "attack the connection and measure what comes of it", "eifel attacks t01 t11")
+    parser = command(commands, "attacks", "attack the connection, and measure the effect", "eifel attacks t01 t11")
     parser.word("names", "NAME", "an attack or how its name begins; all without any", nargs="*")
-    parser.switch("--list", "say what there is, and do nothing")
+    parser.switch("--list", "list the attacks, and run none")
 
 
 def _add_live(commands: Commands) -> None:
@@ -347,7 +348,7 @@ def _add_analyze(commands: Commands) -> None:
         "share of all segments with data, as 'spurious>1%%'; may be repeated",
     )
     parser.path("--extract-path", "FILE.toml", "write the path that the capture shows as a scenario")
-    parser.natural("--connection", "N", "with --extract-path: which one (default: that with most data)")
+    parser.natural("--connection", "N", "with --extract-path: the connection's number (default: that with most data)")
     parser.verbose("show every retransmission")
 
 
@@ -365,7 +366,7 @@ def _add_whatif(commands: Commands) -> None:
         "a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one sender",
     )
     parser.repeated("--also", "KEY=VALUE,…", "another sender to compare; may be repeated")
-    parser.natural("--connection", "N", "which one (default: that with most data)")
+    parser.natural("--connection", "N", "the number of the connection (default: the one with most data)")
     parser.positive("--draws", "N", "paths drawn from what the capture leaves open (100)", default=100)
     parser.natural("--seed", "S", "the seed of these draws (1)", default=1)
 
@@ -377,7 +378,7 @@ def _add_captures(commands: Commands) -> None:
         "write small captures with the truth about every retransmission, to judge tools by",
         "eifel captures benchmark --transfers 100",
     )
-    parser.path("folder", "FOLDER", "where to")
-    parser.positive("--transfers", "N", "each at three places (20)", default=20)
-    parser.natural("--seed", "S", "of the first transfer (1)", default=1)
-    parser.switch("--wild", "any path and stack, and not only such as there are")
+    parser.path("folder", "FOLDER", "the folder to write")
+    parser.positive("--transfers", "N", "the number of transfers, each captured at three places (20)", default=20)
+    parser.natural("--seed", "S", "the seed of the first transfer (1)", default=1)
+    parser.switch("--wild", "draw any path and stack, also unlikely ones")

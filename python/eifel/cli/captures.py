@@ -9,7 +9,6 @@ from eifel.errors import BadInputError
 
 
 def command(options: argparse.Namespace) -> int:
-    """Writes the captures, each with its truth and its scenario."""
     from eifel import _engine
 
     folder = Path(options.folder)

@@ -9,7 +9,6 @@ from eifel.cli import OK
 
 
 def command(options: argparse.Namespace) -> int:
-    """Prints the requested lists."""
     if options.what == "schema":
         from eifel import _engine
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 
 def command(options: argparse.Namespace) -> int:
-    """Runs the command, and returns its exit code."""
     from eifel import _engine
 
     sys.stdout.flush()

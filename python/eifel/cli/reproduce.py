@@ -91,7 +91,6 @@ def holds(measured: Measured) -> bool:
 
 
 def show(out: Console, measured: Measured) -> None:
-    """Prints an artefact for people."""
     artefact = measured.artefact
     out.print(heading(f"{artefact.id}  {artefact.title}"))
     rows = len(artefact.rows)

@@ -25,7 +25,6 @@ ALL = "all"
 
 
 def command(options: argparse.Namespace) -> int:
-    """Runs the scenario, and acts on the options."""
     if options.plot and Path(options.plot).suffix not in PICTURES:
         raise BadInputError(f"--plot {options.plot}: expected a name that ends in {', '.join(PICTURES)}")
     settings = scenarios.parse_settings(options.set)

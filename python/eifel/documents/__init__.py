@@ -40,6 +40,10 @@ def contains(page: str, sentence: str) -> bool:
     return sentence in " ".join((ROOT / page).read_text(encoding="utf-8").split())
 
 
+def quoted(page: str, *sentences: str) -> list[tuple[str, str]]:
+    return [(page, sentence) for sentence in sentences]
+
+
 def name_missing(quotes: Iterable[tuple[str, str]]) -> None:
     """Prints each sentence that its page lacks."""
     for page, sentence in quotes:

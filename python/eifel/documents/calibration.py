@@ -50,7 +50,6 @@ def report(columns: Mapping[str, NDArray[Any]], others: Sequence[str]) -> str:
 
 
 def front_table(columns: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Returns the Pareto front on all rows, as the lines of a table."""
     found = [one for one in results(columns) if one.stage in ("screen", "steps")]
     points = np.array([one.distances() for one in found])
     kept = [number for number, point in enumerate(points) if not _bettered(points, point)]

@@ -66,9 +66,7 @@ def tools(store: Stored) -> str:
 
 
 FEW = 10
-"""With fewer predictions than this, the page has the count of correct ones, since a share would
-mean little.
-"""
+"""With fewer predictions than this, the page has the count of correct ones, since a share would mean little."""
 
 
 def whatif(store: Stored) -> str:

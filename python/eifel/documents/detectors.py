@@ -135,8 +135,6 @@ _REMEDIES: tuple[tuple[str, Any, bool], ...] = (
 
 
 def neighbours(store: Stored) -> str:
-    """Returns the savings of each remedy with Reno."""
-
     def of(queue: int, remedy: str, proxy: bool) -> tuple[float, float]:
         keys = {"queue": queue, "sender": "reno", "remedy": remedy, "proxy": proxy}
         name = "detectors.neighbours"
@@ -208,7 +206,6 @@ def lies(store: Stored) -> str:
 
 
 def beside(store: Stored) -> str:
-    """Returns the goodput left to a neighbour."""
     rows = []
     for name, detect, lie in BESIDE:
         rows += _by_grant(name, partial(_gains, store, "detectors.beside", "beside", detect=detect, lie=lie))
@@ -276,7 +273,6 @@ OVER_SCTP = (
 
 
 def over_sctp(store: Stored) -> str:
-    """Returns the gains of the listed lies over SCTP."""
     rows = [
         [name, f"`{lie.replace('_', '-')}`", *_gains(store, "detectors.liars_sctp", lie, detect=detect)]
         for name, detect, lie in OVER_SCTP

@@ -58,7 +58,6 @@ EACH_RECOVERY, CUBIC, PACED = 1 / 6, 0.5, 0.3
 
 
 def main_sender(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the algorithms of the flow in the claim."""
     sender: Mapping[str, Any] = scenario["flow"][0].get("sender", {})
     return sender
 
@@ -72,7 +71,6 @@ def is_plain(scenario: Mapping[str, Any]) -> bool:
 
 
 def row(found: hunts.Found) -> dict[str, Any]:
-    """Returns the stored form of a search."""
     scenarios = [tomllib.loads(one["scenario"]) for one in found.against]
     senders = [main_sender(scenario) for scenario in scenarios]
     recovery = Counter(sender.get("recover", {}).get("name", "") for sender in senders)

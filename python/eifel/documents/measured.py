@@ -17,6 +17,7 @@ from eifel.documents import (
     detectors,
     filled,
     name_missing,
+    quoted,
     sentences,
     spaced,
     stored,
@@ -240,23 +241,17 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
     gains = [goodput[run] / goodput[run.replace("age", "full")] - 1 for run in goodput if run.startswith("age")]
     return [
         ("README.md", f"254 % there, {100 * left:.0f} % with RFC 5681's rule"),
-        (
-            FINDINGS,
-            f"transfer takes {held:.0f} s instead of {halved:.0f}, and Eifel gains {100 * left:.0f} %",
-        ),
-        (
+        *quoted(FINDINGS, f"transfer takes {held:.0f} s instead of {halved:.0f}, and Eifel gains {100 * left:.0f} %"),
+        *quoted(
             TIMERS,
             f"precise restarts gain {100 * drawn:.0f} % of throughput with packets of 296 bytes",
+            f"and cost {100 * large:.0f} % with 576",
         ),
-        (TIMERS, f"and cost {100 * large:.0f} % with 576"),
         *((FINDINGS, sentence) for sentence in (*_dualrtt(store), *_sctp(store))),
         *sentences.quotes(store),
         *timers.quotes(store),
         *worlds.quotes(store),
-        (
-            TIMERS,
-            f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %",
-        ),
+        *quoted(TIMERS, f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %"),
     ]
 
 

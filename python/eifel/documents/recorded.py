@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from eifel.documents import DETECTORS, INTERNALS, ROOT, TIMERS, name_missing, spaced
+from eifel.documents import DETECTORS, INTERNALS, ROOT, TIMERS, name_missing, quoted, spaced
 from eifel.documents.stored import Stored, read, written
 
 STORE = INTERNALS / "recorded.json"
@@ -105,9 +105,9 @@ def _timed(store: Stored) -> list[tuple[str, str]]:
         return float(one["genuine_timeouts_wait_s"]) / float(one["genuine_timeouts"])
 
     return [
-        (TIMERS, f"the goodput is the same within {others:.1f} %"),
-        (
+        *quoted(
             TIMERS,
+            f"the goodput is the same within {others:.1f} %",
             f"carries {behind(worst):.0f} % less than the best, since the few timeouts that were needed waited for "
             f"{wait_s('agg, k 0.01'):.0f} s each. The Eifel timer's waited for {wait_s('eifel'):.0f} s there, RFC "
             f"6298's for {wait_s('rfc6298'):.0f}",

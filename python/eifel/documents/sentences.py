@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from eifel.documents import AUTHOR, DETECTORS, FINDINGS, LIARS, PARTIAL_CREDIT, spaced
+from eifel.documents import AUTHOR, DETECTORS, FINDINGS, LIARS, PARTIAL_CREDIT, quoted, spaced
 from eifel.documents.detectors import episodes
 from eifel.documents.stored import Stored, mean
 from eifel.studies import proof as proof_study
@@ -27,43 +27,34 @@ def truth(store: Stored) -> list[tuple[str, str]]:
     early, late = (float(found(name, "spike", "needless_bytes")) for name in ("eifel-timestamps", "dsack"))
     lost, copied, closed = "lost ACKs", "duplicates", "spikes with closing windows"
     return [
-        (
+        *quoted(
             DETECTORS,
             f"there are {spaced(total)} episodes: {spaced(kinds['needless'])} needless, "
             f"{spaced(kinds['mixed'])} mixed, {needed} needed",
-        ),
-        (
-            DETECTORS,
             f"Eifel by marks finds {found('eifel-bit', lost)} % of the spurious timeouts, "
             f"F-RTO {found('f-rto', lost)}, Eifel by timestamps {found('eifel-timestamps', lost)}, "
             f"DSACK {found('dsack', lost)}",
-        ),
-        (
-            DETECTORS,
             f"Eifel by timestamps then finds {found('eifel-timestamps', copied)} %, since step 5 ignores ACKs that "
             f"carry a DSACK. F-RTO finds {found('f-rto', copied)} %, with SACK {found('f-rto-sack', copied)}",
         ),
-        (
+        *quoted(
             FINDINGS,
             f"Of {needed} episodes in which all was lost Eifel, DSACK and F-RTO called {wrong} spurious; the detector "
             f"that compares with the smallest round trip called {found('min-rtt', column='false_positives')} so. "
             f"Of the needless timeouts Eifel found {found('eifel-timestamps')} %, F-RTO {found('f-rto-sack')} %, and "
             f"DSACK {found('dsack')} %",
-        ),
-        (
-            FINDINGS,
             f"In {100 * kinds['mixed'] / total:.0f} of 100 episodes the first retransmission was needless and a later "
             f"one was not. Eifel calls {mixed} % of these spurious; F-RTO and DSACK call {kept} so",
         ),
         ("README.md", f"in which all was lost, of {needed}. But Eifel calls {mixed} % of those spurious"),
-        (AUTHOR, f"Of {needed} episodes in which all was lost {wrong} was called spurious"),
-        (AUTHOR, f"after {late / early:.0f} times as many needless bytes"),
-        (
+        *quoted(
             AUTHOR,
+            f"Of {needed} episodes in which all was lost {wrong} was called spurious",
+            f"after {late / early:.0f} times as many needless bytes",
             f"they find {found('eifel-timestamps', MET)} % of the spurious timeouts, and `eifel-or-f-rto` "
             f"{found('eifel-or-f-rto', MET)} %",
+            f"it finds {found('f-rto-sack', MET)} %, and {found('f-rto-sack', closed)} % where windows close",
         ),
-        (AUTHOR, f"it finds {found('f-rto-sack', MET)} %, and {found('f-rto-sack', closed)} % where windows close"),
     ]
 
 
@@ -81,20 +72,17 @@ def responses(store: Stored) -> list[tuple[str, str]]:
     lost = [-saved(LOSES, cubic, response) for response in full]
     third = saved(HOLDS, cubic, "option-1") / saved(HOLDS, "rfc6675", "option-1")
     return [
-        (AUTHOR, f"a transfer takes {min(costs):.0f} to {max(costs):.0f} % longer"),
-        (
+        *quoted(
             AUTHOR,
+            f"a transfer takes {min(costs):.0f} to {max(costs):.0f} % longer",
             f"they save {kept['option-2']:.0f} and {kept['option-3']:.0f} %, where a full restore saves "
             f"{kept['option-1']:.0f}",
-        ),
-        (AUTHOR, f"a part of the window: {-saved(LOSES, 'newreno', 'option-1'):.0f} % more time"),
-        (
-            AUTHOR,
+            f"a part of the window: {-saved(LOSES, 'newreno', 'option-1'):.0f} % more time",
             f"RFC 4015's response costs {-saved(LOSES, cubic, 'rfc4015'):.1f} % where a part of the window is lost, "
             f"within chance, and `as-carried` {-saved(LOSES, cubic, 'as-carried'):.1f} %; the others that restore the "
             f"window at once cost {min(lost):.0f} to {max(lost):.0f} %",
+            f"An undo saves {100 * third:.0f} % of what it saves with Reno's window",
         ),
-        (AUTHOR, f"An undo saves {100 * third:.0f} % of what it saves with Reno's window"),
     ]
 
 
@@ -123,8 +111,11 @@ def partial_credit() -> list[tuple[str, str]]:
     """Returns AIMD windows for decreases b beside Reno's: sqrt((2 - b) / (2 b p)) for increases of one."""
     ours, reno = (math.sqrt((2 - decrease) / (2 * decrease)) for decrease in (0.3, 0.5))
     return [
-        (PARTIAL_CREDIT, f"= {ours:.2f} / sqrt(p) segments. Reno's is {reno:.2f} / sqrt(p)"),
-        (PARTIAL_CREDIT, f"so the factor is {ours / reno:.2f}"),
+        *quoted(
+            PARTIAL_CREDIT,
+            f"= {ours:.2f} / sqrt(p) segments. Reno's is {reno:.2f} / sqrt(p)",
+            f"so the factor is {ours / reno:.2f}",
+        ),
     ]
 
 
@@ -141,16 +132,13 @@ def found(store: Stored) -> list[tuple[str, str]]:
         for loss in LOSSES
     )
     return [
-        (
+        *quoted(
             AUTHOR,
             f"at most {most(DEFAULT):.2f} against the default, {most('eifel-or-f-rto'):.2f} against `eifel-or-f-rto`",
         ),
-        (
+        *quoted(
             LIARS,
             f"gains up to {most('eifel-bit', 'once-a-round-trip'):.1f} times its goodput with it",
-        ),
-        (
-            LIARS,
             f"The listed `forged-mark` is caught, and gains {listed:.2f} at most under that grant",
         ),
     ]
@@ -168,13 +156,13 @@ def proof(store: Stored) -> list[tuple[str, str]]:
         return f"{most} %" if least == most else f"{least} to {most} %"
 
     return [
-        (LIARS, f"**{cost(proof_study.SPIKES, proof_study.SPIKES_AND_LOSS)} over delay spikes**"),
-        (LIARS, f"**{cost(proof_study.LOST_ACKS)} where 10 % of the ACKs are lost besides**"),
-        (
+        *quoted(
             LIARS,
+            f"**{cost(proof_study.SPIKES, proof_study.SPIKES_AND_LOSS)} over delay spikes**",
+            f"**{cost(proof_study.LOST_ACKS)} where 10 % of the ACKs are lost besides**",
             f"**{cost(proof_study.LITTLE)} where 1 % of the packets are overtaken by five others.**",
+            f"**{cost(proof_study.MUCH)} where 5 % are overtaken by ten others**",
         ),
-        (LIARS, f"**{cost(proof_study.MUCH)} where 5 % are overtaken by ten others**"),
     ]
 
 

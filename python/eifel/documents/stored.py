@@ -27,7 +27,6 @@ def row_of(store: Stored, artefact: str, keys: Mapping[str, Any]) -> Mapping[str
 
 
 def mean(store: Stored, artefact: str, column: str, **keys: Any) -> float:
-    """Returns a measured mean."""
     return float(row_of(store, artefact, keys)["measured"][column])
 
 
@@ -38,7 +37,6 @@ def half_width(store: Stored, artefact: str, column: str, **keys: Any) -> float:
 
 
 def written(store: Stored) -> str:
-    """Returns the store as JSON, with a line for each row."""
     parts = []
     for name, one in store.items():
         rows = ",\n".join(json.dumps(row) for row in one["rows"])

@@ -38,9 +38,7 @@ class SteadyState:
     pipe: int = 1
     """The pipe's capacity in segments. Up to this load, the round trip is constant."""
     sampling: Sampling = "every"
-    """The timed segments: all, every second one (delayed ACKs), or one per round trip (no
-    timestamps).
-    """
+    """The timed segments: all, every second one (delayed ACKs), or one per round trip (no timestamps)."""
     mss_bytes: int = 1000
 
     def __post_init__(self) -> None:

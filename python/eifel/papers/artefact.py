@@ -125,9 +125,7 @@ class Recorded:
 
     draw: Draw
     chart: bool = True
-    """Whether a chart of the first run shows the figure. If not, the report contains the drawing
-    instead.
-    """
+    """Whether a chart of the first run shows the figure. If not, the report contains the drawing instead."""
     flow: str = "main"
     """The measured flow."""
     wire: Callable[[Sequence[Row]], list[Result]] | None = None
@@ -175,9 +173,7 @@ class Artefact:
     fitted: tuple[Setting, ...] = ()
     """The settings that the paper leaves open, fitted or chosen."""
     known: tuple[str, ...] = ()
-    """The known reasons why values or claims differ from the published ones, with the results of
-    trials.
-    """
+    """The known reasons why values or claims differ from the published ones, with the results of trials."""
     links: Links | None = None
     inputs: tuple[str, ...] = ()
     """The digests of the given recorded links."""
@@ -272,5 +268,4 @@ def cited(figure: str) -> str:
 
 
 def word(value: Key) -> str:
-    """Formats a key's value for people."""
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

@@ -14,8 +14,6 @@ from eifel.statistics import Mean, mean_interval
 
 @dataclass(frozen=True)
 class MeasuredRow:
-    """A row of an artefact with the mean of each of its columns."""
-
     row: Row
     means: Mapping[str, Mean]
 
@@ -53,7 +51,6 @@ class Measured:
         return self.rows[self._index(keys)]
 
     def mean(self, column: str, **keys: Any) -> float:
-        """Returns the mean of a column in the row with these keys."""
         return self.row(**keys).means[column].mean
 
     def result(self, **keys: Any) -> Result:

@@ -125,9 +125,7 @@ class Study:
     Readers of the report see it.
     """
     sources: tuple[ModuleType | Callable[..., Any], ...]
-    """The modules and functions that turn runs into results. Their statements decide the results
-    too.
-    """
+    """The modules and functions that turn runs into results. Their statements decide the results too."""
 
     @property
     def source(self) -> str:

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from eifel.files import opened, put
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure as Figure
 
     from eifel.result import Result
 else:
-    # Annotations need the name only, and importing matplotlib takes a second.
-    Figure = Any
+    # Annotations need the names only, and importing matplotlib takes a second.
+    Axes = Figure = Any
 
 
 def time_sequence_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
     """Draws segments, retransmissions, ACKs and drops over time."""
-    from eifel.plots import time_sequence
-    from eifel.plots.style import finish, new_figure
-
-    figure, axes = new_figure(1, (7.2, 4.2))
-    time_sequence.draw(axes[0], result, flow)
-    return finish(figure, axes, title)
+    return _panels(4.2, ("time_sequence",), result, flow, title)
 
 
 def paths_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
@@ -39,32 +36,26 @@ def paths_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
 
 def timer_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
     """Draws the retransmission timeout and the round trips that it is computed from."""
-    from eifel.plots import timer
-    from eifel.plots.style import finish, new_figure
-
-    figure, axes = new_figure(1, (7.2, 3.6))
-    timer.draw(axes[0], result, flow)
-    return finish(figure, axes, title)
+    return _panels(3.6, ("timer",), result, flow, title)
 
 
 def window_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
     """Draws cwnd, ssthresh and flight size over time."""
-    from eifel.plots import window
-    from eifel.plots.style import finish, new_figure
-
-    figure, axes = new_figure(1, (7.2, 3.6))
-    window.draw(axes[0], result, flow)
-    return finish(figure, axes, title)
+    return _panels(3.6, ("window",), result, flow, title)
 
 
 def overview(result: Result, flow: int = 0, title: str = "") -> Figure:
     """Draws time-sequence graph, window and timer above each other, with one time axis."""
-    from eifel.plots import time_sequence, timer, window
+    return _panels(8.0, ("time_sequence", "window", "timer"), result, flow, title)
+
+
+def _panels(height_in: float, names: Sequence[str], result: Result, flow: int, title: str) -> Figure:
+    """Draws panels above each other, each by the module with its name."""
     from eifel.plots.style import finish, new_figure
 
-    figure, axes = new_figure(3, (7.2, 8.0))
-    for part, place in zip((time_sequence, window, timer), axes, strict=True):
-        part.draw(place, result, flow)
+    figure, axes = new_figure(len(names), (7.2, height_in))
+    for name, place in zip(names, axes, strict=True):
+        import_module(f"eifel.plots.{name}").draw(place, result, flow)
     return finish(figure, axes, title)
 
 

@@ -1,19 +1,12 @@
 """Draws a sender's trace and the receiver's in one plot: segments sent, held on the way, and received."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.plots import Figure, style
+from eifel.plots import Axes, Figure, style
 from eifel.plots.time_sequence import number, segment_size
 from eifel.result import Result
 from eifel.tables import Frame
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SIZE_IN = (5.2, 4.4)
 """Narrow enough to be readable on a phone."""

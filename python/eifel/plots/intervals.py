@@ -1,14 +1,9 @@
 """Draws means with their intervals: a line per variant, or a row of marks for each group."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from eifel.plots import Axes
 from eifel.statistics import Mean
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LOOKS = (
     ("#d0312d", "o-"),

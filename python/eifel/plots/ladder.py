@@ -1,17 +1,11 @@
 """Draws small worlds as ladders: time runs down, segments go right, and ACKs come back."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from textwrap import fill
-from typing import TYPE_CHECKING
 
-from eifel.plots import Figure, style
+from eifel.plots import Axes, Figure, style
 from eifel.worlds import Arrow, Ladder
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 WIDTH_IN = 5.2
 """Narrow enough to be readable on a phone."""
@@ -38,7 +32,6 @@ def ladder_figure(worlds: Mapping[str, Ladder], *, title: str = "") -> Figure:
 
 
 def _places(ladder: Ladder) -> dict[float, float]:
-    """Returns the vertical place of each time."""
     instants = {arrow.left_ms for arrow in ladder.arrows} | {at for at, _ in ladder.notes}
     instants |= {at for arrow in ladder.arrows for at in arrow.arrived_ms}
     places: dict[float, float] = {}

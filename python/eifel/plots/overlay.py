@@ -11,7 +11,6 @@ COLOURS = (style.SENT, style.SPURIOUS, style.LIMIT, style.NEEDED, style.PROBE, s
 
 
 def write(results: Mapping[str, Result], flow: str, file: Path) -> None:
-    """Draws runs by name into a file."""
     with opened(file) as out:
         save(draw(results, flow), out, file.suffix.lstrip("."))
 

@@ -1,14 +1,7 @@
 """Draws TSNs over time, with a colour for each path, and each path's window below."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from eifel.plots import style
+from eifel.plots import Axes, style
 from eifel.result import Result
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 COLOURS = (style.SENT, style.NEEDED, style.ACK, style.PROBE)
 """Colours by path, primary first. They repeat after the last one."""

@@ -1,18 +1,12 @@
 """Draws timers' predictions and the round trips: the model's pictures, small enough for a phone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eifel.model.prediction import Prediction
 from eifel.model.steady_state import Samples
-from eifel.plots import Figure, style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from eifel.plots import Axes, Figure, style
 
 SIZE_IN = (4.8, 3.4)
 COLOURS = (style.NEEDED, style.LIMIT, style.PROBE)

@@ -1,18 +1,13 @@
 """The style of all pictures. Colours have meanings, match the report, and are safe for the colour-blind."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from eifel.plots import Figure
+from eifel.plots import Axes, Figure
 from eifel.result import Result
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SENT = "#3b6fb6"
 NEEDED = "#e08a00"

@@ -1,21 +1,14 @@
 """Draws the time line: sender left, receiver right, time downwards, and an arrow for each segment and ACK."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from eifel.plots import Figure, style
+from eifel.plots import Axes, Figure, style
 from eifel.plots.time_sequence import number, segment_size
 from eifel.result import Result
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 Named = Callable[[str, int], bool]
-"""Returns whether an arrow is labelled, by its letter (S: sent, R: retransmitted, A: ACK) and
-segment number.
-"""
+"""Returns whether an arrow is labelled, by its letter (S: sent, R: retransmitted, A: ACK) and segment number."""
 
 
 def time_line_figure(result: Result, window_s: tuple[float, float], named: Named, title: str = "") -> Figure:

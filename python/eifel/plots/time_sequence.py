@@ -1,18 +1,13 @@
 """Draws the time-sequence graph: every segment and whether it was needed, every ACK, every drop."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.plots import style
+from eifel.plots import Axes, style
 from eifel.result import Result
 from eifel.tables import Frame
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def draw(axes: Axes, result: Result, flow: int = 0) -> None:

@@ -1,15 +1,8 @@
 """Draws a recorded timer and the round trips over a few load cycles, also beside the model."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from eifel.papers.thesis.timing import Agreement, Timed
-from eifel.plots import Figure, style
+from eifel.plots import Axes, Figure, style
 from eifel.plots.prediction import SIZE_IN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def timed_figure(

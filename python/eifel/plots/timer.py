@@ -1,16 +1,9 @@
 """Draws the retransmission timeout and the round trips that it is computed from."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from eifel.plots import style
+from eifel.plots import Axes, style
 from eifel.result import Result
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def draw(axes: Axes, result: Result, flow: int = 0) -> None:

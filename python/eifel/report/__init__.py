@@ -254,9 +254,7 @@ def _dot(row: MeasuredRow, column: Column, mean: Mean) -> Dot:
 
 
 MOST_OPEN = 12
-"""Reports with more artefacts begin with their contents folded. Otherwise the fixed list would hide
-the page.
-"""
+"""Reports with more artefacts begin with their contents folded. Otherwise the fixed list would hide the page."""
 
 
 def _contents(measured: Sequence[Measured]) -> str:
@@ -309,7 +307,6 @@ def _part(name: str, **values: str) -> str:
 
 
 def how() -> str:
-    """Returns the instructions for using charts."""
     return _part("how.html")
 
 

@@ -118,7 +118,6 @@ def _origin(rows: Sequence[Row], columns: Mapping[str, NDArray[Any]]) -> float:
 
 
 def _episodes(rows: Sequence[Row], origin: float) -> str:
-    """Returns a table of episodes, each with a button that zooms to it."""
     groups: list[list[Row]] = []
     for row in rows:
         if groups and row["time_s"] - groups[-1][-1]["time_s"] <= APART_S:

@@ -34,7 +34,6 @@ class Packer:
         return column
 
     def packed(self) -> str:
-        """Returns all added columns as text."""
         return base64.b64encode(gzip.compress(b"".join(self._planes), 9, mtime=0)).decode("ascii")
 
 

@@ -14,7 +14,6 @@ MOST_LINES = 40
 
 
 def headlines(measured: Sequence[Measured]) -> str:
-    """Returns the headlines for which the report has the numbers."""
     known = {one.artefact.id: one for one in measured}
     made = [(title, build(known)) for title, build in _HEADLINES]
     shown = [f'<section class="found"><h3>{escape(title)}</h3>{body}</section>' for title, body in made if body]

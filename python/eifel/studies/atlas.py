@@ -174,7 +174,6 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 
 def show(measured: Measured) -> str:
-    """Returns the map for the report."""
     from eifel.report.atlas import Cases, atlas
 
     cases = Cases('A case of "spikes", table I:', POINTS, START, ("rate_bps", "spike_s"))

@@ -23,7 +23,6 @@ ROWS = tuple((weather, place) for weather in TRANSFERS for place in PLACES)
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    """Captures and judges the transfers."""
     from eifel import _engine
     from eifel.captures import Analysis
 

@@ -13,9 +13,7 @@ from eifel.statistics import Mean, mean_interval
 from eifel.studies.settings import RESPONSES
 
 SQUARE_WAVE = "square-wave"
-"""A receiver that holds every ACK back for a while and then releases all, so that the delay
-oscillates.
-"""
+"""A receiver that holds every ACK back for a while and then releases all, so that the delay oscillates."""
 LIES = ("forged-echo", "guessed-echo", "forged-dsack", "forged-mark", "withheld-ack", "random-echo", SQUARE_WAVE)
 LOSSES = (0.001, 0.01, 0.05)
 DURATION_S = 30

@@ -12,9 +12,7 @@ SEGMENTS = 6
 WINDOW = 4
 MSS = 1000
 LATE_MS = (10, 60)
-"""The delay of a packet beyond the expiry of the timer: it arrives before or after the packets sent
-then.
-"""
+"""The delay of a packet beyond the expiry of the timer: it arrives before or after the packets sent then."""
 
 DETECTORS: dict[str, tuple[Any, dict[str, Any]]] = {
     "none": ("none", {}),

@@ -63,9 +63,7 @@ SENDERS: dict[str, dict[str, Any]] = {
 
 
 QUEUES = (150, 75)
-"""In packets. One queue holds the window of 150 segments through a spike; the other loses the
-window's tail.
-"""
+"""In packets. One queue holds the window of 150 segments through a spike; the other loses the window's tail."""
 
 EARLY = ("eifel-timestamps", "dual-rtt", "f-rto-sack")
 """Detectors with a verdict before the window has been retransmitted."""

@@ -83,7 +83,6 @@ def rows() -> tuple[Row, ...]:
 
 
 def rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
-    """Returns the rows, and each detector on each recorded link."""
     there = recorded.situations(traces)
     return (*rows(), *(Row({"situation": s.name, "detector": name}) for s in there for name in detector_runs.DETECTORS))
 

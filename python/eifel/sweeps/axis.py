@@ -18,8 +18,6 @@ _DRAWS = ("uniform", "log_uniform", "choice")
 
 @dataclass(frozen=True)
 class Axis:
-    """A key and its values in order."""
-
     key: str
     values: tuple[Value, ...]
 

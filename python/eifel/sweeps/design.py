@@ -53,8 +53,6 @@ class Cell:
 
 @dataclass(frozen=True)
 class Design:
-    """A sweep, as described by its file."""
-
     title: str
     base: scenarios.Source
     repetitions: int

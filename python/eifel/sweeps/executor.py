@@ -19,8 +19,6 @@ class SweepError(RuntimeError):
 
 
 class Executor(Protocol):
-    """Runs shards in any order."""
-
     def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
         """Runs all shards. Calls `progress` with the number of additional finished runs."""
         ...
@@ -50,9 +48,7 @@ class Dask:
     """The workers of a Dask cluster. A task is a shard, not a run. A worker that dies loses its current shard only."""
 
     AHEAD = 4
-    """Shards queued per thread of the cluster: workers never wait, and the scheduler holds few
-    shards.
-    """
+    """Shards queued per thread of the cluster: workers never wait, and the scheduler holds few shards."""
 
     def __init__(self, address: str) -> None:
         try:

@@ -41,9 +41,7 @@ class Plan(Protocol):
     def title(self) -> str: ...
 
     @property
-    def cells(self) -> int:
-        """The number of different combinations."""
-        ...
+    def cells(self) -> int: ...
 
     @property
     def runs(self) -> int: ...
@@ -57,8 +55,6 @@ class Plan(Protocol):
 
 
 class Folder:
-    """The folder for a sweep's results."""
-
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 

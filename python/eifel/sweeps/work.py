@@ -32,9 +32,7 @@ class Shard:
     scenarios: tuple[tuple[str, str], ...]
     """The text and origin of each cell's scenario."""
     ranges: tuple[tuple[int, int, int], ...]
-    """For each range: the index of the cell in `cells`, the first repetition, and the number of
-    repetitions.
-    """
+    """For each range: the index of the cell in `cells`, the first repetition, and the number of repetitions."""
     commands: tuple[str, ...]
     """The command that runs each cell again, without its repetition."""
     flows: tuple[tuple[str, ...], ...]

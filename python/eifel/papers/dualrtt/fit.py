@@ -11,9 +11,7 @@ from eifel.papers.dualrtt import grid
 from eifel.runs import Runs
 
 PHI = (0.2, 0.8)
-"""The weights of equation (2): for missing a spurious timeout (SMT), and for calling a genuine one
-spurious (TMS).
-"""
+"""The weights of equation (2): for missing a spurious timeout (SMT), and for calling a genuine one spurious (TMS)."""
 
 
 @dataclass(frozen=True)

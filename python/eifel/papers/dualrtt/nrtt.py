@@ -43,7 +43,6 @@ def in_ticks(value_s: float) -> float:
 
 
 def samples(result: Result) -> Frame:
-    """Returns the sampled round trips of data."""
     sampled = facts.rto_samples(result)
     return sampled.rows(sampled["rtt_ns"] >= 0)
 

@@ -83,9 +83,7 @@ DESIGN = {
         "link.wireless.rate_bps": [round(rate * 1e3) for rate in WIRELESS_KBPS],
     },
 }
-"""All 65 scenarios with each protocol at the mobile host. In a repetition, all meet the same
-spikes.
-"""
+"""All 65 scenarios with each protocol at the mobile host. In a repetition, all meet the same spikes."""
 
 
 def find(effort: Effort) -> dict[str, NDArray[Any]]:

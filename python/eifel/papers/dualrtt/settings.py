@@ -17,9 +17,7 @@ TICK_MS = 100
 TOLERANCE_S = 0.15
 """The tolerance for published times, in seconds."""
 ESTIMATED = math.nan
-"""Stands for equation (6) with the path that the sender estimates (section V.B), instead of a fixed
-tau.
-"""
+"""Stands for equation (6) with the path that the sender estimates (section V.B), instead of a fixed tau."""
 
 LEFT_OPEN = (
     Setting("headers", "40 bytes, and 12 more with timestamps", "20 of TCP are stated; IP has 20"),
@@ -100,7 +98,6 @@ def begin_without_handshake(flow: dict[str, Any]) -> None:
 
 
 def dual_rtt(tau: float = 0.1) -> dict[str, Any]:
-    """Returns the detector with a fixed threshold."""
     return {"name": "dual-rtt", "tau": "fixed", "tau_thousandths": round(1000 * tau)}
 
 

@@ -41,12 +41,10 @@ sys.exit(0 if connection.recv(64) == sys.argv[1].encode() else 1)
 WINDOW = 22
 """The receive window in segments: what a Linux receiver with the least buffer of `sends` offers."""
 RECORDED = "recorded.pcapng"
-"""The file that `eifel live record` captures beside the sender, in the folder of the emulated path.
-"""
+"""The file that `eifel live record` captures beside the sender, in the folder of the emulated path."""
 EIFEL = (sys.executable, "-m", "eifel", "live")
 ALWAYS = {"tcp_congestion_control": "reno", "tcp_no_metrics_save": 1, "tcp_early_retrans": 0}
-"""Sysctls below net.ipv4 in every run. Without tail-loss probes, nothing hides the first timeout.
-"""
+"""Sysctls below net.ipv4 in every run. Without tail-loss probes, nothing hides the first timeout."""
 
 
 def sends(

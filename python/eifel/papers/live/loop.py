@@ -103,7 +103,6 @@ def _recorded(
 
 
 def _numbers(shown: CapturedPath) -> dict[str, float]:
-    """Returns the properties of a path that a recording shows."""
     seen = shown.found["path"]
     return {
         "rate_bps": seen["rate_bps"],

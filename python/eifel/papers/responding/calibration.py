@@ -43,7 +43,6 @@ class Found:
 
     @property
     def within(self) -> NDArray[np.bool_]:
-        """Whether each value is within its tolerance, by row."""
         return distances.within(self.means)
 
     def distances(self, rows: NDArray[np.bool_] | None = None) -> tuple[float, float, float]:

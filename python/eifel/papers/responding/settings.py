@@ -172,17 +172,13 @@ SLOW_BPS = 30_000
 """Stated for figure 1 (a), and used for the others too."""
 SLOW_DELAY_MS = 200
 SLOW_SPIKE_S = (2.85, 8.5)
-"""Begins when segment 8 has arrived and its ACK has not left. Segments 8 to 15 are then
-outstanding, as in figure 4.
-"""
+"""Begins when segment 8 has arrived and its ACK has not left. Segments 8 to 15 are then outstanding, as in figure 4."""
 PACKET_TIME_S = (MSS_BYTES + 52) * 8 / SLOW_BPS
 """The time of a full segment on the slow link, with headers and timestamps."""
 
 LEVEL_S = (20.0, 28.0)
 LEVEL_WINDOW = 11
-"""Figure 6: a window that keeps the round trip at about 3 s, so that the RTO is constant before the
-spike.
-"""
+"""Figure 6: a window that keeps the round trip at about 3 s, so that the RTO is constant before the spike."""
 
 LOST_ALONE = 10
 """Figure 3: one of the delayed segments."""

@@ -38,8 +38,7 @@ _PRECAUTIOUS = Row(
     {"recovery": PRECAUTION, "eifel": True},
     settings.dumbbell({"name": "newreno-sack", "when": "after-spurious"}, eifel=True, congested=True),
 )
-"""Section III.A's "extra precaution", only after a spurious timeout. The paper does not measure it.
-"""
+"""Section III.A's "extra precaution", only after a spurious timeout. The paper does not measure it."""
 
 TABLE_1 = _table(
     1,

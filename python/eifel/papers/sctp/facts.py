@@ -16,7 +16,6 @@ PRIMARY, ALTERNATE = 0, 1
 
 
 def again(result: Result) -> Frame:
-    """Returns the retransmissions in order of time."""
     return result.of("transmissions").where(kind="retransmission")
 
 
@@ -34,12 +33,10 @@ def window_retransmitted(result: Result, share: float = 0.9) -> bool:
 
 
 def all_on(path: int) -> Callable[[Result], bool]:
-    """Returns a predicate: whether each retransmission leaves on this path."""
     return lambda result: bool((again(result)["path"] == path).all())
 
 
 def cwnd(result: Result, path: int) -> Frame:
-    """Returns the window of a path over time."""
     return result.of("window").where(path=path)
 
 

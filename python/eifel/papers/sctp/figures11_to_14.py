@@ -144,7 +144,6 @@ FIGURE_13B = macro.figure(
 
 
 def _figure(part: str, paths: int, where: str) -> Artefact:
-    """Returns a part of the figure, with the gains that its text gives."""
     printed = numbers("sctp", f"figure14{part}")
 
     def check(window: str, over: str, published: float) -> Callable[[Measured], bool]:

@@ -87,9 +87,7 @@ FIGURE_4 = micro.figure(
 
 
 LATE, LOST = 307, 308
-"""The paper's DATA 11 and DATA 12. DATA 11 shares its packet with a SACK; DATA 12 leaves in the
-next packet.
-"""
+"""The paper's DATA 11 and DATA 12. DATA 11 shares its packet with a SACK; DATA 12 leaves in the next packet."""
 BEHIND = 20
 """The number of packets that pass the late one. It arrives between the departure and the arrival of
 its retransmission.

@@ -35,9 +35,7 @@ FIGURE_7B = micro.figure(
 
 
 LOST_S = 12.25
-"""At about this time, half of the SACKs with duplicates are in flight. The outage drops one of
-them.
-"""
+"""At about this time, half of the SACKs with duplicates are in flight. The outage drops one of them."""
 SACK_S = 0.01
 
 
@@ -87,9 +85,7 @@ FIGURE_8B = micro.figure(
 
 
 _BY_NUMBER = {**settings.EIFEL, "sender": {**settings.EIFEL["sender"], "respond": "by-retransmissions"}}
-"""The only published response that decreases with the number of timeouts: that of the original
-Eifel algorithm.
-"""
+"""The only published response that decreases with the number of timeouts: that of the original Eifel algorithm."""
 _COMMON = (
     Claim("the timer expires twice", count("timeouts", 2)),
     micro.DETECTED,

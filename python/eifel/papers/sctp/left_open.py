@@ -79,13 +79,11 @@ def _fewest(measured: Measured, figures: tuple[str, ...]) -> int:
 
 
 def _columns(chosen_by: Sequence[Column]) -> tuple[Column, ...]:
-    """Returns the columns of both halves."""
     judging = (replace(column, name=JUDGED + column.name, title=f"{column.title}, judged") for column in chosen_by)
     return (*chosen_by, *judging)
 
 
 def _means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    """Returns the means of both halves, by row."""
     own = [column for column in artefact.columns if not column.name.startswith(JUDGED)]
     plain = replace(artefact, columns=tuple(own))
     last = runs["repetition"] >= (int(runs["repetition"].max()) + 1) // 2

@@ -60,7 +60,6 @@ def means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 
 def spiky(interval_s: tuple[int, int], protocol: settings.Sctp, paths: int, **more: Any) -> dict[str, Any]:
-    """Returns a transfer of 200 s with random spikes."""
     spike = settings.spikes(interval_s)
     return settings.scenario(protocol, ENDLESS, settings.TRANSFER_S, paths=paths, spike=spike, **more)
 

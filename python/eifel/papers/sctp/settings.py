@@ -22,9 +22,7 @@ SACK_DELAY_MS = 200
 QUEUE_PACKETS = 100
 PMTU_BYTES = 1500
 CHUNK_BYTES = 1448
-"""The length of a DATA chunk with its header of 16 bytes. Beside a timestamp chunk it is 12 bytes
-shorter.
-"""
+"""The length of a DATA chunk with its header of 16 bytes. Beside a timestamp chunk it is 12 bytes shorter."""
 TRANSFER_S = 200
 DOWNLOAD_BYTES = 4_000_000
 SPIKE_LENGTH_S = (3, 10)
@@ -36,16 +34,12 @@ REORDERING = (0.005, 0.01, 0.02, 0.05, 0.10, 0.15)
 RECEIVE_WINDOW_BYTES = 65_536
 SPIKE_S = 10.5
 SHORT_SPIKE_S = 1.2
-"""The timer expires 1.1 s after the spike begins, so a retransmission leaves before the originals
-continue.
-"""
+"""The timer expires 1.1 s after the spike begins, so a retransmission leaves before the originals continue."""
 LONG_SPIKE_S = 2.5
 TWO_TIMEOUTS_S = 3.5
 """The timer expires a second time 3.1 s after the spike begins."""
 REORDERED_BY = 6
-"""The number of packets that pass a reordered one: more than the three missing reports for a fast
-retransmit.
-"""
+"""The number of packets that pass a reordered one: more than the three missing reports for a fast retransmit."""
 REORDERED_CHUNK = 22
 """The paper's sequence number 21, which counts from 0."""
 
@@ -55,9 +49,7 @@ _TIMESTAMP_BYTES = 12
 Sctp = Mapping[str, Any]
 PLAIN: Sctp = {"sender": {"detect": "none"}}
 OLDER: Mapping[str, Any] = {"name": "eifel-cover-timestamps", "proof": "older"}
-"""Any echo older than the first retransmission proves the originals. docs/internals/liars.md has a safer
-rule.
-"""
+"""Any echo older than the first retransmission proves the originals. docs/internals/liars.md has a safer rule."""
 CLOCK: Mapping[str, Any] = {"timestamp_chunk": "agreed", "timestamp_values": "clock"}
 """Packets that leave within a tick of 1 ms share their timestamp."""
 EIFEL: Sctp = {"sender": {"detect": OLDER}, "sctp": CLOCK}
@@ -77,8 +69,7 @@ F_RTO: Sctp = {"sender": {"detect": "f-rto-sctp"}}
 """RFC 5682, which section 1 leaves out."""
 
 PROTOCOLS: Mapping[str, Sctp] = {"plain": PLAIN, "eifel": EIFEL_OR_DUP_TSN, "dup-tsn": DUP_TSN}
-"""The paper's three senders, with Eifel as in figure 6: timestamps first, DupTSNs where those fail.
-"""
+"""The paper's three senders, with Eifel as in figure 6: timestamps first, DupTSNs where those fail."""
 
 BEYOND: Mapping[str, Sctp] = {"eifel-bit": EIFEL_BIT_OR_DUP_TSN, "f-rto": F_RTO}
 """Senders that the paper did not run: the bit, which it expects to be better still, and F-RTO."""
@@ -212,9 +203,7 @@ SENDER: Mapping[str, Any] = {
     "pace": "none",
     "grant": "always",
 }
-"""The response of section 5. It adapts the timer itself (RFC 4015, step 11), so `after_spurious`
-does nothing.
-"""
+"""The response of section 5. It adapts the timer itself (RFC 4015, step 11), so `after_spurious` does nothing."""
 
 
 def one_spike(length_s: float) -> dict[str, Any]:

@@ -73,7 +73,6 @@ def _lossy(sender: str, case: str = "spike+loss") -> dict[str, Any]:
 
 
 def _again(result: Result, **wanted: str) -> Frame:
-    """Returns the retransmissions in order of time."""
     return result.of("transmissions").where(kind="retransmission", **wanted)
 
 

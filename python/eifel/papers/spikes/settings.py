@@ -32,8 +32,7 @@ NO_LOSS_PACKETS = 1000
 
 # Left open by the paper.
 SPIKE_FROM_S = (20, 40)
-"""Many spikes instead of the one at 28 s, since the result of one run depends on the spike's place.
-"""
+"""Many spikes instead of the one at 28 s, since the result of one run depends on the spike's place."""
 
 _RENO = {"name": "reno", "bugfix": True, "limited_transmit": False}
 _OLD = {"respond": "option-1", "grant": "always"}
@@ -148,5 +147,4 @@ def drawn_spike() -> dict[str, Any]:
 
 
 def one_spike() -> dict[str, Any]:
-    """Returns the paper's own spike."""
     return {"at": [{"start_s": SPIKE_S, "length_s": SPIKE_LENGTH_S}]}

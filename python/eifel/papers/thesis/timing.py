@@ -11,9 +11,7 @@ from eifel.result import Result
 
 Floats = NDArray[np.float64]
 PLACES = (np.arange(50) + 0.5) / 50
-"""The places in a load cycle at which model and measurement are compared: 0 is its first sample, 1
-its last.
-"""
+"""The places in a load cycle at which model and measurement are compared: 0 is its first sample, 1 its last."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +25,7 @@ class Timed:
     rexmt_s: Floats
     """REXMT just after sample i: the time from the oldest segment's transmission to its timeout."""
     cycles: tuple[slice, ...]
-    """The samples of each whole load cycle, from the end of one recovery to the begin of the next.
-    """
+    """The samples of each whole load cycle, from the end of one recovery to the begin of the next."""
 
     @property
     def ratio(self) -> Floats:

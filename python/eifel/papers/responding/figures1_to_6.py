@@ -1,0 +1,255 @@
+"""Figures 1 to 6: timeouts over a slow link, without Eifel, with each response, with losses, and the timer."""
+
+from eifel.papers.artefact import Artefact, Claim
+from eifel.papers.claims import count, less, number, of
+from eifel.papers.responding import facts, settings
+from eifel.papers.responding.figure import DETECTED, figure, timer
+from eifel.result import Result
+
+CHANGE_S = 6.0
+SEGMENT_BYTES, WINDOW = 1460, 10
+"""At 10 kbps a segment of 1000 bytes takes 0.8 s, less than the minimum RTO, so each ACK would
+restart the timer in time. This window just fills the path at 300 kbps, so the RTO is at its minimum
+when the rate falls.
+"""
+_NOTHING_LOST = Claim("the timeout is spurious: nothing was lost", of(facts.first_timeout_is_spurious))
+
+
+def _at_twice_the_rate(result: Result) -> bool:
+    """Returns whether retransmissions leave twice as fast as the originals drain at the link's rate."""
+    again = facts.retransmissions(result, needed="spurious", cause="timeout")
+    instants = again["t_ns"][1:]  # without the timeout's own
+    rate = float(again["len"][1:].sum()) * 8e9 / float(instants[-1] - instants[0])
+    return rate > 1.5 * settings.SLOW_BPS
+
+
+def _rtt_stays_high(result: Result) -> bool:
+    samples = facts.rto_samples(result)
+    before = samples["rtt_ns"][samples["t_ns"] < CHANGE_S * 1e9]
+    return float(samples["rtt_ns"][-1]) > 3 * float(before.max())
+
+
+FIGURE_1A = figure(
+    "1a",
+    "A delay spike triggers a spurious timeout (Reno-SACK, timestamps, no Eifel)",
+    settings.slow_link(settings.SPURIOUS_FAST_RETRANSMIT, eifel=False),
+    _NOTHING_LOST,
+    Claim("everything outstanding is retransmitted, needlessly: go-back-N", of(facts.goes_back_n)),
+    Claim(
+        "the duplicate ACKs of the duplicates trigger a spurious fast retransmit",
+        number("spurious_fast_retransmits", lambda count: count >= 1),
+    ),
+    Claim("retransmissions leave at about twice the link's rate", of(_at_twice_the_rate)),
+)
+FIGURE_1B = figure(
+    "1b",
+    "A bandwidth change triggers a spurious timeout (Reno-SACK, timestamps, no Eifel)",
+    settings.slow_link(
+        settings.SPURIOUS_FAST_RETRANSMIT,
+        eifel=False,
+        spike_s=None,
+        rate_bps=300_000,
+        rate_changes=[{"at_s": CHANGE_S, "rate_bps": 10_000}],
+        data_bytes=200 * SEGMENT_BYTES,
+        payload_bytes=SEGMENT_BYTES,
+        window_segments=WINDOW,
+    ),
+    _NOTHING_LOST,
+    Claim("the response is the same go-back-N as after a spike", of(facts.goes_back_n)),
+    Claim("the round trip time stays several times higher", of(_rtt_stays_high)),
+)
+
+
+_RESTORED = Claim("the congestion window is what it was before", of(facts.restores_window))
+
+
+def _threshold_is_old_window(result: Result) -> bool:
+    episode = facts.timeout_episodes(result).where(verdict="spurious")
+    before = facts.window_at(result, int(episode["opened_ns"][0]))
+    return facts.window_after(result, int(episode["verdict_ns"][0]), "ssthresh") == before
+
+
+def _restores_too_little(part: str, option: int) -> Artefact:
+    return figure(
+        f"5{part}",
+        f"Congestion control restored by option {option}",
+        settings.slow_link("reno-sack", restore=f"option-{option}"),
+        DETECTED,
+        Claim(
+            "the sender cannot send on the first original ACKs, as flight exceeds the window",
+            of(lambda result: facts.silence_after_verdict_s(result) > settings.PACKET_TIME_S),
+        ),
+        Claim("the congestion window is not restored", of(lambda result: not facts.restores_window(result))),
+    )
+
+
+FIGURE_2 = figure(
+    "2",
+    "Response to a spurious timeout with Eifel (Reno-SACK, option 1)",
+    settings.slow_link("reno-sack"),
+    DETECTED,
+    Claim("transmission resumes with the next unsent segment", of(facts.resumes_with_new_data)),
+    Claim("nothing but the oldest segment is retransmitted", of(facts.only_first_is_retransmitted)),
+    _RESTORED,
+    Claim("no fast retransmit follows", count("fast_retransmits", 0)),
+)
+FIGURE_5A = _restores_too_little("a", 2)
+FIGURE_5B = _restores_too_little("b", 3)
+FIGURE_5C = figure(
+    "5c",
+    "Congestion control restored by option 4",
+    settings.slow_link("reno-sack", restore="option-4"),
+    DETECTED,
+    Claim(
+        "transmission resumes on the ACKs at once",
+        of(lambda result: facts.silence_after_verdict_s(result) < settings.PACKET_TIME_S),
+    ),
+    _RESTORED,
+    Claim("the slow start threshold is the old congestion window", of(_threshold_is_old_window)),
+)
+
+
+_SPURIOUS = Claim("the first timeout is spurious", of(facts.first_timeout_is_spurious))
+_NO_GENUINE = Claim("there is no genuine timeout", count("genuine_timeouts", 0))
+_BLOCKED = settings.slow_link(settings.RENO_BLOCKED, lost=[settings.LOST_ALONE])
+_ALL_BUT_ONE = {
+    recovery: settings.slow_link(recovery, lost=settings.LOST_ALL_BUT_ONE)
+    for recovery in ("reno-sack", "newreno-sack", "fack")
+}
+
+
+def _second_timeout_recovers(result: Result) -> bool:
+    lost = result.of("drops", facts.FLOW)["tx"][0]
+    sent = result.of("transmissions", facts.FLOW)
+    start = sent["start"][sent["tx"] == lost][0]
+    again = facts.retransmissions(result)
+    cause = again["cause"][again["start"] == start][0]
+    return str(cause) == "timeout"
+
+
+def _last_repair_s(result: Result) -> float:
+    return float(facts.retransmissions(result, needed="needed")["t_ns"][-1]) / 1e9
+
+
+FIGURE_3A = figure(
+    "3a",
+    "Reno with Eifel, one delayed segment lost: fast retransmit blocked",
+    _BLOCKED,
+    _SPURIOUS,
+    Claim("the lost segment waits for a second, genuine timeout", count("genuine_timeouts", 1)),
+    Claim("it is that timeout which retransmits it", of(_second_timeout_recovers)),
+    Claim("there is no fast retransmit", count("fast_retransmits", 0)),
+)
+FIGURE_3B = figure(
+    "3b",
+    "Reno with Eifel, one delayed segment lost: fast retransmit allowed",
+    settings.slow_link(settings.RENO_ALLOWED, lost=[settings.LOST_ALONE]),
+    _SPURIOUS,
+    Claim("a fast retransmit recovers the loss", count("fast_retransmits", 1)),
+    _NO_GENUINE,
+    Claim("it is over sooner than with fast retransmit blocked", less("time_s", "blocked")),
+    beside={"blocked": _BLOCKED},
+)
+FIGURE_4A = figure(
+    "4a",
+    "Reno-SACK with Eifel, all delayed segments but one lost",
+    _ALL_BUT_ONE["reno-sack"],
+    _SPURIOUS,
+    Claim("Reno-SACK cannot recover without a genuine timeout", number("genuine_timeouts", lambda count: count >= 1)),
+)
+FIGURE_4B = figure(
+    "4b",
+    "NewReno-SACK with Eifel, all delayed segments but one lost",
+    _ALL_BUT_ONE["newreno-sack"],
+    _SPURIOUS,
+    _NO_GENUINE,
+    Claim(
+        "every lost segment is retransmitted in fast recovery",
+        lambda m: len(facts.retransmissions(m.result(), needed="needed")) >= len(settings.LOST_ALL_BUT_ONE),
+    ),
+    Claim("it is over sooner than with Reno-SACK", less("time_s", "reno-sack")),
+    beside={"reno-sack": _ALL_BUT_ONE["reno-sack"]},
+)
+FIGURE_4C = figure(
+    "4c",
+    "FACK with Eifel, all delayed segments but one lost",
+    _ALL_BUT_ONE["fack"],
+    _SPURIOUS,
+    _NO_GENUINE,
+    Claim(
+        "the last repair leaves sooner than with NewReno-SACK",
+        lambda m: _last_repair_s(m.result()) < _last_repair_s(m.result(run="newreno-sack")),
+    ),
+    beside={"newreno-sack": _ALL_BUT_ONE["newreno-sack"]},
+)
+
+
+_LEVEL_SPURIOUS = Claim("the timeout is spurious", of(facts.first_timeout_is_spurious))
+_WITHOUT_TIMESTAMPS = settings.level(settings.RENO_ALLOWED, eifel=False, timestamps=False)
+_WITHOUT_EIFEL = settings.level(settings.RENO_ALLOWED, eifel=False)
+_LATER_S = settings.LEVEL_S[1] + 16
+
+
+def _returns_to_before(result: Result) -> bool:
+    """Returns whether the RTO from the first sample after the spike is near the last RTO before it."""
+    start, end = settings.LEVEL_S
+    samples = facts.rto_samples(result)
+    after = samples["rto_ns"][samples["t_ns"] > end * 1e9]
+    return float(after[0]) / 1e9 < 1.5 * facts.rto_at_s(result, start)
+
+
+def _peak_s(result: Result) -> float:
+    timer = facts.rto_samples(result)
+    return float(timer["rto_ns"][timer["t_ns"] > settings.LEVEL_S[1] * 1e9].max()) / 1e9
+
+
+def _gap_s(result: Result) -> float:
+    """Returns the longest time without a sample after the spike, in seconds."""
+    return facts.largest_gap_s(result, settings.LEVEL_S[1] + 0.5)
+
+
+FIGURE_6A = figure(
+    "6a",
+    "RTO around a spurious timeout: Reno without timestamps",
+    _WITHOUT_TIMESTAMPS,
+    _LEVEL_SPURIOUS,
+    Claim(
+        "while it goes back N no sample is taken: Karn's rule",
+        of(lambda result: facts.largest_gap_s(result, settings.LEVEL_S[0] - 4) > 12),
+    ),
+    Claim("TCP learns little: the RTO is back near its level before the spike", of(_returns_to_before)),
+    draw=timer,
+)
+FIGURE_6B = figure(
+    "6b",
+    "RTO around a spurious timeout: Reno with timestamps",
+    _WITHOUT_EIFEL,
+    _LEVEL_SPURIOUS,
+    Claim(
+        "the original ACKs after the spike make the RTO very high",
+        of(lambda result: _peak_s(result) > 3 * facts.rto_at_s(result, settings.LEVEL_S[0])),
+    ),
+    Claim("then duplicate ACKs give no samples for more than a second", of(lambda result: _gap_s(result) > 1)),
+    Claim(
+        "it is more conservative than without timestamps",
+        lambda m: _peak_s(m.result()) > _peak_s(m.result(run="without timestamps")),
+    ),
+    draw=timer,
+    beside={"without timestamps": _WITHOUT_TIMESTAMPS},
+)
+FIGURE_6C = figure(
+    "6c",
+    "RTO around a spurious timeout: Reno with timestamps and Eifel",
+    settings.level(settings.RENO_ALLOWED),
+    DETECTED,
+    Claim(
+        "there is no idle period in the updates: the longest is shorter than without Eifel",
+        lambda m: _gap_s(m.result()) < _gap_s(m.result(run="without eifel")),
+    ),
+    Claim(
+        "once it has come down it is higher than without Eifel: more is outstanding, and the round trip is longer",
+        lambda m: facts.rto_at_s(m.result(), _LATER_S) >= facts.rto_at_s(m.result(run="without eifel"), _LATER_S),
+    ),
+    draw=timer,
+    beside={"without eifel": _WITHOUT_EIFEL},
+)
