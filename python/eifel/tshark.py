@@ -12,6 +12,13 @@ from eifel.errors import BadInputError
 FLAGS = ("spurious_retransmission", "fast_retransmission", "out_of_order", "zero_window_probe", "keep_alive")
 """In order of precedence. Each flag implies that the frame repeats data, or seems to."""
 PLAIN = "retransmission"
+FIELDS: Mapping[str, str] = {
+    **{f"tcp.analysis.{flag}": flag for flag in FLAGS},
+    "sctp.retransmitted_after_ack": "spurious_retransmission",
+    f"tcp.analysis.{PLAIN}": PLAIN,
+    "sctp.retransmission": PLAIN,
+}
+"""tshark's fields in order of precedence, and our word for each."""
 NONE = "-"
 MOST_FRAMES = 3
 
@@ -48,9 +55,8 @@ def flags(file: Path | str, *, timeout_s: float = 600) -> dict[int, str]:
     command = shutil.which("tshark")
     if command is None:
         raise BadInputError("--compare-tshark: tshark is not installed; expected that of Wireshark 3 or newer")
-    fields = [f"tcp.analysis.{name}" for name in (*FLAGS, PLAIN)]
-    asked = [word for field in fields for word in ("-e", field)]
-    line = [command, "-n", "-r", str(file), "-Y", " or ".join(fields), "-T", "fields", "-e", "frame.number", *asked]
+    asked = [word for field in FIELDS for word in ("-e", field)]
+    line = [command, "-n", "-r", str(file), "-Y", " or ".join(FIELDS), "-T", "fields", "-e", "frame.number", *asked]
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=timeout_s, check=False)
     except subprocess.TimeoutExpired:
@@ -61,7 +67,7 @@ def flags(file: Path | str, *, timeout_s: float = 600) -> dict[int, str]:
     found = {}
     for row in done.stdout.splitlines():
         frame, *cells = row.split("\t")
-        found[int(frame)] = next((name for name, cell in zip((*FLAGS, PLAIN), cells, strict=False) if cell), PLAIN)
+        found[int(frame)] = next((word for word, cell in zip(FIELDS.values(), cells, strict=False) if cell), PLAIN)
     return found
 
 

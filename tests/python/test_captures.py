@@ -67,6 +67,25 @@ def test_json_has_the_published_shape(capture: Path, capsys: pytest.CaptureFixtu
     assert {row["verdict"] for row in report["retransmissions"]} == {"spurious"}
 
 
+def test_retransmissions_of_sctp_are_listed_by_their_tsn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scenario, pcap = tmp_path / "sctp.toml", tmp_path / "sctp.pcapng"
+    flow = SCENARIO[SCENARIO.index("[[flow]]") : SCENARIO.index("[flow.tcp]")]
+    scenario.write_text(SCENARIO[: SCENARIO.index("[[flow]]")] + flow + 'transport = "sctp"\n')
+    assert main(["run", str(scenario), "--pcap", str(pcap)]) == 0
+    assert main(["analyze", str(pcap), "--json"]) == 0
+    text = capsys.readouterr().out
+    rows = json.loads(text[text.index("\n{") :])["retransmissions"]
+    assert rows and "seq" not in rows[0]
+    assert main(["analyze", "-v", str(pcap)]) == 0
+    shown = capsys.readouterr().out
+    assert "seq or TSN" in shown and str(rows[0]["tsn"]) in shown
+    if shutil.which("tshark"):
+        assert main(["analyze", str(pcap), "--compare-tshark", "--json"]) == 0
+        pairs = json.loads(capsys.readouterr().out)["tshark"]
+        # tshark sees each retransmission of a chunk, and calls none of them new data.
+        assert sum(pair["count"] for pair in pairs if pair["tshark"] != "-") == len(rows)
+
+
 def test_a_condition_decides_the_exit_code(capture: Path) -> None:
     assert main(["analyze", str(capture), "--fail-if", "spurious>1%"]) == 1
     assert main(["analyze", str(capture), "--fail-if", "needed>0"]) == 0

@@ -184,10 +184,12 @@ def _print_tables(analysis: Analysis) -> None:
 def _print_again(analysis: Analysis) -> None:
     from eifel.cli.output import console, table
 
-    columns = ["cause", "verdict", "confidence", "connection", "frame", "seq", "bytes", "copy", "evidence frame"]
+    # A segment has a sequence number, and a chunk of SCTP a TSN.
+    columns = ["cause", "verdict", "confidence", "connection", "frame", "seq or TSN", "bytes", "copy", "evidence frame"]
     shown = table(columns, left=3)
     for row in analysis.report["retransmissions"]:
-        cells = [row[name.replace(" ", "_")] for name in columns]
+        number = {"seq or TSN": row.get("seq", row.get("tsn"))}
+        cells = [number[name] if name in number else row[name.replace(" ", "_")] for name in columns]
         if row["other_cause"]:
             cells[0] = f"{row['cause']} or {row['other_cause']}"
         shown.add_row(*("-" if cell is None else str(cell) for cell in cells))
