@@ -76,6 +76,28 @@ def test_bad_arguments_exit_with_2(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["anlyze", "x"], "analyze"), (["list", "algoritms"], "algorithms"), (["truth", "scor", "x"], "score")],
+)
+def test_a_misspelt_word_names_the_nearest_one(
+    arguments: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [[], ["analyze"]])
+def test_help_is_a_command_too(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["help", *command])
+    asked = capsys.readouterr().out
+    with pytest.raises(SystemExit, match="0"):
+        main([*command, "--help"])
+    assert asked == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["run", "{folder}/none.toml"], "none.toml: No such file"),

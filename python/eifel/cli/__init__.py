@@ -18,6 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if refused := _refused(given):
         print(f"eifel: {refused}", file=sys.stderr)
         return BAD_INPUT
+    if given[:1] == ["help"]:
+        given = [*given[1:2], "--help"]
     options = parser().parse_args(given)
     try:
         command = import_module(f"eifel.cli.{options.module}").command

@@ -1,6 +1,7 @@
 """Helpers to declare commands, and the types of their values."""
 
 import argparse
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,6 +11,14 @@ else:
 
 
 class Parser(argparse.ArgumentParser):
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuses a word that is no choice, and names the nearest one."""
+        if action.choices is not None and value not in action.choices:
+            words = [str(choice) for choice in action.choices]
+            near = get_close_matches(str(value), words, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise argparse.ArgumentError(action, f"{value!r} is unknown{meant} (allowed: {', '.join(words)})")
+
     def word(self, name: str, metavar: str, text: str, **more: Any) -> None:
         self.add_argument(name, metavar=metavar, help=text, **more)
 
