@@ -19,3 +19,4 @@ mod station;
 mod streams;
 mod tap;
 mod time_wait;
+mod truth;

@@ -1,0 +1,52 @@
+//! Recordings of this kernel with their truth.
+
+use crate::rig::allowed;
+use std::path::PathBuf;
+use std::process::Command;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
+
+/// One recording of each class. The truth counts retransmissions of data; the kernel counts
+/// repeated SYNs and FINs too.
+#[test]
+fn the_truth_of_recordings_equals_the_kernels_own_counters() {
+    if !allowed() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("eifel-live-truth-{}", std::process::id()));
+    let record = |seed: &str| {
+        Command::new(PROGRAM).args(["truth", "--count", "9", "--seed", seed]).arg(&folder).output().unwrap()
+    };
+    let output = record("5");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if said.contains("tracefs") || said.contains("tracepoint") || said.contains("mount") {
+        return eprintln!("SKIPPED: tracepoints cannot be read here: {said}");
+    }
+    assert!(output.status.success(), "{said}");
+    let manifest = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let recordings = manifest["recordings"].as_array().unwrap();
+    let mut all = 0;
+    for one in recordings {
+        let (name, counters) = (one["name"].as_str().unwrap(), &one["counters"]);
+        let own = one["retransmissions"].as_u64().unwrap();
+        let kernels = counters["RetransSegs"].as_u64().unwrap() - counters["TCPSynRetrans"].as_u64().unwrap();
+        assert!(own <= kernels && kernels <= own + 8, "{name}: {own} of {kernels}");
+        assert_eq!((&one["without_cause"], &one["not_at_sender"]), (&0.into(), &0.into()), "{name}");
+        for place in ["sender", "between", "receiver"] {
+            let truth = std::fs::read_to_string(folder.join(format!("{name}.{place}.truth.csv"))).unwrap();
+            let rows = truth.lines().count() as u64 - 1;
+            assert!(if place == "sender" { rows == own } else { rows <= own }, "{name} {place}: {rows} of {own}");
+            let capture: PathBuf = folder.join(format!("{name}.{place}.pcapng"));
+            assert!(capture.exists(), "{name} {place}");
+        }
+        all += own;
+    }
+    assert!(recordings.len() == 9 && all > 20, "{all} retransmissions");
+    // The same call has nothing left to do, and another seed does not fit.
+    let again = record("5");
+    assert!(again.status.success() && again.stderr.is_empty(), "{again:?}");
+    let other = record("6");
+    assert!(String::from_utf8_lossy(&other.stderr).contains("recordings of the seed 5; expected 6"), "{other:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
