@@ -6,6 +6,10 @@ from importlib import import_module
 from eifel import _engine
 from eifel.documents import DOCS, algorithms, licences, pictures, tables
 
+NAMED = ("calibration", "hunted", "measured", "pictures", "recorded")
+
+if len(sys.argv) > 1 and sys.argv[1] not in NAMED:
+    sys.exit(f"eifel.documents: {sys.argv[1]}: unknown; expected one of {', '.join(NAMED)}, or nothing")
 if len(sys.argv) > 1:
     import_module(f"eifel.documents.{sys.argv[1]}").main(sys.argv[2:])
 else:

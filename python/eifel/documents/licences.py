@@ -37,8 +37,11 @@ def _texts(folder: Path) -> Iterator[str]:
     files = sorted(file for file in folder.iterdir() if re.match(r"(LICEN[CS]E|COPYING|NOTICE)", file.name, re.I))
     files = [file for file in files if file.is_file()]
     chosen = [file for file in files if "MIT" in file.name.upper()] or files
-    for file in chosen:
-        yield "\n".join(line.rstrip() for line in file.read_text(encoding="utf-8").strip().splitlines())
+    yield from map(_text, chosen)
+
+
+def _text(file: Path) -> str:
+    return "\n".join(line.rstrip() for line in file.read_text(encoding="utf-8").strip().splitlines())
 
 
 def page() -> str:
@@ -49,6 +52,9 @@ def page() -> str:
     for package in _linked(metadata):
         name = f"{package['name']} {package['version']} ({package['license']})"
         found = list(_texts(Path(package["manifest_path"]).parent))
+        if not found and "Apache-2.0" in package["license"]:
+            # The text of this licence is the same for every project, and names no holder.
+            found = [_text(ROOT / "LICENSE-APACHE")]
         if not found:
             raise FileNotFoundError(f"{name}: the package has no text of its licence")
         for text in found:
