@@ -92,8 +92,10 @@ impl Connection {
             }
             let (stamp, echo) = stamp_and_echo(stamps);
             let left = direction.stream.order.departure(stamp, &point);
-            let len = common.payload_len;
-            direction.on_data(&Data { seq: common.seq(), len, payload: len, syn: false, stamp, left, echo }, &point);
+            let (len, number) = (common.payload_len, from.duplicates.number(identification));
+            let (seq, numbered) = (common.seq(), from.duplicates.counts());
+            let data = Data { seq, len, payload: len, syn: false, stamp, identification, number, numbered, left, echo };
+            direction.on_data(&data, &point);
         }
         true
     }
