@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use eifel_capture::report::Report;
 use eifel_capture::result::{Confidence, Retransmission, Verdict};
+use eifel_testkit::random::Random;
+use proptest::prelude::*;
 
 /// The captures in which the IP identification shows the order.
 const COUNTED: [&str; 9] = [
@@ -57,4 +59,41 @@ fn identifications_show_exactly_the_true_retransmissions() {
 fn without_identifications_a_reordered_original_is_never_certain() {
     let found = found(&read("lan_reorder_v6.pcap"));
     assert!(found.iter().all(|one| one.confidence != Confidence::Certain), "{found:?}");
+}
+
+/// Returns a pcap file of packets over IPv4 with other identifications.
+fn with_identifications(capture: &[u8], mut identification: impl FnMut() -> u16) -> Vec<u8> {
+    const FILE_HEADER: usize = 24;
+    const RECORD_HEADER: usize = 16;
+    let mut capture = capture.to_vec();
+    let link = u32::from_le_bytes(*capture[20..].first_chunk().unwrap());
+    let ip = if link == 1 { 14 } else { 0 };
+    let mut at = FILE_HEADER;
+    while at < capture.len() {
+        let len = u32::from_le_bytes(*capture[at + 8..].first_chunk().unwrap()) as usize;
+        let header = at + RECORD_HEADER + ip;
+        assert_eq!(capture[header], 0x45);
+        capture[header + 4..header + 6].copy_from_slice(&identification().to_be_bytes());
+        at += RECORD_HEADER + len;
+    }
+    capture
+}
+
+proptest! {
+    #[test]
+    fn without_identifications_no_certain_verdict_is_the_opposite(name in prop::sample::select(&COUNTED[..]), seed in any::<u64>()) {
+        let capture = read(&format!("{name}.pcap"));
+        let with = found(&capture);
+        let mut random = Random(seed);
+        let zero = with_identifications(&capture, || 0);
+        let drawn = with_identifications(&capture, || random.below(1 << 16) as u16);
+        for other in [zero, drawn] {
+            for one in found(&other).iter().filter(|one| one.confidence == Confidence::Certain) {
+                let same = with.iter().find(|with| with.frame == one.frame);
+                // The identifications show that it was sent again, and nothing to the contrary.
+                let agrees = same.is_some_and(|same| [one.verdict, Verdict::Undecidable].contains(&same.verdict));
+                prop_assert!(agrees, "{}: {:?}", name, one);
+            }
+        }
+    }
 }

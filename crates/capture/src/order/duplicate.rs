@@ -71,15 +71,16 @@ impl DuplicateFrames {
         self.fingerprints[0].0 == fingerprint || self.fingerprints[1].0 == fingerprint
     }
 
-    /// Records a packet that is no duplicate.
+    /// Records a packet that is no duplicate. Returns its number, as [`number`](Self::number) does.
     #[inline]
-    pub(crate) fn note(&mut self, fingerprint: Fingerprint, identification: u16, when: When) {
-        self.identifications.on_packet(identification);
+    pub(crate) fn note(&mut self, fingerprint: Fingerprint, identification: u16, when: When) -> u32 {
+        let number = self.identifications.on_packet(identification);
         self.fingerprints[1] = self.fingerprints[0];
         self.fingerprints[0] = (fingerprint, when.nanos);
         if self.without_duplicate < MOST_WITHOUT {
             self.without_duplicate += 1;
         }
+        number
     }
 
     /// Returns whether the sender counts in the IP identification.
@@ -89,7 +90,6 @@ impl DuplicateFrames {
     }
 
     /// Returns the number of a packet that has just passed, as [`Identifications::number`] does.
-    #[inline(always)]
     pub(crate) fn number(&self, identification: u16) -> u32 {
         self.identifications.number(identification)
     }

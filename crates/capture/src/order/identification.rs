@@ -29,25 +29,29 @@ pub(crate) struct Identifications {
 }
 
 impl Identifications {
-    /// Handles the identification of the next packet; 0 means that it has none.
+    /// Handles the identification of the next packet; 0 means that it has none. Returns the number
+    /// of the packet, as [`number`](Self::number) does.
     #[inline(always)]
-    pub(crate) fn on_packet(&mut self, identification: u16) {
+    pub(crate) fn on_packet(&mut self, identification: u16) -> u32 {
         let step = identification.wrapping_sub(self.newest);
-        if step.wrapping_sub(1) < NEAR && identification > step {
-            (self.newest, self.varies) = (identification, true);
-            self.score = (self.score + GAIN).min(MOST);
-        } else if identification != 0 {
-            self.on_unusual(identification, step);
+        // Only a sender that counts has the full score.
+        if step.wrapping_sub(1) < NEAR && identification > step && self.score == MOST {
+            self.newest = identification;
+            return u32::from(self.laps) << 16 | u32::from(identification);
         }
+        self.on_unusual(identification, step)
     }
 
-    /// Handles an identification that is not the next one, or the first one after a wrap.
+    /// Handles an identification that is not the next one, and the first ones before the full score.
     #[cold]
     #[inline(never)]
-    fn on_unusual(&mut self, identification: u16, step: u16) {
+    fn on_unusual(&mut self, identification: u16, step: u16) -> u32 {
+        if identification == 0 {
+            return 0;
+        }
         if self.laps == 0 {
             (self.newest, self.laps) = (identification, 1);
-            return;
+            return self.number(identification);
         }
         self.varies |= step != 0;
         let behind = step.wrapping_neg();
@@ -65,6 +69,7 @@ impl Identifications {
             self.laps = self.laps.wrapping_add(u16::from(identification < self.newest));
             self.newest = identification;
         }
+        self.number(identification)
     }
 
     /// Returns whether an equal identification shows a duplicate, because it changes from packet to
@@ -82,7 +87,6 @@ impl Identifications {
     /// Returns the number of a packet that has just passed, in the order in which the sender sent.
     /// It is 0 if the packet has none, and means something only if the sender
     /// [`counts`](Self::counts).
-    #[inline(always)]
     pub(crate) fn number(&self, identification: u16) -> u32 {
         let newest = u32::from(self.laps) << 16 | u32::from(self.newest);
         let ahead = identification.wrapping_sub(self.newest) as i16;
@@ -100,8 +104,8 @@ mod tests {
     fn numbers(identifications: impl IntoIterator<Item = u16>) -> Vec<u32> {
         let mut known = Identifications::default();
         let number = |identification| {
-            known.on_packet(identification);
-            if known.counts() { known.number(identification) } else { 0 }
+            let number = known.on_packet(identification);
+            if known.counts() { number } else { 0 }
         };
         identifications.into_iter().map(number).collect()
     }
