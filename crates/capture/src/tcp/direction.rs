@@ -69,7 +69,8 @@ impl Direction {
     #[inline(never)]
     fn is_copy(&mut self, start: u64, data: &Data, point: &CapturePoint) -> bool {
         let known = self.losses.as_ref().is_some_and(|losses| losses.recent.has(data));
-        if !known && !(data.numbered && self.stream.out.has_copy_of(start, data.len, data.number)) {
+        let is_copy = known || data.numbered && self.stream.out.has_copy_of(start, data.len, data.number);
+        if !is_copy {
             return false;
         }
         let (stream, losses) = self.woken(point);

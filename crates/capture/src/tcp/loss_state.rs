@@ -4,9 +4,10 @@
 //! without a loss sign. It then costs as little as one without losses, until the next sign. Its
 //! results are kept.
 
+use super::recent_packets::RecentPackets;
 use crate::cause::{DirectionId, Explained, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Part, REORDERED_WITHIN};
-use crate::order::{CapturePoint, RecentPackets, Transmission, reordered_within};
+use crate::order::{CapturePoint, Transmission, reordered_within};
 use crate::result::{Cause, Cost, Number, Retransmission, Vantage};
 use crate::stream::{Acknowledgement, Data, Stream};
 use crate::verdict::{Circumstances, Row};
