@@ -93,6 +93,7 @@ impl Evidence {
         let unseen = self.segments.get_mut(&passing.start).filter(|one| one.original == Original::Unseen);
         let Some(one) = unseen else { return false };
         let late = one.transmissions.get(1).is_some_and(|again| is_late_original(passing, again, within));
+        let late = late && !one.is_sent_after(passing);
         if late {
             one.original = Original::Late { frame };
         }
@@ -116,10 +117,16 @@ impl Evidence {
         if !sent.missing || self.segments.contains_key(&sent.start) {
             return false;
         }
-        let next = stream.out.iter().skip(index + 1).find(|next| !next.missing).filter(|_| stream.stamped);
-        let late = stream.order.is_reordered(passing, &sent, next, within);
-        if let Some(sent) = stream.out.get_mut(index).filter(|_| late) {
-            *sent = Transmission { start: sent.start, len: sent.len, copies: sent.copies, ..*passing };
+        let next = stream.out.iter().skip(index + 1).find(|next| !next.missing).copied();
+        let late = stream.order.is_reordered(passing, &sent, next.as_ref(), within);
+        if let Some(sent) = stream.out.get_mut(index) {
+            let Transmission { start, len, copies, .. } = *sent;
+            if late {
+                *sent = Transmission { start, len, copies, ..*passing };
+            } else if let Some(Transmission { stamp, stamped, number, .. }) = next {
+                // It left before the data behind it.
+                *sent = Transmission { stamp, stamped, number, ..*sent };
+            }
         }
         late
     }
@@ -140,14 +147,17 @@ impl Evidence {
         }
         self.repaired_below = self.repaired_below.max(block.start + 1);
         let unseen = Transmission { start: block.start, ..Transmission::default() };
+        let behind = first.filter(|first| first.missing);
         // The first transmission counts as stamped if the retransmission is.
         let stamped = passing.stamped && first.is_some();
-        let first = Transmission { stamped, ..first.unwrap_or(unseen) };
+        let first = first.unwrap_or(unseen);
+        let (stamp, number) = if first.missing { Default::default() } else { (first.stamp, first.number) };
+        let first = Transmission { stamp, stamped, number, ..first };
         // The receiver had already echoed a newer timestamp than that of the first transmission.
         let refused = first.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(frame);
         let one = self.segments.entry(block.start).or_insert_with(|| {
-            Box::new(SegmentEvidence { refused, dropped, ..SegmentEvidence::new(block.end, first) })
+            Box::new(SegmentEvidence { refused, dropped, behind, ..SegmentEvidence::new(block.end, first) })
         });
         one.end = one.end.min(block.end);
         one.gap = one.gap.or(gap);

@@ -16,6 +16,9 @@ pub(crate) struct SegmentEvidence {
     pub(crate) transmissions: Vec<Transmission>,
     /// Whether the first transmission was seen.
     pub(crate) original: Original,
+    /// Data behind the segment that passed, if the first transmission did not. These left after the
+    /// first transmission.
+    pub(crate) behind: Option<Transmission>,
     pub(crate) answer: Option<Answered>,
     /// The ACKs that report the segment as a duplicate.
     pub(crate) duplicates: Vec<When>,
@@ -60,6 +63,7 @@ impl SegmentEvidence {
             end,
             transmissions: vec![first],
             original: if first.missing { Original::Unseen } else { Original::Seen },
+            behind: None,
             answer: None,
             duplicates: Vec::new(),
             gap: None,
@@ -71,6 +75,12 @@ impl SegmentEvidence {
             may_answer_original: false,
             neighbour: None,
         }
+    }
+
+    /// Returns whether a transmission is known to have left after data behind the segment. Then it is
+    /// no original.
+    pub(crate) fn is_sent_after(&self, sent: &Transmission) -> bool {
+        self.behind.is_some_and(|behind| behind.precedes(sent))
     }
 
     /// Returns whether an ACK may still add evidence other than duplicates.

@@ -2,7 +2,8 @@
 //! a switch that makes copies.
 //!
 //! A duplicate frame equals the first in every field that a sender changes. It follows within a
-//! fraction of a round trip, in which no sender retransmits. Without an IP identification that
+//! fraction of a round trip, in which no sender retransmits. If the sender counts in the IP
+//! identification, an equal one is enough, however late it follows. Without an IP identification that
 //! changes from packet to packet, as with IPv6, two rules protect against mistakes:
 //!
 //! - An ACK is a duplicate frame only if the capture has shown other ones, because bursts of
@@ -10,6 +11,7 @@
 //! - A segment is none if no packet had one for some time. A sender may send two copies at once:
 //!   one because of an ACK, the other because its timer expires.
 
+use super::identification::Identifications;
 use crate::frame::decode::Packet;
 use crate::frame::decode::common::Common;
 use crate::result::When;
@@ -29,10 +31,7 @@ pub(crate) struct Fingerprint(u64);
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DuplicateFrames {
     fingerprints: [(Fingerprint, u64); 2],
-    identification: u16,
-    /// Whether the IP identification changes from packet to packet, so that an equal one shows a
-    /// duplicate.
-    identifies: bool,
+    identifications: Identifications,
     /// Whether the capture has shown a duplicate of data or of a SYN.
     seen: bool,
     /// The number of packets in a row without a duplicate; at most [`MOST_WITHOUT`].
@@ -57,7 +56,7 @@ impl DuplicateFrames {
         let fingerprint = fingerprint(packet);
         let [last, before] = self.fingerprints;
         if last.0 == fingerprint || before.0 == fingerprint {
-            self.identify(packet.identification);
+            self.identifications.on_packet(packet.identification);
             if self.matches(usize::from(last.0 != fingerprint), packet, when, shortest()) {
                 return true;
             }
@@ -72,23 +71,27 @@ impl DuplicateFrames {
         self.fingerprints[0].0 == fingerprint || self.fingerprints[1].0 == fingerprint
     }
 
-    /// Records a packet that is no duplicate.
+    /// Records a packet that is no duplicate. Returns its number, as [`number`](Self::number) does.
     #[inline]
-    pub(crate) fn note(&mut self, fingerprint: Fingerprint, identification: u16, when: When) {
-        self.identify(identification);
+    pub(crate) fn note(&mut self, fingerprint: Fingerprint, identification: u16, when: When) -> u32 {
+        let number = self.identifications.on_packet(identification);
         self.fingerprints[1] = self.fingerprints[0];
         self.fingerprints[0] = (fingerprint, when.nanos);
         if self.without_duplicate < MOST_WITHOUT {
             self.without_duplicate += 1;
         }
+        number
     }
 
-    #[inline]
-    fn identify(&mut self, identification: u16) {
-        if !self.identifies {
-            self.identifies = self.identification != identification && self.identification != 0;
-        }
-        self.identification = identification;
+    /// Returns whether the sender counts in the IP identification.
+    #[inline(always)]
+    pub(crate) fn counts(&self) -> bool {
+        self.identifications.counts()
+    }
+
+    /// Returns the number of a packet that has just passed, as [`Identifications::number`] does.
+    pub(crate) fn number(&self, identification: u16) -> u32 {
+        self.identifications.number(identification)
     }
 
     /// Returns whether a packet with the fingerprint at `index` is its duplicate.
@@ -97,13 +100,15 @@ impl DuplicateFrames {
         let (fingerprint, before) = self.fingerprints[index];
         let gap = when.nanos.saturating_sub(before);
         let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
-        let named = self.identifies && packet.identification != 0;
+        let named = self.identifications.varies() && packet.identification != 0;
         // If a capture shows duplicates, most packets have one. A single pair among many packets is
         // two transmissions.
         let recognisable = named
             || self.without_duplicate < MOST_WITHOUT
                 && (segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen);
-        let matches = recognisable && gap < if named { most } else { most.min(AT_ONCE) };
+        // A counter does not repeat a value, however late the duplicate is.
+        let in_time = named && self.counts() || gap < if named { most } else { most.min(AT_ONCE) };
+        let matches = recognisable && in_time;
         if matches {
             self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
             self.without_duplicate = 0;

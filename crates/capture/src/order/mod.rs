@@ -1,16 +1,16 @@
 //! The order in which a sender sent, as far as a capture shows it.
 //!
-//! Three marks tell the order of two transmissions: the TSval, the time at which they passed, and
-//! the ACKs that the sender had received. Each holds only as far as is known of it: a TSval if the
-//! connection has timestamps and their clock is fine, a time if the network had no time to reorder.
+//! Four marks tell the order of two transmissions: the TSval, the IPv4 identification, the time at
+//! which they passed, and the ACKs that the sender had received. Each holds only as far as is known of
+//! it: an identification if the sender counts in it, a time if the network had no time to reorder.
 //! From the order follows what a segment is: new, a late original, a copy made on the way to the
-//! capture file, or a retransmission. A further mark, such as the IP identification, belongs here:
-//! its value in [`Transmission`], and what is known of how it counts in [`SendOrder`].
+//! capture file or by the network, or a retransmission.
 
 mod ack_ends;
 mod capture_point;
 mod clock;
 mod duplicate;
+mod identification;
 mod in_transit;
 mod silence;
 mod smoothed;
@@ -26,6 +26,7 @@ pub(crate) use smoothed::Smoothed;
 pub(crate) use transmission::Transmission;
 
 use eifel_base::units::Timestamp;
+use std::cmp::Ordering;
 
 /// Until a round trip is known, data that are late by less than this, in nanoseconds, count as
 /// reordered.
@@ -54,13 +55,11 @@ pub(crate) fn reordered_within(round_trip: Option<u64>) -> u64 {
 }
 
 /// Returns whether `passing` left before `retransmission`, which carries the same data and passed
-/// first. Without different timestamps, the time decides: no sender retransmits a second time
-/// within `within`.
+/// first. If their marks do not tell, the time does: no sender retransmits a second time within
+/// `within`.
 pub(crate) fn is_late_original(passing: &Transmission, retransmission: &Transmission, within: u64) -> bool {
-    match (passing.stamp(), retransmission.stamp()) {
-        (Some(stamp), Some(again)) if stamp != again => stamp.precedes(again),
-        _ => passing.nanos.saturating_sub(retransmission.nanos) < within,
-    }
+    let in_time = || passing.nanos.saturating_sub(retransmission.nanos) < within;
+    passing.departure(retransmission).map_or_else(in_time, Ordering::is_lt)
 }
 
 /// What is known of the order in which one end sends. Next to the sender, segments pass in that
@@ -156,7 +155,7 @@ impl SendOrder {
     }
 
     /// Returns whether `passing` is the first transmission of `missing`, which data sent later have
-    /// overtaken. `next` is the next segment that has passed, if it has a timestamp.
+    /// overtaken. `next` is the next segment that has passed.
     pub(crate) fn is_reordered(
         &self,
         passing: &Transmission,
@@ -164,13 +163,11 @@ impl SendOrder {
         next: Option<&Transmission>,
         within: u64,
     ) -> bool {
-        let by_stamp = match (passing.stamp(), next.map(|next| next.stamp)) {
-            (Some(stamp), Some(next)) if stamp.precedes(next) => Some(true),
-            (Some(stamp), Some(next)) if next.precedes(stamp) => Some(false),
-            (Some(_), Some(_)) if self.has_fine_clock() => Some(true),
-            _ => None,
-        };
-        by_stamp.unwrap_or(passing.nanos.saturating_sub(missing.nanos) < within)
+        if let Some(order) = next.and_then(|next| passing.departure(next)) {
+            return order.is_lt();
+        }
+        let in_one_tick = passing.stamped && next.is_some_and(|next| next.stamped) && self.has_fine_clock();
+        in_one_tick || passing.nanos.saturating_sub(missing.nanos) < within
     }
 
     /// Returns the smoothed round trip to a remote sender and its variation, in nanoseconds.

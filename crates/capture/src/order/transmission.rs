@@ -1,9 +1,10 @@
 //! The record of one transmission.
 
 use eifel_base::units::Timestamp;
+use std::cmp::Ordering;
 
-/// One transmission of a segment or chunk, as it passed the capture point. It takes 32 bytes, with
-/// room for an IP identification and a hop limit: a capture may show millions of them.
+/// One transmission of a segment or chunk, as it passed the capture point. It takes 32 bytes, because
+/// a capture may show millions of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Transmission {
     /// Its first position.
@@ -14,6 +15,9 @@ pub(crate) struct Transmission {
     pub(crate) len: u32,
     /// TSval; valid if it is `stamped`.
     pub(crate) stamp: Timestamp,
+    /// Its place among the sender's packets by the IP identification; 0 if it has none.
+    /// With a first transmission, it means something only beside a retransmission with a number.
+    pub(crate) number: u32,
     /// The number of transmissions of these data so far.
     pub(crate) copies: u16,
     pub(crate) stamped: bool,
@@ -26,7 +30,7 @@ impl Transmission {
     #[inline(always)]
     pub(crate) fn new(start: u64, len: u32, nanos: u64, stamp: Option<Timestamp>) -> Self {
         let stamped = stamp.is_some();
-        Self { start, nanos, len, stamp: stamp.unwrap_or_default(), copies: 1, stamped, missing: false }
+        Self { start, nanos, len, stamp: stamp.unwrap_or_default(), number: 0, copies: 1, stamped, missing: false }
     }
 
     /// Returns the first transmission of data that never passed.
@@ -48,10 +52,20 @@ impl Transmission {
         !self.missing && self.copies == 1
     }
 
-    /// Returns whether the timestamps of both show that this one left first. Equal or absent
-    /// timestamps show nothing.
+    /// Compares when both left: by their timestamps, or by their numbers if the timestamps are equal
+    /// or absent. Returns `None` if neither shows it.
+    pub(crate) fn departure(&self, other: &Self) -> Option<Ordering> {
+        match (self.stamp(), other.stamp()) {
+            (Some(one), Some(other)) if one.precedes(other) => Some(Ordering::Less),
+            (Some(one), Some(other)) if other.precedes(one) => Some(Ordering::Greater),
+            _ if self.number == 0 || other.number == 0 || self.number == other.number => None,
+            _ => Some((self.number.wrapping_sub(other.number) as i32).cmp(&0)),
+        }
+    }
+
+    /// Returns whether the timestamps or the numbers of both show that this one left first.
     pub(crate) fn precedes(&self, other: &Self) -> bool {
-        matches!((self.stamp(), other.stamp()), (Some(one), Some(other)) if one.precedes(other))
+        self.departure(other) == Some(Ordering::Less)
     }
 }
 

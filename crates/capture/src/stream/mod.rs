@@ -27,6 +27,10 @@ pub(crate) struct Data {
     pub(crate) payload: u32,
     pub(crate) syn: bool,
     pub(crate) stamp: Option<Timestamp>,
+    pub(crate) identification: u16,
+    /// Its place among the sender's packets, and whether the sender is known to count them.
+    pub(crate) number: u32,
+    pub(crate) numbered: bool,
     /// The newest timestamp of the receiver that the sender echoes.
     pub(crate) echo: Option<Timestamp>,
     /// When it left, in nanoseconds since 1970; never later than it passed here.
@@ -129,7 +133,8 @@ impl Stream {
         }
         self.nxt = start + u64::from(data.len);
         self.stamped = data.stamp.is_some();
-        self.out.push(Transmission::new(start, data.len, point.when.nanos, data.stamp));
+        let sent = Transmission::new(start, data.len, point.when.nanos, data.stamp);
+        self.out.push(Transmission { number: data.number, ..sent });
     }
 
     /// Marks everything from `nxt` to `start` as sent but not seen. Returns its length.

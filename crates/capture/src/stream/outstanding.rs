@@ -46,6 +46,14 @@ impl Outstanding {
         last
     }
 
+    /// Returns whether the segment at `start` has this length and number, so that another one is its
+    /// copy.
+    pub(crate) fn has_copy_of(&self, start: u64, len: u32, number: u32) -> bool {
+        let index = self.ring.partition_point(|sent| sent.start < start);
+        let is_equal = |sent: &Transmission| (sent.start, sent.len, sent.number) == (start, len, number);
+        number != 0 && self.ring.get(index).is_some_and(is_equal)
+    }
+
     pub(crate) fn get(&self, index: usize) -> Option<&Transmission> {
         self.ring.get(index)
     }

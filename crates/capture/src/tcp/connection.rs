@@ -180,6 +180,9 @@ impl Connection {
                 payload: segment.payload_len,
                 syn: flags.has(Flags::SYN),
                 stamp,
+                identification: packet.identification,
+                number: self.sides[side].duplicates.number(packet.identification),
+                numbered: self.sides[side].duplicates.counts(),
                 left: direction.stream.order.departure(stamp, &point),
                 echo: echo.filter(|_| flags.has(Flags::ACK)),
             };
@@ -224,6 +227,13 @@ impl Connection {
     /// Ends the connection. Returns its results and its retransmissions in the order of frames.
     pub(crate) fn finish(mut self) -> (Summary, Vec<Retransmission>) {
         let mut retransmissions = Vec::new();
+        let copies = self
+            .directions
+            .iter()
+            .flatten()
+            .filter_map(|one| one.losses.as_ref())
+            .map(|losses| losses.copies)
+            .sum::<u64>();
         let directions = [0, 1].map(|side| {
             let point = self.point(side, When { nanos: self.last, frame: 0 });
             let Direction { stream, losses } = *self.directions[side].take().unwrap_or_default();
@@ -258,8 +268,8 @@ impl Connection {
             tunnel: self.flow.tunnel,
             time_s: self.first as f64 / 1e9,
             duration_s: self.last.saturating_sub(self.first) as f64 / 1e9,
-            packets: self.packets,
-            twins: self.duplicates,
+            packets: self.packets - copies,
+            twins: self.duplicates + copies,
             directions,
         };
         (summary, retransmissions)

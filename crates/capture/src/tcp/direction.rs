@@ -30,7 +30,7 @@ impl Direction {
     /// Returns the loss state at a loss sign, active.
     fn woken(&mut self, point: &CapturePoint) -> (&mut Stream, &mut LossState) {
         let Self { stream, losses } = self;
-        let losses = losses.get_or_insert_default();
+        let losses = losses.get_or_insert_with(|| Box::new(LossState::after(stream)));
         losses.wake(stream, point);
         (stream, losses)
     }
@@ -48,6 +48,9 @@ impl Direction {
             // The slow path takes a copy. So `data` needs no address, and its fields stay in
             // registers on the usual path.
             let (data, point) = (*data, *point);
+            if self.is_copy(start, &data, &point) {
+                return;
+            }
             self.on_other(start, &data, &point);
         }
         self.stream.last_sent = data.left;
@@ -59,6 +62,22 @@ impl Direction {
         if let Some(losses) = &mut self.losses {
             losses.on_new(data, self.stream.flight(), point.when.nanos);
         }
+    }
+
+    /// Returns whether a segment is a copy that the network made, and takes it back if so.
+    #[cold]
+    #[inline(never)]
+    fn is_copy(&mut self, start: u64, data: &Data, point: &CapturePoint) -> bool {
+        let known = self.losses.as_ref().is_some_and(|losses| losses.recent.has(data));
+        let is_copy = known || data.numbered && self.stream.out.has_copy_of(start, data.len, data.number);
+        if !is_copy {
+            return false;
+        }
+        let (stream, losses) = self.woken(point);
+        losses.copies += 1;
+        stream.counts.segments -= u64::from(data.payload > 0);
+        stream.counts.bytes -= u64::from(data.payload);
+        true
     }
 
     /// Handles a segment that does not start at `nxt`.
@@ -84,7 +103,7 @@ impl Direction {
                 losses.on_repeated_data(stream, block, data, point);
                 if end > nxt {
                     // The segment carries new data too.
-                    let rest = Data { len: (end - nxt) as u32, payload: 0, ..*data };
+                    let rest = Data { len: (end - nxt) as u32, payload: 0, identification: 0, ..*data };
                     self.on_new(nxt, &rest, point);
                 }
             }

@@ -56,9 +56,7 @@ impl Connection {
                 None => return false,
             },
         };
-        if let Some(fingerprint) = fingerprint {
-            from.duplicates.note(fingerprint, identification, when);
-        }
+        let number = fingerprint.map_or(0, |fingerprint| from.duplicates.note(fingerprint, identification, when));
         self.last = when.nanos;
         self.packets += 1;
         let sack = self.sacks;
@@ -93,7 +91,9 @@ impl Connection {
             let (stamp, echo) = stamp_and_echo(stamps);
             let left = direction.stream.order.departure(stamp, &point);
             let len = common.payload_len;
-            direction.on_data(&Data { seq: common.seq(), len, payload: len, syn: false, stamp, left, echo }, &point);
+            let (seq, numbered) = (common.seq(), from.duplicates.counts());
+            let data = Data { seq, len, payload: len, syn: false, stamp, identification, number, numbered, left, echo };
+            direction.on_data(&data, &point);
         }
         true
     }

@@ -4,6 +4,7 @@
 //! without a loss sign. It then costs as little as one without losses, until the next sign. Its
 //! results are kept.
 
+use super::recent_packets::RecentPackets;
 use crate::cause::{DirectionId, Explained, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Part, REORDERED_WITHIN};
 use crate::order::{CapturePoint, Transmission, reordered_within};
@@ -33,9 +34,17 @@ pub(crate) struct LossState {
     pub(crate) retransmissions: Retransmissions,
     pub(crate) model: SenderModel,
     pub(crate) path_mtu: PathMtu,
+    pub(crate) recent: RecentPackets,
+    /// Copies of data that the network made.
+    pub(crate) copies: u64,
 }
 
 impl LossState {
+    /// Returns the state at the first loss sign.
+    pub(crate) fn after(stream: &Stream) -> Self {
+        Self { recent: RecentPackets::of(stream), ..Self::default() }
+    }
+
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         matches!(self.activity, Activity::Idle)
@@ -80,6 +89,7 @@ impl LossState {
             let data = *data;
             self.model.on_new(&data);
         }
+        self.recent.add(data);
         self.retransmissions.flight.on_new(now, flight);
     }
 
@@ -109,6 +119,7 @@ impl LossState {
     /// Handles a segment whose positions `block` were sent before, or passed over as not seen.
     pub(crate) fn on_repeated_data(&mut self, stream: &mut Stream, block: Block, data: &Data, point: &CapturePoint) {
         self.on_loss_sign(stream.nxt, point);
+        self.recent.add(data);
         let evidence = &mut self.retransmissions.evidence;
         let is_missed = stream.duplicates > 0 || !evidence.sacked.is_empty();
         let by_message = self.path_mtu.explains(block, data, stream, (is_missed, point.sender_rtt()));
@@ -129,6 +140,7 @@ impl LossState {
                 if self.retransmissions.evidence.accept_original(stream, index, &passing(block, data, point), point) {
                     stream.counts.reordered += 1;
                 } else {
+                    let sent = stream.out.get(index).copied().unwrap_or(sent);
                     self.retransmissions.evidence.record_lost_behind(&sent, stream, point.sack);
                     parts.push(self.repeat(Some(sent), block, data, point));
                     if let Some(sent) = stream.out.get_mut(index) {
@@ -252,5 +264,6 @@ impl LossState {
 
 /// Returns the record of the part `block` of a segment that passes now.
 fn passing(block: Block, data: &Data, point: &CapturePoint) -> Transmission {
-    Transmission::new(block.start, (block.end - block.start) as u32, point.when.nanos, data.stamp)
+    let sent = Transmission::new(block.start, (block.end - block.start) as u32, point.when.nanos, data.stamp);
+    Transmission { number: if data.numbered { data.number } else { 0 }, ..sent }
 }

@@ -6,6 +6,7 @@ mod fast_path;
 mod loss_state;
 mod preload;
 mod recent;
+mod recent_packets;
 mod table;
 
 pub(crate) use connection::Connection;

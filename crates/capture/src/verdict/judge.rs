@@ -74,6 +74,9 @@ impl SegmentEvidence {
             return judged(Spurious, Likely, reason, answer);
         }
         if !seen_before {
+            if self.overtook_an_earlier_one(index) {
+                return judged(Spurious, Likely, "an earlier transmission passed after it", None);
+            }
             let this = self.transmissions[index];
             let after = |other: &Transmission| {
                 this.precedes(other) || other.nanos.saturating_sub(this.nanos) > REORDERED_WITHIN
@@ -81,7 +84,8 @@ impl SegmentEvidence {
             if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
                 return judged(Undecidable, Weak, "a copy that passed after it may be the original", None);
             }
-            return judged(Needed, Certain, "the original never passed the capture point", answer);
+            let confidence = if self.is_sent_after(&self.transmissions[index]) { Certain } else { Likely };
+            return judged(Needed, confidence, "the original never passed the capture point", answer);
         }
         let by_router = |frame| judged(Needed, Likely, "a router reports that it dropped the original", Some(frame));
         let Some(answered) = &self.answer else {
@@ -154,6 +158,12 @@ impl SegmentEvidence {
         let unseen = usize::from(self.original != Original::Seen);
         let mut earlier = self.transmissions.iter().take(index).skip(unseen);
         self.transmissions.get(index).is_some_and(|this| earlier.any(|other| this.precedes(other)))
+    }
+
+    /// Returns whether a transmission that passed after this one left before it.
+    fn overtook_an_earlier_one(&self, index: usize) -> bool {
+        let mut later = self.transmissions.iter().skip(index + 1);
+        self.transmissions.get(index).is_some_and(|this| later.any(|other| other.precedes(this)))
     }
 
     /// Returns the frame of the first ACK of the data directly below the segment. That ACK has to
@@ -230,6 +240,7 @@ mod tests {
             in_order,
             arrived_before: arrived_before.map(|_| random.near(&[filled])),
             original: random.one_of(&original),
+            behind: random.coin().then(|| Transmission::new(10, 10, 1000, Some(Timestamp(1)))),
             filler: None,
             refused: random.below(4) == 0,
             may_answer_original: random.below(4) == 0,

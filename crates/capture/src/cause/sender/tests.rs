@@ -194,6 +194,9 @@ fn run(sack: bool, steps: Vec<Step>) {
             payload: len,
             syn: false,
             stamp: Some(Timestamp(now as u32)),
+            identification: 0,
+            number: 0,
+            numbered: false,
             echo: echo.map(Timestamp),
             left: now,
         };

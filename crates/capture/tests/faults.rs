@@ -1,0 +1,99 @@
+//! Captures of Linux on which an order of the packets that only the time shows is wrong: reordered
+//! originals, retransmissions within one tick of the clock, and copies that the network made.
+//!
+//! The truth is the kernel's: each CSV file has one row for each retransmission.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::path::PathBuf;
+
+use eifel_capture::report::Report;
+use eifel_capture::result::{Confidence, Retransmission, Verdict};
+use eifel_testkit::random::Random;
+use proptest::prelude::*;
+
+/// The captures in which the IP identification shows the order.
+const COUNTED: [&str; 9] = [
+    "lan_reorder_between",
+    "lan_reorder_nots",
+    "lan_reorder_ts",
+    "lan_reorder_ts_nosack",
+    "netdup_between",
+    "reorder_nots_between",
+    "reorder_nots_certain",
+    "reorder_nots_receiver",
+    "retransmission_same_tick",
+];
+
+fn read(file: &str) -> Vec<u8> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults");
+    std::fs::read(folder.join(file)).unwrap()
+}
+
+fn found(capture: &[u8]) -> Vec<Retransmission> {
+    Report::of_bytes("x.pcap", capture).unwrap().retransmissions
+}
+
+/// Returns the frames of the true retransmissions, and whether each was spurious.
+fn truth(name: &str) -> Vec<(u64, bool)> {
+    let text = String::from_utf8(read(&format!("{name}.truth.csv"))).unwrap();
+    let row = |line: &str| {
+        let fields: Vec<_> = line.split(',').collect();
+        (fields[0].parse().unwrap(), fields[3] == "1")
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn identifications_show_exactly_the_true_retransmissions() {
+    for name in COUNTED {
+        let (found, truth) = (found(&read(&format!("{name}.pcap"))), truth(name));
+        let frames: Vec<_> = found.iter().map(|one| one.frame).collect();
+        assert_eq!(frames, truth.iter().map(|(frame, _)| *frame).collect::<Vec<_>>(), "{name}");
+        for (one, (frame, spurious)) in found.iter().zip(truth) {
+            assert_eq!(one.verdict == Verdict::Spurious, spurious, "{name}, frame {frame}");
+        }
+    }
+}
+
+#[test]
+fn without_identifications_a_reordered_original_is_never_certain() {
+    let found = found(&read("lan_reorder_v6.pcap"));
+    assert!(found.iter().all(|one| one.confidence != Confidence::Certain), "{found:?}");
+}
+
+/// Returns a pcap file of packets over IPv4 with other identifications.
+fn with_identifications(capture: &[u8], mut identification: impl FnMut() -> u16) -> Vec<u8> {
+    const FILE_HEADER: usize = 24;
+    const RECORD_HEADER: usize = 16;
+    let mut capture = capture.to_vec();
+    let link = u32::from_le_bytes(*capture[20..].first_chunk().unwrap());
+    let ip = if link == 1 { 14 } else { 0 };
+    let mut at = FILE_HEADER;
+    while at < capture.len() {
+        let len = u32::from_le_bytes(*capture[at + 8..].first_chunk().unwrap()) as usize;
+        let header = at + RECORD_HEADER + ip;
+        assert_eq!(capture[header], 0x45);
+        capture[header + 4..header + 6].copy_from_slice(&identification().to_be_bytes());
+        at += RECORD_HEADER + len;
+    }
+    capture
+}
+
+proptest! {
+    #[test]
+    fn without_identifications_no_certain_verdict_is_the_opposite(name in prop::sample::select(&COUNTED[..]), seed in any::<u64>()) {
+        let capture = read(&format!("{name}.pcap"));
+        let with = found(&capture);
+        let mut random = Random(seed);
+        let zero = with_identifications(&capture, || 0);
+        let drawn = with_identifications(&capture, || random.below(1 << 16) as u16);
+        for other in [zero, drawn] {
+            for one in found(&other).iter().filter(|one| one.confidence == Confidence::Certain) {
+                let same = with.iter().find(|with| with.frame == one.frame);
+                // The identifications show that it was sent again, and nothing to the contrary.
+                let agrees = same.is_some_and(|same| [one.verdict, Verdict::Undecidable].contains(&same.verdict));
+                prop_assert!(agrees, "{}: {:?}", name, one);
+            }
+        }
+    }
+}
