@@ -298,7 +298,7 @@ mod tests {
             Scenario::parse(&draw.scenario, "drawn.toml".as_ref())
                 .unwrap_or_else(|error| panic!("{error}\n{}", draw.scenario));
             seen.extend(
-                draw.kernel.iter().map(|(key, value)| format!("{key}={value}")).filter(|one| !one.contains("rto")),
+                draw.kernel.iter().map(|(key, value)| format!("{key}={value}")).filter(|one| !one.contains("rto_min")),
             );
             seen.insert(draw.traffic.congestion.to_owned());
             seen.insert(format!("v6: {}, flows: {}", draw.traffic.v6, draw.traffic.flows > 1));
