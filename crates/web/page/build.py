@@ -49,16 +49,21 @@ def build(wasm: bytes) -> str:
     }
     engine = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
     style = _report("uplot/uPlot.min.css") + _report("style.css") + _own("style.css")
-    scripts = [*map(_report, CHARTS), *map(_own, SCRIPTS)]
+    scripts = [_bare(script) for script in (*map(_report, CHARTS), *map(_own, SCRIPTS))]
     return Template(_own("page.html")).substitute(
         version=_engine.version(),
         licence=_report("uplot/LICENSE"),
         style=style,
         engine=engine,
         data=_inside(json.dumps(data, separators=(",", ":"))),
-        worker="".join(map(_own, WORKER)),
+        worker=_bare("".join(map(_own, WORKER))),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
+
+
+def _bare(script: str) -> str:
+    """Returns a script without the lines that are comments: they are for readers of the source."""
+    return "\n".join(line for line in script.splitlines() if not line.lstrip().startswith("//"))
 
 
 def _inside(text: str) -> str:
