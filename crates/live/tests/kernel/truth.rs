@@ -44,7 +44,7 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
         all += own;
     }
     assert!(recordings.len() == 9 && all > 20, "{all} retransmissions");
-    // A connection has no causes if two sockets of the kernel had its ports.
+    // Where a tracepoint stands for several segments, times match them. The first may find none.
     assert!(unknown * 10 <= all, "{unknown} of {all} without a cause");
     // The same call has nothing left to do, and another seed does not fit.
     let again = record("5");
