@@ -25,7 +25,7 @@ const LATE: Duration = Duration::from_millis(20);
 /// The retransmissions of a connection's local end.
 #[derive(Clone, Debug, Default)]
 struct Retransmissions {
-    /// The socket's number in the kernel.
+    /// The socket's number in the kernel, as its retransmissions name it.
     socket: String,
     /// Whether two sockets had these ports, as in two namespaces.
     is_ambiguous: bool,
@@ -69,7 +69,7 @@ impl Trace {
         if one.socket.is_empty() {
             one.socket = socket.to_owned();
         }
-        one.is_ambiguous |= one.socket != socket;
+        one.is_ambiguous |= !socket.is_empty() && one.socket != socket;
         match event {
             STATE => {
                 one.state = state.parse().ok()?;

@@ -155,7 +155,7 @@ fn an_unmet_expectation_fails_the_run() {
 }
 
 #[test]
-fn a_killed_process_leaves_no_device_or_namespace() {
+fn a_killed_process_leaves_no_device_namespace_or_instance_of_tracefs() {
     if !allowed() {
         return;
     }
@@ -164,27 +164,33 @@ fn a_killed_process_leaves_no_device_or_namespace() {
     let mark = format!("31{}", std::process::id());
     let mut call = Command::new(PROGRAM);
     call.arg("hiccup").arg(folder.join("plain.toml")).args(["--peer", &format!("sleep {mark}")]);
+    call.args(["--out", &folder.join("out").to_string_lossy()]);
     call.args(["--", "sh", "-c", &format!("sleep {mark} & sleep {mark}")]).stderr(Stdio::null());
     let mut running = call.spawn().unwrap();
-    let asleep = || {
+    let processes = |name: &str, word: &str| {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         processes
             .filter(|one| {
                 let command = std::fs::read(one.path().join("cmdline")).unwrap_or_default();
-                command.starts_with(b"sleep\0") && String::from_utf8_lossy(&command).contains(&mark)
+                command.starts_with(name.as_bytes()) && String::from_utf8_lossy(&command).contains(word)
             })
             .count()
     };
-    let until = |count: usize| {
+    let until = |name: &str, word: &str, count: usize| {
         (0..500).any(|_| {
             std::thread::sleep(Duration::from_millis(20));
-            asleep() == count
+            processes(name, word) == count
         })
     };
-    assert!(until(3), "they run");
+    let instance = format!("instances/eifel-{}-", running.id());
+    assert!(until("sleep\0", &mark, 3), "they run");
+    let traced = folder.join("out/trace.csv").exists();
+    assert_eq!(processes("sh\0", &instance), usize::from(traced));
     running.kill().unwrap();
     running.wait().unwrap();
-    assert!(until(0), "{} are left", asleep());
+    assert!(until("sleep\0", &mark, 0), "{} are left", processes("sleep\0", &mark));
+    // The guardian of the instance ends once it has removed it.
+    assert!(until("sh\0", &instance, 0), "an instance of tracefs is left");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
