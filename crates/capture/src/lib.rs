@@ -49,4 +49,5 @@ mod stream;
 mod tcp;
 mod verdict;
 
+pub use order::identification::Identifications;
 pub use tcp::MOST_CONNECTIONS;

@@ -1,7 +1,7 @@
 //! How the receiver acknowledges, and how many ACKs the return path loses.
 //!
-//! *Looks at* how many segments each ACK is the first to report, and at how long a single segment
-//! waits for its ACK.
+//! *Looks at* how many segments each ACK is the first to report, at how long a single segment waits
+//! for its ACK, and at the numbers that the receiver gives its packets (the identification of IPv4).
 //! *Decides* after how many segments the receiver acknowledges, how long it delays an ACK, and how many ACKs are missing.
 //! *Blind to* ACKs that are missing after a hold: there the segments come at once, and a receiver
 //! sends one ACK for many.
@@ -28,6 +28,8 @@ pub struct Report {
     pub pieces: u32,
     /// Whether the ACK reports the pieces by SACK.
     pub gap: bool,
+    /// How many of the receiver's packets are missing before it; `None` if it does not number them.
+    pub missing: Option<u32>,
 }
 
 /// How the receiver acknowledges, and how many ACKs the return path loses.
@@ -88,7 +90,15 @@ fn after_a_hold(report: &Report, fitted: &Fitted) -> bool {
 fn lost(reports: &[Report], every: u32) -> u32 {
     let own = if chooses(reports) { 2 } else { every };
     let each = |one: &Report| if one.gap { 1 } else { own };
-    let lost = reports.iter().map(|one| one.pieces.div_ceil(each(one)) - 1).sum();
+    // An ACK for many segments may also come from a receiver that joins segments before it answers,
+    // as network cards and Linux do. Then no number is missing. If more are missing than segments
+    // were acknowledged, the host numbers all its packets, not those of a connection.
+    let before = |one: &Report| match one.missing {
+        Some(missing) if missing > one.pieces => 0,
+        Some(missing) => missing.min(one.pieces - 1),
+        None => one.pieces.div_ceil(each(one)) - 1,
+    };
+    let lost = reports.iter().map(before).sum();
     // An ACK that waited for one more segment looks similar, so a few missing ACKs do not count.
     let few = lost < FEW || lost * 100 < reports.len() as u32;
     if few { 0 } else { lost }
@@ -111,7 +121,7 @@ mod tests {
     use super::*;
 
     fn reports(gap: bool, pieces: &[u32]) -> Vec<Report> {
-        pieces.iter().map(|pieces| Report { at: 0.0, pieces: *pieces, gap }).collect()
+        pieces.iter().map(|pieces| Report { at: 0.0, pieces: *pieces, gap, missing: None }).collect()
     }
 
     fn in_order(pieces: &[u32]) -> Vec<Report> {
@@ -147,6 +157,18 @@ mod tests {
     fn occasional_acks_of_two_segments_are_lost_acks() {
         let counts = in_order(&[1, 1, 2, 1, 1, 1, 2, 2, 1, 3, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1]);
         assert_eq!(lost(&counts, usual(&counts)), 7);
+    }
+
+    #[test]
+    fn numbers_of_packets_tell_lost_acks_from_joined_segments() {
+        let numbered = |missing: &dyn Fn(usize) -> u32| {
+            let each = in_order(&[12; 20]).into_iter().enumerate();
+            each.map(|(at, one)| Report { missing: Some(missing(at)), ..one }).collect::<Vec<_>>()
+        };
+        assert_eq!(lost(&numbered(&|_| 0), 1), 0);
+        assert_eq!(lost(&numbered(&|at| u32::from(at > 9) * 5), 1), 50);
+        // The host sent a hundred packets to others between two ACKs.
+        assert_eq!(lost(&numbered(&|_| 100), 2), 0);
     }
 
     #[test]

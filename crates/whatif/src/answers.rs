@@ -71,9 +71,10 @@ impl Answers {
             overtaken: Vec::new(),
             reports: Vec::new(),
         };
+        let missing = missing(trace);
         let mut front = OldestUnacked { una: 0, duplicates: 0, beyond: 0 };
         for (index, ack) in trace.acks.iter().enumerate() {
-            found.on_ack(trace, (index, ack), &mut front, &arrived);
+            found.on_ack(trace, (index, ack), &mut front, &arrived, missing.get(index).copied());
         }
         found.every = acks::usual(&found.reports);
         for (piece, last) in arrived.iter().enumerate() {
@@ -92,6 +93,7 @@ impl Answers {
         (index, ack): (usize, &ReceivedAck),
         front: &mut OldestUnacked,
         arrived: &[usize],
+        missing: Option<u32>,
     ) {
         let pieces = &trace.pieces;
         let transmission = |piece: usize| pieces[piece].transmissions[arrived[piece]];
@@ -136,7 +138,7 @@ impl Answers {
         }
         if gap || (count > 0 && !closes) {
             let pieces = if gap { selected.len() as u32 } else { count };
-            self.reports.push(Report { at: ack.at, pieces, gap });
+            self.reports.push(Report { at: ack.at, pieces, gap, missing });
         }
         if next > una {
             if !trace.sack && front.duplicates > 0 && pieces[una].transmissions.len() == 1 {
@@ -153,6 +155,23 @@ impl Answers {
     pub fn exact(&self, transmission: usize) -> Option<Answer> {
         self.causes[transmission].filter(|answer| answer.at_once || answer.count >= self.every)
     }
+}
+
+/// Returns how many of the receiver's packets are missing before each ACK. Returns nothing if the
+/// receiver does not number its packets.
+fn missing(trace: &Trace) -> Vec<u32> {
+    if !trace.numbers_acks() {
+        return Vec::new();
+    }
+    let mut numbers: Vec<u32> = trace.acks.iter().map(|ack| ack.number).filter(|number| *number > 0).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let before = |number: &u32| match numbers.binary_search(number) {
+        // A late ACK is missing nowhere: it stands in its place.
+        Ok(place) if place > 0 => number - numbers[place - 1] - 1,
+        _ => 0,
+    };
+    trace.acks.iter().map(|ack| before(&ack.number)).collect()
 }
 
 /// The oldest piece that is not acknowledged, and the duplicate ACKs for it.

@@ -5,6 +5,7 @@
 //! is one packet on the path.
 
 use eifel_base::ranges::Block;
+use eifel_capture::Identifications;
 use eifel_capture::frame::decode::Packet;
 use eifel_capture::result::Flow;
 use eifel_packet::datagram;
@@ -53,6 +54,9 @@ pub struct ReceivedAck {
     pub dsack: bool,
     /// The receiver's timestamp.
     pub stamp: Option<u32>,
+    /// Its number among the receiver's packets, by their IP identification. It means something if
+    /// the [trace](Trace::numbers_acks) says so.
+    pub number: u32,
     /// The first position beyond the receiver's window.
     pub edge: u64,
     /// Whether all data is acknowledged and the window is closed, so that the sender has to wait
@@ -82,6 +86,7 @@ pub struct Trace {
     pub cut: bool,
     origin: Option<u64>,
     initial: Option<Seq>,
+    identifications: Identifications,
     syn: Option<u64>,
     mss: Option<u32>,
     shifts: [Option<u8>; 2],
@@ -105,6 +110,7 @@ impl Trace {
             cut: false,
             origin: None,
             initial: None,
+            identifications: Identifications::default(),
             syn: None,
             mss: None,
             shifts: [None; 2],
@@ -122,7 +128,8 @@ impl Trace {
         } else if flow == self.flow {
             self.ours(&packet.segment, nanos, frame);
         } else if flow == self.flow.back() {
-            self.theirs(&packet.segment, nanos);
+            let number = self.identifications.on_packet(packet.identification);
+            self.theirs(&packet.segment, nanos, number);
         }
     }
 
@@ -190,6 +197,11 @@ impl Trace {
         }
     }
 
+    /// Returns whether the receiver numbers its packets, so that missing ACKs show.
+    pub fn numbers_acks(&self) -> bool {
+        self.identifications.counts()
+    }
+
     /// Returns the largest payload that the path carries in one segment.
     fn most(&self) -> u32 {
         let options = if self.timestamps { 12 } else { 0 };
@@ -217,7 +229,7 @@ impl Trace {
         self.sack = self.offers_sack[0] && self.offers_sack[1];
     }
 
-    fn theirs(&mut self, segment: &Segment, nanos: u64) {
+    fn theirs(&mut self, segment: &Segment, nanos: u64, number: u32) {
         if segment.flags.has(Flags::SYN) {
             self.shifts[1] = segment.options.window_scale;
             self.offers_sack[1] = segment.options.sack_permitted;
@@ -258,6 +270,7 @@ impl Trace {
             sacks,
             dsack,
             stamp,
+            number,
             edge: cumulative + window,
             closed: window == 0 && cumulative >= self.nxt(),
         });

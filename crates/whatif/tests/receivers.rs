@@ -61,6 +61,7 @@ fn transfer(quick: u64, holds: bool) -> Trace {
             sacks: Vec::new(),
             dsack: false,
             stamp: None,
+            number: 0,
             edge,
             closed: false,
         });

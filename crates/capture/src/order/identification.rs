@@ -18,8 +18,8 @@ const MOST: u8 = 4 * COUNTS;
 
 /// What is known of the identifications of one direction. A capture may hold a hundred thousand of
 /// these.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Identifications {
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Identifications {
     newest: u16,
     /// The number of times that the counter wrapped, from 1; 0 before the first packet.
     laps: u16,
@@ -32,7 +32,7 @@ impl Identifications {
     /// Handles the identification of the next packet; 0 means that it has none. Returns the number
     /// of the packet, as [`number`](Self::number) does.
     #[inline(always)]
-    pub(crate) fn on_packet(&mut self, identification: u16) -> u32 {
+    pub fn on_packet(&mut self, identification: u16) -> u32 {
         let step = identification.wrapping_sub(self.newest);
         // Only a sender that counts has the full score.
         if step.wrapping_sub(1) < NEAR && identification > step && self.score == MOST {
@@ -80,7 +80,7 @@ impl Identifications {
 
     /// Returns whether the identifications are values of a counter.
     #[inline(always)]
-    pub(crate) fn counts(&self) -> bool {
+    pub fn counts(&self) -> bool {
         self.score >= COUNTS
     }
 

@@ -10,7 +10,7 @@ mod ack_ends;
 mod capture_point;
 mod clock;
 mod duplicate;
-mod identification;
+pub(crate) mod identification;
 mod in_transit;
 mod silence;
 mod smoothed;
