@@ -88,7 +88,8 @@ class CapturedPath:
 
     def check(self, changes: Mapping[str, Any]) -> None:
         """Raises ScenarioError for keys and values that no sender has. Keys of the path are not checked here."""
-        settings = {f"flow.0.{key}": one for key, one in changes.items() if key.split(".")[0] in ("sender", "tcp")}
+        own = (item for item in _completed(changes).items() if item[0].split(".")[0] in ("sender", "tcp"))
+        settings = {f"flow.0.{key}": one for key, one in own}
         override(from_values(self.scenario, Path(), "the extracted path"), settings)
 
     def whatif(
@@ -105,9 +106,14 @@ class CapturedPath:
         comes first. Raises PathError (a ValueError) for a refused change. Does not check `refused`;
         the caller should do so first.
         """
-        asked = [{"name": name, "changes": changes} for name, changes in senders.items()]
+        asked = [{"name": name, "changes": _completed(changes)} for name, changes in senders.items()]
         found: Mapping[str, Any] = json.loads(self._found.whatif(json.dumps(asked), draws, seed, progress))
         return found
+
+
+def _completed(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the changes with those that follow from them: without SACK there is no DSACK (RFC 2883)."""
+    return {"tcp.dsack": False, **changes} if changes.get("tcp.sack") is False else changes
 
 
 def extract_path(

@@ -172,6 +172,15 @@ def test_a_prediction_holds_what_the_other_sender_does(
     assert sum(order["share"] for order in found["prediction"]["orders"]) == pytest.approx(1)
 
 
+def test_a_receiver_without_sack_has_no_dsack_either(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["whatif", str(capture), "--set", "tcp.sack=false", "--draws", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in found["prediction"]["senders"]] == ["as captured", "tcp.sack=false"]
+    # A contradiction that was asked for is an error.
+    assert main(["whatif", str(capture), "--set", "tcp.sack=false", "--set", "tcp.dsack=true"]) == 2
+    assert "contradicts sack = false" in capsys.readouterr().err
+
+
 def test_an_application_that_pauses_is_no_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pauses = '{ kind = "request-response", requests = 5, request_bytes = 90000, response_bytes = 9, think_ms = 500 }'
     scenario = tmp_path / "pauses.toml"

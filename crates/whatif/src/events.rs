@@ -227,7 +227,16 @@ mod tests {
         let block = |first: u64, end: u64| Block { start: 1 + 100 * first, end: 1 + 100 * end };
         let mut receive = |at, acknowledged: u64, sacks: Vec<Block>| {
             let cumulative = 1 + 100 * acknowledged;
-            trace.acks.push(ReceivedAck { at, cumulative, sacks, dsack: false, stamp: None, number: 0, edge: 0, closed: false });
+            trace.acks.push(ReceivedAck {
+                at,
+                cumulative,
+                sacks,
+                dsack: false,
+                stamp: None,
+                number: 0,
+                edge: 0,
+                closed: false,
+            });
         };
         // One ACK for three segments, one that reports a gap, one that closes it, and one for the
         // rest.

@@ -12,6 +12,7 @@ use eifel_path::stream::Stream;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
+use std::cmp::Ordering;
 
 /// Share of the draws that a range leaves out on each side.
 pub const OUTSIDE: f64 = 0.05;
@@ -49,10 +50,11 @@ pub struct Predicted {
     pub faster: f64,
 }
 
-/// The senders from the fastest to the slowest, and the share of the draws with this order.
+/// The senders from the fastest to the slowest, and the share of the draws with this order. Senders
+/// that are equally fast stand together.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Order {
-    pub senders: Vec<String>,
+    pub senders: Vec<Vec<String>>,
     pub share: f64,
 }
 
@@ -70,6 +72,17 @@ pub struct WhatIf {
 
 /// Goodput, time and retransmissions of one run.
 type Run = [f64; 3];
+
+/// Two runs whose goodput differs by no more than this share are equally fast.
+const EQUAL: f64 = 1e-3;
+
+/// Compares the goodput of two runs over the same path.
+fn compare(one: &Run, other: &Run) -> Ordering {
+    if (one[0] - other[0]).abs() <= EQUAL * one[0].max(other[0]) {
+        return Ordering::Equal;
+    }
+    one[0].total_cmp(&other[0])
+}
 
 /// Runs the captured sender and the senders of `asked` over `draws` paths. Calls `progress` with
 /// the number of paths done; its error ends the work.
@@ -164,10 +177,10 @@ fn predicted(runs: &[Vec<Run>], index: usize, name: &str, off: f64) -> Predicted
         // The predictions may be as far off as the replay of the captured sender.
         Range { low: low * (-off).exp(), middle: all[all.len() / 2], high: high * off.exp() }
     };
-    let better = |run: &Vec<Run>| match run[index][0].total_cmp(&run[0][0]) {
-        std::cmp::Ordering::Greater => 1.0,
-        std::cmp::Ordering::Equal => 0.5,
-        std::cmp::Ordering::Less => 0.0,
+    let better = |run: &Vec<Run>| match compare(&run[index], &run[0]) {
+        Ordering::Greater => 1.0,
+        Ordering::Equal => 0.5,
+        Ordering::Less => 0.0,
     };
     Predicted {
         name: name.to_owned(),
@@ -179,18 +192,40 @@ fn predicted(runs: &[Vec<Run>], index: usize, name: &str, off: f64) -> Predicted
 }
 
 fn orders(runs: &[Vec<Run>], asked: &[RequestedSender]) -> Vec<Order> {
-    let mut counts = std::collections::BTreeMap::<Vec<usize>, u32>::new();
+    let mut counts = std::collections::BTreeMap::<Vec<Vec<usize>>, u32>::new();
     for run in runs {
         let mut order: Vec<usize> = (0..run.len()).collect();
         order.sort_by(|one, other| run[*other][0].total_cmp(&run[*one][0]));
-        *counts.entry(order).or_default() += 1;
+        let groups = order.chunk_by(|one, other| compare(&run[*one], &run[*other]).is_eq());
+        let sorted = |group: &[usize]| {
+            let mut group = group.to_vec();
+            group.sort_unstable();
+            group
+        };
+        *counts.entry(groups.map(sorted).collect()).or_default() += 1;
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let name = |index: usize| index.checked_sub(1).map_or(CAPTURED, |index| asked[index].name.as_str()).to_owned();
-    let order = |(order, count): (Vec<usize>, u32)| Order {
-        senders: order.into_iter().map(name).collect(),
+    let order = |(order, count): (Vec<Vec<usize>>, u32)| Order {
+        senders: order.into_iter().map(|group| group.into_iter().map(name).collect()).collect(),
         share: f64::from(count) / runs.len() as f64,
     };
     counts.into_iter().map(order).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senders_that_differ_by_a_thousandth_are_equally_fast() {
+        let asked = ["slow", "same"].map(|name| RequestedSender { name: name.to_owned(), changes: Vec::new() });
+        let run = |goodput: f64| [goodput, 1.0, 0.0];
+        let runs = [vec![run(100.0), run(99.0), run(100.05)], vec![run(100.0), run(99.0), run(99.95)]];
+        let [order] = &orders(&runs, &asked)[..] else { panic!("both draws have one order") };
+        assert_eq!(order.senders, [vec![CAPTURED, "same"], vec!["slow"]]);
+        assert_eq!(order.share, 1.0);
+        assert_eq!([0, 1, 2].map(|index| predicted(&runs, index, "", 0.0).faster), [0.5, 0.0, 0.5]);
+    }
 }

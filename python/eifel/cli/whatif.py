@@ -76,7 +76,8 @@ def _print(path: CapturedPath, found: Mapping[str, Any] | None) -> None:
         ranges.add_row(row["name"], *cells, faster)
     out.print(ranges)
     first = found["orders"][0]
-    out.print(f"most often, in {100 * first['share']:.0f} %: {' > '.join(first['senders'])}", markup=False)
+    order = " > ".join(" = ".join(group) for group in first["senders"])
+    out.print(f"most often, in {100 * first['share']:.0f} %: {order}", markup=False)
 
 
 def _range(row: Mapping[str, float], scale: float) -> str:
