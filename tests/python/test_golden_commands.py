@@ -133,7 +133,10 @@ def test_a_prediction_is_a_table_of_ranges(
     found = {
         "draws": 17,
         "senders": [sender("captured", 0), sender("with none", 1), sender("with DSACK", 2)],
-        "orders": [{"share": 0.625, "senders": [["with none"], ["as captured", "twin"]]}, {"share": 0.1, "senders": [["captured"]]}],
+        "orders": [
+            {"share": 0.625, "senders": [["with none"], ["as captured", "twin"]]},
+            {"share": 0.1, "senders": [["captured"]]},
+        ],
     }
     monkeypatch.setattr(CapturedPath, "refused", property(lambda _: None))
     monkeypatch.setattr(CapturedPath, "whatif", lambda *_, **__: found)
