@@ -88,9 +88,26 @@ pub struct Trace {
     initial: Option<Seq>,
     identifications: Identifications,
     syn: Option<u64>,
+    offered: Offered,
+}
+
+/// What both ends offered in their SYNs: the sender of the data first.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Offered {
+    /// The smaller MSS.
     mss: Option<u32>,
-    shifts: [Option<u8>; 2],
-    offers_sack: [bool; 2],
+    window_scales: [Option<u8>; 2],
+    sack: [bool; 2],
+}
+
+impl Offered {
+    fn on_syn(&mut self, side: usize, segment: &Segment) {
+        self.window_scales[side] = segment.options.window_scale;
+        self.sack[side] = segment.options.sack_permitted;
+        if let Some(mss) = segment.options.mss.map(u32::from) {
+            self.mss = Some(self.mss.map_or(mss, |other| other.min(mss)));
+        }
+    }
 }
 
 impl Trace {
@@ -112,9 +129,7 @@ impl Trace {
             initial: None,
             identifications: Identifications::default(),
             syn: None,
-            mss: None,
-            shifts: [None; 2],
-            offers_sack: [false; 2],
+            offered: Offered::default(),
         }
     }
 
@@ -157,9 +172,7 @@ impl Trace {
 
     fn ours(&mut self, segment: &Segment, nanos: u64, frame: u64) {
         if segment.flags.has(Flags::SYN) {
-            self.shifts[0] = segment.options.window_scale;
-            self.offers_sack[0] = segment.options.sack_permitted;
-            self.offer(segment);
+            self.on_syn(0, segment);
             self.initial = Some(segment.seq);
             if !segment.flags.has(Flags::ACK) {
                 self.syn = Some(nanos);
@@ -205,7 +218,7 @@ impl Trace {
     /// Returns the largest payload that the path carries in one segment.
     fn most(&self) -> u32 {
         let options = if self.timestamps { 12 } else { 0 };
-        self.mss.unwrap_or(LONGEST_SEGMENT).saturating_sub(options).max(1)
+        self.offered.mss.unwrap_or(LONGEST_SEGMENT).saturating_sub(options).max(1)
     }
 
     fn again(&mut self, (start, end): (u64, u64), headers: u32, at: f64, frame: u64) {
@@ -222,18 +235,14 @@ impl Trace {
         }
     }
 
-    fn offer(&mut self, segment: &Segment) {
-        if let Some(mss) = segment.options.mss {
-            self.mss = Some(self.mss.map_or(u32::from(mss), |other| other.min(u32::from(mss))));
-        }
-        self.sack = self.offers_sack[0] && self.offers_sack[1];
+    fn on_syn(&mut self, side: usize, segment: &Segment) {
+        self.offered.on_syn(side, segment);
+        self.sack = self.offered.sack == [true; 2];
     }
 
     fn theirs(&mut self, segment: &Segment, nanos: u64, number: u32) {
         if segment.flags.has(Flags::SYN) {
-            self.shifts[1] = segment.options.window_scale;
-            self.offers_sack[1] = segment.options.sack_permitted;
-            self.offer(segment);
+            self.on_syn(1, segment);
             if let (Some(syn), true) = (self.syn, segment.flags.has(Flags::ACK)) {
                 self.opened = Some((0.0, (nanos.saturating_sub(syn)) as f64 / 1e9));
             }
@@ -248,7 +257,10 @@ impl Trace {
         if cumulative > self.nxt() + 1 {
             return;
         }
-        let shift = if self.shifts[0].is_some() { self.shifts[1].unwrap_or(0).min(14) } else { 0 };
+        let shift = match self.offered.window_scales {
+            [Some(_), Some(scale)] => scale.min(14),
+            _ => 0,
+        };
         let window = u64::from(segment.window) << shift;
         self.window = self.window.max(window);
         let position = |seq| unwrap(cumulative, initial, seq);

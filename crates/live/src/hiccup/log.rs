@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The columns of `path.csv`. Times are seconds since 1970. `t_due` is when the links released or
 /// dropped the packet, `t_out` when the kernel had it. A field without a value is empty.
-const COLUMNS: &str =
+pub const COLUMNS: &str =
     "dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes,segment,copy,sport,dport";
 /// The columns of `truth.csv`.
 const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,dir,flow";

@@ -1,10 +1,13 @@
 //! Finds the packets of the box's log in a capture.
 
 use crate::system::Error;
-use eifel_capture::frame::decode::{Fragments, packet};
+use eifel_capture::frame::decode::{Fragments, Packet, packet};
 use eifel_capture::frame::source::{Stopped, frames_of};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
+
+/// More data than a packet of 1500 bytes carries.
+const LONGEST: u32 = 1460;
 
 /// The fields by which a TCP packet is found again on the other side of the box.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,10 +26,36 @@ pub struct Key {
     pub stamp: u32,
 }
 
+impl Key {
+    /// Returns the key of a packet with its data.
+    pub fn of(packet: &Packet) -> Self {
+        let segment = &packet.segment;
+        Self {
+            seq: segment.seq.0,
+            ack: segment.ack.0,
+            len: segment.payload_len,
+            flags: segment.flags.0,
+            identification: packet.identification,
+            stamp: segment.options.timestamps.map_or(0, |stamps| stamps.value),
+        }
+    }
+
+    /// Returns whether this is a large segment of which the device has cut `other`.
+    fn contains(&self, other: &Self) -> bool {
+        let offset = other.seq.wrapping_sub(self.seq);
+        let cut = other.identification.wrapping_sub(self.identification);
+        let within = u64::from(offset) + u64::from(other.len) <= u64::from(self.len);
+        // Each piece has the next identification, and none is shorter than a byte.
+        within && u32::from(cut) <= offset && (cut == 0) == (offset == 0) && self.stamp == other.stamp
+    }
+}
+
 /// The frames of a capture, by their keys.
 #[derive(Debug, Default)]
 pub struct Frames {
     by_key: BTreeMap<Key, VecDeque<u64>>,
+    /// Frames with more data than one packet of the path carries.
+    large: Vec<(Key, u64)>,
 }
 
 impl Frames {
@@ -35,29 +64,61 @@ impl Frames {
     /// # Errors
     /// A file that is damaged, or no capture.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let (mut frames, mut fragments) = (Self::default(), Fragments::default());
-        let mut take = |frame: &eifel_capture::frame::read::Frame<'_>| {
-            if let Ok(packet) = packet(frame.link, frame.bytes, frame.wire_len, &mut fragments) {
-                let segment = packet.segment;
-                let key = Key {
-                    seq: segment.seq.0,
-                    ack: segment.ack.0,
-                    len: segment.payload_len,
-                    flags: segment.flags.0,
-                    identification: packet.identification,
-                    stamp: segment.options.timestamps.map_or(0, |stamps| stamps.value),
-                };
-                frames.by_key.entry(key).or_default().push_back(frame.number);
+        let mut frames = Self::default();
+        packets_of(path, |packet, _, frame| {
+            let key = Key::of(packet);
+            frames.by_key.entry(key).or_default().push_back(frame);
+            if key.len > LONGEST {
+                frames.large.push((key, frame));
             }
-        };
-        match frames_of(path, &mut take, &mut |_| Ok(())) {
-            Ok(()) => Ok(frames),
-            Err(Stopped::ByFile(message) | Stopped::ByCaller(message)) => Err(Error::new("read", &message, "")),
-        }
+        })?;
+        Ok(frames)
     }
 
-    /// Removes the first frame with this key, and returns its number.
+    /// Removes the first frame with this key, and returns its number. A frame that holds several
+    /// segments stays.
     pub fn take(&mut self, key: &Key) -> Option<u64> {
-        self.by_key.get_mut(key)?.pop_front()
+        if let Some(frame) = self.by_key.get_mut(key).and_then(VecDeque::pop_front) {
+            return Some(frame);
+        }
+        self.large.iter().find(|(large, _)| large.contains(key)).map(|&(_, frame)| frame)
+    }
+}
+
+/// Calls `take` with each packet of a capture, its time in nanoseconds since 1970, and the number
+/// of its frame.
+///
+/// # Errors
+/// A file that is damaged, or no capture.
+pub fn packets_of(path: &Path, mut take: impl FnMut(&Packet, u64, u64)) -> Result<(), Error> {
+    let mut fragments = Fragments::default();
+    let mut take = |frame: &eifel_capture::frame::read::Frame<'_>| {
+        if let Ok(packet) = packet(frame.link, frame.bytes, frame.wire_len, &mut fragments) {
+            take(&packet, frame.nanos, frame.number);
+        }
+    };
+    frames_of(path, &mut take, &mut |_| Ok(())).map_err(|stopped| match stopped {
+        Stopped::ByFile(message) | Stopped::ByCaller(message) => Error::new("read", &message, ""),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_segment_contains_its_pieces_by_number_and_position() {
+        let large = Key { seq: u32::MAX - 99, ack: 7, len: 3000, flags: 16, identification: 9, stamp: 5 };
+        let piece = |offset: u32, identification| Key {
+            seq: large.seq.wrapping_add(offset),
+            len: 1000,
+            flags: 24,
+            identification,
+            ..large
+        };
+        assert!([piece(0, 9), piece(1000, 10), piece(2000, 11)].iter().all(|piece| large.contains(piece)));
+        // Beyond the end, an earlier transmission, a later one, and another tick of the clock.
+        let others = [piece(2001, 11), piece(1000, 8), piece(0, 12), Key { stamp: 6, ..piece(0, 9) }];
+        assert!(!others.iter().any(|piece| large.contains(piece)));
     }
 }

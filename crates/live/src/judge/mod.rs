@@ -70,17 +70,19 @@ pub struct Judgement {
 
 /// The columns of the truth about a capture. `episode` numbers the kernel's episodes from 0, and
 /// `undo_after_ms` counts from the retransmission to the undo.
-const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,cause,flow,episode,undo,undo_after_ms";
+const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,cause,flow,episode,undo,undo_after_ms,segments";
 
 impl Judgement {
-    /// Returns the truth as CSV, a line for each retransmission for which `frame` returns the
-    /// number in a capture.
+    /// Returns the truth as CSV, a line for each frame of a capture that `frame` returns for a
+    /// retransmission. A frame may hold several segments. It is spurious if all of them are.
     pub fn truth(&self, frame: impl Fn(&Retransmission) -> Option<u64>) -> String {
         let mut text = format!("{TRUTH}\n");
-        for one in &self.retransmissions {
-            let Some(frame) = frame(one) else { continue };
-            let Retransmission { judged, cause, episode, .. } = one;
-            let (spurious, known) = (u8::from(judged.spurious), u8::from(judged.original_known));
+        let framed: Vec<_> = self.retransmissions.iter().filter_map(|one| Some((frame(one)?, one))).collect();
+        for segments in framed.chunk_by(|one, other| one.0 == other.0) {
+            let (frame, Retransmission { judged, cause, episode, .. }) = segments[0];
+            let all = |of: fn(&Judged) -> bool| u8::from(segments.iter().all(|(_, one)| of(&one.judged)));
+            let (spurious, known) = (all(|judged| judged.spurious), all(|judged| judged.original_known));
+            let len: u64 = segments.iter().map(|(_, one)| one.judged.len).sum();
             let (fate, cause) = (judged.fate.name(), cause.map_or("", Cause::name));
             let undo = episode.and_then(|number| self.episodes.get(number)).and_then(|episode| episode.undo);
             let undone = undo.map_or(",".to_owned(), |(at, name)| format!("{name},{:.3}", signed_ms(judged.at, at)));
@@ -89,8 +91,11 @@ impl Judgement {
             // Writing to a string does not fail.
             let _ = writeln!(
                 text,
-                "{frame},{seconds}.{micros:06},{},{},{},{fate},{spurious},{known},{cause},{},{episode},{undone}",
-                judged.seq, judged.len, judged.nth, judged.flow
+                "{frame},{seconds}.{micros:06},{},{len},{},{fate},{spurious},{known},{cause},{},{episode},{undone},{}",
+                judged.seq,
+                judged.nth,
+                judged.flow,
+                segments.len()
             );
         }
         text
@@ -177,7 +182,11 @@ pub fn join(sources: Sources<'_>) -> Result<Judgement, Error> {
 fn traced(trace: &trace::Trace, rows: &[Row], judged: &[Judged]) -> Result<Vec<Option<Cause>>, String> {
     let ports: BTreeMap<(u32, Direction), (u16, u16)> =
         rows.iter().filter_map(|row| Some(((row.which.flow, row.direction), row.ports?))).collect();
+    // Segments that left as one have one event, and share a frame.
+    let together = |one: &Judged, other: &Judged| one.frame > 0 && one.frame == other.frame;
+    let left: Vec<&[Judged]> = judged.chunk_by(together).collect();
     let sent: Option<Vec<_>> =
-        judged.iter().map(|one| Some((one.at, *ports.get(&(one.flow, one.direction))?))).collect();
-    sent.map(|sent| trace.causes(&sent)).ok_or_else(|| "path.csv has no ports".to_owned())
+        left.iter().map(|one| Some((one[0].at, *ports.get(&(one[0].flow, one[0].direction))?))).collect();
+    let causes = trace.causes(&sent.ok_or("path.csv has no ports")?);
+    Ok(left.iter().zip(causes).flat_map(|(one, cause)| std::iter::repeat_n(cause, one.len())).collect())
 }

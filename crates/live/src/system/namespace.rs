@@ -7,7 +7,7 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space}
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -40,6 +40,11 @@ impl Namespace {
     pub fn current() -> Result<Self, Error> {
         let link = File::open("/proc/thread-self/ns/net").map_err(Error::of("open /proc/thread-self/ns/net"))?;
         Ok(Self { link })
+    }
+
+    /// Returns a path by which other commands find the namespace, as long as this value exists.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.link.as_raw_fd())
     }
 
     /// Returns another handle to the same namespace.

@@ -1,5 +1,7 @@
 //! Scenarios for recordings, drawn from a seed.
 
+use crate::system::Error;
+use crate::system::namespace::Namespace;
 use eifel_path::stream::Stream;
 use std::fmt::Write as _;
 
@@ -24,11 +26,13 @@ pub enum Class {
     Overflow,
     /// Reordering, losses and a hold.
     Mixed,
+    /// Only the queue of a router on a LAN drops.
+    Lan,
 }
 
 impl Class {
     /// All classes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Spike,
         Self::Loss,
         Self::Bursts,
@@ -38,6 +42,7 @@ impl Class {
         Self::AckLoss,
         Self::Overflow,
         Self::Mixed,
+        Self::Lan,
     ];
 
     /// Returns the name in files.
@@ -52,6 +57,7 @@ impl Class {
             Self::AckLoss => "ack-loss",
             Self::Overflow => "overflow",
             Self::Mixed => "mixed",
+            Self::Lan => "lan",
         }
     }
 }
@@ -84,19 +90,38 @@ pub struct Draw {
     /// Its number and class.
     pub name: String,
     pub class: Class,
-    /// The path, as a scenario.
-    pub scenario: String,
+    pub path: Path,
+    /// Whether the sender's kernel hands several segments at once to the device.
+    pub joins_segments: bool,
     /// Settings of the kernel at both ends, below `/proc/sys`.
     pub kernel: Vec<(&'static str, String)>,
     pub traffic: Traffic,
-    /// Microseconds from the capture point on the path to the receiver, and back.
-    pub behind_us: [u64; 2],
+}
+
+/// The path between the two kernels.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Path {
+    /// The box with this scenario.
+    Box {
+        scenario: String,
+        /// Microseconds from the capture point on the path to the receiver, and back.
+        behind_us: [u64; 2],
+    },
+    Lan(Lan),
+}
+
+/// A router between two devices of a LAN.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Lan {
+    pub rate_bps: u64,
+    pub queue_bytes: u64,
 }
 
 /// Bits per second of the way back.
-const BACK_BPS: u64 = 1_000_000_000;
-/// Bytes of a full packet.
+const BACK_BPS: f64 = 1e9;
+/// Bytes of a full packet, and of one with an ACK alone.
 const PACKET: f64 = 1500.0;
+const ACK: f64 = 60.0;
 /// The longest time in seconds that a transfer takes on an empty path.
 const LONGEST_S: f64 = 2.5;
 /// The most bytes of all flows together.
@@ -104,6 +129,10 @@ const MOST_BYTES: f64 = 3e6;
 /// The shortest and the longest round trip in milliseconds, and rate in Mbit/s.
 const RTT_MS: (f64, f64) = (0.2, 400.0);
 const RATE_MBPS: (f64, f64) = (0.5, 200.0);
+/// The rate in Mbit/s and the queue in bytes of a router on a LAN, and the round trip there.
+const LAN_RATE_MBPS: (f64, f64) = (20.0, 500.0);
+const LAN_QUEUE: (f64, f64) = (20_000.0, 400_000.0);
+const LAN_RTT_MS: f64 = 0.1;
 
 impl Draw {
     /// Draws the recording of this number. It depends on nothing but the two numbers.
@@ -111,20 +140,42 @@ impl Draw {
         let mut draws = Draws(Stream::new(seed, &["recording", &number.to_string()]));
         // The classes take turns, so that few recordings have all.
         let class = Class::ALL[number as usize % Class::ALL.len()];
-        let rtt_ms = draws.log(RTT_MS);
-        let rate_bps = draws.log(RATE_MBPS) * 1e6;
-        let flows = if draws.chance(0.25) { 2 + draws.below(3) as u32 } else { 1 };
-        let path = Path { class, rtt_ms, rate_bps, seed: seed.wrapping_add(u64::from(number)) };
-        let behind = [draws.unit(), draws.unit()].map(|share| 0.1 + 0.8 * share);
-        let (scenario, behind_us) = path.scenario(&mut draws, behind);
-        Self {
-            name: format!("{number:04}-{}", class.name()),
-            class,
-            scenario,
-            kernel: kernel(&mut draws),
-            traffic: draws.traffic(rate_bps, rtt_ms, flows),
-            behind_us,
+        let (path, kernel, traffic) = if class == Class::Lan {
+            let rate_bps = draws.log(LAN_RATE_MBPS) * 1e6;
+            let lan = Lan { rate_bps: rate_bps as u64, queue_bytes: draws.log(LAN_QUEUE) as u64 };
+            let flows = 1 + draws.below(8) as u32;
+            let kernel = kernel(&mut draws);
+            // Without identifications nothing tells two transmissions in one tick of the clock apart.
+            let traffic = Traffic { v6: false, ..draws.traffic(rate_bps, LAN_RTT_MS, flows) };
+            (Path::Lan(lan), kernel, traffic)
+        } else {
+            let rtt_ms = draws.log(RTT_MS);
+            let rate_bps = draws.log(RATE_MBPS) * 1e6;
+            let flows = if draws.chance(0.25) { 2 + draws.below(3) as u32 } else { 1 };
+            let path = BoxPath { class, rtt_ms, rate_bps, seed: seed.wrapping_add(u64::from(number)) };
+            let behind = [draws.unit(), draws.unit()].map(|share| 0.1 + 0.8 * share);
+            let (scenario, behind_us) = path.scenario(&mut draws, behind);
+            let kernel = kernel(&mut draws);
+            (Path::Box { scenario, behind_us }, kernel, draws.traffic(rate_bps, rtt_ms, flows))
+        };
+        let joins_segments = draws.chance(0.7);
+        Self { name: format!("{number:04}-{}", class.name()), class, path, joins_segments, kernel, traffic }
+    }
+
+    /// Returns the settings of the kernel as names below `/proc/sys` and values.
+    pub fn kernel_settings(&self) -> Vec<(&str, &str)> {
+        self.kernel.iter().map(|(key, value)| (*key, value.as_str())).collect()
+    }
+
+    /// Lets the device get one segment at a time, unless the sender joins segments.
+    ///
+    /// # Errors
+    /// Those of `ip`.
+    pub fn limit_segments(&self, namespace: &Namespace, device: &str) -> Result<(), Error> {
+        if self.joins_segments {
+            return Ok(());
         }
+        namespace.configure(&format!("link set {device} gso_max_segs 1\n"))
     }
 }
 
@@ -144,15 +195,15 @@ fn kernel(draws: &mut Draws) -> Vec<(&'static str, String)> {
     .into()
 }
 
-/// A path to describe.
-struct Path {
+/// A path through the box to describe.
+struct BoxPath {
     class: Class,
     rtt_ms: f64,
     rate_bps: f64,
     seed: u64,
 }
 
-impl Path {
+impl BoxPath {
     /// Returns the scenario, and the microseconds behind the capture point, there and back.
     fn scenario(&self, draws: &mut Draws, behind: [f64; 2]) -> (String, [u64; 2]) {
         let way_us = self.rtt_ms * 500.0;
@@ -168,6 +219,11 @@ impl Path {
             Class::AckLoss => format!("loss = {{ kind = \"random\", rate = {:.4} }}\n", draws.log((0.05, 0.5))),
             _ => String::new(),
         };
+        // A way back that is too slow for all ACKs thins them.
+        let (back_bps, back_queue) = match self.class {
+            Class::AckLoss if draws.chance(0.5) => (self.rate_bps * ACK / PACKET * draws.log((0.1, 0.5)), 10),
+            _ => (BACK_BPS, 1000),
+        };
         let behind_ms = behind_us.map(|us| us as f64 / 1e3);
         let mut text = format!(
             "duration_s = 60\nseed = {}\n\
@@ -176,8 +232,8 @@ impl Path {
              queue = {{ kind = \"drop-tail\", packets = {queue:.0} }}\n{forward}\
              [[link]]\nname = \"last\"\nfrom = \"middle\"\nto = \"receiver\"\nrate_bps = \"unlimited\"\ndelay_ms = {:.4}\n\
              [[link]]\nname = \"back\"\nfrom = \"receiver\"\nto = \"middle\"\nrate_bps = \"unlimited\"\ndelay_ms = {:.4}\n\
-             [[link]]\nname = \"home\"\nfrom = \"middle\"\nto = \"sender\"\nrate_bps = {BACK_BPS}\ndelay_ms = {after:.4}\n\
-             {backward}",
+             [[link]]\nname = \"home\"\nfrom = \"middle\"\nto = \"sender\"\nrate_bps = {back_bps:.0}\ndelay_ms = {after:.4}\n\
+             queue = {{ kind = \"drop-tail\", packets = {back_queue} }}\n{backward}",
             self.seed, self.rate_bps, behind_ms[0], behind_ms[1],
         );
         if matches!(self.class, Class::Spike | Class::Mixed) {
@@ -295,8 +351,9 @@ mod tests {
         let mut seen = BTreeSet::new();
         for number in 0..300 {
             let draw = Draw::new(7, number);
-            Scenario::parse(&draw.scenario, "drawn.toml".as_ref())
-                .unwrap_or_else(|error| panic!("{error}\n{}", draw.scenario));
+            if let Path::Box { scenario, .. } = &draw.path {
+                Scenario::parse(scenario, "drawn.toml".as_ref()).unwrap_or_else(|error| panic!("{error}\n{scenario}"));
+            }
             seen.extend(
                 draw.kernel.iter().map(|(key, value)| format!("{key}={value}")).filter(|one| !one.contains("rto_min")),
             );
@@ -310,7 +367,7 @@ mod tests {
     #[test]
     fn a_draw_depends_on_seed_and_number_only() {
         assert_eq!(Draw::new(3, 5), Draw::new(3, 5));
-        assert_ne!(Draw::new(3, 5).scenario, Draw::new(4, 5).scenario);
-        assert_ne!(Draw::new(3, 5).scenario, Draw::new(3, 5 + 9).scenario);
+        assert_ne!(Draw::new(3, 5).path, Draw::new(4, 5).path);
+        assert_ne!(Draw::new(3, 5).path, Draw::new(3, 5 + 10).path);
     }
 }

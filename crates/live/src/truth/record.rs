@@ -1,7 +1,8 @@
 //! Records one drawn scenario: the captures at three places, and the truth about each
 //! retransmission there.
 
-use super::draw::Draw;
+use super::draw::{Draw, Path as DrawnPath};
+use super::lan;
 use super::traffic::Running;
 use crate::capture::Capture;
 use crate::hiccup::log::Log;
@@ -26,9 +27,9 @@ use std::path::{Path, PathBuf};
 pub const PLACES: [&str; 3] = ["sender", "between", "receiver"];
 
 /// Bytes kept of each packet: all headers, and nothing of the data.
-const KEPT: usize = 128;
+pub(super) const KEPT: usize = 128;
 /// How long packets are taken after the last connection has ended.
-const AFTER: Duration = Duration::from_millis(300);
+pub(super) const AFTER: Duration = Duration::from_millis(300);
 const MTU: u32 = 1500;
 /// The counters that a manifest lists.
 const COUNTERS: [&str; 16] = [
@@ -56,7 +57,11 @@ const COUNTERS: [&str; 16] = [
 /// Those of the system and of the connections. The files of a failed recording are removed.
 pub fn record(draw: &Draw, folder: &Path, port: u16) -> Result<Value, Error> {
     let own = folder.join(format!("{}.box", draw.name));
-    let recorded = run(draw, &own, port).and_then(|()| finish(draw, &own, folder));
+    let ran = match &draw.path {
+        DrawnPath::Box { scenario, .. } => run(draw, scenario, &own, port),
+        DrawnPath::Lan(lan) => lan::run(draw, *lan, &own, port),
+    };
+    let recorded = ran.and_then(|()| finish(draw, &own, folder));
     let failed = |error: std::io::Error| Error::new(own.display().to_string(), &error, "");
     if own.exists() {
         fs::remove_dir_all(&own).map_err(failed)?;
@@ -79,13 +84,15 @@ fn truth_of(folder: &Path, draw: &Draw, place: &str) -> PathBuf {
 }
 
 /// Runs the connections through the box, which writes its files into `own`.
-fn run(draw: &Draw, own: &Path, port: u16) -> Result<(), Error> {
-    let scenario = Scenario::parse(&draw.scenario, Path::new(&draw.name)).map_err(Error::of("draw a scenario"))?;
+fn run(draw: &Draw, scenario: &str, own: &Path, port: u16) -> Result<(), Error> {
+    let scenario = Scenario::parse(scenario, Path::new(&draw.name)).map_err(Error::of("draw a scenario"))?;
     let hiccup = Hiccup::new(&scenario, Vec::new()).map_err(Error::of("draw a scenario"))?;
     let (near, far) = (Namespace::new()?, Namespace::new()?);
     let tuns = [Side::NEAR.device(&near, MTU, true)?, Side::FAR.device(&far, MTU, true)?];
-    let settings: Vec<(&str, &str)> = draw.kernel.iter().map(|(key, value)| (*key, value.as_str())).collect();
-    [&near, &far].into_iter().try_for_each(|namespace| namespace.set(&settings))?;
+    for (namespace, tun) in [&near, &far].into_iter().zip(&tuns) {
+        namespace.set(&draw.kernel_settings())?;
+        draw.limit_segments(namespace, tun.name())?;
+    }
     let clock = Clock::start();
     let log = Log::create(own, clock)?;
     let watcher = Watcher::begin(&near, clock, own, PLACES[0])?;
@@ -108,11 +115,20 @@ fn run(draw: &Draw, own: &Path, port: u16) -> Result<(), Error> {
 fn finish(draw: &Draw, own: &Path, folder: &Path) -> Result<Value, Error> {
     let sources = Sources { folder: own, sender: None, receiver: None, direction: Direction::There };
     let judgement = judge::join(sources)?;
-    let receiver = own.join("receiver.pcapng");
-    let same: BTreeMap<u64, u64> = copy(&own.join("sender.pcapng"), &capture_of(folder, draw, PLACES[0]), [0; 2])?;
-    let between = copy(&receiver, &capture_of(folder, draw, PLACES[1]), draw.behind_us)?;
-    let at_receiver = copy(&receiver, &capture_of(folder, draw, PLACES[2]), [0; 2])?;
+    let captures = PLACES.map(|place| own.join(format!("{place}.pcapng")));
+    // The box has no capture in between: there, packets are those of the receiver, but earlier.
+    let (between, behind_us, passed) = match draw.path {
+        DrawnPath::Box { behind_us, .. } => (&captures[2], behind_us, None),
+        DrawnPath::Lan(_) => {
+            let passed = judge::join(Sources { receiver: Some(&captures[1]), ..sources })?;
+            (&captures[1], [0; 2], Some(passed))
+        }
+    };
+    let same: BTreeMap<u64, u64> = copy(&captures[0], &capture_of(folder, draw, PLACES[0]), [0; 2])?;
+    let between = copy(between, &capture_of(folder, draw, PLACES[1]), behind_us)?;
+    let at_receiver = copy(&captures[2], &capture_of(folder, draw, PLACES[2]), [0; 2])?;
     for (place, frames) in PLACES.into_iter().zip([&same, &between, &at_receiver]) {
+        let judgement = passed.as_ref().filter(|_| place == PLACES[1]).unwrap_or(&judgement);
         let text = judgement.truth(|one| {
             let frame = if place == PLACES[0] { Some(one.judged.frame) } else { one.receiver_frame };
             frame.and_then(|frame| frames.get(&frame).copied())
@@ -170,10 +186,13 @@ fn manifest(draw: &Draw, judgement: &Judgement, counters: &Path) -> Result<Value
     Ok(json!({
         "name": draw.name,
         "class": draw.class.name(),
-        "scenario": draw.scenario,
+        "scenario": match &draw.path {
+            DrawnPath::Box { scenario, .. } => scenario.clone(),
+            DrawnPath::Lan(lan) => format!("{lan:?}"),
+        },
+        "joins_segments": draw.joins_segments,
         "kernel_settings": draw.kernel.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect::<serde_json::Map<_, _>>(),
         "traffic": format!("{:?}", draw.traffic),
-        "behind_us": draw.behind_us,
         "retransmissions": retransmissions.len(),
         "spurious": count(|one| one.judged.spurious),
         "without_cause": count(|one| one.cause.is_none()),

@@ -15,7 +15,7 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
     }
     let folder = std::env::temp_dir().join(format!("eifel-live-truth-{}", std::process::id()));
     let record = |seed: &str| {
-        Command::new(PROGRAM).args(["truth", "--count", "9", "--seed", seed]).arg(&folder).output().unwrap()
+        Command::new(PROGRAM).args(["truth", "--count", "10", "--seed", seed]).arg(&folder).output().unwrap()
     };
     let output = record("5");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -35,7 +35,14 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
         assert_eq!(one["not_at_sender"], 0, "{name}");
         assert_eq!(one["without_cause"], 0, "{name}");
         let truth = std::fs::read_to_string(folder.join(format!("{name}.sender.truth.csv"))).unwrap();
-        let named = |cause: &str| truth.lines().filter(|line| line.split(',').nth(8) == Some(cause)).count() as u64;
+        let rows: Vec<Vec<&str>> = truth.lines().skip(1).map(|line| line.split(',').collect()).collect();
+        // A frame may hold several segments, and the kernel counts segments.
+        let segments = |of: &dyn Fn(&[&str]) -> bool| {
+            let segments = rows.iter().filter(|row| of(row)).map(|row| row[row.len() - 1].parse::<u64>().unwrap());
+            segments.sum::<u64>()
+        };
+        let named = |cause: &str| segments(&|row| row[8] == cause);
+        assert_eq!(segments(&|_| true), own, "{name}");
         let counted = |counter: &str| counters[counter].as_u64().unwrap();
         assert_eq!(named("fast"), counted("TCPFastRetrans"), "{name}");
         assert_eq!(named("loss"), counted("TCPSlowStartRetrans"), "{name}");
@@ -43,13 +50,13 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
         for place in ["sender", "between", "receiver"] {
             let truth = std::fs::read_to_string(folder.join(format!("{name}.{place}.truth.csv"))).unwrap();
             let rows = truth.lines().count() as u64 - 1;
-            assert!(if place == "sender" { rows == own } else { rows <= own }, "{name} {place}: {rows} of {own}");
+            assert!(rows <= own, "{name} {place}: {rows} of {own}");
             let capture: PathBuf = folder.join(format!("{name}.{place}.pcapng"));
             assert!(capture.exists(), "{name} {place}");
         }
         all += own;
     }
-    assert!(recordings.len() == 9 && all > 20, "{all} retransmissions");
+    assert!(recordings.len() == 10 && all > 20, "{all} retransmissions");
     // The same call has nothing left to do, and another seed does not fit.
     let again = record("5");
     assert!(again.status.success() && again.stderr.is_empty(), "{again:?}");
