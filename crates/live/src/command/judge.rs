@@ -38,7 +38,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     })?;
     let truth = options.text("--truth").map_or_else(|| folder.join("judged.csv"), Into::into);
     let failed = |error: std::io::Error| Error::new(truth.display().to_string(), &error, "");
-    std::fs::write(&truth, judgement.truth(|one| Some(one.judged.frame))).map_err(failed)?;
+    std::fs::write(&truth, judge::truth_file(&judgement.truth(|one| Some(one.judged.frame)))).map_err(failed)?;
     let document = document(&judgement);
     if options.has("--json") { print(&format!("{document:#}\n")) } else { print(&text(&judgement, &document)) }
         .map(|()| OK)

@@ -43,10 +43,14 @@ impl Key {
     /// Returns whether this is a large segment of which the device has cut `other`.
     fn contains(&self, other: &Self) -> bool {
         let offset = other.seq.wrapping_sub(self.seq);
-        let cut = other.identification.wrapping_sub(self.identification);
+        let cut = u32::from(other.identification.wrapping_sub(self.identification));
         let within = u64::from(offset) + u64::from(other.len) <= u64::from(self.len);
-        // Each piece has the next identification, and none is shorter than a byte.
-        within && u32::from(cut) <= offset && (cut == 0) == (offset == 0) && self.stamp == other.stamp
+        // Each piece has the next identification. All but the last are equally long.
+        let in_place = match offset.checked_div(cut) {
+            Some(unit) => unit >= other.len && unit * cut == offset,
+            None => offset == 0,
+        };
+        within && in_place && self.stamp == other.stamp
     }
 }
 
@@ -117,8 +121,9 @@ mod tests {
             ..large
         };
         assert!([piece(0, 9), piece(1000, 10), piece(2000, 11)].iter().all(|piece| large.contains(piece)));
-        // Beyond the end, an earlier transmission, a later one, and another tick of the clock.
-        let others = [piece(2001, 11), piece(1000, 8), piece(0, 12), Key { stamp: 6, ..piece(0, 9) }];
+        // Beyond the end, earlier transmissions, later ones, and another tick of the clock.
+        let later = [piece(0, 12), piece(1000, 90), piece(2000, 12)];
+        let others = [piece(2001, 11), piece(1000, 8), later[0], later[1], later[2], Key { stamp: 6, ..piece(0, 9) }];
         assert!(!others.iter().any(|piece| large.contains(piece)));
     }
 }

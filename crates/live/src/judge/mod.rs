@@ -22,7 +22,6 @@ use episodes::Episode;
 use frames::Frames;
 use path::Row;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -73,12 +72,11 @@ pub struct Judgement {
 const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,cause,flow,episode,undo,undo_after_ms,segments";
 
 impl Judgement {
-    /// Returns the truth as CSV, a line for each frame of a capture that `frame` returns for a
-    /// retransmission. A frame may hold several segments. It is spurious if all of them are.
-    pub fn truth(&self, frame: impl Fn(&Retransmission) -> Option<u64>) -> String {
-        let mut text = format!("{TRUTH}\n");
+    /// Returns the frames of a capture that `frame` returns for retransmissions, each with its line
+    /// of the truth. A frame may hold several segments. It is spurious if all of them are.
+    pub fn truth(&self, frame: impl Fn(&Retransmission) -> Option<u64>) -> Vec<(u64, String)> {
         let framed: Vec<_> = self.retransmissions.iter().filter_map(|one| Some((frame(one)?, one))).collect();
-        for segments in framed.chunk_by(|one, other| one.0 == other.0) {
+        let line = |segments: &[(u64, &Retransmission)]| {
             let (frame, Retransmission { judged, cause, episode, .. }) = segments[0];
             let all = |of: fn(&Judged) -> bool| u8::from(segments.iter().all(|(_, one)| of(&one.judged)));
             let (spurious, known) = (all(|judged| judged.spurious), all(|judged| judged.original_known));
@@ -88,18 +86,20 @@ impl Judgement {
             let undone = undo.map_or(",".to_owned(), |(at, name)| format!("{name},{:.3}", signed_ms(judged.at, at)));
             let episode = episode.map_or(String::new(), |number| number.to_string());
             let (seconds, micros) = (judged.at.as_nanos() / 1_000_000_000, judged.at.as_nanos() % 1_000_000_000 / 1000);
-            // Writing to a string does not fail.
-            let _ = writeln!(
-                text,
-                "{frame},{seconds}.{micros:06},{},{len},{},{fate},{spurious},{known},{cause},{},{episode},{undone},{}",
-                judged.seq,
-                judged.nth,
-                judged.flow,
-                segments.len()
+            let (Judged { seq, nth, flow, .. }, count) = (judged, segments.len());
+            let line = format!(
+                "{frame},{seconds}.{micros:06},{seq},{len},{nth},{fate},{spurious},{known},{cause},{flow},{episode},{undone},{count}"
             );
-        }
-        text
+            (frame, line)
+        };
+        framed.chunk_by(|one, other| one.0 == other.0).map(line).collect()
     }
+}
+
+/// Returns lines of the truth as a file.
+pub fn truth_file(lines: &[(u64, String)]) -> String {
+    let lines = lines.iter().map(|(_, line)| line.as_str());
+    [TRUTH].into_iter().chain(lines).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Returns the milliseconds from one instant to another, negative if the other is earlier.

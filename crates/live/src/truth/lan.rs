@@ -58,7 +58,7 @@ pub fn run(draw: &Draw, lan: Lan, own: &Path, port: u16) -> Result<(), Error> {
     }
     let clock = Clock::start();
     let watcher = Watcher::begin(&near, clock, own, PLACES[0])?;
-    let tracer = Tracer::begin(clock, &own.join("trace.csv"), vec![Side::NEAR.v4().into()])?;
+    let tracer = Tracer::begin(clock, &own.join("trace.csv"), Side::addresses())?;
     let places = [&near, &router, &far].into_iter().zip(PLACES);
     let taps = places.map(|(namespace, place)| Tapped::begin(namespace, place)).collect::<Result<Vec<_>, _>>()?;
     let running = Running::begin(&near, &far, draw.traffic, port)?;

@@ -96,7 +96,7 @@ fn run(draw: &Draw, scenario: &str, own: &Path, port: u16) -> Result<(), Error> 
     let clock = Clock::start();
     let log = Log::create(own, clock)?;
     let watcher = Watcher::begin(&near, clock, own, PLACES[0])?;
-    let tracer = Tracer::begin(clock, &own.join("trace.csv"), vec![Side::NEAR.v4().into(), Side::NEAR.v6().into()])?;
+    let tracer = Tracer::begin(clock, &own.join("trace.csv"), Side::addresses())?;
     let relay = Relay::new(hiccup, tuns, clock, Control::default(), Some(log));
     let running = Running::begin(&near, &far, draw.traffic, port)?;
     let mut over: Option<Instant> = None;
@@ -115,6 +115,7 @@ fn run(draw: &Draw, scenario: &str, own: &Path, port: u16) -> Result<(), Error> 
 fn finish(draw: &Draw, own: &Path, folder: &Path) -> Result<Value, Error> {
     let sources = Sources { folder: own, sender: None, receiver: None, direction: Direction::There };
     let judgement = judge::join(sources)?;
+    let back = judge::join(Sources { direction: Direction::Back, ..sources })?;
     let captures = PLACES.map(|place| own.join(format!("{place}.pcapng")));
     // The box has no capture in between: there, packets are those of the receiver, but earlier.
     let (between, behind_us, passed) = match draw.path {
@@ -128,15 +129,21 @@ fn finish(draw: &Draw, own: &Path, folder: &Path) -> Result<Value, Error> {
     let between = copy(between, &capture_of(folder, draw, PLACES[1]), behind_us)?;
     let at_receiver = copy(&captures[2], &capture_of(folder, draw, PLACES[2]), [0; 2])?;
     for (place, frames) in PLACES.into_iter().zip([&same, &between, &at_receiver]) {
-        let judgement = passed.as_ref().filter(|_| place == PLACES[1]).unwrap_or(&judgement);
-        let text = judgement.truth(|one| {
-            let frame = if place == PLACES[0] { Some(one.judged.frame) } else { one.receiver_frame };
-            frame.and_then(|frame| frames.get(&frame).copied())
-        });
+        let there = passed.as_ref().filter(|_| place == PLACES[1]).unwrap_or(&judgement);
+        let rows = |judgement: &Judgement, at_its_sender: bool| {
+            judgement.truth(|one| {
+                let frame = if at_its_sender { Some(one.judged.frame) } else { one.receiver_frame };
+                frame.and_then(|frame| frames.get(&frame).copied())
+            })
+        };
+        let at_sender = place == PLACES[0];
+        let mut lines = [rows(there, at_sender), rows(&back, !at_sender)].concat();
+        lines.sort();
         let path = truth_of(folder, draw, place);
-        fs::write(&path, text).map_err(|error| Error::new(path.display().to_string(), &error, ""))?;
+        fs::write(&path, judge::truth_file(&lines))
+            .map_err(|error| Error::new(path.display().to_string(), &error, ""))?;
     }
-    manifest(draw, &judgement, &own.join("sender.counters.csv"))
+    manifest(draw, (&judgement, &back), &own.join("sender.counters.csv"))
 }
 
 /// Copies a capture without comments and data. Packets to the receiver are `shift_us[0]` earlier
@@ -175,7 +182,7 @@ fn is_to_receiver(packet: &[u8]) -> bool {
     }
 }
 
-fn manifest(draw: &Draw, judgement: &Judgement, counters: &Path) -> Result<Value, Error> {
+fn manifest(draw: &Draw, (judgement, back): (&Judgement, &Judgement), counters: &Path) -> Result<Value, Error> {
     let text = fs::read_to_string(counters).map_err(|error| Error::new(counters.display().to_string(), &error, ""))?;
     let last = |name: &str| {
         let value = text.lines().rev().find_map(|line| line.split_once(&format!(",{name},")));
@@ -195,6 +202,7 @@ fn manifest(draw: &Draw, judgement: &Judgement, counters: &Path) -> Result<Value
         "traffic": format!("{:?}", draw.traffic),
         "retransmissions": retransmissions.len(),
         "spurious": count(|one| one.judged.spurious),
+        "back": back.retransmissions.len(),
         "without_cause": count(|one| one.cause.is_none()),
         "not_at_sender": judgement.not_at_sender,
         "not_at_receiver": judgement.not_at_receiver,
