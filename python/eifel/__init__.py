@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from eifel.comparison import compare as compare
     from eifel.errors import CaptureError as CaptureError
     from eifel.errors import PathError as PathError
+    from eifel.errors import RunError as RunError
     from eifel.errors import ScenarioError as ScenarioError
     from eifel.papers import artefacts as artefacts
     from eifel.recording import record as record
@@ -51,7 +52,7 @@ _MODULES = {
     "captured_path": ("extract_path",),
     "captures": ("analyze",),
     "comparison": ("compare",),
-    "errors": ("CaptureError", "PathError", "ScenarioError"),
+    "errors": ("CaptureError", "PathError", "RunError", "ScenarioError"),
     "papers": ("artefacts",),
     "recording": ("record",),
     "registry": ("algorithms",),

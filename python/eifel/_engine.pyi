@@ -12,6 +12,7 @@ __all__ = [
     "Captures",
     "PathError",
     "Run",
+    "RunError",
     "ScenarioError",
     "ScriptError",
     "analyze",
@@ -42,6 +43,9 @@ __all__ = [
 ]
 
 _Column = np.ndarray[tuple[int], np.dtype[Any]]
+
+class RunError(RuntimeError):
+    """A run ended before its end, as one that stands still or takes too many events. The message is one line."""
 
 class ScenarioError(ValueError):
     """A scenario was refused. The message is one line: file, line, key, what is wrong, what is allowed."""
@@ -210,7 +214,7 @@ def converse(text: str, origin: str, profile: str) -> tuple[str, str]:
 def run(text: str, origin: str, repetition: int, tables: Sequence[str]) -> Run:
     """Runs one repetition and keeps the named tables.
 
-    Releases the GIL and handles Ctrl-C. Raises ValueError for an unknown table, and RuntimeError if
+    Releases the GIL and handles Ctrl-C. Raises ValueError for an unknown table, and RunError if
     the run fails.
     """
 
@@ -231,7 +235,7 @@ def record(
     only, or all bytes with `payload`.
 
     Releases the GIL and handles Ctrl-C. Raises ValueError for an unknown table or node, OSError for
-    a capture that cannot be written, and RuntimeError if the run fails.
+    a capture that cannot be written, and RunError if the run fails.
     """
 
 def run_many(

@@ -5,12 +5,12 @@ class BadInputError(ValueError):
     """Something in the input does not exist or cannot be read. The message is one line for the user."""
 
 
-def __getattr__(name: str) -> type[ValueError]:
+def __getattr__(name: str) -> type[Exception]:
     # The engine raises its own classes. Importing them needs the engine, which `eifel --help` does
     # without.
-    if name in ("CaptureError", "PathError", "ScenarioError", "ScriptError"):
+    if name in ("CaptureError", "PathError", "RunError", "ScenarioError", "ScriptError"):
         from eifel import _engine
 
-        raised: type[ValueError] = getattr(_engine, name)
+        raised: type[Exception] = getattr(_engine, name)
         return raised
     raise AttributeError(f"module 'eifel.errors' has no attribute {name!r}")

@@ -132,7 +132,7 @@ def run_many(
     ranges = [(number, 0, repetitions) for number in range(len(sources))]
     columns, failures = _engine.run_many(pairs, ranges, threads, progress)
     for number, repetition, why in failures:
-        raise RuntimeError(f"{sources[number].origin}: repetition {repetition}: {why}")
+        raise _engine.RunError(f"{sources[number].origin}: repetition {repetition}: {why}")
     return Runs({name: np.asarray(values) for name, values in columns.items()}, sources)
 
 

@@ -119,6 +119,9 @@ def _put(document: dict[str, Any], path: str, value: Any) -> None:
     for depth, key in enumerate(parents):
         where = ".".join(parents[: depth + 1])
         if isinstance(place, dict):
+            if isinstance(place.get(key), str) and parents[depth - 1].endswith("sender"):
+                # An algorithm's name alone stands for a table with its name.
+                place[key] = {"name": place[key]}
             place = place.setdefault(key, {})
         elif isinstance(place, list):
             place = place[_entry(place, key, where)]

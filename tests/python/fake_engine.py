@@ -28,15 +28,15 @@ CATEGORIES = {
 
 
 class ScenarioError(ValueError):
-    pass
+    __module__ = "eifel.errors"
 
 
 class CaptureError(ValueError):
-    pass
+    __module__ = "eifel.errors"
 
 
 class PathError(ValueError):
-    pass
+    __module__ = "eifel.errors"
 
 
 class Run:

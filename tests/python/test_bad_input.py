@@ -317,3 +317,53 @@ def test_errors_are_named_as_they_are_imported() -> None:
     with pytest.raises(eifel.ScenarioError) as refused:
         eifel.run("seed = 'x'")
     assert f"{type(refused.value).__module__}.{type(refused.value).__qualname__}" == "eifel.errors.ScenarioError"
+
+
+STILL = """
+duration_s = 100
+seed = 1
+[point_to_point]
+rate_bps = "unlimited"
+delay_ms = 0
+queue = { kind = "unlimited" }
+[[flow]]
+name = "main"
+from = "sender"
+to = "receiver"
+application = { kind = "bulk", endless = true }
+"""
+
+
+@pytest.mark.parametrize(
+    "command", [["run"], ["run", "--repetitions", "2"], ["compare", "--set", "flow.main.sender.detect=none"]]
+)
+def test_a_run_that_stands_still_ends_in_one_line_and_1(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "still.toml").write_text(STILL)
+    name, *options = command
+    assert main([name, str(tmp_path / "still.toml"), *options]) == FAILED
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("eifel: ") and "time stands still at 0 s" in line
+
+
+def test_a_failed_run_has_an_exception_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "still.toml").write_text(STILL)
+    for run in (eifel.run, lambda file: eifel.run_many([file])):
+        with pytest.raises(eifel.RunError, match="time stands still"):
+            run(tmp_path / "still.toml")
+
+
+def test_a_scenario_is_no_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "still.toml").write_text(STILL)
+    assert main(["sweep", str(tmp_path / "still.toml")]) == BAD_INPUT
+    assert "this is a scenario (it has duration_s), and no sweep" in capsys.readouterr().err
+
+
+def test_a_parameter_can_be_set_of_an_algorithm_that_only_has_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", SPIKE, "--set", "duration_s=0.01", "--json"]
+    named = ["--set", "flow.main.sender.rto=linux"]
+    assert main([*words, *named, "--set", "flow.main.sender.rto.minimum_ms=400"]) == 0
+    capsys.readouterr()
+    assert main([*words, "--set", "flow.main.sender.pace.minimum_ms=400"]) == BAD_INPUT
+    assert "missing beside the algorithm's parameters" in capsys.readouterr().err

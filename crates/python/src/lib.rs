@@ -19,7 +19,7 @@ mod worlds;
 use eifel_sim::record::Table;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::{FlowSummary, Requests};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -35,6 +35,13 @@ pyo3::create_exception!(
     ScriptError,
     PyValueError,
     "A script that is refused; the message is one line: file, line, column, what is wrong, what is expected."
+);
+
+pyo3::create_exception!(
+    eifel.errors,
+    RunError,
+    PyRuntimeError,
+    "A run that ended before its end, as one that stands still or takes too many events; the message is one line."
 );
 
 /// Reads a scenario, or raises an error that describes the mistake.
@@ -89,6 +96,7 @@ fn document(text: &str, origin: &str) -> PyResult<String> {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("RunError", module.py().get_type::<RunError>())?;
     module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add("CaptureError", module.py().get_type::<captures::CaptureError>())?;
     module.add("PathError", module.py().get_type::<paths::PathError>())?;

@@ -2,7 +2,7 @@
 
 use crate::numbers::columns_into_dict;
 use crate::outcome::kept;
-use crate::{parse, waiting};
+use crate::{RunError, parse, waiting};
 use eifel_sim::record::{Columns, Sink, Table, Tables};
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Error, Outcome};
@@ -136,7 +136,7 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
     let outcome = match ended {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(Error::Capture(error))) => return Err(PyOSError::new_err(error.to_string())),
-        Ok(Err(error)) => return Err(PyRuntimeError::new_err(format!("{what}: {error}"))),
+        Ok(Err(error)) => return Err(RunError::new_err(format!("{what}: {error}"))),
         Err(panic) => return Err(PyRuntimeError::new_err(format!("{what}: {}", waiting::said(&*panic)))),
     };
     Ok(Run::new(outcome.summary.flows_json(scenario), outcome.tables))

@@ -35,11 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader closed the pipe early (`eifel list | head`).
         _forget_output()
         return OK
-    except ValueError as error:
-        if not _is_bad_input(error):
+    except (ValueError, RuntimeError) as error:
+        # Other errors are faults of this package.
+        if not _is_of_input(error):
             raise
         print(f"eifel: {error}", file=sys.stderr)
-        return BAD_INPUT
+        return FAILED if isinstance(error, RuntimeError) else BAD_INPUT
     except OSError as error:
         # A failed write, as on a full disk, may not name its file.
         where = f"{error.filename}: " if error.filename else ""
@@ -72,10 +73,6 @@ def _forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _is_bad_input(error: ValueError) -> bool:
-    from eifel.errors import BadInputError
-
-    if isinstance(error, BadInputError):
-        return True
-    engine = sys.modules.get("eifel._engine")
-    return engine is not None and isinstance(error, engine.ScenarioError)
+def _is_of_input(error: Exception) -> bool:
+    """Returns whether it is one of the classes of `eifel.errors`, of which the engine makes some."""
+    return any(kind.__module__ == "eifel.errors" for kind in type(error).__mro__)

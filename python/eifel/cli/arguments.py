@@ -63,6 +63,7 @@ def parser() -> Parser:
         _add_captures,
         _add_live,
         _add_truth,
+        _add_wireshark,
     ):
         add(commands)
     return made
@@ -382,3 +383,24 @@ def _add_captures(commands: Commands) -> None:
     parser.positive("--transfers", "N", "the number of transfers, each captured at three places (20)", default=20)
     parser.natural("--seed", "S", "the seed of the first transfer (1)", default=1)
     parser.switch("--wild", "draw any path and stack, also unlikely ones")
+
+
+def _add_wireshark(commands: Commands) -> None:
+    parser = commands.add_parser("wireshark", help="show the findings in Wireshark and tshark, by a plugin")
+    parts = parser.add_subparsers(dest="wireshark", required=True, metavar="PART")
+    install = command(
+        parts,
+        "install",
+        "write the plugin, and a profile with columns and colours, into Wireshark's own folders",
+        "eifel wireshark install",
+    )
+    install.path("--folder", "FOLDER", "another folder of Lua plugins, and no profile")
+    findings = command(
+        parts,
+        "findings",
+        "print what the plugin reads: a line for each retransmission of a capture, with tabs between",
+        "eifel wireshark findings capture.pcapng",
+    )
+    findings.path("file", "FILE", "the capture (default: the one that the calling Wireshark has open)", nargs="?")
+    install.set_defaults(module="wireshark")
+    findings.set_defaults(module="wireshark")

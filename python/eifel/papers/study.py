@@ -50,8 +50,9 @@ class Effort:
     def sweep(self, design: Mapping[str, Any]) -> pa.Table:
         """Runs a sweep in its file's form (docs/reference/sweep.md), with this seed and these repetitions.
 
-        Raises BadInputError for a refused sweep, and RuntimeError if a run failed.
+        Raises BadInputError for a refused sweep, and RunError if a run failed.
         """
+        from eifel.errors import RunError
         from eifel.sweeps import Local, load, sweep
 
         plan = load({**design, "seed": self.seed, "repetitions": self.repetitions})
@@ -62,7 +63,7 @@ class Effort:
         table = found.table()
         if table["error"].null_count < table.num_rows:
             failed = table.filter(table["error"].is_valid()).to_pylist()[0]
-            raise RuntimeError(f"{failed['reproduce']}: {failed['error']}")
+            raise RunError(f"{failed['reproduce']}: {failed['error']}")
         return table
 
     def parts(self, title: str, definition: Mapping[str, Any], sizes: Sequence[int], find: Find) -> Columns:

@@ -22,6 +22,8 @@ from eifel.files import read_text
 from eifel.sweeps.axis import Axis, Draw, parse_axis, parse_draw
 
 _KEYS = ("title", "scenario", "repetitions", "seed", "random_numbers", "shard_runs", "case", "product", "random")
+_SCENARIO_KEYS = ("duration_s", "flow", "point_to_point", "dumbbell", "link", "node", "group", "spike")
+"""Keys by which a scenario shows that was given instead of a sweep."""
 _RANDOM_NUMBERS = ("common", "independent")
 
 SHARDS = 100
@@ -164,6 +166,11 @@ def parse(document: Mapping[str, Any], origin: str, folder: Path) -> Design:
     """Parses a sweep from plain values. The scenario's file name is relative to `folder`."""
     for key in document:
         if key not in _KEYS:
+            if key in _SCENARIO_KEYS:
+                raise BadInputError(
+                    f'{origin}: this is a scenario (it has {key}), and no sweep; expected `scenario = "FILE"` and what '
+                    f"varies, or `eifel run {origin}`"
+                )
             raise BadInputError(f"{origin}: {key}: no such key; allowed: {', '.join(_KEYS)}")
     base = _base(document.get("scenario"), origin, folder)
     numbers = document.get("random_numbers", "common")
