@@ -9,14 +9,14 @@ use crate::system::signals::Signals;
 use crate::system::tun::Tun;
 use crate::system::wait::{self, Priority};
 use eifel_base::time::{Duration, Instant};
-use eifel_packet::icmp;
-use eifel_packet::ip::{self, Addresses, Header};
+use eifel_packet::icmp::{self, Quotation};
+use eifel_packet::ip::{self, Addresses, Header, Version};
 use eifel_packet::pcapng::Interface;
 use eifel_packet::sctp;
 use eifel_packet::udp;
 use eifel_recovery::association::PathId;
 use eifel_sctp::event::{Event, Failure};
-use eifel_sctp::{Association, Delivery, Listener, ListenerAction, Packet};
+use eifel_sctp::{Association, Delivery, IcmpError, Listener, ListenerAction, Packet};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -24,6 +24,11 @@ use std::sync::Arc;
 /// The most packets that one call takes in or sends.
 const BATCH: usize = 64;
 const LONGEST: usize = 65_535;
+/// Where the verification tag stands in the common header, and the Initiate Tag in an INIT chunk.
+const TAG_OFFSET: usize = 4;
+const INITIATE_TAG_OFFSET: usize = 4;
+/// The type of an INIT chunk.
+const INIT: u8 = 1;
 
 /// The carrier of SCTP's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,19 +57,43 @@ impl Carrier {
         }
     }
 
-    /// Returns the SCTP bytes of a packet; `None` if the packet carries no SCTP.
-    fn unwrap<'a>(&mut self, packet: &ip::Packet<'a>) -> Option<&'a [u8]> {
-        match self {
-            Self::Native => (packet.protocol == sctp::PROTOCOL).then_some(packet.payload),
+    /// Returns the SCTP bytes of a packet, and the carrier of an answer. `None` if the packet carries
+    /// no SCTP.
+    fn unwrap<'a>(&self, packet: &ip::Packet<'a>) -> Option<(&'a [u8], Self)> {
+        match *self {
+            Self::Native => (packet.protocol == sctp::PROTOCOL).then_some((packet.payload, *self)),
             Self::Udp(own) => {
                 if packet.protocol != udp::PROTOCOL {
                     return None;
                 }
                 let (ports, bytes) = udp::parse(packet.payload, &packet.header.addresses).ok()?;
-                // A port that is only a NAT's translation may change (RFC 6951, section 5.4).
-                own.destination = ports.source;
-                (ports.destination == own.source).then_some(bytes)
+                let answer = Self::Udp(udp::Ports { destination: ports.source, ..own });
+                (ports.destination == own.source).then_some((bytes, answer))
             }
+        }
+    }
+}
+
+impl Carrier {
+    /// Returns what an ICMP message says of a packet with SCTP that it quotes, and that packet's
+    /// beginning. `None` if it quotes another packet, or says nothing that matters.
+    fn complaint<'a>(&self, quoted: &Quotation<'a>) -> Option<(IcmpError, &'a [u8])> {
+        let Quotation { version, kind, code, mtu, .. } = *quoted;
+        let of_version = || match version {
+            Version::V4 => IcmpError::v4(kind, code, mtu as u16),
+            Version::V6 => IcmpError::v6(kind, code, mtu),
+        };
+        match self {
+            Self::Native if quoted.protocol == sctp::PROTOCOL => Some((of_version()?, quoted.payload)),
+            Self::Udp(own) if quoted.protocol == udp::PROTOCOL => {
+                let (header, start) = quoted.payload.split_first_chunk::<{ udp::HEADER_LEN }>()?;
+                let ports = [[header[0], header[1]], [header[2], header[3]]].map(u16::from_be_bytes);
+                // Without a socket at the port of the encapsulation, the host has no SCTP.
+                let port_unreachable = matches!((version, kind, code), (Version::V4, 3, 3) | (Version::V6, 1, 4));
+                let error = if port_unreachable { IcmpError::NoSctp } else { of_version()? };
+                (ports == [own.source, own.destination]).then_some((error, start))
+            }
+            _ => None,
         }
     }
 }
@@ -113,6 +142,8 @@ pub struct Messenger {
     outcome: Outcome,
     begun: Option<Instant>,
     ended: bool,
+    /// The address whose host reported that it does not know SCTP.
+    without_sctp: Option<IpAddr>,
     progress: Option<Progress>,
 }
 
@@ -149,6 +180,7 @@ impl Messenger {
             outcome: Outcome::default(),
             begun: None,
             ended: false,
+            without_sctp: None,
             progress: None,
         }
     }
@@ -236,25 +268,54 @@ impl Messenger {
             if !self.own.contains(&addresses.destination()) {
                 continue;
             }
-            // The peer's kernel reports that it has no SCTP, or no socket at this UDP port.
-            if read.protocol == icmp::PROTOCOL_V4 && matches!(read.payload, [3, 2 | 3, ..]) && self.begun.is_none() {
-                return Err(Error::new(addresses.source().to_string(), &"the host does not accept SCTP", ""));
+            let icmp = if addresses.destination().is_ipv4() { icmp::PROTOCOL_V4 } else { icmp::PROTOCOL_V6 };
+            if read.protocol == icmp {
+                self.handle_icmp(&read);
+                continue;
             }
-            let Some(Ok(arrived)) = self.carrier.unwrap(&read).map(Packet::parse) else { continue };
+            let Some((bytes, answering)) = self.carrier.unwrap(&read) else { continue };
+            let Ok(arrived) = Packet::parse(bytes) else { continue };
             match (&mut self.association, &mut self.listener) {
                 (Some(association), _) if association.owns(&addresses) => {
+                    // A port that is only a NAT's translation may change, but not at the word of a
+                    // stranger (RFC 6951, section 5.4).
+                    if arrived.header().verification_tag == association.local_tag() {
+                        self.carrier = answering;
+                    }
                     association.handle(now, &addresses, &arrived);
                 }
                 (None, Some(listener)) => match listener.handle(now, &addresses, &arrived) {
                     ListenerAction::Nothing => {}
-                    ListenerAction::Reply(back, answer) => self.put(back, &answer.to_bytes(), packet)?,
-                    ListenerAction::Accepted(association) => self.association = Some(*association),
+                    ListenerAction::Reply(back, answer) => {
+                        self.carrier = answering;
+                        self.put(back, &answer.to_bytes(), packet)?;
+                    }
+                    ListenerAction::Accepted(association) => {
+                        (self.carrier, self.association) = (answering, Some(*association));
+                    }
                 },
                 _ => {}
             }
             self.send(now, packet)?;
         }
         Ok(BATCH)
+    }
+
+    /// Processes an ICMP message. Only one that quotes a packet of the association has an effect
+    /// (RFC 9260, section 10).
+    fn handle_icmp(&mut self, packet: &ip::Packet<'_>) {
+        let (Ok(Some(quoted)), Some(association)) = (icmp::quotation(packet), &mut self.association) else { return };
+        let Some((error, start)) = self.carrier.complaint(&quoted) else { return };
+        // The common header, and behind it the chunk's type, flags, length and Initiate Tag.
+        let word = |at: usize| start.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_be_bytes(*bytes));
+        let Some(tag) = word(TAG_OFFSET) else { return };
+        let is_init = start.get(sctp::HEADER_LEN) == Some(&INIT);
+        let init = if is_init { word(sctp::HEADER_LEN + INITIATE_TAG_OFFSET) } else { None };
+        let peer = quoted.addresses.destination();
+        if error == IcmpError::NoSctp {
+            self.without_sctp = Some(peer);
+        }
+        association.handle_icmp(peer, tag, init, error);
     }
 
     fn put(&mut self, addresses: Addresses, bytes: &[u8], packet: &mut Vec<u8>) -> Result<(), Error> {
@@ -293,7 +354,11 @@ impl Messenger {
             match event {
                 Event::Established => self.begun = Some(now),
                 Event::Closed => self.ended = true,
-                Event::Failed(failure) => return Err(Error::new("the association", &said(&failure), "")),
+                Event::Failed(failure) => {
+                    let peer = self.without_sctp.filter(|_| failure == Failure::NoSctp);
+                    let of = peer.map_or("the association".to_owned(), |peer| peer.to_string());
+                    return Err(Error::new(of, &said(&failure), ""));
+                }
                 _ => {}
             }
         }
@@ -341,7 +406,7 @@ fn said(failure: &Failure) -> String {
         }
         Failure::AbortedHere => "interrupted".to_owned(),
         Failure::Violation(what) => format!("the peer broke the protocol: {what}"),
-        Failure::NoSctp => "the peer has no SCTP".to_owned(),
+        Failure::NoSctp => "the host does not accept SCTP".to_owned(),
     }
 }
 
@@ -379,7 +444,7 @@ mod tests {
             "aborted by the peer: go\\u{7}",
             "interrupted",
             "the peer broke the protocol: no DATA",
-            "the peer has no SCTP",
+            "the host does not accept SCTP",
         ];
         assert_eq!(failures.each_ref().map(said), words);
     }

@@ -1,4 +1,4 @@
-//! ICMP errors about TCP segments (RFC 792 over IPv4, RFC 4443 over IPv6).
+//! ICMP errors about a host's packets (RFC 792 over IPv4, RFC 4443 over IPv6).
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -37,12 +37,51 @@ pub struct ErrorMessage {
     pub seq: Seq,
 }
 
+/// An ICMP error and the packet that it quotes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quotation<'a> {
+    /// The IP version. It decides how `kind` and `code` are read.
+    pub version: Version,
+    pub kind: u8,
+    pub code: u8,
+    /// The MTU, in a "too big" message. In other messages, the raw content of that field.
+    pub mtu: u32,
+    /// Source and destination of the quoted packet.
+    pub addresses: Addresses,
+    /// The protocol that the quoted packet carries.
+    pub protocol: u8,
+    /// The beginning of what it carries.
+    pub payload: &'a [u8],
+}
+
 /// Reads a packet's ICMP message. Returns `None` if the message is not an error, or does not quote
 /// the beginning of a TCP segment.
 ///
 /// # Errors
 /// [`Error::Truncated`] for a message without a whole header, [`Error::Checksum`] for a wrong checksum.
 pub fn parse(packet: &Packet<'_>) -> Result<Option<ErrorMessage>, Error> {
+    Ok(quotation(packet)?.and_then(|quoted| {
+        let start = quoted.payload.first_chunk::<8>().filter(|_| quoted.protocol == tcp::PROTOCOL)?;
+        let Quotation { version, kind, code, mtu, addresses, .. } = quoted;
+        Some(ErrorMessage {
+            version,
+            kind,
+            code,
+            mtu,
+            addresses,
+            source_port: u16::from_be_bytes([start[0], start[1]]),
+            destination_port: u16::from_be_bytes([start[2], start[3]]),
+            seq: Seq(u32::from_be_bytes([start[4], start[5], start[6], start[7]])),
+        })
+    }))
+}
+
+/// Reads a packet's ICMP message. Returns `None` if the message is not an error, or does not quote
+/// a whole IP header.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn quotation<'a>(packet: &Packet<'a>) -> Result<Option<Quotation<'a>>, Error> {
     let bytes = packet.payload;
     let Some((header, quoted)) = bytes.split_first_chunk::<HEADER_LEN>() else {
         let (offset, expected, found) = (packet.offset, HEADER_LEN, bytes.len());
@@ -65,17 +104,9 @@ pub fn parse(packet: &Packet<'_>) -> Result<Option<ErrorMessage>, Error> {
         Version::V4 => (ERRORS_V4.contains(&kind), u32::from(u16::from_be_bytes([rest[2], rest[3]]))),
         Version::V6 => (kind < FIRST_INFORMATIONAL_V6, u32::from_be_bytes(rest)),
     };
-    let segment = if is_error { quoted_segment(quoted, version) } else { None };
-    Ok(segment.map(|(addresses, start)| ErrorMessage {
-        version,
-        kind,
-        code,
-        mtu,
-        addresses,
-        source_port: u16::from_be_bytes([start[0], start[1]]),
-        destination_port: u16::from_be_bytes([start[2], start[3]]),
-        seq: Seq(u32::from_be_bytes([start[4], start[5], start[6], start[7]])),
-    }))
+    let quoted = if is_error { quoted_packet(quoted, version) } else { None };
+    let message = |(addresses, protocol, payload)| Quotation { version, kind, code, mtu, addresses, protocol, payload };
+    Ok(quoted.map(message))
 }
 
 /// Appends a router's message that a packet is too big for the next link, whose MTU is `mtu` bytes.
@@ -99,9 +130,9 @@ pub fn emit_too_big(header: &Header, mtu: u32, quoted: &[u8], out: &mut Vec<u8>)
     Ok(())
 }
 
-/// Returns the addresses of a quoted packet, and the first eight bytes of its segment. The rest may
-/// be cut off, so lengths and checksums are not checked.
-fn quoted_segment(quoted: &[u8], version: Version) -> Option<(Addresses, [u8; 8])> {
+/// Returns addresses, protocol and payload of a quoted packet. The payload may be cut off, so lengths
+/// and checksums are not checked.
+fn quoted_packet(quoted: &[u8], version: Version) -> Option<(Addresses, u8, &[u8])> {
     let (addresses, protocol, header_len) = match version {
         Version::V4 => {
             let fixed = quoted.first_chunk::<{ ipv4::HEADER_LEN }>().filter(|fixed| fixed[0] >> 4 == 4)?;
@@ -116,8 +147,8 @@ fn quoted_segment(quoted: &[u8], version: Version) -> Option<(Addresses, [u8; 8]
             (addresses, fixed[6], ipv6::HEADER_LEN)
         }
     };
-    let start = quoted.get(header_len..)?.first_chunk::<8>().copied()?;
-    (protocol == tcp::PROTOCOL && header_len >= ipv4::HEADER_LEN).then_some((addresses, start))
+    let payload = quoted.get(header_len..).filter(|_| header_len >= ipv4::HEADER_LEN)?;
+    Some((addresses, protocol, payload))
 }
 
 #[cfg(test)]

@@ -404,6 +404,11 @@ impl Association {
         self.queue.room()
     }
 
+    /// Returns the verification tag of the peer's packets.
+    pub fn local_tag(&self) -> u32 {
+        self.local_tag
+    }
+
     /// Returns whether a received packet with these addresses in its header may belong to this
     /// association.
     pub fn owns(&self, addresses: &Addresses) -> bool {

@@ -97,9 +97,41 @@ fn a_kernel_without_sctp_answers_by_icmp() {
     if !allowed() {
         return;
     }
-    for more in [&[][..], &["--udp", "9899"][..]] {
-        let output = sctp(&[&["send", "10.85.0.1:7"], more].concat(), &["sleep", "20"]);
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "eifel live: 10.85.0.1: the host does not accept SCTP\n");
-        assert_eq!(output.status.code(), Some(1));
+    for (host, target) in [("10.85.0.1", "10.85.0.1:7"), ("fd85::1", "[fd85::1]:7")] {
+        for more in [&[][..], &["--udp", "9899"][..]] {
+            let output = sctp(&[&["send", target], more].concat(), &["sleep", "20"]);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(said, format!("eifel live: {host}: the host does not accept SCTP\n"), "{more:?}");
+            assert_eq!(output.status.code(), Some(1));
+        }
     }
+}
+
+/// Sends ICMP "protocol unreachable" and "port unreachable" from a stranger. The first quotes nothing,
+/// the others a packet to the caller with a wrong tag.
+const STRANGER: &str = r#"
+import socket, struct
+def checksum(data):
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+def header(length, protocol, source, target):
+    ends = socket.inet_aton(source) + socket.inet_aton(target)
+    return struct.pack(">BBHHHBBH", 0x45, 0, 20 + length, 1, 0, 64, protocol, 0) + ends
+sctp = struct.pack(">HHII", 7, 5001, 0x1234, 0) + bytes(20)
+for code in (2, 3):
+    for quoted in (b"", header(len(sctp), 132, "10.85.0.2", "10.85.0.1") + sctp):
+        body = struct.pack(">BBHI", 3, code, 0, 0) + quoted
+        body = body[:2] + struct.pack(">H", checksum(body)) + body[4:]
+        raw.sendto(header(len(body), 1, "10.85.77.77", "10.85.0.2") + body, ("10.85.0.2", 0))
+"#;
+
+#[test]
+fn a_strangers_icmp_message_ends_neither_listener_nor_association() {
+    let (true, Some(peer)) = (allowed(), peer()) else { return };
+    let call = format!("python3 -c '{STRANGER}' && exec {} call 0 10.85.0.2 7 500 4000", peer.display());
+    let document = found(&sctp(&["receive", "7"], &["sh", "-c", &call]));
+    assert_eq!((&document["messages"], &document["bytes"]), (&500.into(), &2_000_000.into()), "{document:#}");
 }

@@ -50,7 +50,8 @@ fn read(node: &Node, seam: Seam, path: &str) -> Result<Choice, Fault> {
         return Ok(Choice { name: entry.name.to_owned(), parameters: Vec::new() });
     };
     let Some(named) = pairs.iter().find(|pair| pair.key == "name") else {
-        return Err(Fault::new(node.line, join(path, "name"), "missing beside the algorithm's parameters").allowed(names(seam).join(", ")));
+        return Err(Fault::new(node.line, join(path, "name"), "missing beside the algorithm's parameters")
+            .allowed(names(seam).join(", ")));
     };
     let entry = find(&named.node, seam, &join(path, "name"))?;
     let mut parameters = Vec::new();
