@@ -75,7 +75,7 @@ def test_the_profile_has_a_column_for_the_verdict_and_expert_items_say_why_wires
 
 
 @needs_tshark
-def test_a_file_that_cannot_be_found_is_said_in_each_frame(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_found_is_said_in_the_first_frame(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(wireshark.ENVIRONMENT, str(home / "absent.pcap"))
     shown = tshark(CAPTURES / "lan_reorder_v6.pcap", "-T", "fields", "-e", "_ws.expert.message", "-c", "1")
     assert "absent.pcap" in shown[0]

@@ -142,8 +142,6 @@ pub struct Messenger {
     outcome: Outcome,
     begun: Option<Instant>,
     ended: bool,
-    /// The address whose host reported that it does not know SCTP.
-    without_sctp: Option<IpAddr>,
     progress: Option<Progress>,
 }
 
@@ -180,7 +178,6 @@ impl Messenger {
             outcome: Outcome::default(),
             begun: None,
             ended: false,
-            without_sctp: None,
             progress: None,
         }
     }
@@ -311,11 +308,7 @@ impl Messenger {
         let Some(tag) = word(TAG_OFFSET) else { return };
         let is_init = start.get(sctp::HEADER_LEN) == Some(&INIT);
         let init = if is_init { word(sctp::HEADER_LEN + INITIATE_TAG_OFFSET) } else { None };
-        let peer = quoted.addresses.destination();
-        if error == IcmpError::NoSctp {
-            self.without_sctp = Some(peer);
-        }
-        association.handle_icmp(peer, tag, init, error);
+        association.handle_icmp(quoted.addresses.destination(), tag, init, error);
     }
 
     fn put(&mut self, addresses: Addresses, bytes: &[u8], packet: &mut Vec<u8>) -> Result<(), Error> {
@@ -355,8 +348,10 @@ impl Messenger {
                 Event::Established => self.begun = Some(now),
                 Event::Closed => self.ended = true,
                 Event::Failed(failure) => {
-                    let peer = self.without_sctp.filter(|_| failure == Failure::NoSctp);
-                    let of = peer.map_or("the association".to_owned(), |peer| peer.to_string());
+                    let of = match failure {
+                        Failure::NoSctp => association.primary().to_string(),
+                        _ => "the association".to_owned(),
+                    };
                     return Err(Error::new(of, &said(&failure), ""));
                 }
                 _ => {}

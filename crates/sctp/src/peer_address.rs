@@ -199,6 +199,11 @@ impl Association {
         (0..self.paths.len()).map(PathId).find(active).unwrap_or(self.primary)
     }
 
+    /// Returns the peer's address on the primary path.
+    pub fn primary(&self) -> IpAddr {
+        self.paths[self.primary.0].remote()
+    }
+
     /// Returns the path to the peer's address `remote`.
     pub fn path_of(&self, remote: IpAddr) -> Option<PathId> {
         self.paths.iter().position(|peer| peer.remote() == remote).map(PathId)

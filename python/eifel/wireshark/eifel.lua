@@ -80,7 +80,8 @@ end
 
 function eifel.dissector(buffer, pinfo, tree)
   if failure ~= nil then
-    tree:add(eifel):add_proto_expert_info(experts.failed, failure)
+    -- Once is enough.
+    if pinfo.number == 1 then tree:add(eifel):add_proto_expert_info(experts.failed, failure) end
     return
   end
   local row = found[pinfo.number]

@@ -2,9 +2,10 @@
 
 use crate::rig::{allowed, has};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
@@ -74,4 +75,66 @@ fn the_error_names_a_port_in_use() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(said.lines().count() == 1 && said.ends_with("choose another port\n"), "{said}");
+}
+
+/// Resets the first connection after 1000 bytes, and prints how the second one ends.
+const SERVER: &str = r#"
+import socket, struct, sys
+listener = socket.create_server(("10.85.0.1", 80))
+first, _ = listener.accept()
+first.sendall(bytes(1000))
+first.recv(1)
+first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+first.close()
+second, _ = listener.accept()
+second.sendall(b"k")
+try:
+    while second.recv(1000):
+        pass
+    print("ended", file=sys.stderr, flush=True)
+except ConnectionResetError:
+    print("was reset", file=sys.stderr, flush=True)
+"#;
+
+/// Without it, a transfer without a length that was cut looks complete.
+#[test]
+fn a_reset_is_passed_on_both_ways() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut proxy = Command::new(PROGRAM)
+        .args(["proxy", &port.to_string(), "--clients", "3", "--json", "--", "python3", "-c", SERVER])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(proxy.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("listening at 127.0.0.1")));
+    let connect = || {
+        let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        client.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        client.write_all(b"CONNECT 10.85.0.1:80 HTTP/1.1\r\n\r\n").unwrap();
+        let mut reply = Vec::new();
+        while !reply.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            client.read_exact(&mut byte).unwrap();
+            reply.extend(byte);
+        }
+        assert!(reply.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&reply));
+        client
+    };
+    let mut client = connect();
+    let mut document = [1; 1000];
+    client.read_exact(&mut document).unwrap();
+    assert_eq!(document, [0; 1000]);
+    client.write_all(b"k").unwrap();
+    assert_eq!(client.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    let mut client = connect();
+    client.read_exact(&mut [0]).unwrap();
+    rustix::net::sockopt::set_socket_linger(&client, Some(Duration::ZERO)).unwrap();
+    drop(client);
+    assert_eq!(lines.map(Result::unwrap).find(|line| line == "was reset" || line == "ended").unwrap(), "was reset");
+    proxy.kill().unwrap();
+    proxy.wait().unwrap();
 }

@@ -5,6 +5,7 @@ use crate::host::{Handle, Host};
 use crate::station::Waits;
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Connection;
+use rustix::net::sockopt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
@@ -58,7 +59,10 @@ pub(super) struct Client {
     passed_on: bool,
     /// Whether the peer has closed its direction.
     peer_closed: bool,
-    broken: bool,
+    /// Whether the client's socket has failed, as by a reset.
+    pub(super) broken: bool,
+    /// Whether the connection failed when it was open, so that the client must not see a clean end.
+    cut: bool,
 }
 
 impl Client {
@@ -77,6 +81,7 @@ impl Client {
             passed_on: false,
             peer_closed: false,
             broken: false,
+            cut: false,
         })
     }
 
@@ -121,12 +126,20 @@ impl Client {
     }
 
     /// Ends the client because its connection failed. A client whose connection was not yet open is
-    /// told why.
+    /// told why. Otherwise its socket is reset behind the bytes that are left.
     pub(super) fn fail(&mut self, why: Reply) {
-        if !matches!(self.phase, Phase::Open(_) | Phase::Ending) {
-            self.say(why);
+        match self.phase {
+            Phase::Open(_) => self.cut = true,
+            Phase::Ending => {}
+            _ => self.say(why),
         }
         self.phase = Phase::Ending;
+    }
+
+    /// Resets the client's socket if its connection is open, so that a transfer that was interrupted
+    /// does not look complete.
+    pub(super) fn interrupt(mut self) {
+        self.cut |= matches!(self.phase, Phase::Open(_));
     }
 
     pub(super) fn peer_closes(&mut self) {
@@ -175,7 +188,7 @@ impl Client {
             }
         }
         // Only now: until here, the connection may have held data for which there was no room.
-        if self.peer_closed && self.back.is_empty() {
+        if self.peer_closed && self.back.is_empty() && !self.cut {
             // The client may be gone.
             let _ = self.socket.shutdown(Shutdown::Write);
         }
@@ -245,6 +258,15 @@ impl Client {
     }
 }
 
+impl Drop for Client {
+    fn drop(&mut self) {
+        if self.cut {
+            // A socket that does not linger is reset when it is closed. The client may be gone.
+            let _ = sockopt::set_socket_linger(&self.socket, Some(std::time::Duration::ZERO));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,7 +275,6 @@ mod tests {
     use eifel_sim::pattern;
     use eifel_tcp::settings::{ReceiveKind, SendKind};
     use eifel_tcp::{Settings, State};
-    use rustix::net::sockopt;
     use std::net::TcpListener;
 
     /// A program, its client in the proxy, and the hosts at both ends of a connection.
@@ -515,7 +536,7 @@ mod tests {
         assert_eq!(rig.client.back, said, "once");
         let mut rig = Rig::open();
         rig.client.fail(Reply::Failed);
-        assert_eq!((rig.client.back, rig.client.phase), (reply(), Phase::Ending));
+        assert_eq!((&rig.client.back, &rig.client.phase), (&reply(), &Phase::Ending));
     }
 
     #[test]

@@ -217,8 +217,10 @@ impl<'a> Proxy<'a> {
             None => {}
         }
         if client.is_over() {
+            let broken = client.broken;
             if let Some(connection) = client.handle().and_then(|handle| host.connection(handle)) {
-                connection.close(now);
+                // The peer must not take what a client left unfinished for its clean end.
+                if broken { connection.abort() } else { connection.close(now) }
             }
             self.clients.remove(&number);
         }
@@ -257,7 +259,7 @@ impl Application for Proxy<'_> {
 
     fn stop(&mut self, _now: Instant, host: &mut Host) {
         self.stopped = true;
-        self.clients.clear();
+        std::mem::take(&mut self.clients).into_values().for_each(Client::interrupt);
         for &handle in self.connections.keys() {
             if let Some(connection) = host.connection(handle) {
                 connection.abort();
