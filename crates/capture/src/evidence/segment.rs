@@ -2,6 +2,7 @@
 
 use crate::order::{Original, Transmission};
 use crate::result::When;
+use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
 /// The longest time by which a network that reorders delays a packet, in nanoseconds.
@@ -43,6 +44,12 @@ pub(crate) struct SegmentEvidence {
     pub(crate) may_answer_original: bool,
     /// The first ACK of the data directly below the segment, if these were sent once.
     pub(crate) neighbour: Option<When>,
+    /// The bounds of the first transmission, of which the segment may be a part.
+    pub(crate) whole: Block,
+    /// The oldest timestamp of the retransmissions within these bounds; `None` without such ones.
+    pub(crate) within_whole: Option<Option<Timestamp>>,
+    /// The frame in which the receiver reports a duplicate that only the first transmission can be.
+    pub(crate) original_reported: Option<u64>,
 }
 
 /// The first ACK that covers a segment.
@@ -74,6 +81,9 @@ impl SegmentEvidence {
             dropped: None,
             may_answer_original: false,
             neighbour: None,
+            whole: Block { start: first.start, end },
+            within_whole: None,
+            original_reported: None,
         }
     }
 
@@ -81,6 +91,25 @@ impl SegmentEvidence {
     /// no original.
     pub(crate) fn is_sent_after(&self, sent: &Transmission) -> bool {
         self.behind.is_some_and(|behind| behind.precedes(sent))
+    }
+
+    /// Records a retransmission of `block`, of which this segment is a part.
+    pub(super) fn on_bounds(&mut self, block: Block, stamp: Option<Timestamp>) {
+        let within = self.whole.start <= block.start && block.end <= self.whole.end;
+        if within && self.within_whole.is_none() {
+            self.within_whole = Some(stamp);
+        }
+    }
+
+    /// Records that the receiver reports `block` as a duplicate, in an ACK that covers it. A report has
+    /// the bounds of the segment that arrived; a card of the receiver may have joined several. If it
+    /// echoes an older timestamp than theirs, none of them had arrived.
+    pub(super) fn on_report(&mut self, block: Block, echo: Option<Timestamp>, frame: u64) {
+        let older = |stamp: Option<Timestamp>| echo.zip(stamp).is_some_and(|(echo, stamp)| echo.precedes(stamp));
+        let joined = self.within_whole.is_some_and(|stamp| !older(stamp));
+        if block == self.whole && !joined && self.original == Original::Seen {
+            self.original_reported = self.original_reported.or(Some(frame));
+        }
     }
 
     /// Returns whether an ACK may still add evidence other than duplicates.

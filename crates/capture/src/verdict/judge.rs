@@ -30,8 +30,12 @@ pub(crate) struct Circumstances {
     pub(crate) silent: bool,
     /// Whether the receiver reports duplicates, as far as is known.
     pub(crate) reports: bool,
+    /// Whether it has reported one.
+    pub(crate) has_reported: bool,
     /// Shortest round trip from here to the receiver and back, in nanoseconds.
     pub(crate) shortest: u64,
+    /// When the last packet of the connection passed, in nanoseconds.
+    pub(crate) until: u64,
 }
 
 const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, evidence: Option<u64>) -> Judged {
@@ -46,6 +50,22 @@ pub(crate) const OVERTAKEN: Judged =
 pub(crate) const LATE_ORIGINAL: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "an ACK that covers no new data may answer a late original", None);
 
+/// The marks of a packet that passed later do not show whether it is the original.
+const MAY_BE_THE_ORIGINAL: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "a copy that passed after it may be the original", None);
+
+/// The ACK seems to answer the original. A receiver that got both would have reported a duplicate.
+const TOO_SOON: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "the ACK comes too soon, but no duplicate is reported", None);
+
+const EITHER: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "either transmission can have caused the ACK", None);
+
+const SOONER: &str = "the ACK comes sooner than any round trip";
+
+/// The answer to a SYN comes one round trip after its repetition.
+const IN_TIME: &str = "the answer comes one round trip after it";
+
 /// The reason of the verdict "needed" if the ACK echoes this timestamp or a later one.
 pub(crate) const BY_ECHO: &str = "the ACK echoes the timestamp of this transmission or of a later one";
 /// The reason of the verdict "spurious" if a duplicate was answered without a report.
@@ -59,6 +79,9 @@ impl SegmentEvidence {
         let answer = self.answer.map(|answer| answer.when.frame);
         if let Original::Late { frame } = self.original {
             return judged(Spurious, Likely, "the original passed after its retransmission", Some(frame));
+        }
+        if self.original == Original::LateOrCopied {
+            return MAY_BE_THE_ORIGINAL;
         }
         let certain = if self.passed_in_order(index, circumstances) { Certain } else { Likely };
         let seen_before = self.original == Original::Seen || index > 1;
@@ -82,9 +105,11 @@ impl SegmentEvidence {
                 this.precedes(other) || other.nanos.saturating_sub(this.nanos) > REORDERED_WITHIN
             };
             if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
-                return judged(Undecidable, Weak, "a copy that passed after it may be the original", None);
+                return MAY_BE_THE_ORIGINAL;
             }
-            let confidence = if self.is_sent_after(&self.transmissions[index]) { Certain } else { Likely };
+            // The original may still be under way when the capture ends.
+            let over = this.nanos + REORDERED_WITHIN <= circumstances.until;
+            let confidence = if over && self.is_sent_after(&this) { Certain } else { Likely };
             return judged(Needed, confidence, "the original never passed the capture point", answer);
         }
         let by_router = |frame| judged(Needed, Likely, "a router reports that it dropped the original", Some(frame));
@@ -92,13 +117,23 @@ impl SegmentEvidence {
             let unknown = judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
             return dropped.map_or(unknown, by_router);
         };
+        if let Some(frame) = self.original_reported {
+            let reason = "the receiver reports a duplicate with the bounds of the original";
+            return judged(Spurious, Likely, reason, Some(frame));
+        }
         let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
+        // All round trips that were seen may be longer than the shortest one of the path.
+        let sent = self.transmissions[index].nanos;
+        let may_be_shorter = answered.when.nanos.saturating_sub(sent) >= circumstances.shortest / 2;
+        let unreported = circumstances.has_reported && self.duplicates.is_empty();
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
-            // All round trips that were seen may be longer than the shortest one of the path.
+            if !candidates.by_echo && may_be_shorter && unreported {
+                return TOO_SOON;
+            }
             let (confidence, reason) = if candidates.by_echo {
                 (certain, "the ACK echoes the timestamp of an earlier transmission")
             } else {
-                (Likely, "the ACK comes sooner than any round trip")
+                (Likely, SOONER)
             };
             return judged(Spurious, confidence, reason, Some(answered.when.frame));
         }
@@ -139,8 +174,27 @@ impl SegmentEvidence {
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
             // Here the lack of a reported duplicate shows little: no data were missing, so some
             // were late.
-            (_, None) => judged(Undecidable, Weak, "either transmission can have caused the ACK", answer),
+            (_, None) => Judged { evidence: answer, ..EITHER },
         }
+    }
+
+    /// Judges a repeated SYN or SYN-ACK, which is answered at once. Its answer comes a round trip after
+    /// the repetition, unless the original was delayed by just as much as the sender waited.
+    pub(crate) fn judge_syn(&self, index: usize, circumstances: &Circumstances) -> Judged {
+        let judged = self.judge(index, circumstances);
+        let shortest = circumstances.shortest;
+        let (Some(answered), Some(sent)) = (self.answer, self.transmissions.get(index)) else { return judged };
+        let took = answered.when.nanos.saturating_sub(sent.nanos);
+        // Other round trips include a delay of the ACK.
+        if judged.reason == SOONER && took >= shortest / 2 {
+            return EITHER;
+        }
+        let one_trip = (shortest - shortest / 16..=shortest + shortest / 2).contains(&took);
+        if judged.verdict != Verdict::Undecidable || !one_trip || self.transmissions.len() > index + 1 {
+            return judged;
+        }
+        let evidence = Some(answered.when.frame);
+        Judged { verdict: Verdict::Needed, confidence: Confidence::Likely, reason: IN_TIME, evidence }
     }
 
     /// Returns whether the transmissions up to `index` are known to have passed in the order in
@@ -246,7 +300,9 @@ mod tests {
             may_answer_original: random.below(4) == 0,
             dropped: (random.below(6) == 0).then_some(10),
             neighbour: random.coin().then_some(neighbour),
+            original_reported: (random.below(20) == 0).then_some(11),
             transmissions,
+            ..SegmentEvidence::new(10, Transmission::default())
         }
     }
 
@@ -264,7 +320,9 @@ mod tests {
                     at_sender: coin(),
                     silent: coin(),
                     reports: coin(),
+                    has_reported: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
+                    until: random.one_of(&[1000, u64::MAX]),
                 };
                 let (may, now) = (one.is_open(), behind(&mut random, 1000));
                 writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();
