@@ -188,15 +188,23 @@ impl Evidence {
         // The receiver had already echoed a newer timestamp than that of the first transmission.
         let refused = first.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(frame);
+        let is_new = !self.segments.contains_key(&block.start);
+        // A part that is cut off a segment was sent as often as the whole.
+        let below = self.segments.range(..block.start).next_back().map(|(_, below)| below);
+        let whole = below.filter(|below| first.copies > 1 && below.whole.end > block.start);
+        let before = whole.map_or(&[][..], |whole| &whole.transmissions[1..]).iter();
+        let before: Vec<_> = before.filter(|sent| sent.nanos < passing.nanos).copied().collect();
         let one = self.segments.entry(block.start).or_insert_with(|| {
-            Box::new(SegmentEvidence { refused, dropped, behind, ..SegmentEvidence::new(block.end, first) })
+            let mut one = SegmentEvidence { refused, dropped, behind, ..SegmentEvidence::new(block.end, first) };
+            one.transmissions.extend(before);
+            Box::new(one)
         });
         one.end = one.end.min(block.end);
         one.gap = one.gap.or(gap);
         one.transmissions.push(*passing);
         let index = one.transmissions.len() - 1;
         self.unreported.on_retransmission(passing.nanos, block.start, index);
-        if index == 1 {
+        if is_new {
             self.active.push(block.start);
         }
         (block.start, index)

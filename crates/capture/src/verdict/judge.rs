@@ -7,6 +7,9 @@ use crate::evidence::{REORDERED_WITHIN, SegmentEvidence, candidates};
 use crate::order::{Original, Transmission};
 use crate::result::{Confidence, Verdict, When};
 
+/// The longest time by which a copy follows its packet, in nanoseconds.
+const COPIED_WITHIN: u64 = 60_000_000;
+
 /// A verdict with its confidence, reason and evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Judged {
@@ -83,7 +86,7 @@ impl SegmentEvidence {
         if self.original == Original::LateOrCopied {
             return MAY_BE_THE_ORIGINAL;
         }
-        let certain = if self.passed_in_order(index, circumstances) { Certain } else { Likely };
+        let certain = if self.is_sent_again(index, circumstances) { Certain } else { Likely };
         let seen_before = self.original == Original::Seen || index > 1;
         if self.was_overtaken(index) {
             return OVERTAKEN;
@@ -197,13 +200,21 @@ impl SegmentEvidence {
         Judged { verdict: Verdict::Needed, confidence: Confidence::Likely, reason: IN_TIME, evidence }
     }
 
-    /// Returns whether the transmissions up to `index` are known to have passed in the order in
-    /// which they left.
-    pub(crate) fn passed_in_order(&self, index: usize, circumstances: &Circumstances) -> bool {
+    /// Returns whether the marks of the transmissions up to `index` show that they left in this order.
+    fn is_marked_in_order(&self, index: usize) -> bool {
         let earlier = &self.transmissions[..index.min(self.transmissions.len())];
         let this = self.transmissions.get(index);
         let in_order = this.is_some_and(|this| earlier.iter().all(|other| other.precedes(this)));
-        circumstances.at_sender || self.original == Original::Seen && in_order
+        self.original == Original::Seen && in_order
+    }
+
+    /// Returns whether the transmission at `index` is known to be a retransmission, and no copy that the
+    /// network or the capture made: by its marks, or next to the sender by the time since the one before.
+    pub(crate) fn is_sent_again(&self, index: usize, circumstances: &Circumstances) -> bool {
+        let at = |index: usize| self.transmissions.get(index).map(|sent| sent.nanos).filter(|nanos| *nanos > 0);
+        let waited = index.checked_sub(1).and_then(at).zip(at(index)).map(|(before, this)| this.saturating_sub(before));
+        let least = circumstances.shortest.max(COPIED_WITHIN);
+        self.is_marked_in_order(index) || circumstances.at_sender && waited.is_some_and(|waited| waited >= least)
     }
 
     /// Returns whether the timestamps show that a later transmission passed before this one.
@@ -327,7 +338,7 @@ mod tests {
                 let (may, now) = (one.is_open(), behind(&mut random, 1000));
                 writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();
                 for index in 1..one.transmissions.len() {
-                    let (in_order, overtaken) = (one.passed_in_order(index, &circumstances), one.was_overtaken(index));
+                    let (in_order, overtaken) = (one.is_sent_again(index, &circumstances), one.was_overtaken(index));
                     let judged = one.judge(index, &circumstances);
                     writeln!(said, "{in_order} {overtaken} {judged:?}").unwrap();
                     *counts.entry(judged.reason).or_default() += 1;

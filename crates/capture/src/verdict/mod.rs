@@ -64,7 +64,7 @@ impl Row {
             if self.parts.iter().any(shows(|one, index, _| one.was_overtaken(index))) {
                 return OVERTAKEN;
             }
-            let certain = circumstances.at_sender || self.parts.iter().all(shows(SegmentEvidence::passed_in_order));
+            let certain = self.parts.iter().all(shows(SegmentEvidence::is_sent_again));
             let (reason, frame) = match arrived {
                 Arrived::Acknowledged(frame) => ("it was acknowledged before it passed", frame),
                 Arrived::Reported(frame) => ("SACK had reported it before it passed", frame),

@@ -11,6 +11,8 @@ const PPPOE_SESSION: u16 = 0x8864;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 const TRANSPARENT_ETHERNET: u16 = 0x6558;
 const PPP: u16 = 0x880b;
+/// The EtherType of a switch's tag with a type of its own.
+const MARVELL: u16 = 0xdada;
 /// Smaller EtherTypes are lengths of IEEE 802.3 frames.
 const LEAST_TYPE: u16 = 0x0600;
 
@@ -109,6 +111,23 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
             first(inner, rest.skip(length, Layer::Ip)?)
         }
         239 => nflog(rest),
+        // OpenBSD's headers of IPsec and of the packet filter, and Solaris's of its IP hook.
+        109 => rest.skip(12, Layer::Ip),
+        117 => {
+            let length = usize::from(*rest.bytes.first().ok_or(Skipped::Cut)?);
+            rest.skip(length.next_multiple_of(4), Layer::Ip)
+        }
+        226 => rest.skip(24, Layer::Ip),
+        // Apple's header names the link type behind it.
+        258 => {
+            let header = rest.bytes.first_chunk::<12>().ok_or(Skipped::Cut)?;
+            let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+            let (length, inner) = (word(0) as usize, word(8));
+            if length < 12 || inner == 258 {
+                return Err(Skipped::Malformed);
+            }
+            first(inner, rest.skip(length, Layer::Ip)?)
+        }
         // IP over Fibre Channel, and Apple's IP over IEEE 1394.
         122 => rest.skip(16, Layer::Llc),
         138 => {
@@ -200,6 +219,10 @@ pub(super) fn step<'a>(rest: Rest<'a>, tags: &mut u32) -> Result<Rest<'a>, Skipp
         Layer::Type(kind) if MPLS.contains(&kind) => {
             let bottom = rest.bytes.get(2).ok_or(Skipped::Cut)? & 1 != 0;
             rest.skip(4, if bottom { Layer::Ip } else { rest.layer })
+        }
+        Layer::Type(MARVELL) => {
+            let kind = rest.u16(6)?;
+            rest.skip(8, Layer::Type(kind))
         }
         Layer::Type(TRANSPARENT_ETHERNET) => Ok(Rest { layer: Layer::Ethernet, ..rest }),
         Layer::Type(PPP) => Ok(Rest { layer: Layer::Ppp, ..rest }),

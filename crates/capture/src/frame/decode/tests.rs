@@ -62,7 +62,7 @@ fn every_link_layer_leads_to_the_segment() {
     let v6 = ip(v6());
     let snap = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
     let data = |control: [u8; 2], more: usize| [&control[..], &vec![0; 22 + more], &snap].concat();
-    let cases: [(&str, u32, Vec<u8>); 34] = [
+    let cases: [(&str, u32, Vec<u8>); 39] = [
         ("raw", 101, v4.clone()),
         ("raw, version 6", 101, v6.clone()),
         ("IPv4", 228, v4.clone()),
@@ -96,6 +96,11 @@ fn every_link_layer_leads_to_the_segment() {
         ("a switch's tag with a type", 285, with(&[&[0; 20][..], &[8, 0]].concat(), &v4)),
         ("a switch's tag before the frame", 282, with(&[&[0; 16][..], &[8, 0]].concat(), &v4)),
         ("IP over Fibre Channel", 122, with(&[&[0; 16][..], &snap].concat(), &v4)),
+        ("a switch's tag on Ethernet", 1, with(&[&[0; 12][..], &[0xda, 0xda, 0, 0, 1, 2, 3, 4, 8, 0]].concat(), &v4)),
+        ("IPsec of OpenBSD", 109, with(&[0; 12], &v6)),
+        ("the packet filter of OpenBSD", 117, with(&[&[61, 2][..], &[0; 62]].concat(), &v4)),
+        ("IP hook of Solaris", 226, with(&[0; 24], &v4)),
+        ("header of Apple", 258, with(&[&[12, 0, 0, 0, 1, 0, 0, 0, 101, 0, 0, 0][..]].concat(), &v4)),
         ("IEEE 1394", 138, with(&[&[0; 16][..], &[8, 0]].concat(), &v4)),
     ];
     for (name, link, bytes) in cases {
