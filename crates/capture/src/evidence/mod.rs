@@ -51,8 +51,6 @@ pub(crate) struct Evidence {
     pub(crate) active: Vec<u64>,
     pub(crate) sacked: Ranges,
     pub(crate) receiver_reports: ReceiverReports,
-    /// When the last sign of a loss passed, in nanoseconds: a report of missing data, or a repair.
-    pub(crate) last_loss_sign: u64,
     /// Whether the receiver has reported a duplicate.
     pub(crate) reports: bool,
     /// The newest timestamp that the receiver has echoed.
@@ -64,10 +62,22 @@ pub(crate) struct Evidence {
     /// ACK passed.
     neighbour: Option<(u64, When)>,
     newly_acked: NewlyAcked,
-    /// When the last ACK with news came, in nanoseconds, and the number of ACKs without news since
-    /// then. An ACK has news if it covers data that no ACK has covered.
-    last_news: u64,
-    without_news: u32,
+    news: News,
+}
+
+/// ACKs with news: those that cover data that no ACK has covered.
+#[derive(Debug, Default)]
+struct News {
+    /// When the last one came, in nanoseconds.
+    last: u64,
+    /// The number of ACKs without news since then.
+    without: u32,
+}
+
+impl News {
+    fn at(last: u64) -> Self {
+        Self { last, without: 0 }
+    }
 }
 
 impl Evidence {
@@ -85,7 +95,7 @@ impl Evidence {
     /// reported by SACK, and the last ACK brought news.
     #[inline]
     pub(crate) fn is_repaired(&self, una: u64) -> bool {
-        self.repaired_below <= una && self.is_complete() && self.without_news == 0
+        self.repaired_below <= una && self.is_complete() && self.news.without == 0
     }
 
     /// Records whether the last ACK should have covered `sent` and did not, because it is later
@@ -177,7 +187,7 @@ impl Evidence {
             self.active.retain(|start| *start != forgotten);
         }
         self.repaired_below = self.repaired_below.max(block.start + 1);
-        self.last_loss_sign = passing.nanos;
+        self.receiver_reports.last_loss_sign = passing.nanos;
         let unseen = Transmission { start: block.start, ..Transmission::default() };
         let behind = first.filter(|first| first.missing);
         // The first transmission counts as stamped if the retransmission is.
@@ -191,11 +201,12 @@ impl Evidence {
         let is_new = !self.segments.contains_key(&block.start);
         // A part that is cut off a segment was sent as often as the whole.
         let below = self.segments.range(..block.start).next_back().map(|(_, below)| below);
-        let whole = below.filter(|below| first.copies > 1 && below.whole.end > block.start);
+        let whole = below.filter(|below| first.copies > 1 && below.first.whole.end > block.start);
         let before = whole.map_or(&[][..], |whole| &whole.transmissions[1..]).iter();
         let before: Vec<_> = before.filter(|sent| sent.nanos < passing.nanos).copied().collect();
         let one = self.segments.entry(block.start).or_insert_with(|| {
-            let mut one = SegmentEvidence { refused, dropped, behind, ..SegmentEvidence::new(block.end, first) };
+            let mut one = SegmentEvidence { refused, dropped, ..SegmentEvidence::new(block.end, first) };
+            one.first.behind = behind;
             one.transmissions.extend(before);
             Box::new(one)
         });
@@ -214,13 +225,13 @@ impl Evidence {
     /// were sent before: with the whole of the segments at both ends.
     pub(crate) fn on_bounds(&mut self, parts: &[Part], block: Block, before: Block, stamp: Option<Timestamp>) {
         for (start, index) in parts {
-            let below = self.segments.range(..*start).next_back().map(|(_, below)| below.whole);
+            let below = self.segments.range(..*start).next_back().map(|(_, below)| below.first.whole);
             let Some(one) = self.segments.get_mut(start) else { continue };
             if *index == 1 {
                 let from = if *start == block.start { before.start } else { *start };
                 let to = if one.end == block.end { before.end } else { one.end };
                 let whole = Block { start: from, end: to };
-                one.whole = below.filter(|below| below.end > *start).unwrap_or(whole);
+                one.first.whole = below.filter(|below| below.end > *start).unwrap_or(whole);
             }
             one.on_bounds(block, stamp);
         }
@@ -302,7 +313,7 @@ impl Evidence {
     /// highest segment sent once that it covers.
     pub(crate) fn on_repaired(&mut self, original: Option<u64>, when: When) {
         self.neighbour = original.map(|end| (end, when));
-        self.last_news = when.nanos;
+        self.news.last = when.nanos;
     }
 
     /// Returns the round trip of the newest segment that SACK reports for the first time, in nanoseconds,
@@ -349,7 +360,7 @@ impl Evidence {
             }
         }
         if ack.reports.count > 0 || !point.sack && stream.duplicates >= MANY_DUPLICATES {
-            self.last_loss_sign = ack.when.nanos;
+            self.receiver_reports.last_loss_sign = ack.when.nanos;
         }
         if !point.sack && ack.plain && !ack.advances && ack.cumulative == stream.una && stream.nxt > stream.una {
             self.receiver_reports.on_duplicate_ack(stream.una, ack.when);
@@ -371,11 +382,10 @@ impl Evidence {
     /// for another loss.
     fn on_without_news(&mut self, ack: &Acknowledgement, news: bool, sack: bool) {
         if !ack.advances && !news {
-            self.without_news += u32::from(ack.plain && ack.reports.dsack.is_none());
+            self.news.without += u32::from(ack.plain && ack.reports.dsack.is_none());
             return;
         }
-        let (since, count) = (self.last_news, self.without_news);
-        (self.last_news, self.without_news) = (ack.when.nanos, 0);
+        let News { last: since, without: count } = std::mem::replace(&mut self.news, News::at(ack.when.nanos));
         if count == 0 || count > 1 && !sack {
             return;
         }

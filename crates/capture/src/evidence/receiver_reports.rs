@@ -26,6 +26,8 @@ struct Report {
 #[derive(Debug, Default)]
 pub(crate) struct ReceiverReports {
     reports: VecDeque<Report>,
+    /// When the last sign of a loss passed, in nanoseconds: a report of missing data, or a repair.
+    pub(crate) last_loss_sign: u64,
 }
 
 impl ReceiverReports {

@@ -17,9 +17,7 @@ pub(crate) struct SegmentEvidence {
     pub(crate) transmissions: Vec<Transmission>,
     /// Whether the first transmission was seen.
     pub(crate) original: Original,
-    /// Data behind the segment that passed, if the first transmission did not. These left after the
-    /// first transmission.
-    pub(crate) behind: Option<Transmission>,
+    pub(crate) first: FirstTransmission,
     pub(crate) answer: Option<Answered>,
     /// The ACKs that report the segment as a duplicate.
     pub(crate) duplicates: Vec<When>,
@@ -44,12 +42,19 @@ pub(crate) struct SegmentEvidence {
     pub(crate) may_answer_original: bool,
     /// The first ACK of the data directly below the segment, if these were sent once.
     pub(crate) neighbour: Option<When>,
-    /// The bounds of the first transmission, of which the segment may be a part.
+}
+
+/// What tells the first transmission of a segment from its retransmissions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstTransmission {
+    /// Data behind the segment that passed, if the first transmission did not. These left after it.
+    pub(crate) behind: Option<Transmission>,
+    /// Its bounds; the segment may be a part of it.
     pub(crate) whole: Block,
     /// The oldest timestamp of the retransmissions within these bounds; `None` without such ones.
-    pub(crate) within_whole: Option<Option<Timestamp>>,
-    /// The frame in which the receiver reports a duplicate that only the first transmission can be.
-    pub(crate) original_reported: Option<u64>,
+    within_whole: Option<Option<Timestamp>>,
+    /// The frame in which the receiver reports a duplicate that only it can be.
+    pub(crate) reported: Option<u64>,
 }
 
 /// The first ACK that covers a segment.
@@ -70,7 +75,12 @@ impl SegmentEvidence {
             end,
             transmissions: vec![first],
             original: if first.missing { Original::Unseen } else { Original::Seen },
-            behind: None,
+            first: FirstTransmission {
+                behind: None,
+                whole: Block { start: first.start, end },
+                within_whole: None,
+                reported: None,
+            },
             answer: None,
             duplicates: Vec::new(),
             gap: None,
@@ -81,23 +91,20 @@ impl SegmentEvidence {
             dropped: None,
             may_answer_original: false,
             neighbour: None,
-            whole: Block { start: first.start, end },
-            within_whole: None,
-            original_reported: None,
         }
     }
 
     /// Returns whether a transmission is known to have left after data behind the segment. Then it is
     /// no original.
     pub(crate) fn is_sent_after(&self, sent: &Transmission) -> bool {
-        self.behind.is_some_and(|behind| behind.precedes(sent))
+        self.first.behind.is_some_and(|behind| behind.precedes(sent))
     }
 
     /// Records a retransmission of `block`, of which this segment is a part.
     pub(super) fn on_bounds(&mut self, block: Block, stamp: Option<Timestamp>) {
-        let within = self.whole.start <= block.start && block.end <= self.whole.end;
-        if within && self.within_whole.is_none() {
-            self.within_whole = Some(stamp);
+        let FirstTransmission { whole, within_whole, .. } = &mut self.first;
+        if whole.start <= block.start && block.end <= whole.end {
+            within_whole.get_or_insert(stamp);
         }
     }
 
@@ -106,9 +113,9 @@ impl SegmentEvidence {
     /// echoes an older timestamp than theirs, none of them had arrived.
     pub(super) fn on_report(&mut self, block: Block, echo: Option<Timestamp>, frame: u64) {
         let older = |stamp: Option<Timestamp>| echo.zip(stamp).is_some_and(|(echo, stamp)| echo.precedes(stamp));
-        let joined = self.within_whole.is_some_and(|stamp| !older(stamp));
-        if block == self.whole && !joined && self.original == Original::Seen {
-            self.original_reported = self.original_reported.or(Some(frame));
+        let joined = self.first.within_whole.is_some_and(|stamp| !older(stamp));
+        if block == self.first.whole && !joined && self.original == Original::Seen {
+            self.first.reported.get_or_insert(frame);
         }
     }
 

@@ -146,7 +146,7 @@ impl LossState {
         let last = evidence.segments.get(&start).and_then(|one| one.transmissions.last());
         let since = last.map_or(since, |last| since.min(now.saturating_sub(last.nanos)));
         // What is lost shortly before it was sent may have been lost together with others.
-        let undisturbed = evidence.last_loss_sign + since + timer < now;
+        let undisturbed = evidence.receiver_reports.last_loss_sign + since + timer < now;
         since < timer.min(COPIED_WITHIN.max(shortest / 2)) && undisturbed
     }
 

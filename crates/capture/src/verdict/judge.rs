@@ -100,37 +100,23 @@ impl SegmentEvidence {
             return judged(Spurious, Likely, reason, answer);
         }
         if !seen_before {
-            if self.overtook_an_earlier_one(index) {
-                return judged(Spurious, Likely, "an earlier transmission passed after it", None);
-            }
-            let this = self.transmissions[index];
-            let after = |other: &Transmission| {
-                this.precedes(other) || other.nanos.saturating_sub(this.nanos) > REORDERED_WITHIN
-            };
-            if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
-                return MAY_BE_THE_ORIGINAL;
-            }
-            // The original may still be under way when the capture ends.
-            let over = this.nanos + REORDERED_WITHIN <= circumstances.until;
-            let confidence = if over && self.is_sent_after(&this) { Certain } else { Likely };
-            return judged(Needed, confidence, "the original never passed the capture point", answer);
+            return self.judge_unseen(index, circumstances);
         }
         let by_router = |frame| judged(Needed, Likely, "a router reports that it dropped the original", Some(frame));
         let Some(answered) = &self.answer else {
             let unknown = judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
             return dropped.map_or(unknown, by_router);
         };
-        if let Some(frame) = self.original_reported {
+        if let Some(frame) = self.first.reported {
             let reason = "the receiver reports a duplicate with the bounds of the original";
             return judged(Spurious, Likely, reason, Some(frame));
         }
         let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
-        // All round trips that were seen may be longer than the shortest one of the path.
-        let sent = self.transmissions[index].nanos;
-        let may_be_shorter = answered.when.nanos.saturating_sub(sent) >= circumstances.shortest / 2;
-        let unreported = circumstances.has_reported && self.duplicates.is_empty();
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
-            if !candidates.by_echo && may_be_shorter && unreported {
+            // All round trips that were seen may be longer than the shortest one of the path.
+            let took = answered.when.nanos.saturating_sub(self.transmissions[index].nanos);
+            let unreported = circumstances.has_reported && self.duplicates.is_empty();
+            if !candidates.by_echo && unreported && took >= circumstances.shortest / 2 {
                 return TOO_SOON;
             }
             let (confidence, reason) = if candidates.by_echo {
@@ -149,12 +135,7 @@ impl SegmentEvidence {
             return by_router(frame);
         }
         if self.arrived_before.is_some_and(|filled| self.transmissions[index].nanos >= filled) {
-            return judged(
-                Spurious,
-                Likely,
-                "it had arrived before the gap below it was filled",
-                Some(answered.when.frame),
-            );
+            return judged(Spurious, Likely, "it had arrived before the gap below it was filled", answer);
         }
         // A receiver that reports duplicates would have reported the original.
         let may_answer_original = self.may_answer_original && !circumstances.reports;
@@ -179,6 +160,26 @@ impl SegmentEvidence {
             // were late.
             (_, None) => Judged { evidence: answer, ..EITHER },
         }
+    }
+
+    /// Judges the transmission at `index` of a segment whose first transmission was not seen.
+    fn judge_unseen(&self, index: usize, circumstances: &Circumstances) -> Judged {
+        use Confidence::{Certain, Likely};
+        if self.overtook_an_earlier_one(index) {
+            return judged(Verdict::Spurious, Likely, "an earlier transmission passed after it", None);
+        }
+        let this = self.transmissions[index];
+        let after =
+            |other: &Transmission| this.precedes(other) || other.nanos.saturating_sub(this.nanos) > REORDERED_WITHIN;
+        if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
+            return MAY_BE_THE_ORIGINAL;
+        }
+        // The original may still be under way when the capture ends, if that is soon.
+        let late = self.first.behind.map_or(0, |behind| this.nanos.saturating_sub(behind.nanos));
+        let over = this.nanos + late.min(REORDERED_WITHIN) <= circumstances.until;
+        let confidence = if over && self.is_sent_after(&this) { Certain } else { Likely };
+        let answer = self.answer.map(|answer| answer.when.frame);
+        judged(Verdict::Needed, confidence, "the original never passed the capture point", answer)
     }
 
     /// Judges a repeated SYN or SYN-ACK, which is answered at once. Its answer comes a round trip after
@@ -297,6 +298,9 @@ mod tests {
         let [gap, in_order, arrived_before] = [some(6), some(7), some(8)];
         let original = [Original::Seen, Original::Seen, Original::Unseen, Original::Late { frame: 9 }];
         let filled = random.one_of(&transmissions).nanos;
+        let mut first = SegmentEvidence::new(10, Transmission::default()).first;
+        first.behind = random.coin().then(|| Transmission::new(10, 10, 1000, Some(Timestamp(1))));
+        first.reported = (random.below(20) == 0).then_some(11);
         SegmentEvidence {
             end: 10,
             answer: (random.below(8) > 0).then_some(Answered { when: answer, echo, up_to: None }),
@@ -305,15 +309,13 @@ mod tests {
             in_order,
             arrived_before: arrived_before.map(|_| random.near(&[filled])),
             original: random.one_of(&original),
-            behind: random.coin().then(|| Transmission::new(10, 10, 1000, Some(Timestamp(1)))),
+            first,
             filler: None,
             refused: random.below(4) == 0,
             may_answer_original: random.below(4) == 0,
             dropped: (random.below(6) == 0).then_some(10),
             neighbour: random.coin().then_some(neighbour),
-            original_reported: (random.below(20) == 0).then_some(11),
             transmissions,
-            ..SegmentEvidence::new(10, Transmission::default())
         }
     }
 

@@ -21,6 +21,9 @@ const PPP_IPV6: u16 = 0x0057;
 
 const AF_INET: u32 = 2;
 
+const PPI: u32 = 192;
+const PKTAP: u32 = 258;
+
 /// Link types that carry IP or are often captured, and that are not read.
 const NAMES: [(u32, &str); 24] = [
     (6, "Token Ring"),
@@ -67,12 +70,6 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
             rest.skip(4, if family == AF_INET { Layer::Ipv4 } else { Layer::Ip })
         }
         9 => Ok(Rest { layer: Layer::Ppp, ..rest }),
-        // Frames of Cisco HDLC, PPP and Frame Relay behind a byte for their direction.
-        204 => rest.skip(1, Layer::Ppp),
-        205 => first(104, rest.skip(1, Layer::Ip)?),
-        206 => rest.skip(1, Layer::FrameRelay),
-        107 => Ok(Rest { layer: Layer::FrameRelay, ..rest }),
-        166 => rest.skip(1, Layer::Ppp),
         // PPP in HDLC-like framing, and Cisco HDLC.
         50 | 104 => match rest.bytes.first().ok_or(Skipped::Cut)? {
             0xff => Ok(Rest { layer: Layer::Ppp, ..rest }),
@@ -98,17 +95,32 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
             let kind = rest.u16(0)?;
             rest.skip(20, Layer::Type(kind))
         }
+        number => rare(number, rest),
+    }
+}
+
+/// Skips the header of a link type that another header names, unless that can name one again.
+fn named(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
+    if matches!(link, PPI | PKTAP) { Err(Skipped::Malformed) } else { first(link, rest) }
+}
+
+/// Skips the header of a link type that few captures have.
+fn rare(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
+    match link {
+        // Frames of Cisco HDLC, PPP and Frame Relay behind a byte for their direction.
+        204 => rest.skip(1, Layer::Ppp),
+        205 => first(104, rest.skip(1, Layer::Ip)?),
+        206 => rest.skip(1, Layer::FrameRelay),
+        107 => Ok(Rest { layer: Layer::FrameRelay, ..rest }),
+        166 => rest.skip(1, Layer::Ppp),
         105 => Ok(Rest { layer: Layer::Wireless, ..rest }),
         119 | 127 | 163 => wireless::first(link, rest),
         // PPI names the link type behind its header.
-        192 => {
+        PPI => {
             let header = rest.bytes.first_chunk::<8>().ok_or(Skipped::Cut)?;
             let length = usize::from(u16::from_le_bytes([header[2], header[3]]));
             let inner = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
-            if length < 8 || inner == 192 {
-                return Err(Skipped::Malformed);
-            }
-            first(inner, rest.skip(length, Layer::Ip)?)
+            named(inner, rest.skip(length.max(8), Layer::Ip)?)
         }
         239 => nflog(rest),
         // OpenBSD's headers of IPsec and of the packet filter, and Solaris's of its IP hook.
@@ -119,14 +131,11 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
         }
         226 => rest.skip(24, Layer::Ip),
         // Apple's header names the link type behind it.
-        258 => {
+        PKTAP => {
             let header = rest.bytes.first_chunk::<12>().ok_or(Skipped::Cut)?;
             let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
             let (length, inner) = (word(0) as usize, word(8));
-            if length < 12 || inner == 258 {
-                return Err(Skipped::Malformed);
-            }
-            first(inner, rest.skip(length, Layer::Ip)?)
+            named(inner, rest.skip(length.max(12), Layer::Ip)?)
         }
         // IP over Fibre Channel, and Apple's IP over IEEE 1394.
         122 => rest.skip(16, Layer::Llc),
