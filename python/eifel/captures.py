@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from eifel import _engine
 
 
+PROBES = frozenset({"keep-alive", "zero-window-probe"})
+"""The causes of segments that ask something of the receiver and repair nothing. Totals leave these out."""
+
+
+def repairs(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Returns the retransmissions of a report without probes."""
+    return [row for row in report["retransmissions"] if row["cause"] not in PROBES]
+
+
+def has_packets(report: Mapping[str, Any]) -> bool:
+    """Returns whether the captures show a packet that can be judged, or there are QUIC logs."""
+    return bool(report["segments"] + report["sctp_packets"]) or bool(report.get("quic"))
+
+
 class Analysis:
     def __init__(self, found: _engine.Captures) -> None:
         self._found = found

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from eifel.captures import repairs
+
 SCOPE = "eifel"
 CUMULATIVE = 2
 """The protocol's `AGGREGATION_TEMPORALITY_CUMULATIVE`."""
@@ -46,7 +48,7 @@ def _ends(connection: Mapping[str, Any], end: str) -> dict[str, Any]:
 def _retransmissions(report: Mapping[str, Any]) -> dict[str, Any]:
     known = {row["connection"]: row for row in report["connections"]}
     counts: Counter[tuple[int, str, str, str, str]] = Counter()
-    for row in report["retransmissions"]:
+    for row in repairs(report):
         counts[row["connection"], row["sender"], row["cause"], row["verdict"], row["confidence"]] += 1
     points = []
     for (number, end, cause, verdict, confidence), count in sorted(counts.items()):

@@ -66,13 +66,13 @@ Truth = Mapping[int, Mapping[str, str]]
 
 def eifel(capture: Path) -> Mapping[int, Finding]:
     """Returns what `eifel analyze` says. Repeated SYNs, probes and keep-alives carry no data."""
-    from eifel.captures import analyze
+    from eifel.captures import analyze, repairs
 
-    rows = analyze(capture).report["retransmissions"]
+    rows = repairs(analyze(capture).report)
     return {
         row["frame"]: Finding(row["verdict"], row["confidence"], row["cause"])
         for row in rows
-        if row["bytes"] and row["cause"] not in {"syn", "keep-alive", "zero-window-probe"}
+        if row["bytes"] and row["cause"] != "syn"
     }
 
 

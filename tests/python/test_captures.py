@@ -91,6 +91,40 @@ def test_a_condition_decides_the_exit_code(capture: Path) -> None:
     assert main(["analyze", str(capture), "--fail-if", "needed>0"]) == 0
 
 
+FAULTS = Path(__file__).parents[2] / "crates/capture/tests/faults"
+
+
+def test_keep_alives_meet_no_condition_and_count_in_no_metric() -> None:
+    capture = FAULTS / "keep_alives.pcapng"
+    assert main(["analyze", str(capture), "--fail-if", "spurious>1%", "--fail-if", "retransmissions>0"]) == 0
+    resource = json.loads(eifel.analyze(capture).otel())["resourceMetrics"][0]
+    metrics = {metric["name"]: metric for metric in resource["scopeMetrics"][0]["metrics"]}
+    assert metrics["tcp.retrans"]["sum"]["dataPoints"] == []
+
+
+def test_a_judgement_over_nothing_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unread = tmp_path / "infiniband.pcap"
+    header = b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + bytes(8) + (262144).to_bytes(4, "little")
+    record = bytes(8) + (60).to_bytes(4, "little") * 2 + bytes(60)
+    unread.write_bytes(header + (242).to_bytes(4, "little") + record)
+    assert main(["analyze", str(unread)]) == 1
+    shown = capsys.readouterr()
+    assert "IP over InfiniBand" in shown.err and "no retransmissions" not in shown.out
+    # Frames of other protocols were read, and there is nothing to judge.
+    other = tmp_path / "other.pcap"
+    other.write_bytes(header + (1).to_bytes(4, "little") + record)
+    assert main(["analyze", str(other)]) == 0
+    assert main(["analyze", str(other), "--fail-if", "spurious>1%"]) == 1
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_tshark_and_the_report_agree_on_the_retransmissions_of_sctp(capsys: pytest.CaptureFixture[str]) -> None:
+    capture = FAULTS / "sctp_verbose.pcapng"
+    assert main(["analyze", str(capture), "--compare-tshark", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert sum(row["count"] for row in report["tshark"] if row["tshark"] != "-") == len(report["retransmissions"]) == 7
+
+
 def test_a_copy_to_give_away_has_the_same_verdicts_and_no_address(capture: Path, tmp_path: Path) -> None:
     assert main(["analyze", str(capture), "--anonymise", str(tmp_path / "copy.pcapng")]) == 0
     original, copy = eifel.analyze(capture).report, eifel.analyze(tmp_path / "copy.pcapng").report

@@ -169,7 +169,7 @@ fn the_fast_path_and_the_full_path_report_the_same() {
             let (mut fast, mut full) = (Analyzer::default(), Analyzer::default());
             for (index, Kept { nanos, bytes, wire_len }) in change(&all).iter().enumerate() {
                 let kind: [u8; 2] = if bytes[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] };
-                let tagged = [&[0; 12], &[0x81, 0, 0, 1][..], &kind, bytes].concat();
+                let tagged = [&[0; 12], &[0x81, 0, 0, 0][..], &kind, bytes].concat();
                 for (analyzer, link, bytes, headers) in [(&mut fast, 101, bytes, 0), (&mut full, 1, &tagged, 18)] {
                     let (number, wire_len) = (index as u64 + 1, wire_len + headers);
                     analyzer.frame(&Frame { number, nanos: *nanos, link, interface: 0, wire_len, bytes });

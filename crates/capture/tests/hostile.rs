@@ -129,7 +129,7 @@ proptest! {
             heard[mine] = now;
             let mut bytes = bytes(&step);
             bytes[4..6].copy_from_slice(&(index as u16 / 2).to_be_bytes());
-            let tagged = [&[0; 12], &[0x81, 0, 0, 1, 8, 0][..], &bytes].concat();
+            let tagged = [&[0; 12], &[0x81, 0, 0, 0, 8, 0][..], &bytes].concat();
             for (analyzer, link, bytes) in [(&mut straight, LINKTYPE_RAW, &bytes), (&mut long, LINKTYPE_ETHERNET, &tagged)] {
                 let (number, wire_len) = (index as u64 + 1, bytes.len() as u32 + u32::from(step.payload));
                 analyzer.frame(&Frame { number, nanos: nanos as u64, link, interface: 0, wire_len, bytes });

@@ -97,6 +97,7 @@ fn connection(random: &mut Random, number: u64) -> Summary {
         server: end(2, 80),
         other_addresses: Default::default(),
         tunnel: 0,
+        vlans: Vec::new(),
         time_s: 1.0,
         duration_s: 2.0,
         packets: 10,

@@ -6,13 +6,13 @@ import operator
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eifel.captured_path import CapturedPath
-from eifel.captures import Analysis
+from eifel.captures import Analysis, has_packets, repairs
 from eifel.cli import FAILED, OK
 from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
@@ -29,6 +29,8 @@ STANDARD_INPUT = "-"
 PAUSE_S = 1.0
 """The least seconds between two lines about a capture that is still growing."""
 VERDICTS = ("spurious", "needed", "undecidable")
+OTHER_PROTOCOL = "neither TCP nor SCTP"
+"""What a report calls frames that were read and hold another protocol."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Condition:
 
     def holds(self, report: Mapping[str, Any]) -> bool:
         """Returns whether the report meets the condition."""
-        rows = report["retransmissions"]
+        rows = repairs(report)
         count = len(rows) if self.of == "retransmissions" else sum(row["verdict"] == self.of for row in rows)
         if not self.percent:
             return self.compare(count, self.bound)
@@ -97,7 +99,18 @@ def command(options: argparse.Namespace) -> int:
         sys.stdout.write(str(analysis))
         if options.verbose:
             _print_tables(analysis)
-    failed = [one.text for one in conditions if one.holds(analysis.report)]
+    return _judged(analysis.report, conditions)
+
+
+def _judged(report: Mapping[str, Any], conditions: Sequence[Condition]) -> int:
+    """Returns 1 if a condition holds, or if nothing could be read that conditions could judge."""
+    if not has_packets(report):
+        unread = set(report["others"]) - {OTHER_PROTOCOL}
+        if unread or conditions:
+            reason = ", ".join(sorted(unread)) or "it shows no TCP or SCTP packet"
+            note(f"eifel: nothing in the capture can be judged: {reason}")
+            return FAILED
+    failed = [one.text for one in conditions if one.holds(report)]
     for text in failed:
         note(f"eifel: fails because of --fail-if {text!r}")
     return FAILED if failed else OK

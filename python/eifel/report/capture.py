@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.captures import Analysis
+from eifel.captures import PROBES, Analysis, has_packets, repairs
 from eifel.report import how, page
 from eifel.report.chart import coded, figure
 from eifel.report.columns import Packer
@@ -35,7 +35,7 @@ def build_captures(analysis: Analysis) -> str:
     names = ", ".join(str(one["file"]) for one in report["captures"])
     body = [
         f'<header><h1>{escape(names)}</h1><p class="dim">{_count(report["connections"], "connection")} with data, '
-        f"{_count(report['retransmissions'], 'retransmission')}</p>{how()}</header>",
+        f"{_count(repairs(report), 'retransmission')}</p>{how()}</header>",
         _summary(report),
     ]
     drawn = sorted(_directions(report), key=lambda one: -len(one[2]))[:MOST_GRAPHS]
@@ -61,14 +61,16 @@ def _directions(report: Row) -> Iterator[tuple[Row, str, Sequence[Row]]]:
 
 
 def _summary(report: Row) -> str:
-    causes = sorted({row["cause"] for row in report["retransmissions"]})
+    rows = repairs(report)
     lines = []
-    for cause in causes:
-        mine = [row for row in report["retransmissions"] if row["cause"] == cause]
+    for cause in sorted({row["cause"] for row in rows}):
+        mine = [row for row in rows if row["cause"] == cause]
         counts = [sum(row["verdict"] == verdict for row in mine) for verdict in ("spurious", "needed", "undecidable")]
         certain = sum(row["confidence"] == "certain" for row in mine)
         cells = "".join(f'<td class="n">{count}</td>' for count in (len(mine), *counts, certain))
         lines.append(f"<tr><th>{escape(cause)}</th>{cells}</tr>")
+    if not lines and not has_packets(report):
+        return "<section><p>No frame holds a TCP or SCTP packet that is read.</p></section>"
     if not lines:
         return "<section><p>Nothing was retransmitted.</p></section>"
     titles = "".join(f'<th class="n">{title}</th>' for title in ("all", "spurious", "needed", "undecidable", "certain"))
@@ -80,12 +82,13 @@ def _section(analysis: Analysis | None, connection: Row, end: str, rows: Sequenc
     way = connection["directions"][0 if end == "client" else 1]
     ends = (connection["client"], connection["server"])
     source, destination = ends if end == "client" else reversed(ends)
-    spurious = sum(row["verdict"] == "spurious" for row in rows)
+    all_ = [row for row in rows if row["cause"] not in PROBES]
+    spurious = sum(row["verdict"] == "spurious" for row in all_)
     label = f"{source} → {destination}"
     chart, origin = _chart(analysis, connection, end, rows, label) if analysis else ("", connection["time_s"])
     return (
         f'<section><h2><span class="id">connection {connection["connection"]}</span>{escape(label)}</h2>'
-        f"<p>{spurious} of {len(rows)} retransmissions spurious, {way['bytes']} bytes in {way['segments']} segments; "
+        f"<p>{spurious} of {len(all_)} retransmissions spurious, {way['bytes']} bytes in {way['segments']} segments; "
         f"captured {PLACES.get(way['vantage'], 'at an unknown place')}{_model(way)}.</p>"
         f"{chart}{_episodes(rows, origin)}</section>"
     )

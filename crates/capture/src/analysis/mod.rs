@@ -1,6 +1,7 @@
 //! Finds the connections and retransmissions of one capture from its frames.
 
 mod found;
+mod networks;
 pub mod shard;
 
 pub use found::{Analysis, Frames, Totals};
@@ -11,7 +12,12 @@ use crate::frame::read::{Frame, Sink};
 use crate::result::{Flow, Retransmission, Summary, When};
 use crate::sctp::Associations;
 use crate::tcp::{Connection, Preload, Table, hash};
+use networks::Networks;
 use shard::{Shard, ShardResults};
+
+/// The longest time without a packet that a connection outlasts, in nanoseconds: five days, as in
+/// Linux's connection tracking.
+const LONGEST_SILENCE: u64 = 5 * 86_400 * 1_000_000_000;
 
 /// Analyses the frames of one capture, in the order in which they are passed in. The capture may
 /// consist of several files; frames are then numbered across all of them.
@@ -19,6 +25,7 @@ use shard::{Shard, ShardResults};
 pub struct Analyzer {
     shard: Shard,
     table: Table,
+    networks: Networks,
     associations: Associations,
     fragments: Fragments,
     preload: Preload,
@@ -41,6 +48,7 @@ impl Analyzer {
         Self {
             shard,
             table: Table::default(),
+            networks: Networks::default(),
             associations: Associations::default(),
             fragments: Fragments::default(),
             preload: Preload::default(),
@@ -48,6 +56,18 @@ impl Analyzer {
             opened: Vec::new(),
             found: Analysis::default(),
             last: 0,
+        }
+    }
+
+    /// Handles a frame that is older than the one before it, or much newer.
+    #[cold]
+    #[inline(never)]
+    fn on_clock_jump(&mut self, nanos: u64) {
+        if nanos < self.last {
+            self.found.backwards += 1;
+        } else if self.last > 0 {
+            // No connection lasts through such a silence.
+            self.end_all(|_| {});
         }
     }
 
@@ -106,8 +126,17 @@ impl Analyzer {
     #[inline]
     fn packet(&mut self, packet: &Packet, when: When) {
         self.found.segments += 1;
+        match self.networks.other(packet) {
+            Some(tunnel) => self.packet_in_network(&Packet { tunnel, ..*packet }, when),
+            None => self.packet_in_network(packet, when),
+        }
+    }
+
+    #[inline]
+    fn packet_in_network(&mut self, packet: &Packet, when: When) {
         if let Some((connection, side)) = self.table.last_used(packet)
             && !connection.is_reopened_by(packet, side)
+            && !connection.is_outlasted_by(LONGEST_SILENCE, when)
         {
             return connection.on_packet(packet, side, when);
         }
@@ -117,10 +146,18 @@ impl Analyzer {
             self.found.segments -= 1;
             return;
         }
-        if let Some((connection, side)) = self.table.find(&flow)
-            && !connection.is_reopened_by(packet, side)
-        {
-            return connection.on_packet(packet, side, when);
+        match self.table.find(&flow) {
+            Some((connection, side))
+                if !connection.is_reopened_by(packet, side) && !connection.is_outlasted_by(LONGEST_SILENCE, when) =>
+            {
+                return connection.on_packet(packet, side, when);
+            }
+            Some(_) => {}
+            None => {
+                if let Some(tunnel) = self.networks.on_unknown(packet, &flow, &self.table, when) {
+                    return self.packet_in_network(&Packet { tunnel, ..*packet }, when);
+                }
+            }
         }
         self.open(flow, packet, when);
     }
@@ -215,7 +252,7 @@ impl Analyzer {
             frames: *frames,
             packets: segments + sctp_packets,
             connections: (connections.len() + self.table.len()) as u64,
-            retransmissions: retransmissions.len() as u64 + lasting,
+            retransmissions: retransmissions.iter().filter(|one| !one.is_probe()).count() as u64 + lasting,
         }
     }
 
@@ -262,8 +299,8 @@ impl Sink for Analyzer {
         let when = When { nanos: frame.nanos, frame: self.found.frames };
         // If the clock was set back, frames keep their times. Durations across that point count as
         // zero.
-        if frame.nanos < self.last {
-            self.found.backwards += 1;
+        if frame.nanos.wrapping_sub(self.last) > LONGEST_SILENCE {
+            self.on_clock_jump(frame.nanos);
         }
         self.last = frame.nanos;
         let fast = match common::read(frame.link, frame.bytes) {

@@ -43,7 +43,7 @@ pub(crate) struct PathMtu {
 pub(crate) fn reported(stream: &Stream, message: &TooBig) -> Option<(Transmission, u32)> {
     let position = unwrap(stream.nxt, stream.initial?, message.seq);
     let (ip_header_len, _) = message.lengths;
-    let headers = ip_header_len + TCP_HEADER + if stream.stamped { TIMESTAMPS } else { 0 };
+    let headers = ip_header_len + TCP_HEADER + if stream.is_stamped() { TIMESTAMPS } else { 0 };
     let most = message.mtu.saturating_sub(headers);
     let sent = *stream.out.overlapping(Block { start: position, end: position.saturating_add(1) }).next()?;
     is_longer(&sent, most).then_some((sent, most))

@@ -55,7 +55,8 @@ impl Group {
     /// Adds the bytes that were missing since the last measurement.
     fn measure(&mut self, now: u64, flight: u64) {
         let (since, then) = self.last;
-        if self.back.is_none() {
+        // With nothing outstanding, a window holds no sender back: it had nothing to send.
+        if self.back.is_none() && then > 0 {
             let missing = self.before.saturating_sub(then);
             self.missing += u128::from(missing) * u128::from(now.saturating_sub(since));
         }

@@ -3,6 +3,7 @@
 
 mod attribution;
 mod newly_acked;
+mod receiver_reports;
 mod segment;
 mod unreported;
 
@@ -11,18 +12,25 @@ pub(crate) use segment::{Answered, REORDERED_WITHIN, SegmentEvidence};
 
 use std::collections::BTreeMap;
 
-use crate::order::{CapturePoint, Original, Transmission, is_late_original, reordered_within};
+use crate::order::{CapturePoint, Original, Reaction, Transmission, is_late_original};
 use crate::result::When;
 use crate::stream::{Acknowledgement, Stream};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
 use newly_acked::NewlyAcked;
+use receiver_reports::ReceiverReports;
 use unreported::{MOST_OVERTAKEN, Unreported};
 
 /// Retransmitted segments remembered per direction. Beyond this number the lowest are forgotten.
 const MOST_REMEMBERED: usize = 1 << 16;
 /// Time within which a receiver next to the capture point answers, in nanoseconds.
 const HOST: u64 = 1_000_000;
+/// By how much a host's reaction may differ from its shortest one, in nanoseconds.
+const INACCURATE: u64 = 50_000;
+/// The least timeout, in nanoseconds. Without SACK, a repair is repeated only after one.
+const LEAST_TIMEOUT: u64 = 20_000_000;
+/// Without SACK, this number of duplicate ACKs is a sign of a loss. The network may double fewer.
+const MANY_DUPLICATES: u32 = 3;
 /// The most segments that a delayed ACK covers. An ACK of more shows that some had arrived before.
 const MOST_DELAYED: usize = 2;
 
@@ -42,6 +50,7 @@ pub(crate) struct Evidence {
     /// duplicates.
     pub(crate) active: Vec<u64>,
     pub(crate) sacked: Ranges,
+    pub(crate) receiver_reports: ReceiverReports,
     /// Whether the receiver has reported a duplicate.
     pub(crate) reports: bool,
     /// The newest timestamp that the receiver has echoed.
@@ -53,10 +62,22 @@ pub(crate) struct Evidence {
     /// ACK passed.
     neighbour: Option<(u64, When)>,
     newly_acked: NewlyAcked,
-    /// When the last ACK with news came, in nanoseconds, and the number of ACKs without news since
-    /// then. An ACK has news if it covers data that no ACK has covered.
-    last_news: u64,
-    without_news: u32,
+    news: News,
+}
+
+/// ACKs with news: those that cover data that no ACK has covered.
+#[derive(Debug, Default)]
+struct News {
+    /// When the last one came, in nanoseconds.
+    last: u64,
+    /// The number of ACKs without news since then.
+    without: u32,
+}
+
+impl News {
+    fn at(last: u64) -> Self {
+        Self { last, without: 0 }
+    }
 }
 
 impl Evidence {
@@ -74,7 +95,7 @@ impl Evidence {
     /// reported by SACK, and the last ACK brought news.
     #[inline]
     pub(crate) fn is_repaired(&self, una: u64) -> bool {
-        self.repaired_below <= una && self.is_complete() && self.without_news == 0
+        self.repaired_below <= una && self.is_complete() && self.news.without == 0
     }
 
     /// Records whether the last ACK should have covered `sent` and did not, because it is later
@@ -88,16 +109,35 @@ impl Evidence {
     }
 
     /// Returns whether `passing` is the first transmission of a segment that passed only as a
-    /// retransmission so far. Marks the segment if so.
-    pub(crate) fn accept_late_original(&mut self, passing: &Transmission, frame: u64, within: u64) -> bool {
+    /// retransmission so far. Marks the segment if so. No sender repeats a repair within `within`.
+    pub(crate) fn accept_late(&mut self, passing: &Transmission, frame: u64, within: u64) -> bool {
         let unseen = self.segments.get_mut(&passing.start).filter(|one| one.original == Original::Unseen);
         let Some(one) = unseen else { return false };
         let late = one.transmissions.get(1).is_some_and(|again| is_late_original(passing, again, within));
         let late = late && !one.is_sent_after(passing);
         if late {
-            one.original = Original::Late { frame };
+            let shown = one.transmissions.get(1).is_some_and(|again| passing.departure(again).is_some());
+            one.original = if shown { Original::Late { frame } } else { Original::LateOrCopied };
         }
         late
+    }
+
+    /// Does the same as [`accept_late`](Self::accept_late), with what is known of the round trip.
+    pub(crate) fn accept_late_original(
+        &mut self,
+        passing: &Transmission,
+        stream: &Stream,
+        point: &CapturePoint,
+    ) -> bool {
+        // Nothing prompts a sender to repeat a repair before its timer expires.
+        let reaction = stream.reaction(false, point);
+        let timeout = if point.sack || reaction.timer.is_none() { 0 } else { LEAST_TIMEOUT };
+        self.accept_late(passing, point.when.frame, reaction.takes_at_least.max(timeout))
+    }
+
+    /// Returns how soon a sender can send the segment at `position` again.
+    pub(crate) fn reaction(&self, stream: &Stream, position: u64, point: &CapturePoint) -> Reaction {
+        stream.reaction(self.was_prompted(position, point), point)
     }
 
     /// Returns whether `passing` is the first transmission of outstanding segment `index`, which
@@ -109,16 +149,17 @@ impl Evidence {
         passing: &Transmission,
         point: &CapturePoint,
     ) -> bool {
-        let within = reordered_within(point.round_trip());
         let Some(sent) = stream.out.get(index).copied() else { return false };
-        if self.accept_late_original(&Transmission { start: sent.start, ..*passing }, point.when.frame, within) {
+        let reaction = self.reaction(stream, sent.start, point);
+        if self.accept_late_original(&Transmission { start: sent.start, ..*passing }, stream, point) {
             return true;
         }
         if !sent.missing || self.segments.contains_key(&sent.start) {
             return false;
         }
         let next = stream.out.iter().skip(index + 1).find(|next| !next.missing).copied();
-        let late = stream.order.is_reordered(passing, &sent, next.as_ref(), within);
+        let late =
+            stream.may_be_older(sent.start) || stream.order.is_reordered(passing, &sent, next.as_ref(), &reaction);
         if let Some(sent) = stream.out.get_mut(index) {
             let Transmission { start, len, copies, .. } = *sent;
             if late {
@@ -146,6 +187,7 @@ impl Evidence {
             self.active.retain(|start| *start != forgotten);
         }
         self.repaired_below = self.repaired_below.max(block.start + 1);
+        self.receiver_reports.last_loss_sign = passing.nanos;
         let unseen = Transmission { start: block.start, ..Transmission::default() };
         let behind = first.filter(|first| first.missing);
         // The first transmission counts as stamped if the retransmission is.
@@ -156,18 +198,43 @@ impl Evidence {
         // The receiver had already echoed a newer timestamp than that of the first transmission.
         let refused = first.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(frame);
+        let is_new = !self.segments.contains_key(&block.start);
+        // A part that is cut off a segment was sent as often as the whole.
+        let below = self.segments.range(..block.start).next_back().map(|(_, below)| below);
+        let whole = below.filter(|below| first.copies > 1 && below.first.whole.end > block.start);
+        let before = whole.map_or(&[][..], |whole| &whole.transmissions[1..]).iter();
+        let before: Vec<_> = before.filter(|sent| sent.nanos < passing.nanos).copied().collect();
         let one = self.segments.entry(block.start).or_insert_with(|| {
-            Box::new(SegmentEvidence { refused, dropped, behind, ..SegmentEvidence::new(block.end, first) })
+            let mut one = SegmentEvidence { refused, dropped, ..SegmentEvidence::new(block.end, first) };
+            one.first.behind = behind;
+            one.transmissions.extend(before);
+            Box::new(one)
         });
         one.end = one.end.min(block.end);
         one.gap = one.gap.or(gap);
         one.transmissions.push(*passing);
         let index = one.transmissions.len() - 1;
         self.unreported.on_retransmission(passing.nanos, block.start, index);
-        if index == 1 {
+        if is_new {
             self.active.push(block.start);
         }
         (block.start, index)
+    }
+
+    /// Records that `parts` were sent again as one segment, `block`. `before` is the same data as they
+    /// were sent before: with the whole of the segments at both ends.
+    pub(crate) fn on_bounds(&mut self, parts: &[Part], block: Block, before: Block, stamp: Option<Timestamp>) {
+        for (start, index) in parts {
+            let below = self.segments.range(..*start).next_back().map(|(_, below)| below.first.whole);
+            let Some(one) = self.segments.get_mut(start) else { continue };
+            if *index == 1 {
+                let from = if *start == block.start { before.start } else { *start };
+                let to = if one.end == block.end { before.end } else { one.end };
+                let whole = Block { start: from, end: to };
+                one.first.whole = below.filter(|below| below.end > *start).unwrap_or(whole);
+            }
+            one.on_bounds(block, stamp);
+        }
     }
 
     /// Removes the segments below `cumulative` from the stream. Returns the last one.
@@ -209,6 +276,10 @@ impl Evidence {
             filled_by = Some(filler.nanos).filter(|_| !later);
             self.unreported.takes = ack.when.nanos - filler.nanos;
         }
+        if !point.sack && self.repaired_below > block.start {
+            // Without SACK, an ACK during a repair reports the next loss (RFC 6582).
+            self.receiver_reports.on_duplicate_ack(block.end, ack.when);
+        }
         let newly = &self.newly_acked;
         let data_behind = newly.duplicates > 0 || newly.count > MOST_DELAYED;
         for start in &self.active {
@@ -222,7 +293,7 @@ impl Evidence {
                 }
                 None if one.end <= block.end => {
                     let fills = *start <= block.start && !stream.may_miss_before(block.start);
-                    let echo = ack.echo.filter(|_| fills && stream.stamped);
+                    let echo = ack.echo.filter(|_| fills && stream.is_stamped());
                     one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
                     // With SACK, an earlier ACK would have reported it.
                     let silently = !fills && !point.sack && (data_behind || newly.beyond(one.end));
@@ -242,7 +313,16 @@ impl Evidence {
     /// highest segment sent once that it covers.
     pub(crate) fn on_repaired(&mut self, original: Option<u64>, when: When) {
         self.neighbour = original.map(|end| (end, when));
-        self.last_news = when.nanos;
+        self.news.last = when.nanos;
+    }
+
+    /// Returns the round trip of the newest segment that SACK reports for the first time, in nanoseconds,
+    /// if that was sent once.
+    pub(crate) fn round_trip(&self, stream: &Stream, ack: &Acknowledgement) -> Option<u64> {
+        let latest = ack.reports.sacks().first().filter(|block| !self.sacked.covers(**block))?;
+        let newest = stream.out.overlapping(Block { start: latest.end - 1, end: latest.end }).next()?;
+        let news = newest.is_only_one() && self.sacked.covered(newest.start, newest.end()) == 0;
+        news.then(|| ack.when.nanos.saturating_sub(newest.nanos))
     }
 
     /// Applies SACK blocks and DSACKs.
@@ -251,6 +331,10 @@ impl Evidence {
         if let Some(dsack) = ack.reports.dsack {
             self.reports = true;
             self.on_duplicate(dsack, ack.when);
+            if dsack.end <= ack.cumulative {
+                let parts = self.segments.range_mut(dsack.start..dsack.end);
+                parts.for_each(|(_, one)| one.on_report(dsack, ack.echo, ack.when.frame));
+            }
         } else if !news && self.implies_duplicate(stream, ack, point) {
             self.on_unreported(ack, point);
         }
@@ -270,10 +354,26 @@ impl Evidence {
             one.is_open()
         });
         for block in ack.reports.sacks() {
+            self.receiver_reports.on_block(ack.cumulative, *block, ack.when);
             if self.sacked.count() < MOST_REMEMBERED {
                 self.sacked.add(*block);
             }
         }
+        if ack.reports.count > 0 || !point.sack && stream.duplicates >= MANY_DUPLICATES {
+            self.receiver_reports.last_loss_sign = ack.when.nanos;
+        }
+        if !point.sack && ack.plain && !ack.advances && ack.cumulative == stream.una && stream.nxt > stream.una {
+            self.receiver_reports.on_duplicate_ack(stream.una, ack.when);
+        }
+    }
+
+    /// Returns whether a report that `position` is missing had reached the sender before it sent
+    /// what passes now.
+    pub(crate) fn was_prompted(&self, position: u64, point: &CapturePoint) -> bool {
+        let trip = point.sender_rtt().unwrap_or(0);
+        // The sender and the path may be a little faster than in the shortest sample.
+        let soonest = |since: u64| since + (trip - trip / 16).saturating_sub(INACCURATE);
+        self.receiver_reports.missing_since(position).is_some_and(|since| soonest(since) <= point.when.nanos)
     }
 
     /// Counts ACKs without news. An ACK without news may answer an original that its retransmission
@@ -282,11 +382,10 @@ impl Evidence {
     /// for another loss.
     fn on_without_news(&mut self, ack: &Acknowledgement, news: bool, sack: bool) {
         if !ack.advances && !news {
-            self.without_news += u32::from(ack.plain && ack.reports.dsack.is_none());
+            self.news.without += u32::from(ack.plain && ack.reports.dsack.is_none());
             return;
         }
-        let (since, count) = (self.last_news, self.without_news);
-        (self.last_news, self.without_news) = (ack.when.nanos, 0);
+        let News { last: since, without: count } = std::mem::replace(&mut self.news, News::at(ack.when.nanos));
         if count == 0 || count > 1 && !sack {
             return;
         }

@@ -2,6 +2,7 @@
 
 use crate::order::{Original, Transmission};
 use crate::result::When;
+use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
 /// The longest time by which a network that reorders delays a packet, in nanoseconds.
@@ -16,9 +17,7 @@ pub(crate) struct SegmentEvidence {
     pub(crate) transmissions: Vec<Transmission>,
     /// Whether the first transmission was seen.
     pub(crate) original: Original,
-    /// Data behind the segment that passed, if the first transmission did not. These left after the
-    /// first transmission.
-    pub(crate) behind: Option<Transmission>,
+    pub(crate) first: FirstTransmission,
     pub(crate) answer: Option<Answered>,
     /// The ACKs that report the segment as a duplicate.
     pub(crate) duplicates: Vec<When>,
@@ -45,6 +44,19 @@ pub(crate) struct SegmentEvidence {
     pub(crate) neighbour: Option<When>,
 }
 
+/// What tells the first transmission of a segment from its retransmissions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstTransmission {
+    /// Data behind the segment that passed, if the first transmission did not. These left after it.
+    pub(crate) behind: Option<Transmission>,
+    /// Its bounds; the segment may be a part of it.
+    pub(crate) whole: Block,
+    /// The oldest timestamp of the retransmissions within these bounds; `None` without such ones.
+    within_whole: Option<Option<Timestamp>>,
+    /// The frame in which the receiver reports a duplicate that only it can be.
+    pub(crate) reported: Option<u64>,
+}
+
 /// The first ACK that covers a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Answered {
@@ -63,7 +75,12 @@ impl SegmentEvidence {
             end,
             transmissions: vec![first],
             original: if first.missing { Original::Unseen } else { Original::Seen },
-            behind: None,
+            first: FirstTransmission {
+                behind: None,
+                whole: Block { start: first.start, end },
+                within_whole: None,
+                reported: None,
+            },
             answer: None,
             duplicates: Vec::new(),
             gap: None,
@@ -80,7 +97,26 @@ impl SegmentEvidence {
     /// Returns whether a transmission is known to have left after data behind the segment. Then it is
     /// no original.
     pub(crate) fn is_sent_after(&self, sent: &Transmission) -> bool {
-        self.behind.is_some_and(|behind| behind.precedes(sent))
+        self.first.behind.is_some_and(|behind| behind.precedes(sent))
+    }
+
+    /// Records a retransmission of `block`, of which this segment is a part.
+    pub(super) fn on_bounds(&mut self, block: Block, stamp: Option<Timestamp>) {
+        let FirstTransmission { whole, within_whole, .. } = &mut self.first;
+        if whole.start <= block.start && block.end <= whole.end {
+            within_whole.get_or_insert(stamp);
+        }
+    }
+
+    /// Records that the receiver reports `block` as a duplicate, in an ACK that covers it. A report has
+    /// the bounds of the segment that arrived; a card of the receiver may have joined several. If it
+    /// echoes an older timestamp than theirs, none of them had arrived.
+    pub(super) fn on_report(&mut self, block: Block, echo: Option<Timestamp>, frame: u64) {
+        let older = |stamp: Option<Timestamp>| echo.zip(stamp).is_some_and(|(echo, stamp)| echo.precedes(stamp));
+        let joined = self.first.within_whole.is_some_and(|stamp| !older(stamp));
+        if block == self.first.whole && !joined && self.original == Original::Seen {
+            self.first.reported.get_or_insert(frame);
+        }
     }
 
     /// Returns whether an ACK may still add evidence other than duplicates.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::analysis::{Analyzer, Totals};
-use crate::frame::decode::{self, Fragments};
+use crate::frame::decode::{self, Content, Fragments};
 use crate::frame::read::Frame;
 use crate::frame::source::{STANDARD_INPUT, Stopped, damage, frames_of, length, open, pieces_of, plain};
 use crate::quic::{self, Losses};
@@ -210,14 +210,19 @@ pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
                 .retransmissions
                 .iter()
                 .filter(|other| other.connection == one.connection && other.sender == one.sender);
-            plots.insert((one.connection, from_server), Plot::new(connection.flow(from_server), same));
+            let mut others = connection.other_addresses.clone();
+            others.rotate_left(usize::from(from_server));
+            let plot = Plot::new(connection.flow(from_server), same).with_addresses(others);
+            plots.insert((one.connection, from_server), plot);
         }
     }
     let mut fragments = Fragments::default();
     let mut take = |frame: &Frame<'_>| {
-        if let Ok(packet) = decode::packet(frame.link, frame.bytes, frame.wire_len, &mut fragments) {
-            let when = When { nanos: frame.nanos, frame: frame.number };
-            plots.values_mut().for_each(|plot| plot.packet(&packet, when));
+        let when = When { nanos: frame.nanos, frame: frame.number };
+        match decode::content(frame.link, frame.bytes, frame.wire_len, &mut fragments) {
+            Ok(Content::Tcp(packet)) => plots.values_mut().for_each(|plot| plot.packet(&packet, when)),
+            Ok(Content::Sctp(packet)) => plots.values_mut().for_each(|plot| plot.sctp(&packet, when)),
+            Ok(Content::TooBig(_)) | Err(_) => {}
         }
     };
     let _ = frames_of(&input, &mut take, |_| Ok(()));

@@ -111,11 +111,6 @@ impl CapturePoint {
         self.sender_rtt().is_none_or(|trip| trip < NEAR)
     }
 
-    /// Returns whether a measured round trip shows that the sender is near.
-    pub(crate) fn is_known_next_to_sender(&self) -> bool {
-        self.sender_rtt().is_some() && self.is_next_to_sender()
-    }
-
     /// Returns the shortest round trip between sender and receiver, in nanoseconds. Without one to
     /// the sender, it is the one to the receiver.
     pub(crate) fn round_trip_at_least(&self) -> Option<u64> {

@@ -34,10 +34,9 @@ pub(crate) struct SenderClock {
 }
 
 impl SenderClock {
-    /// Returns whether its ticks are known and shorter than the time that a sender takes to
-    /// retransmit.
-    pub(crate) fn is_fine(&self) -> bool {
-        self.place.is_some()
+    /// Returns the length of a tick in nanoseconds, if it is known and not coarse.
+    pub(crate) fn tick(&self) -> Option<u64> {
+        self.place.map(|place| TICKS[usize::from(place)])
     }
 
     /// Reads a field from each cache line of the clock.

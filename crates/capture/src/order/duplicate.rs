@@ -20,6 +20,13 @@ use eifel_packet::segment::Flags;
 /// The time within which a duplicate frame follows while no round trip is known, in nanoseconds.
 const AT_ONCE: u64 = 1_000_000;
 
+/// The time within which a duplicate frame with an identification follows, in nanoseconds. Timers are
+/// longer.
+const AT_MOST: u64 = 60_000_000;
+
+/// The time within which a mirrored port shows a packet twice, in nanoseconds.
+const MIRRORED_WITHIN: u64 = 10_000_000;
+
 /// After this number of packets without a duplicate frame, a capture counts as one without them.
 const MOST_WITHOUT: u8 = 16;
 
@@ -27,10 +34,12 @@ const MOST_WITHOUT: u8 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Fingerprint(u64);
 
-/// The last two packets of a direction, and when they passed.
+/// The last two packets of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DuplicateFrames {
-    fingerprints: [(Fingerprint, u64); 2],
+    fingerprints: [Fingerprint; 2],
+    /// When they passed, in units of 1024 nanoseconds; wraps.
+    passed: [u32; 2],
     identifications: Identifications,
     /// Whether the capture has shown a duplicate of data or of a SYN.
     seen: bool,
@@ -55,9 +64,9 @@ impl DuplicateFrames {
         }
         let fingerprint = fingerprint(packet);
         let [last, before] = self.fingerprints;
-        if last.0 == fingerprint || before.0 == fingerprint {
+        if last == fingerprint || before == fingerprint {
             self.identifications.on_packet(packet.identification);
-            if self.matches(usize::from(last.0 != fingerprint), packet, when, shortest()) {
+            if self.matches(usize::from(last != fingerprint), packet, when, shortest()) {
                 return true;
             }
         }
@@ -68,15 +77,27 @@ impl DuplicateFrames {
     /// Returns whether a packet with this fingerprint may be a duplicate.
     #[inline]
     pub(crate) fn may_be_duplicate(&self, fingerprint: Fingerprint) -> bool {
-        self.fingerprints[0].0 == fingerprint || self.fingerprints[1].0 == fingerprint
+        self.fingerprints[0] == fingerprint || self.fingerprints[1] == fingerprint
+    }
+
+    /// Returns whether no packet was seen.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fingerprints[0] == Fingerprint::default()
+    }
+
+    /// Returns whether a mirrored port shows the packet a second time, in another VLAN.
+    pub(crate) fn is_mirrored(&self, packet: &Packet, when: When) -> bool {
+        let fingerprint = fingerprint(packet);
+        let equal = self.fingerprints.iter().position(|known| *known == fingerprint);
+        equal.is_some_and(|index| self.since(index, when) < MIRRORED_WITHIN)
     }
 
     /// Records a packet that is no duplicate. Returns its number, as [`number`](Self::number) does.
     #[inline]
     pub(crate) fn note(&mut self, fingerprint: Fingerprint, identification: u16, when: When) -> u32 {
         let number = self.identifications.on_packet(identification);
-        self.fingerprints[1] = self.fingerprints[0];
-        self.fingerprints[0] = (fingerprint, when.nanos);
+        self.fingerprints = [fingerprint, self.fingerprints[0]];
+        self.passed = [units(when), self.passed[0]];
         if self.without_duplicate < MOST_WITHOUT {
             self.without_duplicate += 1;
         }
@@ -89,16 +110,28 @@ impl DuplicateFrames {
         self.identifications.counts()
     }
 
+    /// Returns whether a packet that has just passed is a copy, as [`Identifications::repeats`] does.
+    #[inline(always)]
+    pub(crate) fn repeats(&self, identification: u16) -> bool {
+        self.identifications.repeats(identification)
+    }
+
     /// Returns the number of a packet that has just passed, as [`Identifications::number`] does.
     pub(crate) fn number(&self, identification: u16) -> u32 {
         self.identifications.number(identification)
     }
 
+    /// Returns how long ago the packet with the fingerprint at `index` passed, in nanoseconds.
+    fn since(&self, index: usize, when: When) -> u64 {
+        let since = units(when).wrapping_sub(self.passed[index]) as i32;
+        u64::from(since.max(0).unsigned_abs()) << 10
+    }
+
     /// Returns whether a packet with the fingerprint at `index` is its duplicate.
     fn matches(&mut self, index: usize, packet: &Packet, when: When, shortest: Option<u64>) -> bool {
         let segment = &packet.segment;
-        let (fingerprint, before) = self.fingerprints[index];
-        let gap = when.nanos.saturating_sub(before);
+        let fingerprint = self.fingerprints[index];
+        let gap = self.since(index, when);
         let most = shortest.map_or(AT_ONCE, |shortest| (shortest / 4).max(AT_ONCE / 10));
         let named = self.identifications.varies() && packet.identification != 0;
         // If a capture shows duplicates, most packets have one. A single pair among many packets is
@@ -106,18 +139,24 @@ impl DuplicateFrames {
         let recognisable = named
             || self.without_duplicate < MOST_WITHOUT
                 && (segment.payload_len > 0 || segment.flags.has(Flags::SYN) || self.seen);
-        // A counter does not repeat a value, however late the duplicate is.
-        let in_time = named && self.counts() || gap < if named { most } else { most.min(AT_ONCE) };
+        // A counter does not repeat a value, however late the duplicate is. Some hosts keep the
+        // identification of a packet that they send again (RFC 1122, section 3.2.1.5).
+        let in_time = named && self.counts() || gap < if named { AT_MOST } else { most.min(AT_ONCE) };
         let matches = recognisable && in_time;
         if matches {
             self.seen |= segment.payload_len > 0 || segment.flags.has(Flags::SYN);
             self.without_duplicate = 0;
             // Without an identification, each packet has one duplicate: a third equal packet is
             // another transmission.
-            self.fingerprints[index].0 = if named { fingerprint } else { Fingerprint(!fingerprint.0) };
+            self.fingerprints[index] = if named { fingerprint } else { Fingerprint(!fingerprint.0) };
         }
         matches
     }
+}
+
+#[inline(always)]
+fn units(when: When) -> u32 {
+    (when.nanos >> 10) as u32
 }
 
 fn fingerprint(packet: &Packet) -> Fingerprint {

@@ -23,6 +23,10 @@ pub struct Identifications {
     newest: u16,
     /// The number of times that the counter wrapped, from 1; 0 before the first packet.
     laps: u16,
+    /// The last one that came again, if its packet was one of the latest.
+    repeated: u16,
+    /// Which of the latest values have passed, as bits: the lowest stands for the newest.
+    passed: [u8; 4],
     score: u8,
     /// Whether two packets in a row had different ones.
     varies: bool,
@@ -36,7 +40,7 @@ impl Identifications {
         let step = identification.wrapping_sub(self.newest);
         // Only a sender that counts has the full score.
         if step.wrapping_sub(1) < NEAR && identification > step && self.score == MOST {
-            self.newest = identification;
+            self.advance_to(identification, step);
             return u32::from(self.laps) << 16 | u32::from(identification);
         }
         self.on_unusual(identification, step)
@@ -50,7 +54,7 @@ impl Identifications {
             return 0;
         }
         if self.laps == 0 {
-            (self.newest, self.laps) = (identification, 1);
+            (self.newest, self.laps, self.passed) = (identification, 1, [1, 0, 0, 0]);
             return self.number(identification);
         }
         self.varies |= step != 0;
@@ -67,9 +71,28 @@ impl Identifications {
         self.score = self.score.saturating_add_signed(gain as i8).min(MOST);
         if advances {
             self.laps = self.laps.wrapping_add(u16::from(identification < self.newest));
-            self.newest = identification;
+            self.advance_to(identification, step);
+        } else if let Some(bit) = 1_u32.checked_shl(behind.into()) {
+            let passed = u32::from_le_bytes(self.passed);
+            if passed & bit != 0 {
+                self.repeated = identification;
+            }
+            self.passed = (passed | bit).to_le_bytes();
         }
         self.number(identification)
+    }
+
+    #[inline(always)]
+    fn advance_to(&mut self, identification: u16, step: u16) {
+        let passed = u32::from_le_bytes(self.passed).checked_shl(step.into()).unwrap_or(0);
+        (self.newest, self.passed) = (identification, (passed | 1).to_le_bytes());
+    }
+
+    /// Returns whether a packet that has just passed has the counter's value of another one, and so is its
+    /// copy.
+    #[inline(always)]
+    pub(crate) fn repeats(&self, identification: u16) -> bool {
+        self.repeated == identification && identification != 0 && self.counts()
     }
 
     /// Returns whether an equal identification shows a duplicate, because it changes from packet to
@@ -120,6 +143,17 @@ mod tests {
     fn a_late_packet_has_the_number_of_its_departure() {
         let late = numbers([1, 2, 3, 4, 5, 7, 8, 6, 9]);
         assert_eq!(late[3..], [4, 5, 7, 8, 6, 9].map(|low| 0x1_0000 + low));
+    }
+
+    #[test]
+    fn a_value_of_the_counter_that_comes_again_shows_a_copy() {
+        let mut known = Identifications::default();
+        let mut repeats = |identification| {
+            known.on_packet(identification);
+            known.repeats(identification)
+        };
+        assert!((1..10).chain([12, 11]).all(|identification| !repeats(identification)));
+        assert_eq!([9, 10, 11, 12, 13, 10].map(repeats), [true, false, true, true, false, true]);
     }
 
     #[test]

@@ -41,11 +41,14 @@ pub(crate) enum Original {
     Seen,
     /// It never passed the capture point.
     Unseen,
-    /// It passed after its retransmission.
+    /// It passed after its retransmission, as their marks show.
     Late {
         /// The frame of the first transmission.
         frame: u64,
     },
+    /// Equal data passed after the retransmission, too soon for another one: the first transmission, or
+    /// a copy that the network made.
+    LateOrCopied,
 }
 
 /// Returns the delay, in nanoseconds, below which late data count as reordered: no sender reacts
@@ -60,6 +63,31 @@ pub(crate) fn reordered_within(round_trip: Option<u64>) -> u64 {
 pub(crate) fn is_late_original(passing: &Transmission, retransmission: &Transmission, within: u64) -> bool {
     let in_time = || passing.nanos.saturating_sub(retransmission.nanos) < within;
     passing.departure(retransmission).map_or_else(in_time, Ordering::is_lt)
+}
+
+/// How soon a sender can send a segment again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reaction {
+    /// Whether a report that the segment is missing had reached the sender.
+    pub(crate) prompted: bool,
+    /// The shortest round trip between the ends, in nanoseconds.
+    pub(crate) shortest: Option<u64>,
+    /// The least time from its last transmission, or from the data behind it, in nanoseconds.
+    pub(crate) takes_at_least: u64,
+    /// The least time until its timer expires, in nanoseconds; `None` if it was prompted, or if the
+    /// path held packets.
+    pub(crate) timer: Option<u64>,
+}
+
+impl Reaction {
+    /// Returns the reaction of a sender at a `smoothed` round trip. A sender that was not prompted
+    /// waits for its timer, and that is longer than a round trip. If packets were held, they show
+    /// nothing of that wait.
+    pub(crate) fn new(prompted: bool, shortest: Option<u64>, smoothed: Option<u64>, held: bool) -> Self {
+        let least = reordered_within(shortest);
+        let timer = smoothed.filter(|_| !prompted && !held);
+        Self { prompted, shortest, takes_at_least: least.max(timer.unwrap_or(0)), timer }
+    }
 }
 
 /// What is known of the order in which one end sends. Next to the sender, segments pass in that
@@ -77,6 +105,7 @@ struct RemoteSender {
     round_trip: Smoothed,
     acks: AcksInTransit,
     ack_ends: AckEnds,
+    silence: Silence,
 }
 
 impl SendOrder {
@@ -90,13 +119,22 @@ impl SendOrder {
         }
         let repeated =
             self.remote.as_ref().zip(stamp).and_then(|(remote, stamp)| remote.clock.left_with(stamp, passes));
-        repeated.unwrap_or_else(|| self.departure_far_away(stamp, passes))
+        repeated.unwrap_or_else(|| self.departure_far_away(stamp, point))
     }
 
     #[cold]
     #[inline(never)]
-    fn departure_far_away(&mut self, stamp: Option<Timestamp>, passes: u64) -> u64 {
-        self.remote().clock.left(stamp, passes)
+    fn departure_far_away(&mut self, stamp: Option<Timestamp>, point: &CapturePoint) -> u64 {
+        let passes = point.when.nanos;
+        let remote = self.remote();
+        remote.silence.on_sent(passes, point.round_trip_at_least().map(|trip| 2 * trip));
+        remote.clock.left(stamp, passes)
+    }
+
+    /// Returns whether a silence of two round trips ended less than `within` before `now`. A path that
+    /// held packets shows them after such a silence, and retransmissions right behind their originals.
+    pub(crate) fn is_after_silence(&self, now: u64, within: u64) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.silence.ended_within(now, within))
     }
 
     fn remote(&mut self) -> &mut RemoteSender {
@@ -151,7 +189,13 @@ impl SendOrder {
 
     /// Returns whether the sender's timestamps show when segments left.
     pub(crate) fn has_fine_clock(&self) -> bool {
-        self.remote.as_ref().is_some_and(|remote| remote.clock.is_fine())
+        self.tick().is_some()
+    }
+
+    /// Returns the length of a tick of the sender's timestamps, in nanoseconds, if they show when
+    /// segments left.
+    fn tick(&self) -> Option<u64> {
+        self.remote.as_ref().and_then(|remote| remote.clock.tick())
     }
 
     /// Returns whether `passing` is the first transmission of `missing`, which data sent later have
@@ -161,13 +205,17 @@ impl SendOrder {
         passing: &Transmission,
         missing: &Transmission,
         next: Option<&Transmission>,
-        within: u64,
+        reaction: &Reaction,
     ) -> bool {
         if let Some(order) = next.and_then(|next| passing.departure(next)) {
             return order.is_lt();
         }
-        let in_one_tick = passing.stamped && next.is_some_and(|next| next.stamped) && self.has_fine_clock();
-        in_one_tick || passing.nanos.saturating_sub(missing.nanos) < within
+        // A retransmission leaves a round trip after the data behind it, and so in a later tick, unless
+        // ticks are longer.
+        let same_tick = passing.stamped && next.is_some_and(|next| next.stamped);
+        let short = |tick: u64| !reaction.prompted || reaction.shortest.is_some_and(|trip| tick <= trip);
+        same_tick && self.tick().is_some_and(short)
+            || passing.nanos.saturating_sub(missing.nanos) < reaction.takes_at_least
     }
 
     /// Returns the smoothed round trip to a remote sender and its variation, in nanoseconds.
@@ -219,9 +267,17 @@ mod tests {
     }
 
     #[test]
+    fn a_sender_reacts_after_half_a_round_trip_if_prompted_and_after_its_timer_if_not() {
+        let takes = |prompted, held| Reaction::new(prompted, Some(100), Some(300), held).takes_at_least;
+        assert_eq!([takes(true, false), takes(false, true), takes(false, false)], [WITHIN, WITHIN, 300]);
+    }
+
+    #[test]
     fn data_that_fill_a_gap_are_reordered_if_they_left_before_the_data_behind_it() {
         let (order, gap) = (SendOrder::default(), Transmission::missing(0, 100, 10));
-        let reordered = |passing, next: Option<Transmission>| order.is_reordered(&passing, &gap, next.as_ref(), WITHIN);
+        let reaction = Reaction::new(false, Some(2 * WITHIN), None, false);
+        let reordered =
+            |passing, next: Option<Transmission>| order.is_reordered(&passing, &gap, next.as_ref(), &reaction);
         assert!(reordered(sent(900, Some(5)), Some(sent(10, Some(6)))));
         assert!(!reordered(sent(11, Some(7)), Some(sent(10, Some(6)))));
         // Equal timestamps of an unknown clock, or none: the time decides.

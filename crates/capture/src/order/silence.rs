@@ -39,6 +39,11 @@ impl Silence {
         if self.in_burst { self.silent_since } else { now }
     }
 
+    /// Returns whether the silence ended less than `within` before `now`.
+    pub(crate) fn ended_within(&self, now: u64, within: u64) -> bool {
+        now.saturating_sub(self.until) < within
+    }
+
     /// Does the same for a segment that passed earlier, at `passed`.
     pub(crate) fn earliest_before(&self, passed: u64) -> u64 {
         if passed >= self.until { self.silent_since } else { passed }

@@ -71,7 +71,9 @@ impl<W: Write> Annotator<W> {
         let interface = match self.interfaces.get(&key) {
             Some(interface) => *interface,
             None => {
-                let link = u16::try_from(frame.link).unwrap_or(u16::MAX);
+                // A block without a packet becomes an empty frame of a private link type.
+                const PRIVATE: u16 = 147;
+                let link = u16::try_from(frame.link).unwrap_or(PRIVATE);
                 let numbered = || format!("interface {}", frame.interface);
                 let made = self.writer.interface_of(&self.interface.clone().unwrap_or_else(numbered), link)?;
                 self.interfaces.insert(key, made);

@@ -139,7 +139,13 @@ impl Report {
         self.retransmissions.iter().filter(move |one| one.capture == capture)
     }
 
+    /// Returns the number of retransmissions with a verdict, without probes.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.retransmissions.iter().filter(|one| one.verdict == verdict).count()
+        self.retransmissions.iter().filter(|one| one.verdict == verdict && !one.is_probe()).count()
+    }
+
+    /// Returns whether the capture shows a packet that can be judged.
+    pub fn has_packets(&self) -> bool {
+        self.segments + self.sctp_packets > 0
     }
 }

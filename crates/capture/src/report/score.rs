@@ -175,7 +175,8 @@ pub fn score(truth: &[KnownRetransmission], found: &[Retransmission]) -> Score {
     }
     // Several rows may match one retransmission.
     let named: BTreeSet<usize> = belongs.into_iter().flatten().collect();
-    score.not_in_truth = (found.len() - named.len()) as u64;
+    let invented = |(index, one): &(usize, &Retransmission)| !named.contains(index) && !one.is_probe();
+    score.not_in_truth = found.iter().enumerate().filter(invented).count() as u64;
     score
 }
 

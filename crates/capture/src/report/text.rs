@@ -55,7 +55,17 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     if report.evicted > 0 {
         writeln!(text, "  {} connections were evicted before they ended", report.evicted)?;
     }
-    let all = report.retransmissions.len();
+    if !report.has_packets() {
+        return writeln!(
+            text,
+            "nothing can be said about retransmissions: no frame holds a TCP or SCTP packet that is read"
+        );
+    }
+    let probes = report.retransmissions.iter().filter(|one| one.is_probe()).count();
+    let all = report.retransmissions.len() - probes;
+    if probes > 0 {
+        writeln!(text, "{probes} keep-alives and zero-window probes")?;
+    }
     if all == 0 {
         return writeln!(text, "no retransmissions");
     }
@@ -108,7 +118,7 @@ fn quic_logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
 
 fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
     let mut causes: BTreeMap<Cause, [usize; 4]> = BTreeMap::new();
-    for one in &report.retransmissions {
+    for one in report.retransmissions.iter().filter(|one| !one.is_probe()) {
         let counts = causes.entry(one.cause).or_default();
         counts[0] += 1;
         counts[1] += usize::from(one.verdict == Verdict::Spurious);
@@ -125,7 +135,8 @@ fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
 /// Writes the directions with the most spurious retransmissions.
 fn directions(report: &Report, text: &mut String) -> std::fmt::Result {
     let mut found: BTreeMap<(u64, bool), [usize; 2]> = BTreeMap::new();
-    for Retransmission { connection, sender, verdict, .. } in &report.retransmissions {
+    let all = report.retransmissions.iter().filter(|one| !one.is_probe());
+    for Retransmission { connection, sender, verdict, .. } in all {
         let counts = found.entry((*connection, *sender == End::Server)).or_default();
         counts[0] += 1;
         counts[1] += usize::from(*verdict == Verdict::Spurious);

@@ -4,8 +4,10 @@
 //! Retransmissions are red, with an "S" if they were spurious and an "R" otherwise.
 
 use std::fmt::Write;
+use std::net::IpAddr;
 
 use crate::frame::decode::Packet;
+use crate::frame::decode::sctp::{self, Chunk};
 use crate::result::Retransmission;
 use crate::result::Verdict;
 use crate::result::{Flow, When};
@@ -20,18 +22,35 @@ pub struct Plot {
     nxt: u64,
     acknowledged: Option<(u64, u64, u64)>,
     shifts: [Option<u8>; 2],
-    /// Frame numbers of retransmissions, in order, and whether each was spurious.
-    retransmissions: Vec<(u64, bool)>,
+    /// Frames and numbers of retransmissions, in order of frames, and whether each was spurious.
+    retransmissions: Vec<(u64, u32, bool)>,
+    /// Further addresses of the source and the destination.
+    others: [Vec<IpAddr>; 2],
     text: String,
 }
 
 impl Plot {
     /// Returns an empty plot of the data that goes in direction `flow`.
     pub fn new<'a>(flow: Flow, retransmissions: impl Iterator<Item = &'a Retransmission>) -> Self {
-        let retransmissions = retransmissions.map(|one| (one.frame, one.verdict == Verdict::Spurious)).collect();
+        let spurious = |one: &Retransmission| one.verdict == Verdict::Spurious;
+        let retransmissions = retransmissions.map(|one| (one.frame, one.number.value(), spurious(one))).collect();
         let title = format!("{}_==>_{} (time sequence graph)", flow.source, flow.destination);
         let text = format!("timeval unsigned\ntitle\n{title}\nxlabel\ntime\nylabel\nsequence number\n");
-        Self { flow, initial: None, nxt: 0, acknowledged: None, shifts: [None; 2], retransmissions, text }
+        Self {
+            flow,
+            initial: None,
+            nxt: 0,
+            acknowledged: None,
+            shifts: [None; 2],
+            retransmissions,
+            others: Default::default(),
+            text,
+        }
+    }
+
+    /// Adds the further addresses of the source and the destination.
+    pub fn with_addresses(self, others: [Vec<IpAddr>; 2]) -> Self {
+        Self { others, ..self }
     }
 
     /// Draws a packet if it belongs to this connection.
@@ -45,6 +64,47 @@ impl Plot {
         }
     }
 
+    /// Draws an SCTP packet if it belongs to this association. Positions count chunks, not bytes, so
+    /// the receiver's window is left out.
+    pub fn sctp(&mut self, packet: &sctp::Packet<'_>, when: When) {
+        let [source, destination] = [0, 1].map(|end| self.is_at(end, packet.addresses.source(), packet.ports.0));
+        let [from, to] = [0, 1].map(|end| self.is_at(end, packet.addresses.destination(), packet.ports.1));
+        for chunk in packet.chunks() {
+            match chunk {
+                Chunk::Data { tsn, .. } if source && to => {
+                    let place = self.retransmissions.partition_point(|(frame, ..)| *frame < when.frame);
+                    let here = self.retransmissions[place..].iter().take_while(|(frame, ..)| *frame == when.frame);
+                    let spurious = here.clone().find(|(_, number, _)| *number == tsn.0).map(|(.., spurious)| *spurious);
+                    self.line((tsn, 1), spurious, when);
+                }
+                Chunk::Sack(sack) if destination && from => self.sack(&sack, when),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns whether an address and a port are those of the source, 0, or the destination, 1.
+    fn is_at(&self, end: usize, address: IpAddr, port: u16) -> bool {
+        let known = if end == 0 { self.flow.source } else { self.flow.destination };
+        known.port == port && (known.address == address || self.others[end].contains(&address))
+    }
+
+    fn sack(&mut self, sack: &sctp::Sack<'_>, when: When) {
+        let Some(initial) = self.initial else { return };
+        let (position, now) = (unwrap(self.nxt, initial, sack.cumulative) + 1, seconds(when.nanos));
+        // Writing into a string cannot fail.
+        if let Some((nanos, acknowledged, _)) = self.acknowledged {
+            let then = seconds(nanos);
+            let _ = writeln!(self.text, "green\nline {then} {acknowledged} {now} {acknowledged}");
+            let _ = writeln!(self.text, "line {now} {acknowledged} {now} {position}");
+        }
+        for (first, last) in sack.gaps() {
+            let [left, right] = [u64::from(first).saturating_sub(1), u64::from(last)].map(|offset| position + offset);
+            let _ = write!(self.text, "purple\nline {now} {left} {now} {right}\n");
+        }
+        self.acknowledged = Some((when.nanos, position, position));
+    }
+
     fn data(&mut self, packet: &Packet, when: When) {
         let segment = &packet.segment;
         if segment.flags.has(Flags::SYN) {
@@ -53,18 +113,20 @@ impl Plot {
         if segment.payload_len == 0 {
             return;
         }
-        let initial = *self.initial.get_or_insert(segment.seq);
-        let start = unwrap(self.nxt, initial, segment.seq);
-        let end = start + u64::from(segment.payload_len);
+        let found = self.retransmissions.binary_search_by_key(&when.frame, |(frame, ..)| *frame);
+        let spurious = found.ok().map(|place| self.retransmissions[place].2);
+        self.line((segment.seq, segment.payload_len), spurious, when);
+    }
+
+    /// Draws a transmission. `spurious` is `None` for a first one.
+    fn line(&mut self, (seq, len): (Seq, u32), spurious: Option<bool>, when: When) {
+        let initial = *self.initial.get_or_insert(seq);
+        let start = unwrap(self.nxt, initial, seq);
+        let end = start + u64::from(len);
         self.nxt = self.nxt.max(end);
-        let retransmissions = self
-            .retransmissions
-            .binary_search_by_key(&when.frame, |(frame, _)| *frame)
-            .ok()
-            .map(|place| self.retransmissions[place].1);
         let time = seconds(when.nanos);
         // Writing into a string cannot fail.
-        let _ = match retransmissions {
+        let _ = match spurious {
             None => writeln!(self.text, "white"),
             Some(spurious) => write!(self.text, "red\natext {time} {end}\n{}\n", if spurious { "S" } else { "R" }),
         };

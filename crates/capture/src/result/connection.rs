@@ -1,6 +1,7 @@
 //! A connection and its two directions, as a report shows them.
 
 use super::{Endpoint, Flow};
+use crate::frame::decode::without_vlans;
 use serde::Serialize;
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
@@ -24,8 +25,11 @@ pub struct Summary {
     pub server: Endpoint,
     /// Further addresses of the client and the server; empty unless an association uses several.
     pub other_addresses: [Vec<std::net::IpAddr>; 2],
-    /// The tunnel of its packets; 0 outside of tunnels.
+    /// The network of its packets: the number of a tunnel, or one that stands for VLAN tags.
+    #[serde(serialize_with = "of_tunnel")]
     pub tunnel: u32,
+    /// The identifiers of the VLAN tags of its first packet, the outer one first; empty in a tunnel.
+    pub vlans: Vec<u16>,
     /// Time of the first packet, in seconds since 1970.
     pub time_s: f64,
     /// Seconds from the first packet to the last.
@@ -36,6 +40,11 @@ pub struct Summary {
     pub twins: u64,
     /// The data of the client, and of the server.
     pub directions: [DirectionSummary; 2],
+}
+
+/// Writes the number of a tunnel; 0 outside of tunnels.
+fn of_tunnel<S: serde::Serializer>(network: &u32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u32(without_vlans(*network))
 }
 
 impl Summary {

@@ -37,7 +37,7 @@ impl Serialize for Endpoint {
 pub struct Flow {
     pub source: Endpoint,
     pub destination: Endpoint,
-    /// The tunnel of the packet; 0 outside of tunnels.
+    /// The network of the packet, as in [`Packet`](crate::frame::decode::Packet).
     pub tunnel: u32,
 }
 

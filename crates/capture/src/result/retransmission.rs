@@ -47,6 +47,14 @@ pub struct Retransmission {
     pub first_told: Vec<DetectorVerdict>,
 }
 
+impl Retransmission {
+    /// Returns whether it asks something of the receiver and repairs nothing: a keep-alive, or a probe of
+    /// a closed window. Totals leave these out.
+    pub fn is_probe(&self) -> bool {
+        matches!(self.cause, Cause::KeepAlive | Cause::ZeroWindowProbe)
+    }
+}
+
 /// The number of a retransmission in its protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]

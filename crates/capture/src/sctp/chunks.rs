@@ -6,10 +6,10 @@ use super::detector_feed::DetectorFeed;
 use crate::cause::{DirectionId, Explained, Retransmissions};
 use crate::evidence::Answered;
 use crate::frame::decode::sctp::Sack;
-use crate::order::{CapturePoint, SendOrder, Smoothed, Transmission, reordered_within};
+use crate::order::{CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
 use crate::result::{Cause, Cost, Counts, End, Number, Retransmission, Vantage, When};
 use crate::stream::MIDSTREAM;
-use crate::verdict::{Circumstances, Row};
+use crate::verdict::{Arrived, Circumstances, Row};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::{Seq, unwrap, wrap};
 
@@ -19,6 +19,9 @@ const MOST_REMEMBERED: usize = 1 << 16;
 const AT_ONCE: u64 = 4_000_000;
 /// The smallest timeout, in nanoseconds: stacks go below the RTO.Min of RFC 9260, section 16.
 const RTO_AT_LEAST: u64 = 200_000_000;
+
+/// The smallest timeout that stacks can be set to, in nanoseconds.
+const LEAST_TIMEOUT: u64 = 10_000_000;
 
 /// One direction of an association.
 #[derive(Debug, Default)]
@@ -103,11 +106,13 @@ impl Chunks {
 
     fn on_repeated_data(&mut self, position: u64, len: u16, point: &CapturePoint) {
         let passing = Transmission::new(position, len.into(), point.when.nanos, None);
-        let within = reordered_within(point.round_trip_at_least());
         let evidence = &mut self.retransmissions.evidence;
+        let smoothed = self.estimate.get().map(|(smoothed, _)| smoothed + point.sender_rtt().unwrap_or(0));
+        let reacts = |prompted| Reaction::new(prompted, point.round_trip_at_least(), smoothed, false);
+        let reaction = reacts(evidence.was_prompted(position, point));
         let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
-        let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, within);
-        let late = evidence.accept_late_original(&passing, point.when.frame, within)
+        let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, &reaction);
+        let late = evidence.accept_late(&passing, point.when.frame, reacts(false).takes_at_least)
             || !evidence.segments.contains_key(&position) && sent.as_deref().is_some_and(overtaken);
         if late {
             self.counts.reordered += 1;
@@ -121,8 +126,11 @@ impl Chunks {
             sent.copies = sent.copies.saturating_add(1);
             *sent
         });
-        let acknowledged = (position < self.una).then_some(self.last_sack.frame).filter(|frame| *frame > 0);
         let block = Block { start: position, end: position + 1 };
+        let arrived = match position < self.una {
+            true => Some(self.last_sack.frame).filter(|frame| *frame > 0).map(Arrived::Acknowledged),
+            false => evidence.receiver_reports.arrived(block).map(Arrived::Reported),
+        };
         let part = evidence.add(first, (block, &passing), point.when.frame, None);
         let cause = self.cause(position, point);
         self.last_again = (point.when.frame, Some(cause));
@@ -132,7 +140,7 @@ impl Chunks {
         let under_way = self.out.iter().map(|sent| (sent.nanos, sent.len as u16));
         let episode = self.detectors.on_retransmission((position, cause), self.una, under_way, point);
         let (known, payload) = (Some(cause), u32::from(len));
-        let row = Row { when: point.when, block, payload, known, episode, parts: vec![part], acknowledged };
+        let row = Row { when: point.when, block, payload, known, episode, parts: vec![part], arrived };
         self.retransmissions.add(row, point.when.nanos, self.under_way);
     }
 
@@ -161,6 +169,9 @@ impl Chunks {
             () if missing => Cause::Fast,
             () if waited => Cause::Rto,
             () if in_loss => Cause::Loss,
+            // Nothing but the timer prompts a sender that no SACK has reached. Its smallest timeout may be
+            // far below the recommended one.
+            () if lowest && !clocked && now.saturating_sub(self.last_sent + trip) >= LEAST_TIMEOUT => Cause::Rto,
             () => Cause::Unknown,
         };
         if cause == Cause::Rto {
@@ -190,6 +201,7 @@ impl Chunks {
             // A SACK that was overtaken may report chunks that are acknowledged by now.
             let block = Block { start: (base + u64::from(first)).max(self.una), end: base + u64::from(last) + 1 };
             if first > 0 && block.start < block.end && block.end <= self.nxt() {
+                self.retransmissions.evidence.receiver_reports.on_block(self.una, block, point.when);
                 let (una, out, under_way) = (self.una, &self.out, &mut self.under_way);
                 self.retransmissions.evidence.sacked.insert(block, |gap| {
                     newest = out.get((gap.end - 1 - una) as usize).copied().or(newest);
@@ -232,9 +244,10 @@ impl Chunks {
             match self.out.pop_front() {
                 Some(sent) if self.retransmissions.evidence.sacked.containing(self.una).is_none() => {
                     self.under_way = self.under_way.saturating_sub(u64::from(sent.len));
+                    self.counts.bytes_not_seen += u64::from(sent.missing && sent.copies == 1);
                     newest = Some(sent);
                 }
-                Some(_) => {}
+                Some(sent) => self.counts.bytes_not_seen += u64::from(sent.missing && sent.copies == 1),
                 None => {
                     // Acknowledged but never seen.
                     self.counts.bytes_not_seen += 1;
@@ -277,7 +290,9 @@ impl Chunks {
             at_sender: point.vantage() == Vantage::Sender,
             silent: false,
             reports: true,
+            has_reported: self.retransmissions.evidence.reports,
             shortest: point.receiver_rtt().unwrap_or(0),
+            until: point.when.nanos,
         };
         let initial = self.initial.unwrap_or_default();
         let id = DirectionId { connection, sender, number: |position| Number::Tsn(wrap(position, initial).0) };

@@ -206,6 +206,7 @@ impl Association {
             server: self.ends[1].endpoint(),
             other_addresses: [others(0), others(1)],
             tunnel: self.tunnel,
+            vlans: Vec::new(),
             time_s: self.first.nanos as f64 / 1e9,
             duration_s: self.last.nanos.saturating_sub(self.first.nanos) as f64 / 1e9,
             packets: self.packets,
@@ -219,6 +220,7 @@ impl Association {
 /// Returns a hash that is equal for packets which a capture shows twice.
 fn fingerprint(packet: &Packet<'_>) -> u64 {
     let tags = u64::from(packet.tag) << 32 | u64::from(packet.checksum);
-    let rest = u64::from(packet.identification) << 48 ^ packet.chunks().count() as u64;
+    // A network card may fill in the checksum later, so it does not stand for the chunks.
+    let rest = u64::from(packet.identification) << 48 ^ packet.digest();
     (tags ^ rest.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }

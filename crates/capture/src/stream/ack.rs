@@ -8,6 +8,9 @@ use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Segment, Timestamps};
 use eifel_packet::seq::{Seq, unwrap};
 
+/// Receivers' windows count as no smaller than this, in bytes: their scale may be unknown.
+pub(super) const LEAST_WINDOW: u32 = 1 << 20;
+
 /// An acknowledgement, with positions unwrapped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acknowledgement {
@@ -70,7 +73,8 @@ impl Stream {
         let plain = bare && (self.window, self.window_field) == window;
         let cumulative = unwrap(self.una, self.initial?, ack);
         let repeats = plain && cumulative == self.una && self.nxt > self.una && (watched || self.duplicates > 0);
-        (cumulative <= self.nxt && !repeats).then_some(QuietAck { cumulative, bare, plain, window })
+        let is_usual = cumulative <= self.nxt && !repeats && (cumulative >= self.una || !self.may_extend_below());
+        is_usual.then_some(QuietAck { cumulative, bare, plain, window })
     }
 
     /// Returns whether the ACK on a segment with data repeats the last ACK while nothing is
@@ -105,12 +109,23 @@ impl Stream {
         Some(unwrap(self.una, self.initial?, segment.ack))
     }
 
+    /// Returns whether an ACK is of data that the end cannot have sent (RFC 9293, section 3.10.7.3): of
+    /// more than its SYN before that is acknowledged, or beyond the receiver's `window`. It belongs to
+    /// an older connection.
+    pub(crate) fn was_never_sent(&self, cumulative: u64, window: u32) -> bool {
+        let beyond = || cumulative - self.una > u64::from(window.max(self.window).max(LEAST_WINDOW));
+        cumulative > self.nxt && (self.is_opening() || beyond())
+    }
+
+    /// Returns whether a segment acknowledges data of this stream that no ACK covers yet, or the last
+    /// ones.
+    pub(crate) fn is_acked_by(&self, segment: &Segment) -> bool {
+        self.position_of_ack(segment).is_some_and(|ack| (self.una..=self.nxt).contains(&ack))
+    }
+
     /// Handles an ACK of data that were never seen: passes over them.
     pub(crate) fn on_ack_of_unseen(&mut self, cumulative: u64, when: When) -> Option<u32> {
-        (cumulative > self.nxt && cumulative - self.nxt <= HALF).then(|| {
-            self.counts.bytes_not_seen += cumulative - self.nxt;
-            self.pass_over(cumulative, when)
-        })
+        (cumulative > self.nxt && cumulative - self.nxt <= HALF).then(|| self.pass_over(cumulative, when))
     }
 
     /// Counts a duplicate ACK that is no loss sign.

@@ -4,10 +4,11 @@
 mod ack;
 mod outstanding;
 
+use ack::LEAST_WINDOW;
 pub(crate) use ack::{Acknowledgement, QuietAck, Reports, is_bare, stamp_and_echo};
 pub(crate) use outstanding::{Outstanding, SpareRings};
 
-use crate::order::{CapturePoint, SendOrder, Smoothed, Transmission};
+use crate::order::{CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
 use crate::result::{Cause, Counts, When};
 use eifel_base::units::Timestamp;
 use eifel_packet::seq::{Seq, unwrap};
@@ -17,6 +18,9 @@ use eifel_packet::seq::{Seq, unwrap};
 pub(crate) const MIDSTREAM: u64 = 1 << 32;
 /// Half of the sequence space: a number that seems further ahead than this lies behind.
 pub(crate) const HALF: u64 = 1 << 31;
+
+/// The shortest interval of keep-alives that is usual, less the inaccuracy of timers, in nanoseconds.
+const LEAST_KEEP_ALIVE: u64 = 900_000_000;
 
 /// A segment from the data sender.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +35,8 @@ pub(crate) struct Data {
     /// Its place among the sender's packets, and whether the sender is known to count them.
     pub(crate) number: u32,
     pub(crate) numbered: bool,
+    /// Whether its identification shows that it is a copy of a packet that passed shortly before.
+    pub(crate) is_copy: bool,
     /// The newest timestamp of the receiver that the sender echoes.
     pub(crate) echo: Option<Timestamp>,
     /// When it left, in nanoseconds since 1970; never later than it passed here.
@@ -62,6 +68,25 @@ pub(crate) enum Arrival {
     Repeated,
 }
 
+/// What is kept of the last segment with new data: one byte, like [`Begins`].
+#[derive(Clone, Copy, Default, Debug)]
+struct LastNew(u8);
+
+impl LastNew {
+    #[inline(always)]
+    fn of(data: &Data) -> Self {
+        Self(u8::from(data.stamp.is_some()) | u8::from(data.len == 1) << 1)
+    }
+
+    fn is_stamped(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    fn is_one_byte(self) -> bool {
+        self.0 & 2 != 0
+    }
+}
+
 /// The byte stream of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
@@ -81,8 +106,7 @@ pub(crate) struct Stream {
     pub(crate) last_sent: u64,
     pub(crate) timer_since: u64,
     last_advance: When,
-    /// Whether the last new data had a timestamp.
-    pub(crate) stamped: bool,
+    last_new: LastNew,
     /// The largest payload of a segment, in bytes.
     pub(crate) largest: u32,
     pub(crate) order: SendOrder,
@@ -132,7 +156,7 @@ impl Stream {
             self.timer_since = data.left;
         }
         self.nxt = start + u64::from(data.len);
-        self.stamped = data.stamp.is_some();
+        self.last_new = LastNew::of(data);
         let sent = Transmission::new(start, data.len, point.when.nanos, data.stamp);
         self.out.push(Transmission { number: data.number, ..sent });
     }
@@ -140,26 +164,73 @@ impl Stream {
     /// Marks everything from `nxt` to `start` as sent but not seen. Returns its length.
     pub(crate) fn pass_over(&mut self, start: u64, when: When) -> u32 {
         let len = (start - self.nxt) as u32;
+        self.counts.bytes_not_seen += u64::from(len);
         self.out.push(Transmission::missing(self.nxt, len, when.nanos));
         self.nxt = start;
         len
     }
 
+    /// Returns whether the last new data had a timestamp.
+    pub(crate) fn is_stamped(&self) -> bool {
+        self.last_new.is_stamped()
+    }
+
+    /// Returns whether the end has sent a SYN that no ACK covers.
+    pub(crate) fn is_opening(&self) -> bool {
+        self.begins == Begins::WithHandshake && self.una == 0
+    }
+
+    /// Returns whether the stream began without a handshake in the capture.
+    pub(crate) fn is_midstream(&self) -> bool {
+        self.begins != Begins::WithHandshake
+    }
+
     /// Finds out what a segment is that does not start at `nxt`.
-    pub(crate) fn arrival(&mut self, start: u64, data: &Data) -> Arrival {
+    pub(crate) fn arrival(&mut self, start: u64, data: &Data, when: When) -> Arrival {
         if start > self.nxt {
             return if start - self.nxt < HALF { Arrival::Ahead } else { Arrival::Ignored };
         }
         if self.nxt - start > HALF {
             return Arrival::Ignored;
         }
-        if self.begins != Begins::WithHandshake && start < MIDSTREAM {
+        if self.is_midstream() && start < self.una.min(MIDSTREAM) && !self.extend_below(start, when) {
             // Data from before the capture began. Whether they were sent before is unknown.
             self.begins = Begins::MidstreamAndBefore;
             self.counts.reordered += 1;
             return Arrival::Ignored;
         }
         self.probe_of(start, data).map_or(Arrival::Repeated, Arrival::Probe)
+    }
+
+    /// Extends the outstanding data to `start`, below the first data of the capture, unless an ACK shows
+    /// that they had arrived. Returns whether it does.
+    pub(crate) fn extend_below(&mut self, start: u64, when: When) -> bool {
+        let near = start < self.una && self.una - start <= u64::from(LEAST_WINDOW);
+        let extends = near && self.may_extend_below();
+        if extends {
+            let len = (self.una - start) as u32;
+            self.out.push_front(Transmission::missing(start, len, when.nanos));
+            self.counts.bytes_not_seen += u64::from(len);
+            self.una = start;
+        }
+        extends
+    }
+
+    /// Returns whether data below the first of the capture may be outstanding.
+    pub(crate) fn may_extend_below(&self) -> bool {
+        self.is_midstream() && self.last_advance.frame == 0
+    }
+
+    /// Returns whether data at `position` may have passed before the capture began.
+    pub(crate) fn may_be_older(&self, position: u64) -> bool {
+        self.is_midstream() && position < MIDSTREAM
+    }
+
+    /// Returns the counts at the end of the capture. Data that no ACK covers do not count as not seen.
+    pub(crate) fn final_counts(&self) -> Counts {
+        let unseen = self.out.iter().filter(|sent| sent.missing && sent.copies == 1).map(|sent| u64::from(sent.len));
+        let bytes_not_seen = self.counts.bytes_not_seen.saturating_sub(unseen.sum());
+        Counts { bytes_not_seen, ..self.counts }
     }
 
     /// Returns the cause of a segment that is sent again without a loss, if it is one: a SYN, a
@@ -169,13 +240,17 @@ impl Stream {
         if data.syn {
             return Some(Cause::Syn);
         }
-        if data.len > 1 {
+        // A FIN alone takes a sequence number, and has no payload.
+        if data.payload != 1 || data.len > 1 {
             return None;
         }
         if self.window == 0 && start + 1 >= self.una {
             return Some(Cause::ZeroWindowProbe);
         }
-        (start + 1 == self.nxt && self.una == self.nxt).then_some(Cause::KeepAlive)
+        // A segment of one byte that was lost looks the same, unless the connection was idle.
+        let idle = data.left.saturating_sub(self.last_sent.max(self.last_ack)) >= LEAST_KEEP_ALIVE;
+        (start + 1 == self.nxt && self.una == self.nxt && (idle || !self.last_new.is_one_byte()))
+            .then_some(Cause::KeepAlive)
     }
 
     /// Returns whether the data missing below `position` may extend to before the capture.
@@ -186,6 +261,13 @@ impl Stream {
     /// Returns the frame of the last ACK of new data, if everything below `end` is acknowledged.
     pub(crate) fn acknowledged(&self, end: u64) -> Option<u64> {
         (end <= self.una && self.last_advance.frame > 0).then_some(self.last_advance.frame)
+    }
+
+    /// Returns how soon the sender can send a segment again, if it was `prompted` or not.
+    pub(crate) fn reaction(&self, prompted: bool, point: &CapturePoint) -> Reaction {
+        let smoothed = self.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed);
+        let held = smoothed.is_some_and(|smoothed| self.order.is_after_silence(point.when.nanos, smoothed));
+        Reaction::new(prompted, point.round_trip(), smoothed, held)
     }
 
     /// Returns the smoothed round trip between both ends and its variation, in nanoseconds.

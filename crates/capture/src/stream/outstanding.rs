@@ -26,6 +26,11 @@ impl Outstanding {
         self.ring.push_back(sent);
     }
 
+    /// Adds a segment below all others.
+    pub(crate) fn push_front(&mut self, sent: Transmission) {
+        self.ring.insert(0, sent);
+    }
+
     /// Removes the segments that end at or below `cumulative`, and cuts off the rest below it.
     /// Calls `each` for every removed segment. Returns the last one.
     #[inline(always)]
@@ -91,6 +96,13 @@ impl Outstanding {
     pub(crate) fn overlapping(&self, block: Block) -> impl Iterator<Item = &Transmission> {
         let from = self.ring.partition_point(|sent| sent.end() <= block.start);
         self.ring.iter_from(from).take_while(move |sent| sent.start < block.end)
+    }
+
+    /// Returns `block`, extended to whole segments.
+    pub(crate) fn bounds(&self, block: Block) -> Block {
+        let extended =
+            |all: Block, sent: &Transmission| Block { start: all.start.min(sent.start), end: all.end.max(sent.end()) };
+        self.overlapping(block).fold(block, extended)
     }
 
     /// Returns whether a segment other than the first was sent within `margin` of `nanos`, and only

@@ -2,12 +2,15 @@
 
 use super::direction::Direction;
 use crate::cause::DirectionId;
-use crate::frame::decode::{Packet, TooBig};
+use crate::frame::decode::{Packet, TooBig, vlans};
 use crate::order::{CapturePoint, DuplicateFrames, RoundTrip};
 use crate::result::{Cost, DirectionSummary, End, Flow, Number, Protocol, Retransmission, Summary, Vantage, When};
 use crate::stream::{Data, stamp_and_echo};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::wrap;
+
+/// No end repeats its SYN within this time after the connection was opened, in nanoseconds.
+const SYN_TIMEOUT: u64 = 100_000_000;
 
 /// The state of one end: its offers on the SYN, and data from its later packets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,6 +109,18 @@ impl Connection {
         None
     }
 
+    /// Returns whether a packet from end `side` in another VLAN belongs to the connection: a mirrored port
+    /// shows it a second time, or the two directions use different VLANs.
+    pub(crate) fn extends_to(&self, packet: &Packet, side: usize, when: When) -> bool {
+        let duplicates = &self.sides[side].duplicates;
+        let answers = || {
+            let other = self.directions[1 - side].as_ref();
+            let ack = packet.segment.flags.has(Flags::ACK).then_some(&packet.segment);
+            other.zip(ack).is_some_and(|(other, segment)| other.stream.is_acked_by(segment))
+        };
+        duplicates.is_mirrored(packet, when) || duplicates.is_empty() && answers()
+    }
+
     /// Returns whether no payload was seen in either direction.
     pub(crate) fn is_without_data(&self) -> bool {
         self.directions.iter().flatten().all(|one| one.stream.counts.segments == 0)
@@ -133,6 +148,11 @@ impl Connection {
             && (self.is_over() || self.sides[side].syn)
     }
 
+    /// Returns whether its last packet is more than `silence` nanoseconds old.
+    pub(crate) fn is_outlasted_by(&self, silence: u64, when: When) -> bool {
+        when.nanos.saturating_sub(self.last) > silence
+    }
+
     /// Handles a packet that comes from end `side`.
     #[inline]
     pub(crate) fn on_packet(&mut self, packet: &Packet, side: usize, when: When) {
@@ -143,6 +163,11 @@ impl Connection {
             self.duplicates += 1;
             return;
         }
+        if packet.segment.flags.has(Flags::SYN) && !self.takes_syn(packet, side, when) {
+            return;
+        }
+        let [one, other] = &mut self.sides;
+        let (from, to) = if side == 0 { (one, other) } else { (other, one) };
         self.last = when.nanos;
         self.packets += 1;
         let segment = &packet.segment;
@@ -183,6 +208,7 @@ impl Connection {
                 identification: packet.identification,
                 number: self.sides[side].duplicates.number(packet.identification),
                 numbered: self.sides[side].duplicates.counts(),
+                is_copy: self.sides[side].duplicates.repeats(packet.identification),
                 left: direction.stream.order.departure(stamp, &point),
                 echo: echo.filter(|_| flags.has(Flags::ACK)),
             };
@@ -190,6 +216,30 @@ impl Connection {
         }
         self.sides[side].fin |= flags.has(Flags::FIN);
         self.reset |= flags.has(Flags::RST);
+    }
+
+    /// Returns whether a SYN belongs to the connection, first or repeated. Otherwise it is a copy that the
+    /// network made, or it has another sequence number than the one before it.
+    #[cold]
+    #[inline(never)]
+    fn takes_syn(&mut self, packet: &Packet, side: usize, when: When) -> bool {
+        let point = self.point(side, when);
+        let answers = self.sides[1 - side].syn && packet.segment.flags.has(Flags::ACK);
+        let Some(direction) = &mut self.directions[side] else { return true };
+        if direction.stream.is_midstream() {
+            if answers {
+                // The data before it belong to an older connection.
+                self.directions[side] = None;
+            }
+            return answers;
+        }
+        if direction.stream.initial == Some(packet.segment.seq) {
+            let copy = when.nanos.saturating_sub(self.first) < SYN_TIMEOUT;
+            self.duplicates += u64::from(copy);
+            return !copy;
+        }
+        direction.on_other_syn(packet.segment.seq, &point);
+        false
     }
 
     /// Handles a router's report that it dropped a segment of end `side`.
@@ -255,7 +305,7 @@ impl Connection {
                 rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
                 model,
                 cost: cost.over(&stream.counts, self.last.saturating_sub(self.first)),
-                counts: stream.counts,
+                counts: stream.final_counts(),
             }
         });
         retransmissions.sort_by_key(|one| one.frame);
@@ -266,6 +316,7 @@ impl Connection {
             client: self.flow.source,
             server: self.flow.destination,
             tunnel: self.flow.tunnel,
+            vlans: vlans(self.flow.tunnel).collect(),
             time_s: self.first as f64 / 1e9,
             duration_s: self.last.saturating_sub(self.first) as f64 / 1e9,
             packets: self.packets - copies,

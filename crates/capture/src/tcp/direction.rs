@@ -68,7 +68,10 @@ impl Direction {
     #[cold]
     #[inline(never)]
     fn is_copy(&mut self, start: u64, data: &Data, point: &CapturePoint) -> bool {
-        let known = self.losses.as_ref().is_some_and(|losses| losses.recent.has(data));
+        let has_copy =
+            |losses: &LossState| losses.recent.has(data) || losses.is_untimely(&self.stream, start, data, point);
+        let known =
+            start < self.stream.nxt && !data.syn && (data.is_copy || self.losses.as_deref().is_some_and(has_copy));
         let is_copy = known || data.numbered && self.stream.out.has_copy_of(start, data.len, data.number);
         if !is_copy {
             return false;
@@ -86,14 +89,13 @@ impl Direction {
     fn on_other(&mut self, start: u64, data: &Data, point: &CapturePoint) {
         let (end, nxt) = (start + u64::from(data.len), self.stream.nxt);
         let block = Block { start, end: end.min(nxt) };
-        match self.stream.arrival(start, data) {
+        match self.stream.arrival(start, data, point.when) {
             Arrival::Ignored => {}
             Arrival::Ahead => {
                 let len = self.stream.pass_over(start, point.when);
                 self.on_unseen(len, point);
                 self.on_new(start, data, point);
             }
-            Arrival::Probe(_) if data.payload == 0 && !data.syn => {}
             Arrival::Probe(cause) => {
                 let (stream, losses) = self.woken(point);
                 losses.on_probe(stream, (block, cause), data, point);
@@ -195,7 +197,14 @@ impl Direction {
     /// sent once.
     #[inline]
     pub(crate) fn on_ack(&mut self, segment: &Segment, window: u32, point: &CapturePoint) -> Option<u64> {
+        self.choose_initial(segment.ack);
         let cumulative = self.stream.position_of_ack(segment)?;
+        if self.stream.was_never_sent(cumulative, window) {
+            return None;
+        }
+        if cumulative < self.stream.una {
+            self.stream.extend_below(cumulative, point.when);
+        }
         if let Some(len) = self.stream.on_ack_of_unseen(cumulative, point.when) {
             self.on_unseen(len, point);
         }
@@ -218,6 +227,29 @@ impl Direction {
         self.on_full_ack(segment, cumulative, plain, point)
     }
 
+    /// Takes the initial sequence number that an ACK shows, if the end has sent a SYN with another one
+    /// too.
+    #[inline]
+    fn choose_initial(&mut self, ack: Seq) {
+        if let Some(losses) = &mut self.losses
+            && let Some(other) = losses.other_initial
+            && self.stream.is_opening()
+            && ack.0.wrapping_sub(other.0) == 1
+        {
+            losses.other_initial = self.stream.initial.replace(other);
+        }
+    }
+
+    /// Handles a SYN with another sequence number than the one before it. RFC 9293, section 3.10.7.4: the
+    /// other end takes the first that arrives, and then acknowledges that one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_other_syn(&mut self, seq: Seq, point: &CapturePoint) {
+        if self.stream.is_opening() {
+            self.woken(point).1.other_initial = Some(seq);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn on_full_ack(&mut self, segment: &Segment, cumulative: u64, plain: bool, point: &CapturePoint) -> Option<u64> {
@@ -228,11 +260,13 @@ impl Direction {
             stream.duplicates += 1;
         }
         stream.last_ack = point.when.nanos;
+        let reported = losses.retransmissions.evidence.round_trip(stream, &ack);
         let newest = losses.on_ack(stream, &ack, point);
         stream.out.shrink();
         // Data that SACK reported long before are no sample for the smoothed round trip. They still
         // bound the shortest one: it is no longer than the time they took.
         let sample = ack.reports.count == 0 && !losses.retransmissions.evidence.was_reported_before();
-        stream.round_trip(newest, point.when.nanos, sample)
+        let took = stream.round_trip(newest, point.when.nanos, sample);
+        took.into_iter().chain(reported).min()
     }
 }

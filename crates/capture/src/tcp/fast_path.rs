@@ -92,7 +92,20 @@ impl Connection {
             let left = direction.stream.order.departure(stamp, &point);
             let len = common.payload_len;
             let (seq, numbered) = (common.seq(), from.duplicates.counts());
-            let data = Data { seq, len, payload: len, syn: false, stamp, identification, number, numbered, left, echo };
+            let is_copy = from.duplicates.repeats(identification);
+            let data = Data {
+                seq,
+                len,
+                payload: len,
+                syn: false,
+                stamp,
+                identification,
+                number,
+                numbered,
+                is_copy,
+                left,
+                echo,
+            };
             direction.on_data(&data, &point);
         }
         true

@@ -7,14 +7,18 @@
 use super::recent_packets::RecentPackets;
 use crate::cause::{DirectionId, Explained, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Part, REORDERED_WITHIN};
-use crate::order::{CapturePoint, Transmission, reordered_within};
-use crate::result::{Cause, Cost, Number, Retransmission, Vantage};
+use crate::order::{CapturePoint, Transmission};
+use crate::result::{Cause, Cost, Number, Retransmission, Vantage, When};
 use crate::stream::{Acknowledgement, Data, Stream};
-use crate::verdict::{Circumstances, Row};
+use crate::verdict::{Arrived, Circumstances, Row};
 use eifel_base::ranges::Block;
+use eifel_packet::seq::Seq;
 
 /// The number of windows without a loss sign after which a direction may become idle.
 const WINDOWS: u32 = 2;
+
+/// The network makes copies within this time, in nanoseconds, or within half a round trip.
+const COPIED_WITHIN: u64 = 8_000_000;
 
 /// Whether packets have to be examined for a loss.
 #[derive(Clone, Copy, Default, Debug)]
@@ -37,12 +41,19 @@ pub(crate) struct LossState {
     pub(crate) recent: RecentPackets,
     /// Copies of data that the network made.
     pub(crate) copies: u64,
+    /// The number of a SYN that differs from the stream's initial one.
+    pub(crate) other_initial: Option<Seq>,
 }
 
 impl LossState {
     /// Returns the state at the first loss sign.
     pub(crate) fn after(stream: &Stream) -> Self {
-        Self { recent: RecentPackets::of(stream), ..Self::default() }
+        let mut state = Self { recent: RecentPackets::of(stream), ..Self::default() };
+        if stream.duplicates > 0 {
+            let when = When { nanos: stream.last_ack, frame: 0 };
+            state.retransmissions.evidence.receiver_reports.on_duplicate_ack(stream.una, when);
+        }
+        state
     }
 
     #[inline]
@@ -89,7 +100,7 @@ impl LossState {
             let data = *data;
             self.model.on_new(&data);
         }
-        self.recent.add(data);
+        self.recent.add(data, now);
         self.retransmissions.flight.on_new(now, flight);
     }
 
@@ -111,32 +122,59 @@ impl LossState {
         self.on_loss_sign(stream.nxt, point);
         let first = stream.out.get(0).copied().filter(|sent| sent.start == block.start);
         let part = self.repeat(first, block, data, point);
-        stream.counts.retransmissions += u64::from(data.payload > 0);
-        stream.counts.bytes_again += u64::from(data.payload);
+        if let Some(sent) = stream.out.get_mut(0).filter(|_| first.is_some()) {
+            sent.copies = sent.copies.saturating_add(1);
+        }
+        if cause == Cause::Syn {
+            stream.counts.retransmissions += u64::from(data.payload > 0);
+            stream.counts.bytes_again += u64::from(data.payload);
+        }
         self.add(stream, (block, vec![part]), (Some(cause), None), data, point);
+    }
+
+    /// Returns whether a segment without an identification is a copy that the network made: an equal one
+    /// passed so shortly before that the sender cannot have sent the data again.
+    pub(crate) fn is_untimely(&self, stream: &Stream, start: u64, data: &Data, point: &CapturePoint) -> bool {
+        if point.vantage() == Vantage::Sender {
+            // No network lies before the capture point.
+            return false;
+        }
+        let evidence = &self.retransmissions.evidence;
+        let (now, shortest) = (point.when.nanos, point.round_trip().unwrap_or(0));
+        let Some(timer) = evidence.reaction(stream, start, point).timer else { return false };
+        let Some(since) = self.recent.since(data, now) else { return false };
+        let last = evidence.segments.get(&start).and_then(|one| one.transmissions.last());
+        let since = last.map_or(since, |last| since.min(now.saturating_sub(last.nanos)));
+        // What is lost shortly before it was sent may have been lost together with others.
+        let undisturbed = evidence.receiver_reports.last_loss_sign + since + timer < now;
+        since < timer.min(COPIED_WITHIN.max(shortest / 2)) && undisturbed
     }
 
     /// Handles a segment whose positions `block` were sent before, or passed over as not seen.
     pub(crate) fn on_repeated_data(&mut self, stream: &mut Stream, block: Block, data: &Data, point: &CapturePoint) {
         self.on_loss_sign(stream.nxt, point);
-        self.recent.add(data);
+        self.recent.add(data, point.when.nanos);
         let evidence = &mut self.retransmissions.evidence;
         let is_missed = stream.duplicates > 0 || !evidence.sacked.is_empty();
         let by_message = self.path_mtu.explains(block, data, stream, (is_missed, point.sender_rtt()));
         let mut parts = Vec::new();
         if block.start < stream.una {
             let passing = passing(block, data, point);
-            if evidence.accept_late_original(&passing, point.when.frame, reordered_within(point.round_trip())) {
+            if evidence.accept_late_original(&passing, stream, point) {
                 stream.counts.reordered += 1;
                 return;
             }
             parts.push(self.repeat(None, Block { end: block.end.min(stream.una), ..block }, data, point));
         }
         let open = Block { start: block.start.max(stream.una), end: block.end };
+        let before = stream.out.bounds(open);
         if open.start < open.end {
             let mut index = stream.out.align(open.start, open.end);
             while let Some(sent) = stream.out.get(index).copied().filter(|sent| sent.start < open.end) {
                 let block = Block { start: sent.start, end: sent.end() };
+                if sent.missing && sent.copies == 1 {
+                    stream.counts.bytes_not_seen -= u64::from(sent.len);
+                }
                 if self.retransmissions.evidence.accept_original(stream, index, &passing(block, data, point), point) {
                     stream.counts.reordered += 1;
                 } else {
@@ -153,6 +191,7 @@ impl LossState {
         if parts.is_empty() {
             return;
         }
+        self.retransmissions.evidence.on_bounds(&parts, block, before, data.stamp);
         stream.counts.retransmissions += 1;
         stream.counts.bytes_again += u64::from(data.payload.min((block.end - block.start) as u32));
         let (known, episode) = match by_message {
@@ -176,9 +215,18 @@ impl LossState {
         data: &Data,
         point: &CapturePoint,
     ) {
-        let acknowledged = stream.acknowledged(block.end);
-        let row = Row { when: point.when, block, payload: data.payload, known, episode, parts, acknowledged };
+        let arrived = self.arrived(stream, block);
+        let row = Row { when: point.when, block, payload: data.payload, known, episode, parts, arrived };
         self.retransmissions.add(row, data.left, stream.flight());
+    }
+
+    /// Returns the frame that shows the arrival of all data in `block`.
+    fn arrived(&self, stream: &Stream, block: Block) -> Option<Arrived> {
+        let above = Block { start: block.start.max(stream.una), end: block.end };
+        if above.start >= above.end {
+            return stream.acknowledged(block.end).map(Arrived::Acknowledged);
+        }
+        self.retransmissions.evidence.receiver_reports.arrived(above).map(Arrived::Reported)
     }
 
     /// Handles an ACK of new data that is no loss sign, after all repairs were acknowledged.
@@ -251,10 +299,12 @@ impl LossState {
         let evidence = &self.retransmissions.evidence;
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,
-            at_sender: point.is_known_next_to_sender(),
+            at_sender: point.vantage() == Vantage::Sender,
             silent: evidence.is_silent(),
             reports: evidence.reports || point.sack && !evidence.is_silent(),
+            has_reported: evidence.reports,
             shortest: point.receiver_rtt().unwrap_or(0),
+            until: point.when.nanos,
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);
         self.retransmissions.finish(&explained, (&circumstances, point.sack), id, detector_verdicts, (into, cost));

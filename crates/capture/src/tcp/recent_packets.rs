@@ -1,7 +1,9 @@
-//! The last data packets of a direction, by their IP identification.
+//! The last data packets of a direction.
 //!
-//! A packet that repeats the identification, the data and the timestamp of another one is a copy that
-//! the network made. It may come much later, behind any number of others.
+//! A packet that repeats the IP identification, the data and the timestamp of another one is a copy that
+//! the network made. It may come much later, behind any number of others. Without an identification,
+//! packets are found by their sequence number, and the time has to show that the sender cannot have
+//! sent the data again.
 
 use crate::stream::{Data, Stream};
 
@@ -9,11 +11,19 @@ use crate::stream::{Data, Stream};
 const LEAST: usize = 1 << 6;
 const MOST: usize = 1 << 10;
 
-/// An identification, and a digest of the fields that a copy shares.
-type Entry = (u16, u32);
+/// A remembered packet.
+#[derive(Clone, Copy, Default, Debug)]
+struct Entry {
+    /// The identification; without one, bits of the sequence number. 0 in an empty entry.
+    key: u16,
+    /// A digest of the fields that a copy shares.
+    digest: u32,
+    /// When it passed, in units of 1024 nanoseconds; wraps.
+    passed: u32,
+}
 
-/// A table indexed by the low bits of the identification. In a flow with a counter of its own, it
-/// holds the last packets.
+/// A table indexed by the low bits of the key. In a flow with a counter of its own, it holds the last
+/// packets.
 #[derive(Debug, Default)]
 pub(crate) struct RecentPackets {
     entries: Vec<Entry>,
@@ -25,27 +35,26 @@ impl RecentPackets {
     pub(crate) fn of(stream: &Stream) -> Self {
         let mut recent = Self::default();
         let initial = stream.initial.unwrap_or_default();
-        for sent in stream.out.iter().filter(|sent| sent.number != 0) {
-            let stamp = sent.stamp().map_or(0, |stamp| stamp.0);
-            recent.put((sent.number as u16, digest(eifel_packet::seq::wrap(sent.start, initial).0, sent.len, stamp)));
+        for sent in stream.out.iter().filter(|sent| !sent.missing) {
+            let (seq, stamp) =
+                (eifel_packet::seq::wrap(sent.start, initial).0, sent.stamp().map_or(0, |stamp| stamp.0));
+            recent.put(Entry::new(sent.number as u16, (seq, sent.len, stamp), sent.nanos));
         }
         recent
     }
 
-    /// Adds a packet with an identification.
+    /// Adds a packet that passes at `nanos`.
     #[inline]
-    pub(crate) fn add(&mut self, data: &Data) {
-        if data.identification != 0 {
-            self.put(entry(data));
-        }
+    pub(crate) fn add(&mut self, data: &Data, nanos: u64) {
+        self.put(entry(data, nanos));
     }
 
     #[inline]
     fn put(&mut self, entry: Entry) {
-        self.latest = entry.0;
-        let (place, full) = (self.place(entry.0), self.entries.len() == MOST);
+        self.latest = entry.key;
+        let (place, full) = (self.place(entry.key), self.entries.len() == MOST);
         match self.entries.get_mut(place) {
-            Some(known) if known.0 == 0 || full => *known = entry,
+            Some(known) if known.key == 0 || full => *known = entry,
             _ => self.grow(entry),
         }
     }
@@ -53,32 +62,49 @@ impl RecentPackets {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, entry: Entry) {
-        let more = vec![(0, 0); (2 * self.entries.len()).max(LEAST)];
+        let more = vec![Entry::default(); (2 * self.entries.len()).max(LEAST)];
         for known in std::mem::replace(&mut self.entries, more).into_iter().chain([entry]) {
-            let place = self.place(known.0);
+            let place = self.place(known.key);
             self.entries[place] = known;
         }
     }
 
     #[inline]
-    fn place(&self, identification: u16) -> usize {
-        usize::from(identification) & self.entries.len().wrapping_sub(1)
+    fn place(&self, key: u16) -> usize {
+        usize::from(key) & self.entries.len().wrapping_sub(1)
     }
 
-    /// Returns whether a packet is a copy of a remembered one. The identification has to vary.
+    /// Returns whether a packet is a copy of a remembered one by its identification, which has to vary.
     pub(crate) fn has(&self, data: &Data) -> bool {
         let varies = data.numbered || data.identification != self.latest;
-        let known = self.entries.get(self.place(data.identification));
-        data.identification != 0 && varies && known == Some(&entry(data))
+        data.identification != 0 && varies && self.find(&entry(data, 0)).is_some()
+    }
+
+    /// Returns how long ago an equal packet without an identification passed, in nanoseconds.
+    pub(crate) fn since(&self, data: &Data, nanos: u64) -> Option<u64> {
+        let entry = entry(data, nanos);
+        let known = self.find(&entry).filter(|_| data.identification == 0)?;
+        Some(u64::from(entry.passed.wrapping_sub(known.passed)) << 10)
+    }
+
+    fn find(&self, entry: &Entry) -> Option<&Entry> {
+        let known = self.entries.get(self.place(entry.key));
+        known.filter(|known| (known.key, known.digest) == (entry.key, entry.digest))
     }
 }
 
-fn entry(data: &Data) -> Entry {
-    (data.identification, digest(data.seq.0, data.len, data.stamp.map_or(0, |stamp| stamp.0)))
+impl Entry {
+    #[inline]
+    fn new(identification: u16, (seq, len, stamp): (u32, u32, u32), nanos: u64) -> Self {
+        let product = (u64::from(seq) << 32 | u64::from(stamp)).wrapping_add(u64::from(len) << 17);
+        let digest = (product.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+        let of_seq = || (seq.wrapping_mul(0x9e37_79b9) >> 16) as u16 | 1;
+        let key = if identification == 0 { of_seq() } else { identification };
+        Self { key, digest, passed: (nanos >> 10) as u32 }
+    }
 }
 
 #[inline]
-fn digest(seq: u32, len: u32, stamp: u32) -> u32 {
-    let product = (u64::from(seq) << 32 | u64::from(stamp)).wrapping_add(u64::from(len) << 17);
-    (product.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+fn entry(data: &Data, nanos: u64) -> Entry {
+    Entry::new(data.identification, (data.seq.0, data.len, data.stamp.map_or(0, |stamp| stamp.0)), nanos)
 }

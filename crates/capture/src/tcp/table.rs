@@ -5,8 +5,8 @@
 
 use super::connection::Connection;
 use super::recent::RecentConnections;
-use crate::frame::decode::Packet;
 use crate::frame::decode::common::Ends;
+use crate::frame::decode::{Packet, without_vlans};
 use crate::result::{Endpoint, Flow};
 use crate::stream::SpareRings;
 
@@ -116,6 +116,19 @@ impl Table {
         places.take_while(|place| *place != FREE).find(|place| self.side(*place, flow).is_some())
     }
 
+    /// Returns the connections between the ends of a flow in other VLANs, each with the end that is the
+    /// flow's source.
+    pub(crate) fn in_other_vlans(&self, flow: &Flow) -> impl Iterator<Item = (&Connection, usize)> {
+        let places = self.probe(hash(flow)).map(|at| self.slots[at]).take_while(|place| *place != FREE);
+        let connections = places.filter_map(|place| self.store.get(place as usize)?.as_deref());
+        connections.filter_map(|one| {
+            let network = one.flow.tunnel;
+            let differs = network != flow.tunnel && without_vlans(network) == without_vlans(flow.tunnel);
+            let side = one.side(&Flow { tunnel: network, ..*flow })?;
+            differs.then_some((one, side))
+        })
+    }
+
     /// Inserts a connection that must not be in the table. Returns the connection evicted for it,
     /// if any.
     pub(crate) fn insert(&mut self, connection: Connection) -> Option<Box<Connection>> {
@@ -205,7 +218,7 @@ impl Table {
     }
 }
 
-/// Returns a hash that is equal for both directions.
+/// Returns a hash that is equal for both directions, and in all VLANs.
 pub(crate) fn hash(flow: &Flow) -> u64 {
     let mixed = |end: &Endpoint| {
         let address = match end.address {
@@ -217,7 +230,8 @@ pub(crate) fn hash(flow: &Flow) -> u64 {
         };
         mix(address, end.port)
     };
-    both(mixed(&flow.source).wrapping_add(mixed(&flow.destination)).wrapping_add(u64::from(flow.tunnel)))
+    let network = without_vlans(flow.tunnel);
+    both(mixed(&flow.source).wrapping_add(mixed(&flow.destination)).wrapping_add(u64::from(network)))
 }
 
 /// Returns the same hash for a flow over IPv4 outside of tunnels.

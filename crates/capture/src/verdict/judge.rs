@@ -7,6 +7,9 @@ use crate::evidence::{REORDERED_WITHIN, SegmentEvidence, candidates};
 use crate::order::{Original, Transmission};
 use crate::result::{Confidence, Verdict, When};
 
+/// The longest time by which a copy follows its packet, in nanoseconds.
+const COPIED_WITHIN: u64 = 60_000_000;
+
 /// A verdict with its confidence, reason and evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Judged {
@@ -30,8 +33,12 @@ pub(crate) struct Circumstances {
     pub(crate) silent: bool,
     /// Whether the receiver reports duplicates, as far as is known.
     pub(crate) reports: bool,
+    /// Whether it has reported one.
+    pub(crate) has_reported: bool,
     /// Shortest round trip from here to the receiver and back, in nanoseconds.
     pub(crate) shortest: u64,
+    /// When the last packet of the connection passed, in nanoseconds.
+    pub(crate) until: u64,
 }
 
 const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, evidence: Option<u64>) -> Judged {
@@ -45,6 +52,22 @@ pub(crate) const OVERTAKEN: Judged =
 /// The retransmission arrived. Whether the original arrived after it is unknown.
 pub(crate) const LATE_ORIGINAL: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "an ACK that covers no new data may answer a late original", None);
+
+/// The marks of a packet that passed later do not show whether it is the original.
+const MAY_BE_THE_ORIGINAL: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "a copy that passed after it may be the original", None);
+
+/// The ACK seems to answer the original. A receiver that got both would have reported a duplicate.
+const TOO_SOON: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "the ACK comes too soon, but no duplicate is reported", None);
+
+const EITHER: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "either transmission can have caused the ACK", None);
+
+const SOONER: &str = "the ACK comes sooner than any round trip";
+
+/// The answer to a SYN comes one round trip after its repetition.
+const IN_TIME: &str = "the answer comes one round trip after it";
 
 /// The reason of the verdict "needed" if the ACK echoes this timestamp or a later one.
 pub(crate) const BY_ECHO: &str = "the ACK echoes the timestamp of this transmission or of a later one";
@@ -60,7 +83,10 @@ impl SegmentEvidence {
         if let Original::Late { frame } = self.original {
             return judged(Spurious, Likely, "the original passed after its retransmission", Some(frame));
         }
-        let certain = if self.passed_in_order(index, circumstances) { Certain } else { Likely };
+        if self.original == Original::LateOrCopied {
+            return MAY_BE_THE_ORIGINAL;
+        }
+        let certain = if self.is_sent_again(index, circumstances) { Certain } else { Likely };
         let seen_before = self.original == Original::Seen || index > 1;
         if self.was_overtaken(index) {
             return OVERTAKEN;
@@ -74,31 +100,29 @@ impl SegmentEvidence {
             return judged(Spurious, Likely, reason, answer);
         }
         if !seen_before {
-            if self.overtook_an_earlier_one(index) {
-                return judged(Spurious, Likely, "an earlier transmission passed after it", None);
-            }
-            let this = self.transmissions[index];
-            let after = |other: &Transmission| {
-                this.precedes(other) || other.nanos.saturating_sub(this.nanos) > REORDERED_WITHIN
-            };
-            if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
-                return judged(Undecidable, Weak, "a copy that passed after it may be the original", None);
-            }
-            let confidence = if self.is_sent_after(&self.transmissions[index]) { Certain } else { Likely };
-            return judged(Needed, confidence, "the original never passed the capture point", answer);
+            return self.judge_unseen(index, circumstances);
         }
         let by_router = |frame| judged(Needed, Likely, "a router reports that it dropped the original", Some(frame));
         let Some(answered) = &self.answer else {
             let unknown = judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
             return dropped.map_or(unknown, by_router);
         };
+        if let Some(frame) = self.first.reported {
+            let reason = "the receiver reports a duplicate with the bounds of the original";
+            return judged(Spurious, Likely, reason, Some(frame));
+        }
         let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
             // All round trips that were seen may be longer than the shortest one of the path.
+            let took = answered.when.nanos.saturating_sub(self.transmissions[index].nanos);
+            let unreported = circumstances.has_reported && self.duplicates.is_empty();
+            if !candidates.by_echo && unreported && took >= circumstances.shortest / 2 {
+                return TOO_SOON;
+            }
             let (confidence, reason) = if candidates.by_echo {
                 (certain, "the ACK echoes the timestamp of an earlier transmission")
             } else {
-                (Likely, "the ACK comes sooner than any round trip")
+                (Likely, SOONER)
             };
             return judged(Spurious, confidence, reason, Some(answered.when.frame));
         }
@@ -111,12 +135,7 @@ impl SegmentEvidence {
             return by_router(frame);
         }
         if self.arrived_before.is_some_and(|filled| self.transmissions[index].nanos >= filled) {
-            return judged(
-                Spurious,
-                Likely,
-                "it had arrived before the gap below it was filled",
-                Some(answered.when.frame),
-            );
+            return judged(Spurious, Likely, "it had arrived before the gap below it was filled", answer);
         }
         // A receiver that reports duplicates would have reported the original.
         let may_answer_original = self.may_answer_original && !circumstances.reports;
@@ -139,17 +158,64 @@ impl SegmentEvidence {
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
             // Here the lack of a reported duplicate shows little: no data were missing, so some
             // were late.
-            (_, None) => judged(Undecidable, Weak, "either transmission can have caused the ACK", answer),
+            (_, None) => Judged { evidence: answer, ..EITHER },
         }
     }
 
-    /// Returns whether the transmissions up to `index` are known to have passed in the order in
-    /// which they left.
-    pub(crate) fn passed_in_order(&self, index: usize, circumstances: &Circumstances) -> bool {
+    /// Judges the transmission at `index` of a segment whose first transmission was not seen.
+    fn judge_unseen(&self, index: usize, circumstances: &Circumstances) -> Judged {
+        use Confidence::{Certain, Likely};
+        if self.overtook_an_earlier_one(index) {
+            return judged(Verdict::Spurious, Likely, "an earlier transmission passed after it", None);
+        }
+        let this = self.transmissions[index];
+        let after =
+            |other: &Transmission| this.precedes(other) || other.nanos.saturating_sub(this.nanos) > REORDERED_WITHIN;
+        if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
+            return MAY_BE_THE_ORIGINAL;
+        }
+        // The original may still be under way when the capture ends, if that is soon.
+        let late = self.first.behind.map_or(0, |behind| this.nanos.saturating_sub(behind.nanos));
+        let over = this.nanos + late.min(REORDERED_WITHIN) <= circumstances.until;
+        let confidence = if over && self.is_sent_after(&this) { Certain } else { Likely };
+        let answer = self.answer.map(|answer| answer.when.frame);
+        judged(Verdict::Needed, confidence, "the original never passed the capture point", answer)
+    }
+
+    /// Judges a repeated SYN or SYN-ACK, which is answered at once. Its answer comes a round trip after
+    /// the repetition, unless the original was delayed by just as much as the sender waited.
+    pub(crate) fn judge_syn(&self, index: usize, circumstances: &Circumstances) -> Judged {
+        let judged = self.judge(index, circumstances);
+        let shortest = circumstances.shortest;
+        let (Some(answered), Some(sent)) = (self.answer, self.transmissions.get(index)) else { return judged };
+        let took = answered.when.nanos.saturating_sub(sent.nanos);
+        // Other round trips include a delay of the ACK.
+        if judged.reason == SOONER && took >= shortest / 2 {
+            return EITHER;
+        }
+        let one_trip = (shortest - shortest / 16..=shortest + shortest / 2).contains(&took);
+        if judged.verdict != Verdict::Undecidable || !one_trip || self.transmissions.len() > index + 1 {
+            return judged;
+        }
+        let evidence = Some(answered.when.frame);
+        Judged { verdict: Verdict::Needed, confidence: Confidence::Likely, reason: IN_TIME, evidence }
+    }
+
+    /// Returns whether the marks of the transmissions up to `index` show that they left in this order.
+    fn is_marked_in_order(&self, index: usize) -> bool {
         let earlier = &self.transmissions[..index.min(self.transmissions.len())];
         let this = self.transmissions.get(index);
         let in_order = this.is_some_and(|this| earlier.iter().all(|other| other.precedes(this)));
-        circumstances.at_sender || self.original == Original::Seen && in_order
+        self.original == Original::Seen && in_order
+    }
+
+    /// Returns whether the transmission at `index` is known to be a retransmission, and no copy that the
+    /// network or the capture made: by its marks, or next to the sender by the time since the one before.
+    pub(crate) fn is_sent_again(&self, index: usize, circumstances: &Circumstances) -> bool {
+        let at = |index: usize| self.transmissions.get(index).map(|sent| sent.nanos).filter(|nanos| *nanos > 0);
+        let waited = index.checked_sub(1).and_then(at).zip(at(index)).map(|(before, this)| this.saturating_sub(before));
+        let least = circumstances.shortest.max(COPIED_WITHIN);
+        self.is_marked_in_order(index) || circumstances.at_sender && waited.is_some_and(|waited| waited >= least)
     }
 
     /// Returns whether the timestamps show that a later transmission passed before this one.
@@ -232,6 +298,9 @@ mod tests {
         let [gap, in_order, arrived_before] = [some(6), some(7), some(8)];
         let original = [Original::Seen, Original::Seen, Original::Unseen, Original::Late { frame: 9 }];
         let filled = random.one_of(&transmissions).nanos;
+        let mut first = SegmentEvidence::new(10, Transmission::default()).first;
+        first.behind = random.coin().then(|| Transmission::new(10, 10, 1000, Some(Timestamp(1))));
+        first.reported = (random.below(20) == 0).then_some(11);
         SegmentEvidence {
             end: 10,
             answer: (random.below(8) > 0).then_some(Answered { when: answer, echo, up_to: None }),
@@ -240,7 +309,7 @@ mod tests {
             in_order,
             arrived_before: arrived_before.map(|_| random.near(&[filled])),
             original: random.one_of(&original),
-            behind: random.coin().then(|| Transmission::new(10, 10, 1000, Some(Timestamp(1)))),
+            first,
             filler: None,
             refused: random.below(4) == 0,
             may_answer_original: random.below(4) == 0,
@@ -264,12 +333,14 @@ mod tests {
                     at_sender: coin(),
                     silent: coin(),
                     reports: coin(),
+                    has_reported: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
+                    until: random.one_of(&[1000, u64::MAX]),
                 };
                 let (may, now) = (one.is_open(), behind(&mut random, 1000));
                 writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();
                 for index in 1..one.transmissions.len() {
-                    let (in_order, overtaken) = (one.passed_in_order(index, &circumstances), one.was_overtaken(index));
+                    let (in_order, overtaken) = (one.is_sent_again(index, &circumstances), one.was_overtaken(index));
                     let judged = one.judge(index, &circumstances);
                     writeln!(said, "{in_order} {overtaken} {judged:?}").unwrap();
                     *counts.entry(judged.reason).or_default() += 1;

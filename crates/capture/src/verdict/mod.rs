@@ -21,13 +21,29 @@ pub(crate) struct Row {
     pub(crate) episode: Option<u32>,
     /// The segments that it repeats, each with the index of this transmission.
     pub(crate) parts: Vec<Part>,
-    /// The frame of the last ACK of new data, if all of the segment was acknowledged before it
-    /// passed.
-    pub(crate) acknowledged: Option<u64>,
+    /// The frame that shows the arrival of all of the segment before it passed, if one does.
+    pub(crate) arrived: Option<Arrived>,
+}
+
+/// The frame that shows that data had arrived before they were sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arrived {
+    /// An ACK covers them.
+    Acknowledged(u64),
+    /// A SACK block covers those that no ACK covers.
+    Reported(u64),
 }
 
 /// A path reorders if at least this percentage of its fast retransmissions is spurious.
 const REORDERS: usize = 20;
+
+/// The receiver has the byte that a keep-alive repeats. Its answer is what the sender needs.
+const KEEP_ALIVE: Judged = Judged {
+    verdict: Verdict::Needed,
+    confidence: Confidence::Likely,
+    reason: "a keep-alive asks an idle peer whether it still exists",
+    evidence: None,
+};
 
 impl Row {
     /// Returns the number of this transmission; 2 is the first retransmission.
@@ -41,15 +57,22 @@ impl Row {
         let shows = |holds: fn(&SegmentEvidence, usize, &Circumstances) -> bool| {
             move |one: &Part| part(one).is_some_and(|(one, index)| holds(one, index, circumstances))
         };
-        if let Some(frame) = self.acknowledged {
+        if self.known == Some(Cause::KeepAlive) {
+            return KEEP_ALIVE;
+        }
+        if let Some(arrived) = self.arrived {
             if self.parts.iter().any(shows(|one, index, _| one.was_overtaken(index))) {
                 return OVERTAKEN;
             }
-            let certain = circumstances.at_sender || self.parts.iter().all(shows(SegmentEvidence::passed_in_order));
+            let certain = self.parts.iter().all(shows(SegmentEvidence::is_sent_again));
+            let (reason, frame) = match arrived {
+                Arrived::Acknowledged(frame) => ("it was acknowledged before it passed", frame),
+                Arrived::Reported(frame) => ("SACK had reported it before it passed", frame),
+            };
             return Judged {
                 verdict: Verdict::Spurious,
                 confidence: if certain { Confidence::Certain } else { Confidence::Likely },
-                reason: "it was acknowledged before it passed",
+                reason,
                 evidence: Some(frame),
             };
         }
@@ -59,7 +82,9 @@ impl Row {
             Verdict::Undecidable => 1,
             Verdict::Needed => 2,
         };
-        let all = known.map(|(one, index)| one.judge(index, circumstances));
+        let is_syn = self.known == Some(Cause::Syn);
+        let judge = if is_syn { SegmentEvidence::judge_syn } else { SegmentEvidence::judge };
+        let all = known.map(|(one, index)| judge(one, index, circumstances));
         all.max_by_key(|judged| (rank(judged), judged.confidence)).unwrap_or(Judged {
             verdict: Verdict::Undecidable,
             confidence: Confidence::Weak,

@@ -122,14 +122,14 @@ impl SenderModel {
             now: point.when.nanos,
             una: self.una,
             round_trip: point.round_trip(),
-            negotiated: Negotiated { mss: stream.largest.max(1), sack: point.sack, timestamps: stream.stamped },
+            negotiated: Negotiated { mss: stream.largest.max(1), sack: point.sack, timestamps: stream.is_stamped() },
             sctp: false,
         };
         let una = self.una;
         let under_way = stream.out.iter().filter(|sent| sent.end() > una).map(|sent| Departure {
             nanos: sent.nanos,
             len: (sent.end() - sent.start.max(una)) as u32,
-            stamp: (stream.stamped && !sent.missing).then_some(sent.stamp),
+            stamp: (stream.is_stamped() && !sent.missing).then_some(sent.stamp),
         });
         let passed = in_transit.into_iter().flat_map(|acks| answered(acks, stream, point));
         self.detectors.start(&state, passed.chain(under_way));

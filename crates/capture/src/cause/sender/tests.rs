@@ -193,6 +193,7 @@ fn run(sack: bool, steps: Vec<Step>) {
             len,
             payload: len,
             syn: false,
+            is_copy: false,
             stamp: Some(Timestamp(now as u32)),
             identification: 0,
             number: 0,

@@ -37,18 +37,47 @@ struct Waiting {
     total: Option<u32>,
 }
 
+impl Waiting {
+    fn is_of(&self, addresses: &Addresses, part: &Part) -> bool {
+        self.addresses == *addresses && self.identification == part.identification
+    }
+}
+
 /// Packets with missing fragments.
 #[derive(Clone, Debug, Default)]
 pub struct Fragments {
     waiting: Vec<Waiting>,
+    /// First fragments of packets in tunnels since the last later fragment.
+    unfinished: u32,
 }
 
+/// After this number of first fragments without a later one, the capture counts as one without these: a
+/// filter on ports leaves them out.
+const MOST_UNFINISHED: u32 = 4;
+
 impl Fragments {
+    /// Adds the first fragment of a packet in which `inside` was found. Returns that segment if the
+    /// capture does not show later fragments; otherwise it waits for them.
+    pub(super) fn take_tunnelled(&mut self, addresses: &Addresses, part: Part, inside: Packet) -> Option<Packet> {
+        self.unfinished = self.unfinished.saturating_add(1);
+        if self.unfinished > MOST_UNFINISHED {
+            return Some(inside);
+        }
+        self.take(addresses, part, Some(inside)).map(|whole| whole.first)
+    }
+
+    /// Adds a later fragment of a packet in a tunnel. Returns the segment inside once the packet is
+    /// complete.
+    pub(super) fn take_later(&mut self, addresses: &Addresses, part: Part) -> Option<Packet> {
+        self.unfinished = 0;
+        let is_known = |known: &Waiting| known.is_of(addresses, &part);
+        self.waiting.iter().any(is_known).then(|| self.take(addresses, part, None))?.map(|whole| whole.first)
+    }
+
     /// Adds a fragment; `first` is the packet if this is its first fragment. Returns the packet
     /// once it is complete.
     pub(super) fn take(&mut self, addresses: &Addresses, part: Part, first: Option<Packet>) -> Option<Whole> {
-        let same = |known: &Waiting| known.addresses == *addresses && known.identification == part.identification;
-        let index = self.waiting.iter().position(same).unwrap_or_else(|| {
+        let index = self.waiting.iter().position(|known| known.is_of(addresses, &part)).unwrap_or_else(|| {
             if self.waiting.len() == MOST_WAITING {
                 self.waiting.remove(0);
             }

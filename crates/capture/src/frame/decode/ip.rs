@@ -25,6 +25,10 @@ const MOBILITY: u8 = 135;
 
 const GTP_U: u16 = 2152;
 const VXLAN: u16 = 4789;
+/// The port that Linux used before one was registered, and still uses by default.
+const VXLAN_OF_LINUX: u16 = 8472;
+const ERSPAN: u16 = 0x88be;
+const ERSPAN_3: u16 = 0x22eb;
 const GENEVE: u16 = 6081;
 
 /// The content behind an IP header.
@@ -75,15 +79,29 @@ pub(crate) fn plain(link: u32, bytes: &[u8]) -> Option<Packet> {
     Some(Packet { addresses, identification, hop_limit: fixed[8], tunnel: 0, segment })
 }
 
-pub(super) fn step<'a>(rest: Rest<'a>, tunnel: &mut u32, fragments: &mut Fragments) -> Result<Step<'a>, Skipped> {
+/// Reads an IP header. Sets `tunnel` to the number of a tunnel, and `outer` to the first fragment in
+/// which further headers are.
+pub(super) fn step<'a>(
+    rest: Rest<'a>,
+    (tunnel, outer): (&mut u32, &mut Option<(Addresses, Part)>),
+    fragments: &mut Fragments,
+) -> Result<Step<'a>, Skipped> {
     let carried = match (rest.layer, rest.bytes.first().ok_or(Skipped::Cut)? >> 4) {
         (Layer::Ip | Layer::Ipv4, 4) => v4(rest)?,
         (Layer::Ip | Layer::Ipv6, 6) => v6(rest)?,
         _ => return Err(Skipped::Malformed),
     };
+    if carried.protocol != TCP
+        && let Some(part) = carried.part
+    {
+        if part.offset > 0 {
+            return fragments.take_later(&carried.addresses, part).map(Step::Tcp).ok_or(Skipped::Fragment);
+        }
+        // The first fragment has the headers inside, which are read as if the rest was cut off.
+        *outer = Some((carried.addresses, part));
+    }
     match carried.protocol {
         TCP => segment(&carried, *tunnel, fragments).map(Step::Tcp),
-        _ if carried.part.is_some() => Err(Skipped::Fragment),
         SCTP => {
             sctp::Packet::read(carried.addresses, carried.identification, *tunnel, carried.rest.bytes).map(Step::Sctp)
         }
@@ -220,7 +238,7 @@ fn inside<'a>(carried: &Carried<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Skipp
             let (source, destination) = (rest.u16(0)?, rest.u16(2)?);
             let payload = rest.skip(8, Layer::Ip)?;
             match (source, destination) {
-                (_, VXLAN) if payload.bytes.first().is_some_and(|flags| flags & 8 != 0) => {
+                (_, VXLAN | VXLAN_OF_LINUX) if payload.bytes.first().is_some_and(|flags| flags & 8 != 0) => {
                     *tunnel = word(payload, 4)? >> 8;
                     payload.skip(8, Layer::Ethernet)
                 }
@@ -259,7 +277,17 @@ fn gre<'a>(rest: Rest<'a>, tunnel: &mut u32) -> Result<Rest<'a>, Skipped> {
             length += 4;
         }
     }
-    rest.skip(length, Layer::Type(kind))
+    let is_numbered = flags & 0x1000 != 0;
+    match kind {
+        // Mirrored frames: without a number there is no header, else one of eight or twelve bytes, and
+        // perhaps eight bytes more.
+        ERSPAN => rest.skip(length + if is_numbered { 8 } else { 0 }, Layer::Ethernet),
+        ERSPAN_3 => {
+            let last = *rest.bytes.get(length + 11).ok_or(Skipped::Cut)?;
+            rest.skip(length + if last & 1 != 0 { 20 } else { 12 }, Layer::Ethernet)
+        }
+        _ => rest.skip(length, Layer::Type(kind)),
+    }
 }
 
 /// Skips a GTP-U header, version 1 (3GPP TS 29.281). Its tunnel number is not used: the two

@@ -12,6 +12,7 @@ mod ip;
 mod link;
 pub mod sctp;
 mod tcp;
+mod wireless;
 
 use core::fmt;
 
@@ -21,6 +22,20 @@ use eifel_packet::segment::Segment;
 pub use fragments::Fragments;
 pub use icmp::TooBig;
 pub(crate) use ip::plain;
+
+/// Marks a network that VLAN tags name. Below it are the identifiers of the two innermost tags.
+pub const VLAN: u32 = 1 << 31;
+
+/// Returns the identifiers of a network's VLAN tags, the outer one first.
+pub fn vlans(network: u32) -> impl Iterator<Item = u16> {
+    let tags = if network & VLAN == 0 { 0 } else { network };
+    [tags >> 12, tags].into_iter().map(|tag| tag as u16 & 0xfff).filter(|tag| *tag != 0)
+}
+
+/// Returns a network without its VLAN tags.
+pub fn without_vlans(network: u32) -> u32 {
+    if network & VLAN == 0 { network } else { 0 }
+}
 
 /// The most nested headers that are read: VLANs, labels, tunnels. Real networks use fewer.
 const MOST_LAYERS: u32 = 16;
@@ -33,8 +48,9 @@ pub struct Packet {
     /// Identification of IPv4; 0 if unknown, as with IPv6.
     pub identification: u16,
     pub hop_limit: u8,
-    /// Identifies the innermost tunnel that has a number: VXLAN's or Geneve's network, or GRE's
-    /// key. 0 outside of tunnels.
+    /// Identifies the network: that of the innermost tunnel with a number (VXLAN's or Geneve's network,
+    /// or GRE's key), or outside of tunnels that of its VLAN tags, with the flag [`VLAN`]. 0 without
+    /// either.
     pub tunnel: u32,
     /// The TCP header, and the length of the payload according to IP.
     pub segment: Segment,
@@ -56,13 +72,22 @@ pub enum Skipped {
     Fragment,
     /// Too many nested headers.
     Deep,
+    /// A block of the file that is no packet.
+    NoPacket,
+    /// A frame of IEEE 802.11 whose content is encrypted.
+    Encrypted,
 }
 
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotTcp => f.write_str("neither TCP nor SCTP"),
-            Self::Link(number) => write!(f, "link type {number} is not supported"),
+            Self::Link(number) => match link::name(*number) {
+                Some(name) => write!(f, "link type {number} ({name}) is not supported"),
+                None => write!(f, "link type {number} is not supported"),
+            },
+            Self::NoPacket => f.write_str("custom or journal block of the file"),
+            Self::Encrypted => f.write_str("encrypted by the wireless network"),
             Self::Cut => f.write_str("headers cut off by the snapshot length"),
             Self::Malformed => f.write_str("malformed headers"),
             Self::Fragment => f.write_str("IP fragment"),
@@ -75,6 +100,10 @@ impl fmt::Display for Skipped {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Layer {
     Ethernet,
+    /// IEEE 802.11.
+    Wireless,
+    /// Frame Relay (RFC 2427).
+    FrameRelay,
     /// The protocol that an EtherType names.
     Type(u16),
     /// The protocol that a PPP protocol number names.
@@ -140,19 +169,37 @@ pub fn content<'a>(
     fragments: &mut Fragments,
 ) -> Result<Content<'a>, Skipped> {
     let mut rest = link::first(link, Rest { layer: Layer::Ip, bytes, wire_len })?;
-    let mut tunnel = 0;
+    let (mut tunnel, mut tags, mut outer) = (0, 0, None);
     for _ in 0..MOST_LAYERS {
         rest = match rest.layer {
-            Layer::Ip | Layer::Ipv4 | Layer::Ipv6 => match ip::step(rest, &mut tunnel, fragments)? {
-                ip::Step::Inside(inside) => inside,
-                ip::Step::Tcp(packet) => return Ok(Content::Tcp(packet)),
+            Layer::Ip | Layer::Ipv4 | Layer::Ipv6 => match ip::step(rest, (&mut tunnel, &mut outer), fragments)? {
+                ip::Step::Inside(inside) => {
+                    tags = 0;
+                    inside
+                }
+                ip::Step::Tcp(packet) => {
+                    let packet = Packet { tunnel: network(packet.tunnel, tags), ..packet };
+                    let Some((addresses, part)) = outer else { return Ok(Content::Tcp(packet)) };
+                    return fragments
+                        .take_tunnelled(&addresses, part, packet)
+                        .map(Content::Tcp)
+                        .ok_or(Skipped::Fragment);
+                }
+                // Verification tags distinguish associations.
                 ip::Step::Sctp(packet) => return Ok(Content::Sctp(packet)),
-                ip::Step::TooBig(message) => return Ok(Content::TooBig(message)),
+                ip::Step::TooBig(message) => {
+                    return Ok(Content::TooBig(TooBig { tunnel: network(message.tunnel, tags), ..message }));
+                }
             },
-            _ => link::step(rest)?,
+            _ => link::step(rest, &mut tags)?,
         };
     }
     Err(Skipped::Deep)
+}
+
+/// Returns the network of a packet in a tunnel, or behind VLAN tags.
+fn network(tunnel: u32, tags: u32) -> u32 {
+    if tunnel == 0 && tags != 0 { VLAN | tags & 0xff_ffff } else { tunnel }
 }
 
 #[cfg(test)]

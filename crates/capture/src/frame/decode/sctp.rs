@@ -117,6 +117,14 @@ impl<'a> Packet<'a> {
         })
     }
 
+    /// Returns a digest of the captured chunks.
+    pub(crate) fn digest(&self) -> u64 {
+        let (words, rest) = self.chunks.as_chunks::<8>();
+        let mixed = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let sum = words.iter().fold(self.chunks.len() as u64, |sum, word| mixed(sum, u64::from_le_bytes(*word)));
+        rest.iter().fold(sum, |sum, byte| mixed(sum, u64::from(*byte)))
+    }
+
     /// Iterates over the chunks whose headers were captured.
     pub fn chunks(&self) -> impl Iterator<Item = Chunk<'a>> + use<'a> {
         self.kept_chunks().map(|(length, kept)| chunk(kept[0], length, kept))

@@ -60,7 +60,9 @@ fn udp(port: u16, inside: &[u8]) -> Vec<u8> {
 fn every_link_layer_leads_to_the_segment() {
     let v4 = ip(v4());
     let v6 = ip(v6());
-    let cases: [(&str, u32, Vec<u8>); 18] = [
+    let snap = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+    let data = |control: [u8; 2], more: usize| [&control[..], &vec![0; 22 + more], &snap].concat();
+    let cases: [(&str, u32, Vec<u8>); 39] = [
         ("raw", 101, v4.clone()),
         ("raw, version 6", 101, v6.clone()),
         ("IPv4", 228, v4.clone()),
@@ -79,6 +81,27 @@ fn every_link_layer_leads_to_the_segment() {
         ("loopback", 0, with(&30_u32.to_be_bytes(), &v6)),
         ("cooked", 113, with(&[&[0; 14][..], &[8, 0]].concat(), &v4)),
         ("cooked, version 2", 276, with(&[&[8, 0][..], &[0; 18]].concat(), &v4)),
+        ("802.11", 105, with(&data([8, 1], 0), &v4)),
+        ("802.11, four addresses and priority", 105, with(&data([0x88, 3], 8), &v4)),
+        ("802.11, padded", 127, with(&[&[0, 0, 9, 0, 2, 0, 0, 0, 0x20][..], &data([0x88, 1], 4)].concat(), &v4)),
+        ("radiotap", 127, with(&[&[0, 0, 8, 0, 0, 0, 0, 0][..], &data([8, 1], 0)].concat(), &v4)),
+        ("Prism", 119, with(&[&[0x44, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0][..], &data([8, 1], 0)].concat(), &v4)),
+        ("AVS", 163, with(&[&[0x80, 0x21, 0x10, 1, 0, 0, 0, 8][..], &data([8, 1], 0)].concat(), &v4)),
+        ("PPI", 192, with(&[&[0, 0, 8, 0, 105, 0, 0, 0][..], &data([8, 1], 0)].concat(), &v4)),
+        ("netfilter's log", 239, with(&[2, 0, 0, 0, 6, 0, 3, 0, 1, 2, 0, 0, 4, 0, 9, 0], &v4)),
+        ("netfilter's log, big-endian", 239, with(&[2, 0, 0, 0, 0, 6, 0, 3, 1, 2, 0, 0, 0, 4, 0, 9], &v4)),
+        ("Frame Relay", 107, with(&[0x18, 0x41, 3, 0xcc], &v4)),
+        ("Frame Relay of Cisco", 107, with(&[0x18, 0x41, 8, 0], &v4)),
+        ("a switch's tag", 281, with(&[&[0; 16][..], &[8, 0]].concat(), &v4)),
+        ("a switch's tag with a type", 285, with(&[&[0; 20][..], &[8, 0]].concat(), &v4)),
+        ("a switch's tag before the frame", 282, with(&[&[0; 16][..], &[8, 0]].concat(), &v4)),
+        ("IP over Fibre Channel", 122, with(&[&[0; 16][..], &snap].concat(), &v4)),
+        ("a switch's tag on Ethernet", 1, with(&[&[0; 12][..], &[0xda, 0xda, 0, 0, 1, 2, 3, 4, 8, 0]].concat(), &v4)),
+        ("IPsec of OpenBSD", 109, with(&[0; 12], &v6)),
+        ("the packet filter of OpenBSD", 117, with(&[&[61, 2][..], &[0; 62]].concat(), &v4)),
+        ("IP hook of Solaris", 226, with(&[0; 24], &v4)),
+        ("header of Apple", 258, with(&[&[12, 0, 0, 0, 1, 0, 0, 0, 101, 0, 0, 0][..]].concat(), &v4)),
+        ("IEEE 1394", 138, with(&[&[0; 16][..], &[8, 0]].concat(), &v4)),
     ];
     for (name, link, bytes) in cases {
         assert_eq!(read(link, &bytes).map(|packet| packet.segment), Ok(segment()), "{name}");
@@ -88,7 +111,10 @@ fn every_link_layer_leads_to_the_segment() {
             assert!(cut.is_err() || cut.is_ok_and(|cut| cut.segment.payload_len == 24), "{name} cut at {end}");
         }
     }
-    assert_eq!(read(105, &v4), Err(Skipped::Link(105)));
+    assert_eq!(read(242, &v4), Err(Skipped::Link(242)));
+    assert_eq!(Skipped::Link(242).to_string(), "link type 242 (IP over InfiniBand) is not supported");
+    assert_eq!(read(105, &with(&data([8, 0x41], 0), &v4)), Err(Skipped::Encrypted));
+    assert_eq!(read(105, &with(&data([0x48, 1], 0), &v4)), Err(Skipped::NotTcp), "no content");
 }
 
 #[test]

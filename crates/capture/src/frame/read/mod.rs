@@ -20,6 +20,9 @@ const AHEAD: usize = 64;
 /// The longest packet that a record may hold, in bytes; libpcap has the same limit.
 const MOST_CAPTURED: u32 = 262_144;
 
+/// The link type of a frame without a packet, which stands for a block that Wireshark numbers too.
+pub const NO_PACKET: u32 = u32::MAX;
+
 /// A packet as it is stored in a capture file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {

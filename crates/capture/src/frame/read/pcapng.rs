@@ -1,10 +1,11 @@
 //! The pcapng format (IETF draft-ietf-opsawg-pcapng).
 //!
 //! All three kinds of packet block are read, with the time resolution and time offset of their
-//! interface. Names, statistics, secrets, journals and custom blocks are skipped.
+//! interface. Names, statistics and secrets are skipped. Journals and custom blocks become frames
+//! without a packet.
 
 use super::bytes::{Order, four};
-use super::{Head, MOST_CAPTURED, Record, Step};
+use super::{Head, MOST_CAPTURED, NO_PACKET, Record, Step};
 use crate::frame::Error;
 
 /// The type of a section header block. It is the same in both byte orders.
@@ -14,6 +15,8 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
+/// Blocks without a packet that Wireshark numbers as frames: custom blocks, and entries of a journal.
+const NUMBERED: [u32; 3] = [0xbad, 0x4000_0bad, 9];
 
 /// Bytes of a block around its body: type and length before it, the length again behind it.
 const AROUND: u32 = 12;
@@ -153,6 +156,7 @@ impl File {
             INTERFACE_DESCRIPTION => (20, MOST_OPTIONS),
             ENHANCED_PACKET | OBSOLETE_PACKET => (32, MOST_CAPTURED + MOST_OPTIONS),
             SIMPLE_PACKET => (16, MOST_CAPTURED + MOST_OPTIONS),
+            _ if NUMBERED.contains(&kind) && length <= MOST_CAPTURED + MOST_OPTIONS => (AROUND, length),
             _ => return Ok(Step::Skip(u64::from(length))),
         };
         if length < least || length > most {
@@ -167,6 +171,10 @@ impl File {
         match kind {
             INTERFACE_DESCRIPTION => self.interface(&bytes[..whole], offset),
             SIMPLE_PACKET => self.simple(&bytes[..whole], offset),
+            _ if NUMBERED.contains(&kind) => {
+                let head = Head { nanos: self.nanos, link: NO_PACKET, interface: 0, wire_len: 0 };
+                Ok(Step::Frame(Record { length: whole, start: 0, captured: 0, head }))
+            }
             _ => self.packet(&bytes[..whole], kind, offset),
         }
     }

@@ -13,11 +13,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::frame::decode::{self, Content, Fragments, Packet, TooBig, sctp};
+use crate::frame::decode::{self, Content, Fragments, Packet, TooBig, sctp, without_vlans};
 use crate::frame::read::Frame;
 use chunks::{Heartbeats, without_content};
 use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::pcapng::{self, Interface, Writer};
+use eifel_packet::segment::Segment;
 use eifel_packet::{datagram, icmp, sctp::PROTOCOL as SCTP, tcp::PROTOCOL as TCP};
 
 /// Writes the anonymised copy of a capture.
@@ -78,6 +79,9 @@ impl<W: Write> Anonymiser<W> {
         header.identification = packet.identification;
         header.hop_limit = packet.hop_limit;
         let mut bytes = Vec::new();
+        if datagram::len(&packet.segment, header.addresses.version()) > u32::from(u16::MAX) {
+            return Some((longer(&header, &packet.segment)?, packet.segment.payload_len));
+        }
         datagram::emit(&header, &packet.segment, &[], &mut bytes).ok()?;
         Some((bytes, packet.segment.payload_len))
     }
@@ -113,7 +117,7 @@ impl<W: Write> Anonymiser<W> {
 
     fn header(&mut self, addresses: &Addresses, tunnel: u32) -> Option<Header> {
         let [source, destination] =
-            [addresses.source(), addresses.destination()].map(|address| self.host(address, tunnel));
+            [addresses.source(), addresses.destination()].map(|address| self.host(address, without_vlans(tunnel)));
         Addresses::new(source, destination).map(Header::new)
     }
 
@@ -129,11 +133,36 @@ impl<W: Write> Anonymiser<W> {
     }
 }
 
+/// Returns the headers of a segment that is too long for IP's length field, which then is 0. Over IPv6 it
+/// is a jumbogram (RFC 2675); over IPv4 the length is that of the frame, as Linux writes it.
+fn longer(header: &Header, segment: &Segment) -> Option<Vec<u8>> {
+    const HOP_BY_HOP: usize = 6;
+    let mut bytes = Vec::new();
+    datagram::emit(header, &Segment { payload_len: 0, ..*segment }, &[], &mut bytes).ok()?;
+    match header.addresses {
+        Addresses::V4 { .. } => {
+            // The checksum of the header grows by what its length loses (RFC 1624).
+            let [length, checksum] = [2, 10].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+            let sum = u32::from(checksum) + u32::from(length);
+            bytes[10..12].copy_from_slice(&((sum + (sum >> 16)) as u16).to_be_bytes());
+            bytes[2..4].fill(0);
+        }
+        Addresses::V6 { .. } => {
+            let jumbo = (bytes.len() as u32 - 40 + 8 + segment.payload_len).to_be_bytes();
+            let option = [&[TCP, 0, 0xc2, 4], jumbo.as_slice()].concat();
+            bytes.splice(40..40, option);
+            bytes[4..6].fill(0);
+            bytes[HOP_BY_HOP] = 0;
+        }
+    }
+    Some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::frame::read::Reader;
-    use eifel_packet::segment::{Flags, Segment};
+    use eifel_packet::segment::Flags;
     use eifel_packet::seq::Seq;
 
     #[test]
@@ -156,6 +185,21 @@ mod tests {
         let found = decode::packet(copy.link, copy.bytes, copy.wire_len, &mut Fragments::default()).unwrap();
         assert_eq!((found.hop_limit, found.identification, found.segment), (17, 0x1234, segment));
         assert_eq!((copy.nanos, copy.wire_len, copy.bytes.len()), (7, wire_len, bytes.len() - 3));
+    }
+
+    #[test]
+    fn the_copy_of_a_segment_that_is_too_long_for_ips_length_field_has_its_length() {
+        let v4 = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+        let v6 = Addresses::V6 { source: [1; 16].into(), destination: [2; 16].into() };
+        for addresses in [v4, v6] {
+            let segment = Segment { source_port: 7, destination_port: 9, payload_len: 185_000, ..Segment::EMPTY };
+            let bytes = longer(&Header::new(addresses), &segment).unwrap();
+            let wire_len = bytes.len() as u32 + segment.payload_len;
+            let found = decode::packet(101, &bytes, wire_len, &mut Fragments::default()).unwrap();
+            assert_eq!((found.addresses, found.segment), (addresses, segment));
+            let sum: u32 = bytes[..20].chunks(2).map(|two| u32::from(u16::from_be_bytes([two[0], two[1]]))).sum();
+            assert!(addresses == v6 || (sum & 0xffff) + (sum >> 16) == 0xffff, "a wrong checksum");
+        }
     }
 
     #[test]

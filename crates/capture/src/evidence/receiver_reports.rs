@@ -1,0 +1,106 @@
+//! What the receiver has reported, and when: data that arrived above a gap, and so the gap.
+//!
+//! A report shows two things. Data in it have arrived, so a later transmission of them is needless.
+//! Data below it are missing, so from then on the sender has a reason to send them again.
+
+use crate::result::When;
+use eifel_base::ranges::Block;
+use std::collections::VecDeque;
+
+/// Reports remembered per direction.
+const MOST: usize = 256;
+
+/// Consecutive reports of one block of data, which may grow.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    /// When the first of them passed, in nanoseconds.
+    since: u64,
+    /// The frame of the last of them.
+    frame: u64,
+    /// Everything below this was acknowledged at first.
+    una: u64,
+    block: Block,
+}
+
+/// The latest reports of the receiver, in the order in which they passed.
+#[derive(Debug, Default)]
+pub(crate) struct ReceiverReports {
+    reports: VecDeque<Report>,
+    /// When the last sign of a loss passed, in nanoseconds: a report of missing data, or a repair.
+    pub(crate) last_loss_sign: u64,
+}
+
+impl ReceiverReports {
+    /// Records that an ACK of everything below `una` reports that `block` arrived.
+    pub(crate) fn on_block(&mut self, una: u64, block: Block, when: When) {
+        let known = self.reports.iter_mut().rev().take(4).find(|known| known.block.start == block.start);
+        match known {
+            Some(known) if known.block.end <= block.end => (known.block.end, known.frame) = (block.end, when.frame),
+            Some(_) => {}
+            None => {
+                if self.reports.len() == MOST {
+                    self.reports.pop_front();
+                }
+                self.reports.push_back(Report { since: when.nanos, frame: when.frame, una, block });
+            }
+        }
+    }
+
+    /// Records a duplicate ACK without SACK blocks: the segment at `una` is missing.
+    pub(crate) fn on_duplicate_ack(&mut self, una: u64, when: When) {
+        self.on_block(una, Block { start: una + 1, end: una + 1 }, when);
+    }
+
+    /// Returns the frame of a report that `block` arrived.
+    pub(crate) fn arrived(&self, block: Block) -> Option<u64> {
+        let covers = |one: &&Report| one.block.start <= block.start && block.end <= one.block.end;
+        self.reports.iter().rev().find(covers).map(|one| one.frame)
+    }
+
+    /// Returns when the first report passed that shows the data at `position` missing, in
+    /// nanoseconds.
+    pub(crate) fn missing_since(&self, position: u64) -> Option<u64> {
+        self.reports.iter().find(|one| (one.una..one.block.start).contains(&position)).map(|one| one.since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> When {
+        When { nanos, frame: nanos + 1 }
+    }
+
+    #[test]
+    fn a_report_shows_what_arrived_and_what_is_missing_below_it() {
+        let mut reports = ReceiverReports::default();
+        reports.on_block(1000, Block { start: 3000, end: 4000 }, at(5));
+        reports.on_block(1000, Block { start: 3000, end: 5000 }, at(7));
+        reports.on_block(1000, Block { start: 6000, end: 7000 }, at(9));
+        let missing = [999, 1000, 2999, 3000, 5000, 6000].map(|position| reports.missing_since(position));
+        assert_eq!(missing, [None, Some(5), Some(5), Some(9), Some(9), None]);
+        let arrived = |start, end| reports.arrived(Block { start, end });
+        assert_eq!([arrived(3000, 5000), arrived(6500, 7000), arrived(4500, 6500)], [Some(8), Some(10), None]);
+    }
+
+    #[test]
+    fn a_duplicate_ack_shows_only_the_first_segment_missing() {
+        let mut reports = ReceiverReports::default();
+        reports.on_duplicate_ack(1000, at(5));
+        reports.on_duplicate_ack(1000, at(6));
+        assert_eq!([1000, 1001].map(|position| reports.missing_since(position)), [Some(5), None]);
+        assert_eq!(reports.arrived(Block { start: 1000, end: 1001 }), None);
+    }
+
+    #[test]
+    fn the_oldest_reports_are_forgotten() {
+        let mut reports = ReceiverReports::default();
+        for place in 0..=MOST as u64 {
+            reports.on_block(0, Block { start: 10 * place + 5, end: 10 * place + 9 }, at(place));
+        }
+        assert_eq!(reports.reports.len(), MOST);
+        assert_eq!(reports.arrived(Block { start: 5, end: 9 }), None);
+        assert_eq!(reports.missing_since(1), Some(1));
+    }
+}

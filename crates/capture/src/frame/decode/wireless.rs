@@ -1,0 +1,80 @@
+//! IEEE 802.11, and the headers that drivers put before its frames.
+
+use super::{Layer, Rest, Skipped};
+
+const PRISM: u32 = 119;
+const RADIOTAP: u32 = 127;
+/// The first bytes of an AVS header, without its version.
+const AVS_MAGIC: [u8; 3] = [0x80, 0x21, 0x10];
+/// Flags of radiotap: the header of the frame is padded to four bytes; the frame is damaged.
+const PADDED: u8 = 0x20;
+const DAMAGED: u8 = 0x40;
+
+/// Skips the driver's header.
+pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
+    let header = rest.bytes.first_chunk::<8>().ok_or(Skipped::Cut)?;
+    let [.., a, b, c, d] = *header;
+    if link == RADIOTAP {
+        let length = usize::from(u16::from_le_bytes([header[2], header[3]]));
+        let flags = radiotap_flags(rest.bytes).unwrap_or(0);
+        if flags & DAMAGED != 0 {
+            return Err(Skipped::Malformed);
+        }
+        let frame = rest.skip(length, Layer::Wireless)?;
+        return if flags & PADDED != 0 { data_behind(frame, 4) } else { Ok(frame) };
+    }
+    let length = match link {
+        // The length is in the byte order of the capturing machine.
+        PRISM if !header.starts_with(&AVS_MAGIC) => match u32::from_le_bytes([a, b, c, d]) {
+            length @ 0..0x1_0000 => length,
+            length => length.swap_bytes(),
+        },
+        _ => u32::from_be_bytes([a, b, c, d]),
+    };
+    rest.skip(length as usize, Layer::Wireless)
+}
+
+/// Returns the flags of a radiotap header, if it has them.
+fn radiotap_flags(bytes: &[u8]) -> Option<u8> {
+    let present = |word: usize| Some(u32::from_le_bytes(*bytes.get(4 + 4 * word..)?.first_chunk()?));
+    let first = present(0)?;
+    let mut words = 1;
+    while present(words - 1)? >> 31 != 0 {
+        words += 1;
+    }
+    let at = 4 + 4 * words;
+    // A time of eight bytes, aligned, comes before the flags.
+    let at = if first & 1 != 0 { at.next_multiple_of(8) + 8 } else { at };
+    bytes.get(at).copied().filter(|_| first & 2 != 0)
+}
+
+/// Skips the header of a data frame.
+pub(super) fn data(rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
+    data_behind(rest, 1)
+}
+
+/// Skips the header of a data frame, padded to a multiple of `align` bytes.
+fn data_behind(rest: Rest<'_>, align: usize) -> Result<Rest<'_>, Skipped> {
+    let header = rest.bytes.first_chunk::<24>().ok_or(Skipped::Cut)?;
+    let ([control, flags], is_set) = ([header[0], header[1]], |byte: u8, mask: u8| byte & mask == mask);
+    // Data frames with content.
+    if control & 0x4f != 0x08 {
+        return Err(Skipped::NotTcp);
+    }
+    if is_set(flags, 0x40) {
+        return Err(Skipped::Encrypted);
+    }
+    let is_later_fragment = header[22] & 0x0f != 0;
+    if is_later_fragment {
+        return Err(Skipped::Fragment);
+    }
+    let addresses: usize = if is_set(flags, 3) { 30 } else { 24 };
+    if !is_set(control, 0x80) {
+        return rest.skip(addresses.next_multiple_of(align), Layer::Llc);
+    }
+    let quality = *rest.bytes.get(addresses).ok_or(Skipped::Cut)?;
+    let length = addresses + if is_set(flags, 0x80) { 6 } else { 2 };
+    let rest = rest.skip(length.next_multiple_of(align), Layer::Llc)?;
+    // The first of several packets has two addresses and a length.
+    if is_set(quality, 0x80) { rest.skip(14, Layer::Llc) } else { Ok(rest) }
+}

@@ -1,0 +1,167 @@
+//! Captures of other people's networks, and captures in their likeness, each with its right answer.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::path::PathBuf;
+
+use eifel_capture::files;
+use eifel_capture::report::{Report, text};
+use eifel_capture::result::{Cause, Confidence, Number, Verdict};
+
+fn path(file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults").join(file)
+}
+
+fn read(file: &str) -> Report {
+    Report::of_bytes(file, &std::fs::read(path(file)).unwrap()).unwrap()
+}
+
+/// Returns the frames of data that were sent again, with their verdicts.
+fn data(report: &Report) -> Vec<(u64, Verdict)> {
+    let rows = report.retransmissions.iter().filter(|row| row.cause != Cause::Syn && !row.is_probe());
+    rows.map(|row| (row.frame, row.verdict)).collect()
+}
+
+/// Returns the segments with data, in all directions of all connections.
+fn segments(report: &Report) -> u64 {
+    report.connections.iter().flat_map(|one| &one.directions).map(|one| one.counts.segments).sum()
+}
+
+fn twins(report: &Report) -> u64 {
+    report.connections.iter().map(|one| one.twins).sum()
+}
+
+#[test]
+fn data_that_sack_had_reported_are_spurious_for_certain() {
+    let found = read("sacked_before.pcap").retransmissions;
+    let said: Vec<_> = found.iter().map(|row| (row.frame, row.verdict, row.evidence_frame)).collect();
+    let reported = |frame| (frame, Verdict::Spurious, Some(12));
+    assert_eq!(said, [(13, Verdict::Needed, Some(17)), reported(14), reported(15), reported(16)]);
+    assert!(found[1..].iter().all(|row| row.confidence == Confidence::Certain));
+}
+
+#[test]
+fn an_ack_of_what_was_never_sent_acknowledges_nothing() {
+    for file in ["ack_of_an_old_connection.pcapng", "old_ack_min.pcap"] {
+        let report = read(file);
+        let said: Vec<_> = report.retransmissions.iter().map(|row| (row.frame, row.cause, row.verdict)).collect();
+        assert_eq!(said, [(4, Cause::Syn, Verdict::Needed)], "{file}");
+        assert_eq!(report.connections[0].directions[0].counts.bytes_not_seen, 0, "{file}");
+    }
+}
+
+#[test]
+fn of_two_syn_acks_the_acknowledged_one_counts() {
+    for file in ["two_syn_acks.pcapng", "two_syn_acks_min.pcap"] {
+        let report = read(file);
+        assert!(report.retransmissions.iter().all(|row| row.cause == Cause::Syn), "{file}");
+        assert!(report.retransmissions.iter().all(|row| row.confidence != Confidence::Certain), "{file}");
+        assert_eq!(report.connections[0].directions[1].counts.bytes_not_seen, 0, "{file}");
+    }
+}
+
+#[test]
+fn packets_that_overtake_many_others_are_no_retransmissions() {
+    let report = read("reorder_beyond_half_rtt.pcapng");
+    let (data, spurious) = (data(&report), report.count(Verdict::Spurious));
+    assert_eq!((data.len(), spurious), (21 + 3, 7));
+    assert!(data.iter().all(|(frame, _)| *frame > 62));
+    let (early, late) = data.split_at(7);
+    assert!(early.iter().all(|(frame, verdict)| *frame <= 125 && *verdict == Verdict::Spurious));
+    assert!(late.iter().all(|(_, verdict)| *verdict == Verdict::Needed));
+}
+
+#[test]
+fn data_below_the_first_segment_of_a_capture_are_followed() {
+    let report = read("below_the_first.pcap");
+    assert_eq!(data(&report), [(9, Verdict::Needed), (10, Verdict::Needed)]);
+    assert_eq!(segments(&report), 7);
+}
+
+#[test]
+fn a_reported_duplicate_with_the_bounds_of_the_original_is_the_original() {
+    let found = data(&read("late_original_dsack.pcap"));
+    assert_eq!(found, [9, 10, 16, 17, 18].map(|frame| (frame, Verdict::Spurious)));
+}
+
+#[test]
+fn copies_of_packets_are_no_retransmissions_however_late_or_early_they_come() {
+    for file in ["twins_late.pcapng", "twins_first_syn.pcapng", "netdup_ts.pcap"] {
+        let report = read(file);
+        assert_eq!(report.retransmissions, [], "{file}");
+        assert!(twins(&report) > 0, "{file}");
+    }
+}
+
+#[test]
+fn equal_addresses_in_three_vlans_are_three_connections() {
+    let report = read("three_vlans.pcap");
+    assert_eq!(report.retransmissions, []);
+    let vlans: Vec<_> = report.connections.iter().map(|one| (one.vlans.clone(), one.packets, one.twins)).collect();
+    assert_eq!(vlans, [(vec![], 14, 0), (vec![42], 14, 0), (vec![10, 20], 14, 0)]);
+}
+
+#[test]
+fn keep_alives_count_as_no_retransmissions() {
+    let report = read("keep_alives.pcapng");
+    let count = |verdict| report.count(verdict);
+    assert_eq!([Verdict::Spurious, Verdict::Needed, Verdict::Undecidable].map(count), [0; 3]);
+    assert_eq!(report.retransmissions.iter().filter(|row| row.cause == Cause::KeepAlive).count(), 15);
+    assert!(report.connections.iter().flat_map(|one| &one.directions).all(|one| one.counts.retransmissions == 0));
+    let said = text::summary(&report);
+    assert!(said.ends_with("15 keep-alives and zero-window probes\nno retransmissions\n"), "{said}");
+}
+
+#[test]
+fn segments_inside_fragments_of_a_tunnel_are_read() {
+    let report = read("gtpu_in_fragments.pcap");
+    let said: Vec<_> = report.retransmissions.iter().map(|row| (row.frame, row.cause)).collect();
+    assert_eq!((segments(&report), said), (21, vec![(64, Cause::Fast)]));
+}
+
+#[test]
+fn frames_of_mirrors_logs_and_wireless_networks_are_read() {
+    for file in ["erspan.pcap", "nflog.pcap", "radiotap.pcap"] {
+        let report = read(file);
+        assert_eq!(data(&report), [(14, Verdict::Needed)], "{file}");
+        assert_eq!((report.segments, report.others.len()), (15, 0), "{file}");
+    }
+}
+
+#[test]
+fn chunks_with_equal_checksums_are_told_apart() {
+    let report = read("sctp_ipv6_checksum_offload.pcapng");
+    let one = &report.connections[0];
+    assert_eq!((one.packets, one.twins, segments(&report)), (105, 0, 49));
+}
+
+#[test]
+fn the_graph_of_an_association_shows_its_chunks() {
+    let report = files::analyze(&[path("sctp_verbose.pcapng")], &mut |_, _| Ok(())).unwrap();
+    let folder = std::env::temp_dir().join(format!("eifel-strangers-{}", std::process::id()));
+    files::plot(&report, &folder).unwrap();
+    let graph = std::fs::read_to_string(folder.join("0.client.xpl")).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let count = |word: &str| graph.lines().filter(|line| line.starts_with(word)).count();
+    let chunks = segments(&report) as usize;
+    assert_eq!((count("darrow"), count("red")), (chunks, report.retransmissions.len()));
+    assert!(count("green") > 0 && report.retransmissions.iter().all(|row| matches!(row.number, Number::Tsn(_))));
+}
+
+#[test]
+fn a_timeout_far_below_the_recommended_one_is_named() {
+    let report = read("sctp_messages.pcap");
+    let found = &report.retransmissions;
+    assert_eq!(found.len(), 30);
+    assert!(found.iter().all(|row| (row.cause, row.verdict) == (Cause::Rto, Verdict::Spurious)));
+    // One message a second: no window holds the sender back.
+    assert!(report.connections[0].directions[0].cost.held_back_ms < 10_000.0);
+}
+
+#[test]
+fn blocks_without_a_packet_are_numbered_as_in_wireshark() {
+    let report = read("custom_blocks.pcapng");
+    assert_eq!((report.captures[0].frames, report.segments), (8, 0));
+    assert_eq!(report.others["custom or journal block of the file"], 4);
+    let said = text::summary(&report);
+    assert!(said.contains("nothing can be said"), "{said}");
+}
