@@ -186,9 +186,10 @@ impl Evidence {
         self.newly_acked.clear(duplicates);
     }
 
-    /// Returns whether the ACK covers data that SACK had reported before.
-    pub(crate) fn was_reported_before(&self) -> bool {
-        self.newly_acked.reported_before
+    /// Returns whether the ACK shows how long its newest segment took. It does not if it covers data
+    /// that SACK had reported before, or a retransmission, behind which data had waited.
+    pub(crate) fn is_timely(&self) -> bool {
+        !self.newly_acked.reported_before && !self.newly_acked.repaired
     }
 
     /// Handles an ACK of new data, which covers `block`.

@@ -9,6 +9,8 @@ use crate::result::{Vantage, When};
 /// If the round trip to the sender is shorter than this, in nanoseconds, segments pass here when
 /// they leave.
 const NEAR: u64 = 1_000_000;
+/// A round trip shorter than this, in nanoseconds, is the time that the host itself takes to answer.
+const HOST: u64 = 100_000;
 
 /// The shortest round trip seen, in nanoseconds; `u64::MAX` if there was none.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +116,14 @@ impl CapturePoint {
     /// Returns whether a measured round trip shows that the sender is near.
     pub(crate) fn is_known_next_to_sender(&self) -> bool {
         self.sender_rtt().is_some() && self.is_next_to_sender()
+    }
+
+    /// Returns how long an ACK and the sender's reaction to it take from here and back, at least, in
+    /// nanoseconds. At the sender's own host it is zero: the shortest round trip seen there is the
+    /// host's time to answer, and it may answer sooner.
+    pub(crate) fn reaction_delay(&self) -> u64 {
+        let trip = self.sender_rtt().unwrap_or(0);
+        if trip < HOST || self.vantage() == Vantage::Sender { 0 } else { trip }
     }
 
     /// Returns the shortest round trip between sender and receiver, in nanoseconds. Without one to

@@ -230,9 +230,9 @@ impl Direction {
         stream.last_ack = point.when.nanos;
         let newest = losses.on_ack(stream, &ack, point);
         stream.out.shrink();
-        // Data that SACK reported long before are no sample for the smoothed round trip. They still
-        // bound the shortest one: it is no longer than the time they took.
-        let sample = ack.reports.count == 0 && !losses.retransmissions.evidence.was_reported_before();
+        // Data that had waited for others are no sample for the smoothed round trip. They still bound
+        // the shortest one: it is no longer than the time they took.
+        let sample = ack.reports.count == 0 && losses.retransmissions.evidence.is_timely();
         stream.round_trip(newest, point.when.nanos, sample)
     }
 }

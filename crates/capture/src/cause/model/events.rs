@@ -1,6 +1,7 @@
 //! The events of a captured sender that a model explains: its retransmissions and the ACKs it
 //! received.
 
+use crate::cause::sender::Overtaken;
 use crate::order::AckPlace;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
@@ -49,6 +50,8 @@ pub(crate) struct Retransmitted {
     pub(crate) echo_is_new: Option<bool>,
     /// Whether both ends agreed on SACK.
     pub(crate) sack: bool,
+    /// The number of duplicate ACKs since the last ACK of new data.
+    pub(crate) duplicates: u32,
     /// The number of outstanding segments.
     pub(crate) segments: usize,
     /// TSval that it carries.
@@ -57,6 +60,8 @@ pub(crate) struct Retransmitted {
     pub(crate) repeated: bool,
     /// Whether the sender had received a SACK block that covers it.
     pub(crate) reported: bool,
+    /// When RACK declares it lost; `None` if no data that left later are known to have arrived.
+    pub(crate) overtaken: Option<Overtaken>,
     /// Whether the segment sent directly before was a retransmission too.
     pub(crate) follows_another: bool,
     /// Whether segments may be lost between the sender and the capture point.
@@ -82,4 +87,6 @@ pub(crate) struct AckReceived {
     /// The blocks that it reports by SACK; empty blocks fill the rest.
     pub(crate) sacks: [Block; 4],
     pub(crate) dsack: bool,
+    /// Whether both ends agreed on SACK.
+    pub(crate) sack: bool,
 }

@@ -87,7 +87,7 @@ impl Hypotheses {
 
     /// Returns the cause of a retransmission in the hypothesis that is the best now.
     pub(crate) fn explain(&mut self, resent: &Retransmitted) -> Cause {
-        let most = if resent.may_be_unseen { MOST } else { 1 };
+        let most = MOST;
         let mut hypotheses: Vec<(Cause, Hypothesis)> = Vec::new();
         for hypothesis in &self.hypotheses {
             for (cause, cost) in hypothesis.model.candidates(resent) {
@@ -193,10 +193,12 @@ pub(super) mod tests {
             in_gap: true,
             echo_is_new: None,
             sack: true,
+            duplicates: 0,
             segments: 20,
             stamp: None,
             repeated: true,
             reported: false,
+            overtaken: None,
             follows_another: false,
             may_be_unseen: true,
         }
@@ -252,6 +254,7 @@ pub(super) mod tests {
             echo: None,
             sacks: [eifel_base::ranges::Block { start: 0, end: 0 }; 4],
             dsack: false,
+            sack: true,
         };
         hypotheses.on_ack(&all);
         let again = Retransmitted {

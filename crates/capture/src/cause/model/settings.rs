@@ -9,7 +9,9 @@ pub(crate) struct Settings {
     pub(crate) variance_at_least: u64,
     /// The smallest timeout, in nanoseconds.
     pub(crate) rto_at_least: u64,
-    /// Whether it uses RACK and tail-loss probes (RFC 8985).
+    /// Whether it uses RACK (RFC 8985, section 6).
+    pub(crate) rack: bool,
+    /// Whether it uses tail-loss probes (RFC 8985, section 7).
     pub(crate) probes_tail: bool,
     /// Whether it uses F-RTO (RFC 5682).
     pub(crate) forward_rto: bool,
@@ -24,6 +26,7 @@ const LINUX: Settings = Settings {
     name: "linux",
     variance_at_least: 200 * MS,
     rto_at_least: 200 * MS,
+    rack: true,
     probes_tail: true,
     forward_rto: true,
     undoes: true,
@@ -32,6 +35,7 @@ const RFC: Settings = Settings {
     name: "rfc",
     variance_at_least: 0,
     rto_at_least: 1000 * MS,
+    rack: false,
     probes_tail: false,
     forward_rto: false,
     undoes: false,
@@ -46,5 +50,5 @@ pub(crate) const MODELS: [Settings; 8] = [
     Settings { name: "bsd", variance_at_least: 200 * MS, rto_at_least: 230 * MS, ..RFC },
     RFC,
     Settings { name: "rfc-with-f-rto", forward_rto: true, ..RFC },
-    Settings { name: "rfc-with-undo", probes_tail: true, undoes: true, ..RFC },
+    Settings { name: "rfc-with-undo", rack: true, probes_tail: true, undoes: true, ..RFC },
 ];

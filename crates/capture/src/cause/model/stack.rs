@@ -10,6 +10,7 @@
 
 use super::fit::{HELD, clocked, departure, is_at_once, misfit, misfit_of_timer};
 use super::{AckReceived, Cause, Retransmitted, Settings};
+use crate::cause::sender::Overtaken;
 use crate::order::AckPlace;
 use eifel_base::units::Timestamp;
 
@@ -33,9 +34,13 @@ const UNSEEN_EVIDENCE: f64 = 1.5;
 const LOST_AGAIN: f64 = 0.5;
 /// The cost of every cause other than go-back-N while go-back-N goes on.
 const GOES_ON: f64 = 0.5;
+/// The cost of a repair by RACK's timer instead of an ACK.
+const BY_TIMER: f64 = 0.2;
 const TICK: u64 = 8_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
 const MOST_BACK_OFF: u32 = 10;
+/// The number of duplicate ACKs that reports a loss, unless the sender has seen reordering.
+const DUPLICATES: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -75,6 +80,11 @@ pub(crate) struct StackModel {
     /// The `nxt` at the time when the last acknowledged retransmission left. By RACK all data below
     /// it that are not acknowledged or reported are lost (RFC 8985, section 6.2).
     left_before: u64,
+    /// Without SACK: the number of duplicate ACKs at which the sender retransmits, as far as is
+    /// known. Linux raises it after reordering.
+    threshold: u32,
+    /// Without SACK: the duplicate ACKs since the last ACK of new data.
+    duplicates: u32,
     cost: f64,
 }
 
@@ -90,6 +100,8 @@ impl StackModel {
             armed: 0,
             last_retransmission: (u64::MAX, 0),
             left_before: 0,
+            threshold: DUPLICATES,
+            duplicates: 0,
             cost: 0.0,
         }
     }
@@ -200,7 +212,7 @@ impl StackModel {
         let acked_here = resent.end <= resent.una;
         match self.state {
             State::Loss { high, reached, .. } if resent.start < high => {
-                let lost_again = resent.repeated && resent.start < reached;
+                let lost_again = resent.repeated && resent.start < reached && self.overtaken(resent).is_none();
                 Some((Cause::Loss, clocked(resent) + if lost_again { LOST_AGAIN } else { 0.0 }))
             }
             // The sender would not send acknowledged data: it continues what it began before it
@@ -244,11 +256,9 @@ impl StackModel {
                     || resent.in_gap
                     || resent.suspected_lost && resent.ack_place != AckPlace::Within
             }
-            // A partial ACK is evidence too.
+            // A partial ACK is evidence too. The window may delay the repair until a later ACK.
             State::Recovery { high, .. } => {
-                let partial = resent.start <= resent.una && resent.start < high;
-                let in_time = resent.sack || is_at_once(resent, resent.timer_since);
-                self.is_reported(resent) || partial && in_time
+                self.is_reported(resent) || resent.start <= resent.una && resent.start < high
             }
             State::Open | State::Loss { .. } => self.is_reported(resent),
         };
@@ -258,7 +268,7 @@ impl StackModel {
             (true, true) if self.was_silent(resent) => HELD,
             (true, true) => 0.0,
             (true, false) => WITHOUT_EVIDENCE,
-            (false, true) => clocked(resent),
+            (false, true) => self.in_time(resent),
             (false, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
         };
         if in_loss || self.continues(resent) {
@@ -267,24 +277,62 @@ impl StackModel {
         if resent.reported {
             cost += WITHOUT_EVIDENCE;
         }
+        if !resent.sack && !acked_here {
+            cost += self.without_sack(resent);
+        }
         // Without SACK only the timer detects a lost retransmission.
         if resent.repeated && !(resent.may_be_unseen && self.is_reported_by_rack(resent)) {
-            cost += if resent.sack { LOST_AGAIN } else { WITHOUT_EVIDENCE };
+            cost += match self.overtaken(resent) {
+                Some(_) => 0.0,
+                None if resent.sack && resent.may_be_unseen => LOST_AGAIN,
+                None => WITHOUT_EVIDENCE,
+            };
         }
         Some((Cause::Fast, cost))
+    }
+
+    /// Returns the cost of the time at which a repair leaves: with an ACK, or by RACK's timer.
+    fn in_time(&self, resent: &Retransmitted) -> f64 {
+        let Some(overtaken) = self.overtaken(resent) else { return clocked(resent) };
+        let (smoothed, _) = resent.estimate.unwrap_or((500_000_000, 0));
+        let until = overtaken.advanced.max(overtaken.from).saturating_add(smoothed + TICK);
+        if overtaken.from <= resent.now && resent.now <= until {
+            return clocked(resent).min(BY_TIMER);
+        }
+        clocked(resent)
+    }
+
+    /// Returns when RACK declares the segment lost, if the stack uses RACK.
+    fn overtaken(&self, resent: &Retransmitted) -> Option<Overtaken> {
+        resent.overtaken.filter(|_| self.settings.rack)
+    }
+
+    /// Returns the cost of a fast retransmission by a sender without SACK. It repairs the oldest
+    /// segment only (RFC 6582), at the duplicate ACK that reaches its threshold.
+    fn without_sack(&self, resent: &Retransmitted) -> f64 {
+        if resent.start > resent.una {
+            return WITHOUT_EVIDENCE;
+        }
+        match self.state {
+            State::Open if resent.duplicates > self.threshold => {
+                (f64::from(resent.duplicates) / f64::from(self.threshold)).ln()
+            }
+            State::Loss { high, .. } if resent.start < high => WITHOUT_EVIDENCE,
+            _ => 0.0,
+        }
     }
 
     /// Returns whether ACKs report the loss. Without SACK the third duplicate ACK does, and the
     /// sender reacts to it at once.
     fn is_reported(&self, resent: &Retransmitted) -> bool {
         let in_time = resent.sack || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
-        self.is_reported_by_rack(resent) || resent.missing && in_time
+        self.overtaken(resent).is_some() || self.is_reported_by_rack(resent) || resent.missing && in_time
     }
 
     /// Returns whether by RACK the ACK of a retransmission reports the loss.
     fn is_reported_by_rack(&self, resent: &Retransmitted) -> bool {
         let goes_on = resent.follows_another || is_at_once(resent, resent.last_ack);
-        self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before
+        self.settings.rack && resent.sack && goes_on && resent.start < self.left_before
     }
 
     fn would_probe(&self, resent: &Retransmitted) -> bool {
@@ -340,6 +388,7 @@ impl StackModel {
             Cause::Fast => {
                 if matches!(self.state, State::Open) {
                     self.state = State::Recovery { high: resent.nxt, partial: None };
+                    self.threshold = self.threshold.max(resent.duplicates);
                 }
                 self.armed = self.armed.max(if resent.start <= resent.una { resent.now } else { 0 });
             }
@@ -361,6 +410,12 @@ impl StackModel {
         if ack.advances {
             self.back_off = 0;
             self.probed = false;
+            if matches!(self.state, State::Open) {
+                self.threshold = self.threshold.max(self.duplicates);
+            }
+            self.duplicates = 0;
+        } else if ack.duplicate {
+            self.duplicates += 1;
         }
         let (start, left_before) = self.last_retransmission;
         if ack.advances && ack.una > start
@@ -371,7 +426,7 @@ impl StackModel {
         match &mut self.state {
             State::Open => {}
             State::Recovery { high, partial } => {
-                if ack.una >= *high {
+                if ack.una > *high || ack.sack && ack.una == *high {
                     self.state = State::Open;
                 } else if ack.advances {
                     partial.get_or_insert(ack.now);
@@ -384,7 +439,7 @@ impl StackModel {
                 let by_echo = matches!((ack.echo, *stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp));
                 let undone = self.settings.undoes && ack.advances && (by_echo || *unreported == 0);
                 let forwarded = *forward && ack.original_below.is_some_and(|position| position < *high);
-                if undone || forwarded || ack.una >= *high {
+                if undone || forwarded || ack.una > *high || ack.sack && ack.una == *high {
                     self.state = State::Open;
                 } else if *forward && ack.nxt > *high {
                     // New data have left: RFC 5682, section 3.1, step 3a.

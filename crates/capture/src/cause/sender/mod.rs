@@ -4,6 +4,7 @@
 //! capture point to the sender and back. So ACKs wait here for that time before the models receive
 //! them. All events are then in the order in which the sender saw them.
 
+mod rack;
 mod receive;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::collections::VecDeque;
 use super::detectors::{Departure, EpisodeDetectors, SenderState};
 use super::model::{AckReceived, Explained, Models, Retransmitted};
 use super::suspected::SuspectedLosses;
+pub(crate) use rack::Overtaken;
 use crate::order::{AcksInTransit, CapturePoint, NewAck, Silence};
 use crate::result::{DetectorVerdict, When};
 use crate::stream::{Acknowledgement, Data, Reports, Stream};
@@ -20,6 +22,7 @@ use eifel_base::ranges::{Block, Ranges};
 use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
 use eifel_recovery::view::Negotiated;
+use rack::Rack;
 
 /// ACKs that may be under way to the sender. Beyond this number the oldest counts as received.
 const MOST_WAITING: usize = 4096;
@@ -50,6 +53,8 @@ pub(crate) struct SenderModel {
     /// Whether the last retransmission was of data reported missing, or followed a repair of them.
     suspected_lost: bool,
     suspected: SuspectedLosses,
+    /// With SACK only.
+    rack: Option<Rack>,
     timer_since: u64,
     waiting: Ring<Waiting>,
     /// The [`Reports`] of the waiting ACKs that have any, in order.
@@ -89,7 +94,7 @@ impl Waiting {
 impl SenderModel {
     /// Starts the model at a loss sign, with the current state of `stream`.
     pub(crate) fn wake(&mut self, stream: &Stream, point: &CapturePoint) {
-        let trip = point.sender_rtt().unwrap_or(0);
+        let trip = point.reaction_delay();
         let in_transit = stream.order.acks_in_transit().filter(|acks| acks.iter().next().is_some());
         let received = in_transit.and_then(AcksInTransit::last_received);
         let before = self.una;
@@ -107,6 +112,7 @@ impl SenderModel {
             echo: None,
             sacks: Reports::default().sacks,
             dsack: false,
+            sack: point.sack,
         };
         self.models.on_ack(&received_since);
         self.last_ack = stream.last_ack + trip;
@@ -132,7 +138,16 @@ impl SenderModel {
             stamp: (stream.stamped && !sent.missing).then_some(sent.stamp),
         });
         let passed = in_transit.into_iter().flat_map(|acks| answered(acks, stream, point));
-        self.detectors.start(&state, passed.chain(under_way));
+        let (mut rack, mut start) = (point.sack.then(|| Rack::new(point.round_trip_at_least())), una);
+        let record = |departure: &Departure| {
+            let block = Block { start, end: start + u64::from(departure.len) };
+            start = block.end;
+            if let Some(rack) = &mut rack {
+                rack.on_sent(block, departure.nanos);
+            }
+        };
+        self.detectors.start(&state, passed.chain(under_way).inspect(record));
+        self.rack = rack;
         for ack in in_transit.into_iter().flat_map(AcksInTransit::iter) {
             // Only the detectors get the echo: the models undo nothing because of an earlier ACK.
             let older = Acknowledgement::of_new(&NewAck { echo: None, ..*ack }, point.when.frame, true);
@@ -161,6 +176,7 @@ impl SenderModel {
     /// ACKs that the sender has not received.
     pub(crate) fn go_idle(&mut self) -> AcksInTransit {
         self.detectors.stop();
+        self.rack = None;
         let waiting = std::mem::take(&mut self.waiting);
         self.last_echo = None;
         let trip = waiting.front().map_or(0, |first| first.due - first.when.nanos);
@@ -198,7 +214,11 @@ impl SenderModel {
         if self.una == self.nxt {
             self.timer_since = now;
         }
-        self.nxt += u64::from(len);
+        let block = Block { start: self.nxt, end: self.nxt + u64::from(len) };
+        if let Some(rack) = &mut self.rack {
+            rack.on_sent(block, now);
+        }
+        self.nxt = block.end;
         self.last_sent = now;
         self.silence.on_sent(now, self.smoothed);
         self.follows_another = false;
@@ -255,14 +275,19 @@ impl SenderModel {
             in_gap: self.suspected.shows(block.start),
             echo_is_new: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
             sack: point.sack,
+            duplicates: self.duplicates,
             segments: stream.out.len(),
             stamp: data.stamp,
             may_be_unseen: !point.is_next_to_sender(),
             repeated: self.retransmitted.containing(block.start).is_some(),
             reported: self.sacked.containing(block.start).is_some(),
+            overtaken: self.rack.as_ref().and_then(|rack| rack.overtaken(block.start)),
             follows_another: self.follows_another,
         };
         let cause = self.models.explain(&resent);
+        if let Some(rack) = &mut self.rack {
+            rack.on_retransmission(block, now);
+        }
         if self.retransmitted.count() < MOST_RANGES {
             self.retransmitted.add(block);
         }
@@ -280,7 +305,7 @@ impl SenderModel {
     #[inline(always)]
     fn on_ack_with(&mut self, ack: &Acknowledgement, detector_echo: Option<Timestamp>, point: &CapturePoint) {
         let &Acknowledgement { when, cumulative, reports, echo, stamp, plain, .. } = ack;
-        let (trip, sack) = (point.sender_rtt().unwrap_or(0), point.sack);
+        let (trip, sack) = (point.reaction_delay(), point.sack);
         let due = when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
             self.receive_next();

@@ -55,6 +55,10 @@ impl SenderModel {
         if !ack.sack {
             self.suspected.on_ack(&ack.with(None), self.nxt, false, None);
         }
+        if let Some(rack) = &mut self.rack {
+            rack.on_delivered(Block { start: self.una, end: ack.cumulative }, ack.due);
+            rack.remove_below(ack.cumulative);
+        }
         self.una = ack.cumulative;
         self.nxt = self.nxt.max(self.una);
         if !self.retransmitted.is_empty() {
@@ -69,11 +73,14 @@ impl SenderModel {
     fn receive_fully(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
         self.suspected.on_ack(ack, self.nxt, sack, self.sacked.highest());
         let advances = ack.cumulative > self.una;
-        let (lowest, reported) = self.report(ack, advances);
+        let (lowest, reported) = self.report(ack, advances, due);
         let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);
         if advances {
             self.una = ack.cumulative;
             self.nxt = self.nxt.max(self.una);
+            if let Some(rack) = &mut self.rack {
+                rack.remove_below(self.una);
+            }
             self.sacked.remove_below(self.una, |_| {});
             self.retransmitted.remove_below(self.una, |_| {});
             self.duplicates = 0;
@@ -92,16 +99,20 @@ impl SenderModel {
             echo: ack.echo,
             sacks: ack.reports.sacks,
             dsack: ack.reports.dsack.is_some(),
+            sack,
         };
         self.models.on_ack(&ack);
     }
 
     /// Marks the data that an ACK covers as received. Returns the lowest newly covered position
     /// that was sent once, and the number of bytes that SACK blocks newly report.
-    pub(crate) fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
+    pub(crate) fn report(&mut self, ack: &Acknowledgement, advances: bool, due: u64) -> (Option<u64>, u64) {
         let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
-        let retransmitted = &self.retransmitted;
+        let (retransmitted, rack) = (&self.retransmitted, &mut self.rack);
         let mut once = |gap: Block| {
+            if let Some(rack) = rack {
+                rack.on_delivered(gap, due);
+            }
             let start = retransmitted.containing(gap.start).map_or(gap.start, |range| range.end);
             if start < gap.end {
                 lowest = Some(lowest.map_or(start, |lowest| lowest.min(start)));
