@@ -18,6 +18,12 @@ pub(crate) struct Settings {
     /// Whether it undoes a timeout if the echoed timestamp is older than the timeout, or if DSACKs
     /// report all retransmissions.
     pub(crate) undoes: bool,
+    /// Whether only the first partial ACK of a recovery sets the timer (RFC 6582, section 4: the
+    /// impatient variant).
+    pub(crate) impatient: bool,
+    /// The cost of the assumption that a sender is this stack. Most senders of captured data run
+    /// Linux.
+    pub(crate) rarity: f64,
 }
 
 const MS: u64 = 1_000_000;
@@ -30,6 +36,8 @@ const LINUX: Settings = Settings {
     probes_tail: true,
     forward_rto: true,
     undoes: true,
+    impatient: false,
+    rarity: 0.0,
 };
 const RFC: Settings = Settings {
     name: "rfc",
@@ -39,6 +47,8 @@ const RFC: Settings = Settings {
     probes_tail: false,
     forward_rto: false,
     undoes: false,
+    impatient: true,
+    rarity: 1.0,
 };
 
 /// In order of preference among models that explain a trace equally well.
@@ -47,7 +57,7 @@ pub(crate) const MODELS: [Settings; 8] = [
     Settings { name: "linux-without-tlp", probes_tail: false, ..LINUX },
     Settings { name: "linux-without-f-rto", probes_tail: false, forward_rto: false, ..LINUX },
     Settings { name: "linux-without-undo", forward_rto: false, undoes: false, ..LINUX },
-    Settings { name: "bsd", variance_at_least: 200 * MS, rto_at_least: 230 * MS, ..RFC },
+    Settings { name: "bsd", variance_at_least: 200 * MS, rto_at_least: 230 * MS, impatient: false, ..RFC },
     RFC,
     Settings { name: "rfc-with-f-rto", forward_rto: true, ..RFC },
     Settings { name: "rfc-with-undo", rack: true, probes_tail: true, undoes: true, ..RFC },

@@ -49,6 +49,8 @@ enum State {
         high: u64,
         /// When the first partial ACK came, in nanoseconds.
         partial: Option<u64>,
+        /// TSval of the first retransmission.
+        stamp: Option<Timestamp>,
     },
     /// Repair after an expiry of the retransmission timer.
     Loss {
@@ -57,7 +59,7 @@ enum State {
         reached: u64,
         /// Whether F-RTO may still undo it.
         forward: bool,
-        /// TSval of the first retransmission after the timeout.
+        /// TSval of the first retransmission after the timeout, or of the recovery that it interrupts.
         stamp: Option<Timestamp>,
         /// The number of retransmissions not yet reported by DSACK.
         unreported: u32,
@@ -102,7 +104,7 @@ impl StackModel {
             left_before: 0,
             threshold: DUPLICATES,
             duplicates: 0,
-            cost: 0.0,
+            cost: settings.rarity,
         }
     }
 
@@ -178,9 +180,9 @@ impl StackModel {
         }
         let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
         let mut cost = misfit_of_timer(resent, self.timer_set(resent), expected);
-        if let State::Recovery { partial: Some(partial), .. } = self.state {
-            // RFC 6582, section 4: the impatient variant sets the timer at the first partial ACK
-            // only.
+        if let State::Recovery { partial: Some(partial), .. } = self.state
+            && self.settings.impatient
+        {
             cost = cost.min(misfit_of_timer(resent, (partial, partial), expected));
         }
         if self.would_probe(resent) {
@@ -315,7 +317,7 @@ impl StackModel {
         }
         match self.state {
             State::Open if resent.duplicates > self.threshold => {
-                (f64::from(resent.duplicates) / f64::from(self.threshold)).ln()
+                (f64::from(resent.duplicates) / f64::from(self.threshold)).ln() / 2.0
             }
             State::Loss { high, .. } if resent.start < high => WITHOUT_EVIDENCE,
             _ => 0.0,
@@ -365,6 +367,7 @@ impl StackModel {
                 let in_loss = matches!(self.state, State::Loss { .. });
                 let first = match self.state {
                     State::Loss { stamp, unreported, .. } if self.back_off > 0 => (stamp, unreported + 1),
+                    State::Recovery { stamp, .. } => (stamp, 1),
                     _ => (resent.stamp, 1),
                 };
                 // As in Linux: no F-RTO for a timeout that interrupts recovery, unless it is a
@@ -387,7 +390,7 @@ impl StackModel {
             }
             Cause::Fast => {
                 if matches!(self.state, State::Open) {
-                    self.state = State::Recovery { high: resent.nxt, partial: None };
+                    self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
                     self.threshold = self.threshold.max(resent.duplicates);
                 }
                 self.armed = self.armed.max(if resent.start <= resent.una { resent.now } else { 0 });
@@ -425,7 +428,7 @@ impl StackModel {
         }
         match &mut self.state {
             State::Open => {}
-            State::Recovery { high, partial } => {
+            State::Recovery { high, partial, .. } => {
                 if ack.una > *high || ack.sack && ack.una == *high {
                     self.state = State::Open;
                 } else if ack.advances {
