@@ -63,6 +63,8 @@ enum State {
         stamp: Option<Timestamp>,
         /// The number of retransmissions not yet reported by DSACK.
         unreported: u32,
+        /// Whether an ACK came since the timeout. Before it, the window is one segment.
+        answered: bool,
     },
 }
 
@@ -213,9 +215,10 @@ impl StackModel {
     fn go_back_n(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
         let acked_here = resent.end <= resent.una;
         match self.state {
-            State::Loss { high, reached, .. } if resent.start < high => {
+            State::Loss { high, reached, answered, .. } if resent.start < high => {
                 let lost_again = resent.repeated && resent.start < reached && self.overtaken(resent).is_none();
-                Some((Cause::Loss, clocked(resent) + if lost_again { LOST_AGAIN } else { 0.0 }))
+                let too_early = if answered { 0.0 } else { WITHOUT_EVIDENCE };
+                Some((Cause::Loss, clocked(resent) + too_early + if lost_again { LOST_AGAIN } else { 0.0 }))
             }
             // The sender would not send acknowledged data: it continues what it began before it
             // received the ACK.
@@ -379,6 +382,7 @@ impl StackModel {
                     forward: self.settings.forward_rto && fresh,
                     stamp: first.0,
                     unreported: first.1,
+                    answered: false,
                 };
                 let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
                 self.armed = departure(resent, self.timer_set(resent), expected);
@@ -393,7 +397,7 @@ impl StackModel {
                     self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
                     self.threshold = self.threshold.max(resent.duplicates);
                 }
-                self.armed = self.armed.max(if resent.start <= resent.una { resent.now } else { 0 });
+                self.armed = self.armed.max(if resent.start <= resent.una { resent.earliest } else { 0 });
             }
             Cause::Loss => {
                 if let State::Loss { unreported, reached, .. } = &mut self.state {
@@ -401,7 +405,7 @@ impl StackModel {
                     *reached = resent.end.max(*reached);
                 } else if resent.end > resent.una {
                     let (high, reached, stamp) = (resent.nxt, resent.end, resent.stamp);
-                    self.state = State::Loss { high, reached, forward: false, stamp, unreported: 1 };
+                    self.state = State::Loss { high, reached, forward: false, stamp, unreported: 1, answered: true };
                 }
             }
             _ => {}
@@ -435,7 +439,8 @@ impl StackModel {
                     partial.get_or_insert(ack.now);
                 }
             }
-            State::Loss { high, forward, stamp, unreported, .. } => {
+            State::Loss { high, forward, stamp, unreported, answered, .. } => {
+                *answered = true;
                 if ack.dsack {
                     *unreported = unreported.saturating_sub(1);
                 }
