@@ -77,6 +77,8 @@ pub(crate) struct StackModel {
     probed: bool,
     /// The end of the last retransmission if a timeout or go-back-N sent it; otherwise `u64::MAX`.
     gone_back_to: u64,
+    /// The end of the data that go-back-N repairs.
+    gone_back_until: u64,
     /// When a retransmission last set the timer, in nanoseconds.
     armed: u64,
     /// The start of the last retransmission, and `nxt` when it left; (`u64::MAX`, 0) for go-back-N.
@@ -101,6 +103,7 @@ impl StackModel {
             back_off: 0,
             probed: false,
             gone_back_to: u64::MAX,
+            gone_back_until: 0,
             armed: 0,
             last_retransmission: (u64::MAX, 0),
             left_before: 0,
@@ -222,7 +225,7 @@ impl StackModel {
             }
             // The sender would not send acknowledged data: it continues what it began before it
             // received the ACK.
-            _ if acked_here && resent.start >= self.gone_back_to => {
+            _ if acked_here && self.is_gone_back_to(resent) => {
                 // ACKs drive go-back-N, so it is never silent for as long as a timeout.
                 Some((Cause::Loss, if self.was_silent(resent) { UNSEEN_TIMEOUT } else { 0.0 }))
             }
@@ -241,10 +244,15 @@ impl StackModel {
         resent.follows_another && resent.start == self.gone_back_to
     }
 
-    /// Returns whether the retransmission starts at or above the position where go-back-N stopped,
-    /// and no new data were sent in between.
+    /// Returns whether the retransmission starts at or above the position where go-back-N stopped, in
+    /// the data that it repairs.
+    fn is_gone_back_to(&self, resent: &Retransmitted) -> bool {
+        (self.gone_back_to..self.gone_back_until).contains(&resent.start)
+    }
+
+    /// Returns whether the same holds, and no new data were sent in between.
     fn goes_on(&self, resent: &Retransmitted) -> bool {
-        resent.follows_another && resent.start >= self.gone_back_to
+        resent.follows_another && self.is_gone_back_to(resent)
     }
 
     /// Returns whether the sender has sent nothing for at least three quarters of its timeout.
@@ -409,6 +417,9 @@ impl StackModel {
                 }
             }
             _ => {}
+        }
+        if let State::Loss { high, .. } = self.state {
+            self.gone_back_until = high;
         }
     }
 

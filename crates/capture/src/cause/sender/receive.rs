@@ -19,9 +19,11 @@ impl SenderModel {
                 self.last_echo = echo.filter(|_| first.stamp.is_some());
                 return;
             }
+            // The sender's previous segment shows that it had not received this ACK by then.
+            let soonest = if first.stamp.is_some() && echo.is_some() { self.last_sent.min(now) } else { 0 };
             self.receive_next();
-            self.last_ack = self.last_ack.min(now);
-            self.timer_since = self.timer_since.min(now);
+            self.last_ack = self.last_ack.clamp(soonest, now);
+            self.timer_since = self.timer_since.clamp(soonest, now);
         }
         self.last_echo = echo;
     }
@@ -74,7 +76,9 @@ impl SenderModel {
         self.suspected.on_ack(ack, self.nxt, sack, self.sacked.highest());
         let advances = ack.cumulative > self.una;
         let (lowest, reported) = self.report(ack, advances, due);
-        let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);
+        // Away from the sender, the data that it repeats the ACK for may pass later.
+        let outstanding = self.nxt > self.una || due > ack.when.nanos;
+        let duplicate = !advances && ack.cumulative == self.una && outstanding && (ack.plain || reported > 0);
         if advances {
             self.una = ack.cumulative;
             self.nxt = self.nxt.max(self.una);
