@@ -408,7 +408,8 @@ impl StackModel {
                 self.armed = self.armed.max(if resent.start <= resent.una { resent.earliest } else { 0 });
             }
             Cause::Loss => {
-                if let State::Loss { unreported, reached, .. } = &mut self.state {
+                if let State::Loss { unreported, reached, answered, .. } = &mut self.state {
+                    *answered = true;
                     *unreported += 1;
                     *reached = resent.end.max(*reached);
                 } else if resent.end > resent.una {
