@@ -1,9 +1,8 @@
 //! Models of senders: each says why its stack would have sent a retransmission.
 //!
 //! All models are one state machine with different settings. Each keeps its own state, names a
-//! cause for each retransmission, and adds up the cost of what the causes leave unexplained. Far
-//! from the sender, a model keeps several hypotheses of the trace until later packets decide
-//! between them. The causes in the report come from the model that explains a connection best.
+//! cause for each retransmission, and adds up the cost of what the causes leave unexplained. A model
+//! keeps several hypotheses of the trace until later packets decide between them. The causes in the report come from the model that explains a connection best.
 
 mod events;
 mod fit;

@@ -133,7 +133,7 @@ impl StackModel {
     pub(crate) fn is_idle(&self) -> bool {
         let (start, left_before) = self.last_retransmission;
         let acknowledged = start == u64::MAX || self.left_before == left_before;
-        self.is_open() && self.back_off == 0 && !self.probed && acknowledged
+        self.is_open() && self.back_off == 0 && !self.probed && self.duplicates == 0 && acknowledged
     }
 
     /// Returns the causes that a retransmission may have, each with the cost of what it leaves
@@ -433,7 +433,7 @@ impl StackModel {
                 self.threshold = self.threshold.max(self.duplicates);
             }
             self.duplicates = 0;
-        } else if ack.duplicate {
+        } else if ack.duplicate && !ack.sack {
             self.duplicates += 1;
         }
         let (start, left_before) = self.last_retransmission;

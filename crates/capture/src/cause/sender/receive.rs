@@ -21,9 +21,12 @@ impl SenderModel {
             }
             // The sender's previous segment shows that it had not received this ACK by then.
             let soonest = if first.stamp.is_some() && echo.is_some() { self.last_sent.min(now) } else { 0 };
+            let una = self.una;
             self.receive_next();
             self.last_ack = self.last_ack.clamp(soonest, now);
-            self.timer_since = self.timer_since.clamp(soonest, now);
+            if self.una > una {
+                self.timer_since = self.timer_since.clamp(soonest, now);
+            }
         }
         self.last_echo = echo;
     }
