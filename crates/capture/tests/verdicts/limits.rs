@@ -38,14 +38,14 @@ fn a_timeout_that_partial_acks_do_not_postpone_is_no_fast_retransmission() {
     }
     talk.data(213.0, 0);
     for number in 1..5 {
-        let now = 223.0 + f64::from(number) * 90.0;
+        let now = 33.0 + f64::from(number) * 280.0;
         talk.ack(now, number, 0, &[]);
         talk.data(now, number);
     }
-    // The first partial ACK came at 313 ms, and 300 ms later the timer expires.
-    talk.data(614.0, 4);
-    talk.ack(713.0, 5, 0, &[]);
-    talk.data(713.0, 5);
+    // The first partial ACK came at 313 ms, and a second later the timer expires.
+    talk.data(1314.0, 4);
+    talk.ack(1413.0, 5, 0, &[]);
+    talk.data(1413.0, 5);
     let found = talk.end();
     let causes: Vec<_> = found.retransmissions.iter().map(|one| one.cause).collect();
     let repairs = [Cause::Fast; 5];

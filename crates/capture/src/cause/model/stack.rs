@@ -304,15 +304,14 @@ impl StackModel {
         Some((Cause::Fast, cost))
     }
 
-    /// Returns the cost of the time at which a repair leaves: with an ACK, or by RACK's timer.
+    /// Returns the cost of the time at which a repair leaves: with an ACK, or by RACK's timer. That
+    /// timer waits for a reordering window of at most the smoothed round trip.
     fn in_time(&self, resent: &Retransmitted) -> f64 {
-        let Some(overtaken) = self.overtaken(resent) else { return clocked(resent) };
-        let (smoothed, _) = resent.estimate.unwrap_or((500_000_000, 0));
-        let until = overtaken.advanced.max(overtaken.from).saturating_add(smoothed + TICK);
-        if overtaken.from <= resent.now && resent.now <= until {
-            return clocked(resent).min(BY_TIMER);
-        }
-        clocked(resent)
+        let by_ack = clocked(resent);
+        let Some(Overtaken { from, advanced }) = self.overtaken(resent) else { return by_ack };
+        let (smoothed, variation) = resent.estimate.unwrap_or((500_000_000, 0));
+        let until = advanced.max(from).saturating_add(smoothed + variation + TICK);
+        if (from..=until).contains(&resent.now) { by_ack.min(BY_TIMER) } else { by_ack }
     }
 
     /// Returns when RACK declares the segment lost, if the stack uses RACK.

@@ -14,7 +14,6 @@ use std::collections::VecDeque;
 use super::detectors::{Departure, EpisodeDetectors, SenderState};
 use super::model::{AckReceived, Explained, Models, Retransmitted};
 use super::suspected::SuspectedLosses;
-pub(crate) use rack::Overtaken;
 use crate::order::{AcksInTransit, CapturePoint, NewAck, Silence};
 use crate::result::{DetectorVerdict, When};
 use crate::stream::{Acknowledgement, Data, Reports, Stream};
@@ -22,6 +21,7 @@ use eifel_base::ranges::{Block, Ranges};
 use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
 use eifel_recovery::view::Negotiated;
+pub(crate) use rack::Overtaken;
 use rack::Rack;
 
 /// ACKs that may be under way to the sender. Beyond this number the oldest counts as received.
@@ -286,7 +286,7 @@ impl SenderModel {
         };
         let cause = self.models.explain(&resent);
         if let Some(rack) = &mut self.rack {
-            rack.on_retransmission(block, now);
+            rack.on_retransmission(block, now, data.stamp);
         }
         if self.retransmitted.count() < MOST_RANGES {
             self.retransmitted.add(block);

@@ -2,6 +2,7 @@
 
 use eifel_base::ranges::Block;
 use eifel_base::ring::Ring;
+use eifel_base::units::Timestamp;
 
 /// Segments remembered. Beyond this number the oldest are forgotten.
 const MOST: usize = 1 << 14;
@@ -13,6 +14,8 @@ struct Sent {
     end: u64,
     /// When it last left, in nanoseconds.
     left: u64,
+    /// TSval of its retransmission.
+    stamp: Option<Timestamp>,
     repeated: bool,
     delivered: bool,
 }
@@ -27,15 +30,17 @@ pub(super) struct Rack {
     /// The round trip of the last delivered transmission, and the shortest one, in nanoseconds.
     round_trip: u64,
     shortest: Option<u64>,
-    /// When an ACK last brought news of a newer transmission, in nanoseconds.
+    /// When the last ACK came that reported a delivery, in nanoseconds.
     advanced: u64,
 }
 
-/// The times, in nanoseconds, between which RACK declares a segment lost. The reordering window is
-/// at least zero and at most the smoothed round trip.
+/// What RACK knows of a segment if a transmission that left later was delivered. Times in
+/// nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Overtaken {
+    /// When RACK declares the segment lost, without a reordering window.
     pub(crate) from: u64,
+    /// When the last ACK came that reported a delivery.
     pub(crate) advanced: u64,
 }
 
@@ -53,17 +58,18 @@ impl Rack {
         self.sent.push_back(Sent { start: block.start, end: block.end, left, ..Sent::default() });
     }
 
-    /// Records a retransmission that leaves at `left`.
-    pub(super) fn on_retransmission(&mut self, block: Block, left: u64) {
+    /// Records a retransmission that leaves at `left` with the timestamp `stamp`.
+    pub(super) fn on_retransmission(&mut self, block: Block, left: u64, stamp: Option<Timestamp>) {
         let mut index = self.index(block.start);
         while let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.start < block.end) {
-            (sent.left, sent.repeated) = (left, true);
+            (sent.left, sent.stamp, sent.repeated) = (left, stamp, true);
             index += 1;
         }
     }
 
-    /// Handles the delivery of `block`, as an ACK shows that the sender receives at `now`.
-    pub(super) fn on_delivered(&mut self, block: Block, now: u64) {
+    /// Handles the delivery of `block`, as an ACK shows that the sender receives at `now`. `echo` is
+    /// the timestamp that the ACK echoes, if that names the segment at its front.
+    pub(super) fn on_delivered(&mut self, block: Block, now: u64, echo: Option<Timestamp>) {
         let mut index = self.index(block.start);
         while let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.start < block.end) {
             index += 1;
@@ -73,7 +79,8 @@ impl Rack {
             let sent = *sent;
             let took = now.saturating_sub(sent.left);
             // The ACK answers an earlier transmission.
-            if sent.repeated && self.shortest.is_some_and(|shortest| took < shortest) {
+            let older = echo.zip(sent.stamp).is_some_and(|(echo, stamp)| echo.precedes(stamp));
+            if sent.repeated && (older || self.shortest.is_some_and(|shortest| took < shortest)) {
                 continue;
             }
             if !sent.repeated {

@@ -61,7 +61,7 @@ impl SenderModel {
             self.suspected.on_ack(&ack.with(None), self.nxt, false, None);
         }
         if let Some(rack) = &mut self.rack {
-            rack.on_delivered(Block { start: self.una, end: ack.cumulative }, ack.due);
+            rack.on_delivered(Block { start: self.una, end: ack.cumulative }, ack.due, ack.detector_echo);
             rack.remove_below(ack.cumulative);
         }
         self.una = ack.cumulative;
@@ -116,9 +116,9 @@ impl SenderModel {
     pub(crate) fn report(&mut self, ack: &Acknowledgement, advances: bool, due: u64) -> (Option<u64>, u64) {
         let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
         let (retransmitted, rack) = (&self.retransmitted, &mut self.rack);
-        let mut once = |gap: Block| {
+        let mut once = |gap: Block, echo| {
             if let Some(rack) = rack {
-                rack.on_delivered(gap, due);
+                rack.on_delivered(gap, due, echo);
             }
             let start = retransmitted.containing(gap.start).map_or(gap.start, |range| range.end);
             if start < gap.end {
@@ -127,13 +127,13 @@ impl SenderModel {
         };
         if advances {
             // Data that SACK reported before are no news (RFC 5682, section 3.1).
-            self.sacked.insert(Block { start: self.una, end: ack.cumulative }, &mut once);
+            self.sacked.insert(Block { start: self.una, end: ack.cumulative }, |gap| once(gap, ack.echo));
         }
         for block in ack.reports.sacks() {
             if self.sacked.count() < MOST_RANGES && block.start > self.una {
                 self.sacked.insert(*block, |gap| {
                     reported += gap.end - gap.start;
-                    once(gap);
+                    once(gap, None);
                 });
             }
         }

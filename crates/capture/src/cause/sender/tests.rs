@@ -66,6 +66,7 @@ struct Naive {
 struct Segment {
     block: Block,
     left: u64,
+    stamp: Option<Timestamp>,
     repeated: bool,
     delivered: bool,
 }
@@ -105,7 +106,10 @@ impl Naive {
         let repeats = ack.cumulative == self.una;
         let duplicate = repeats && (ack.plain || !by_sack.is_empty());
         if sack {
-            self.deliver(&covered, due);
+            self.deliver(&covered.difference(&by_sack).copied().collect(), due, ack.echo);
+            for block in ack.reports.sacks() {
+                self.deliver(&by_sack.range(block.start..block.end).copied().collect(), due, None);
+            }
         }
         self.sacked.extend(&by_sack);
         if advances {
@@ -133,13 +137,16 @@ impl Naive {
     }
 
     /// Marks the segments with a position in `covered` as delivered at `now`.
-    fn deliver(&mut self, covered: &BTreeSet<u64>, now: u64) {
+    fn deliver(&mut self, covered: &BTreeSet<u64>, now: u64, echo: Option<Timestamp>) {
         for one in self.segments.iter_mut().filter(|one| !one.delivered) {
             if covered.range(one.block.start..one.block.end).next().is_none() {
                 continue;
             }
             one.delivered = true;
             let took = now.saturating_sub(one.left);
+            if one.repeated && matches!((echo, one.stamp), (Some(echo), Some(stamp)) if echo.0 < stamp.0) {
+                continue;
+            }
             if one.repeated && self.shortest.is_some_and(|shortest| took < shortest) {
                 continue;
             }
@@ -266,7 +273,7 @@ fn run(sack: bool, steps: Vec<Step>) {
                 }
                 let block = Block { start: naive.nxt, end: naive.nxt + u64::from(len) };
                 if sack {
-                    naive.segments.push(Segment { block, left: now, repeated: false, delivered: false });
+                    naive.segments.push(Segment { block, left: now, stamp: None, repeated: false, delivered: false });
                 }
                 naive.nxt = block.end;
                 naive.silence.on_sent(now, None);
@@ -285,7 +292,7 @@ fn run(sack: bool, steps: Vec<Step>) {
                 naive.models.explain(&resent);
                 let again = |one: &&mut Segment| one.block.start < block.end && block.start < one.block.end;
                 for one in naive.segments.iter_mut().filter(again).filter(|one| one.block.end > naive.una) {
-                    (one.left, one.repeated) = (now, true);
+                    (one.left, one.stamp, one.repeated) = (now, data.stamp, true);
                 }
                 naive.retransmitted.extend(block.start..block.end);
                 (naive.last_sent, naive.follows_another, naive.echo) = (now, true, data.echo);
