@@ -192,6 +192,11 @@ impl Evidence {
         !self.newly_acked.reported_before && !self.newly_acked.repaired
     }
 
+    /// Returns how long the retransmission took that the ACK echoes, in nanoseconds.
+    pub(crate) fn filler_took(&self) -> Option<u64> {
+        self.newly_acked.filler_took
+    }
+
     /// Handles an ACK of new data, which covers `block`.
     pub(crate) fn on_advance(&mut self, stream: &Stream, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
         // A segment that fills the gap at the front is ACKed at once (RFC 5681, section 4.2). The
@@ -209,6 +214,8 @@ impl Evidence {
             let later = matches!((filler.stamp(), ack.echo), (Some(stamp), Some(echo)) if stamp.precedes(echo));
             filled_by = Some(filler.nanos).filter(|_| !later);
             self.unreported.takes = ack.when.nanos - filler.nanos;
+            let echoes = filler.stamp().is_some() && filler.stamp() == ack.echo;
+            self.newly_acked.filler_took = echoes.then_some(self.unreported.takes);
         }
         let newly = &self.newly_acked;
         let data_behind = newly.duplicates > 0 || newly.count > MOST_DELAYED;

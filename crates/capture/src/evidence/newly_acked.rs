@@ -17,6 +17,8 @@ pub(super) struct NewlyAcked {
     pub(super) reported_before: bool,
     /// Whether one of them was retransmitted.
     pub(super) repaired: bool,
+    /// How long the transmission took that the ACK echoes, in nanoseconds.
+    pub(super) filler_took: Option<u64>,
     pub(super) count: usize,
     /// The number of duplicate ACKs before this ACK.
     pub(super) duplicates: u32,

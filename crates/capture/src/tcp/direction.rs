@@ -233,6 +233,9 @@ impl Direction {
         // Data that had waited for others are no sample for the smoothed round trip. They still bound
         // the shortest one: it is no longer than the time they took.
         let sample = ack.reports.count == 0 && losses.retransmissions.evidence.is_timely();
+        if let Some(took) = losses.retransmissions.evidence.filler_took() {
+            stream.sample(took);
+        }
         stream.round_trip(newest, point.when.nanos, sample)
     }
 }
