@@ -400,7 +400,10 @@ impl StackModel {
                 self.armed = resent.now;
             }
             Cause::Fast => {
-                if matches!(self.state, State::Open) {
+                // Without SACK, a recovery repairs at the first ACKs after a partial one. If it takes
+                // duplicate ACKs, the stack had undone that recovery and begins another.
+                let again = !resent.sack && resent.missing && !matches!(self.state, State::Loss { .. });
+                if again || matches!(self.state, State::Open) {
                     self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
                     self.threshold = self.threshold.max(resent.duplicates);
                 }
