@@ -1,27 +1,60 @@
 //! Compares the sender's flight size before and after retransmissions.
 //!
-//! Finds whether the flight size recovers soon after the retransmissions are acknowledged, how many
-//! bytes are missing from it until then, and for how long.
+//! Finds whether the flight size recovers soon after the recovery ends, how many bytes are missing
+//! from it until then, and for how long. Only a capture next to the sender shows its flight size.
 //!
-//! Retransmissions form a group: all that leave until the whole group is acknowledged.
+//! Retransmissions form a group: all that leave until all data are acknowledged that were
+//! outstanding at the first of them. A stack needs that long to reduce its window (RFC 6937).
 
-use crate::result::{Cost, StackReaction};
+use crate::result::{Cost, StackReaction, Vantage};
 use std::ops::Range;
 
 /// Round trips within which a stack that undid its reaction fills the path again.
 const ROUND_TRIPS: u64 = 2;
+/// The percentages of the earlier flight size at which it counts as recovered, and as reduced. Stacks
+/// reduce to 50 % or 70 %, and then grow by a few segments.
+const RECOVERED: u64 = 90;
+const REDUCED: u64 = 75;
+/// New segments that have to leave in these round trips, so that they show the flight size.
+const ENOUGH: u32 = 3;
+/// The percentage of the receiver's window at which that window limits the flight size.
+const LIMITED: u64 = 80;
+
+/// A sender's data in flight when it retransmits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct InFlight {
+    /// Bytes that are outstanding and not reported.
+    pub(crate) bytes: u64,
+    /// The end of the outstanding data.
+    pub(crate) until: u64,
+    /// Whether the receiver's window may limit them. Then a smaller congestion window may show
+    /// nothing.
+    pub(crate) limited: bool,
+}
+
+impl InFlight {
+    /// Returns whether a window of `window` bytes may limit `outstanding` bytes.
+    pub(crate) fn is_limited(outstanding: u64, window: u64) -> bool {
+        outstanding * 100 >= window * LIMITED
+    }
+}
 
 /// A group of retransmissions whose effect on the flight size is being measured.
 #[derive(Clone, Debug)]
 struct Group {
     rows: Range<usize>,
-    /// The position at which the highest of them ends.
+    /// The end of the data that were outstanding at the first of them, or of the highest one.
     end: u64,
     /// When the first one left, in nanoseconds, and the flight size at that time.
     began: u64,
     before: u64,
-    /// The largest flight size in the round trips after the group was acknowledged.
+    limited: bool,
+    /// The largest flight size in the round trips after the group was acknowledged, and the number
+    /// of new segments that left in them.
     most: u64,
+    new: u32,
+    /// Whether new data left after these round trips.
+    goes_on: bool,
     until: Option<u64>,
     /// Time of the last measurement, and the flight size then.
     last: (u64, u64),
@@ -65,7 +98,7 @@ impl Group {
     /// Returns whether nothing from `now` on can change the result.
     #[inline]
     fn is_over(&self, now: u64) -> bool {
-        self.back.is_some() && self.until.is_some_and(|until| now > until)
+        self.back.is_some() && self.goes_on && self.until.is_some_and(|until| now > until)
     }
 
     #[inline(never)]
@@ -74,6 +107,9 @@ impl Group {
         let Some(until) = self.until else { return };
         if now <= until {
             self.most = flight.max(self.most);
+            self.new += 1;
+        } else {
+            self.goes_on = true;
         }
         if self.back.is_none() && flight >= self.before / 10 * 9 {
             self.back = Some(now);
@@ -89,15 +125,18 @@ impl Group {
     }
 
     fn finish_group(self) -> Effect {
-        let Self { rows, before, most, until, .. } = self;
-        // If no new data left, the sender had nothing to send or was not allowed to.
-        let noticed = match (until, most) {
-            (None, _) | (_, 0) => StackReaction::CannotBeTold,
-            _ if most >= before / 10 * 8 => StackReaction::Undone,
-            _ if most <= before / 10 * 6 => StackReaction::NotUndone,
-            _ => StackReaction::CannotBeTold,
+        let Self { rows, before, most, until, new, .. } = self;
+        // If few new data left, the sender had nothing to send or was not allowed to.
+        let noticed = if until.is_none() || new < ENOUGH || self.limited {
+            StackReaction::CannotBeTold
+        } else if most * 100 >= before * RECOVERED {
+            StackReaction::Undone
+        } else if most * 100 <= before * REDUCED && self.goes_on {
+            StackReaction::NotUndone
+        } else {
+            StackReaction::CannotBeTold
         };
-        let window_lost = (until.is_some() && most > 0).then(|| before.saturating_sub(most));
+        let window_lost = (noticed != StackReaction::CannotBeTold).then(|| before.saturating_sub(most));
         let back_ms = self.back.map(|back| back.saturating_sub(self.began) as f64 / 1e6);
         let held_back = (self.missing / u128::from(before.max(1))) as u64;
         Effect { rows, reaction: Reaction { noticed, window_lost, back_ms }, held_back }
@@ -112,21 +151,32 @@ pub(crate) struct FlightWatch {
 }
 
 impl FlightWatch {
-    /// Handles the retransmission of row `row`, up to position `end`, at a flight size of `flight`
-    /// bytes.
-    pub(crate) fn on_retransmission(&mut self, now: u64, row: usize, end: u64, flight: u64) {
+    /// Handles the retransmission of row `row`, up to position `end`.
+    pub(crate) fn on_retransmission(&mut self, now: u64, row: usize, end: u64, flight: InFlight) {
         match &mut self.group {
             Some(group) if group.until.is_none() => {
                 group.rows.end = row + 1;
                 group.end = group.end.max(end);
-                group.measure(now, flight);
+                group.measure(now, flight.bytes);
             }
             _ => {
                 self.finish_group();
                 let rows = row..row + 1;
-                let (began, before, last) = (now, flight, (now, flight));
-                let (most, missing) = (0, 0);
-                self.group = Some(Group { rows, end, began, before, most, until: None, last, missing, back: None });
+                let InFlight { bytes: before, until: outstanding, limited } = flight;
+                self.group = Some(Group {
+                    rows,
+                    end: end.max(outstanding),
+                    began: now,
+                    before,
+                    limited,
+                    most: 0,
+                    new: 0,
+                    goes_on: false,
+                    until: None,
+                    last: (now, before),
+                    missing: 0,
+                    back: None,
+                });
             }
         }
     }
@@ -140,11 +190,11 @@ impl FlightWatch {
         }
     }
 
-    /// Handles new data that leave at `now` and make the flight size `flight` bytes.
+    /// Handles new data that leave at `now` and make the flight size `flight()` bytes.
     #[inline(always)]
-    pub(crate) fn on_new(&mut self, now: u64, flight: u64) {
+    pub(crate) fn on_new(&mut self, now: u64, flight: impl FnOnce() -> u64) {
         if let Some(group) = &mut self.group {
-            group.on_new(now, flight);
+            group.on_new(now, flight());
             self.finish_if_over(now);
         }
     }
@@ -170,10 +220,13 @@ impl FlightWatch {
     }
 
     /// Ends the capture. Returns the reaction to each retransmission, by row; only needless ones
-    /// have a reaction. Adds their cost to `cost`.
-    pub(crate) fn reactions(&mut self, needless: &[bool], cost: &mut Cost) -> Vec<Reaction> {
+    /// have a reaction, next to their sender. Adds their cost to `cost`.
+    pub(crate) fn reactions(&mut self, needless: &[bool], vantage: Vantage, cost: &mut Cost) -> Vec<Reaction> {
         let mut reactions =
             vec![Reaction { noticed: StackReaction::CannotBeTold, window_lost: None, back_ms: None }; needless.len()];
+        if vantage != Vantage::Sender {
+            return reactions;
+        }
         for Effect { rows, reaction, held_back } in self.finish() {
             // If a group also has a needed retransmission, the loss alone would have cost as much.
             if needless[rows.clone()].iter().all(|needless| *needless) {

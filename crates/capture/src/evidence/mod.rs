@@ -79,12 +79,19 @@ impl Evidence {
 
     /// Records whether the last ACK should have covered `sent` and did not, because it is later
     /// than [`HOST`]. That shows a loss behind the capture point only if the capture seems to be
-    /// made at the receiver.
+    /// made at the receiver, and if the receiver did not refuse the segment.
     pub(crate) fn record_lost_behind(&mut self, sent: &Transmission, stream: &Stream, sack: bool) {
         let last = self.segments.get(&sent.start).and_then(|one| one.transmissions.last());
         let passed = last.map_or(sent.nanos, |last| last.nanos);
         let missed = sent.start == stream.una || sack && self.sacked.covered(sent.start, sent.end()) == 0;
-        self.lost_behind |= missed && !sent.missing && stream.last_ack > passed.saturating_add(HOST);
+        let lost = missed && !sent.missing && !self.refuses(sent);
+        self.lost_behind |= lost && stream.last_ack > passed.saturating_add(HOST);
+    }
+
+    /// Returns whether the receiver has echoed a newer timestamp than that of `sent`. Then it refuses
+    /// the segment (RFC 7323, section 5).
+    fn refuses(&self, sent: &Transmission) -> bool {
+        sent.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed))
     }
 
     /// Returns whether `passing` is the first transmission of a segment that passed only as a
@@ -153,8 +160,7 @@ impl Evidence {
         let first = first.unwrap_or(unseen);
         let (stamp, number) = if first.missing { Default::default() } else { (first.stamp, first.number) };
         let first = Transmission { stamp, stamped, number, ..first };
-        // The receiver had already echoed a newer timestamp than that of the first transmission.
-        let refused = first.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
+        let refused = self.refuses(&first);
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(frame);
         let one = self.segments.entry(block.start).or_insert_with(|| {
             Box::new(SegmentEvidence { refused, dropped, behind, ..SegmentEvidence::new(block.end, first) })

@@ -168,7 +168,10 @@ mod tests {
         assert_eq!(Vantage::find(Some(60_000), Some(100 * MS)), Vantage::Sender);
         assert_eq!(Vantage::find(Some(100 * MS), Some(60_000)), Vantage::Receiver);
         assert_eq!(Vantage::find(Some(40 * MS), Some(60 * MS)), Vantage::Between);
-        assert_eq!(Vantage::find(Some(60_000), Some(70_000)), Vantage::Between);
+        assert_eq!(Vantage::find(Some(600_000), Some(700_000)), Vantage::Between);
+        assert_eq!(Vantage::find(Some(2_000), Some(100_000)), Vantage::Sender);
+        // On a fast LAN, microseconds tell nothing.
+        assert_eq!(Vantage::find(Some(2_000), Some(70_000)), Vantage::Unknown);
         assert_eq!(Vantage::find(None, Some(MS)), Vantage::Unknown);
     }
 }

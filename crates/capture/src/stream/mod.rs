@@ -95,6 +95,11 @@ impl Stream {
         self.nxt - self.una
     }
 
+    /// Returns the receiver's window in bytes.
+    pub(crate) fn window(&self) -> u64 {
+        u64::from(self.window)
+    }
+
     /// Counts a segment. Returns its position.
     #[inline(always)]
     pub(crate) fn on_segment(&mut self, data: &Data) -> u64 {

@@ -5,7 +5,7 @@
 //! results are kept.
 
 use super::recent_packets::RecentPackets;
-use crate::cause::{DirectionId, Explained, PathMtu, Retransmissions, SenderModel};
+use crate::cause::{DirectionId, Explained, InFlight, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Part, REORDERED_WITHIN};
 use crate::order::{CapturePoint, Transmission, reordered_within};
 use crate::result::{Cause, Cost, Number, Retransmission, Vantage};
@@ -90,7 +90,8 @@ impl LossState {
             self.model.on_new(&data);
         }
         self.recent.add(data);
-        self.retransmissions.flight.on_new(now, flight);
+        let Retransmissions { flight: watch, evidence, .. } = &mut self.retransmissions;
+        watch.on_new(now, || flight.saturating_sub(evidence.sacked.covered(0, u64::MAX)));
     }
 
     /// Handles data of length `len` that never passed.
@@ -178,7 +179,18 @@ impl LossState {
     ) {
         let acknowledged = stream.acknowledged(block.end);
         let row = Row { when: point.when, block, payload: data.payload, known, episode, parts, acknowledged };
-        self.retransmissions.add(row, data.left, stream.flight());
+        // Without SACK, each duplicate ACK reports a segment.
+        let reported = if point.sack {
+            self.retransmissions.evidence.sacked.covered(stream.una, stream.nxt)
+        } else {
+            u64::from(stream.duplicates) * u64::from(stream.largest)
+        };
+        let flight = InFlight {
+            bytes: stream.flight().saturating_sub(reported),
+            until: stream.nxt,
+            limited: InFlight::is_limited(stream.flight(), stream.window()),
+        };
+        self.retransmissions.add(row, data.left, flight);
     }
 
     /// Handles an ACK of new data that is no loss sign, after all repairs were acknowledged.
@@ -257,7 +269,7 @@ impl LossState {
             shortest: point.receiver_rtt().unwrap_or(0),
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);
-        self.retransmissions.finish(&explained, (&circumstances, point.sack), id, detector_verdicts, (into, cost));
+        self.retransmissions.finish(&explained, (&circumstances, point.sack, point.vantage()), id, detector_verdicts, (into, cost));
         (!explained.is_empty()).then_some(model)
     }
 }
