@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use eifel_capture::report::Report;
-use eifel_capture::result::{Confidence, Retransmission, Verdict};
+use eifel_capture::result::{Confidence, Retransmission, StackReaction, Vantage, Verdict};
 use eifel_testkit::random::Random;
 use proptest::prelude::*;
 
@@ -83,6 +83,35 @@ fn linux_next_to_the_capture_is_named_with_the_kernels_causes() {
         planted[0][4] = "rto".into();
         assert_eq!(wrong_causes(&found, &planted).len(), 1, "{name}");
     }
+}
+
+/// The kernel undid nothing: the counters of undos stayed 0.
+#[test]
+fn a_reduction_that_the_flight_size_does_not_show_yet_is_no_undo() {
+    for name in ["noticed_prr", "noticed_window_limited"] {
+        let found = found(&read(&format!("{name}.pcap")));
+        assert!(found.iter().any(|one| one.verdict == Verdict::Spurious), "{name}");
+        for one in found {
+            assert!(one.stack_noticed != StackReaction::Undone, "{name}: {one:?}");
+            assert_eq!(one.window_lost_bytes.filter(|_| one.stack_noticed == StackReaction::CannotBeTold), None);
+        }
+    }
+}
+
+/// Returns where the data of the client were captured.
+fn place(name: &str) -> Vantage {
+    let report = Report::of_bytes("x.pcap", &read(&format!("{name}.pcap"))).unwrap();
+    report.connections[0].directions[0].vantage
+}
+
+#[test]
+fn a_receiver_that_refuses_an_overtaken_original_is_still_next_to_the_capture() {
+    assert_eq!(place("place_paws"), Vantage::Receiver);
+}
+
+#[test]
+fn microseconds_do_not_tell_the_place_of_a_capture() {
+    assert_eq!(["place_sender_lan", "place_sender_lan_ts"].map(place), [Vantage::Unknown; 2]);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! outstanding at the first of them. A stack needs that long to reduce its window (RFC 6937).
 
 use crate::result::{Cost, StackReaction, Vantage};
+use eifel_base::ranges::Block;
 use std::ops::Range;
 
 /// Round trips within which a stack that undid its reaction fills the path again.
@@ -19,6 +20,8 @@ const REDUCED: u64 = 75;
 const ENOUGH: u32 = 3;
 /// The percentage of the receiver's window at which that window limits the flight size.
 const LIMITED: u64 = 80;
+/// The smallest flight size, in segments, of which a half differs from the whole.
+const LEAST_SEGMENTS: u64 = 5;
 
 /// A sender's data in flight when it retransmits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,15 +30,19 @@ pub(crate) struct InFlight {
     pub(crate) bytes: u64,
     /// The end of the outstanding data.
     pub(crate) until: u64,
-    /// Whether the receiver's window may limit them. Then a smaller congestion window may show
-    /// nothing.
-    pub(crate) limited: bool,
+    /// Whether a smaller congestion window would show: the receiver's window does not limit them, and
+    /// half of them are a few segments.
+    pub(crate) shows_window: bool,
 }
 
 impl InFlight {
-    /// Returns whether a window of `window` bytes may limit `outstanding` bytes.
-    pub(crate) fn is_limited(outstanding: u64, window: u64) -> bool {
-        outstanding * 100 >= window * LIMITED
+    /// Returns the data in flight of a sender, of which `reported` bytes are reported. The receiver's
+    /// window and a segment have these sizes in bytes.
+    pub(crate) fn new(outstanding: Block, reported: u64, window: u64, segment: u64) -> Self {
+        let all = outstanding.end - outstanding.start;
+        let bytes = all.saturating_sub(reported);
+        let shows_window = all * 100 < window * LIMITED && bytes >= LEAST_SEGMENTS * segment;
+        Self { bytes, until: outstanding.end, shows_window }
     }
 }
 
@@ -48,7 +55,7 @@ struct Group {
     /// When the first one left, in nanoseconds, and the flight size at that time.
     began: u64,
     before: u64,
-    limited: bool,
+    shows_window: bool,
     /// The largest flight size in the round trips after the group was acknowledged, and the number
     /// of new segments that left in them.
     most: u64,
@@ -127,7 +134,7 @@ impl Group {
     fn finish_group(self) -> Effect {
         let Self { rows, before, most, until, new, .. } = self;
         // If few new data left, the sender had nothing to send or was not allowed to.
-        let noticed = if until.is_none() || new < ENOUGH || self.limited {
+        let noticed = if until.is_none() || new < ENOUGH || !self.shows_window {
             StackReaction::CannotBeTold
         } else if most * 100 >= before * RECOVERED {
             StackReaction::Undone
@@ -162,13 +169,13 @@ impl FlightWatch {
             _ => {
                 self.finish_group();
                 let rows = row..row + 1;
-                let InFlight { bytes: before, until: outstanding, limited } = flight;
+                let InFlight { bytes: before, until: outstanding, shows_window } = flight;
                 self.group = Some(Group {
                     rows,
                     end: end.max(outstanding),
                     began: now,
                     before,
-                    limited,
+                    shows_window,
                     most: 0,
                     new: 0,
                     goes_on: false,
@@ -228,10 +235,13 @@ impl FlightWatch {
             return reactions;
         }
         for Effect { rows, reaction, held_back } in self.finish() {
-            // If a group also has a needed retransmission, the loss alone would have cost as much.
+            // If a group also has a needed retransmission, the loss alone would have cost as much, and
+            // there is nothing to undo.
             if needless[rows.clone()].iter().all(|needless| *needless) {
                 cost.window_lost_bytes += reaction.window_lost.unwrap_or(0);
                 cost.held_back_ms += *held_back as f64 / 1e6;
+            } else if reaction.noticed == StackReaction::Undone {
+                continue;
             }
             for number in rows.clone().filter(|number| needless[*number]) {
                 reactions[number] = *reaction;
@@ -248,15 +258,23 @@ mod tests {
     use eifel_testkit::{digest, golden};
     use std::fmt::Write;
 
-    fn after(flight: u64) -> StackReaction {
+    fn in_flight(bytes: u64, until: u64) -> InFlight {
+        InFlight { bytes, until, shows_window: true }
+    }
+
+    /// Returns the reaction of a sender with `flight` bytes in flight after its recovery.
+    fn after(flight: u64, before: InFlight) -> StackReaction {
         let mut group = FlightWatch::default();
-        group.on_retransmission(0, 0, 1000, 20_000);
-        group.on_retransmission(0, 1, 2000, 20_000);
-        group.on_new(5, 30_000);
+        group.on_retransmission(0, 0, 1000, before);
+        group.on_retransmission(0, 1, 2000, before);
+        group.on_new(5, || 30_000);
+        // The retransmissions are acknowledged, but not yet all that was outstanding.
         group.on_ack(10, 2000, 30_000, 100);
-        group.on_new(150, flight);
+        group.on_new(20, || 19_000);
+        group.on_ack(100, 20_000, flight, 100);
+        (150..153).for_each(|now| group.on_new(now, || flight));
         // Too late to be a consequence of the retransmissions.
-        group.on_new(400, 90_000);
+        group.on_new(400, || 90_000);
         let after = group.finish();
         assert_eq!((after.len(), after[0].rows.clone()), (1, 0..2));
         after[0].reaction.noticed
@@ -264,19 +282,32 @@ mod tests {
 
     #[test]
     fn a_flight_size_that_recovers_shows_an_undo() {
-        assert_eq!(
-            [19_000, 10_000, 14_000, 0].map(after),
-            [StackReaction::Undone, StackReaction::NotUndone, StackReaction::CannotBeTold, StackReaction::CannotBeTold]
-        );
+        let noticed = [19_000, 10_000, 16_000].map(|flight| after(flight, in_flight(20_000, 20_000)));
+        assert_eq!(noticed, [StackReaction::Undone, StackReaction::NotUndone, StackReaction::CannotBeTold]);
+    }
+
+    #[test]
+    fn a_flight_size_that_the_receivers_window_limits_shows_nothing() {
+        let outstanding = Block { start: 0, end: 20_000 };
+        let shown = |window, segment| InFlight::new(outstanding, 0, window, segment);
+        let noticed = [(30_000, 1000), (25_000, 1000), (30_000, 4001)].map(|(window, segment)| {
+            let before = shown(window, segment);
+            (before.shows_window, after(19_000, before))
+        });
+        let nothing = (false, StackReaction::CannotBeTold);
+        assert_eq!(noticed, [(true, StackReaction::Undone), nothing, nothing]);
+        // Reported data are not in flight.
+        assert_eq!(InFlight::new(outstanding, 5000, 30_000, 1000).bytes, 15_000);
     }
 
     #[test]
     fn missing_bytes_count_until_the_flight_size_recovers() {
         let mut group = FlightWatch::default();
-        group.on_retransmission(1000, 0, 1000, 20_000);
+        group.on_retransmission(1000, 0, 1000, in_flight(20_000, 1000));
         group.on_ack(1100, 1000, 5_000, 100);
-        group.on_new(1200, 10_000);
-        group.on_new(1500, 20_000);
+        group.on_new(1200, || 10_000);
+        (1250..1253).for_each(|now| group.on_new(now, || 10_000));
+        group.on_new(1500, || 20_000);
         group.on_ack(1900, 5000, 1_000, 100);
         let [after] = group.finish() else { panic!() };
         // 100 ns without 15 000 bytes, then 300 ns without 10 000 bytes.
@@ -284,6 +315,20 @@ mod tests {
             (after.reaction.window_lost, after.reaction.back_ms, after.held_back),
             (Some(10_000), Some(0.0005), 225)
         );
+    }
+
+    #[test]
+    fn only_a_capture_next_to_the_sender_shows_its_reaction() {
+        let reactions = [Vantage::Sender, Vantage::Between, Vantage::Receiver, Vantage::Unknown].map(|vantage| {
+            let mut group = FlightWatch::default();
+            group.on_retransmission(1000, 0, 1000, in_flight(20_000, 1000));
+            group.on_ack(1100, 1000, 5_000, 100);
+            (1200..1203).for_each(|now| group.on_new(now, || 20_000));
+            let mut cost = Cost::default();
+            let reactions = group.reactions(&[true], vantage, &mut cost);
+            (reactions[0].noticed == StackReaction::Undone, cost.held_back_ms > 0.0)
+        });
+        assert_eq!(reactions, [(true, true), (false, false), (false, false), (false, false)]);
     }
 
     /// Draws small numbers, so that limits are often hit exactly.
@@ -299,15 +344,16 @@ mod tests {
                     let bytes = random.below(12) * 10;
                     match random.below(5) {
                         0 => {
-                            flight.on_retransmission(now, rows, random.below(6), bytes);
+                            let before = InFlight { bytes, until: random.below(6), shows_window: random.below(4) > 0 };
+                            flight.on_retransmission(now, rows, random.below(6), before);
                             rows += 1;
                         }
                         1 | 2 => flight.on_ack(now, random.below(6), bytes, random.below(4)),
-                        _ => flight.on_new(now, bytes),
+                        _ => flight.on_new(now, || bytes),
                     }
                 }
                 let needless: Vec<bool> = (0..rows).map(|_| random.below(4) > 0).collect();
-                let reactions = flight.reactions(&needless, &mut cost);
+                let reactions = flight.reactions(&needless, Vantage::Sender, &mut cost);
                 writeln!(said, "{reactions:?} {cost:?}").unwrap();
             }
             writeln!(text, "{group}: {}", digest(said)).unwrap();

@@ -133,7 +133,7 @@ impl Chunks {
         let episode = self.detectors.on_retransmission((position, cause), self.una, under_way, point);
         let (known, payload) = (Some(cause), u32::from(len));
         let row = Row { when: point.when, block, payload, known, episode, parts: vec![part], acknowledged };
-        let flight = InFlight { bytes: self.under_way, until: self.nxt(), limited: false };
+        let flight = InFlight { bytes: self.under_way, until: self.nxt(), shows_window: true };
         self.retransmissions.add(row, point.when.nanos, flight);
     }
 
@@ -285,7 +285,13 @@ impl Chunks {
         self.detectors.finish();
         let explained: Vec<Explained> = self.retransmissions.explained([]);
         let detector_verdicts = |episode| self.detectors.verdicts(episode);
-        self.retransmissions.finish(&explained, (&circumstances, true, point.vantage()), &id, detector_verdicts, (into, &mut cost));
+        self.retransmissions.finish(
+            &explained,
+            (&circumstances, true, point.vantage()),
+            &id,
+            detector_verdicts,
+            (into, &mut cost),
+        );
         cost
     }
 }

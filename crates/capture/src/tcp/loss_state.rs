@@ -185,11 +185,8 @@ impl LossState {
         } else {
             u64::from(stream.duplicates) * u64::from(stream.largest)
         };
-        let flight = InFlight {
-            bytes: stream.flight().saturating_sub(reported),
-            until: stream.nxt,
-            limited: InFlight::is_limited(stream.flight(), stream.window()),
-        };
+        let outstanding = Block { start: stream.una, end: stream.nxt };
+        let flight = InFlight::new(outstanding, reported, stream.window(), u64::from(stream.largest));
         self.retransmissions.add(row, data.left, flight);
     }
 
@@ -269,7 +266,13 @@ impl LossState {
             shortest: point.receiver_rtt().unwrap_or(0),
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);
-        self.retransmissions.finish(&explained, (&circumstances, point.sack, point.vantage()), id, detector_verdicts, (into, cost));
+        self.retransmissions.finish(
+            &explained,
+            (&circumstances, point.sack, point.vantage()),
+            id,
+            detector_verdicts,
+            (into, cost),
+        );
         (!explained.is_empty()).then_some(model)
     }
 }

@@ -144,7 +144,7 @@ impl Naive {
             }
             one.delivered = true;
             let took = now.saturating_sub(one.left);
-            if one.repeated && matches!((echo, one.stamp), (Some(echo), Some(stamp)) if echo.0 < stamp.0) {
+            if one.repeated && matches!((echo, one.stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp)) {
                 continue;
             }
             if one.repeated && self.shortest.is_some_and(|shortest| took < shortest) {
