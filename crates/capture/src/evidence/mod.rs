@@ -265,10 +265,12 @@ impl Evidence {
         if let Some(dsack) = ack.reports.dsack {
             self.reports = true;
             self.on_duplicate(dsack, ack.when);
-        } else if !news && self.implies_duplicate(stream, ack, point) {
-            self.on_unreported(ack, point);
         }
-        self.on_without_news(ack, news, point.sack);
+        let implied = ack.reports.dsack.is_none() && !news && self.implies_duplicate(stream, ack, point);
+        let explained = implied && self.on_unreported(ack, point);
+        if !explained || point.sack {
+            self.on_without_news(ack, news, point.sack);
+        }
         let highest = ack.reports.sacks().iter().map(|block| block.end).max();
         let segments = &mut self.segments;
         self.active.retain(|start| {

@@ -58,8 +58,8 @@ impl Evidence {
     /// Assigns an unreported duplicate to a transmission: the one whose time fits the current delay
     /// of the path best. That delay is the one of the last transmission that filled a gap. The
     /// transmission that filled a gap is a last resort, because no duplicate ACK answers it. The
-    /// path keeps the order of the others.
-    pub(super) fn on_unreported(&mut self, ack: &Acknowledgement, point: &CapturePoint) {
+    /// path keeps the order of the others. Returns whether there is one.
+    pub(super) fn on_unreported(&mut self, ack: &Acknowledgement, point: &CapturePoint) -> bool {
         self.unreported.silent = true;
         let shortest = point.receiver_rtt().unwrap_or(0);
         let left = self.unreported.left(ack, shortest);
@@ -80,9 +80,8 @@ impl Evidence {
             }
         }
         let chosen = chosen.map(|(_, start)| start).or_else(|| self.overtaken(ack, left).filter(|_| point.sack));
-        if let Some(one) = chosen.and_then(|start| self.segments.get_mut(&start)) {
-            one.duplicates.push(ack.when);
-        }
+        let chosen = chosen.and_then(|start| self.segments.get_mut(&start));
+        chosen.map(|one| one.duplicates.push(ack.when)).is_some()
     }
 
     /// Returns the segment whose original arrived after its retransmission, for an ACK that no

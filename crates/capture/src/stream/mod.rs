@@ -17,6 +17,8 @@ use eifel_packet::seq::{Seq, unwrap};
 pub(crate) const MIDSTREAM: u64 = 1 << 32;
 /// Half of the sequence space: a number that seems further ahead than this lies behind.
 pub(crate) const HALF: u64 = 1 << 31;
+/// The shortest pause after which hosts send keep-alives, in nanoseconds.
+const KEEP_ALIVE: u64 = 1_000_000_000;
 
 /// A segment from the data sender.
 #[derive(Clone, Copy, Debug)]
@@ -168,8 +170,9 @@ impl Stream {
     }
 
     /// Returns the cause of a segment that is sent again without a loss, if it is one: a SYN, a
-    /// keep-alive or a zero-window probe. A keep-alive repeats the last byte while nothing is
-    /// outstanding; a probe sends at most one byte while the window is closed.
+    /// keep-alive or a zero-window probe. A keep-alive repeats the last byte after a pause in which
+    /// nothing is outstanding; a probe sends at most one byte while the window is closed. Without the
+    /// pause, it is a last segment of one byte, and its sender has not received the ACK yet.
     fn probe_of(&self, start: u64, data: &Data) -> Option<Cause> {
         if data.syn {
             return Some(Cause::Syn);
@@ -180,7 +183,8 @@ impl Stream {
         if self.window == 0 && start + 1 >= self.una {
             return Some(Cause::ZeroWindowProbe);
         }
-        (start + 1 == self.nxt && self.una == self.nxt).then_some(Cause::KeepAlive)
+        let paused = data.left.saturating_sub(self.last_sent) >= KEEP_ALIVE;
+        (start + 1 == self.nxt && self.una == self.nxt && paused).then_some(Cause::KeepAlive)
     }
 
     /// Returns whether the data missing below `position` may extend to before the capture.
