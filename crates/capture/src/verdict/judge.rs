@@ -7,6 +7,9 @@ use crate::evidence::{REORDERED_WITHIN, SegmentEvidence, candidates};
 use crate::order::{Original, Transmission};
 use crate::result::{Confidence, Verdict, When};
 
+/// The smallest retransmission timeout of common stacks, in nanoseconds.
+const SMALLEST_TIMEOUT: u64 = 200_000_000;
+
 /// A verdict with its confidence, reason and evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Judged {
@@ -118,8 +121,11 @@ impl SegmentEvidence {
                 Some(answered.when.frame),
             );
         }
-        // A receiver that reports duplicates would have reported the original.
-        let may_answer_original = self.may_answer_original && !circumstances.reports;
+        // A receiver that reports duplicates would have reported the original. And a path does not
+        // delay an original until after a retransmission that the timer sent.
+        let sent_after = |other: &Transmission| self.transmissions[index].nanos.saturating_sub(other.nanos);
+        let soon = self.transmissions.first().is_some_and(|original| sent_after(original) < SMALLEST_TIMEOUT);
+        let may_answer_original = self.may_answer_original && !circumstances.reports && soon;
         if candidates.first >= index {
             return if may_answer_original { LATE_ORIGINAL } else { judged(Needed, Likely, BY_ECHO, answer) };
         }
