@@ -220,6 +220,7 @@ impl Evidence {
             let later = matches!((filler.stamp(), ack.echo), (Some(stamp), Some(echo)) if stamp.precedes(echo));
             filled_by = Some(filler.nanos).filter(|_| !later);
             self.unreported.takes = ack.when.nanos - filler.nanos;
+            self.unreported.answered = (filler.nanos, block.start);
             let echoes = filler.stamp().is_some() && filler.stamp() == ack.echo;
             self.newly_acked.filler_took = echoes.then_some(self.unreported.takes);
         }

@@ -276,6 +276,7 @@ impl Chunks {
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver,
             at_sender: point.vantage() == Vantage::Sender,
+            sack: true,
             silent: false,
             reports: true,
             shortest: point.receiver_rtt().unwrap_or(0),

@@ -261,6 +261,7 @@ impl LossState {
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,
             at_sender: point.is_known_next_to_sender(),
+            sack: point.sack,
             silent: evidence.is_silent(),
             reports: evidence.reports || point.sack && !evidence.is_silent(),
             shortest: point.receiver_rtt().unwrap_or(0),

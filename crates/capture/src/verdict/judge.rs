@@ -29,6 +29,8 @@ pub(crate) struct Circumstances {
     pub(crate) at_receiver: bool,
     /// Whether packets that pass the capture point have just left the sender.
     pub(crate) at_sender: bool,
+    /// Whether both ends agreed on SACK.
+    pub(crate) sack: bool,
     /// Whether the receiver has answered duplicates without reporting them.
     pub(crate) silent: bool,
     /// Whether the receiver reports duplicates, as far as is known.
@@ -121,11 +123,14 @@ impl SegmentEvidence {
                 Some(answered.when.frame),
             );
         }
-        // A receiver that reports duplicates would have reported the original. And a path does not
-        // delay an original until after a retransmission that the timer sent.
+        // A receiver that reports duplicates would have reported the original. And without SACK,
+        // where an ACK without news says little, a path hardly delays an original until after a
+        // retransmission that the timer sent.
         let sent_after = |other: &Transmission| self.transmissions[index].nanos.saturating_sub(other.nanos);
         let soon = self.transmissions.first().is_some_and(|original| sent_after(original) < SMALLEST_TIMEOUT);
-        let may_answer_original = self.may_answer_original && !circumstances.reports && soon;
+        let may_answer_original = self.may_answer_original
+            && !circumstances.reports
+            && (soon || circumstances.sack || !circumstances.at_sender);
         if candidates.first >= index {
             return if may_answer_original { LATE_ORIGINAL } else { judged(Needed, Likely, BY_ECHO, answer) };
         }
@@ -268,6 +273,7 @@ mod tests {
                 let circumstances = Circumstances {
                     at_receiver: coin(),
                     at_sender: coin(),
+                    sack: coin(),
                     silent: coin(),
                     reports: coin(),
                     shortest: SHORTEST * u64::from(!coin()),

@@ -227,14 +227,14 @@ fn a_duplicate_ack_does_not_affect_a_retransmission_long_before() {
         talk.data(110.0 + f64::from(number), number);
     }
     for number in 0..70 {
-        talk.data(1500.0 + f64::from(number), number);
+        talk.data(250.0 + f64::from(number), number);
     }
     for number in 0..70 {
-        talk.ack(1600.0 + f64::from(number), number + 1, 1500 + number, &[]);
+        talk.ack(350.0 + f64::from(number), number + 1, 250 + number, &[]);
     }
-    talk.ack(1700.0, 70, 1569, &[]);
-    talk.data(1710.0, 70);
-    talk.ack(1810.0, 71, 1710, &[]);
+    talk.ack(450.0, 70, 319, &[]);
+    talk.data(460.0, 70);
+    talk.ack(560.0, 71, 460, &[]);
     let found = talk.end();
     let verdicts = found.retransmissions.iter().map(|one| one.verdict);
     assert!(verdicts.eq([Verdict::Needed; 6].into_iter().chain([Verdict::Undecidable; 64])));
