@@ -77,8 +77,10 @@ pub(crate) struct StackModel {
     probed: bool,
     /// The end of the last retransmission if a timeout or go-back-N sent it; otherwise `u64::MAX`.
     gone_back_to: u64,
-    /// The end of the data that go-back-N repairs.
+    /// The end of the data that go-back-N repairs, and of those that fast recovery repairs; 0 for the
+    /// one that did not send the last retransmission.
     gone_back_until: u64,
+    recovers_until: u64,
     /// When a retransmission last set the timer, in nanoseconds.
     armed: u64,
     /// The start of the last retransmission, and `nxt` when it left; (`u64::MAX`, 0) for go-back-N.
@@ -104,6 +106,7 @@ impl StackModel {
             probed: false,
             gone_back_to: u64::MAX,
             gone_back_until: 0,
+            recovers_until: 0,
             armed: 0,
             last_retransmission: (u64::MAX, 0),
             left_before: 0,
@@ -268,6 +271,7 @@ impl StackModel {
                 self.is_reported_by_rack(resent)
                     || resent.in_gap
                     || resent.suspected_lost && resent.ack_place != AckPlace::Within
+                    || self.recovers(resent)
             }
             // A partial ACK is evidence too. The window may delay the repair until a later ACK.
             State::Recovery { high, .. } => {
@@ -317,6 +321,13 @@ impl StackModel {
     /// Returns when RACK declares the segment lost, if the stack uses RACK.
     fn overtaken(&self, resent: &Retransmitted) -> Option<Overtaken> {
         resent.overtaken.filter(|_| self.settings.rack)
+    }
+
+    /// Returns whether the retransmission goes on with a recovery. The sender may not have received
+    /// the ACKs that end it.
+    fn recovers(&self, resent: &Retransmitted) -> bool {
+        let (last, _) = self.last_retransmission;
+        last < resent.start && resent.start < self.recovers_until
     }
 
     /// Returns the cost of a fast retransmission by a sender without SACK. It repairs the oldest
@@ -421,8 +432,10 @@ impl StackModel {
             }
             _ => {}
         }
-        if let State::Loss { high, .. } = self.state {
-            self.gone_back_until = high;
+        match self.state {
+            State::Loss { high, .. } => (self.gone_back_until, self.recovers_until) = (high, 0),
+            State::Recovery { high, .. } => self.recovers_until = high,
+            State::Open => {}
         }
     }
 
