@@ -123,14 +123,7 @@ impl SegmentEvidence {
                 Some(answered.when.frame),
             );
         }
-        // A receiver that reports duplicates would have reported the original. And without SACK,
-        // where an ACK without news says little, a path hardly delays an original until after a
-        // retransmission that the timer sent.
-        let sent_after = |other: &Transmission| self.transmissions[index].nanos.saturating_sub(other.nanos);
-        let soon = self.transmissions.first().is_some_and(|original| sent_after(original) < SMALLEST_TIMEOUT);
-        let may_answer_original = self.may_answer_original
-            && !circumstances.reports
-            && (soon || circumstances.sack || !circumstances.at_sender);
+        let may_answer_original = self.may_answer_original(index, circumstances);
         if candidates.first >= index {
             return if may_answer_original { LATE_ORIGINAL } else { judged(Needed, Likely, BY_ECHO, answer) };
         }
@@ -152,6 +145,16 @@ impl SegmentEvidence {
             // were late.
             (_, None) => judged(Undecidable, Weak, "either transmission can have caused the ACK", answer),
         }
+    }
+
+    /// Returns whether an ACK without news may answer the original, which the transmission at `index`
+    /// has overtaken. A receiver that reports duplicates would have reported it. And without SACK,
+    /// where such an ACK says little, a path hardly delays an original until after a retransmission
+    /// that the timer sent.
+    fn may_answer_original(&self, index: usize, circumstances: &Circumstances) -> bool {
+        let took = self.transmissions[index].nanos.saturating_sub(self.transmissions[0].nanos);
+        let soon = took < SMALLEST_TIMEOUT || circumstances.sack || !circumstances.at_sender;
+        self.may_answer_original && !circumstances.reports && soon
     }
 
     /// Returns whether the transmissions up to `index` are known to have passed in the order in

@@ -180,15 +180,13 @@ pub(super) mod tests {
             nxt: 20_000,
             last_ack: 800 * MS,
             last_sent: 800 * MS,
-            timer_since: 800 * MS,
-            timer_from: 800 * MS,
+            timer_set: (800 * MS, 800 * MS),
             estimate: Some((200 * MS, 30 * MS)),
             missing: true,
             suspected_lost: true,
             in_gap: true,
             echo_is_new: None,
-            sack: true,
-            duplicates: 0,
+            duplicates: None,
             segments: 20,
             stamp: None,
             repeated: true,
@@ -258,14 +256,8 @@ pub(super) mod tests {
             end: 41_000,
             ..first
         };
-        let second = Retransmitted {
-            una: 40_000,
-            nxt: 60_000,
-            repeated: false,
-            timer_since: 2996 * MS,
-            timer_from: 2996 * MS,
-            ..again
-        };
+        let second =
+            Retransmitted { una: 40_000, nxt: 60_000, repeated: false, timer_set: (2996 * MS, 2996 * MS), ..again };
         assert_eq!(hypotheses.explain(&second), Cause::Fast);
         assert_eq!(others(&hypotheses), [Some(Cause::Rto), None]);
     }

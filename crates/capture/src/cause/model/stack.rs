@@ -12,6 +12,7 @@ use super::fit::{HELD, clocked, departure, is_at_once, misfit, misfit_of_timer};
 use super::{AckReceived, Cause, Retransmitted, Settings};
 use crate::cause::sender::Overtaken;
 use crate::order::AckPlace;
+use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
 /// The cost of a cause without the evidence that it needs.
@@ -75,11 +76,10 @@ pub(crate) struct StackModel {
     back_off: u32,
     /// Whether a tail-loss probe is under way.
     probed: bool,
-    /// The end of the last retransmission if a timeout or go-back-N sent it; otherwise `u64::MAX`.
-    gone_back_to: u64,
-    /// The end of the data that go-back-N repairs, and of those that fast recovery repairs; 0 for the
-    /// one that did not send the last retransmission.
-    gone_back_until: u64,
+    /// What go-back-N has still to repair: from the end of the last retransmission, if a timeout or
+    /// go-back-N sent it, otherwise from `u64::MAX`.
+    gone_back: Block,
+    /// The end of the data that fast recovery repairs; 0 in go-back-N.
     recovers_until: u64,
     /// When a retransmission last set the timer, in nanoseconds.
     armed: u64,
@@ -104,8 +104,7 @@ impl StackModel {
             state: State::Open,
             back_off: 0,
             probed: false,
-            gone_back_to: u64::MAX,
-            gone_back_until: 0,
+            gone_back: Block { start: u64::MAX, end: 0 },
             recovers_until: 0,
             armed: 0,
             last_retransmission: (u64::MAX, 0),
@@ -208,13 +207,13 @@ impl StackModel {
         if resent.end != resent.nxt || !self.would_probe(resent) {
             return None;
         }
-        let since = resent.last_sent.max(resent.timer_since);
+        let since = resent.last_sent.max(resent.timer_set.1);
         let (smoothed, _) = resent.estimate.unwrap_or((500_000_000, 0));
         let patience = smoothed * 2 + if resent.segments == 1 { DELAYED_ACK } else { TICK };
         // RFC 8985, section 7.2: a probe leaves no later than the retransmission timer would
         // expire.
-        let rest = (resent.timer_since + self.rto(resent)).saturating_sub(since).max(TICK);
-        let from = since.min(resent.timer_from.max(self.armed));
+        let rest = (resent.timer_set.1 + self.rto(resent)).saturating_sub(since).max(TICK);
+        let from = since.min(resent.timer_set.0.max(self.armed));
         Some((Cause::Tlp, misfit_of_timer(resent, (from, since), patience.min(rest))))
     }
 
@@ -244,13 +243,13 @@ impl StackModel {
 
     /// Returns whether the retransmission starts where go-back-N stopped.
     fn continues(&self, resent: &Retransmitted) -> bool {
-        resent.follows_another && resent.start == self.gone_back_to
+        resent.follows_another && resent.start == self.gone_back.start
     }
 
     /// Returns whether the retransmission starts at or above the position where go-back-N stopped, in
     /// the data that it repairs.
     fn is_gone_back_to(&self, resent: &Retransmitted) -> bool {
-        (self.gone_back_to..self.gone_back_until).contains(&resent.start)
+        (self.gone_back.start..self.gone_back.end).contains(&resent.start)
     }
 
     /// Returns whether the same holds, and no new data were sent in between.
@@ -294,14 +293,16 @@ impl StackModel {
         if resent.reported {
             cost += WITHOUT_EVIDENCE;
         }
-        if !resent.sack && !acked_here {
-            cost += self.without_sack(resent);
+        if let Some(duplicates) = resent.duplicates
+            && !acked_here
+        {
+            cost += self.without_sack(resent, duplicates);
         }
         // Without SACK only the timer detects a lost retransmission.
         if resent.repeated && !(resent.may_be_unseen && self.is_reported_by_rack(resent)) {
             cost += match self.overtaken(resent) {
                 Some(_) => 0.0,
-                None if resent.sack && resent.may_be_unseen => LOST_AGAIN,
+                None if resent.sack() && resent.may_be_unseen => LOST_AGAIN,
                 None => WITHOUT_EVIDENCE,
             };
         }
@@ -332,13 +333,13 @@ impl StackModel {
 
     /// Returns the cost of a fast retransmission by a sender without SACK. It repairs the oldest
     /// segment only (RFC 6582), at the duplicate ACK that reaches its threshold.
-    fn without_sack(&self, resent: &Retransmitted) -> f64 {
+    fn without_sack(&self, resent: &Retransmitted, duplicates: u32) -> f64 {
         if resent.start > resent.una {
             return WITHOUT_EVIDENCE;
         }
         match self.state {
-            State::Open if resent.duplicates > self.threshold => {
-                (f64::from(resent.duplicates) / f64::from(self.threshold)).ln() / 2.0
+            State::Open if duplicates > self.threshold => {
+                (f64::from(duplicates) / f64::from(self.threshold)).ln() / 2.0
             }
             State::Loss { high, .. } if resent.start < high => WITHOUT_EVIDENCE,
             _ => 0.0,
@@ -348,18 +349,22 @@ impl StackModel {
     /// Returns whether ACKs report the loss. Without SACK the third duplicate ACK does, and the
     /// sender reacts to it at once.
     fn is_reported(&self, resent: &Retransmitted) -> bool {
-        let in_time = resent.sack || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
+        let in_time = resent.sack() || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
         self.overtaken(resent).is_some() || self.is_reported_by_rack(resent) || resent.missing && in_time
     }
 
     /// Returns whether by RACK the ACK of a retransmission reports the loss.
     fn is_reported_by_rack(&self, resent: &Retransmitted) -> bool {
         let goes_on = resent.follows_another || is_at_once(resent, resent.last_ack);
-        self.settings.rack && resent.sack && goes_on && resent.start < self.left_before
+        self.settings.rack && resent.sack() && goes_on && resent.start < self.left_before
     }
 
     fn would_probe(&self, resent: &Retransmitted) -> bool {
-        self.settings.probes_tail && resent.sack && !self.probed && !resent.missing && matches!(self.state, State::Open)
+        self.settings.probes_tail
+            && resent.sack()
+            && !self.probed
+            && !resent.missing
+            && matches!(self.state, State::Open)
     }
 
     /// Returns when the timer behind this retransmission was set, at the earliest and at the
@@ -369,8 +374,8 @@ impl StackModel {
             AckPlace::End(passed) => passed.saturating_add(resent.trip),
             _ => 0,
         };
-        let latest = resent.timer_since.max(self.armed);
-        (resent.timer_from.max(ack_end).max(self.armed).min(latest), latest)
+        let latest = resent.timer_set.1.max(self.armed);
+        (resent.timer_set.0.max(ack_end).max(self.armed).min(latest), latest)
     }
 
     fn rto(&self, resent: &Retransmitted) -> u64 {
@@ -380,7 +385,7 @@ impl StackModel {
 
     fn enter(&mut self, cause: Cause, resent: &Retransmitted) {
         let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
-        self.gone_back_to = if goes_back { resent.end } else { u64::MAX };
+        self.gone_back.start = if goes_back { resent.end } else { u64::MAX };
         // After a timeout everything counts as lost anyway.
         self.last_retransmission = if goes_back { (u64::MAX, 0) } else { (resent.start, resent.nxt) };
         match cause {
@@ -413,10 +418,10 @@ impl StackModel {
             Cause::Fast => {
                 // Without SACK, a recovery repairs at the first ACKs after a partial one. If it takes
                 // duplicate ACKs, the stack had undone that recovery and begins another.
-                let again = !resent.sack && resent.missing && !matches!(self.state, State::Loss { .. });
+                let again = !resent.sack() && resent.missing && !matches!(self.state, State::Loss { .. });
                 if again || matches!(self.state, State::Open) {
                     self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
-                    self.threshold = self.threshold.max(resent.duplicates);
+                    self.threshold = self.threshold.max(resent.duplicates.unwrap_or(0));
                 }
                 self.armed = self.armed.max(if resent.start <= resent.una { resent.earliest } else { 0 });
             }
@@ -433,7 +438,7 @@ impl StackModel {
             _ => {}
         }
         match self.state {
-            State::Loss { high, .. } => (self.gone_back_until, self.recovers_until) = (high, 0),
+            State::Loss { high, .. } => (self.gone_back.end, self.recovers_until) = (high, 0),
             State::Recovery { high, .. } => self.recovers_until = high,
             State::Open => {}
         }

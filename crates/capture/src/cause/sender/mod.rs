@@ -46,8 +46,6 @@ pub(crate) struct SenderModel {
     silence: Silence,
     /// The timestamp that the sender's last segment echoes.
     echo: Option<Timestamp>,
-    /// The latest smoothed round trip, in nanoseconds.
-    smoothed: Option<u64>,
     /// Whether the last segment that left was a retransmission.
     follows_another: bool,
     /// Whether the last retransmission was of data reported missing, or followed a repair of them.
@@ -117,10 +115,9 @@ impl SenderModel {
         self.models.on_ack(&received_since);
         self.last_ack = stream.last_ack + trip;
         self.last_sent = stream.last_sent;
-        self.smoothed = stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed);
-        self.silence = Silence::default();
+        self.silence = Silence::new(stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed));
         for sent in stream.out.iter().filter(|sent| !sent.missing) {
-            self.silence.on_sent(sent.nanos, self.smoothed);
+            self.silence.on_sent(sent.nanos);
         }
         self.timer_since = stream.timer_since + trip;
         (self.follows_another, self.suspected_lost) = (false, false);
@@ -220,7 +217,7 @@ impl SenderModel {
         }
         self.nxt = block.end;
         self.last_sent = now;
-        self.silence.on_sent(now, self.smoothed);
+        self.silence.on_sent(now);
         self.follows_another = false;
     }
 
@@ -250,8 +247,8 @@ impl SenderModel {
         self.suspected.on_retransmission(block.start, self.nxt);
         self.suspected_lost = self.suspected.covers(block.start) || self.follows_another && self.suspected_lost;
         let estimate = stream.round_trip_estimate(point.sender_rtt());
-        self.smoothed = estimate.map(|(smoothed, _)| smoothed);
-        self.silence.on_sent(now, self.smoothed);
+        self.silence.smoothed = estimate.map(|(smoothed, _)| smoothed);
+        self.silence.on_sent(now);
         let exact = point.is_next_to_sender() || stream.order.has_fine_clock();
         let earliest = if exact { now } else { self.silence.earliest(now).max(self.last_ack.min(now)) };
         let timer_from = if exact { self.timer_since } else { self.silence.earliest_before(self.timer_since) };
@@ -267,15 +264,13 @@ impl SenderModel {
             nxt: self.nxt,
             last_ack: self.last_ack,
             last_sent: self.last_sent,
-            timer_since: self.timer_since,
-            timer_from,
+            timer_set: (timer_from, self.timer_since),
             estimate,
             missing: reported || !point.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
             suspected_lost: self.suspected_lost,
             in_gap: self.suspected.shows(block.start),
             echo_is_new: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
-            sack: point.sack,
-            duplicates: self.duplicates,
+            duplicates: (!point.sack).then_some(self.duplicates),
             segments: stream.out.len(),
             stamp: data.stamp,
             may_be_unseen: !point.is_next_to_sender(),

@@ -167,7 +167,7 @@ impl Naive {
     fn resent(&mut self, now: u64, block: Block, echo: Option<Timestamp>, point: &CapturePoint) -> Retransmitted {
         self.suspected.on_retransmission(block.start, self.nxt);
         self.suspected_lost = self.suspected.covers(block.start) || self.follows_another && self.suspected_lost;
-        self.silence.on_sent(now, None);
+        self.silence.on_sent(now);
         let above = self.sacked.range(block.start..).next().is_some();
         Retransmitted {
             now,
@@ -180,15 +180,13 @@ impl Naive {
             nxt: self.nxt,
             last_ack: self.last_ack,
             last_sent: self.last_sent,
-            timer_since: self.timer_since,
-            timer_from: self.silence.earliest_before(self.timer_since),
+            timer_set: (self.silence.earliest_before(self.timer_since), self.timer_since),
             estimate: None,
             missing: above || !point.sack && self.duplicates >= 3 && block.start <= self.una,
             suspected_lost: self.suspected_lost,
             in_gap: self.suspected.shows(block.start),
             echo_is_new: echo.zip(self.echo).map(|(echo, before)| echo.0 > before.0),
-            sack: point.sack,
-            duplicates: self.duplicates,
+            duplicates: (!point.sack).then_some(self.duplicates),
             segments: 0,
             stamp: Some(Timestamp(now as u32)),
             may_be_unseen: true,
@@ -276,7 +274,7 @@ fn run(sack: bool, steps: Vec<Step>) {
                     naive.segments.push(Segment { block, left: now, stamp: None, repeated: false, delivered: false });
                 }
                 naive.nxt = block.end;
-                naive.silence.on_sent(now, None);
+                naive.silence.on_sent(now);
                 (naive.last_sent, naive.follows_another, naive.echo) = (now, false, data.echo);
             }
             Step::Again { back, len, echo, .. } => {
