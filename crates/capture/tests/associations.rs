@@ -194,7 +194,7 @@ fn detectors_judge_chunks() {
 
 #[test]
 fn the_flight_size_of_an_association_shows_an_undo() {
-    for (chunks, noticed) in [(10, StackReaction::Undone), (2, StackReaction::NotUndone)] {
+    for (chunks, noticed) in [(10, StackReaction::Undone), (3, StackReaction::NotUndone)] {
         let mut talk = delayed();
         talk.sack(1250, 10, &[], &[]);
         for number in 10..10 + chunks {
@@ -202,6 +202,8 @@ fn the_flight_size_of_an_association_shows_an_undo() {
         }
         talk.sack(1300, 10, &[], &[2]);
         talk.sack(1351, 10 + chunks, &[], &[]);
+        // The sender has more to send.
+        talk.data(2000, 0, 10 + chunks);
         let found = talk.end();
         assert_eq!(found.retransmissions.iter().map(|one| one.stack_noticed).collect::<Vec<_>>(), [noticed]);
         let lost = 8000 - u64::from(chunks.min(8)) * 1000;

@@ -1,13 +1,15 @@
 //! Captures of Linux on which an order of the packets that only the time shows is wrong: reordered
-//! originals, retransmissions within one tick of the clock, and copies that the network made.
+//! originals, retransmissions within one tick of the clock, and copies that the network made. And
+//! captures in which its sender reacts otherwise than a plain reading of the RFCs says.
 //!
 //! The truth is the kernel's: each CSV file has one row for each retransmission.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use eifel_capture::report::Report;
-use eifel_capture::result::{Confidence, Retransmission, Verdict};
+use eifel_capture::result::{Confidence, Retransmission, StackReaction, Vantage, Verdict};
 use eifel_testkit::random::Random;
 use proptest::prelude::*;
 
@@ -24,6 +26,9 @@ const COUNTED: [&str; 9] = [
     "retransmission_same_tick",
 ];
 
+/// The captures next to a sender that never waited for its retransmission timer.
+const WITHOUT_TIMEOUTS: [&str; 4] = ["ack_at_once_nots", "newreno_prr", "nosack_dupacks", "rack_timer"];
+
 fn read(file: &str) -> Vec<u8> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults");
     std::fs::read(folder.join(file)).unwrap()
@@ -33,14 +38,15 @@ fn found(capture: &[u8]) -> Vec<Retransmission> {
     Report::of_bytes("x.pcap", capture).unwrap().retransmissions
 }
 
+/// Returns the rows of the truth: frame, sequence number, copy, whether it was spurious, cause.
+fn rows(name: &str) -> Vec<Vec<String>> {
+    let text = String::from_utf8(read(&format!("{name}.truth.csv"))).unwrap();
+    text.lines().skip(1).map(|line| line.split(',').map(String::from).collect()).collect()
+}
+
 /// Returns the frames of the true retransmissions, and whether each was spurious.
 fn truth(name: &str) -> Vec<(u64, bool)> {
-    let text = String::from_utf8(read(&format!("{name}.truth.csv"))).unwrap();
-    let row = |line: &str| {
-        let fields: Vec<_> = line.split(',').collect();
-        (fields[0].parse().unwrap(), fields[3] == "1")
-    };
-    text.lines().skip(1).map(row).collect()
+    rows(name).iter().map(|fields| (fields[0].parse().unwrap(), fields[3] == "1")).collect()
 }
 
 #[test]
@@ -53,6 +59,59 @@ fn identifications_show_exactly_the_true_retransmissions() {
             assert_eq!(one.verdict == Verdict::Spurious, spurious, "{name}, frame {frame}");
         }
     }
+}
+
+/// Returns the frames whose cause the truth names otherwise, or that are no retransmissions in it.
+fn wrong_causes(found: &[Retransmission], rows: &[Vec<String>]) -> Vec<(u64, String)> {
+    let causes: BTreeMap<u64, &str> = rows.iter().map(|row| (row[0].parse().unwrap(), row[4].as_str())).collect();
+    let wrong = |one: &&Retransmission| causes.get(&one.frame) != Some(&one.cause.name());
+    found.iter().filter(wrong).map(|one| (one.frame, one.cause.name().into())).collect()
+}
+
+#[test]
+fn linux_next_to_the_capture_is_named_with_the_kernels_causes() {
+    for name in WITHOUT_TIMEOUTS {
+        let (found, rows) = (found(&read(&format!("{name}.pcap"))), rows(name));
+        assert_eq!(found.len(), rows.len(), "{name}");
+        assert_eq!(wrong_causes(&found, &rows), [], "{name}");
+        for (one, (_, spurious)) in found.iter().zip(truth(name)) {
+            let opposite = if spurious { Verdict::Needed } else { Verdict::Spurious };
+            assert!(one.verdict != opposite, "{name}: {one:?}");
+        }
+        // A truth with another cause is found to differ.
+        let mut planted = rows.clone();
+        planted[0][4] = "rto".into();
+        assert_eq!(wrong_causes(&found, &planted).len(), 1, "{name}");
+    }
+}
+
+/// The kernel undid nothing: the counters of undos stayed 0.
+#[test]
+fn a_reduction_that_the_flight_size_does_not_show_yet_is_no_undo() {
+    for name in ["noticed_prr", "noticed_window_limited"] {
+        let found = found(&read(&format!("{name}.pcap")));
+        assert!(found.iter().any(|one| one.verdict == Verdict::Spurious), "{name}");
+        for one in found {
+            assert!(one.stack_noticed != StackReaction::Undone, "{name}: {one:?}");
+            assert_eq!(one.window_lost_bytes.filter(|_| one.stack_noticed == StackReaction::CannotBeTold), None);
+        }
+    }
+}
+
+/// Returns where the data of the client were captured.
+fn place(name: &str) -> Vantage {
+    let report = Report::of_bytes("x.pcap", &read(&format!("{name}.pcap"))).unwrap();
+    report.connections[0].directions[0].vantage
+}
+
+#[test]
+fn a_receiver_that_refuses_an_overtaken_original_is_still_next_to_the_capture() {
+    assert_eq!(place("place_paws"), Vantage::Receiver);
+}
+
+#[test]
+fn microseconds_do_not_tell_the_place_of_a_capture() {
+    assert_eq!(["place_sender_lan", "place_sender_lan_ts"].map(place), [Vantage::Unknown; 2]);
 }
 
 #[test]

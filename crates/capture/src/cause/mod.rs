@@ -10,5 +10,6 @@ mod suspected;
 
 pub(crate) use model::Explained;
 pub(crate) use path_mtu::{PathMtu, reported};
+pub(crate) use reaction::InFlight;
 pub(crate) use retransmissions::{DirectionId, Retransmissions};
 pub(crate) use sender::SenderModel;

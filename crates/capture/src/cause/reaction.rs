@@ -1,27 +1,67 @@
 //! Compares the sender's flight size before and after retransmissions.
 //!
-//! Finds whether the flight size recovers soon after the retransmissions are acknowledged, how many
-//! bytes are missing from it until then, and for how long.
+//! Finds whether the flight size recovers soon after the recovery ends, how many bytes are missing
+//! from it until then, and for how long. Only a capture next to the sender shows its flight size.
 //!
-//! Retransmissions form a group: all that leave until the whole group is acknowledged.
+//! Retransmissions form a group: all that leave until all data are acknowledged that were
+//! outstanding at the first of them. A stack needs that long to reduce its window (RFC 6937).
 
-use crate::result::{Cost, StackReaction};
+use crate::result::{Cost, StackReaction, Vantage};
+use eifel_base::ranges::Block;
 use std::ops::Range;
 
 /// Round trips within which a stack that undid its reaction fills the path again.
 const ROUND_TRIPS: u64 = 2;
+/// The percentages of the earlier flight size at which it counts as recovered, and as reduced. Stacks
+/// reduce to 50 % or 70 %, and then grow by a few segments.
+const RECOVERED: u64 = 90;
+const REDUCED: u64 = 75;
+/// New segments that have to leave in these round trips, so that they show the flight size.
+const ENOUGH: u32 = 3;
+/// The percentage of the receiver's window at which that window limits the flight size.
+const LIMITED: u64 = 80;
+/// The smallest flight size, in segments, of which a half differs from the whole.
+const LEAST_SEGMENTS: u64 = 5;
+
+/// A sender's data in flight when it retransmits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct InFlight {
+    /// Bytes that are outstanding and not reported.
+    pub(crate) bytes: u64,
+    /// The end of the outstanding data.
+    pub(crate) until: u64,
+    /// Whether a smaller congestion window would show: the receiver's window does not limit them, and
+    /// half of them are a few segments.
+    pub(crate) shows_window: bool,
+}
+
+impl InFlight {
+    /// Returns the data in flight of a sender, of which `reported` bytes are reported. The receiver's
+    /// window and a segment have these sizes in bytes.
+    pub(crate) fn new(outstanding: Block, reported: u64, window: u64, segment: u64) -> Self {
+        let all = outstanding.end - outstanding.start;
+        let bytes = all.saturating_sub(reported);
+        let shows_window = all * 100 < window * LIMITED && bytes >= LEAST_SEGMENTS * segment;
+        Self { bytes, until: outstanding.end, shows_window }
+    }
+}
 
 /// A group of retransmissions whose effect on the flight size is being measured.
 #[derive(Clone, Debug)]
 struct Group {
     rows: Range<usize>,
-    /// The position at which the highest of them ends.
+    /// The end of the data that were outstanding at the first of them, or of the highest one.
     end: u64,
     /// When the first one left, in nanoseconds, and the flight size at that time.
     began: u64,
     before: u64,
-    /// The largest flight size in the round trips after the group was acknowledged.
+    shows_window: bool,
+    /// The largest flight size in the round trips after the group was acknowledged, and the number
+    /// of new segments that left in them.
     most: u64,
+    new: u32,
+    /// Whether new data left after these round trips.
+    goes_on: bool,
     until: Option<u64>,
     /// Time of the last measurement, and the flight size then.
     last: (u64, u64),
@@ -66,7 +106,7 @@ impl Group {
     /// Returns whether nothing from `now` on can change the result.
     #[inline]
     fn is_over(&self, now: u64) -> bool {
-        self.back.is_some() && self.until.is_some_and(|until| now > until)
+        self.back.is_some() && self.goes_on && self.until.is_some_and(|until| now > until)
     }
 
     #[inline(never)]
@@ -75,6 +115,9 @@ impl Group {
         let Some(until) = self.until else { return };
         if now <= until {
             self.most = flight.max(self.most);
+            self.new += 1;
+        } else {
+            self.goes_on = true;
         }
         if self.back.is_none() && flight >= self.before / 10 * 9 {
             self.back = Some(now);
@@ -90,15 +133,18 @@ impl Group {
     }
 
     fn finish_group(self) -> Effect {
-        let Self { rows, before, most, until, .. } = self;
-        // If no new data left, the sender had nothing to send or was not allowed to.
-        let noticed = match (until, most) {
-            (None, _) | (_, 0) => StackReaction::CannotBeTold,
-            _ if most >= before / 10 * 8 => StackReaction::Undone,
-            _ if most <= before / 10 * 6 => StackReaction::NotUndone,
-            _ => StackReaction::CannotBeTold,
+        let Self { rows, before, most, until, new, .. } = self;
+        // If few new data left, the sender had nothing to send or was not allowed to.
+        let noticed = if until.is_none() || new < ENOUGH || !self.shows_window {
+            StackReaction::CannotBeTold
+        } else if most * 100 >= before * RECOVERED {
+            StackReaction::Undone
+        } else if most * 100 <= before * REDUCED && self.goes_on {
+            StackReaction::NotUndone
+        } else {
+            StackReaction::CannotBeTold
         };
-        let window_lost = (until.is_some() && most > 0).then(|| before.saturating_sub(most));
+        let window_lost = (noticed != StackReaction::CannotBeTold).then(|| before.saturating_sub(most));
         let back_ms = self.back.map(|back| back.saturating_sub(self.began) as f64 / 1e6);
         let held_back = (self.missing / u128::from(before.max(1))) as u64;
         Effect { rows, reaction: Reaction { noticed, window_lost, back_ms }, held_back }
@@ -113,21 +159,32 @@ pub(crate) struct FlightWatch {
 }
 
 impl FlightWatch {
-    /// Handles the retransmission of row `row`, up to position `end`, at a flight size of `flight`
-    /// bytes.
-    pub(crate) fn on_retransmission(&mut self, now: u64, row: usize, end: u64, flight: u64) {
+    /// Handles the retransmission of row `row`, up to position `end`.
+    pub(crate) fn on_retransmission(&mut self, now: u64, row: usize, end: u64, flight: InFlight) {
         match &mut self.group {
             Some(group) if group.until.is_none() => {
                 group.rows.end = row + 1;
                 group.end = group.end.max(end);
-                group.measure(now, flight);
+                group.measure(now, flight.bytes);
             }
             _ => {
                 self.finish_group();
                 let rows = row..row + 1;
-                let (began, before, last) = (now, flight, (now, flight));
-                let (most, missing) = (0, 0);
-                self.group = Some(Group { rows, end, began, before, most, until: None, last, missing, back: None });
+                let InFlight { bytes: before, until: outstanding, shows_window } = flight;
+                self.group = Some(Group {
+                    rows,
+                    end: end.max(outstanding),
+                    began: now,
+                    before,
+                    shows_window,
+                    most: 0,
+                    new: 0,
+                    goes_on: false,
+                    until: None,
+                    last: (now, before),
+                    missing: 0,
+                    back: None,
+                });
             }
         }
     }
@@ -141,11 +198,11 @@ impl FlightWatch {
         }
     }
 
-    /// Handles new data that leave at `now` and make the flight size `flight` bytes.
+    /// Handles new data that leave at `now` and make the flight size `flight()` bytes.
     #[inline(always)]
-    pub(crate) fn on_new(&mut self, now: u64, flight: u64) {
+    pub(crate) fn on_new(&mut self, now: u64, flight: impl FnOnce() -> u64) {
         if let Some(group) = &mut self.group {
-            group.on_new(now, flight);
+            group.on_new(now, flight());
             self.finish_if_over(now);
         }
     }
@@ -171,15 +228,21 @@ impl FlightWatch {
     }
 
     /// Ends the capture. Returns the reaction to each retransmission, by row; only needless ones
-    /// have a reaction. Adds their cost to `cost`.
-    pub(crate) fn reactions(&mut self, needless: &[bool], cost: &mut Cost) -> Vec<Reaction> {
+    /// have a reaction, next to their sender. Adds their cost to `cost`.
+    pub(crate) fn reactions(&mut self, needless: &[bool], vantage: Vantage, cost: &mut Cost) -> Vec<Reaction> {
         let mut reactions =
             vec![Reaction { noticed: StackReaction::CannotBeTold, window_lost: None, back_ms: None }; needless.len()];
+        if vantage != Vantage::Sender {
+            return reactions;
+        }
         for Effect { rows, reaction, held_back } in self.finish() {
-            // If a group also has a needed retransmission, the loss alone would have cost as much.
+            // If a group also has a needed retransmission, the loss alone would have cost as much, and
+            // there is nothing to undo.
             if needless[rows.clone()].iter().all(|needless| *needless) {
                 cost.window_lost_bytes += reaction.window_lost.unwrap_or(0);
                 cost.held_back_ms += *held_back as f64 / 1e6;
+            } else if reaction.noticed == StackReaction::Undone {
+                continue;
             }
             for number in rows.clone().filter(|number| needless[*number]) {
                 reactions[number] = *reaction;
@@ -196,15 +259,23 @@ mod tests {
     use eifel_testkit::{digest, golden};
     use std::fmt::Write;
 
-    fn after(flight: u64) -> StackReaction {
+    fn in_flight(bytes: u64, until: u64) -> InFlight {
+        InFlight { bytes, until, shows_window: true }
+    }
+
+    /// Returns the reaction of a sender with `flight` bytes in flight after its recovery.
+    fn after(flight: u64, before: InFlight) -> StackReaction {
         let mut group = FlightWatch::default();
-        group.on_retransmission(0, 0, 1000, 20_000);
-        group.on_retransmission(0, 1, 2000, 20_000);
-        group.on_new(5, 30_000);
+        group.on_retransmission(0, 0, 1000, before);
+        group.on_retransmission(0, 1, 2000, before);
+        group.on_new(5, || 30_000);
+        // The retransmissions are acknowledged, but not yet all that was outstanding.
         group.on_ack(10, 2000, 30_000, 100);
-        group.on_new(150, flight);
+        group.on_new(20, || 19_000);
+        group.on_ack(100, 20_000, flight, 100);
+        (150..153).for_each(|now| group.on_new(now, || flight));
         // Too late to be a consequence of the retransmissions.
-        group.on_new(400, 90_000);
+        group.on_new(400, || 90_000);
         let after = group.finish();
         assert_eq!((after.len(), after[0].rows.clone()), (1, 0..2));
         after[0].reaction.noticed
@@ -212,19 +283,32 @@ mod tests {
 
     #[test]
     fn a_flight_size_that_recovers_shows_an_undo() {
-        assert_eq!(
-            [19_000, 10_000, 14_000, 0].map(after),
-            [StackReaction::Undone, StackReaction::NotUndone, StackReaction::CannotBeTold, StackReaction::CannotBeTold]
-        );
+        let noticed = [19_000, 10_000, 16_000].map(|flight| after(flight, in_flight(20_000, 20_000)));
+        assert_eq!(noticed, [StackReaction::Undone, StackReaction::NotUndone, StackReaction::CannotBeTold]);
+    }
+
+    #[test]
+    fn a_flight_size_that_the_receivers_window_limits_shows_nothing() {
+        let outstanding = Block { start: 0, end: 20_000 };
+        let shown = |window, segment| InFlight::new(outstanding, 0, window, segment);
+        let noticed = [(30_000, 1000), (25_000, 1000), (30_000, 4001)].map(|(window, segment)| {
+            let before = shown(window, segment);
+            (before.shows_window, after(19_000, before))
+        });
+        let nothing = (false, StackReaction::CannotBeTold);
+        assert_eq!(noticed, [(true, StackReaction::Undone), nothing, nothing]);
+        // Reported data are not in flight.
+        assert_eq!(InFlight::new(outstanding, 5000, 30_000, 1000).bytes, 15_000);
     }
 
     #[test]
     fn missing_bytes_count_until_the_flight_size_recovers() {
         let mut group = FlightWatch::default();
-        group.on_retransmission(1000, 0, 1000, 20_000);
+        group.on_retransmission(1000, 0, 1000, in_flight(20_000, 1000));
         group.on_ack(1100, 1000, 5_000, 100);
-        group.on_new(1200, 10_000);
-        group.on_new(1500, 20_000);
+        group.on_new(1200, || 10_000);
+        (1250..1253).for_each(|now| group.on_new(now, || 10_000));
+        group.on_new(1500, || 20_000);
         group.on_ack(1900, 5000, 1_000, 100);
         let [after] = group.finish() else { panic!() };
         // 100 ns without 15 000 bytes, then 300 ns without 10 000 bytes.
@@ -232,6 +316,20 @@ mod tests {
             (after.reaction.window_lost, after.reaction.back_ms, after.held_back),
             (Some(10_000), Some(0.0005), 225)
         );
+    }
+
+    #[test]
+    fn only_a_capture_next_to_the_sender_shows_its_reaction() {
+        let reactions = [Vantage::Sender, Vantage::Between, Vantage::Receiver, Vantage::Unknown].map(|vantage| {
+            let mut group = FlightWatch::default();
+            group.on_retransmission(1000, 0, 1000, in_flight(20_000, 1000));
+            group.on_ack(1100, 1000, 5_000, 100);
+            (1200..1203).for_each(|now| group.on_new(now, || 20_000));
+            let mut cost = Cost::default();
+            let reactions = group.reactions(&[true], vantage, &mut cost);
+            (reactions[0].noticed == StackReaction::Undone, cost.held_back_ms > 0.0)
+        });
+        assert_eq!(reactions, [(true, true), (false, false), (false, false), (false, false)]);
     }
 
     /// Draws small numbers, so that limits are often hit exactly.
@@ -247,15 +345,16 @@ mod tests {
                     let bytes = random.below(12) * 10;
                     match random.below(5) {
                         0 => {
-                            flight.on_retransmission(now, rows, random.below(6), bytes);
+                            let before = InFlight { bytes, until: random.below(6), shows_window: random.below(4) > 0 };
+                            flight.on_retransmission(now, rows, random.below(6), before);
                             rows += 1;
                         }
                         1 | 2 => flight.on_ack(now, random.below(6), bytes, random.below(4)),
-                        _ => flight.on_new(now, bytes),
+                        _ => flight.on_new(now, || bytes),
                     }
                 }
                 let needless: Vec<bool> = (0..rows).map(|_| random.below(4) > 0).collect();
-                let reactions = flight.reactions(&needless, &mut cost);
+                let reactions = flight.reactions(&needless, Vantage::Sender, &mut cost);
                 writeln!(said, "{reactions:?} {cost:?}").unwrap();
             }
             writeln!(text, "{group}: {}", digest(said)).unwrap();

@@ -1,9 +1,9 @@
 //! The retransmissions of one direction, from the first to the report.
 
 use super::model::Explained;
-use super::reaction::FlightWatch;
+use super::reaction::{FlightWatch, InFlight};
 use crate::evidence::Evidence;
-use crate::result::{Cause, Cost, DetectorVerdict, End, Number, Retransmission, Verdict};
+use crate::result::{Cause, Cost, DetectorVerdict, End, Number, Retransmission, Vantage, Verdict};
 use crate::verdict::{Circumstances, Judged, Row, withdraw};
 
 /// The retransmissions of one direction, with the evidence about them and their effect on the
@@ -25,9 +25,8 @@ pub(crate) struct DirectionId<N> {
 }
 
 impl Retransmissions {
-    /// Adds a retransmission that left at `left`, in nanoseconds, at a flight size of `flight`
-    /// bytes.
-    pub(crate) fn add(&mut self, row: Row, left: u64, flight: u64) {
+    /// Adds a retransmission that left at `left`, in nanoseconds.
+    pub(crate) fn add(&mut self, row: Row, left: u64, flight: InFlight) {
         self.flight.on_retransmission(left, self.rows.len(), row.block.end, flight);
         self.rows.push(row);
     }
@@ -48,7 +47,7 @@ impl Retransmissions {
     pub(crate) fn finish(
         &mut self,
         explained: &[Explained],
-        (circumstances, sack): (&Circumstances, bool),
+        (circumstances, sack, vantage): (&Circumstances, bool, Vantage),
         id: &DirectionId<impl Fn(u64) -> Number>,
         detector_verdicts: impl Fn(u32) -> Vec<DetectorVerdict>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
@@ -59,7 +58,7 @@ impl Retransmissions {
             withdraw(&mut verdicts, &causes);
         }
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
-        let reactions = self.flight.reactions(&needless, cost);
+        let reactions = self.flight.reactions(&needless, vantage, cost);
         let judged = verdicts.iter().zip(explained).zip(reactions);
         for (row, ((judged, explained), reaction)) in self.rows.iter().zip(judged) {
             let &Judged { verdict, confidence, reason, evidence: evidence_frame } = judged;

@@ -100,12 +100,19 @@ impl Evidence {
 
     /// Records whether the last ACK should have covered `sent` and did not, because it is later
     /// than [`HOST`]. That shows a loss behind the capture point only if the capture seems to be
-    /// made at the receiver.
+    /// made at the receiver, and if the receiver did not refuse the segment.
     pub(crate) fn record_lost_behind(&mut self, sent: &Transmission, stream: &Stream, sack: bool) {
         let last = self.segments.get(&sent.start).and_then(|one| one.transmissions.last());
         let passed = last.map_or(sent.nanos, |last| last.nanos);
         let missed = sent.start == stream.una || sack && self.sacked.covered(sent.start, sent.end()) == 0;
-        self.lost_behind |= missed && !sent.missing && stream.last_ack > passed.saturating_add(HOST);
+        let lost = missed && !sent.missing && !self.refuses(sent);
+        self.lost_behind |= lost && stream.last_ack > passed.saturating_add(HOST);
+    }
+
+    /// Returns whether the receiver has echoed a newer timestamp than that of `sent`. Then it refuses
+    /// the segment (RFC 7323, section 5).
+    fn refuses(&self, sent: &Transmission) -> bool {
+        sent.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed))
     }
 
     /// Returns whether `passing` is the first transmission of a segment that passed only as a
@@ -195,8 +202,7 @@ impl Evidence {
         let first = first.unwrap_or(unseen);
         let (stamp, number) = if first.missing { Default::default() } else { (first.stamp, first.number) };
         let first = Transmission { stamp, stamped, number, ..first };
-        // The receiver had already echoed a newer timestamp than that of the first transmission.
-        let refused = first.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed));
+        let refused = self.refuses(&first);
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(frame);
         let is_new = !self.segments.contains_key(&block.start);
         // A part that is cut off a segment was sent as often as the whole.
@@ -253,9 +259,15 @@ impl Evidence {
         self.newly_acked.clear(duplicates);
     }
 
-    /// Returns whether the ACK covers data that SACK had reported before.
-    pub(crate) fn was_reported_before(&self) -> bool {
-        self.newly_acked.reported_before
+    /// Returns whether the ACK shows how long its newest segment took. It does not if it covers data
+    /// that SACK had reported before, or a retransmission, behind which data had waited.
+    pub(crate) fn is_timely(&self) -> bool {
+        !self.newly_acked.reported_before && !self.newly_acked.repaired
+    }
+
+    /// Returns how long the retransmission took that the ACK echoes, in nanoseconds.
+    pub(crate) fn filler_took(&self) -> Option<u64> {
+        self.newly_acked.filler_took
     }
 
     /// Handles an ACK of new data, which covers `block`.
@@ -275,6 +287,9 @@ impl Evidence {
             let later = matches!((filler.stamp(), ack.echo), (Some(stamp), Some(echo)) if stamp.precedes(echo));
             filled_by = Some(filler.nanos).filter(|_| !later);
             self.unreported.takes = ack.when.nanos - filler.nanos;
+            self.unreported.answered = (filler.nanos, block.start);
+            let echoes = filler.stamp().is_some() && filler.stamp() == ack.echo;
+            self.newly_acked.filler_took = echoes.then_some(self.unreported.takes);
         }
         if !point.sack && self.repaired_below > block.start {
             // Without SACK, an ACK during a repair reports the next loss (RFC 6582).
@@ -335,10 +350,12 @@ impl Evidence {
                 let parts = self.segments.range_mut(dsack.start..dsack.end);
                 parts.for_each(|(_, one)| one.on_report(dsack, ack.echo, ack.when.frame));
             }
-        } else if !news && self.implies_duplicate(stream, ack, point) {
-            self.on_unreported(ack, point);
         }
-        self.on_without_news(ack, news, point.sack);
+        let implied = ack.reports.dsack.is_none() && !news && self.implies_duplicate(stream, ack, point);
+        let explained = implied && self.on_unreported(ack, point);
+        if !explained || point.sack {
+            self.on_without_news(ack, news, point.sack);
+        }
         let highest = ack.reports.sacks().iter().map(|block| block.end).max();
         let segments = &mut self.segments;
         self.active.retain(|start| {

@@ -15,6 +15,10 @@ pub(super) struct NewlyAcked {
     /// The data whose first transmission the ACK answers, as maximal blocks in ascending order.
     pub(super) originals: Vec<Block>,
     pub(super) reported_before: bool,
+    /// Whether one of them was retransmitted.
+    pub(super) repaired: bool,
+    /// How long the transmission took that the ACK echoes, in nanoseconds.
+    pub(super) filler_took: Option<u64>,
     pub(super) count: usize,
     /// The number of duplicate ACKs before this ACK.
     pub(super) duplicates: u32,
@@ -49,6 +53,7 @@ impl NewlyAcked {
     ) {
         let first = self.count == 0;
         self.count += 1;
+        self.repaired |= sent.copies > 1;
         if !sacked.is_empty() && sacked.covered(sent.start, sent.end()) > 0 {
             self.reported_before = true;
             return;

@@ -17,6 +17,8 @@ pub(super) const MOST_OVERTAKEN: usize = 64;
 pub(super) struct Unreported {
     /// The time from the last transmission that filled a gap to its ACK, in nanoseconds.
     pub(super) takes: u64,
+    /// The last retransmission that an ACK answers: time and start position.
+    pub(super) answered: (u64, u64),
     /// Whether the receiver has answered a duplicate without reporting it.
     pub(super) silent: bool,
     /// Retransmissions: time, start position, and number of the transmission.
@@ -34,6 +36,15 @@ impl Unreported {
     /// Estimates when the segment that an ACK answers left, from the current delay of the path.
     fn left(&self, ack: &Acknowledgement, shortest: u64) -> u64 {
         ack.when.nanos.saturating_sub(self.takes.max(shortest))
+    }
+
+    /// Returns the retransmissions behind the last one that an ACK answers, as far as an ACK at `now`
+    /// can answer them.
+    fn next(&self, now: u64, shortest: u64) -> impl Iterator<Item = (u64, u64, usize)> + '_ {
+        let from = self.transmissions.partition_point(|(nanos, ..)| *nanos < self.answered.0);
+        let behind =
+            self.transmissions.range(from..).copied().skip_while(|(nanos, start, _)| (*nanos, *start) <= self.answered);
+        behind.take_while(move |(nanos, ..)| nanos.saturating_add(shortest) <= now)
     }
 
     /// Returns the retransmissions within `margin` of `left`, in the order in which they left.
@@ -58,10 +69,13 @@ impl Evidence {
     /// Assigns an unreported duplicate to a transmission: the one whose time fits the current delay
     /// of the path best. That delay is the one of the last transmission that filled a gap. The
     /// transmission that filled a gap is a last resort, because no duplicate ACK answers it. The
-    /// path keeps the order of the others.
-    pub(super) fn on_unreported(&mut self, ack: &Acknowledgement, point: &CapturePoint) {
+    /// path keeps the order of the others. Returns whether there is one.
+    pub(super) fn on_unreported(&mut self, ack: &Acknowledgement, point: &CapturePoint) -> bool {
         self.unreported.silent = true;
         let shortest = point.receiver_rtt().unwrap_or(0);
+        if !point.sack {
+            return self.on_next_unreported(ack, shortest);
+        }
         let left = self.unreported.left(ack, shortest);
         // The first block holds the segment that caused the ACK (RFC 2018, section 4), if that lies
         // above the gap.
@@ -79,10 +93,21 @@ impl Evidence {
                 chosen = Some((rank, start));
             }
         }
-        let chosen = chosen.map(|(_, start)| start).or_else(|| self.overtaken(ack, left).filter(|_| point.sack));
-        if let Some(one) = chosen.and_then(|start| self.segments.get_mut(&start)) {
-            one.duplicates.push(ack.when);
-        }
+        let chosen = chosen.map(|(_, start)| start).or_else(|| self.overtaken(ack, left));
+        let chosen = chosen.and_then(|start| self.segments.get_mut(&start));
+        chosen.map(|one| one.duplicates.push(ack.when)).is_some()
+    }
+
+    /// Does the same without SACK, where nothing but the order of the retransmissions tells: the ACK
+    /// answers the next one of acknowledged data.
+    fn on_next_unreported(&mut self, ack: &Acknowledgement, shortest: u64) -> bool {
+        let acked = |start: u64, index: usize| {
+            self.segments.get(&start).is_some_and(|one| one.answer.is_some() && index > one.duplicates.len())
+        };
+        let next = self.unreported.next(ack.when.nanos, shortest).find(|(_, start, index)| acked(*start, *index));
+        let Some((nanos, start, _)) = next else { return false };
+        self.unreported.answered = (nanos, start);
+        self.segments.get_mut(&start).map(|one| one.duplicates.push(ack.when)).is_some()
     }
 
     /// Returns the segment whose original arrived after its retransmission, for an ACK that no

@@ -9,6 +9,8 @@ use crate::result::{Vantage, When};
 /// If the round trip to the sender is shorter than this, in nanoseconds, segments pass here when
 /// they leave.
 const NEAR: u64 = 1_000_000;
+/// A round trip shorter than this, in nanoseconds, is the time that the host itself takes to answer.
+const HOST: u64 = 100_000;
 
 /// The shortest round trip seen, in nanoseconds; `u64::MAX` if there was none.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +113,19 @@ impl CapturePoint {
         self.sender_rtt().is_none_or(|trip| trip < NEAR)
     }
 
+    /// Returns whether a measured round trip shows that the sender is near.
+    pub(crate) fn is_known_next_to_sender(&self) -> bool {
+        self.sender_rtt().is_some() && self.is_next_to_sender()
+    }
+
+    /// Returns how long an ACK and the sender's reaction to it take from here and back, at least, in
+    /// nanoseconds. At the sender's own host it is zero: the shortest round trip seen there is the
+    /// host's time to answer, and it may answer sooner.
+    pub(crate) fn reaction_delay(&self) -> u64 {
+        let trip = self.sender_rtt().unwrap_or(0);
+        if trip < HOST || self.vantage() == Vantage::Sender { 0 } else { trip }
+    }
+
     /// Returns the shortest round trip between sender and receiver, in nanoseconds. Without one to
     /// the sender, it is the one to the receiver.
     pub(crate) fn round_trip_at_least(&self) -> Option<u64> {
@@ -153,7 +168,10 @@ mod tests {
         assert_eq!(Vantage::find(Some(60_000), Some(100 * MS)), Vantage::Sender);
         assert_eq!(Vantage::find(Some(100 * MS), Some(60_000)), Vantage::Receiver);
         assert_eq!(Vantage::find(Some(40 * MS), Some(60 * MS)), Vantage::Between);
-        assert_eq!(Vantage::find(Some(60_000), Some(70_000)), Vantage::Between);
+        assert_eq!(Vantage::find(Some(600_000), Some(700_000)), Vantage::Between);
+        assert_eq!(Vantage::find(Some(2_000), Some(100_000)), Vantage::Sender);
+        // On a fast LAN, microseconds tell nothing.
+        assert_eq!(Vantage::find(Some(2_000), Some(70_000)), Vantage::Unknown);
         assert_eq!(Vantage::find(None, Some(MS)), Vantage::Unknown);
     }
 }

@@ -19,13 +19,20 @@ pub(crate) struct Silence {
     last: u64,
     /// Whether more than one segment has passed since the silence.
     in_burst: bool,
+    /// The smoothed round trip, in nanoseconds.
+    pub(crate) smoothed: Option<u64>,
 }
 
 impl Silence {
+    /// Returns the start, with a smoothed round trip in nanoseconds.
+    pub(crate) fn new(smoothed: Option<u64>) -> Self {
+        Self { smoothed, ..Self::default() }
+    }
+
     /// Records a segment that passes at `now`. A silence lasts for the smoothed round trip or
     /// longer.
-    pub(crate) fn on_sent(&mut self, now: u64, smoothed: Option<u64>) {
-        if now.saturating_sub(self.last) >= smoothed.unwrap_or(AT_FIRST) {
+    pub(crate) fn on_sent(&mut self, now: u64) {
+        if now.saturating_sub(self.last) >= self.smoothed.unwrap_or(AT_FIRST) {
             (self.silent_since, self.until, self.in_burst) = (self.last, now, false);
         } else {
             self.in_burst = true;
@@ -58,14 +65,14 @@ mod tests {
 
     #[test]
     fn a_burst_after_a_silence_may_have_left_since_the_silence_began() {
-        let mut silence = Silence::default();
+        let mut silence = Silence::new(Some(50 * MS));
         for now in [1000, 1010, 1020] {
-            silence.on_sent(now * MS, Some(50 * MS));
+            silence.on_sent(now * MS);
         }
         // The first segment is not assumed to have been silence.
-        silence.on_sent(1500 * MS, Some(50 * MS));
+        silence.on_sent(1500 * MS);
         assert_eq!(silence.earliest(1500 * MS), 1500 * MS);
-        silence.on_sent(1500 * MS, Some(50 * MS));
+        silence.on_sent(1500 * MS);
         assert_eq!(silence.earliest(1500 * MS), 1020 * MS);
         assert_eq!(silence.earliest_before(1010 * MS), 1010 * MS);
         assert_eq!(silence.earliest_before(1500 * MS), 1020 * MS);
@@ -75,10 +82,10 @@ mod tests {
     fn a_gap_shorter_than_a_round_trip_is_no_silence() {
         let mut silence = Silence::default();
         for now in [1000, 1180, 1190] {
-            silence.on_sent(now * MS, None);
+            silence.on_sent(now * MS);
         }
         assert_eq!(silence.earliest(1190 * MS), 0);
-        silence.on_sent(1390 * MS, None);
+        silence.on_sent(1390 * MS);
         assert_eq!(silence.earliest(1390 * MS), 1390 * MS);
     }
 }

@@ -130,7 +130,7 @@ pub enum Vantage {
     Receiver,
     /// Between the two ends.
     Between,
-    /// Unknown: too few packets were seen to tell.
+    /// Unknown: no complete round trip was seen, or both ends answer within microseconds.
     Unknown,
 }
 
@@ -139,7 +139,12 @@ impl Vantage {
     pub(crate) fn find(sender: Option<u64>, receiver: Option<u64>) -> Self {
         /// The time within which a host answers, in nanoseconds.
         const HOST: u64 = 1_000_000;
+        /// Below this time, in nanoseconds, a host's answer and a round trip of a network look alike.
+        const ALIKE: u64 = 100_000;
         let (Some(sender), Some(receiver)) = (sender, receiver) else { return Self::Unknown };
+        if sender.max(receiver) < ALIKE {
+            return Self::Unknown;
+        }
         let near = |one: u64, other: u64| one < HOST && other > one.saturating_mul(4);
         if near(sender, receiver) {
             Self::Sender
@@ -166,7 +171,7 @@ impl Vantage {
             Self::Sender => "the sender reacts to ACKs at once, the receiver answers a round trip later",
             Self::Receiver => "the receiver answers data at once, the sender reacts a round trip later",
             Self::Between => "neither end is near",
-            Self::Unknown => "the capture shows no complete round trip",
+            Self::Unknown => "the capture shows no complete round trip, or both ends answer within microseconds",
         }
     }
 }

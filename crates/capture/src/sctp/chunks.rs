@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::detector_feed::DetectorFeed;
-use crate::cause::{DirectionId, Explained, Retransmissions};
+use crate::cause::{DirectionId, Explained, InFlight, Retransmissions};
 use crate::evidence::Answered;
 use crate::frame::decode::sctp::Sack;
 use crate::order::{CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
@@ -86,7 +86,7 @@ impl Chunks {
             }
             self.push(Transmission::new(position, len.into(), point.when.nanos, None), point);
             self.last_sent = point.when.nanos;
-            self.retransmissions.flight.on_new(point.when.nanos, self.under_way);
+            self.retransmissions.flight.on_new(point.when.nanos, || self.under_way);
         } else {
             self.on_repeated_data(position, len, point);
         }
@@ -141,7 +141,8 @@ impl Chunks {
         let episode = self.detectors.on_retransmission((position, cause), self.una, under_way, point);
         let (known, payload) = (Some(cause), u32::from(len));
         let row = Row { when: point.when, block, payload, known, episode, parts: vec![part], arrived };
-        self.retransmissions.add(row, point.when.nanos, self.under_way);
+        let flight = InFlight { bytes: self.under_way, until: self.nxt(), shows_window: true };
+        self.retransmissions.add(row, point.when.nanos, flight);
     }
 
     /// Returns why a chunk is sent again: RFC 9260, sections 6.3.3 and 7.2.4.
@@ -288,6 +289,7 @@ impl Chunks {
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver,
             at_sender: point.vantage() == Vantage::Sender,
+            sack: true,
             silent: false,
             reports: true,
             has_reported: self.retransmissions.evidence.reports,
@@ -299,7 +301,13 @@ impl Chunks {
         self.detectors.finish();
         let explained: Vec<Explained> = self.retransmissions.explained([]);
         let detector_verdicts = |episode| self.detectors.verdicts(episode);
-        self.retransmissions.finish(&explained, (&circumstances, true), &id, detector_verdicts, (into, &mut cost));
+        self.retransmissions.finish(
+            &explained,
+            (&circumstances, true, point.vantage()),
+            &id,
+            detector_verdicts,
+            (into, &mut cost),
+        );
         cost
     }
 }

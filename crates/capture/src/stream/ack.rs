@@ -161,6 +161,11 @@ impl Stream {
         Some(took)
     }
 
+    /// Adds a round trip that a timestamp shows, in nanoseconds.
+    pub(crate) fn sample(&mut self, nanos: u64) {
+        self.estimate.sample(nanos);
+    }
+
     /// Unwraps the SACK blocks and separates a DSACK from them (RFC 2883, section 4).
     pub(crate) fn read(&self, segment: &Segment, cumulative: u64, plain: bool, when: When) -> Option<Acknowledgement> {
         let initial = self.initial?;

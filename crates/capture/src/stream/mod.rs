@@ -119,6 +119,11 @@ impl Stream {
         self.nxt - self.una
     }
 
+    /// Returns the receiver's window in bytes.
+    pub(crate) fn window(&self) -> u64 {
+        u64::from(self.window)
+    }
+
     /// Counts a segment. Returns its position.
     #[inline(always)]
     pub(crate) fn on_segment(&mut self, data: &Data) -> u64 {
@@ -234,8 +239,9 @@ impl Stream {
     }
 
     /// Returns the cause of a segment that is sent again without a loss, if it is one: a SYN, a
-    /// keep-alive or a zero-window probe. A keep-alive repeats the last byte while nothing is
-    /// outstanding; a probe sends at most one byte while the window is closed.
+    /// keep-alive or a zero-window probe. A keep-alive repeats the last byte after a pause in which
+    /// nothing is outstanding; a probe sends at most one byte while the window is closed. Without the
+    /// pause, it is a last segment of one byte, and its sender has not received the ACK yet.
     fn probe_of(&self, start: u64, data: &Data) -> Option<Cause> {
         if data.syn {
             return Some(Cause::Syn);

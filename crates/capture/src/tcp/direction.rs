@@ -263,9 +263,13 @@ impl Direction {
         let reported = losses.retransmissions.evidence.round_trip(stream, &ack);
         let newest = losses.on_ack(stream, &ack, point);
         stream.out.shrink();
-        // Data that SACK reported long before are no sample for the smoothed round trip. They still
-        // bound the shortest one: it is no longer than the time they took.
-        let sample = ack.reports.count == 0 && !losses.retransmissions.evidence.was_reported_before();
+        // Data that had waited for others are no sample for the smoothed round trip. They still bound
+        // the shortest one: it is no longer than the time they took.
+        let evidence = &losses.retransmissions.evidence;
+        let sample = ack.reports.count == 0 && evidence.is_timely();
+        if let Some(took) = evidence.filler_took() {
+            stream.sample(took);
+        }
         let took = stream.round_trip(newest, point.when.nanos, sample);
         took.into_iter().chain(reported).min()
     }

@@ -5,7 +5,7 @@
 //! results are kept.
 
 use super::recent_packets::RecentPackets;
-use crate::cause::{DirectionId, Explained, PathMtu, Retransmissions, SenderModel};
+use crate::cause::{DirectionId, Explained, InFlight, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Part, REORDERED_WITHIN};
 use crate::order::{CapturePoint, Transmission};
 use crate::result::{Cause, Cost, Number, Retransmission, Vantage, When};
@@ -101,7 +101,8 @@ impl LossState {
             self.model.on_new(&data);
         }
         self.recent.add(data, now);
-        self.retransmissions.flight.on_new(now, flight);
+        let Retransmissions { flight: watch, evidence, .. } = &mut self.retransmissions;
+        watch.on_new(now, || flight.saturating_sub(evidence.sacked.covered(0, u64::MAX)));
     }
 
     /// Handles data of length `len` that never passed.
@@ -217,7 +218,15 @@ impl LossState {
     ) {
         let arrived = self.arrived(stream, block);
         let row = Row { when: point.when, block, payload: data.payload, known, episode, parts, arrived };
-        self.retransmissions.add(row, data.left, stream.flight());
+        // Without SACK, each duplicate ACK reports a segment.
+        let reported = if point.sack {
+            self.retransmissions.evidence.sacked.covered(stream.una, stream.nxt)
+        } else {
+            u64::from(stream.duplicates) * u64::from(stream.largest)
+        };
+        let outstanding = Block { start: stream.una, end: stream.nxt };
+        let flight = InFlight::new(outstanding, reported, stream.window(), u64::from(stream.largest));
+        self.retransmissions.add(row, data.left, flight);
     }
 
     /// Returns the frame that shows the arrival of all data in `block`.
@@ -299,7 +308,8 @@ impl LossState {
         let evidence = &self.retransmissions.evidence;
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,
-            at_sender: point.vantage() == Vantage::Sender,
+            at_sender: point.is_known_next_to_sender(),
+            sack: point.sack,
             silent: evidence.is_silent(),
             reports: evidence.reports || point.sack && !evidence.is_silent(),
             has_reported: evidence.reports,
@@ -307,7 +317,13 @@ impl LossState {
             until: point.when.nanos,
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);
-        self.retransmissions.finish(&explained, (&circumstances, point.sack), id, detector_verdicts, (into, cost));
+        self.retransmissions.finish(
+            &explained,
+            (&circumstances, point.sack, point.vantage()),
+            id,
+            detector_verdicts,
+            (into, cost),
+        );
         (!explained.is_empty()).then_some(model)
     }
 }

@@ -9,6 +9,8 @@ use crate::result::{Confidence, Verdict, When};
 
 /// The longest time by which a copy follows its packet, in nanoseconds.
 const COPIED_WITHIN: u64 = 60_000_000;
+/// The smallest retransmission timeout of common stacks, in nanoseconds.
+const SMALLEST_TIMEOUT: u64 = 200_000_000;
 
 /// A verdict with its confidence, reason and evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +31,8 @@ pub(crate) struct Circumstances {
     pub(crate) at_receiver: bool,
     /// Whether packets that pass the capture point have just left the sender.
     pub(crate) at_sender: bool,
+    /// Whether both ends agreed on SACK.
+    pub(crate) sack: bool,
     /// Whether the receiver has answered duplicates without reporting them.
     pub(crate) silent: bool,
     /// Whether the receiver reports duplicates, as far as is known.
@@ -137,8 +141,7 @@ impl SegmentEvidence {
         if self.arrived_before.is_some_and(|filled| self.transmissions[index].nanos >= filled) {
             return judged(Spurious, Likely, "it had arrived before the gap below it was filled", answer);
         }
-        // A receiver that reports duplicates would have reported the original.
-        let may_answer_original = self.may_answer_original && !circumstances.reports;
+        let may_answer_original = self.may_answer_original(index, circumstances);
         if candidates.first >= index {
             return if may_answer_original { LATE_ORIGINAL } else { judged(Needed, Likely, BY_ECHO, answer) };
         }
@@ -199,6 +202,16 @@ impl SegmentEvidence {
         }
         let evidence = Some(answered.when.frame);
         Judged { verdict: Verdict::Needed, confidence: Confidence::Likely, reason: IN_TIME, evidence }
+    }
+
+    /// Returns whether an ACK without news may answer the original, which the transmission at `index`
+    /// has overtaken. A receiver that reports duplicates would have reported it. And without SACK,
+    /// where such an ACK says little, a path hardly delays an original until after a retransmission
+    /// that the timer sent.
+    fn may_answer_original(&self, index: usize, circumstances: &Circumstances) -> bool {
+        let took = self.transmissions[index].nanos.saturating_sub(self.transmissions[0].nanos);
+        let soon = took < SMALLEST_TIMEOUT || circumstances.sack || !circumstances.at_sender;
+        self.may_answer_original && !circumstances.reports && soon
     }
 
     /// Returns whether the marks of the transmissions up to `index` show that they left in this order.
@@ -331,6 +344,7 @@ mod tests {
                 let circumstances = Circumstances {
                     at_receiver: coin(),
                     at_sender: coin(),
+                    sack: coin(),
                     silent: coin(),
                     reports: coin(),
                     has_reported: coin(),

@@ -38,14 +38,14 @@ fn a_timeout_that_partial_acks_do_not_postpone_is_no_fast_retransmission() {
     }
     talk.data(213.0, 0);
     for number in 1..5 {
-        let now = 223.0 + f64::from(number) * 90.0;
+        let now = 33.0 + f64::from(number) * 280.0;
         talk.ack(now, number, 0, &[]);
         talk.data(now, number);
     }
-    // The first partial ACK came at 313 ms, and 300 ms later the timer expires.
-    talk.data(614.0, 4);
-    talk.ack(713.0, 5, 0, &[]);
-    talk.data(713.0, 5);
+    // The first partial ACK came at 313 ms, and a second later the timer expires.
+    talk.data(1314.0, 4);
+    talk.ack(1413.0, 5, 0, &[]);
+    talk.data(1413.0, 5);
     let found = talk.end();
     let causes: Vec<_> = found.retransmissions.iter().map(|one| one.cause).collect();
     let repairs = [Cause::Fast; 5];
@@ -227,14 +227,14 @@ fn a_duplicate_ack_does_not_affect_a_retransmission_long_before() {
         talk.data(110.0 + f64::from(number), number);
     }
     for number in 0..70 {
-        talk.data(1500.0 + f64::from(number), number);
+        talk.data(250.0 + f64::from(number), number);
     }
     for number in 0..70 {
-        talk.ack(1600.0 + f64::from(number), number + 1, 1500 + number, &[]);
+        talk.ack(350.0 + f64::from(number), number + 1, 250 + number, &[]);
     }
-    talk.ack(1700.0, 70, 1569, &[]);
-    talk.data(1710.0, 70);
-    talk.ack(1810.0, 71, 1710, &[]);
+    talk.ack(450.0, 70, 319, &[]);
+    talk.data(460.0, 70);
+    talk.ack(560.0, 71, 460, &[]);
     let found = talk.end();
     let verdicts = found.retransmissions.iter().map(|one| one.verdict);
     assert!(verdicts.eq([Verdict::Needed; 6].into_iter().chain([Verdict::Undecidable; 64])));

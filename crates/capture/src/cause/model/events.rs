@@ -1,6 +1,7 @@
 //! The events of a captured sender that a model explains: its retransmissions and the ACKs it
 //! received.
 
+use crate::cause::sender::Overtaken;
 use crate::order::AckPlace;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
@@ -31,11 +32,9 @@ pub(crate) struct Retransmitted {
     pub(crate) last_ack: u64,
     /// When the last segment left.
     pub(crate) last_sent: u64,
-    /// The latest time at which the timer can have been set. The last ACK of new data sets it, or a
-    /// segment that leaves while nothing is outstanding.
-    pub(crate) timer_since: u64,
-    /// The earliest time at which the timer can have been set.
-    pub(crate) timer_from: u64,
+    /// The earliest and the latest time at which the timer can have been set. The last ACK of new data
+    /// sets it, or a segment that leaves while nothing is outstanding.
+    pub(crate) timer_set: (u64, u64),
     /// Smoothed round trip between both ends and its variation; `None` without samples.
     pub(crate) estimate: Option<(u64, u64)>,
     /// Whether ACKs report data above it: by SACK blocks, or by three duplicate ACKs without SACK.
@@ -47,8 +46,8 @@ pub(crate) struct Retransmitted {
     /// Whether the echo shows an ACK that the sender has received since it last sent; `None`
     /// without timestamps.
     pub(crate) echo_is_new: Option<bool>,
-    /// Whether both ends agreed on SACK.
-    pub(crate) sack: bool,
+    /// Without SACK, the number of duplicate ACKs since the last ACK of new data.
+    pub(crate) duplicates: Option<u32>,
     /// The number of outstanding segments.
     pub(crate) segments: usize,
     /// TSval that it carries.
@@ -57,10 +56,19 @@ pub(crate) struct Retransmitted {
     pub(crate) repeated: bool,
     /// Whether the sender had received a SACK block that covers it.
     pub(crate) reported: bool,
+    /// When RACK declares it lost; `None` if no data that left later are known to have arrived.
+    pub(crate) overtaken: Option<Overtaken>,
     /// Whether the segment sent directly before was a retransmission too.
     pub(crate) follows_another: bool,
     /// Whether segments may be lost between the sender and the capture point.
     pub(crate) may_be_unseen: bool,
+}
+
+impl Retransmitted {
+    /// Returns whether both ends agreed on SACK.
+    pub(crate) fn sack(&self) -> bool {
+        self.duplicates.is_none()
+    }
 }
 
 /// The contents of an ACK, for a model.
@@ -82,4 +90,6 @@ pub(crate) struct AckReceived {
     /// The blocks that it reports by SACK; empty blocks fill the rest.
     pub(crate) sacks: [Block; 4],
     pub(crate) dsack: bool,
+    /// Whether both ends agreed on SACK.
+    pub(crate) sack: bool,
 }

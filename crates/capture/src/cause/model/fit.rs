@@ -8,6 +8,9 @@ use super::Retransmitted;
 
 /// The cost of a retransmission that a path must have held.
 pub(super) const HELD: f64 = 1.0;
+/// The factor of an early expiry's cost, and its limit: a stack may have other settings.
+const EARLY: f64 = 6.0;
+const IMPOSSIBLE: f64 = 4.0;
 /// The time within which a sender answers an ACK, even on a slow machine, in nanoseconds.
 const AT_ONCE: u64 = 4_000_000;
 /// The assumed round trip before one is known, in nanoseconds.
@@ -21,10 +24,17 @@ pub(super) fn misfit(took: u64, expected: u64) -> f64 {
 /// Returns the distance of a retransmission from the expiry of a timer of `expected` nanoseconds
 /// that was set between `set.0` and `set.1`.
 pub(super) fn misfit_of_timer(resent: &Retransmitted, set: (u64, u64), expected: u64) -> f64 {
-    let passes = misfit(resent.now.saturating_sub(set.1), expected);
+    let passes = misfit_by(resent, resent.now.saturating_sub(set.1), expected);
     let held = departure(resent, set, expected);
     let closest = expected.clamp(held.saturating_sub(set.1), held.saturating_sub(set.0));
-    passes.min(HELD + misfit(closest, expected))
+    passes.min(HELD + misfit_by(resent, closest, expected))
+}
+
+/// Returns the distance of a time from the expected one. A timer never expires early, so next to the
+/// sender, where times are known, an early expiry costs much more than a late one.
+fn misfit_by(resent: &Retransmitted, took: u64, expected: u64) -> f64 {
+    let distance = misfit(took, expected);
+    if took < expected && !resent.may_be_unseen { (distance * EARLY).min(IMPOSSIBLE) } else { distance }
 }
 
 /// Returns when a retransmission left, within its limits, if a timer caused it. The timer takes

@@ -1,13 +1,12 @@
 //! Keeps several hypotheses of one trace by one model until later packets decide between them.
 //!
-//! Near the sender, the circumstances of a retransmission determine its cause. Far from it, two
-//! causes often fit one retransmission, and only the later retransmissions differ. So the cheapest
+//! Two causes often fit one retransmission, and only the later retransmissions differ. So the cheapest
 //! hypotheses are kept side by side (a beam search). The hypothesis with the lowest cost in the end
 //! names all causes.
 
 use super::{AckReceived, Cause, Retransmitted, Settings, StackModel};
 
-/// The number of hypotheses kept far from the sender.
+/// The number of hypotheses kept.
 const MOST: usize = 3;
 /// A hypothesis explains the trace nearly as well as another if its cost is higher by less than
 /// this. Costs are powers of e, so this means odds of less than two to one.
@@ -87,7 +86,6 @@ impl Hypotheses {
 
     /// Returns the cause of a retransmission in the hypothesis that is the best now.
     pub(crate) fn explain(&mut self, resent: &Retransmitted) -> Cause {
-        let most = if resent.may_be_unseen { MOST } else { 1 };
         let mut hypotheses: Vec<(Cause, Hypothesis)> = Vec::new();
         for hypothesis in &self.hypotheses {
             for (cause, cost) in hypothesis.model.candidates(resent) {
@@ -102,11 +100,8 @@ impl Hypotheses {
             // Later packets hardly distinguish two hypotheses in states of the same kind, so the
             // cheaper one is kept.
             let kept = self.hypotheses.iter().find(|other| other.model.is_in_state_of(&hypothesis.model));
-            let kept = kept.or(self.hypotheses.first().filter(|_| self.hypotheses.len() == most));
+            let kept = kept.or(self.hypotheses.first().filter(|_| self.hypotheses.len() == MOST));
             if let Some(kept) = kept {
-                if most == 1 {
-                    break;
-                }
                 let more = hypothesis.model.cost() - kept.model.cost();
                 self.compare(kept.last, (Some(cause), hypothesis.last), more);
                 continue;
@@ -185,20 +180,35 @@ pub(super) mod tests {
             nxt: 20_000,
             last_ack: 800 * MS,
             last_sent: 800 * MS,
-            timer_since: 800 * MS,
-            timer_from: 800 * MS,
+            timer_set: (800 * MS, 800 * MS),
             estimate: Some((200 * MS, 30 * MS)),
             missing: true,
             suspected_lost: true,
             in_gap: true,
             echo_is_new: None,
-            sack: true,
+            duplicates: None,
             segments: 20,
             stamp: None,
             repeated: true,
             reported: false,
+            overtaken: None,
             follows_another: false,
             may_be_unseen: true,
+        }
+    }
+
+    fn ack(una: u64) -> AckReceived {
+        AckReceived {
+            now: 1000 * MS,
+            una,
+            nxt: 20_000,
+            advances: una > 0,
+            duplicate: una == 0,
+            original_below: None,
+            echo: None,
+            sacks: [eifel_base::ranges::Block { start: 0, end: 0 }; 4],
+            dsack: false,
+            sack: true,
         }
     }
 
@@ -224,15 +234,10 @@ pub(super) mod tests {
             follows_another: true,
             ..first
         };
+        hypotheses.on_ack(&ack(0));
         assert_eq!(hypotheses.explain(&second), Cause::Loss);
         assert_eq!(hypotheses.explained().iter().map(|one| one.cause).collect::<Vec<_>>(), [Cause::Rto, Cause::Loss]);
         assert_eq!(others(&hypotheses), [None, None]);
-        // Near the sender there is only one hypothesis.
-        let mut hypotheses = Hypotheses::new(&MODELS[0]);
-        for resent in [first, second] {
-            hypotheses.explain(&Retransmitted { may_be_unseen: false, ..resent });
-        }
-        assert_eq!(hypotheses.hypotheses.len(), 1);
     }
 
     #[test]
@@ -242,18 +247,7 @@ pub(super) mod tests {
         hypotheses.explain(&first);
         // An ACK of everything ends both hypotheses' repairs, so later packets do not decide
         // between them.
-        let all = AckReceived {
-            now: 1200 * MS,
-            una: 20_000,
-            nxt: 20_000,
-            advances: true,
-            duplicate: false,
-            original_below: None,
-            echo: None,
-            sacks: [eifel_base::ranges::Block { start: 0, end: 0 }; 4],
-            dsack: false,
-        };
-        hypotheses.on_ack(&all);
+        hypotheses.on_ack(&ack(20_000));
         let again = Retransmitted {
             now: 3000 * MS,
             earliest: 3000 * MS,
@@ -262,14 +256,8 @@ pub(super) mod tests {
             end: 41_000,
             ..first
         };
-        let second = Retransmitted {
-            una: 40_000,
-            nxt: 60_000,
-            repeated: false,
-            timer_since: 2996 * MS,
-            timer_from: 2996 * MS,
-            ..again
-        };
+        let second =
+            Retransmitted { una: 40_000, nxt: 60_000, repeated: false, timer_set: (2996 * MS, 2996 * MS), ..again };
         assert_eq!(hypotheses.explain(&second), Cause::Fast);
         assert_eq!(others(&hypotheses), [Some(Cause::Rto), None]);
     }

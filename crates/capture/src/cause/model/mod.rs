@@ -1,9 +1,8 @@
 //! Models of senders: each says why its stack would have sent a retransmission.
 //!
 //! All models are one state machine with different settings. Each keeps its own state, names a
-//! cause for each retransmission, and adds up the cost of what the causes leave unexplained. Far
-//! from the sender, a model keeps several hypotheses of the trace until later packets decide
-//! between them. The causes in the report come from the model that explains a connection best.
+//! cause for each retransmission, and adds up the cost of what the causes leave unexplained. A model
+//! keeps several hypotheses of the trace until later packets decide between them. The causes in the report come from the model that explains a connection best.
 
 mod events;
 mod fit;
@@ -27,13 +26,11 @@ pub(crate) struct Models {
     pub(crate) stacks: [Hypotheses; MODELS.len()],
     /// Whether all models would ignore an ACK of new data without SACK blocks.
     idle: bool,
-    /// Whether a retransmission was seen far from the sender.
-    seen_far_away: bool,
 }
 
 impl Default for Models {
     fn default() -> Self {
-        Self { stacks: MODELS.each_ref().map(Hypotheses::new), idle: false, seen_far_away: false }
+        Self { stacks: MODELS.each_ref().map(Hypotheses::new), idle: false }
     }
 }
 
@@ -56,7 +53,6 @@ impl Models {
 
     /// Returns the cause of a retransmission by the model that is the best now.
     pub(crate) fn explain(&mut self, resent: &Retransmitted) -> Cause {
-        self.seen_far_away |= resent.may_be_unseen;
         let causes = self.stacks.each_mut().map(|model| model.explain(resent));
         self.idle = false;
         causes[self.best()]
@@ -75,9 +71,6 @@ impl Models {
         let best = self.best();
         let (name, cost) = (self.stacks[best].name(), self.stacks[best].cost());
         let mut explained = self.stacks[best].explained();
-        if !self.seen_far_away {
-            return (name, explained);
-        }
         for place in (0..MODELS.len()).filter(|place| *place != best) {
             if self.stacks[place].cost() - cost < UNDECIDED {
                 for (one, other) in explained.iter_mut().zip(self.stacks[place].explained()) {

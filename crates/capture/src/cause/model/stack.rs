@@ -10,7 +10,9 @@
 
 use super::fit::{HELD, clocked, departure, is_at_once, misfit, misfit_of_timer};
 use super::{AckReceived, Cause, Retransmitted, Settings};
+use crate::cause::sender::Overtaken;
 use crate::order::AckPlace;
+use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
 /// The cost of a cause without the evidence that it needs.
@@ -33,9 +35,13 @@ const UNSEEN_EVIDENCE: f64 = 1.5;
 const LOST_AGAIN: f64 = 0.5;
 /// The cost of every cause other than go-back-N while go-back-N goes on.
 const GOES_ON: f64 = 0.5;
+/// The cost of a repair by RACK's timer instead of an ACK.
+const BY_TIMER: f64 = 0.2;
 const TICK: u64 = 8_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
 const MOST_BACK_OFF: u32 = 10;
+/// The number of duplicate ACKs that reports a loss, unless the sender has seen reordering.
+const DUPLICATES: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -44,6 +50,8 @@ enum State {
         high: u64,
         /// When the first partial ACK came, in nanoseconds.
         partial: Option<u64>,
+        /// TSval of the first retransmission.
+        stamp: Option<Timestamp>,
     },
     /// Repair after an expiry of the retransmission timer.
     Loss {
@@ -52,10 +60,12 @@ enum State {
         reached: u64,
         /// Whether F-RTO may still undo it.
         forward: bool,
-        /// TSval of the first retransmission after the timeout.
+        /// TSval of the first retransmission after the timeout, or of the recovery that it interrupts.
         stamp: Option<Timestamp>,
         /// The number of retransmissions not yet reported by DSACK.
         unreported: u32,
+        /// Whether an ACK came since the timeout. Before it, the window is one segment.
+        answered: bool,
     },
 }
 
@@ -66,8 +76,11 @@ pub(crate) struct StackModel {
     back_off: u32,
     /// Whether a tail-loss probe is under way.
     probed: bool,
-    /// The end of the last retransmission if a timeout or go-back-N sent it; otherwise `u64::MAX`.
-    gone_back_to: u64,
+    /// What go-back-N has still to repair: from the end of the last retransmission, if a timeout or
+    /// go-back-N sent it, otherwise from `u64::MAX`.
+    gone_back: Block,
+    /// The end of the data that fast recovery repairs; 0 in go-back-N.
+    recovers_until: u64,
     /// When a retransmission last set the timer, in nanoseconds.
     armed: u64,
     /// The start of the last retransmission, and `nxt` when it left; (`u64::MAX`, 0) for go-back-N.
@@ -75,6 +88,11 @@ pub(crate) struct StackModel {
     /// The `nxt` at the time when the last acknowledged retransmission left. By RACK all data below
     /// it that are not acknowledged or reported are lost (RFC 8985, section 6.2).
     left_before: u64,
+    /// Without SACK: the number of duplicate ACKs at which the sender retransmits, as far as is
+    /// known. Linux raises it after reordering.
+    threshold: u32,
+    /// Without SACK: the duplicate ACKs since the last ACK of new data.
+    duplicates: u32,
     cost: f64,
 }
 
@@ -86,11 +104,14 @@ impl StackModel {
             state: State::Open,
             back_off: 0,
             probed: false,
-            gone_back_to: u64::MAX,
+            gone_back: Block { start: u64::MAX, end: 0 },
+            recovers_until: 0,
             armed: 0,
             last_retransmission: (u64::MAX, 0),
             left_before: 0,
-            cost: 0.0,
+            threshold: DUPLICATES,
+            duplicates: 0,
+            cost: settings.rarity,
         }
     }
 
@@ -114,7 +135,7 @@ impl StackModel {
     pub(crate) fn is_idle(&self) -> bool {
         let (start, left_before) = self.last_retransmission;
         let acknowledged = start == u64::MAX || self.left_before == left_before;
-        self.is_open() && self.back_off == 0 && !self.probed && acknowledged
+        self.is_open() && self.back_off == 0 && !self.probed && self.duplicates == 0 && acknowledged
     }
 
     /// Returns the causes that a retransmission may have, each with the cost of what it leaves
@@ -166,9 +187,9 @@ impl StackModel {
         }
         let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
         let mut cost = misfit_of_timer(resent, self.timer_set(resent), expected);
-        if let State::Recovery { partial: Some(partial), .. } = self.state {
-            // RFC 6582, section 4: the impatient variant sets the timer at the first partial ACK
-            // only.
+        if let State::Recovery { partial: Some(partial), .. } = self.state
+            && self.settings.impatient
+        {
             cost = cost.min(misfit_of_timer(resent, (partial, partial), expected));
         }
         if self.would_probe(resent) {
@@ -186,26 +207,27 @@ impl StackModel {
         if resent.end != resent.nxt || !self.would_probe(resent) {
             return None;
         }
-        let since = resent.last_sent.max(resent.timer_since);
+        let since = resent.last_sent.max(resent.timer_set.1);
         let (smoothed, _) = resent.estimate.unwrap_or((500_000_000, 0));
         let patience = smoothed * 2 + if resent.segments == 1 { DELAYED_ACK } else { TICK };
         // RFC 8985, section 7.2: a probe leaves no later than the retransmission timer would
         // expire.
-        let rest = (resent.timer_since + self.rto(resent)).saturating_sub(since).max(TICK);
-        let from = since.min(resent.timer_from.max(self.armed));
+        let rest = (resent.timer_set.1 + self.rto(resent)).saturating_sub(since).max(TICK);
+        let from = since.min(resent.timer_set.0.max(self.armed));
         Some((Cause::Tlp, misfit_of_timer(resent, (from, since), patience.min(rest))))
     }
 
     fn go_back_n(&self, resent: &Retransmitted) -> Option<(Cause, f64)> {
         let acked_here = resent.end <= resent.una;
         match self.state {
-            State::Loss { high, reached, .. } if resent.start < high => {
-                let lost_again = resent.repeated && resent.start < reached;
-                Some((Cause::Loss, clocked(resent) + if lost_again { LOST_AGAIN } else { 0.0 }))
+            State::Loss { high, reached, answered, .. } if resent.start < high => {
+                let lost_again = resent.repeated && resent.start < reached && self.overtaken(resent).is_none();
+                let too_early = if answered { 0.0 } else { WITHOUT_EVIDENCE };
+                Some((Cause::Loss, clocked(resent) + too_early + if lost_again { LOST_AGAIN } else { 0.0 }))
             }
             // The sender would not send acknowledged data: it continues what it began before it
             // received the ACK.
-            _ if acked_here && resent.start >= self.gone_back_to => {
+            _ if acked_here && self.is_gone_back_to(resent) => {
                 // ACKs drive go-back-N, so it is never silent for as long as a timeout.
                 Some((Cause::Loss, if self.was_silent(resent) { UNSEEN_TIMEOUT } else { 0.0 }))
             }
@@ -221,13 +243,18 @@ impl StackModel {
 
     /// Returns whether the retransmission starts where go-back-N stopped.
     fn continues(&self, resent: &Retransmitted) -> bool {
-        resent.follows_another && resent.start == self.gone_back_to
+        resent.follows_another && resent.start == self.gone_back.start
     }
 
-    /// Returns whether the retransmission starts at or above the position where go-back-N stopped,
-    /// and no new data were sent in between.
+    /// Returns whether the retransmission starts at or above the position where go-back-N stopped, in
+    /// the data that it repairs.
+    fn is_gone_back_to(&self, resent: &Retransmitted) -> bool {
+        (self.gone_back.start..self.gone_back.end).contains(&resent.start)
+    }
+
+    /// Returns whether the same holds, and no new data were sent in between.
     fn goes_on(&self, resent: &Retransmitted) -> bool {
-        resent.follows_another && resent.start >= self.gone_back_to
+        resent.follows_another && self.is_gone_back_to(resent)
     }
 
     /// Returns whether the sender has sent nothing for at least three quarters of its timeout.
@@ -243,12 +270,11 @@ impl StackModel {
                 self.is_reported_by_rack(resent)
                     || resent.in_gap
                     || resent.suspected_lost && resent.ack_place != AckPlace::Within
+                    || self.recovers(resent)
             }
-            // A partial ACK is evidence too.
+            // A partial ACK is evidence too. The window may delay the repair until a later ACK.
             State::Recovery { high, .. } => {
-                let partial = resent.start <= resent.una && resent.start < high;
-                let in_time = resent.sack || is_at_once(resent, resent.timer_since);
-                self.is_reported(resent) || partial && in_time
+                self.is_reported(resent) || resent.start <= resent.una && resent.start < high
             }
             State::Open | State::Loss { .. } => self.is_reported(resent),
         };
@@ -258,7 +284,7 @@ impl StackModel {
             (true, true) if self.was_silent(resent) => HELD,
             (true, true) => 0.0,
             (true, false) => WITHOUT_EVIDENCE,
-            (false, true) => clocked(resent),
+            (false, true) => self.in_time(resent),
             (false, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
         };
         if in_loss || self.continues(resent) {
@@ -267,28 +293,78 @@ impl StackModel {
         if resent.reported {
             cost += WITHOUT_EVIDENCE;
         }
+        if let Some(duplicates) = resent.duplicates
+            && !acked_here
+        {
+            cost += self.without_sack(resent, duplicates);
+        }
         // Without SACK only the timer detects a lost retransmission.
         if resent.repeated && !(resent.may_be_unseen && self.is_reported_by_rack(resent)) {
-            cost += if resent.sack { LOST_AGAIN } else { WITHOUT_EVIDENCE };
+            cost += match self.overtaken(resent) {
+                Some(_) => 0.0,
+                None if resent.sack() && resent.may_be_unseen => LOST_AGAIN,
+                None => WITHOUT_EVIDENCE,
+            };
         }
         Some((Cause::Fast, cost))
+    }
+
+    /// Returns the cost of the time at which a repair leaves: with an ACK, or by RACK's timer. That
+    /// timer waits for a reordering window of at most the smoothed round trip.
+    fn in_time(&self, resent: &Retransmitted) -> f64 {
+        let by_ack = clocked(resent);
+        let Some(Overtaken { from, advanced }) = self.overtaken(resent) else { return by_ack };
+        let (smoothed, variation) = resent.estimate.unwrap_or((500_000_000, 0));
+        let until = advanced.max(from).saturating_add(smoothed + variation + TICK);
+        if (from..=until).contains(&resent.now) { by_ack.min(BY_TIMER) } else { by_ack }
+    }
+
+    /// Returns when RACK declares the segment lost, if the stack uses RACK.
+    fn overtaken(&self, resent: &Retransmitted) -> Option<Overtaken> {
+        resent.overtaken.filter(|_| self.settings.rack)
+    }
+
+    /// Returns whether the retransmission goes on with a recovery. The sender may not have received
+    /// the ACKs that end it.
+    fn recovers(&self, resent: &Retransmitted) -> bool {
+        let (last, _) = self.last_retransmission;
+        last < resent.start && resent.start < self.recovers_until
+    }
+
+    /// Returns the cost of a fast retransmission by a sender without SACK. It repairs the oldest
+    /// segment only (RFC 6582), at the duplicate ACK that reaches its threshold.
+    fn without_sack(&self, resent: &Retransmitted, duplicates: u32) -> f64 {
+        if resent.start > resent.una {
+            return WITHOUT_EVIDENCE;
+        }
+        match self.state {
+            State::Open if duplicates > self.threshold => {
+                (f64::from(duplicates) / f64::from(self.threshold)).ln() / 2.0
+            }
+            State::Loss { high, .. } if resent.start < high => WITHOUT_EVIDENCE,
+            _ => 0.0,
+        }
     }
 
     /// Returns whether ACKs report the loss. Without SACK the third duplicate ACK does, and the
     /// sender reacts to it at once.
     fn is_reported(&self, resent: &Retransmitted) -> bool {
-        let in_time = resent.sack || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
-        self.is_reported_by_rack(resent) || resent.missing && in_time
+        let in_time = resent.sack() || resent.may_be_unseen || is_at_once(resent, resent.last_ack);
+        self.overtaken(resent).is_some() || self.is_reported_by_rack(resent) || resent.missing && in_time
     }
 
     /// Returns whether by RACK the ACK of a retransmission reports the loss.
     fn is_reported_by_rack(&self, resent: &Retransmitted) -> bool {
         let goes_on = resent.follows_another || is_at_once(resent, resent.last_ack);
-        self.settings.probes_tail && resent.sack && goes_on && resent.start < self.left_before
+        self.settings.rack && resent.sack() && goes_on && resent.start < self.left_before
     }
 
     fn would_probe(&self, resent: &Retransmitted) -> bool {
-        self.settings.probes_tail && resent.sack && !self.probed && !resent.missing && matches!(self.state, State::Open)
+        self.settings.probes_tail
+            && resent.sack()
+            && !self.probed
+            && !resent.missing
+            && matches!(self.state, State::Open)
     }
 
     /// Returns when the timer behind this retransmission was set, at the earliest and at the
@@ -298,8 +374,8 @@ impl StackModel {
             AckPlace::End(passed) => passed.saturating_add(resent.trip),
             _ => 0,
         };
-        let latest = resent.timer_since.max(self.armed);
-        (resent.timer_from.max(ack_end).max(self.armed).min(latest), latest)
+        let latest = resent.timer_set.1.max(self.armed);
+        (resent.timer_set.0.max(ack_end).max(self.armed).min(latest), latest)
     }
 
     fn rto(&self, resent: &Retransmitted) -> u64 {
@@ -309,7 +385,7 @@ impl StackModel {
 
     fn enter(&mut self, cause: Cause, resent: &Retransmitted) {
         let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
-        self.gone_back_to = if goes_back { resent.end } else { u64::MAX };
+        self.gone_back.start = if goes_back { resent.end } else { u64::MAX };
         // After a timeout everything counts as lost anyway.
         self.last_retransmission = if goes_back { (u64::MAX, 0) } else { (resent.start, resent.nxt) };
         match cause {
@@ -317,6 +393,7 @@ impl StackModel {
                 let in_loss = matches!(self.state, State::Loss { .. });
                 let first = match self.state {
                     State::Loss { stamp, unreported, .. } if self.back_off > 0 => (stamp, unreported + 1),
+                    State::Recovery { stamp, .. } => (stamp, 1),
                     _ => (resent.stamp, 1),
                 };
                 // As in Linux: no F-RTO for a timeout that interrupts recovery, unless it is a
@@ -328,6 +405,7 @@ impl StackModel {
                     forward: self.settings.forward_rto && fresh,
                     stamp: first.0,
                     unreported: first.1,
+                    answered: false,
                 };
                 let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
                 self.armed = departure(resent, self.timer_set(resent), expected);
@@ -338,21 +416,31 @@ impl StackModel {
                 self.armed = resent.now;
             }
             Cause::Fast => {
-                if matches!(self.state, State::Open) {
-                    self.state = State::Recovery { high: resent.nxt, partial: None };
+                // Without SACK, a recovery repairs at the first ACKs after a partial one. If it takes
+                // duplicate ACKs, the stack had undone that recovery and begins another.
+                let again = !resent.sack() && resent.missing && !matches!(self.state, State::Loss { .. });
+                if again || matches!(self.state, State::Open) {
+                    self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
+                    self.threshold = self.threshold.max(resent.duplicates.unwrap_or(0));
                 }
-                self.armed = self.armed.max(if resent.start <= resent.una { resent.now } else { 0 });
+                self.armed = self.armed.max(if resent.start <= resent.una { resent.earliest } else { 0 });
             }
             Cause::Loss => {
-                if let State::Loss { unreported, reached, .. } = &mut self.state {
+                if let State::Loss { unreported, reached, answered, .. } = &mut self.state {
+                    *answered = true;
                     *unreported += 1;
                     *reached = resent.end.max(*reached);
                 } else if resent.end > resent.una {
                     let (high, reached, stamp) = (resent.nxt, resent.end, resent.stamp);
-                    self.state = State::Loss { high, reached, forward: false, stamp, unreported: 1 };
+                    self.state = State::Loss { high, reached, forward: false, stamp, unreported: 1, answered: true };
                 }
             }
             _ => {}
+        }
+        match self.state {
+            State::Loss { high, .. } => (self.gone_back.end, self.recovers_until) = (high, 0),
+            State::Recovery { high, .. } => self.recovers_until = high,
+            State::Open => {}
         }
     }
 
@@ -361,6 +449,12 @@ impl StackModel {
         if ack.advances {
             self.back_off = 0;
             self.probed = false;
+            if matches!(self.state, State::Open) {
+                self.threshold = self.threshold.max(self.duplicates);
+            }
+            self.duplicates = 0;
+        } else if ack.duplicate && !ack.sack {
+            self.duplicates += 1;
         }
         let (start, left_before) = self.last_retransmission;
         if ack.advances && ack.una > start
@@ -370,21 +464,22 @@ impl StackModel {
         }
         match &mut self.state {
             State::Open => {}
-            State::Recovery { high, partial } => {
-                if ack.una >= *high {
+            State::Recovery { high, partial, .. } => {
+                if ack.una > *high || ack.sack && ack.una == *high {
                     self.state = State::Open;
                 } else if ack.advances {
                     partial.get_or_insert(ack.now);
                 }
             }
-            State::Loss { high, forward, stamp, unreported, .. } => {
+            State::Loss { high, forward, stamp, unreported, answered, .. } => {
+                *answered = true;
                 if ack.dsack {
                     *unreported = unreported.saturating_sub(1);
                 }
                 let by_echo = matches!((ack.echo, *stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp));
                 let undone = self.settings.undoes && ack.advances && (by_echo || *unreported == 0);
                 let forwarded = *forward && ack.original_below.is_some_and(|position| position < *high);
-                if undone || forwarded || ack.una >= *high {
+                if undone || forwarded || ack.una > *high || ack.sack && ack.una == *high {
                     self.state = State::Open;
                 } else if *forward && ack.nxt > *high {
                     // New data have left: RFC 5682, section 3.1, step 3a.

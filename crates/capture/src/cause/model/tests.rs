@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::*;
+use crate::cause::sender::Overtaken;
 use crate::order::AckPlace;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
@@ -47,6 +48,11 @@ impl Drawn {
         self.random.coin().then_some(stamp)
     }
 
+    fn overtaken(&mut self) -> Option<Overtaken> {
+        let [from, advanced] = [(); 2].map(|()| self.before());
+        (self.sack && self.random.coin()).then_some(Overtaken { from, advanced })
+    }
+
     fn position(&mut self) -> u64 {
         let room = (self.nxt - self.una) / LEN + 2;
         self.una - LEN + self.random.below(room.max(1)) * LEN
@@ -57,6 +63,7 @@ impl Drawn {
         let start = self.position();
         let [earliest, told, last_ack, last_sent, timer_since, timer_from] = [(); 6].map(|()| self.before());
         let ack_place = self.random.one_of(&[AckPlace::Unknown, AckPlace::Within, AckPlace::End(told)]);
+        let (overtaken, duplicates) = (self.overtaken(), self.random.below(8) as u32);
         let mut coin = || self.random.coin();
         Retransmitted {
             now: self.now,
@@ -69,19 +76,19 @@ impl Drawn {
             nxt: self.nxt,
             last_ack,
             last_sent,
-            timer_since,
-            timer_from: timer_from.min(timer_since),
+            timer_set: (timer_from.min(timer_since), timer_since),
             estimate: self.estimate,
             missing: coin(),
             suspected_lost: coin(),
             in_gap: coin(),
             echo_is_new: [None, Some(true), Some(false)][usize::from(coin()) + usize::from(coin())],
-            sack: self.sack,
+            duplicates: (!self.sack).then_some(duplicates),
             segments: 1 + usize::from(coin()),
             stamp: self.stamp(),
             repeated: self.random.coin(),
             reported: self.random.below(4) == 0,
             follows_another: self.random.coin(),
+            overtaken,
             may_be_unseen: self.away,
         }
     }
@@ -110,6 +117,7 @@ impl Drawn {
             echo: self.stamp(),
             sacks,
             dsack: self.random.below(3) == 0,
+            sack: self.sack,
         }
     }
 }

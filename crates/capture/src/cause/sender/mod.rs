@@ -4,6 +4,7 @@
 //! capture point to the sender and back. So ACKs wait here for that time before the models receive
 //! them. All events are then in the order in which the sender saw them.
 
+mod rack;
 mod receive;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,8 @@ use eifel_base::ranges::{Block, Ranges};
 use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
 use eifel_recovery::view::Negotiated;
+pub(crate) use rack::Overtaken;
+use rack::Rack;
 
 /// ACKs that may be under way to the sender. Beyond this number the oldest counts as received.
 const MOST_WAITING: usize = 4096;
@@ -43,13 +46,13 @@ pub(crate) struct SenderModel {
     silence: Silence,
     /// The timestamp that the sender's last segment echoes.
     echo: Option<Timestamp>,
-    /// The latest smoothed round trip, in nanoseconds.
-    smoothed: Option<u64>,
     /// Whether the last segment that left was a retransmission.
     follows_another: bool,
     /// Whether the last retransmission was of data reported missing, or followed a repair of them.
     suspected_lost: bool,
     suspected: SuspectedLosses,
+    /// With SACK only.
+    rack: Option<Rack>,
     timer_since: u64,
     waiting: Ring<Waiting>,
     /// The [`Reports`] of the waiting ACKs that have any, in order.
@@ -89,7 +92,7 @@ impl Waiting {
 impl SenderModel {
     /// Starts the model at a loss sign, with the current state of `stream`.
     pub(crate) fn wake(&mut self, stream: &Stream, point: &CapturePoint) {
-        let trip = point.sender_rtt().unwrap_or(0);
+        let trip = point.reaction_delay();
         let in_transit = stream.order.acks_in_transit().filter(|acks| acks.iter().next().is_some());
         let received = in_transit.and_then(AcksInTransit::last_received);
         let before = self.una;
@@ -107,14 +110,14 @@ impl SenderModel {
             echo: None,
             sacks: Reports::default().sacks,
             dsack: false,
+            sack: point.sack,
         };
         self.models.on_ack(&received_since);
         self.last_ack = stream.last_ack + trip;
         self.last_sent = stream.last_sent;
-        self.smoothed = stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed);
-        self.silence = Silence::default();
+        self.silence = Silence::new(stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed));
         for sent in stream.out.iter().filter(|sent| !sent.missing) {
-            self.silence.on_sent(sent.nanos, self.smoothed);
+            self.silence.on_sent(sent.nanos);
         }
         self.timer_since = stream.timer_since + trip;
         (self.follows_another, self.suspected_lost) = (false, false);
@@ -132,7 +135,16 @@ impl SenderModel {
             stamp: (stream.is_stamped() && !sent.missing).then_some(sent.stamp),
         });
         let passed = in_transit.into_iter().flat_map(|acks| answered(acks, stream, point));
-        self.detectors.start(&state, passed.chain(under_way));
+        let (mut rack, mut start) = (point.sack.then(|| Rack::new(point.round_trip_at_least())), una);
+        let record = |departure: &Departure| {
+            let block = Block { start, end: start + u64::from(departure.len) };
+            start = block.end;
+            if let Some(rack) = &mut rack {
+                rack.on_sent(block, departure.nanos);
+            }
+        };
+        self.detectors.start(&state, passed.chain(under_way).inspect(record));
+        self.rack = rack;
         for ack in in_transit.into_iter().flat_map(AcksInTransit::iter) {
             // Only the detectors get the echo: the models undo nothing because of an earlier ACK.
             let older = Acknowledgement::of_new(&NewAck { echo: None, ..*ack }, point.when.frame, true);
@@ -161,6 +173,7 @@ impl SenderModel {
     /// ACKs that the sender has not received.
     pub(crate) fn go_idle(&mut self) -> AcksInTransit {
         self.detectors.stop();
+        self.rack = None;
         let waiting = std::mem::take(&mut self.waiting);
         self.last_echo = None;
         let trip = waiting.front().map_or(0, |first| first.due - first.when.nanos);
@@ -198,9 +211,13 @@ impl SenderModel {
         if self.una == self.nxt {
             self.timer_since = now;
         }
-        self.nxt += u64::from(len);
+        let block = Block { start: self.nxt, end: self.nxt + u64::from(len) };
+        if let Some(rack) = &mut self.rack {
+            rack.on_sent(block, now);
+        }
+        self.nxt = block.end;
         self.last_sent = now;
-        self.silence.on_sent(now, self.smoothed);
+        self.silence.on_sent(now);
         self.follows_another = false;
     }
 
@@ -230,8 +247,8 @@ impl SenderModel {
         self.suspected.on_retransmission(block.start, self.nxt);
         self.suspected_lost = self.suspected.covers(block.start) || self.follows_another && self.suspected_lost;
         let estimate = stream.round_trip_estimate(point.sender_rtt());
-        self.smoothed = estimate.map(|(smoothed, _)| smoothed);
-        self.silence.on_sent(now, self.smoothed);
+        self.silence.smoothed = estimate.map(|(smoothed, _)| smoothed);
+        self.silence.on_sent(now);
         let exact = point.is_next_to_sender() || stream.order.has_fine_clock();
         let earliest = if exact { now } else { self.silence.earliest(now).max(self.last_ack.min(now)) };
         let timer_from = if exact { self.timer_since } else { self.silence.earliest_before(self.timer_since) };
@@ -247,22 +264,25 @@ impl SenderModel {
             nxt: self.nxt,
             last_ack: self.last_ack,
             last_sent: self.last_sent,
-            timer_since: self.timer_since,
-            timer_from,
+            timer_set: (timer_from, self.timer_since),
             estimate,
             missing: reported || !point.sack && self.duplicates >= DUPLICATES && block.start <= self.una,
             suspected_lost: self.suspected_lost,
             in_gap: self.suspected.shows(block.start),
             echo_is_new: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
-            sack: point.sack,
+            duplicates: (!point.sack).then_some(self.duplicates),
             segments: stream.out.len(),
             stamp: data.stamp,
             may_be_unseen: !point.is_next_to_sender(),
             repeated: self.retransmitted.containing(block.start).is_some(),
             reported: self.sacked.containing(block.start).is_some(),
+            overtaken: self.rack.as_ref().and_then(|rack| rack.overtaken(block.start)),
             follows_another: self.follows_another,
         };
         let cause = self.models.explain(&resent);
+        if let Some(rack) = &mut self.rack {
+            rack.on_retransmission(block, now, data.stamp);
+        }
         if self.retransmitted.count() < MOST_RANGES {
             self.retransmitted.add(block);
         }
@@ -280,7 +300,7 @@ impl SenderModel {
     #[inline(always)]
     fn on_ack_with(&mut self, ack: &Acknowledgement, detector_echo: Option<Timestamp>, point: &CapturePoint) {
         let &Acknowledgement { when, cumulative, reports, echo, stamp, plain, .. } = ack;
-        let (trip, sack) = (point.sender_rtt().unwrap_or(0), point.sack);
+        let (trip, sack) = (point.reaction_delay(), point.sack);
         let due = when.nanos + trip;
         if self.waiting.len() == MOST_WAITING {
             self.receive_next();

@@ -19,9 +19,14 @@ impl SenderModel {
                 self.last_echo = echo.filter(|_| first.stamp.is_some());
                 return;
             }
+            // The sender's previous segment shows that it had not received this ACK by then.
+            let soonest = if first.stamp.is_some() && echo.is_some() { self.last_sent.min(now) } else { 0 };
+            let una = self.una;
             self.receive_next();
-            self.last_ack = self.last_ack.min(now);
-            self.timer_since = self.timer_since.min(now);
+            self.last_ack = self.last_ack.clamp(soonest, now);
+            if self.una > una {
+                self.timer_since = self.timer_since.clamp(soonest, now);
+            }
         }
         self.last_echo = echo;
     }
@@ -55,6 +60,10 @@ impl SenderModel {
         if !ack.sack {
             self.suspected.on_ack(&ack.with(None), self.nxt, false, None);
         }
+        if let Some(rack) = &mut self.rack {
+            rack.on_delivered(Block { start: self.una, end: ack.cumulative }, ack.due, ack.detector_echo);
+            rack.remove_below(ack.cumulative);
+        }
         self.una = ack.cumulative;
         self.nxt = self.nxt.max(self.una);
         if !self.retransmitted.is_empty() {
@@ -69,11 +78,16 @@ impl SenderModel {
     fn receive_fully(&mut self, ack: &Acknowledgement, due: u64, sack: bool) {
         self.suspected.on_ack(ack, self.nxt, sack, self.sacked.highest());
         let advances = ack.cumulative > self.una;
-        let (lowest, reported) = self.report(ack, advances);
-        let duplicate = !advances && ack.cumulative == self.una && self.nxt > self.una && (ack.plain || reported > 0);
+        let (lowest, reported) = self.report(ack, advances, due);
+        // Away from the sender, the data that it repeats the ACK for may pass later.
+        let outstanding = self.nxt > self.una || due > ack.when.nanos;
+        let duplicate = !advances && ack.cumulative == self.una && outstanding && (ack.plain || reported > 0);
         if advances {
             self.una = ack.cumulative;
             self.nxt = self.nxt.max(self.una);
+            if let Some(rack) = &mut self.rack {
+                rack.remove_below(self.una);
+            }
             self.sacked.remove_below(self.una, |_| {});
             self.retransmitted.remove_below(self.una, |_| {});
             self.duplicates = 0;
@@ -92,16 +106,20 @@ impl SenderModel {
             echo: ack.echo,
             sacks: ack.reports.sacks,
             dsack: ack.reports.dsack.is_some(),
+            sack,
         };
         self.models.on_ack(&ack);
     }
 
     /// Marks the data that an ACK covers as received. Returns the lowest newly covered position
     /// that was sent once, and the number of bytes that SACK blocks newly report.
-    pub(crate) fn report(&mut self, ack: &Acknowledgement, advances: bool) -> (Option<u64>, u64) {
+    pub(crate) fn report(&mut self, ack: &Acknowledgement, advances: bool, due: u64) -> (Option<u64>, u64) {
         let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
-        let retransmitted = &self.retransmitted;
-        let mut once = |gap: Block| {
+        let (retransmitted, rack) = (&self.retransmitted, &mut self.rack);
+        let mut once = |gap: Block, echo| {
+            if let Some(rack) = rack {
+                rack.on_delivered(gap, due, echo);
+            }
             let start = retransmitted.containing(gap.start).map_or(gap.start, |range| range.end);
             if start < gap.end {
                 lowest = Some(lowest.map_or(start, |lowest| lowest.min(start)));
@@ -109,13 +127,13 @@ impl SenderModel {
         };
         if advances {
             // Data that SACK reported before are no news (RFC 5682, section 3.1).
-            self.sacked.insert(Block { start: self.una, end: ack.cumulative }, &mut once);
+            self.sacked.insert(Block { start: self.una, end: ack.cumulative }, |gap| once(gap, ack.echo));
         }
         for block in ack.reports.sacks() {
             if self.sacked.count() < MOST_RANGES && block.start > self.una {
                 self.sacked.insert(*block, |gap| {
                     reported += gap.end - gap.start;
-                    once(gap);
+                    once(gap, None);
                 });
             }
         }

@@ -53,6 +53,22 @@ struct Naive {
     follows_another: bool,
     suspected_lost: bool,
     waiting: Vec<Acknowledgement>,
+    /// The segments in the order in which they first left, with SACK only.
+    segments: Vec<Segment>,
+    /// Of the delivered transmissions: when the newest left and where it ends, the round trip of the
+    /// last one, the shortest round trip, and when the last one arrived.
+    newest: (u64, u64),
+    round_trip: u64,
+    shortest: Option<u64>,
+    advanced: u64,
+}
+
+struct Segment {
+    block: Block,
+    left: u64,
+    stamp: Option<Timestamp>,
+    repeated: bool,
+    delivered: bool,
 }
 
 impl Naive {
@@ -67,9 +83,14 @@ impl Naive {
                 return;
             }
             self.waiting.remove(0);
+            let una = self.una;
             self.on_ack(&first, due, sack);
-            self.last_ack = self.last_ack.min(now);
-            self.timer_since = self.timer_since.min(now);
+            // The last segment left before this ACK arrived, if echoes tell.
+            let soonest = if echo.is_some() && first.stamp.is_some() { self.last_sent } else { 0 };
+            self.last_ack = self.last_ack.max(soonest).min(now);
+            if self.una != una {
+                self.timer_since = self.timer_since.max(soonest).min(now);
+            }
         }
     }
 
@@ -82,8 +103,14 @@ impl Naive {
         covered.extend((self.una..ack.cumulative).filter(|position| !self.sacked.contains(position)));
         let lowest = covered.iter().find(|position| !self.retransmitted.contains(position)).copied();
         let advances = ack.cumulative > self.una;
-        let repeats = ack.cumulative == self.una && self.una < self.nxt;
+        let repeats = ack.cumulative == self.una;
         let duplicate = repeats && (ack.plain || !by_sack.is_empty());
+        if sack {
+            self.deliver(&covered.difference(&by_sack).copied().collect(), due, ack.echo);
+            for block in ack.reports.sacks() {
+                self.deliver(&by_sack.range(block.start..block.end).copied().collect(), due, None);
+            }
+        }
         self.sacked.extend(&by_sack);
         if advances {
             self.una = ack.cumulative;
@@ -104,14 +131,43 @@ impl Naive {
             echo: ack.echo,
             sacks: ack.reports.sacks,
             dsack: ack.reports.dsack.is_some(),
+            sack,
         };
         self.models.on_ack(&ack);
+    }
+
+    /// Marks the segments with a position in `covered` as delivered at `now`.
+    fn deliver(&mut self, covered: &BTreeSet<u64>, now: u64, echo: Option<Timestamp>) {
+        for one in self.segments.iter_mut().filter(|one| !one.delivered) {
+            if covered.range(one.block.start..one.block.end).next().is_none() {
+                continue;
+            }
+            one.delivered = true;
+            let took = now.saturating_sub(one.left);
+            if one.repeated && matches!((echo, one.stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp)) {
+                continue;
+            }
+            if one.repeated && self.shortest.is_some_and(|shortest| took < shortest) {
+                continue;
+            }
+            if !one.repeated {
+                self.shortest = Some(self.shortest.unwrap_or(took).min(took));
+            }
+            self.newest = self.newest.max((one.left, one.block.end));
+            (self.round_trip, self.advanced) = (took, now);
+        }
+    }
+
+    fn overtaken(&self, position: u64) -> Option<Overtaken> {
+        let one = self.segments.iter().find(|one| (one.block.start..one.block.end).contains(&position))?;
+        let overtaken = one.block.end > self.una && self.newest > (one.left, one.block.end);
+        overtaken.then(|| Overtaken { from: one.left + self.round_trip, advanced: self.advanced })
     }
 
     fn resent(&mut self, now: u64, block: Block, echo: Option<Timestamp>, point: &CapturePoint) -> Retransmitted {
         self.suspected.on_retransmission(block.start, self.nxt);
         self.suspected_lost = self.suspected.covers(block.start) || self.follows_another && self.suspected_lost;
-        self.silence.on_sent(now, None);
+        self.silence.on_sent(now);
         let above = self.sacked.range(block.start..).next().is_some();
         Retransmitted {
             now,
@@ -124,19 +180,19 @@ impl Naive {
             nxt: self.nxt,
             last_ack: self.last_ack,
             last_sent: self.last_sent,
-            timer_since: self.timer_since,
-            timer_from: self.silence.earliest_before(self.timer_since),
+            timer_set: (self.silence.earliest_before(self.timer_since), self.timer_since),
             estimate: None,
             missing: above || !point.sack && self.duplicates >= 3 && block.start <= self.una,
             suspected_lost: self.suspected_lost,
             in_gap: self.suspected.shows(block.start),
             echo_is_new: echo.zip(self.echo).map(|(echo, before)| echo.0 > before.0),
-            sack: point.sack,
+            duplicates: (!point.sack).then_some(self.duplicates),
             segments: 0,
             stamp: Some(Timestamp(now as u32)),
             may_be_unseen: true,
             repeated: self.retransmitted.contains(&block.start),
             reported: self.sacked.contains(&block.start),
+            overtaken: self.overtaken(block.start),
             follows_another: self.follows_another,
         }
     }
@@ -161,7 +217,7 @@ fn compare(model: &SenderModel, naive: &Naive) {
 }
 
 fn run(sack: bool, steps: Vec<Step>) {
-    let mut model = SenderModel::default();
+    let mut model = SenderModel { rack: sack.then(|| Rack::new(None)), ..SenderModel::default() };
     let mut naive = Naive {
         models: Models::default(),
         suspected: SuspectedLosses::default(),
@@ -178,6 +234,11 @@ fn run(sack: bool, steps: Vec<Step>) {
         follows_another: false,
         suspected_lost: false,
         waiting: Vec::new(),
+        segments: Vec::new(),
+        newest: (0, 0),
+        round_trip: 0,
+        shortest: None,
+        advanced: 0,
     };
     let mut trip = RoundTrip::default();
     trip.sample(TRIP);
@@ -209,8 +270,12 @@ fn run(sack: bool, steps: Vec<Step>) {
                 if naive.una == naive.nxt {
                     naive.timer_since = now;
                 }
-                naive.nxt += u64::from(len);
-                naive.silence.on_sent(now, None);
+                let block = Block { start: naive.nxt, end: naive.nxt + u64::from(len) };
+                if sack {
+                    naive.segments.push(Segment { block, left: now, stamp: None, repeated: false, delivered: false });
+                }
+                naive.nxt = block.end;
+                naive.silence.on_sent(now);
                 (naive.last_sent, naive.follows_another, naive.echo) = (now, false, data.echo);
             }
             Step::Again { back, len, echo, .. } => {
@@ -224,6 +289,10 @@ fn run(sack: bool, steps: Vec<Step>) {
                 naive.receive_until(now, data.echo, sack);
                 let resent = naive.resent(now, block, data.echo, &point);
                 naive.models.explain(&resent);
+                let again = |one: &&mut Segment| one.block.start < block.end && block.start < one.block.end;
+                for one in naive.segments.iter_mut().filter(again).filter(|one| one.block.end > naive.una) {
+                    (one.left, one.stamp, one.repeated) = (now, data.stamp, true);
+                }
                 naive.retransmitted.extend(block.start..block.end);
                 (naive.last_sent, naive.follows_another, naive.echo) = (now, true, data.echo);
             }
@@ -305,8 +374,8 @@ fn an_ack_does_not_report_data_again_that_sack_reported() {
     };
     let mut model = SenderModel { nxt: 50, ..SenderModel::default() };
     model.retransmitted.add(block(0, 10));
-    assert_eq!(model.report(&ack(0, &[block(10, 30)]), false), (Some(10), 20));
+    assert_eq!(model.report(&ack(0, &[block(10, 30)]), false, 0), (Some(10), 20));
     // The first segment was sent again; the next two were reported by SACK.
-    assert_eq!(model.report(&ack(30, &[]), true), (None, 0));
-    assert_eq!(model.report(&ack(40, &[]), true), (Some(30), 0));
+    assert_eq!(model.report(&ack(30, &[]), true, 0), (None, 0));
+    assert_eq!(model.report(&ack(40, &[]), true, 0), (Some(30), 0));
 }
