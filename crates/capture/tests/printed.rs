@@ -117,6 +117,7 @@ fn losses(random: &mut Random) -> Losses {
         vantage: random.one_of(&[None, Some("client".to_owned()), Some("ser\nver".to_owned())]),
         connection: None,
         other_end: None,
+        duration_ms: 5.0,
         sent: random.below(50),
         lost: random.below(9),
         unnamed: count(random, 3),

@@ -102,8 +102,13 @@ fn the_log_of_the_other_end_shows_what_arrived() {
     let verdicts: Vec<_> = found.packets.iter().map(|one| (one.packet_number, one.verdict, one.confidence)).collect();
     assert_eq!(
         verdicts,
-        [(3, LossVerdict::Genuine, Confidence::Certain), (4, LossVerdict::Spurious, Confidence::Certain)]
+        [(3, LossVerdict::Genuine, Confidence::Likely), (4, LossVerdict::Spurious, Confidence::Certain)]
     );
+    // If its log goes on to the end of the connection, nothing can arrive any more.
+    let closes = r#"{"time": 200, "name": "connectivity:connection_closed"}"#;
+    let closed = client.replace("]}]}", &format!(", {closes}]}}]}}"));
+    let ended = analyse(&[("server.sqlog", &sequence()), ("client.qlog", &closed)]).unwrap();
+    assert_eq!((ended.packets[0].verdict, ended.packets[0].confidence), (LossVerdict::Genuine, Confidence::Certain));
     assert_eq!(found.traces.iter().map(|trace| trace.other_end).collect::<Vec<_>>(), [Some(1), Some(0)]);
 }
 

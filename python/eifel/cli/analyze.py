@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eifel import quic
 from eifel.captured_path import CapturedPath
 from eifel.captures import Analysis
 from eifel.cli import FAILED, OK
@@ -29,11 +30,16 @@ STANDARD_INPUT = "-"
 PAUSE_S = 1.0
 """The least seconds between two lines about a capture that is still growing."""
 VERDICTS = ("spurious", "needed", "undecidable")
+OF_LOGS = {"genuine": "needed", "lost": "retransmissions"}
+"""The words of QUIC logs, and those of captures for the same."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that makes the command fail, on a number of retransmissions or their share of data segments."""
+    """A condition that makes the command fail, on a number of retransmissions or their share of data segments.
+
+    In logs of QUIC, on packets declared lost or their share of packets.
+    """
 
     text: str
     of: str
@@ -45,23 +51,25 @@ class Condition:
         """Returns whether the report meets the condition."""
         rows = report["retransmissions"]
         count = len(rows) if self.of == "retransmissions" else sum(row["verdict"] == self.of for row in rows)
+        count += quic.count(report, self.of)
         if not self.percent:
             return self.compare(count, self.bound)
         segments = sum(way["segments"] for one in report["connections"] for way in one["directions"])
+        segments += quic.sent(report)
         return self.compare(100 * count / segments if segments else 0.0, self.bound)
 
 
 def condition(text: str) -> Condition:
     """Parses `--fail-if`. Raises BadInputError with the allowed values."""
-    words = "|".join((*VERDICTS, "retransmissions"))
+    words = "|".join((*VERDICTS, "retransmissions", *OF_LOGS))
     found = re.fullmatch(rf"\s*({words})\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
     if not found:
-        allowed = ", ".join((*VERDICTS, "retransmissions"))
+        allowed = ", ".join((*VERDICTS, "retransmissions", *OF_LOGS))
         raise BadInputError(
             f"--fail-if {text!r}: expected one of {allowed}, then >, >=, <, <= or =, then a number, perhaps with %"
         )
     of, compare, bound, percent = found.groups()
-    return Condition(text, of, COMPARISONS[compare], float(bound), bool(percent))
+    return Condition(text, OF_LOGS.get(of, of), COMPARISONS[compare], float(bound), bool(percent))
 
 
 def command(options: argparse.Namespace) -> int:
@@ -100,6 +108,11 @@ def command(options: argparse.Namespace) -> int:
     failed = [one.text for one in conditions if one.holds(analysis.report)]
     for text in failed:
         note(f"eifel: fails because of --fail-if {text!r}")
+    judges = any(one.of in quic.DECIDED for one in conditions)
+    why = quic.why_not_judged(analysis.report, verdicts=judges) if conditions and not failed else None
+    if why:
+        note(f"eifel: fails because of --fail-if: {why}")
+        return FAILED
     return FAILED if failed else OK
 
 
@@ -113,6 +126,9 @@ def _analysis(files: list[str]) -> Analysis:
 
 
 def _write(analysis: Analysis, options: argparse.Namespace) -> None:
+    for option in ("csv", "parquet", "report"):
+        if getattr(options, option):
+            quic.expect_one_kind(analysis.report, f"--{option}")
     if options.csv:
         put(Path(options.csv), analysis.csv().encode())
     if options.anonymise:
@@ -128,7 +144,8 @@ def _write(analysis: Analysis, options: argparse.Namespace) -> None:
     if options.parquet:
         from pyarrow import parquet
 
-        parquet.write_table(analysis.retransmissions, options.parquet)
+        rows = quic.table(analysis.report) if analysis.report.get("quic") else analysis.retransmissions
+        parquet.write_table(rows, options.parquet)
 
 
 def _extract(options: argparse.Namespace) -> CapturedPath:

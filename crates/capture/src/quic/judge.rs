@@ -122,6 +122,7 @@ impl Reading {
             What::Lost { packet, trigger } => self.lost(packet, trigger.clone(), now, losses),
             What::Counted(counted) => self.events.counted(now, *counted, &self.sent),
             What::Metrics(metrics) => self.events.metrics(now, metrics),
+            What::Closed => {}
         }
     }
 
@@ -221,7 +222,7 @@ impl Judge {
         let key = (space, lost.path_id.unwrap_or(0), lost.packet_number);
         let (largest, last_ack_ms) = self.largest.get(&(space, key.1)).copied().unwrap_or((0, 0.0));
         let later_acks = largest > key.2 && last_ack_ms >= reported.settled_ms;
-        let arrived = self.arrivals.as_ref().map(|arrivals| arrivals.arrived(key, lost.time_ms, reported.settled_ms));
+        let arrived = self.arrivals.as_ref().map(|arrivals| arrivals.arrived(key, lost.time_ms));
         let by_other_end = if self.shown == Some(Shown::ByPackets) { Confidence::Likely } else { Confidence::Certain };
         let by_ack = match self.ranges {
             Ranges::Contradictory => Confidence::Weak,
@@ -239,7 +240,8 @@ impl Judge {
             }
             // What it acknowledges goes on after its log.
             (None, NotYet) if reported.missing => {
-                (LossVerdict::Genuine, by_other_end.max(by_ack), "the other end has not received it")
+                let limit = by_other_end.max(by_ack).max(Confidence::Likely);
+                (LossVerdict::Genuine, limit, "the other end has not received it")
             }
             (None, NotYet | Unknown) if reported.only_acks => {
                 undecided("it holds only ACK frames, which need no acknowledgement")

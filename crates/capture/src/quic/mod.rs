@@ -3,6 +3,7 @@
 
 mod acks;
 mod clock;
+pub(crate) mod csv;
 mod events;
 mod judge;
 mod pair;
@@ -12,6 +13,7 @@ mod received;
 pub mod rules;
 pub(crate) mod text;
 mod window;
+pub(crate) mod xpl;
 
 use crate::result::{Confidence, StackReaction};
 use eifel_base::time::Instant;
@@ -122,6 +124,8 @@ pub struct TraceSummary {
     pub connection: Option<String>,
     /// Number of the other end's trace in the report, if there is one.
     pub other_end: Option<usize>,
+    /// Milliseconds from its first event to its last one.
+    pub duration_ms: f64,
     pub sent: u64,
     /// Packets declared lost.
     pub lost: u64,
@@ -185,6 +189,7 @@ pub fn analyse(files: &[(&str, &str)]) -> Result<Losses, String> {
             vantage: trace.vantage.clone(),
             connection: names.next().cloned(),
             other_end: ends[place].map(|end| end.place),
+            duration_ms: trace.duration_ms,
             sent: count(|what| matches!(what, What::Sent { .. })),
             lost: count(|what| matches!(what, What::Lost { .. })) + unnamed,
             unnamed,

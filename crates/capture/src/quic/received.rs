@@ -6,11 +6,16 @@ use crate::result::Confidence;
 use eifel_base::ranges::{Block, Ranges as Merged};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How long a network may hold a packet, in milliseconds. Handovers and repairs on a link end sooner.
+const LONGEST_HOLD_MS: f64 = 1000.0;
+
 /// Packets that the other end has logged as received.
 pub(super) struct Arrivals {
     received: BTreeSet<Key>,
     /// When the latest packet that arrived on each path had left, in milliseconds.
     latest_ms: BTreeMap<u64, f64>,
+    /// Whether the log shows the end of the connection.
+    closed: bool,
     /// Whether each packet that the other end acknowledged is in its log.
     pub(super) complete: bool,
 }
@@ -59,20 +64,21 @@ impl Arrivals {
                 }
             }
         }
-        Self { received, latest_ms, complete }
+        let closed = other.events.iter().any(|event| matches!(event.what, What::Closed));
+        Self { received, latest_ms, closed, complete }
     }
 
     /// Returns whether a packet arrived that was declared lost at `declared_ms`. The log has to go
-    /// on until packets arrive that left later: until `settled_ms` if it is to be certain.
-    pub(super) fn arrived(&self, key: Key, declared_ms: f64, settled_ms: f64) -> Arrived {
+    /// on until packets arrive that left later.
+    pub(super) fn arrived(&self, key: Key, declared_ms: f64) -> Arrived {
         if self.received.contains(&key) {
             return Arrived::Yes;
         }
         let latest = self.latest_ms.get(&key.1).copied().unwrap_or(f64::NEG_INFINITY);
         match () {
             () if !self.complete => Arrived::Unknown,
+            () if self.closed || latest >= declared_ms + LONGEST_HOLD_MS => Arrived::No(Confidence::Certain),
             () if latest < declared_ms => Arrived::NotYet,
-            () if latest >= settled_ms => Arrived::No(Confidence::Certain),
             () => Arrived::No(Confidence::Likely),
         }
     }

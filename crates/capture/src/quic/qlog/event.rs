@@ -21,6 +21,11 @@ pub(super) fn what(name: &str, data: &Value, path: Option<u64>) -> Vec<What> {
         "packets_acked" => acknowledged(data, path),
         // What quic-go calls a packet that was acknowledged after it was declared lost.
         "spurious_loss" => packet(data, path).map(|packet| What::Acknowledged(vec![packet])),
+        "connection_closed" => Some(What::Closed),
+        "connection_state_updated" => {
+            let state = data.get("new").and_then(Value::as_str).unwrap_or_default();
+            ["closed", "draining", "terminated"].contains(&state).then_some(What::Closed)
+        }
         // mvfst counts losses in an event of their own.
         "packets_lost" => data.get("lost_packets").and_then(number).map(|more| {
             let largest = data.get("largest_lost_packet_num").and_then(number).map(|number| number as u64);

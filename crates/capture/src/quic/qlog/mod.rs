@@ -26,6 +26,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// The number of unreadable records, for example at the end of a truncated file.
     pub damaged: u64,
+    /// Milliseconds from the first event to the last one.
+    pub duration_ms: f64,
     /// Whether each path has its own packet numbers (draft-ietf-quic-multipath).
     pub multipath: bool,
 }
@@ -74,6 +76,8 @@ pub enum What {
     Counted(Counted),
     /// New values of measurements.
     Metrics(Metrics),
+    /// The connection ended.
+    Closed,
 }
 
 /// An ACK frame.

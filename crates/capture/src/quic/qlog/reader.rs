@@ -128,7 +128,9 @@ impl Reader {
         let time = value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|time| time.is_finite())?;
         let time = time * self.units.time_ms;
         self.previous = if self.relative_to_previous || delta { self.previous + time } else { time };
-        Some(self.previous - *self.began.get_or_insert(self.previous))
+        let since = self.previous - *self.began.get_or_insert(self.previous);
+        self.head.duration_ms = self.head.duration_ms.max(since);
+        Some(since)
     }
 
     /// Returns the traces: one, or one for each connection whose events share the trace.
