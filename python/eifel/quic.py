@@ -36,10 +36,10 @@ def expect_one_kind(report: Row, option: str) -> None:
 def count(report: Row, of: str) -> int:
     """Returns the number of packets declared lost with a verdict, or of all for any other word."""
     found = losses(report)
-    unnamed = sum(trace["unnamed"] for trace in found["traces"])
+    unnamed: int = sum(trace["unnamed"] for trace in found["traces"])
     if of not in VERDICTS:
         return len(found["packets"]) + unnamed
-    named = sum(packet["verdict"] == VERDICTS[of] for packet in found["packets"])
+    named: int = sum(packet["verdict"] == VERDICTS[of] for packet in found["packets"])
     return named + (unnamed if of == "undecidable" else 0)
 
 
@@ -115,44 +115,30 @@ def build(report: Row) -> str:
     lost = count(report, "all")
     said = f"{lost} of {sent(report)} packets declared lost, {count(report, 'spurious')} of them spurious"
     head = f'<header><h1>{escape(names)}</h1><p class="dim">{said}</p>{how()}</header>'
-    traces = [
-        (trace["file"], trace["vantage"], trace["sent"], trace["lost"], "; ".join(trace["notes"]))
-        for trace in found["traces"]
-    ]
-    packets = [
-        (packet["trace"], packet["time_ms"], packet["space"], packet["packet_number"], packet["bytes"])
-        + (packet["trigger"], packet["verdict"], packet["confidence"], packet["reason"], packet["acknowledged_ms"])
-        for packet in found["packets"][:MOST_ROWS]
-    ]
-    events = [
-        (event["trace"], event["event"], event["time_ms"], event["lost"], event["late"], event["cwnd_before"])
-        + (event["cwnd_after"], event["stack_noticed"], event["restored_ms"])
-        for event in found["events"][:MOST_ROWS]
-    ]
     sections = (
-        ("Logs", ("file", "end", "sent", "declared lost", "limits"), traces),
+        ("Logs", "file, vantage, sent, lost, notes", found["traces"]),
         (
             "Packets declared lost",
-            ("log", "ms", "space", "number", "bytes", "trigger", "verdict", "confidence", "reason", "acknowledged ms"),
-            packets,
+            "trace, time_ms, space, packet_number, bytes, trigger, verdict, confidence, reason, acknowledged_ms",
+            found["packets"][:MOST_ROWS],
         ),
         (
             "Congestion events",
-            ("log", "event", "ms", "lost", "late", "window before", "after", "stack", "restored ms"),
-            events,
+            "trace, event, time_ms, lost, late, cwnd_before, cwnd_after, stack_noticed, restored_ms",
+            found["events"][:MOST_ROWS],
         ),
     )
-    body = [_section(title, names, rows) for title, names, rows in sections]
+    body = [_section(title, fields.split(", "), rows) for title, fields, rows in sections]
     more = max(0, len(found["packets"]) - MOST_ROWS)
     body.append(f'<p class="dim">{more} more packets</p>' if more else "")
     return page(f"Losses in {names}", head + "".join(body), False, ())
 
 
-def _section(title: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def _section(title: str, fields: Sequence[str], rows: Sequence[Row]) -> str:
     if not rows:
         return f"<section><h2>{title}</h2><p>None.</p></section>"
-    head = "".join(f"<th>{name}</th>" for name in names)
-    lines = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in fields)
+    lines = "".join(f"<tr>{''.join(_cell(row[name]) for name in fields)}</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
     return f'<section><h2>{title}</h2><div class="scroll">{table}</div></section>'
 
@@ -162,4 +148,6 @@ def _cell(value: Any) -> str:
         return "<td>-</td>"
     if isinstance(value, float):
         return f'<td class="n">{value:.3f}</td>'
-    return f'<td class="n">{value}</td>' if isinstance(value, int) else f"<td>{escape(str(value))}</td>"
+    if isinstance(value, int):
+        return f'<td class="n">{value}</td>'
+    return f"<td>{escape('; '.join(value) if isinstance(value, list) else value)}</td>"

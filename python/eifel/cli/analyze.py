@@ -105,15 +105,19 @@ def command(options: argparse.Namespace) -> int:
         sys.stdout.write(str(analysis))
         if options.verbose:
             _print_tables(analysis)
-    failed = [one.text for one in conditions if one.holds(analysis.report)]
-    for text in failed:
-        note(f"eifel: fails because of --fail-if {text!r}")
-    judges = any(one.of in quic.DECIDED for one in conditions)
-    why = quic.why_not_judged(analysis.report, verdicts=judges) if conditions and not failed else None
-    if why:
-        note(f"eifel: fails because of --fail-if: {why}")
-        return FAILED
-    return FAILED if failed else OK
+    failures = _failures(conditions, analysis.report)
+    for failure in failures:
+        note(f"eifel: fails because of --fail-if{failure}")
+    return FAILED if failures else OK
+
+
+def _failures(conditions: list[Condition], report: Mapping[str, Any]) -> list[str]:
+    """Returns the conditions that hold, or why they cannot be answered."""
+    failed = [f" {one.text!r}" for one in conditions if one.holds(report)]
+    if failed or not conditions:
+        return failed
+    why = quic.why_not_judged(report, verdicts=any(one.of in quic.DECIDED for one in conditions))
+    return [f": {why}"] if why else []
 
 
 def _analysis(files: list[str]) -> Analysis:
