@@ -8,8 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The least packets in each direction that may show that two logs are of one connection.
 const LEAST_PACKETS: u64 = 8;
-/// The most packets in a thousand that one end may have received and the other not have logged.
-const MOST_FOREIGN: u64 = 20;
+/// The most packets in a hundred that one end may have received and the other not have logged, if
+/// both share only a group, and if they share the original destination. Loggers drop events.
+const MOST_FOREIGN: u64 = 2;
+const MOST_FOREIGN_OF_ONE_ID: u64 = 50;
+/// Bytes below which a packet is probably an ACK, whose loss no end declares.
+const SMALL: u32 = 100;
 
 /// What shows that two traces are of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -73,7 +77,9 @@ fn compare(one: &Trace, other: &Trace) -> Result<(Shown, u64), &'static str> {
     let paths = one.multipath || other.multipath;
     let ways = [Direction::new(one, other, paths), Direction::new(other, one, paths)];
     let matched = ways.iter().map(|way| way.matched).sum();
-    if ways.iter().any(Direction::contradicts) {
+    let one_id = !one.names.original.is_disjoint(&other.names.original);
+    let most = if one_id { MOST_FOREIGN_OF_ONE_ID } else { MOST_FOREIGN };
+    if ways.iter().any(|way| way.contradicts(most)) {
         return Err(OTHER_PACKETS);
     }
     if named == Some(true) {
@@ -126,7 +132,8 @@ impl Direction {
         for event in &sender.events {
             match &event.what {
                 What::Sent { packet, in_flight, .. } => {
-                    sent.insert(packet.keyed(paths), (event.time_ms, *packet, *in_flight));
+                    let counts = *in_flight && !(1..SMALL).contains(&packet.bytes);
+                    sent.insert(packet.keyed(paths), (event.time_ms, *packet, counts));
                 }
                 What::Lost { packet, .. } => drop(lost.insert(packet.keyed(paths))),
                 _ => {}
@@ -150,8 +157,8 @@ impl Direction {
             }
         }
         let known: BTreeMap<Key, ()> = received.iter().map(|key| (*key, ())).collect();
-        for (key, (_, _, in_flight)) in &sent {
-            if *in_flight && !received.contains(key) && is_between(*key, &known) {
+        for (key, (_, _, counts)) in &sent {
+            if *counts && !received.contains(key) && is_between(*key, &known) {
                 way.missing += 1;
                 way.unexplained += u64::from(!lost.contains(key));
             }
@@ -164,8 +171,8 @@ impl Direction {
     }
 
     /// Returns whether the receiver has packets that the sender never sent.
-    fn contradicts(&self) -> bool {
-        self.foreign * 1000 > (self.matched + self.foreign) * MOST_FOREIGN
+    fn contradicts(&self, most: u64) -> bool {
+        self.foreign * 100 > (self.matched + self.foreign) * most
     }
 
     /// Returns whether the packets alone show that both logs are of one connection.

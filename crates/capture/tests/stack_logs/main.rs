@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod mutations;
+mod readings;
 
 use eifel_capture::quic::{LossVerdict, Losses, analyse};
 use eifel_capture::result::{Confidence, StackReaction};

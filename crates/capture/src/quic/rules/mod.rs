@@ -105,3 +105,131 @@ impl UndoRule for Never {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quic::qlog::Space;
+
+    const RTT_MS: u64 = 50;
+
+    /// Runs one rule by name. Packets leave a millisecond apart, in the order of their numbers.
+    struct Run {
+        rule: Box<dyn UndoRule>,
+        largest_sent: u64,
+    }
+
+    impl Run {
+        fn new(name: &str) -> Self {
+            let entry = RULES.iter().find(|entry| entry.name == name).unwrap();
+            Self { rule: (entry.make)(), largest_sent: 100 }
+        }
+
+        fn lost(&mut self, number: u64, now_ms: u64, begins: bool) {
+            self.rule.on_lost(&Loss {
+                packet: (Space::Application, 0, number),
+                sent: at(number),
+                now: at(now_ms),
+                begins,
+                largest_sent: self.largest_sent,
+                window: Some(100),
+                slow_start: false,
+            });
+        }
+
+        fn ack(&mut self, now_ms: u64, late: &[u64], largest: u64) -> bool {
+            let late: Vec<Key> = late.iter().map(|number| (Space::Application, 0, *number)).collect();
+            self.rule.on_ack(&News {
+                now: at(now_ms),
+                late: &late,
+                largest: (Space::Application, 0, largest),
+                largest_sent: at(largest),
+                smoothed_rtt: Duration::from_millis(RTT_MS),
+                rtt_variation: Duration::from_millis(10),
+                max_ack_delay: Duration::from_millis(25),
+            })
+        }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Two packets are declared lost at 60 ms and acknowledged at 70 ms and 80 ms.
+    #[test]
+    fn rules_differ_in_how_many_losses_have_to_be_acknowledged() {
+        let decided = |name: &str| {
+            let mut run = Run::new(name);
+            run.lost(3, 60, true);
+            run.lost(4, 60, false);
+            [run.ack(70, &[3], 20), run.ack(80, &[4], 30), run.ack(85, &[], 35)]
+        };
+        for name in [
+            "all-acknowledged",
+            "all-acknowledged-of-cutback",
+            "all-acknowledged-in-recovery",
+            "all-acknowledged-within-two-pto",
+        ] {
+            assert_eq!(decided(name), [false, true, false], "{name}");
+        }
+        assert_eq!(decided("each-acknowledged"), [true, true, false]);
+        assert_eq!(decided("any-acknowledged-or-few-lost"), [true, false, false]);
+        assert_eq!(decided("none"), [false, false, false]);
+    }
+
+    #[test]
+    fn msquic_undoes_only_until_a_packet_sent_in_recovery_is_acknowledged() {
+        for (largest, undone) in [(100, true), (101, false)] {
+            let mut run = Run::new("all-acknowledged-in-recovery");
+            run.lost(3, 60, true);
+            assert!(!run.ack(110, &[], largest));
+            assert_eq!(run.ack(111, &[3], largest), undone, "{largest}");
+        }
+    }
+
+    /// Packet 3 is really lost. Two probe timeouts, of 115 ms each, after it left, neqo forgets it.
+    #[test]
+    fn neqo_undoes_although_a_forgotten_packet_was_lost() {
+        for (now_ms, undone) in [(230, false), (240, true)] {
+            let mut run = Run::new("all-acknowledged-within-two-pto");
+            run.lost(3, 60, true);
+            run.lost(50, 110, false);
+            assert_eq!(run.ack(now_ms, &[50], 60), undone, "{now_ms} ms");
+        }
+    }
+
+    #[test]
+    fn quic_go_counts_only_losses_since_the_reduction_before() {
+        let mut run = Run::new("all-acknowledged-of-cutback");
+        run.lost(3, 60, true);
+        run.largest_sent = 200;
+        // A second reduction; the loss of packet 90 belongs to the first one.
+        run.lost(150, 210, true);
+        run.lost(90, 215, false);
+        assert!(!run.ack(220, &[90], 160));
+        assert!(run.ack(221, &[150], 160));
+    }
+
+    #[test]
+    fn quiche_undoes_after_recovery_if_few_packets_were_lost() {
+        // A fifth of 70 packets, to which the window of 100 was reduced, is 14.
+        for (losses, undone) in [(13, true), (14, false)] {
+            let mut run = Run::new("any-acknowledged-or-few-lost");
+            for number in 0..losses {
+                run.lost(number, 60, number == 0);
+            }
+            assert!(!run.ack(100, &[], 60));
+            assert_eq!(run.ack(115, &[], 61), undone, "{losses}");
+        }
+    }
+
+    #[test]
+    fn picoquic_remembers_a_loss_for_a_second() {
+        for (largest, undone) in [(1003, true), (1004, false)] {
+            let mut run = Run::new("each-acknowledged");
+            run.lost(3, 60, true);
+            assert!(!run.ack(1060, &[], largest));
+            assert_eq!(run.ack(1061, &[3], largest), undone);
+        }
+    }
+}
