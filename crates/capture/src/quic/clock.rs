@@ -1,6 +1,6 @@
 //! The unit of times and of round trips in a log.
 
-use super::qlog::{Event, Key, What};
+use super::qlog::{Event, Key, Space, What};
 use std::collections::BTreeMap;
 
 /// How far a reported round trip may be from one that the log shows, as a factor. Units are 1000
@@ -47,27 +47,29 @@ impl Units {
 /// Returns a reported round trip and one that packets show, in milliseconds, or `None` if the log
 /// lacks one of them.
 fn pair(events: &[Event]) -> Option<(f64, f64)> {
-    let mut reports: Vec<f64> = Vec::new();
+    let mut reports = Vec::new();
     for event in events {
         if let What::Metrics(metrics) = &event.what {
             reports.extend(metrics.smoothed_rtt_ms.filter(|rtt| *rtt > 0.0));
         }
     }
-    // The initial value, 333 ms before anything is measured, is not near the path's round trip.
-    let middle = reports.len() / 2;
-    let (_, reported, _) = (!reports.is_empty()).then(|| reports.select_nth_unstable_by(middle, f64::total_cmp))?;
-    let mut samples = samples(events);
-    let seen = match samples.len() {
-        0 => first_answer(events)?,
-        count => *samples.select_nth_unstable_by(count / 2, f64::total_cmp).1,
-    };
-    (seen > 0.0).then_some((*reported, seen))
+    // The first value, 333 ms before anything is measured, is not near the path's round trip.
+    let reported = middle_of(reports)?;
+    let (acknowledged, lost) = samples(events);
+    let seen = middle_of(acknowledged).or_else(|| middle_of(lost)).or_else(|| first_answer(events))?;
+    (seen > 0.0).then_some((reported, seen))
 }
 
-/// Returns the times from packets to the ACKs of which they are the largest number.
-fn samples(events: &[Event]) -> Vec<f64> {
+fn middle_of(mut values: Vec<f64>) -> Option<f64> {
+    let middle = values.len() / 2;
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+/// Returns the times from packets to the ACKs of which they are the largest number, and to the
+/// declarations that they are lost, which follow a round trip after they left.
+fn samples(events: &[Event]) -> (Vec<f64>, Vec<f64>) {
     let mut sent: BTreeMap<Key, f64> = BTreeMap::new();
-    let mut samples = Vec::new();
+    let (mut acknowledged, mut lost) = (Vec::new(), Vec::new());
     for event in events {
         match &event.what {
             What::Sent { packet, .. } => drop(sent.insert(packet.keyed(true), event.time_ms)),
@@ -75,19 +77,24 @@ fn samples(events: &[Event]) -> Vec<f64> {
                 for ack in acks {
                     let Some((_, last)) = ack.ranges.last() else { continue };
                     let key = (packet.space, ack.path.unwrap_or(packet.path), *last);
-                    samples.extend(sent.remove(&key).map(|left| event.time_ms - left));
+                    acknowledged.extend(sent.remove(&key).map(|left| event.time_ms - left));
                 }
             }
+            What::Lost { packet, .. } => lost.extend(sent.get(&packet.keyed(true)).map(|left| event.time_ms - left)),
             _ => {}
         }
     }
-    samples
+    (acknowledged, lost)
 }
 
-/// Returns the time from the first packet to the first one received after it: about a round trip,
-/// because a handshake goes to and fro.
+/// Returns the time from the first packet, if it is an Initial packet, to the first one received
+/// after it: about a round trip, because a handshake goes to and fro.
 fn first_answer(events: &[Event]) -> Option<f64> {
-    let left = events.iter().find(|event| matches!(event.what, What::Sent { .. }))?.time_ms;
+    let first = events.iter().find(|event| matches!(event.what, What::Sent { .. }))?;
+    let left = match &first.what {
+        What::Sent { packet, .. } if packet.space == Space::Initial => first.time_ms,
+        _ => return None,
+    };
     let received = |event: &&Event| event.time_ms > left && matches!(event.what, What::Received { .. });
     Some(events.iter().find(received)?.time_ms - left)
 }

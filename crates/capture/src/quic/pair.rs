@@ -115,7 +115,8 @@ struct Direction {
     matched: u64,
     /// Packets between others that were received and not sent.
     foreign: u64,
-    /// Packets with a size in both logs, and those whose sizes differ.
+    /// Packets with a size in both logs, and those whose sizes differ by more or less than most do:
+    /// an end may leave out the tag of encryption.
     sized: u64,
     resized: u64,
     /// Packets between others that were sent and not received, and those not declared lost.
@@ -139,7 +140,7 @@ impl Direction {
                 _ => {}
             }
         }
-        let mut received = BTreeSet::new();
+        let (mut received, mut sizes) = (BTreeSet::new(), BTreeMap::<i64, u64>::new());
         let mut way = Self::default();
         for event in &receiver.events {
             let What::Received { packet, .. } = &event.what else { continue };
@@ -150,12 +151,15 @@ impl Direction {
                     way.matched += 1;
                     let delay = event.time_ms - left;
                     way.least_ms = Some(way.least_ms.map_or(delay, |least| least.min(delay)));
-                    way.sized += u64::from(packet.bytes > 0 && other.bytes > 0);
-                    way.resized += u64::from(packet.bytes > 0 && other.bytes > 0 && packet.bytes != other.bytes);
+                    if packet.bytes > 0 && other.bytes > 0 {
+                        *sizes.entry(i64::from(packet.bytes) - i64::from(other.bytes)).or_default() += 1;
+                    }
                 }
                 None => way.foreign += u64::from(is_between(key, &sent)),
             }
         }
+        way.sized = sizes.values().sum();
+        way.resized = way.sized - sizes.values().max().unwrap_or(&0);
         let known: BTreeMap<Key, ()> = received.iter().map(|key| (*key, ())).collect();
         for (key, (_, _, counts)) in &sent {
             if *counts && !received.contains(key) && is_between(*key, &known) {
@@ -198,10 +202,14 @@ fn times_agree(ways: &[Direction; 2], round_trip_ms: Option<f64>) -> bool {
     sum >= 0.0 && round_trip_ms.is_none_or(|most| sum <= most * 1.5 + 5.0)
 }
 
+/// Returns the longer of both ends' shortest round trips: one of the logs may have another unit.
 fn shortest_round_trip(one: &Trace, other: &Trace) -> Option<f64> {
-    let reported = one.events.iter().chain(&other.events).filter_map(|event| match &event.what {
-        What::Metrics(metrics) => metrics.smoothed_rtt_ms,
-        _ => None,
-    });
-    reported.reduce(f64::min)
+    let shortest = |trace: &Trace| {
+        let reported = trace.events.iter().filter_map(|event| match &event.what {
+            What::Metrics(metrics) => metrics.smoothed_rtt_ms,
+            _ => None,
+        });
+        reported.reduce(f64::min)
+    };
+    [shortest(one), shortest(other)].into_iter().flatten().reduce(f64::max)
 }
