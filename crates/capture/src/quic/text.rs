@@ -46,10 +46,10 @@ fn events(losses: &Losses, text: &mut String) -> Result {
     let named: Vec<_> = losses.events.iter().filter(|event| !event.rules.is_empty()).collect();
     let Some(first) = named.first() else { return writeln!(text) };
     writeln!(text, "; what known rules would undo:")?;
-    for (place, rule) in first.rules.iter().enumerate() {
+    for (place, rule) in first.rules.iter().enumerate().filter(|(_, rule)| rule.rule != "none") {
         let takes_back = named.iter().map(|event| event.rules[place].takes_back);
         let (sum, some) = takes_back.fold((0.0, 0), |(sum, some), back| (sum + back, some + usize::from(back > 0.0)));
-        writeln!(text, "  {:<32}{some:>6} events, {sum:.1} in all  {}", rule.rule, rule.stacks)?;
+        writeln!(text, "  {:<34}{some:>5} events, {sum:.1} in all  {}", rule.rule, rule.stacks)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod each_acknowledged;
 mod few_or_any;
 mod in_recovery;
 mod of_cutback;
+mod within_three_pto;
 mod within_two_pto;
 
 use super::qlog::Key;
@@ -77,11 +78,12 @@ pub struct Entry {
 }
 
 /// All rules of stacks, in the order of the output.
-pub const RULES: [&Entry; 7] = [
+pub const RULES: [&Entry; 8] = [
     &all_acknowledged::ENTRY,
     &of_cutback::ENTRY,
     &in_recovery::ENTRY,
     &within_two_pto::ENTRY,
+    &within_three_pto::ENTRY,
     &few_or_any::ENTRY,
     &each_acknowledged::ENTRY,
     &NONE,
@@ -89,9 +91,10 @@ pub const RULES: [&Entry; 7] = [
 
 const NONE: Entry = Entry {
     name: "none",
-    stacks: "quinn 0.11.19, quicly b11d363, aioquic 1.7.2",
-    source: "quinn-proto and aioquic: nothing looks for late ACKs; quicly: lib/quicly.c counts them (late_acked), and \
-             quicly_loss_on_ack_received only widens its thresholds",
+    stacks: "quinn 0.11.19, quicly b11d363, aioquic 1.7.2, s2n-quic a33d369b9, lsquic 1954740, mvfst 979f26a93",
+    source: "quinn-proto, aioquic and s2n-quic: nothing looks for late ACKs; quicly (quicly_loss_on_ack_received) and lsquic \
+             (send_ctl_maybe_increase_reord_thresh) only widen their thresholds; mvfst (QuicCubic.cpp, undoSpuriousLoss) \
+             undoes only if enableSpuriousLossRecovery is set",
     make: || Box::new(Never),
 };
 
@@ -117,12 +120,13 @@ mod tests {
     struct Run {
         rule: Box<dyn UndoRule>,
         largest_sent: u64,
+        window: u64,
     }
 
     impl Run {
         fn new(name: &str) -> Self {
             let entry = RULES.iter().find(|entry| entry.name == name).unwrap();
-            Self { rule: (entry.make)(), largest_sent: 100 }
+            Self { rule: (entry.make)(), largest_sent: 100, window: 100 }
         }
 
         fn lost(&mut self, number: u64, now_ms: u64, begins: bool) {
@@ -132,7 +136,7 @@ mod tests {
                 now: at(now_ms),
                 begins,
                 largest_sent: self.largest_sent,
-                window: Some(100),
+                window: Some(self.window),
                 slow_start: false,
             });
         }
@@ -169,6 +173,7 @@ mod tests {
             "all-acknowledged-of-cutback",
             "all-acknowledged-in-recovery",
             "all-acknowledged-within-two-pto",
+            "all-acknowledged-within-three-pto",
         ] {
             assert_eq!(decided(name), [false, true, false], "{name}");
         }
@@ -195,6 +200,19 @@ mod tests {
             run.lost(3, 60, true);
             run.lost(50, 110, false);
             assert_eq!(run.ack(now_ms, &[50], 60), undone, "{now_ms} ms");
+        }
+    }
+
+    /// Half of a window of 8 packets is 4. Packet 1, really lost, is forgotten after 4 more losses.
+    #[test]
+    fn ngtcp2_remembers_only_half_a_window_of_losses() {
+        for (losses, undone) in [(4, false), (5, true)] {
+            let mut run = Run::new("all-acknowledged-within-three-pto");
+            run.window = 8;
+            for number in 1..=losses {
+                run.lost(number, 60, number == 1);
+            }
+            assert_eq!(run.ack(70, &[2, 3, 4, 5][..losses as usize - 1], 20), undone, "{losses}");
         }
     }
 
