@@ -9,6 +9,9 @@ use super::{LossVerdict, Losses, LostPacket, word};
 use crate::result::Confidence;
 use std::collections::BTreeMap;
 
+/// The most ranges of one time that are remembered.
+const MOST_NEWEST: usize = 1 << 12;
+
 /// Adds the results for `trace` to `losses`. `other` is the log of the other end.
 pub(super) fn trace(place: usize, trace: &Trace, other: Option<(&Trace, Shown)>, losses: &mut Losses) -> Limits {
     let paths = trace.multipath || other.is_some_and(|(other, _)| other.multipath);
@@ -117,7 +120,7 @@ impl Reading {
                 if let Some(largest) = late.iter().copied().max() {
                     self.events.ack(now, &late, (largest, self.sent.get(&largest).copied()));
                 }
-                self.newest.extend(keys.into_iter().map(|key| (now, key, key.2)));
+                keys.into_iter().for_each(|key| self.remember(now, key, key.2));
             }
             What::Lost { packet, trigger } => self.lost(packet, trigger.clone(), now, losses),
             What::Counted(counted) => self.events.counted(now, *counted, &self.sent),
@@ -132,7 +135,7 @@ impl Reading {
         let mut late = Vec::new();
         for (first, last) in ranges.clone() {
             late.extend(self.waiting.range((space, path, first)..=(space, path, last)).map(|(key, _)| *key));
-            self.newest.push((now, (space, path, first), last));
+            self.remember(now, (space, path, first), last);
         }
         let largest = ranges.clone().next_back().map(|(_, last)| (space, path, last));
         self.late(&late, now, losses);
@@ -141,6 +144,12 @@ impl Reading {
             let known = self.largest.entry((space, path)).or_insert((largest.2, now));
             *known = (known.0.max(largest.2), now);
             self.events.ack(now, &late, (largest, self.sent.get(&largest).copied()));
+        }
+    }
+
+    fn remember(&mut self, now: f64, first: Key, last: u64) {
+        if self.newest.len() < MOST_NEWEST {
+            self.newest.push((now, first, last));
         }
     }
 
@@ -277,7 +286,7 @@ impl Judge {
                 "the acknowledged ranges end before the number that is written last, against the schema: nothing is certain",
             ),
             Ranges::Contradictory => notes.push(
-                "the acknowledged ranges cannot be true (adjacent ranges, or packets never sent): nothing is certain",
+                "the acknowledged ranges cannot be true (adjacent ranges, or packets not logged as sent): nothing is certain",
             ),
             Ranges::Inclusive | Ranges::Missing => {}
         }

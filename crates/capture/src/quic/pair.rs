@@ -12,6 +12,8 @@ const LEAST_PACKETS: u64 = 8;
 /// both share only a group, and if they share the original destination. Loggers drop events.
 const MOST_FOREIGN: u64 = 2;
 const MOST_FOREIGN_OF_ONE_ID: u64 = 50;
+/// The most traces whose packets are compared with each other: the cost grows with their square.
+const MOST_COMPARED: usize = 64;
 /// Bytes below which a packet is probably an ACK, whose loss no end declares.
 const SMALL: u32 = 100;
 
@@ -42,7 +44,7 @@ pub(super) fn other_ends(traces: &[&Trace]) -> (Vec<Option<OtherEnd>>, Option<&'
     let mut why = None;
     for (one, this) in traces.iter().enumerate() {
         for (other, that) in traces.iter().enumerate().skip(one + 1).filter(|(_, that)| are_opposite(this, that)) {
-            match compare(this, that) {
+            match compare(this, that, traces.len() <= MOST_COMPARED) {
                 Ok((shown, matched)) => found.push((shown, u64::MAX - matched, one, other)),
                 Err(reason) if traces.len() == 2 => why = Some(reason),
                 Err(_) => {}
@@ -69,10 +71,12 @@ fn are_opposite(one: &Trace, other: &Trace) -> bool {
 
 /// Returns what shows that two traces are of one connection, and the number of packets that both
 /// logged.
-fn compare(one: &Trace, other: &Trace) -> Result<(Shown, u64), &'static str> {
+fn compare(one: &Trace, other: &Trace, by_packets: bool) -> Result<(Shown, u64), &'static str> {
     let named = names(&one.names, &other.names);
-    if named == Some(false) {
-        return Err(OTHER_NAMES);
+    match named {
+        Some(false) => return Err(OTHER_NAMES),
+        None if !by_packets => return Err(NOTHING_SHOWN),
+        _ => {}
     }
     let paths = one.multipath || other.multipath;
     let ways = [Direction::new(one, other, paths), Direction::new(other, one, paths)];

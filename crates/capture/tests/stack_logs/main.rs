@@ -267,6 +267,8 @@ fn files_that_are_no_qlog_are_named_for_what_they_are() {
         (r#"{"connections": [{"vantagepoint": "server", "fields": ["time"], "events": []}]}"#, "before draft 00"),
         (r#"{"constants": {"logEventTypes": {}}, "events": []}"#, "NetLog of Chromium"),
         (r#"{"events": []}"#, "a trace by itself"),
+        (r#"{"traces": []}"#, "no trace has a list \"events\""),
+        (r#"{"file_schema": "x", "traces": [{"error_description": "no space"}]}"#, "no trace has a list \"events\""),
         (r#"{"other": 1}"#, "expected a list \"traces\""),
     ];
     for (text, what) in files {

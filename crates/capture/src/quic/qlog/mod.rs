@@ -211,7 +211,9 @@ fn whole(file: &Map<String, Value>) -> Result<Vec<Trace>, String> {
         }
         Some(into.finish())
     };
-    Ok(traces.iter().filter_map(read).flatten().take(MOST_TRACES).collect())
+    let read: Vec<Trace> = traces.iter().filter_map(read).flatten().take(MOST_TRACES).collect();
+    // A trace may stand for an error of the logger; then it has no events.
+    if read.is_empty() { Err("not qlog: no trace has a list \"events\"".into()) } else { Ok(read) }
 }
 
 /// Reads a sequence: the first record is the header, the others are events.

@@ -4,7 +4,7 @@
 //! *From* noq-proto 1.4.0, `connection/mod.rs`, `detect_spurious_loss` and `drain_lost_packets`, and
 //! `congestion/cubic.rs`, `on_spurious_congestion_event`.
 
-use super::{Entry, Loss, News, UndoRule};
+use super::{Entry, Loss, News, UndoRule, forget};
 use crate::quic::qlog::{Key, Space};
 use eifel_base::time::Instant;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ impl UndoRule for AllAcknowledged {
         let late = ack.late.iter().filter(|key| self.lost.remove(key).is_some()).count();
         let undoes = late > 0 && of_space(&self.lost, space, path).next().is_none() && std::mem::take(&mut self.saved);
         // Losses are forgotten after the ACK was compared with them.
-        self.lost.retain(|_, sent| ack.now.since(*sent) <= ack.pto() * 2);
+        forget(&mut self.lost, |_, sent| ack.now.since(sent) > ack.pto() * 2);
         undoes
     }
 }

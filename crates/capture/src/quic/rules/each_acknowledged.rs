@@ -4,7 +4,7 @@
 //! *From* picoquic d199d45, `picoquic/frames.c`, `picoquic_check_spurious_retransmission`, and
 //! `picoquic/cubic.c`, `cubic_correct_spurious`.
 
-use super::{Entry, Loss, News, UndoRule};
+use super::{Entry, Loss, News, UndoRule, forget};
 use crate::quic::qlog::Key;
 use eifel_base::time::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl UndoRule for EachAcknowledged {
 
     fn on_ack(&mut self, ack: &News<'_>) -> bool {
         let late = ack.late.iter().filter(|key| self.lost.remove(key).is_some()).count();
-        self.lost.retain(|_, sent| *sent + REMEMBERED >= ack.largest_sent);
+        forget(&mut self.lost, |_, sent| sent + REMEMBERED < ack.largest_sent);
         late > 0
     }
 }

@@ -5,7 +5,7 @@
 //! *From* quiche 0.30.0, `recovery/congestion/recovery.rs`, `has_in_flight_spurious_loss`, and
 //! `recovery/congestion/cubic.rs`, `ROLLBACK_THRESHOLD_PERCENT` and `rollback`.
 
-use super::{Entry, Loss, News, UndoRule};
+use super::{Entry, Loss, News, UndoRule, forget};
 use crate::quic::qlog::Key;
 use eifel_base::time::Instant;
 use std::collections::BTreeMap;
@@ -57,10 +57,7 @@ impl UndoRule for FewOrAny {
         let few = |open: &Open| open.window.is_some_and(|packets| open.losses < FEW.max(packets * FEW_PERCENT / 100));
         let undoes = self.open.take_if(|open| late > 0 || (recovered(open) && few(open))).is_some();
         // The list of sent packets loses its first packets a round trip after they were declared lost.
-        while let Some(first) = self.lost.first_entry().filter(|first| ack.now.since(*first.get()) >= ack.smoothed_rtt)
-        {
-            first.remove();
-        }
+        forget(&mut self.lost, |_, declared| ack.now.since(declared) >= ack.smoothed_rtt);
         undoes
     }
 }

@@ -4,7 +4,7 @@
 //! *From* msquic 2.6.0, `src/core/loss_detection.c`, `QuicLossDetectionProcessAckBlocks`, and
 //! `src/core/cubic.c`, `CubicCongestionControlOnSpuriousCongestionEvent`.
 
-use super::{Entry, Loss, News, UndoRule};
+use super::{Entry, Loss, News, UndoRule, forget};
 use crate::quic::qlog::{Key, Space};
 use eifel_base::time::Instant;
 use std::collections::BTreeMap;
@@ -39,9 +39,8 @@ impl UndoRule for InRecovery {
         let undoes = late > 0 && self.lost.is_empty() && self.recovery.take().is_some();
         let (space, _, largest) = ack.largest;
         self.recovery = self.recovery.filter(|(of, sent)| space != *of || largest <= *sent);
-        self.lost.retain(|(_, _, number), sent| {
-            *number >= largest || ack.now.since(*sent) <= (ack.pto() + ack.max_ack_delay) * 2
-        });
+        let two_pto = (ack.pto() + ack.max_ack_delay) * 2;
+        forget(&mut self.lost, |(_, _, number), sent| number < largest && ack.now.since(sent) > two_pto);
         undoes
     }
 }

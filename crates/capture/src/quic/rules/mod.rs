@@ -14,6 +14,7 @@ mod within_two_pto;
 
 use super::qlog::Key;
 use eifel_base::time::{Duration, Instant};
+use std::collections::BTreeMap;
 
 /// A rule that decides whether a congestion response is undone.
 pub trait UndoRule {
@@ -97,6 +98,13 @@ const NONE: Entry = Entry {
              undoes only if enableSpuriousLossRecovery is set",
     make: || Box::new(Never),
 };
+
+/// Removes the first losses that are to be forgotten. The first ones of a path left first.
+fn forget(lost: &mut BTreeMap<Key, Instant>, is_old: impl Fn(Key, Instant) -> bool) {
+    while let Some(first) = lost.first_entry().filter(|first| is_old(*first.key(), *first.get())) {
+        first.remove();
+    }
+}
 
 /// The rule of stacks without one.
 struct Never;

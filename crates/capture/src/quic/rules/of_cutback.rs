@@ -4,7 +4,7 @@
 //! *From* quic-go 0.65.0, `internal/congestion/cubic_sender.go`, `OnCongestionEvent` and
 //! `OnSpuriousLoss` (with Reno, its default), and `internal/ackhandler/sent_packet_handler.go`.
 
-use super::{Entry, Loss, News, UndoRule};
+use super::{Entry, Loss, News, UndoRule, forget};
 use crate::quic::qlog::{Key, Space};
 use eifel_base::time::Instant;
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl UndoRule for OfCutback {
         if undoes {
             self.latest = self.before;
         }
-        self.lost.retain(|_, sent| ack.now.since(*sent) <= ack.pto() * 3);
+        forget(&mut self.lost, |_, sent| ack.now.since(sent) > ack.pto() * 3);
         undoes
     }
 }

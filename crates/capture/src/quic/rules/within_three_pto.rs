@@ -5,7 +5,7 @@
 //! *From* ngtcp2 f3af8b14, `lib/ngtcp2_rtb.c`, `ngtcp2_rtb_recv_ack`, `rtb_detect_lost_pkt` and
 //! `ngtcp2_rtb_remove_excessive_lost_pkt`, and `lib/ngtcp2_conn.c`, `ngtcp2_conn_remove_lost_pkt`.
 
-use super::{Entry, Loss, News, UndoRule};
+use super::{Entry, Loss, News, UndoRule, forget};
 use crate::quic::qlog::{Key, Space};
 use eifel_base::time::Instant;
 use std::collections::BTreeMap;
@@ -51,8 +51,8 @@ impl UndoRule for WithinThreePto {
         let (space, path, _) = ack.largest;
         let late = ack.late.iter().filter(|key| self.lost.remove(key).is_some()).count();
         let undoes = late > 0 && self.of_space(space, path).next().is_none() && std::mem::take(&mut self.saved);
-        let pto = ack.pto() + ack.max_ack_delay;
-        self.lost.retain(|_, declared| ack.now.since(*declared) < pto * 3);
+        let three_pto = (ack.pto() + ack.max_ack_delay) * 3;
+        forget(&mut self.lost, |_, declared| ack.now.since(declared) >= three_pto);
         undoes
     }
 }

@@ -4,7 +4,7 @@
 //! *From* neqo 80ca01e (after 0.30.1), `neqo-transport/src/cc/classic_cc.rs`,
 //! `cleanup_maybe_lost_packets` and `detect_spurious_congestion_event`.
 
-use super::{Entry, Loss, News, UndoRule};
+use super::{Entry, Loss, News, UndoRule, forget};
 use crate::quic::qlog::Key;
 use eifel_base::time::Instant;
 use std::collections::BTreeMap;
@@ -31,7 +31,8 @@ impl UndoRule for WithinTwoPto {
     }
 
     fn on_ack(&mut self, ack: &News<'_>) -> bool {
-        self.lost.retain(|_, sent| ack.now.since(*sent) <= (ack.pto() + ack.max_ack_delay) * 2);
+        let two_pto = (ack.pto() + ack.max_ack_delay) * 2;
+        forget(&mut self.lost, |_, sent| ack.now.since(sent) > two_pto);
         let late = ack.late.iter().filter(|key| self.lost.remove(key).is_some()).count();
         late > 0 && self.lost.is_empty() && std::mem::take(&mut self.saved)
     }
