@@ -263,6 +263,7 @@ fn files_that_are_no_qlog_are_named_for_what_they_are() {
         ("", "empty file"),
         (" \n", "empty file"),
         ("var log = {\"traces\": []};", "JavaScript"),
+        ("<!DOCTYPE html><html></html>", "HTML or XML"),
         ("export default {traces: []}", "JavaScript"),
         (r#"{"connections": [{"vantagepoint": "server", "fields": ["time"], "events": []}]}"#, "before draft 00"),
         (r#"{"constants": {"logEventTypes": {}}, "events": []}"#, "NetLog of Chromium"),

@@ -153,6 +153,15 @@ fn events_of_several_connections_in_one_trace_are_divided() {
     let found = analyse(&[("server.qlog", &file(&head, &both))]).unwrap();
     assert_eq!((found.traces.len(), found.packets.len(), found.events.len()), (2, 2, 2));
     let (first, rest) = (server(109.0)[..5].to_vec(), server(109.0)[5..].to_vec());
+    let numbered: Vec<_> = both
+        .iter()
+        .cloned()
+        .map(|mut event| {
+            event["group_id"] = if event["group_id"] == "one" { 1.into() } else { 2.into() };
+            event
+        })
+        .collect();
+    assert_eq!(analyse(&[("server.qlog", &file(&head, &numbered))]).unwrap().traces.len(), 2);
     let renamed = [named("one", first), named("two", rest)].concat();
     let found = analyse(&[("server.qlog", &file(&head, &renamed))]).unwrap();
     assert_eq!((found.traces.len(), found.traces[0].sent, found.packets[0].verdict), (1, 10, LossVerdict::Genuine));

@@ -173,6 +173,7 @@ pub fn read(text: &str) -> Result<Vec<Trace>, String> {
         Err(error) if text.lines().take(2).filter(|line| line.starts_with('{')).count() == 2 => {
             sequence(text.lines()).map_err(|_| format!("not qlog: {error}"))
         }
+        Err(_) if text.trim_start().starts_with('<') => Err("not qlog: HTML or XML; expected JSON".into()),
         Err(_) if is_script(text) => Err("not qlog: JavaScript; expected the JSON object that it defines".into()),
         Err(error) => Err(format!("not qlog: {error}")),
     }

@@ -89,7 +89,7 @@ impl Reader {
         let name = event.get("name").or_else(|| event.get("event")).or_else(|| event.get("type"))?.as_str()?;
         let time_ms = self.time(time, delta)?;
         let of = |names: &[&str]| names.iter().find_map(|name| event.get(*name));
-        let group = of(&["group_id", "ODCID", "odcid"]).and_then(Value::as_str);
+        let group = of(&["group_id", "ODCID", "odcid"]).and_then(name_of);
         let path = event.get("path_id").and_then(number).map(|path| path as u64);
         self.add(name, event.get("data").unwrap_or(&Value::Null), (time_ms, path), group);
         Some(())
@@ -100,19 +100,19 @@ impl Reader {
         let time = values.get(place(&["relative_time", "time", "delta_time"]).unwrap_or(0))?;
         let name = values.get(place(&["event", "event_type", "name"]).unwrap_or(2))?.as_str()?;
         let data = values.get(place(&["data"]).unwrap_or(values.len().saturating_sub(1)))?;
-        let group = place(&["group_id", "ODCID"]).and_then(|place| values.get(place)?.as_str());
+        let group = place(&["group_id", "ODCID"]).and_then(|place| name_of(values.get(place)?));
         let path = place(&["path_id"]).and_then(|place| number(values.get(place)?)).map(|path| path as u64);
         let time_ms = self.time(time, false)?;
         self.add(name, data, (time_ms, path), group);
         Some(())
     }
 
-    fn add(&mut self, name: &str, data: &Value, (time_ms, path): (f64, Option<u64>), group: Option<&str>) {
-        let place = match self.groups.iter().rposition(|(name, _)| name.as_deref() == group) {
+    fn add(&mut self, name: &str, data: &Value, (time_ms, path): (f64, Option<u64>), group: Option<String>) {
+        let place = match self.groups.iter().rposition(|(name, _)| *name == group) {
             Some(place) => place,
             None if self.groups.len() >= MOST_GROUPS => return,
             None => {
-                self.groups.push((group.map(str::to_owned), Group::default()));
+                self.groups.push((group, Group::default()));
                 self.groups.len() - 1
             }
         };
@@ -207,12 +207,18 @@ fn kind_is(data: &Value, kind: &str) -> bool {
     named.and_then(Value::as_str).is_some_and(|named| named.eq_ignore_ascii_case(kind))
 }
 
+/// Reads a name of a connection. Some drafts allow numbers.
+fn name_of(value: &Value) -> Option<String> {
+    let text = value.as_str().map(str::to_ascii_lowercase).or_else(|| value.as_u64().map(|number| number.to_string()));
+    text.filter(|text| !text.is_empty())
+}
+
 /// Returns the names that a trace's header gives its connection.
 fn declared(head: &Map<String, Value>, common: Option<&Map<String, Value>>) -> Names {
     let mut names = Names::default();
     for fields in [Some(head), common].into_iter().flatten() {
         for (name, value) in fields {
-            let Some(value) = value.as_str().filter(|value| !value.is_empty()) else { continue };
+            let Some(value) = name_of(value) else { continue };
             let is_id = (16..=40).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_hexdigit());
             let into = match name.as_str() {
                 "ODCID" | "odcid" => &mut names.original,
@@ -221,7 +227,7 @@ fn declared(head: &Map<String, Value>, common: Option<&Map<String, Value>>) -> N
                 "description" if is_id => &mut names.original,
                 _ => continue,
             };
-            into.insert(value.to_ascii_lowercase());
+            into.insert(value);
         }
     }
     names
