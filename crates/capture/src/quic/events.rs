@@ -20,6 +20,8 @@ pub(super) struct Events {
     paths: bool,
     /// Whether the log names the packets that it declares lost.
     named: bool,
+    /// Whether the log shows what is acknowledged, as rules have to know.
+    acknowledges: bool,
     open: Vec<Open>,
     by_path: BTreeMap<u64, Path>,
     /// What the log shows of each lost packet.
@@ -43,9 +45,9 @@ struct Open {
 }
 
 impl Events {
-    pub(super) fn new(place: usize, paths: bool, named: bool) -> Self {
+    pub(super) fn new(place: usize, paths: bool, (named, acknowledges): (bool, bool)) -> Self {
         let (open, reports) = (Vec::new(), Vec::new());
-        Self { place, paths, named, open, by_path: BTreeMap::new(), reports, counted: 0 }
+        Self { place, paths, named, acknowledges, open, by_path: BTreeMap::new(), reports, counted: 0 }
     }
 
     fn path(&mut self, path: u64) -> &mut Path {
@@ -176,6 +178,9 @@ impl Events {
         for (place, open) in self.open.iter().enumerate().rev() {
             let until = until.entry(open.path).or_insert(end);
             let mut event = open.settle(*until, &losses.packets[first..]);
+            if !self.acknowledges || open.unnamed > 0 {
+                event.rules.clear();
+            }
             (event.trace, event.event) = (self.place, place as u32 + 1);
             event.path_id = self.paths.then_some(open.path);
             *until = open.time_ms;
@@ -222,11 +227,8 @@ impl Open {
         }
     }
 
-    /// Returns the results of the rules, which need the packets' names.
+    /// Returns the results of the rules.
     fn rules(&self, late: &[f64], lost: usize) -> Vec<Rule> {
-        if self.unnamed > 0 {
-            return Vec::new();
-        }
         let stacks = RULES.iter().zip(self.undone_ms).map(|(entry, time_ms)| Rule {
             rule: entry.name,
             stacks: entry.stacks,

@@ -16,7 +16,9 @@ const MOST_NEWEST: usize = 1 << 12;
 pub(super) fn trace(place: usize, trace: &Trace, other: Option<(&Trace, Shown)>, losses: &mut Losses) -> Limits {
     let paths = trace.multipath || other.is_some_and(|(other, _)| other.multipath);
     let ranges = Ranges::of(trace, paths);
-    let named = trace.events.iter().any(|event| matches!(event.what, What::Lost { .. }));
+    let any = |is: fn(&What) -> bool| trace.events.iter().any(|event| is(&event.what));
+    let named = any(|what| matches!(what, What::Lost { .. }));
+    let acknowledges = ranges != Ranges::Missing || any(|what| matches!(what, What::Acknowledged(_)));
     let arrivals = other.map(|(other, _)| Arrivals::of(trace, other, ranges, paths));
     let mut reading = Reading {
         place,
@@ -27,7 +29,7 @@ pub(super) fn trace(place: usize, trace: &Trace, other: Option<(&Trace, Shown)>,
         unreported: BTreeMap::new(),
         newest: Vec::new(),
         largest: BTreeMap::new(),
-        events: Events::new(place, paths, named),
+        events: Events::new(place, paths, (named, acknowledges)),
     };
     for event in &trace.events {
         reading.event(event.time_ms, &event.what, losses);

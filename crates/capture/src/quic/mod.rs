@@ -86,7 +86,7 @@ pub struct CongestionEvent {
     pub stack_noticed: StackReaction,
     /// When it restored the window, in milliseconds since the trace began; `None` if it did not.
     pub restored_ms: Option<f64>,
-    /// The results of the known rules; empty if the log does not name the packets.
+    /// The results of the known rules; empty if the log does not name the packets or has no ACKs.
     pub rules: Vec<Rule>,
 }
 
