@@ -68,8 +68,15 @@ class Analysis:
         schema = pa.schema([(name, kinds[name]) for name in order])
         return pa.Table.from_pylist(self.report["retransmissions"], schema=schema)
 
+    @cached_property
+    def lost_packets(self) -> pa.Table:
+        """A row for each packet that a log of QUIC declares lost."""
+        from eifel import quic
+
+        return quic.table(self.report)
+
     def csv(self) -> str:
-        """Returns the retransmissions as CSV, without the verdicts of single detectors."""
+        """Returns the retransmissions as CSV, without the verdicts of single detectors; of logs, the lost packets."""
         return self._found.csv()
 
     def annotate(self, output: Path | str) -> None:
@@ -77,7 +84,7 @@ class Analysis:
         self._found.annotate(output)
 
     def plot(self, folder: Path | str) -> None:
-        """Writes a time-sequence graph for xplot into a folder, for each direction with retransmissions."""
+        """Writes a time-sequence graph for xplot into a folder, for each direction or log with retransmissions."""
         self._found.plot(folder)
 
     def anonymise(self, output: Path | str) -> None:
@@ -85,10 +92,14 @@ class Analysis:
         self._found.anonymise(output)
 
     def html(self) -> str:
-        """Returns a page with a zoomable time-sequence graph of each direction with retransmissions."""
+        """Returns a page with a zoomable time-sequence graph of each direction with retransmissions.
+
+        Of logs of QUIC, returns a page with their tables.
+        """
+        from eifel import quic
         from eifel.report.capture import build_captures
 
-        return build_captures(self)
+        return quic.build(self.report) if self.report.get("quic") else build_captures(self)
 
     def otel(self) -> str:
         """Returns the counts as OpenTelemetry metrics: one line of OTLP in JSON."""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from eifel import quic
 from eifel.captures import repairs
 
 SCOPE = "eifel"
@@ -16,7 +17,7 @@ def metrics(report: Mapping[str, Any]) -> str:
     """Returns one line of OTLP/JSON. Counts are sums from the first packet of a connection to its last."""
     from eifel import _engine
 
-    sums = [_retransmissions(report), _bytes(report), _segments(report)]
+    sums = [_retransmissions(report), _bytes(report), _segments(report), *_of_logs(report)]
     gauges = [_round_trips(report)]
     resource = {"attributes": [_attribute("service.name", "eifel")]}
     scope = {"name": SCOPE, "version": _engine.version()}
@@ -81,6 +82,20 @@ def _round_trips(report: Mapping[str, Any]) -> dict[str, Any]:
     points = [{name: value for name, value in point.items() if value is not None} for point in points]
     description = "Smallest round trip from the place of the capture to the receiver."
     return {"name": "eifel.tcp.rtt.min", "unit": "s", "description": description, "gauge": {"dataPoints": points}}
+
+
+def _of_logs(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    sums: dict[str, dict[str, Any]] = {}
+    for name, unit, description, trace, words, value in quic.counts(report):
+        first, last = quic.times_unix_ns(trace)
+        point = {
+            "attributes": [_attribute(name, word) for name, word in {**words, "network.transport": "quic"}.items()],
+            "startTimeUnixNano": str(first),
+            "timeUnixNano": str(last),
+            "asInt": str(value),
+        }
+        sums.setdefault(name, _sum(name, unit, description, []))["sum"]["dataPoints"].append(point)
+    return list(sums.values())
 
 
 def _sum(name: str, unit: str, description: str, points: list[dict[str, Any]]) -> dict[str, Any]:

@@ -116,19 +116,24 @@ fn losses(random: &mut Random) -> Losses {
     let trace = |random: &mut Random| TraceSummary {
         file: "a\u{7}.qlog".to_owned(),
         vantage: random.one_of(&[None, Some("client".to_owned()), Some("ser\nver".to_owned())]),
+        connection: None,
         other_end: None,
+        duration_ms: 5.0,
         sent: random.below(50),
         lost: random.below(9),
+        unnamed: count(random, 3),
         damaged: count(random, 3),
+        notes: random.one_of(&[vec![], vec!["one note"]]),
     };
     let lost = |random: &mut Random| LostPacket {
         trace: 0,
+        path_id: None,
         time_ms: 1.0,
         space: "application",
         packet_number: 1,
         bytes: 2,
         trigger: None,
-        event: 1,
+        event: Some(1),
         verdict: random.one_of(&[LossVerdict::Spurious, LossVerdict::Genuine, LossVerdict::Undecidable]),
         confidence: Confidence::Weak,
         reason: "none",
@@ -136,19 +141,23 @@ fn losses(random: &mut Random) -> Losses {
     };
     let event = |random: &mut Random| CongestionEvent {
         trace: 0,
+        path_id: None,
         event: 1,
         time_ms: 1.0,
         lost: 1,
+        unnamed: 0,
         late: 0,
         cwnd_before: None,
         cwnd_after: None,
         stack_noticed: random.one_of(&NOTICED),
-        rules: ["one", "two", "three"].map(|name| rule(random, name)),
+        restored_ms: None,
+        rules: ["one", "two", "three"].map(|name| rule(random, name)).to_vec(),
     };
     Losses {
         traces: (0..1 + random.below(2)).map(|_| trace(random)).collect(),
         packets: (0..count(random, 9)).map(|_| lost(random)).collect(),
         events: (0..random.below(4)).map(|_| event(random)).collect(),
+        rules: Vec::new(),
     }
 }
 

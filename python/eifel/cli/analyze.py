@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eifel import quic
 from eifel.captured_path import CapturedPath
 from eifel.captures import Analysis, has_packets, repairs
 from eifel.cli import FAILED, OK
@@ -31,11 +32,16 @@ PAUSE_S = 1.0
 VERDICTS = ("spurious", "needed", "undecidable")
 OTHER_PROTOCOL = "neither TCP nor SCTP"
 """What a report calls frames that were read and hold another protocol."""
+OF_LOGS = {"genuine": "needed", "lost": "retransmissions"}
+"""The words of QUIC logs, and those of captures for the same."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that makes the command fail, on a number of retransmissions or their share of data segments."""
+    """A condition that makes the command fail, on a number of retransmissions or their share of data segments.
+
+    In logs of QUIC, on packets declared lost or their share of packets.
+    """
 
     text: str
     of: str
@@ -47,23 +53,25 @@ class Condition:
         """Returns whether the report meets the condition."""
         rows = repairs(report)
         count = len(rows) if self.of == "retransmissions" else sum(row["verdict"] == self.of for row in rows)
+        count += quic.count(report, self.of)
         if not self.percent:
             return self.compare(count, self.bound)
         segments = sum(way["segments"] for one in report["connections"] for way in one["directions"])
+        segments += quic.sent(report)
         return self.compare(100 * count / segments if segments else 0.0, self.bound)
 
 
 def condition(text: str) -> Condition:
     """Parses `--fail-if`. Raises BadInputError with the allowed values."""
-    words = "|".join((*VERDICTS, "retransmissions"))
+    words = "|".join((*VERDICTS, "retransmissions", *OF_LOGS))
     found = re.fullmatch(rf"\s*({words})\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
     if not found:
-        allowed = ", ".join((*VERDICTS, "retransmissions"))
+        allowed = ", ".join((*VERDICTS, "retransmissions", *OF_LOGS))
         raise BadInputError(
             f"--fail-if {text!r}: expected one of {allowed}, then >, >=, <, <= or =, then a number, perhaps with %"
         )
     of, compare, bound, percent = found.groups()
-    return Condition(text, of, COMPARISONS[compare], float(bound), bool(percent))
+    return Condition(text, OF_LOGS.get(of, of), COMPARISONS[compare], float(bound), bool(percent))
 
 
 def command(options: argparse.Namespace) -> int:
@@ -104,16 +112,25 @@ def command(options: argparse.Namespace) -> int:
 
 def _judged(report: Mapping[str, Any], conditions: Sequence[Condition]) -> int:
     """Returns 1 if a condition holds, or if nothing could be read that conditions could judge."""
-    if not has_packets(report):
+    if not has_packets(report) and "quic" not in report:
         unread = set(report["others"]) - {OTHER_PROTOCOL}
         if unread or conditions:
             reason = ", ".join(sorted(unread)) or "it shows no TCP or SCTP packet"
             note(f"eifel: nothing in the capture can be judged: {reason}")
             return FAILED
-    failed = [one.text for one in conditions if one.holds(report)]
-    for text in failed:
-        note(f"eifel: fails because of --fail-if {text!r}")
-    return FAILED if failed else OK
+    failures = _failures(conditions, report)
+    for failure in failures:
+        note(f"eifel: fails because of --fail-if{failure}")
+    return FAILED if failures else OK
+
+
+def _failures(conditions: Sequence[Condition], report: Mapping[str, Any]) -> list[str]:
+    """Returns the conditions that hold, or why they cannot be answered."""
+    failed = [f" {one.text!r}" for one in conditions if one.holds(report)]
+    if failed or not conditions:
+        return failed
+    why = quic.why_not_judged(report, verdicts=any(one.of in quic.DECIDED for one in conditions))
+    return [f": {why}"] if why else []
 
 
 def _analysis(files: list[str]) -> Analysis:
@@ -126,6 +143,9 @@ def _analysis(files: list[str]) -> Analysis:
 
 
 def _write(analysis: Analysis, options: argparse.Namespace) -> None:
+    for option in ("csv", "parquet", "report"):
+        if getattr(options, option):
+            quic.expect_one_kind(analysis.report, f"--{option}")
     if options.csv:
         put(Path(options.csv), analysis.csv().encode())
     if options.anonymise:
@@ -141,7 +161,8 @@ def _write(analysis: Analysis, options: argparse.Namespace) -> None:
     if options.parquet:
         from pyarrow import parquet
 
-        parquet.write_table(analysis.retransmissions, options.parquet)
+        rows = quic.table(analysis.report) if analysis.report.get("quic") else analysis.retransmissions
+        parquet.write_table(rows, options.parquet)
 
 
 def _extract(options: argparse.Namespace) -> CapturedPath:

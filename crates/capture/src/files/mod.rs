@@ -77,8 +77,13 @@ pub fn follow(path: &Path, on_totals: &mut dyn FnMut(Totals) -> Result<(), Strin
     Ok(Report::of_one(capture, analyzer.finish()))
 }
 
-/// Returns whether a file is a QUIC log and not a capture.
+/// Returns whether a file is a QUIC log and not a capture, by its name or its first bytes.
 fn is_log(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let plain_name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    if [".qlog", ".sqlog"].iter().any(|end| plain_name.ends_with(end)) {
+        return true;
+    }
     let mut first = Vec::new();
     let read = path.as_os_str() != STANDARD_INPUT
         && open(path, &Rc::default()).and_then(|file| file.take(64).read_to_end(&mut first)).is_ok();
@@ -87,6 +92,16 @@ fn is_log(path: &Path) -> bool {
 
 /// Judges QUIC logs.
 fn losses(logs: &[PathBuf]) -> Result<Losses, String> {
+    let texts = texts(logs)?;
+    quic::analyse(&named(&texts))
+}
+
+fn named(texts: &[(String, String)]) -> Vec<(&str, &str)> {
+    texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
+}
+
+/// Reads QUIC logs. Returns their names and texts.
+fn texts(logs: &[PathBuf]) -> Result<Vec<(String, String)>, String> {
     let mut texts = Vec::new();
     for path in logs {
         let said = |what: &str| format!("{}: {what}", path.display());
@@ -100,8 +115,7 @@ fn losses(logs: &[PathBuf]) -> Result<Losses, String> {
         let text = String::from_utf8(bytes).map_err(|_| said("not qlog: not UTF-8"))?;
         texts.push((path.display().to_string(), text));
     }
-    let named: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    quic::analyse(&named)
+    Ok(texts)
 }
 
 /// Returns the files with the times of their first frames, in order of time. A file without frames
@@ -193,11 +207,14 @@ pub fn anonymise(input: &Path, output: &Path) -> Result<(), String> {
 }
 
 /// Writes an xplot file into a folder for each direction with retransmissions, up to
-/// [`MOST_PLOTS`].
+/// [`MOST_PLOTS`]. If only QUIC logs were analysed, writes one for each trace with losses.
 ///
 /// # Errors
 /// Returns one line that names the file which could not be read or written.
 pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
+    if let Some(losses) = report.quic.as_ref().filter(|_| report.captures.is_empty()) {
+        return plot_logs(losses, folder);
+    }
     let input = only_file(report)?;
     let mut plots: BTreeMap<(u64, bool), Plot> = BTreeMap::new();
     for one in &report.retransmissions {
@@ -226,12 +243,27 @@ pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
         }
     };
     let _ = frames_of(&input, &mut take, |_| Ok(()));
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {}", folder.display(), plain(&error)))?;
+    create(folder)?;
     for ((connection, from_server), plot) in plots {
         let name = format!("{connection}.{}.xpl", if from_server { "server" } else { "client" });
         written(&folder.join(name), |out| out.write_all(plot.finish().as_bytes()))?;
     }
     Ok(())
+}
+
+fn plot_logs(losses: &Losses, folder: &Path) -> Result<(), String> {
+    let mut logs: Vec<PathBuf> = losses.traces.iter().map(|trace| PathBuf::from(&trace.file)).collect();
+    logs.dedup();
+    let graphs = quic::xpl::graphs(losses, &named(&texts(&logs)?))?;
+    create(folder)?;
+    for (name, graph) in graphs.into_iter().take(MOST_PLOTS) {
+        written(&folder.join(name), |out| out.write_all(graph.as_bytes()))?;
+    }
+    Ok(())
+}
+
+fn create(folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {}", folder.display(), plain(&error)))
 }
 
 /// Returns the only file of a report, for functions that need its frames again.
@@ -242,6 +274,7 @@ pub fn only_file(report: &Report) -> Result<PathBuf, String> {
     match report.captures.as_slice() {
         [one] if one.file != STANDARD_INPUT => Ok(PathBuf::from(&one.file)),
         [_] => Err("-: standard input cannot be read twice; expected a file".into()),
+        [] if report.quic.is_some() => Err("expected a capture: a log of QUIC has no frames".into()),
         _ => Err("expected one file, because its frames are read once more".into()),
     }
 }

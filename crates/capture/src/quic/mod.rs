@@ -1,11 +1,23 @@
 //! Analyses QUIC from qlog files: whether each packet declared lost was really lost, and whether
 //! known rules would undo the congestion response.
 
+mod acks;
+mod clock;
+pub(crate) mod csv;
+mod events;
 mod judge;
+mod pair;
+mod path;
 pub mod qlog;
+mod received;
+pub mod rules;
+pub(crate) mod text;
+mod window;
+pub(crate) mod xpl;
 
 use crate::result::{Confidence, StackReaction};
-use qlog::{Space, Trace};
+use eifel_base::time::Instant;
+use qlog::{Space, Trace, What};
 use serde::Serialize;
 
 /// Whether a packet that was declared lost was really lost.
@@ -27,6 +39,8 @@ pub struct LostPacket {
     pub trace: usize,
     /// When it was declared lost, in milliseconds since the trace began.
     pub time_ms: f64,
+    /// The path whose packet numbers these are; `None` if all paths share them.
+    pub path_id: Option<u64>,
     /// `initial`, `handshake` or `application`.
     pub space: &'static str,
     pub packet_number: u64,
@@ -35,8 +49,9 @@ pub struct LostPacket {
     /// The reason for the declaration, as in the log; `None` if the log has none.
     pub trigger: Option<String>,
     /// Number of its congestion event in the trace, from 1. One event has the losses of one
-    /// recovery period (RFC 9002, section 7.3.2).
-    pub event: u32,
+    /// recovery period (RFC 9002, section 7.3.2). `None` if the loss is no sign of congestion: the
+    /// packet held only ACK frames, or probed for a larger MTU.
+    pub event: Option<u32>,
     /// Whether it was really lost.
     pub verdict: LossVerdict,
     /// How sure the verdict is.
@@ -51,22 +66,28 @@ pub struct LostPacket {
 pub struct CongestionEvent {
     /// Number of its trace in the report.
     pub trace: usize,
+    /// The path; `None` if all paths share their packet numbers.
+    pub path_id: Option<u64>,
     /// Number of the event in the trace, from 1.
     pub event: u32,
     /// When the first packet was declared lost, in milliseconds since the trace began.
     pub time_ms: f64,
     /// The number of packets declared lost.
     pub lost: usize,
+    /// The number of these that the log counts and does not name.
+    pub unnamed: u64,
     /// The number of these that were acknowledged after all.
     pub late: usize,
     /// Congestion window in bytes before the event; `None` if the log does not show it.
     pub cwnd_before: Option<u64>,
     /// The smallest window from the event until a round trip later, or until the next event.
     pub cwnd_after: Option<u64>,
-    /// Whether the stack restored the window.
+    /// Whether the stack restored the window, and whether that did harm.
     pub stack_noticed: StackReaction,
-    /// The results of the known rules.
-    pub rules: [Rule; 3],
+    /// When it restored the window, in milliseconds since the trace began; `None` if it did not.
+    pub restored_ms: Option<f64>,
+    /// The results of the known rules; empty if the log does not name the packets or has no ACKs.
+    pub rules: Vec<Rule>,
 }
 
 /// The result of a rule for undoing a congestion event.
@@ -74,7 +95,7 @@ pub struct CongestionEvent {
 pub struct Rule {
     /// The rule's name in the output.
     pub rule: &'static str,
-    /// The stacks that use it, comma-separated; empty if there is none.
+    /// The stacks that use it, with their versions, comma-separated; empty if there is none.
     pub stacks: &'static str,
     /// The share of the window reduction that it undoes: 1 for all of it.
     pub takes_back: f64,
@@ -82,19 +103,38 @@ pub struct Rule {
     pub time_ms: Option<f64>,
 }
 
+/// A rule's origin.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Origin {
+    /// The rule's name in the output.
+    pub rule: &'static str,
+    /// The stacks that use it, with the versions that were read, comma-separated.
+    pub stacks: &'static str,
+    /// Where it is in the sources of these stacks.
+    pub source: &'static str,
+}
+
 /// One end's log of one connection.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceSummary {
     pub file: String,
-    /// `client`, `server` or `network`, if the log names it.
+    /// `client`, `server` or `network`, if the log or its first packet tells.
     pub vantage: Option<String>,
+    /// The original destination connection ID or the group of its connection, if the log has one.
+    pub connection: Option<String>,
     /// Number of the other end's trace in the report, if there is one.
     pub other_end: Option<usize>,
+    /// Milliseconds from its first event to its last one.
+    pub duration_ms: f64,
     pub sent: u64,
     /// Packets declared lost.
     pub lost: u64,
+    /// The number of these that the log counts and does not name.
+    pub unnamed: u64,
     /// Records that could not be read.
     pub damaged: u64,
+    /// What limits the results, in sentences.
+    pub notes: Vec<&'static str>,
 }
 
 /// The results of all logs.
@@ -106,6 +146,8 @@ pub struct Losses {
     pub packets: Vec<LostPacket>,
     /// The congestion events of these packets.
     pub events: Vec<CongestionEvent>,
+    /// The rules of stacks, in the order of each event's results.
+    pub rules: Vec<Origin>,
 }
 
 impl Losses {
@@ -114,15 +156,16 @@ impl Losses {
     }
 }
 
-/// Returns whether a file with these first bytes is a log: JSON, or a sequence of JSON texts.
+/// Returns whether a file with these first bytes is a log: JSON, a sequence of JSON texts, or
+/// JavaScript, which [`analyse`] refuses by name.
 pub fn is_log(first: &[u8]) -> bool {
     let begins = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii_start();
-    matches!(begins.first(), Some(b'{' | 0x1e))
+    matches!(begins.first(), Some(b'{' | 0x1e)) || qlog::is_script(&String::from_utf8_lossy(begins))
 }
 
 /// Judges all packets declared lost in some logs, which are given by name and text. Logs of both
-/// ends of a connection are combined. They match if they name the same connection, or if there are
-/// only two traces, one by the client and one by the server.
+/// ends of a connection are combined if they name the same connection. If they name none, they are
+/// combined if their packets and times can only be of one connection.
 ///
 /// # Errors
 /// Returns one line that names the file which is not qlog.
@@ -132,34 +175,29 @@ pub fn analyse(files: &[(&str, &str)]) -> Result<Losses, String> {
         let read = qlog::read(text).map_err(|error| format!("{name}: {error}"))?;
         traces.extend(read.into_iter().map(|trace| ((*name).to_owned(), trace)));
     }
-    let mut losses = Losses::default();
+    let (ends, why_not_joined) = pair::other_ends(&traces.iter().map(|(_, trace)| trace).collect::<Vec<_>>());
+    let origin = |entry: &&rules::Entry| Origin { rule: entry.name, stacks: entry.stacks, source: entry.source };
+    let mut losses = Losses { rules: rules::RULES.iter().map(origin).collect(), ..Losses::default() };
     for (place, (file, trace)) in traces.iter().enumerate() {
-        let other_end = other_end(&traces, place);
-        let other = other_end.map(|place| &traces[place].1);
-        judge::trace(place, trace, other, &mut losses);
-        let count = |is: fn(&qlog::What) -> bool| trace.events.iter().filter(|event| is(&event.what)).count() as u64;
+        let other = ends[place].map(|end| (&traces[end.place].1, end.shown));
+        let judge::Limits { unnamed, mut notes } = judge::trace(place, trace, other, &mut losses);
+        notes.extend(why_not_joined);
+        let count = |is: fn(&What) -> bool| trace.events.iter().filter(|event| is(&event.what)).count() as u64;
+        let mut names = trace.names.original.iter().chain(&trace.names.groups).chain(&trace.names.of_events);
         losses.traces.push(TraceSummary {
             file: file.clone(),
             vantage: trace.vantage.clone(),
-            other_end,
-            sent: count(|what| matches!(what, qlog::What::Sent(_))),
-            lost: count(|what| matches!(what, qlog::What::LostPacket { .. })),
+            connection: names.next().cloned(),
+            other_end: ends[place].map(|end| end.place),
+            duration_ms: trace.duration_ms,
+            sent: count(|what| matches!(what, What::Sent { .. })),
+            lost: count(|what| matches!(what, What::Lost { .. })) + unnamed,
+            unnamed,
             damaged: trace.damaged,
+            notes,
         });
     }
     Ok(losses)
-}
-
-fn other_end(traces: &[(String, Trace)], place: usize) -> Option<usize> {
-    let this = &traces[place].1;
-    let across = |other: &Trace| {
-        matches!(
-            (this.vantage.as_deref(), other.vantage.as_deref()),
-            (Some("client"), Some("server")) | (Some("server"), Some("client"))
-        )
-    };
-    let named = |other: &Trace| this.connection.is_some() && this.connection == other.connection;
-    traces.iter().position(|(_, other)| across(other) && (named(other) || traces.len() == 2))
 }
 
 fn word(space: Space) -> &'static str {
@@ -168,4 +206,9 @@ fn word(space: Space) -> &'static str {
         Space::Handshake => "handshake",
         Space::Application => "application",
     }
+}
+
+/// Converts milliseconds since a trace began.
+fn instant(ms: f64) -> Instant {
+    Instant::from_nanos((ms.max(0.0) * 1e6) as u64)
 }

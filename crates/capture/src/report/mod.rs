@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use crate::analysis::{Analysis, Analyzer, Frames};
 use crate::frame::Error;
 use crate::frame::read::Reader;
-use crate::quic::Losses;
+use crate::quic::{self, Losses};
 use crate::result::{Retransmission, Summary, Verdict};
 use serde::Serialize;
 
@@ -129,9 +129,13 @@ impl Report {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns the retransmissions as CSV, one per line.
+    /// Returns the retransmissions as CSV, one per line. If only logs were analysed, returns the
+    /// packets declared lost.
     pub fn csv(&self) -> String {
-        csv::write(&self.retransmissions)
+        match &self.quic {
+            Some(losses) if self.captures.is_empty() => quic::csv::write(losses),
+            _ => csv::write(&self.retransmissions),
+        }
     }
 
     /// Returns the retransmissions of one file.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Report;
-use crate::quic::{LossVerdict, Losses};
-use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, StackReaction, Summary, Verdict};
+use crate::quic;
+use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, Summary, Verdict};
 
 /// The number of directions that a summary lists, those with the most spurious retransmissions
 /// first.
@@ -28,7 +28,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
         }
     }
     if let Some(losses) = &report.quic {
-        quic_logs(losses, text)?;
+        quic::text::write(losses, text)?;
         if report.captures.is_empty() {
             return Ok(());
         }
@@ -79,41 +79,6 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     )?;
     causes(report, text)?;
     directions(report, text)
-}
-
-/// Writes a summary of QUIC logs.
-fn quic_logs(losses: &Losses, text: &mut String) -> std::fmt::Result {
-    for trace in &losses.traces {
-        let vantage = trace.vantage.as_deref().unwrap_or("an unnamed end");
-        write!(text, "{}: {} packets sent by {}", escaped(&trace.file), trace.sent, escaped(vantage))?;
-        writeln!(text, ", {} declared lost", trace.lost)?;
-        if trace.damaged > 0 {
-            writeln!(text, "  {} records could not be read", trace.damaged)?;
-        }
-    }
-    let all = losses.packets.len();
-    if all == 0 {
-        return writeln!(text, "nothing was declared lost");
-    }
-    let (spurious, genuine) = (losses.count(LossVerdict::Spurious), losses.count(LossVerdict::Genuine));
-    writeln!(
-        text,
-        "\n{all} packets declared lost: {spurious} spurious ({}), {genuine} genuine, {} undecidable",
-        percentage(spurious, all),
-        all - spurious - genuine
-    )?;
-    let events = losses.events.len();
-    let undone = losses.events.iter().filter(|event| event.stack_noticed == StackReaction::Undone).count();
-    writeln!(text, "{events} congestion events, {undone} of them undone by the stack; what known rules would undo:")?;
-    for place in 0..losses.events.first().map_or(0, |event| event.rules.len()) {
-        let rules = losses.events.iter().map(|event| event.rules[place]);
-        let (sum, some) = rules
-            .clone()
-            .fold((0.0, 0), |(sum, some), rule| (sum + rule.takes_back, some + usize::from(rule.takes_back > 0.0)));
-        let Some(rule) = rules.into_iter().next() else { continue };
-        writeln!(text, "  {:<20}{some:>6} events, {sum:.1} in all  {}", rule.rule, rule.stacks)?;
-    }
-    Ok(())
 }
 
 fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
@@ -188,12 +153,12 @@ fn direction(one: &Summary, from_server: bool, counts: (usize, usize), text: &mu
     )
 }
 
-fn percentage(part: usize, all: usize) -> String {
+pub(crate) fn percentage(part: usize, all: usize) -> String {
     format!("{:.1} %", part as f64 * 100.0 / all.max(1) as f64)
 }
 
 /// Escapes control characters, because a terminal must not obey the name of a file.
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     let escape = |letter: char| {
         if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
     };

@@ -34,6 +34,8 @@ pub enum Confidence {
 pub enum StackReaction {
     /// The flight size recovered soon after the retransmission was acknowledged.
     Undone,
+    /// The stack undid its reaction although packets were really lost. Only logs of QUIC show it.
+    Harmful,
     /// The flight size stayed smaller, although the sender had more to send.
     NotUndone,
     /// The capture does not show it: the retransmission was needed, too little new data left, or

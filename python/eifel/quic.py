@@ -1,0 +1,153 @@
+"""What `eifel analyze` makes of QUIC logs besides the report: tables, metrics, a page, and conditions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eifel.errors import BadInputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = Mapping[str, Any]
+
+VERDICTS = {"spurious": "spurious", "needed": "genuine", "undecidable": "undecidable"}
+"""The verdicts on packets declared lost, by those on retransmissions."""
+DECIDED = ("spurious", "needed")
+MOST_ROWS = 1000
+"""The most packets in a page."""
+
+
+def losses(report: Row) -> Row:
+    """Returns the part of the report about logs; empty if there are none."""
+    return report.get("quic") or {"traces": [], "packets": [], "events": [], "rules": []}
+
+
+def expect_one_kind(report: Row, option: str) -> None:
+    """Raises BadInputError if captures and logs were analysed together: their rows differ."""
+    if report["captures"] and losses(report)["traces"]:
+        raise BadInputError(f"{option}: captures and logs of QUIC have different rows; expected one kind of file")
+
+
+def count(report: Row, of: str) -> int:
+    """Returns the number of packets declared lost with a verdict, or of all for any other word."""
+    found = losses(report)
+    unnamed: int = sum(trace["unnamed"] for trace in found["traces"])
+    if of not in VERDICTS:
+        return len(found["packets"]) + unnamed
+    named: int = sum(packet["verdict"] == VERDICTS[of] for packet in found["packets"])
+    return named + (unnamed if of == "undecidable" else 0)
+
+
+def sent(report: Row) -> int:
+    """Returns the number of packets that the logs show as sent."""
+    return sum(trace["sent"] for trace in losses(report)["traces"])
+
+
+def why_not_judged(report: Row, *, verdicts: bool) -> str | None:
+    """Returns why the logs cannot answer a condition, on verdicts or on numbers; None if they can."""
+    if not report.get("quic"):
+        return None
+    if not sent(report):
+        return "the logs show no packets that were sent"
+    lost, undecidable = count(report, "all"), count(report, "undecidable")
+    unknown = verdicts and lost > 0 and lost == undecidable
+    return f"nothing is known of any of the {lost} packets declared lost" if unknown else None
+
+
+def table(report: Row) -> pa.Table:
+    """Returns a row for each packet that was declared lost."""
+    import pyarrow as pa
+
+    words = ("space", "trigger", "verdict", "confidence", "reason")
+    times = ("time_ms", "acknowledged_ms")
+    order = [
+        *("trace", "path_id", "time_ms", "space", "packet_number", "bytes", "trigger", "event", "verdict"),
+        *("confidence", "reason", "acknowledged_ms"),
+    ]
+    kinds = dict.fromkeys(order, pa.int64()) | dict.fromkeys(words, pa.string()) | dict.fromkeys(times, pa.float64())
+    schema = pa.schema([(name, kinds[name]) for name in order])
+    return pa.Table.from_pylist(losses(report)["packets"], schema=schema)
+
+
+def counts(report: Row) -> Iterator[tuple[str, str, str, Row, dict[str, str | int], int]]:
+    """Yields the name, unit and description of a metric, the trace, and the attributes and value of a point."""
+    found = losses(report)
+    for number, trace in enumerate(found["traces"]):
+        about = {"eifel.file": trace["file"], "eifel.vantage": trace["vantage"] or "unknown"}
+        yield "quic.packets", "{packet}", "Packets sent.", trace, about, trace["sent"]
+        lost: Counter[tuple[str, str, str, str]] = Counter()
+        for packet in found["packets"]:
+            if packet["trace"] == number:
+                trigger = packet["trigger"] or "unknown"
+                lost[packet["space"], trigger, packet["verdict"], packet["confidence"]] += 1
+        names = ("eifel.space", "eifel.trigger", "eifel.verdict", "eifel.confidence")
+        rows = [(dict(zip(names, words, strict=True)), value) for words, value in sorted(lost.items())]
+        if trace["unnamed"]:
+            rows.append((dict.fromkeys(names[:2], "unknown") | {"eifel.verdict": "undecidable"}, trace["unnamed"]))
+        for words, value in rows:
+            described = "Packets declared lost, by verdict."
+            yield "quic.packets.lost", "{packet}", described, trace, {**about, **words}, value
+        reactions = Counter(event["stack_noticed"] for event in found["events"] if event["trace"] == number)
+        for reaction, value in sorted(reactions.items()):
+            described = "Congestion events, by whether the stack undid them."
+            noticed = {**about, "eifel.stack_noticed": reaction}
+            yield "quic.congestion_events", "{event}", described, trace, noticed, value
+
+
+def times_unix_ns(trace: Row) -> tuple[int, int]:
+    """Returns the first and the last time of a trace. A log need not say when it was written; its file does."""
+    path = Path(trace["file"])
+    end = path.stat().st_mtime_ns if path.exists() else 0
+    return max(0, end - round(trace["duration_ms"] * 1e6)), end
+
+
+def build(report: Row) -> str:
+    """Returns a page of the packets declared lost and of the congestion events; it works offline."""
+    from eifel.report import how, page
+
+    found = losses(report)
+    names = ", ".join(dict.fromkeys(trace["file"] for trace in found["traces"]))
+    lost = count(report, "all")
+    said = f"{lost} of {sent(report)} packets declared lost, {count(report, 'spurious')} of them spurious"
+    head = f'<header><h1>{escape(names)}</h1><p class="dim">{said}</p>{how()}</header>'
+    sections = (
+        ("Logs", "file, vantage, sent, lost, notes", found["traces"]),
+        (
+            "Packets declared lost",
+            "trace, time_ms, space, packet_number, bytes, trigger, verdict, confidence, reason, acknowledged_ms",
+            found["packets"][:MOST_ROWS],
+        ),
+        (
+            "Congestion events",
+            "trace, event, time_ms, lost, late, cwnd_before, cwnd_after, stack_noticed, restored_ms",
+            found["events"][:MOST_ROWS],
+        ),
+    )
+    body = [_section(title, fields.split(", "), rows) for title, fields, rows in sections]
+    more = max(0, len(found["packets"]) - MOST_ROWS)
+    body.append(f'<p class="dim">{more} more packets</p>' if more else "")
+    return page(f"Losses in {names}", head + "".join(body), False, ())
+
+
+def _section(title: str, fields: Sequence[str], rows: Sequence[Row]) -> str:
+    if not rows:
+        return f"<section><h2>{title}</h2><p>None.</p></section>"
+    head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in fields)
+    lines = "".join(f"<tr>{''.join(_cell(row[name]) for name in fields)}</tr>" for row in rows)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    return f'<section><h2>{title}</h2><div class="scroll">{table}</div></section>'
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "<td>-</td>"
+    if isinstance(value, float):
+        return f'<td class="n">{value:.3f}</td>'
+    if isinstance(value, int):
+        return f'<td class="n">{value}</td>'
+    return f"<td>{escape('; '.join(value) if isinstance(value, list) else value)}</td>"
