@@ -180,8 +180,8 @@ impl Association {
         }
         let transmission = self.engine.send_quiet(now, path, size);
         packet.begin(self.header(self.peer_tag));
-        let data = self.queue.advance();
-        packet.push_data(data, self.queue.newest_bytes());
+        let (data, payload) = self.queue.advance();
+        packet.push_data(data, payload);
         self.transmissions.push(transmission);
         self.postpone_heartbeat(now, path);
         Departure::Written(path, self.engine.has_quiet_room(path))
