@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from browser import CHROMIUM, Browser
-from eifel.papers.artefact import Artefact, Column, Row, Studied
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, Row, Studied
 from eifel.papers.study import Study
 from eifel.report import build
 from eifel.report.atlas import Cases, atlas

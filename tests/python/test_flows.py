@@ -16,8 +16,7 @@ from eifel.cli import BAD_INPUT, OK, main
 from eifel.cli.flows import GAP, Flows, fitted, show
 from eifel.cli.output import number, progress
 from eifel.flows import Flow, flows_of
-from eifel.papers.artefact import Artefact, Column, Row
-from eifel.papers.measured import means_of
+from eifel.papers.artefact import Artefact, Column, Row, means_of
 from eifel.statistics import Mean, mean_interval
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "request-response.toml"

@@ -18,8 +18,7 @@ import golden
 from eifel import _engine, hunts, live
 from eifel.cli import arguments, flows
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Column
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow
 from eifel.plots import style, time_sequence
 from eifel.report import _judged
 from eifel.report.headlines import headlines

@@ -15,9 +15,8 @@ import golden
 from eifel import live
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.artefact import Studied
+from eifel.papers.artefact import Measured, Studied
 from eifel.papers.live import kernel, linux, loop, spike, thesis, whatif, wire
-from eifel.papers.measured import Measured
 from eifel.papers.study import Effort
 from eifel.reproduction import reproduce
 from eifel.runs import Runs, run

@@ -13,7 +13,7 @@ from eifel.cli import main, output
 from eifel.cli.compare import _letters, _short
 from eifel.documents import calibration
 from eifel.papers import artefacts
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Measured, MeasuredRow
 from eifel.papers.responding import settings
 from eifel.registry import algorithms
 from eifel.report import build
@@ -80,7 +80,7 @@ def test_the_table_of_what_else_was_tried(monkeypatch: pytest.MonkeyPatch) -> No
         return calibration.Nearness(number / 7, {column.name: number for column in settings.COLUMNS}, means)
 
     monkeypatch.setattr(calibration, "nearness", near)
-    golden.check("printed/variants", calibration.variants_report())
+    golden.check("printed/variants", calibration.variants_table().splitlines())
     assert {repetitions for _, repetitions in asked} == {calibration.REPETITIONS}
     assert len({json.dumps(scenarios) for scenarios, _ in asked}) == len(calibration.VARIANTS)
     golden.check("rows/variants", [_digest(scenarios) for scenarios, _ in asked])

@@ -10,10 +10,9 @@ import pytest
 
 from eifel.cli.reproduce import holds
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, MeasuredRow, Row
 from eifel.papers.dualrtt import fit, grid
 from eifel.papers.dualrtt.tables2_and_3 import COLUMNS
-from eifel.papers.measured import Measured, MeasuredRow
 from eifel.report.comparison import verdict_of
 from eifel.runs import Runs
 from eifel.statistics import Mean

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eifel.documents import contains, measured, recorded, stored
+from eifel.documents import calibration, contains, measured, recorded, stored
 from eifel.papers import artefacts
 from eifel.reproduction import reproduce
 
@@ -73,6 +73,10 @@ def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
         counts = found[row["keys"]["setting"], "other rows" in judge, "seeds" in judge]
         means = [sum(column) / len(counts) for column in zip(*counts, strict=True)]
         assert means == [row["measured"][name] for name in measured.COLUMNS]
+
+
+def test_the_page_of_the_calibration_says_how_often_each_setting_was_run() -> None:
+    assert all(contains(page, sentence) for page, sentence in calibration.quotes())
 
 
 def test_findings_say_how_many_values_agree_on_the_other_seeds() -> None:

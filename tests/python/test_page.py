@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser import CHROMIUM, Browser
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, MeasuredRow, Recorded, Row
 from eifel.plots.style import new_figure
 from eifel.report import _line, build
 from eifel.report.comparison import verdict_of

@@ -9,8 +9,7 @@ from eifel import store
 from eifel.cli.reproduce import MOST_ROWS, _chosen, show
 from eifel.errors import BadInputError
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Column, Row
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, Row
 from eifel.reproduction import reproduce
 from eifel.statistics import Mean
 

@@ -10,7 +10,7 @@ import eifel
 from eifel import store
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Measured, MeasuredRow
 from eifel.papers.thesis import cycles, figures5_16_and_5_17, paths, timers
 from eifel.report import build
 from eifel.reproduction import reproduce

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured
 from eifel.report.columns import Packer
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row, Setting
-from eifel.papers.measured import Measured, means_of
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row, Setting, means_of
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies.cheating import ratio

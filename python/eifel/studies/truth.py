@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Links, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Study
 from eifel.runs import Runs
 from eifel.scenario import load

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column, Links, Row, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Row, Setting
 
 DURATION_S = 900
 """Long enough for the longest gaps of recorded links, which are minutes apart."""

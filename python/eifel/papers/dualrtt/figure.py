@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Draw, Recorded, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Measured, Recorded, Row
 from eifel.papers.dualrtt import settings
-from eifel.papers.measured import Measured
 from eifel.papers.responding import facts
 from eifel.plots import Figure, time_sequence_figure
 from eifel.result import Result

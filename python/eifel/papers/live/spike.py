@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting
 from eifel.papers.live import wire
-from eifel.papers.measured import Measured
 from eifel.plots import Figure, style, time_sequence
 
 WITHIN_MS = 5

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Draw, Recorded, Row, Setting, cited
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Measured, Recorded, Row, Setting, cited
 from eifel.papers.claims import number
-from eifel.papers.measured import Measured
 from eifel.papers.responding import settings
 from eifel.plots import Figure, time_sequence_figure, timer_figure
 from eifel.plots import overview as overview_figure

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, cited
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, cited
 from eifel.papers.claims import count
-from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings
 from eifel.plots import Figure, paths_figure
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eifel.model import loss
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured
 from eifel.result import Result
 
 WINDOW = 80

@@ -5,8 +5,7 @@ from functools import cache
 from typing import Any
 
 from eifel.model import Prediction
-from eifel.papers.artefact import Artefact, Claim, Column, Draw, Recorded, Row, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Measured, Recorded, Row, Setting
 from eifel.papers.thesis import timing, transfers
 from eifel.plots.prediction import prediction_figure
 from eifel.plots.timed import timed_figure

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting
 from eifel.papers.thesis.hiccup import BUFFER_PACKETS, DELAY_MS, LOAD, PACKET_BYTES, PACKET_S, RATE_BPS
 from eifel.papers.thesis.transfers import SOURCE
 from eifel.plots import Figure
