@@ -54,6 +54,11 @@ class Column:
         return distance <= max((self.relative or 0) * abs(published), self.absolute or 0)
 
 
+def counts(*names: str) -> tuple[Column, ...]:
+    """Returns columns of whole numbers of the summary, titled by their names: `segments_sent` is "Segments sent"."""
+    return tuple(Column(name, name.replace("_", " ").capitalize(), digits=0) for name in names)
+
+
 @dataclass(frozen=True)
 class Row:
     """One setting of a table, or one run of a figure."""

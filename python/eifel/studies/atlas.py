@@ -6,29 +6,16 @@ map.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Study
+from eifel.report.atlas import Axis, Cases, Point, atlas
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval
 
 TITLE = "detectors.atlas"
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One axis of the grid: a key of the scenario and its values."""
-
-    name: str
-    title: str
-    key: str
-    values: tuple[float, ...]
-    labels: tuple[str, ...]
-    scale: float = 1
-    """The factor from the axis to the scenario."""
 
 
 AXES = (
@@ -77,15 +64,6 @@ SENDERS: dict[str, dict[str, Any]] = {
 
 FAMILIES = {name: name.split(",")[0] if SENDERS[name]["detect"] != "none" else "no detector" for name in SENDERS}
 """The colour of a place on the map: the detector of the winning sender."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A case of a paper as a place of the grid."""
-
-    name: str
-    place: Mapping[str, float]
-    lossy: bool
 
 
 def _point(rate_bps: int, window: int, *, lossy: bool) -> Point:
@@ -173,8 +151,6 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 
 def show(measured: Measured) -> str:
-    from eifel.report.atlas import Cases, atlas
-
     cases = Cases('A case of "spikes", table I:', POINTS, START, ("rate_bps", "spike_s"))
     return atlas(measured, AXES, FAMILIES, cases)
 

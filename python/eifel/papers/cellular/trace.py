@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Row, Setting, counts
 
 DURATION_S = 900
 """Long enough for the longest gaps of recorded links, which are minutes apart."""
@@ -98,11 +98,7 @@ ARTEFACT = Artefact(
     source="link traces in the format of the Mahimahi tools, given as files",
     columns=(
         Column("goodput_kbps", "Goodput, kbit/s", summary="goodput_bps", scale=1e-3, digits=0),
-        Column("retransmissions", "Retransmissions", digits=0),
-        Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
-        Column("timeouts", "Timeouts", digits=0),
-        Column("spurious_timeouts", "Spurious timeouts", digits=0),
-        Column("genuine_timeouts", "Genuine timeouts", digits=0),
+        *counts("retransmissions", "spurious_retransmissions", "timeouts", "spurious_timeouts", "genuine_timeouts"),
     ),
     fitted=_LEFT_OPEN,
     claims=(

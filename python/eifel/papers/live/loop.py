@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from eifel.captured_path import CapturedPath, extract_path
 from eifel.errors import PathError
-from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied, counts
 from eifel.papers.live import kernel
 from eifel.papers.study import Effort, Study
 
@@ -55,9 +55,7 @@ COLUMNS = (
     Column("rate_bps", "Rate, Mbit/s", scale=1e-6, digits=3),
     Column("base_rtt_ms", "Round trip, ms", digits=1),
     Column("held_s", "Held, s", digits=3),
-    Column("lost", "Lost", digits=0),
-    Column("overtaken", "Overtaken", digits=0),
-    Column("retransmissions", "Retransmissions", digits=0),
+    *counts("lost", "overtaken", "retransmissions"),
     Column("goodput_bps", "Goodput, Mbit/s", scale=1e-6, digits=3),
 )
 

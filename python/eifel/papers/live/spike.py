@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting, counts
 from eifel.papers.live import wire
 from eifel.plots import Figure, style, time_sequence
 
@@ -76,9 +76,7 @@ ARTEFACT = Artefact(
     title="One spike at 2 Mbit/s, simulated and on the wire",
     source="our own scenario, as in examples/live-spike.toml",
     columns=(
-        Column("retransmissions", "Retransmissions", digits=0),
-        Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
-        Column("detected_spurious", "Detected spurious", digits=0),
+        *counts("retransmissions", "spurious_retransmissions", "detected_spurious"),
         Column("time_s", "Time, s", digits=3),
         Column("difference_ms", "Later than simulated at most, ms", digits=3),
         Column("late_ms", "The box late at most, ms", digits=3),
