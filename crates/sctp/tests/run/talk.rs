@@ -7,8 +7,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
 use eifel_sctp::{
-    Association, Delivery, Event, Listener, ListenerAction, Message, Packet, Phase, Ports, Processed,
-    Settings,
+    Association, Delivery, Event, Listener, ListenerAction, Message, Packet, Phase, Ports, Processed, Settings,
 };
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
