@@ -210,7 +210,7 @@ def test_an_unknown_flow_is_one_line(capsys: pytest.CaptureFixture[str]) -> None
     )
 
 
-def test_a_recording_replaces_another_whole_and_nothing_else(
+def test_a_recording_replaces_another_recording_and_no_other_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = tmp_path / "record"

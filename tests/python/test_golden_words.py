@@ -66,7 +66,7 @@ def test_the_contents_of_a_report_list_each_artefact_below_its_paper() -> None:
     assert re.findall(r'<a href="#([^"]*)"', contents) == [one.artefact.id for one in held]
 
 
-def test_the_table_of_what_else_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_of_variants_has_a_line_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each variant is a line, and its scenarios differ from those of every other variant."""
     asked = []
 

@@ -25,7 +25,7 @@ def test_squares_are_counted(spurious: Retransmission, ratio: float, squares: tu
 
 
 @pytest.mark.parametrize("spurious", ["fast retransmit", "timeout"])
-def test_squares_are_what_small_steps_add_up_to(spurious: Retransmission) -> None:
+def test_the_closed_form_equals_the_sum_of_small_steps(spurious: Retransmission) -> None:
     start = 0.25 if spurious == "fast retransmit" else 0.0
     steps = np.arange(200_000) / 200_000
     load = start + steps * (1 - start)
