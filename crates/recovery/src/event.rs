@@ -44,7 +44,7 @@ pub enum Event {
         window: Window,
     },
     /// An ECN-Echo has cut the window.
-    Echoed {
+    EcnReduction {
         /// The window from now on.
         window: Window,
     },

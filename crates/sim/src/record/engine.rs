@@ -49,7 +49,10 @@ impl Recorder {
                     self.tables.episodes.timeouts[row] = timeouts as i32;
                 }
             }
-            Event::EpisodeOpened { .. } | Event::Adjusted { .. } | Event::Echoed { .. } | Event::Distrusted { .. } => {}
+            Event::EpisodeOpened { .. }
+            | Event::Adjusted { .. }
+            | Event::EcnReduction { .. }
+            | Event::Distrusted { .. } => {}
         }
     }
 
