@@ -72,8 +72,6 @@ mod header_prediction;
 pub mod icmp;
 mod input;
 pub mod listener;
-#[cfg(test)]
-mod naive;
 mod opening;
 mod output;
 pub mod packet;
@@ -83,6 +81,8 @@ pub mod send_queue;
 pub mod settings;
 mod stamps;
 pub mod state;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod tracker;
 mod tuning;
