@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Study
 from eifel.report.atlas import Axis, Cases, Point, atlas
@@ -105,14 +106,11 @@ def design(title: str) -> dict[str, Any]:
         "interval": "start-to-start",
     }
     queue, loss = {"kind": "drop-tail", "packets": 50}, {"kind": "random", "rate": 0}
-    flow = {
-        "name": "main",
-        "from": "sender",
-        "to": "receiver",
-        "application": {"kind": "bulk", "endless": True},
-        "tcp": {"receive_window_segments": 20},
-        "sender": {"rto": {"name": "rfc6298", "initial_ms": 3000}},
-    }
+    flow = main_flow(
+        application={"kind": "bulk", "endless": True},
+        tcp={"receive_window_segments": 20},
+        sender={"rto": {"name": "rfc6298", "initial_ms": 3000}},
+    )
     scenario = {
         "duration_s": 100,
         "point_to_point": {"rate_bps": 1_000_000, "delay_ms": 100, "queue": queue, "loss": loss},

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from eifel.flows import main_flow
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
@@ -45,15 +46,12 @@ def scenario(sender: str, rate: int, liar: Any) -> dict[str, Any]:
             "loss": {"kind": "random", "rate": PATHS[rate]},
         },
         "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "liar": liar,
-                "application": {"kind": "bulk", "endless": True},
-                "tcp": {"receive_window_bytes": 16_000_000, "payload_bytes": 1000},
-                "sender": SENDERS[sender],
-            }
+            main_flow(
+                liar=liar,
+                application={"kind": "bulk", "endless": True},
+                tcp={"receive_window_bytes": 16_000_000, "payload_bytes": 1000},
+                sender=SENDERS[sender],
+            )
         ],
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Row, Setting, counts
 
@@ -28,12 +29,9 @@ def scenario(trace: Path) -> dict[str, Any]:
             "back": {"rate_bps": ACK_BPS, "queue": {"kind": "unlimited"}},
         },
         "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "application": {"kind": "bulk", "endless": True},
-                "tcp": {
+            main_flow(
+                application={"kind": "bulk", "endless": True},
+                tcp={
                     "payload_bytes": 1448,
                     "receive_window_bytes": WINDOW_BYTES,
                     **rfc3522.CLOCK,
@@ -41,7 +39,7 @@ def scenario(trace: Path) -> dict[str, Any]:
                     "delayed_ack_every": 2,
                     "delayed_ack_ms": 40,
                 },
-            }
+            )
         ],
     }
 

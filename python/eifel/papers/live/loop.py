@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eifel.captured_path import CapturedPath, extract_path
 from eifel.errors import PathError
+from eifel.flows import main_flow
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied, counts
 from eifel.papers.live import kernel
 from eifel.papers.study import Effort, Study
@@ -25,7 +26,7 @@ RATE_BPS = 2_000_000
 
 def path(**more: Any) -> dict[str, Any]:
     """Returns a path of 2 Mbit/s and 100 ms, with these keys of its link changed."""
-    flow = {"name": "main", "from": "sender", "to": "receiver", "application": {"kind": "bulk", "bytes": BYTES}}
+    flow = main_flow(application={"kind": "bulk", "bytes": BYTES})
     link = {
         "rate_bps": RATE_BPS,
         "delay_ms": ROUND_TRIP_MS / 2,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting, counts
 from eifel.papers.live import wire
 from eifel.plots import Figure, style, time_sequence
@@ -25,25 +26,22 @@ def scenario(detect: str = "eifel-timestamps") -> dict[str, Any]:
         },
         "spike": [{"links": ["bottleneck"], "holds": "arriving", "at": [{"start_s": 2.0015, "length_s": 2.5}]}],
         "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "application": {"kind": "bulk", "bytes": 800_000},
-                "tcp": {
+            main_flow(
+                application={"kind": "bulk", "bytes": 800_000},
+                tcp={
                     "payload_bytes": 1000,
                     "receive_window_segments": 40,
                     "delayed_ack_every": 1,
                     "delayed_ack_ms": 0,
                 },
-                "sender": {
+                sender={
                     "detect": detect,
                     "respond": "rfc4015",
                     "rto": {"name": "rfc6298", "minimum_ms": 1000},
                     "recover": "reno-sack",
                     "congest": {"name": "reno", "initial_window_segments": 40},
                 },
-            }
+            )
         ],
     }
 
