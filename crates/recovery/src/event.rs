@@ -44,7 +44,7 @@ pub enum Event {
         window: Window,
     },
     /// An ECN-Echo has cut the window.
-    EcnReduction {
+    Echoed {
         /// The window from now on.
         window: Window,
     },

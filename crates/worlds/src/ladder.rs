@@ -104,7 +104,7 @@ impl Ladder {
                 };
                 format!("undoes episode {episode}: cwnd {:.1}, ssthresh {threshold} segments", window.cwnd as f64 / mss)
             }
-            engine::Event::EcnReduction { window } => {
+            engine::Event::Echoed { window } => {
                 format!(
                     "an ECN echo reduces the window: cwnd {:.1} segments",
                     window.cwnd as f64 / self.numbers.mss as f64

@@ -100,7 +100,7 @@ impl Show {
                 let ssthresh = threshold(window.ssthresh);
                 ("undo", format!("episode {episode}: cwnd {} ssthresh {ssthresh}", window.cwnd))
             }
-            Event::EcnReduction { window } => {
+            Event::Echoed { window } => {
                 ("mark", format!("echoed: cwnd {} ssthresh {}", window.cwnd, threshold(window.ssthresh)))
             }
             Event::EpisodeClosed { episode, timeouts } => {
@@ -353,7 +353,7 @@ mod tests {
             verdict(9, Verdict::Spurious),
             Event::Distrusted { detector: 0, reason },
             Event::Adjusted { episode: 3, window: window(u64::MAX) },
-            Event::EcnReduction { window: window(4000) },
+            Event::Echoed { window: window(4000) },
             Event::EpisodeClosed { episode: 3, timeouts: 1 },
         ]
     }

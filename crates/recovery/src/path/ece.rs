@@ -39,7 +39,7 @@ impl Path {
         let window = self.window;
         self.window = self.cut_for_ece(&window, flight);
         self.undo_state_mut().ece.cut_at(nxt);
-        self.watch.tell(Event::EcnReduction { window: self.window });
+        self.watch.tell(Event::Echoed { window: self.window });
         true
     }
 
@@ -84,6 +84,6 @@ impl Path {
         let cut = self.cut_for_ece(&saved.window, Flight::at(saved));
         self.window = Window { cwnd: undone.cwnd.min(cut.cwnd), ssthresh: undone.ssthresh.min(cut.ssthresh) };
         self.undo_state_mut().ece.cut_at(nxt);
-        self.watch.tell(Event::EcnReduction { window: self.window });
+        self.watch.tell(Event::Echoed { window: self.window });
     }
 }

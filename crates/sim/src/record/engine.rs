@@ -49,10 +49,7 @@ impl Recorder {
                     self.tables.episodes.timeouts[row] = timeouts as i32;
                 }
             }
-            Event::EpisodeOpened { .. }
-            | Event::Adjusted { .. }
-            | Event::EcnReduction { .. }
-            | Event::Distrusted { .. } => {}
+            Event::EpisodeOpened { .. } | Event::Adjusted { .. } | Event::Echoed { .. } | Event::Distrusted { .. } => {}
         }
     }
 
