@@ -44,6 +44,14 @@ pub struct Outgoing {
     pub more: bool,
 }
 
+/// Whole packets to send outside the normal exchange, such as an INIT ACK or ABORT.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Replies {
+    pub(crate) waiting: VecDeque<(Addresses, Packet)>,
+    /// The addresses of the newest reply that was sent.
+    pub(crate) sent_to: Option<Addresses>,
+}
+
 /// The receiving side.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbound {
@@ -93,10 +101,7 @@ pub struct Association {
     /// Consecutive errors on all paths (section 8.1).
     pub(crate) errors: u32,
     pub(crate) control: VecDeque<(PathId, Control)>,
-    /// Whole packets to send outside the normal exchange, such as an INIT ACK or ABORT.
-    pub(crate) replies: VecDeque<(Addresses, Packet)>,
-    /// The addresses of the newest of these packets that was sent.
-    pub(crate) reply_to: Option<Addresses>,
+    pub(crate) replies: Replies,
     pub(crate) events: VecDeque<Event>,
     /// The transmissions in the newest packet.
     pub(crate) transmissions: Vec<Transmission>,
@@ -155,8 +160,7 @@ impl Association {
             predicts: false,
             errors: 0,
             control: VecDeque::new(),
-            replies: VecDeque::new(),
-            reply_to: None,
+            replies: Replies::default(),
             events: VecDeque::new(),
             transmissions: Vec::new(),
             draws: 0,
@@ -446,7 +450,7 @@ impl Association {
     pub fn addresses(&self, outgoing: &Outgoing) -> &Addresses {
         match outgoing.path {
             Some(path) => &self.paths[path.0].addresses,
-            None => self.reply_to.as_ref().expect("the newest packet is a reply"),
+            None => self.replies.sent_to.as_ref().expect("the newest packet is a reply"),
         }
     }
 

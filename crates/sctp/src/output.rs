@@ -40,9 +40,9 @@ impl Association {
 
     #[inline(never)]
     fn any_departure(&mut self, now: Instant, packet: &mut Packet) -> Option<Outgoing> {
-        if let Some((addresses, reply)) = self.replies.pop_front() {
+        if let Some((addresses, reply)) = self.replies.waiting.pop_front() {
             *packet = reply;
-            self.reply_to = Some(addresses);
+            self.replies.sent_to = Some(addresses);
             return Some(Outgoing { path: None, more: true });
         }
         match self.state {
